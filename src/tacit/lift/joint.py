@@ -1,0 +1,149 @@
+"""The joint distribution of secret and released, and channels that change what is released."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from tacit.errors import ArgumentError, DataError
+
+Matrix = NDArray[np.float64]
+Vector = NDArray[np.float64]
+Mask = NDArray[np.bool_]
+
+# Probabilities given by hand carry rounding; more than this is a mistake, not rounding.
+SUM_TOLERANCE = 1e-6
+
+
+def _frozen(array: NDArray[Any]) -> NDArray[Any]:
+    array = np.array(array, copy=True)
+    array.setflags(write=False)
+    return array
+
+
+def _checked(values: ArrayLike, what: str) -> Matrix:
+    matrix = np.asarray(values, dtype=np.float64)
+    if matrix.ndim != 2 or 0 in matrix.shape:
+        raise ArgumentError(f"{what} must be a table of secrets x released values; its shape is {matrix.shape}")
+    if not np.isfinite(matrix).all():
+        raise ArgumentError(f"{what} has an entry that is not a finite number")
+    if (matrix < 0).any():
+        s, x = np.argwhere(matrix < 0)[0]
+        raise ArgumentError(f"{what} has the negative entry {matrix[s, x]:g} in row {s}, column {x}")
+    return matrix
+
+
+@dataclass(frozen=True, eq=False)
+class Joint:
+    """P(S, X): rows are secrets, columns released values.
+
+    Parameters
+    ----------
+    matrix : array of shape (secrets, released)
+        Probabilities; they must sum to one (within rounding; they are rescaled to sum to one exactly).
+        Every secret and every released value must occur: a row or column of zeros has no lift.
+    secrets, released : sequences, optional
+        Names of the rows and columns; 0, 1, 2, ... if not given.
+    total : float, optional
+        Number of records, or their total weight, that the joint was counted from.
+
+    Examples
+    --------
+    >>> joint = Joint.from_counts([[30, 10], [20, 40]])
+    >>> joint.prior.tolist(), joint.marginal.tolist()
+    ([0.4, 0.6], [0.5, 0.5])
+    """
+
+    matrix: Matrix
+    secrets: Sequence[Any] = ()
+    released: Sequence[Any] = ()
+    total: float | None = None
+    prior: Vector = field(init=False, repr=False)
+    marginal: Vector = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        matrix = _checked(self.matrix, "the joint")
+        mass = matrix.sum()
+        if abs(mass - 1) > SUM_TOLERANCE:
+            raise ArgumentError(f"the joint sums to {mass:g}, not 1; for counts use Joint.from_counts")
+        matrix = matrix / mass
+        n_secrets, n_released = matrix.shape
+        secrets = self.secrets if len(self.secrets) else range(n_secrets)
+        released = self.released if len(self.released) else range(n_released)
+        if len(secrets) != n_secrets or len(released) != n_released:
+            raise ArgumentError(
+                f"the joint is {n_secrets} x {n_released}, but {len(secrets)} secrets "
+                f"and {len(released)} released values are named"
+            )
+        prior, marginal = matrix.sum(axis=1), matrix.sum(axis=0)
+        if (prior == 0).any():
+            raise DataError(f"secret {secrets[int(np.argmin(prior))]!r} never occurs: leave its row out")
+        if (marginal == 0).any():
+            raise DataError(f"released value {released[int(np.argmin(marginal))]!r} never occurs: leave its column out")
+        for name, value in (("matrix", matrix), ("prior", prior), ("marginal", marginal)):
+            object.__setattr__(self, name, _frozen(value))
+        object.__setattr__(self, "secrets", secrets)
+        object.__setattr__(self, "released", released)
+
+    @classmethod
+    def from_counts(
+        cls, counts: ArrayLike, *, secrets: Sequence[Any] = (), released: Sequence[Any] = ()
+    ) -> Joint:
+        """The joint of a table of counts, or of sums of weights."""
+        table = _checked(counts, "the table of counts")
+        total = float(table.sum())
+        if total == 0:
+            raise DataError("the table of counts is all zero: there is nothing to measure")
+        return cls(table / total, secrets=secrets, released=released, total=total)
+
+    @classmethod
+    def of(cls, values: Joint | ArrayLike) -> Joint:
+        """``values`` itself if it is a joint, else the joint of a table of probabilities."""
+        return values if isinstance(values, Joint) else cls(np.asarray(values, dtype=np.float64))
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Number of secrets, number of released values."""
+        return self.matrix.shape[0], self.matrix.shape[1]
+
+    def through(self, channel: Channel) -> Joint:
+        """P(S, Y) when X is released through the channel; outputs that never occur are left out."""
+        matrix = channel.push(self.matrix)
+        occurs = matrix.sum(axis=0) > 0
+        outputs = channel.outputs if channel.outputs is not None else range(matrix.shape[1])
+        kept = outputs if occurs.all() else [outputs[int(y)] for y in np.flatnonzero(occurs)]
+        return Joint(matrix[:, occurs], secrets=self.secrets, released=kept, total=self.total)
+
+
+@dataclass(frozen=True, eq=False)
+class Channel:
+    """P(Y | X): a row for every released value, each row sums to one.
+
+    A channel made by a mechanism may keep a short form instead of the matrix (see ``WatchdogChannel``);
+    ``matrix`` is then built on demand.
+    """
+
+    matrix: Matrix
+    outputs: Sequence[Any] | None = None
+
+    def __post_init__(self) -> None:
+        matrix = _checked(self.matrix, "the channel")
+        sums = matrix.sum(axis=1)
+        if (abs(sums - 1) > SUM_TOLERANCE).any():
+            row = int(np.argmax(abs(sums - 1)))
+            raise ArgumentError(f"row {row} of the channel sums to {sums[row]:g}, not 1")
+        if self.outputs is not None and len(self.outputs) != matrix.shape[1]:
+            raise ArgumentError(f"the channel has {matrix.shape[1]} outputs, but {len(self.outputs)} are named")
+        object.__setattr__(self, "matrix", _frozen(matrix / sums[:, None]))
+
+    def push(self, matrix: Matrix) -> Matrix:
+        """The joint matrix of secret and output, given that of secret and released."""
+        if matrix.shape[1] != self.matrix.shape[0]:
+            raise ArgumentError(
+                f"the channel takes {self.matrix.shape[0]} released values, the joint has {matrix.shape[1]}"
+            )
+        return matrix @ self.matrix
