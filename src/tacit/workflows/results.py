@@ -1,0 +1,336 @@
+"""What a workflow found, as frozen values that know how to become JSON, text and HTML.
+
+The report room registers its renderers in ``RENDERERS`` when it is imported, so that results can show
+themselves in a notebook while this room knows nothing of presentation.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, fields, is_dataclass
+from typing import Any, Literal
+
+import numpy as np
+
+Verdict = Literal["leak", "no leak detected", "cannot tell"]
+
+RENDERERS: dict[Literal["text", "html"], Callable[[Any], str]] = {}
+
+
+def plain(value: Any) -> Any:
+    """``value`` as strict JSON types; infinity is written ``"inf"``, not-a-number becomes null."""
+    if is_dataclass(value) and not isinstance(value, type):
+        return {f.name: plain(getattr(value, f.name)) for f in fields(value) if f.repr}
+    if isinstance(value, Mapping):
+        return {str(key): plain(item) for key, item in value.items()}
+    if isinstance(value, np.ndarray):
+        return [plain(item) for item in value.tolist()]
+    if isinstance(value, (list, tuple)):
+        return [plain(item) for item in value]
+    if isinstance(value, np.generic):
+        return plain(value.item())
+    if isinstance(value, float):
+        if math.isnan(value):
+            return None
+        return value if math.isfinite(value) else ("inf" if value > 0 else "-inf")
+    if value is None or isinstance(value, (bool, int, str)):
+        return value
+    return str(value)
+
+
+@dataclass(frozen=True)
+class Result:
+    """What one workflow found."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """The whole result in strict JSON types."""
+        return {"result": type(self).__name__, **plain(self)}
+
+    def __str__(self) -> str:
+        return RENDERERS["text"](self) if "text" in RENDERERS else repr(self)
+
+    def _repr_html_(self) -> str | None:
+        return RENDERERS["html"](self) if "html" in RENDERERS else None
+
+
+@dataclass(frozen=True)
+class SourceFacts:
+    """Where the records came from."""
+
+    name: str
+    format: str
+    records: int
+    weighted_total: float
+    sha256: str | None
+
+
+@dataclass(frozen=True)
+class ColumnRole:
+    """What a column is to the question: secret, released, dropped or weight, and why."""
+
+    name: str
+    role: Literal["secret", "released", "dropped", "weight"]
+    distinct: int | None
+    note: str | None = None
+    cut: tuple[str, ...] | None = None
+
+
+@dataclass(frozen=True)
+class SecretValue:
+    """A value of the secret and its share: what an adversary believes before any release."""
+
+    label: str
+    weight: float
+    prior: float
+
+
+@dataclass(frozen=True)
+class MeasureFinding:
+    """A measure of the joint (plug-in, on the table as it is) beside what shuffled secrets give.
+
+    ``null_low`` and ``null_high`` are the 5th and 95th percentile over shuffles, ``p_value`` the share of shuffles
+    at least as large. ``ceiling`` is the largest value the measure can take for this secret.
+    """
+
+    name: str
+    title: str
+    value: float
+    ceiling: float
+    null_low: float
+    null_high: float
+    p_value: float
+    verdict: Verdict
+    meaning: str
+
+
+@dataclass(frozen=True)
+class RiskHistogram:
+    """Share of records by risk: ``shares[k]`` lies between ``edges[k]`` and ``edges[k + 1]``; infinite apart."""
+
+    edges: tuple[float, ...]
+    shares: tuple[float, ...]
+    infinite_share: float
+    quantiles: Mapping[str, float]
+
+
+@dataclass(frozen=True)
+class SafeShare:
+    """How much of the table is within an epsilon, and what a tool that skips zero cells would say."""
+
+    epsilon: float
+    records: float
+    values: float
+    records_skipping_zero_cells: float
+
+
+@dataclass(frozen=True)
+class RiskyValue:
+    """One of the riskiest released values, the secret it says most about, and which column says it.
+
+    ``contributions`` are the terms of the chain rule in column order; they add up to ``log_lift``.
+    ``p_chance`` is the probability that a shuffled secret gives this value a count as extreme (Bonferroni over secrets).
+    """
+
+    values: Mapping[str, Any]
+    records: float
+    secret: str
+    prior: float
+    posterior: float
+    log_lift: float
+    risk: float
+    contributions: tuple[tuple[str, float], ...]
+    p_chance: float
+    why: str
+
+
+@dataclass(frozen=True)
+class ColumnLeak:
+    """What one released column gives away (mutual information, nats).
+
+    ``alone``: I(S; column); ``given_others``: what it adds once the others are known; ``left_out``: what the
+    others still give away without it. Null values are the 95th percentile over shuffled secrets.
+    """
+
+    name: str
+    alone: float
+    alone_null: float
+    alone_verdict: Verdict
+    given_others: float
+    given_others_null: float
+    left_out: float
+    safe_share_without: float
+
+
+@dataclass(frozen=True)
+class CurvePoint:
+    """One point of the trade-off: the epsilon attained and what it costs."""
+
+    epsilon: float
+    attained: float
+    nmil: float
+    utility: float
+    leakage: float
+    records_kept: float
+
+
+@dataclass(frozen=True)
+class Suggestion:
+    """The smallest epsilon whose loss stays within what was tolerated."""
+
+    max_loss: float
+    epsilon: float | None
+    nmil: float | None
+    sentence: str
+
+
+@dataclass(frozen=True)
+class AuditResult(Result):
+    """What a table gives away about a secret."""
+
+    source: SourceFacts
+    columns: tuple[ColumnRole, ...]
+    secrets: tuple[SecretValue, ...]
+    n_values: int
+    verdict: Verdict
+    headline: str
+    measures: tuple[MeasureFinding, ...]
+    shuffles: int
+    risk_histogram: RiskHistogram
+    safe_shares: tuple[SafeShare, ...]
+    riskiest: tuple[RiskyValue, ...]
+    column_leaks: tuple[ColumnLeak, ...]
+    curve: tuple[CurvePoint, ...]
+    suggestion: Suggestion
+    notes: tuple[str, ...]
+    scores_path: str | None = None
+
+
+@dataclass(frozen=True)
+class MeasureChange:
+    """A measure before and after the mechanism, and what epsilon promises for it."""
+
+    name: str
+    title: str
+    before: float
+    after: float
+    promise: float | None
+
+
+@dataclass(frozen=True)
+class Utility:
+    """What the honest reader keeps."""
+
+    mutual_information: float
+    entropy: float
+    nmil: float
+    rows_unchanged: float
+    cells_unchanged: float
+
+
+@dataclass(frozen=True)
+class Certificate:
+    """A claim about a release, what it rests on, and what ``verify`` needs to check it.
+
+    Guarantees
+    ----------
+    ``attained_epsilon`` is the largest absolute log-lift of the joint of secret and output, computed on that joint:
+    the table is the population, its shares the probabilities. ``holds`` is true only if that value is within
+    ``epsilon`` (or, with ``delta`` above zero, the mass outside it is at most ``delta``).
+    """
+
+    claim: str
+    epsilon: float
+    delta: float
+    epsilon_max: float
+    secret: tuple[str, ...]
+    released: tuple[str, ...]
+    holds: bool
+    attained_epsilon: float
+    attained_delta: float
+    breach_share: float
+    mechanism: Mapping[str, Any]
+    assumptions: tuple[str, ...]
+    measures: tuple[MeasureChange, ...]
+    utility: Utility
+    cuts: tuple[Mapping[str, Any], ...]
+    left_out: tuple[str, ...]
+    input: Mapping[str, Any]
+    output: Mapping[str, Any]
+    randomness: str
+    tacit_version: str
+    format_version: int = 1
+
+
+@dataclass(frozen=True)
+class ProtectResult(Result):
+    """A release that was written, and its certificate."""
+
+    out: str
+    data_file: str
+    certificate: Certificate
+    headline: str
+    diagnosis: str | None
+    curve: tuple[CurvePoint, ...]
+    before: RiskHistogram
+    after: RiskHistogram
+    notes: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Check:
+    """One line of a verification. ``passed`` is None where the line could not be checked (counts as doubt)."""
+
+    name: str
+    passed: bool | None
+    detail: str
+
+
+@dataclass(frozen=True)
+class VerifyResult(Result):
+    """Whether the claim of a release is true."""
+
+    release: str
+    against: str | None
+    verdict: Literal["holds", "broken", "not checked"]
+    headline: str
+    checks: tuple[Check, ...]
+
+
+@dataclass(frozen=True)
+class Adversary:
+    """How well one adversary guesses the secret of records it was not trained on.
+
+    ``low`` and ``high`` of an accuracy are exact binomial 95% limits. ``retrained`` saw the release beside the
+    secrets while it trained, the strongest case.
+    """
+
+    name: str
+    before: float
+    before_interval: tuple[float, float]
+    after: float
+    after_interval: tuple[float, float]
+    retrained: float
+    retrained_interval: tuple[float, float]
+
+
+@dataclass(frozen=True)
+class AttackResult(Result):
+    """Would an adversary still win?"""
+
+    release: str
+    against: str
+    trained_on: int
+    tested_on: int
+    prior_guess: float
+    best_before: float
+    best_after: float
+    gain_before: float
+    gain_after: float
+    guessing_bound: float
+    optimal_before: float
+    optimal_after: float
+    adversaries: tuple[Adversary, ...]
+    verdict: Literal["secret guessed no better than the prior", "within the promise", "promise broken"]
+    headline: str
+    notes: Sequence[str] = ()
