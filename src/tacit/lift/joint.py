@@ -54,7 +54,7 @@ class Joint:
     Examples
     --------
     >>> joint = Joint.from_counts([[30, 10], [20, 40]])
-    >>> joint.prior.tolist(), joint.marginal.tolist()
+    >>> joint.prior.round(6).tolist(), joint.marginal.tolist()
     ([0.4, 0.6], [0.5, 0.5])
     """
 

@@ -1,0 +1,129 @@
+"""What chance alone would show: tables with the same margins and a shuffled secret.
+
+Every plug-in measure of leakage is biased upwards: with few records a value, pure noise looks like a leak. A number
+is therefore shown beside the numbers that the same table gives when its secrets are shuffled among the records.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from tacit.lift.joint import Matrix, Vector
+
+Verdict = Literal["leak", "no leak detected", "cannot tell"]
+
+LEVEL = 0.05
+# numpy draws hypergeometric numbers only for populations below this.
+HYPERGEOMETRIC_LIMIT = 10**9
+# A null whose middle already reaches this share of what the measure can show leaves no room for a leak to be seen.
+SATURATED = 0.95
+
+
+def shuffled_counts(
+    counts: Matrix, *, random_state: np.random.SeedSequence, effective_records: float | None = None
+) -> Matrix:
+    """A table with the margins of ``counts`` and the secrets shuffled among the records.
+
+    Parameters
+    ----------
+    counts : array (secrets, released)
+        Whole numbers of records, or sums of weights.
+    random_state : numpy.random.SeedSequence
+    effective_records : float, optional
+        Given where ``counts`` are sums of weights: how many equal records carry as much evidence (Kish). The table is
+        then drawn around the product of its margins instead of by a shuffle.
+
+    Guarantees
+    ----------
+    Without ``effective_records`` and below 10^9 records the table has exactly the distribution of a uniformly
+    random shuffle (multivariate hypergeometric, one secret after the other). Above it is multinomial with the same
+    expectation, whose margins vary a little.
+    """
+    rng = np.random.default_rng(random_state)
+    of_secret, of_released = counts.sum(axis=1), counts.sum(axis=0)
+    total = counts.sum()
+    if effective_records is not None or total >= HYPERGEOMETRIC_LIMIT:
+        size = total if effective_records is None else effective_records
+        per_value = rng.multinomial(round(size), of_released / total)
+        drawn = rng.multinomial(per_value, of_secret / total).T
+        return np.asarray(drawn, dtype=np.float64)
+    left = of_released.astype(np.int64)
+    table = np.empty(counts.shape, dtype=np.float64)
+    for s, size in enumerate(of_secret[:-1].astype(np.int64)):
+        table[s] = rng.multivariate_hypergeometric(left, size, method="marginals")
+        left -= table[s].astype(np.int64)
+    table[-1] = left
+    return table
+
+
+def seeds(n: int, *, random_state: int) -> list[np.random.SeedSequence]:
+    """``n`` independent seeds, so that shuffles may run in any order and still be the same."""
+    return np.random.SeedSequence(random_state).spawn(n)
+
+
+def grouped(table: Matrix, group: np.ndarray, n_groups: int) -> Matrix:
+    """``table`` with the columns of one group added up."""
+    return np.stack([np.bincount(group, weights=row, minlength=n_groups) for row in table])
+
+
+def plug_in_information(table: Matrix) -> float:
+    """Mutual information of a table of counts (nats), its shares taken as probabilities."""
+    from scipy.special import xlogy
+
+    def plogp(values: Vector | Matrix) -> float:
+        return float(xlogy(values, values).sum())
+
+    total = table.sum()
+    terms = plogp(table) - plogp(table.sum(axis=0)) - plogp(table.sum(axis=1)) + float(xlogy(total, total))
+    return max(terms / float(total), 0.0)
+
+
+@dataclass(frozen=True)
+class NullBand:
+    """The 5th and 95th percentile of a measure over shuffles, and where the observed number stands.
+
+    Guarantees
+    ----------
+    If the secret is independent of the release, ``verdict`` is "leak" in at most 5% of tables (a permutation test:
+    the observed table is one of shuffles + 1 exchangeable ones).
+    """
+
+    low: float
+    high: float
+    p_value: float
+    verdict: Verdict
+
+
+def null_band(observed: float, shuffled: Sequence[float], *, ceiling: float = np.inf) -> NullBand:
+    """Compare an observed measure with its values under shuffled secrets.
+
+    "cannot tell" is said where noise alone already fills the measure's range (its median is infinite, or within 5% of
+    ``ceiling``): then no observed value could stand out.
+    """
+    values = np.sort(np.asarray(shuffled, dtype=np.float64))
+    # Rounding must not turn a tie into a discovery.
+    reached = values >= observed - 1e-12 * max(1.0, abs(observed)) if np.isfinite(observed) else np.isinf(values)
+    p_value = (1 + int(reached.sum())) / (1 + len(values))
+    low, median, high = (float(np.quantile(values, q, method="inverted_cdf")) for q in (0.05, 0.5, 0.95))
+    if p_value <= LEVEL:
+        return NullBand(low, high, p_value, "leak")
+    if median >= SATURATED * ceiling:
+        return NullBand(low, high, p_value, "cannot tell")
+    return NullBand(low, high, p_value, "no leak detected")
+
+
+def shuffles_for(cells: int) -> int:
+    """How many shuffles a table of this many cells gets: 39 at the least, so that one side of 2.5% can be seen."""
+    return int(np.clip(1_000_000 // max(cells, 1), 39, 199))
+
+
+def iterate(
+    counts: Matrix, *, shuffles: int, random_state: int, effective_records: float | None = None
+) -> Iterator[Matrix]:
+    """``shuffles`` independent shuffled tables, one at a time."""
+    for seed in seeds(shuffles, random_state=random_state):
+        yield shuffled_counts(counts, random_state=seed, effective_records=effective_records)
