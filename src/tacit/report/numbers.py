@@ -1,0 +1,162 @@
+"""How every number of a report is written, and the change of unit from nats to bits.
+
+All formatting is here, so that the terminal, the page and the charts cannot disagree on a number.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping
+from dataclasses import fields, is_dataclass, replace
+from typing import Any, TypeVar
+
+from tacit.workflows.results import (
+    Certificate,
+    ColumnLeak,
+    CurvePoint,
+    MeasureChange,
+    MeasureFinding,
+    RiskHistogram,
+    RiskyValue,
+    SafeShare,
+    Suggestion,
+    Utility,
+)
+
+T = TypeVar("T")
+
+UNKNOWN = "–"
+_SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+
+# The fields that hold nats. Shares, counts and probabilities are in no such list and are never converted.
+_INFORMATION: Mapping[type, frozenset[str]] = {
+    MeasureFinding: frozenset({"value", "ceiling", "null_low", "null_high"}),
+    RiskHistogram: frozenset({"edges", "quantiles"}),
+    SafeShare: frozenset({"epsilon"}),
+    RiskyValue: frozenset({"log_lift", "risk", "contributions"}),
+    ColumnLeak: frozenset({"alone", "alone_null", "given_others", "given_others_null", "left_out"}),
+    CurvePoint: frozenset({"epsilon", "attained", "utility", "leakage"}),
+    Suggestion: frozenset({"epsilon"}),
+    MeasureChange: frozenset({"before", "after", "promise"}),
+    Utility: frozenset({"mutual_information", "entropy"}),
+    Certificate: frozenset({"epsilon", "epsilon_max", "attained_epsilon"}),
+}
+# Fields written by a workflow as sentences: "0.112 nats" in them is converted too. Fields with data are not here.
+_SENTENCES = frozenset({"headline", "why", "sentence", "meaning", "diagnosis", "notes", "claim", "detail", "assumptions"})
+_NATS = re.compile(r"(\d[\d,]*(?:\.\d+)?(?:e[-+]?\d+)?)(\s+)nats?\b")
+
+
+def number(value: float | None) -> str:
+    """A measured quantity with three significant digits: ``0.112``, ``1,235``, ``3.2×10⁻⁵``, ``∞``."""
+    if value is None or math.isnan(value):
+        return UNKNOWN
+    sign = "−" if value < 0 else ""
+    size = abs(value)
+    if math.isinf(size):
+        return f"{sign}∞"
+    if size == 0:
+        return "0"
+    if size < 0.001:
+        mantissa, exponent = f"{size:.1e}".split("e")
+        return f"{sign}{mantissa}×10{str(int(exponent)).translate(_SUPERSCRIPTS)}"
+    # Through "e" first: 0.9996 has to become 1.00, not 1.000.
+    rounded = float(f"{size:.2e}")
+    decimals = max(0, 2 - math.floor(math.log10(rounded)))
+    return f"{sign}{size:,.{decimals}f}"
+
+
+def setting(value: float | None) -> str:
+    """A chosen number or the label of a tick: as :func:`number`, without zeros that say nothing."""
+    text = number(value)
+    return text.rstrip("0").rstrip(".") if "." in text and "×" not in text else text
+
+
+def signed(value: float) -> str:
+    """A number that always shows its sign."""
+    return f"+{number(value)}" if value > 0 else number(value)
+
+
+def share(value: float | None) -> str:
+    """A share as a percentage that never rounds a part to the whole, nor something to nothing."""
+    if value is None or math.isnan(value):
+        return UNKNOWN
+    percent = 100 * value
+    if percent in (0.0, 100.0):
+        return f"{percent:.0f}%"
+    if 0 < percent < 0.01:
+        return "<0.01%"
+    if 99.9 < percent < 100:
+        return ">99.9%"
+    return f"{percent:.2f}%" if percent < 1 else f"{percent:.1f}%"
+
+
+def count(value: float | None) -> str:
+    """A number of records or values with thousands separators; weighted totals keep one decimal."""
+    if value is None or math.isnan(value):
+        return UNKNOWN
+    if math.isinf(value) or float(value).is_integer():
+        return "∞" if math.isinf(value) else f"{int(value):,}"
+    return f"{value:,.1f}"
+
+
+def chance(p: float | None) -> str:
+    """A p-value: two significant digits, never written as zero."""
+    if p is None or math.isnan(p):
+        return UNKNOWN
+    if p < 0.001:
+        return "<0.001"
+    return f"{p:.3f}" if p < 0.1 else f"{p:.2f}"
+
+
+def band(low: float, high: float) -> str:
+    """The range that shuffled secrets give."""
+    return f"{number(low)}–{number(high)}"
+
+
+def unit_name(bits: bool) -> str:
+    """The unit of information in words."""
+    return "bits" if bits else "nats"
+
+
+def in_bits(value: T) -> T:
+    """A result with every information quantity divided by ln 2, in fields and in sentences.
+
+    Guarantees
+    ----------
+    Shares, counts, probabilities and strings that came from the data are returned as they were.
+    """
+    if is_dataclass(value) and not isinstance(value, type):
+        return replace(value, **{f.name: _field_in_bits(value, f.name) for f in fields(value)})
+    if isinstance(value, tuple):
+        return tuple(in_bits(item) for item in value)  # type: ignore[return-value]
+    return value
+
+
+def _field_in_bits(owner: Any, name: str) -> Any:
+    item = getattr(owner, name)
+    if name in _INFORMATION.get(type(owner), ()) and getattr(owner, "unit", "nats") == "nats":
+        return _scaled(item)
+    if name in _SENTENCES:
+        return _sentence(item)
+    return in_bits(item)
+
+
+def _scaled(item: Any) -> Any:
+    if isinstance(item, Mapping):
+        return {key: _scaled(inner) for key, inner in item.items()}
+    if isinstance(item, tuple):
+        return tuple(_scaled(inner) for inner in item)
+    return item / math.log(2) if isinstance(item, (int, float)) else item
+
+
+def _sentence(item: Any) -> Any:
+    if isinstance(item, (tuple, list)):
+        return tuple(_sentence(inner) for inner in item)
+    if not isinstance(item, str):
+        return item
+
+    def convert(found: re.Match[str]) -> str:
+        return f"{setting(float(found[1].replace(',', '')) / math.log(2))}{found[2]}bits"
+
+    return re.sub(r"\bnats\b", "bits", _NATS.sub(convert, item))

@@ -1,0 +1,365 @@
+"""A result in the terminal: the answer in the first line, then the facts in the order a stranger needs them."""
+
+from __future__ import annotations
+
+import io
+import math
+import shutil
+from collections.abc import Iterable, Sequence
+from functools import singledispatch
+
+from rich import box
+from rich.console import Console, RenderableType
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from tacit import __version__
+from tacit.report import words
+from tacit.report.numbers import band, chance, count, in_bits, number, setting, share, signed, unit_name
+from tacit.report.words import Badge, badge, listed, printable, shorten
+from tacit.workflows.results import (
+    Adversary,
+    AttackResult,
+    AuditResult,
+    Certificate,
+    CurvePoint,
+    MeasureFinding,
+    ProtectResult,
+    Result,
+    RiskyValue,
+    VerifyResult,
+)
+
+_STYLES = {"bad": "bold red", "good": "bold green", "doubt": "bold yellow"}
+_RISKIEST_SHOWN = 5
+_CONTRIBUTIONS_SHOWN = 5
+_CURVE_SHOWN = 8
+_COLUMNS_SHOWN = 20
+
+Parts = Iterable[RenderableType]
+
+
+def to_text(result: Result, *, bits: bool = False, width: int | None = None) -> str:
+    """The result as plain text without colour codes.
+
+    Parameters
+    ----------
+    result : Result
+        What a workflow found.
+    bits : bool
+        Give information quantities in bits instead of nats.
+    width : int, optional
+        Columns to fill; by default those of the terminal, at most 120.
+    """
+    columns = width or min(shutil.get_terminal_size((100, 24)).columns, 120)
+    console = Console(file=io.StringIO(), width=columns, color_system=None, force_terminal=False, legacy_windows=False)
+    show(result, console, bits=bits)
+    assert isinstance(console.file, io.StringIO)
+    # Rich pads table rows to the width; trailing spaces only make a piped report harder to compare.
+    return "\n".join(line.rstrip() for line in console.file.getvalue().splitlines()) + "\n"
+
+
+def show(result: Result, console: Console | None = None, *, bits: bool = False) -> None:
+    """Print the result to a console, in colour where it is a terminal."""
+    out = console or Console(highlight=False)
+    for part in _parts(in_bits(result) if bits else result, unit_name(bits)):
+        out.print(part, highlight=False, markup=False)
+
+
+@singledispatch
+def _parts(result: Result, unit: str) -> Parts:
+    words.badge_of_result(result)
+    return []
+
+
+@_parts.register
+def _audit(result: AuditResult, unit: str) -> Parts:
+    yield _answer(words.badge_of_result(result), result.headline)
+    yield _audit_facts(result)
+    yield from _measures(result, unit)
+    yield from _safe_shares(result, unit)
+    yield from _suggestion(result, unit)
+    yield from _columns(result, unit)
+    yield from _riskiest(result, unit)
+    yield from _notes(result.notes)
+    scores = [("Risk of every record", f"{printable(result.scores_path)} (private)")] if result.scores_path else []
+    yield _facts([*scores, ("Tacit", __version__)])
+
+
+@_parts.register
+def _protect(result: ProtectResult, unit: str) -> Parts:
+    certificate = result.certificate
+    yield _answer(words.badge_of_result(result), result.headline)
+    yield _line(f"Claim: {printable(certificate.claim)}")
+    if result.diagnosis:
+        yield _line(f"Why: {printable(result.diagnosis)}", style="yellow")
+    yield _protect_facts(result, unit)
+    yield from _changes(certificate, unit)
+    yield _heading("What it costs, and what another epsilon would cost")
+    yield _curve_table(result.curve, unit, certificate.epsilon)
+    yield _heading("What the claim rests on")
+    yield _bullets(certificate.assumptions)
+    yield from _notes(result.notes)
+
+
+@_parts.register
+def _verify(result: VerifyResult, unit: str) -> Parts:
+    yield _answer(words.badge_of_result(result), result.headline)
+    yield _facts(
+        [
+            ("Release", printable(result.release)),
+            ("Against", printable(result.against) if result.against else "nothing: only what the release shows itself"),
+        ]
+    )
+    table = _table("Check", "", "Detail")
+    for check in result.checks:
+        table.add_row(Text(printable(check.name)), _mark(words.badge_of_check(check.passed)), Text(printable(check.detail)))
+    yield table
+    if any(check.passed is None for check in result.checks):
+        yield _line("A line that could not be checked counts as doubt, never as passed.", style="dim")
+
+
+@_parts.register
+def _attack(result: AttackResult, unit: str) -> Parts:
+    yield _answer(words.badge_of_result(result), result.headline)
+    yield _facts(
+        [
+            ("Release", f"{printable(result.release)}, against {printable(result.against)}"),
+            ("Records", f"trained on {count(result.trained_on)}, tested on {count(result.tested_on)} others"),
+            ("Guessing the prior", f"{share(result.prior_guess)} right: the commonest secret, without looking"),
+            ("Promise", f"no adversary can be right more often than {share(result.guessing_bound)}"),
+            ("Best possible", f"{share(result.optimal_before)} before, {share(result.optimal_after)} after"),
+        ]
+    )
+    yield _heading("How often the secret is guessed right (95% limits); higher is riskier")
+    table = _table("Adversary", ">Before", ">After", ">After, retrained on the release")
+    for adversary in result.adversaries:
+        table.add_row(Text(printable(adversary.name)), *_accuracies(adversary))
+    yield table
+    yield from _notes(result.notes)
+
+
+def _answer(verdict: Badge, headline: str) -> Text:
+    answer = Text(f"{verdict.symbol} {verdict.words.upper()}", style=_STYLES[verdict.tone])
+    return answer.append(f"  {printable(headline)}", style="bold default")
+
+
+def _heading(title: str) -> Padding:
+    return Padding(Text(title, style="bold"), (1, 0, 0, 0))
+
+
+def _line(text: str, *, style: str = "") -> Text:
+    return Text(text, style=style)
+
+
+def _mark(verdict: Badge) -> Text:
+    return Text(f"{verdict.symbol} {verdict.words}", style=_STYLES[verdict.tone])
+
+
+def _facts(rows: Sequence[tuple[str, str]], *, style: str = "") -> Padding:
+    grid = Table.grid(padding=(0, 2))
+    grid.add_column(style="dim", no_wrap=True)
+    grid.add_column(overflow="fold")
+    for name, value in rows:
+        grid.add_row(Text(name), Text(value, style=style))
+    return Padding(grid, (1, 0, 0, 0))
+
+
+def _table(*headers: str) -> Table:
+    """A table; a header that begins with ``>`` is of a column of numbers, ranged right."""
+    table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, header_style="bold dim", padding=(0, 1))
+    for header in headers:
+        # Folding keeps the whole of a long hash or name; an ellipsis would drop its end.
+        table.add_column(Text(header.lstrip(">")), justify="right" if header.startswith(">") else "left", overflow="fold")
+    return table
+
+
+def _bullets(lines: Iterable[str]) -> Table:
+    grid = Table.grid(padding=(0, 1))
+    for line in lines:
+        grid.add_row("•", Text(printable(line)))
+    return grid
+
+
+def _notes(notes: Sequence[str]) -> Parts:
+    if notes:
+        yield _heading("Notes")
+        yield _bullets(notes)
+
+
+def _audit_facts(result: AuditResult) -> Padding:
+    by_role: dict[str, list[str]] = {}
+    for column in result.columns:
+        by_role.setdefault(column.role, []).append(column.name)
+    priors = [f"{shorten(s.label, 24)} {share(s.prior)}" for s in result.secrets]
+    rows = [
+        ("Table", f"{printable(result.source.name)}: {count(result.source.records)} records ({result.source.format})"),
+        ("Secret", f"{listed(by_role.get('secret', []))}; prior: {listed(priors, limit=6)}"),
+        ("Released", f"{listed(by_role.get('released', []))} ({count(result.n_values)} distinct values together)"),
+    ]
+    rows += [(role.capitalize(), listed(by_role[role])) for role in ("dropped", "weight") if role in by_role]
+    if result.source.sha256:
+        rows.append(("SHA-256", result.source.sha256))
+    return _facts(rows)
+
+
+def _measures(result: AuditResult, unit: str) -> Parts:
+    yield _heading(f"What leaks, in {unit}. {words.DIRECTION}")
+    table = _table("Measure", ">Value", ">Shuffled", ">At most", ">p", "Verdict")
+    for m in result.measures:
+        table.add_row(Text(printable(m.title)), *_finding(m), _mark(badge(m.verdict)))
+    yield table
+    shuffled = f"What the measure gives when the secret is shuffled among records: 5% to 95% of {count(result.shuffles)} shuffles."
+    legend = [(printable(m.title), printable(m.meaning)) for m in result.measures]
+    legend += [("Shuffled", shuffled), ("At most", "The largest value the measure can take for this secret.")]
+    legend += [("p", "Share of shuffles at least as large as the value; small is not chance.")]
+    if any(math.isinf(m.value) for m in result.measures):
+        legend.append(("∞", "Some value rules a secret out, or gives it away."))
+    yield _facts(legend, style="dim")
+
+
+def _finding(m: MeasureFinding) -> tuple[str, ...]:
+    return number(m.value), band(m.null_low, m.null_high), number(m.ceiling), chance(m.p_value)
+
+
+def _safe_shares(result: AuditResult, unit: str) -> Parts:
+    yield _heading("How much of the table is safe")
+    table = _table(f">Epsilon ({unit})", ">Records within", ">Values within", ">Records, if zero cells are skipped")
+    for s in result.safe_shares:
+        table.add_row(setting(s.epsilon), share(s.records), share(s.values), share(s.records_skipping_zero_cells))
+    yield table
+    yield _line(words.SKIPPING, style="dim")
+    histogram = result.risk_histogram
+    quantiles = ", ".join(f"{printable(name)}: {number(value)}" for name, value in histogram.quantiles.items())
+    if quantiles:
+        yield _line(f"Quantiles of the risk of a record, {unit}: {quantiles}.")
+    if histogram.infinite_share:
+        yield _line(f"Risk is ∞ for {share(histogram.infinite_share)} of records. {words.INFINITE}")
+
+
+def _suggestion(result: AuditResult, unit: str) -> Parts:
+    yield _heading("What a safe release would cost")
+    yield _line(printable(result.suggestion.sentence))
+    yield _curve_table(result.curve, unit, result.suggestion.epsilon)
+
+
+def _curve_table(curve: Sequence[CurvePoint], unit: str, chosen: float | None) -> RenderableType:
+    if not curve:
+        return _line("The trade-off was not computed.", style="dim")
+    table = _table(f">Epsilon ({unit})", ">Attained", ">Loss (NMIL)", ">Records kept as they are", ">Leakage left", "")
+    for p in _thinned(curve, chosen):
+        mark = "◀ here" if chosen is not None and math.isclose(p.epsilon, chosen) else ""
+        table.add_row(setting(p.epsilon), number(p.attained), share(p.nmil), share(p.records_kept), number(p.leakage), mark)
+    return table
+
+
+def _thinned(curve: Sequence[CurvePoint], chosen: float | None) -> list[CurvePoint]:
+    """At most so many points that the table is read, always with the ends and the chosen one."""
+    step = max(1, math.ceil((len(curve) - 1) / (_CURVE_SHOWN - 1)))
+    return [
+        p
+        for k, p in enumerate(curve)
+        if k % step == 0 or k == len(curve) - 1 or (chosen is not None and math.isclose(p.epsilon, chosen))
+    ]
+
+
+def _columns(result: AuditResult, unit: str) -> Parts:
+    if not result.column_leaks:
+        return
+    yield _heading(f"Which column gives it away, in {unit}. {words.DIRECTION}")
+    table = _table("Column", ">Alone", ">Shuffled", ">Adds to others", ">Shuffled", ">Others without it", "Verdict, alone")
+    for c in result.column_leaks[:_COLUMNS_SHOWN]:
+        table.add_row(
+            Text(shorten(c.name, 24)),
+            number(c.alone),
+            f"≤{number(c.alone_null)}",
+            number(c.given_others),
+            f"≤{number(c.given_others_null)}",
+            number(c.left_out),
+            _mark(badge(c.alone_verdict)),
+        )
+    yield table
+    rest = len(result.column_leaks) - _COLUMNS_SHOWN
+    if rest > 0:
+        yield _line(f"{rest} more columns are in the JSON and in the HTML report.", style="dim")
+
+
+def _riskiest(result: AuditResult, unit: str) -> Parts:
+    yield _heading("The riskiest values")
+    if not result.riskiest:
+        yield _line("No value carries any risk.")
+    for rank, value in enumerate(result.riskiest[:_RISKIEST_SHOWN], start=1):
+        yield _risky(rank, value, unit)
+    rest = len(result.riskiest) - _RISKIEST_SHOWN
+    if rest > 0:
+        yield _line(f"{rest} more are in the JSON and in the HTML report.", style="dim")
+
+
+def _risky(rank: int, value: RiskyValue, unit: str) -> Padding:
+    named = [f"{shorten(name, 24)}={shorten(item, 24)}" for name, item in value.values.items()]
+    ordered = sorted(value.contributions, key=lambda term: -abs(term[1]))
+    terms = [f"{shorten(name, 24)} {signed(term)}" for name, term in ordered]
+    grid = Table.grid(padding=(0, 1))
+    grid.add_column(justify="right", style="dim")
+    grid.add_column()
+    grid.add_row(f"{rank}.", Text(listed(named), style="bold"))
+    grid.add_row("", Text(printable(value.why)))
+    grid.add_row(
+        "",
+        Text(
+            f"risk {number(value.risk)} {unit} · {count(value.records)} records · secret {shorten(value.secret, 40)}: "
+            f"prior {share(value.prior)} → posterior {share(value.posterior)} · chance p {chance(value.p_chance)}",
+        ),
+    )
+    if terms:
+        grid.add_row("", Text(f"log-lift by column: {listed(terms, limit=_CONTRIBUTIONS_SHOWN)}", style="dim"))
+    return Padding(grid, (0, 0, 1, 0) if rank < _RISKIEST_SHOWN else 0)
+
+
+def _protect_facts(result: ProtectResult, unit: str) -> Padding:
+    certificate, utility = result.certificate, result.certificate.utility
+    rows = [
+        ("Release", f"{printable(result.out)} (data in {printable(result.data_file)})"),
+        ("Secret", listed(certificate.secret)),
+        ("Released", listed(certificate.released)),
+        (
+            "Epsilon",
+            f"{setting(certificate.epsilon)} {unit} claimed, {number(certificate.attained_epsilon)} {unit} attained; lower is safer",
+        ),
+    ]
+    if certificate.delta > 0:
+        rows.append(
+            (
+                "Delta",
+                f"{setting(certificate.delta)} allowed, {number(certificate.attained_delta)} attained; "
+                f"never beyond {setting(certificate.epsilon_max)} {unit}; "
+                f"{share(certificate.breach_share)} of records carry a value beyond epsilon",
+            )
+        )
+    rows += [
+        ("Loss (NMIL)", f"{share(utility.nmil)} of the information; lower is better"),
+        ("Kept", f"{share(utility.rows_unchanged)} of rows and {share(utility.cells_unchanged)} of cells unchanged"),
+    ]
+    if certificate.left_out:
+        rows.append(("Left out", listed(certificate.left_out)))
+    return _facts(rows)
+
+
+def _changes(certificate: Certificate, unit: str) -> Parts:
+    yield _heading(f"Before and after, in {unit}. {words.DIRECTION}")
+    table = _table("Measure", ">Before", ">After", ">Epsilon promises at most")
+    for m in certificate.measures:
+        table.add_row(Text(printable(m.title)), number(m.before), number(m.after), number(m.promise))
+    yield table
+    if any(math.isinf(m.before) or math.isinf(m.after) for m in certificate.measures):
+        yield _line(words.INFINITE, style="dim")
+
+
+def _accuracies(adversary: Adversary) -> tuple[str, ...]:
+    pairs = (
+        (adversary.before, adversary.before_interval),
+        (adversary.after, adversary.after_interval),
+        (adversary.retrained, adversary.retrained_interval),
+    )
+    return tuple(f"{share(value)} ({share(low)}–{share(high)})" for value, (low, high) in pairs)

@@ -1,0 +1,121 @@
+"""The words every form of a report shares: verdicts with symbol and tone, definitions, safe and short data strings."""
+
+from __future__ import annotations
+
+import unicodedata
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from tacit.workflows.results import AttackResult, AuditResult, ProtectResult, Result, VerifyResult
+
+Tone = Literal["bad", "good", "doubt"]
+
+
+@dataclass(frozen=True)
+class Badge:
+    """A verdict in words, with a symbol and a tone, so that colour is never the only sign."""
+
+    symbol: str
+    words: str
+    tone: Tone
+
+
+_SYMBOLS: dict[Tone, str] = {"bad": "✗", "good": "✓", "doubt": "?"}
+_TONES: dict[str, Tone] = {
+    "leak": "bad",
+    "no leak detected": "good",
+    "cannot tell": "doubt",
+    "holds": "good",
+    "broken": "bad",
+    "does not hold": "bad",
+    "not checked": "doubt",
+    "passed": "good",
+    "failed": "bad",
+    "secret guessed no better than the prior": "good",
+    "within the promise": "good",
+    "promise broken": "bad",
+}
+
+DEFINITIONS: tuple[tuple[str, str], ...] = (
+    (
+        "log-lift",
+        "How far seeing a released value moves the belief in a secret: the logarithm of the share of the secret among "
+        "records with that value, over its share in the whole table (the prior). 0: nothing learned. Above 0: the "
+        "secret is likelier than before. Below 0: less likely.",
+    ),
+    (
+        "risk",
+        "The largest absolute log-lift of a value over all secrets. Higher is riskier. It may be ∞: then the value "
+        "rules a secret out, or gives it away.",
+    ),
+    (
+        "epsilon",
+        "A bound on risk. A value is safe at epsilon when its risk is at most epsilon. Smaller is stricter. It is not "
+        "the epsilon of differential privacy.",
+    ),
+    (
+        "NMIL",
+        "What the honest reader loses: the share of the information in the released columns that is gone after risky "
+        "values are merged. 0%: nothing lost. 100%: all lost. Lower is better.",
+    ),
+    (
+        "null band",
+        "What the same measure gives when the secret is shuffled among the records, so that any leak left is chance: "
+        "from the 5th to the 95th percentile. A value inside its band cannot be told from chance.",
+    ),
+    (
+        "prior",
+        "The share of a secret in the whole table: what an adversary believes before any release. The posterior is "
+        "the same share among the records with one released value.",
+    ),
+)
+
+INFINITE = "∞ means that a value rules a secret out, or gives it away."
+SKIPPING = (
+    "Tools that skip zero cells leave out the secrets that never occur with a value, and call it safe; "
+    "but a secret that never occurs with it has been ruled out."
+)
+DIRECTION = "Higher is riskier."
+
+
+def badge(verdict: str) -> Badge:
+    """The badge of a verdict; words never seen before count as doubt."""
+    tone = _TONES.get(verdict, "doubt")
+    return Badge(_SYMBOLS[tone], verdict, tone)
+
+
+def badge_of_check(passed: bool | None) -> Badge:
+    """The badge of one line of a verification."""
+    return badge("not checked" if passed is None else "passed" if passed else "failed")
+
+
+def badge_of_result(result: Result) -> Badge:
+    """The badge of the answer a result gives."""
+    if isinstance(result, ProtectResult):
+        return badge("holds" if result.certificate.holds else "does not hold")
+    if isinstance(result, (AuditResult, VerifyResult, AttackResult)):
+        return badge(result.verdict)
+    raise TypeError(f"no report for {type(result).__name__}; it knows audit, protect, verify and attack results")
+
+
+def printable(value: Any) -> str:
+    """A data value as text that cannot steer a terminal or reorder a line.
+
+    Control and bidirectional override characters are shown as ``�``: a value such as ``ESC[2J`` must not clear the
+    screen of whoever reads the report.
+    """
+    text = "(missing)" if value is None else str(value)
+    return "".join("�" if unicodedata.category(c) in ("Cc", "Cf", "Cs") and c != "\u200d" else c for c in text)
+
+
+def shorten(value: Any, length: int) -> str:
+    """A data value in at most ``length`` characters."""
+    text = printable(value)
+    return text if len(text) <= length else text[: max(1, length - 1)].rstrip() + "…"
+
+
+def listed(names: Any, *, limit: int = 12) -> str:
+    """Names in a row, cut after ``limit`` with how many were left out."""
+    shown = [shorten(name, 40) for name in names]
+    rest = len(shown) - limit
+    return ", ".join(shown[:limit]) + (f" and {rest} more" if rest > 0 else "")

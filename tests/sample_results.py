@@ -1,0 +1,292 @@
+"""Hand-made results of the four workflows, for tests of what presents them."""
+
+from __future__ import annotations
+
+import math
+
+from tacit.workflows.results import (
+    Adversary,
+    AttackResult,
+    AuditResult,
+    Certificate,
+    Check,
+    ColumnLeak,
+    ColumnRole,
+    CurvePoint,
+    MeasureChange,
+    MeasureFinding,
+    ProtectResult,
+    RiskHistogram,
+    RiskyValue,
+    SafeShare,
+    SecretValue,
+    SourceFacts,
+    Suggestion,
+    Utility,
+    VerifyResult,
+)
+
+INF = math.inf
+SHA = "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"
+
+CURVE = tuple(
+    CurvePoint(epsilon=e, attained=a, nmil=n, utility=2.9 * (1 - n), leakage=0.11 * (1 - n) ** 2, records_kept=1 - n * 0.9)
+    for e, a, n in (
+        (0.05, 0.041, 0.93),
+        (0.1, 0.088, 0.81),
+        (0.2, 0.19, 0.62),
+        (0.3, 0.27, 0.44),
+        (0.5, 0.46, 0.24),
+        (0.75, 0.73, 0.13),
+        (1.0, 0.98, 0.071),
+        (1.5, 1.44, 0.022),
+        (2.0, 1.93, 0.006),
+        (3.0, INF, 0.0),
+    )
+)
+
+BEFORE = RiskHistogram(
+    edges=tuple(0.25 * k for k in range(13)),
+    shares=(0.31, 0.19, 0.13, 0.09, 0.07, 0.05, 0.04, 0.03, 0.02, 0.014, 0.01, 0.005),
+    infinite_share=0.041,
+    quantiles={"50%": 0.46, "90%": 1.71, "95%": 2.4, "99%": INF, "100%": INF},
+)
+AFTER = RiskHistogram(
+    edges=tuple(0.25 * k for k in range(13)),
+    shares=(0.76, 0.24, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0),
+    infinite_share=0.0,
+    quantiles={"50%": 0.11, "90%": 0.42, "95%": 0.45, "99%": 0.46, "100%": 0.46},
+)
+
+
+def measure_findings() -> tuple[MeasureFinding, ...]:
+    """Four measures: two leak, one within its band, one that is infinite."""
+    return (
+        MeasureFinding(
+            "mutual_information",
+            "Mutual information",
+            0.1123,
+            0.6201,
+            0.0102,
+            0.0144,
+            0.001,
+            "leak",
+            "What the released columns say about the secret on average over records.",
+        ),
+        MeasureFinding(
+            "maximal_leakage",
+            "Maximal leakage",
+            0.8341,
+            1.6094,
+            0.2212,
+            0.3034,
+            0.001,
+            "leak",
+            "How much the best guess of any function of the secret can gain.",
+        ),
+        MeasureFinding(
+            "arimoto_infinity",
+            "Guessing gain",
+            0.0121,
+            0.1572,
+            0.0101,
+            0.0163,
+            0.38,
+            "cannot tell",
+            "How much more often the secret itself is guessed right.",
+        ),
+        MeasureFinding(
+            "max_risk",
+            "Largest risk",
+            INF,
+            INF,
+            1.92,
+            INF,
+            0.61,
+            "cannot tell",
+            "The largest absolute log-lift of any released value.",
+        ),
+    )
+
+
+def risky_values() -> tuple[RiskyValue, ...]:
+    """A value that rules a secret out, one that gives one away, one that may be chance."""
+    return (
+        RiskyValue(
+            {"zip": "7255", "age": "30–39", "sex": "F", "job": "farming"},
+            214.0,
+            "Black",
+            0.0961,
+            0.0,
+            -INF,
+            INF,
+            (("zip", -INF), ("age", -0.04), ("sex", 0.11), ("job", -0.32)),
+            3e-9,
+            "None of the 214 records with this value has the secret 'Black'; at its prior share there would be 20.6.",
+        ),
+        RiskyValue(
+            {"zip": "2000", "age": "20–29", "sex": "M", "job": "service"},
+            61.0,
+            "Black",
+            0.0961,
+            0.6557,
+            1.92,
+            1.92,
+            (("zip", 1.31), ("age", 0.28), ("sex", -0.05), ("job", 0.38)),
+            1.2e-5,
+            "'Black' is 6.8 times as common among these 61 records as in the whole table; zip says most of it.",
+        ),
+        RiskyValue(
+            {"zip": "3012", "age": "60–69", "sex": "M", "job": "clerical"},
+            7.0,
+            "Other",
+            0.0083,
+            0.1429,
+            2.84,
+            2.84,
+            (("zip", 0.42), ("age", 1.96), ("sex", 0.01), ("job", 0.45)),
+            0.21,
+            "One of only 7 records has the secret 'Other'; a shuffled secret does as much in 21% of cases.",
+        ),
+    )
+
+
+def audit_result() -> AuditResult:
+    """An audit of a census-like table that leaks."""
+    return AuditResult(
+        source=SourceFacts("people.parquet", "parquet", 48842, 48842.0, SHA),
+        columns=(
+            ColumnRole("race", "secret", 5),
+            ColumnRole("zip", "released", 412),
+            ColumnRole("age", "released", 8, "cut in 8 intervals", ("17–19", "20–29", "30–39", "40–49")),
+            ColumnRole("sex", "released", 2),
+            ColumnRole("job", "released", 14),
+            ColumnRole("id", "dropped", 48842, "every value occurs once: an identifier says nothing in common"),
+        ),
+        secrets=(
+            SecretValue("White", 41762.0, 0.855),
+            SecretValue("Black", 4685.0, 0.0961),
+            SecretValue("Asian-Pac-Islander", 1519.0, 0.0311),
+            SecretValue("Amer-Indian-Eskimo", 470.0, 0.0096),
+            SecretValue("Other", 406.0, 0.0083),
+        ),
+        n_values=9312,
+        verdict="leak",
+        headline="The released columns give race away: 0.112 nats on average, eight times what chance gives.",
+        measures=measure_findings(),
+        shuffles=999,
+        risk_histogram=BEFORE,
+        safe_shares=(
+            SafeShare(0.1, 0.121, 0.034, 0.133),
+            SafeShare(0.5, 0.502, 0.231, 0.561),
+            SafeShare(1.0, 0.721, 0.402, 0.846),
+            SafeShare(2.0, 0.931, 0.511, 0.9996),
+        ),
+        riskiest=risky_values(),
+        column_leaks=(
+            ColumnLeak("zip", 0.0712, 0.0071, "leak", 0.0541, 0.0098, 0.0402, 0.881),
+            ColumnLeak("job", 0.0311, 0.0011, "leak", 0.0122, 0.0061, 0.0991, 0.762),
+            ColumnLeak("age", 0.0009, 0.0008, "cannot tell", 0.0017, 0.0049, 0.1094, 0.731),
+            ColumnLeak("sex", 0.00004, 0.0002, "no leak detected", 0.0003, 0.0021, 0.1118, 0.724),
+        ),
+        curve=CURVE,
+        suggestion=Suggestion(
+            0.25,
+            0.5,
+            0.24,
+            "Epsilon 0.5 nats is the smallest that loses no more than 25% of the information (it loses 24%).",
+        ),
+        notes=("12 records without a value in job were counted as a value of their own.",),
+        scores_path="private/scores.parquet",
+    )
+
+
+def certificate() -> Certificate:
+    """A claim that holds."""
+    return Certificate(
+        claim="No record of this release moves the odds of any value of race by more than 0.5 nats, either way.",
+        epsilon=0.5,
+        delta=0.0,
+        epsilon_max=INF,
+        secret=("race",),
+        released=("zip", "age", "sex", "job"),
+        holds=True,
+        attained_epsilon=0.46,
+        attained_delta=0.0,
+        breach_share=0.0,
+        mechanism={"name": "watchdog", "values_in": 9312, "values_out": 2151, "merged_share": 0.216},
+        assumptions=(
+            "The table is the population: its shares are the probabilities.",
+            "The adversary sees this release alone, once.",
+        ),
+        measures=(
+            MeasureChange("mutual_information", "Mutual information", 0.1123, 0.0311, 0.1225),
+            MeasureChange("maximal_leakage", "Maximal leakage", 0.8341, 0.2011, 0.5),
+            MeasureChange("max_risk", "Largest risk", INF, 0.46, 0.5),
+            MeasureChange("chi_squared", "Chi-squared information", 0.33, 0.07, None),
+        ),
+        utility=Utility(2.21, 2.91, 0.24, 0.784, 0.861),
+        cuts=({"column": "age", "edges": ["20", "30", "40"]},),
+        left_out=("id",),
+        input={"name": "people.parquet", "records": 48842, "sha256": SHA},
+        output={"name": "data.parquet", "records": 48842, "sha256": SHA[::-1]},
+        randomness="system",
+        tacit_version="0.1.0",
+    )
+
+
+def protect_result() -> ProtectResult:
+    """A release whose claim holds."""
+    return ProtectResult(
+        out="/home/owner/release",
+        data_file="data.parquet",
+        certificate=certificate(),
+        headline="Every record is within 0.46 nats; 24% of the information was given up for it.",
+        diagnosis="zip 7255 made most values risky.",
+        curve=CURVE,
+        before=BEFORE,
+        after=AFTER,
+        notes=("The merged values are listed in private/merged.parquet.",),
+    )
+
+
+def verify_result() -> VerifyResult:
+    """A release whose claim is broken by one check, with one not checked."""
+    return VerifyResult(
+        release="release/",
+        against="people.parquet",
+        verdict="broken",
+        headline="The claim is broken: the largest log-lift of the release is 0.71 nats, the claim says 0.5 nats.",
+        checks=(
+            Check("certificate can be read", True, "format 1, Tacit 0.1.0"),
+            Check("data is the data that was certified", True, f"SHA-256 {SHA}"),
+            Check("largest log-lift within epsilon", False, "0.71 nats in the joint of race and release, claim 0.5 nats"),
+            Check("randomness", None, "the key of a release is never stored, so its draws cannot be redone"),
+        ),
+    )
+
+
+def attack_result() -> AttackResult:
+    """Three adversaries, none of whom beats the promise."""
+    return AttackResult(
+        release="release/",
+        against="people.parquet",
+        trained_on=34189,
+        tested_on=14653,
+        prior_guess=0.41,
+        best_before=0.78,
+        best_after=0.47,
+        gain_before=0.37,
+        gain_after=0.06,
+        guessing_bound=0.676,
+        optimal_before=0.83,
+        optimal_after=0.49,
+        adversaries=(
+            Adversary("counts", 0.78, (0.773, 0.787), 0.43, (0.422, 0.438), 0.47, (0.462, 0.478)),
+            Adversary("logistic regression", 0.66, (0.652, 0.668), 0.42, (0.412, 0.428), 0.45, (0.442, 0.458)),
+            Adversary("boosted trees", 0.75, (0.743, 0.757), 0.42, (0.412, 0.428), 0.46, (0.452, 0.468)),
+        ),
+        verdict="within the promise",
+        headline="The best adversary guessed 78% before and 47% after; the promise allows 67.6%, the prior gives 41%.",
+        notes=("Trained and tested on different records.",),
+    )
