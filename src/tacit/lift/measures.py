@@ -105,7 +105,7 @@ def entropy(probabilities: ArrayLike, *, order: float = 1.0) -> float:
         raise ArgumentError(f"order is {order}; it must be 0 or more")
     if order > _LARGEST_ORDER:
         return float(-np.log(p.max()))
-    return float(_log_mean_exp(p, (order - 1) * np.log(p))) / (1 - order)
+    return float(log_mean_exp(p, (order - 1) * np.log(p))) / (1 - order)
 
 
 def mutual_information(joint: Distribution) -> float:
@@ -125,11 +125,11 @@ def sibson(joint: Distribution, order: float) -> float:
     if order == 1:
         return mutual_information(joint)
     if order == np.inf:
-        return float(_log_mean_exp(joint.marginal, values.max(axis=0)))
+        return float(log_mean_exp(joint.marginal, values.max(axis=0)))
     # With l the lift, sum_s p(s) l^order = sum_s p(s|x) l^(order-1): a mean that is 1 at order 1, so that
     # logs of it stay exact as the order comes near 1.
-    norms = _log_mean_exp(joint.matrix / joint.marginal, (order - 1) * values) / order
-    return order / (order - 1) * float(_log_mean_exp(joint.marginal, norms))
+    norms = log_mean_exp(joint.matrix / joint.marginal, (order - 1) * values) / order
+    return order / (order - 1) * float(log_mean_exp(joint.marginal, norms))
 
 
 def arimoto(joint: Distribution, order: float) -> float:
@@ -146,7 +146,7 @@ def arimoto(joint: Distribution, order: float) -> float:
         return float(np.log(guessing_probability(joint) / joint.prior.max()))
     posterior = joint.matrix / joint.marginal
     gains = (_log_power_mean(posterior, order) - _log_power_mean(joint.prior, order)) / order
-    return order / (order - 1) * float(_log_mean_exp(joint.marginal, gains))
+    return order / (order - 1) * float(log_mean_exp(joint.marginal, gains))
 
 
 def maximal_leakage(joint: Distribution) -> float:
@@ -265,10 +265,10 @@ def _checked_order(order: float) -> float:
 def _log_power_mean(p: Matrix | Vector, order: float) -> Vector:
     """log sum p^order down the first axis, exact where order comes near 1."""
     logs = np.log(p, out=np.zeros_like(p), where=p > 0)
-    return _log_mean_exp(p, (order - 1) * logs)
+    return log_mean_exp(p, (order - 1) * logs)
 
 
-def _log_mean_exp(weights: Matrix | Vector, exponents: Matrix | Vector) -> Vector:
+def log_mean_exp(weights: Matrix | Vector, exponents: Matrix | Vector) -> Vector:
     """log of the mean of e^exponent down the first axis, for weights that sum to 1.
 
     Small exponents go through expm1 and log1p, so that the answer keeps its digits as they go to 0;

@@ -1,0 +1,210 @@
+"""What epsilon-lift promises about every other measure: the papers' bounds, and sharper ones that are proved.
+
+Where the log-lifts lie in [-epsilon_low, epsilon_high], the lifts lie in [a, b] with a = e^-epsilon_low and
+b = e^epsilon_high, and their mean over P(s)P(x) is 1: over x, for every single s. A convex function lies below its
+chord on [a, b], so its mean is at most q f(b) + (1 - q) f(a) with q = (1 - a) / (b - a). That is every bound here
+but the plain ones. For Sibson's and Arimoto's information of order alpha the function is t^alpha: both are the
+infimum over Q of D_alpha(P_S' P_X|S || P_S' Q), for P_S' the prior or the prior tilted to P_S^alpha, and Q = P_X gives
+a mean of t^alpha over x that the chord bounds for every s.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from tacit.errors import ArgumentError
+from tacit.lift import measures
+from tacit.lift.joint import Joint
+from tacit.lift.measures import Distribution
+from tacit.lift.partition import Task
+
+_ORDERS = (0.5, 2.0, 5.0)
+
+# e^epsilon overflows soon after this; only what needs no power of it is promised beyond.
+_LARGEST_EPSILON = 700.0
+
+
+@dataclass(frozen=True)
+class Promise:
+    """What epsilon-lift implies for one measure.
+
+    Attributes
+    ----------
+    measure : str
+        Name of the measure; ``order`` is that of ``sibson`` and ``arimoto``.
+    bound : float
+        The measure is at most this. It is proved.
+    printed_bound : float or None
+        The bound printed in the source, for the larger of the two epsilons; None if it prints none.
+    status : str
+        ``proved`` says that the printed bound is true (and no sharper than ``bound``), ``wrong as printed`` that
+        it is not, ``new`` that there is none in the source.
+    source : str
+        Where the printed bound stands.
+    function : callable
+        The measure itself, to hold a joint against the bound.
+    """
+
+    measure: str
+    bound: float
+    printed_bound: float | None
+    status: Literal["proved", "wrong as printed", "new"]
+    source: str
+    function: Callable[[Joint], float]
+    order: float | None = None
+
+
+def promises(
+    epsilon: float, *, epsilon_low: float | None = None, epsilon_high: float | None = None
+) -> tuple[Promise, ...]:
+    """What a release with every log-lift in [-epsilon, epsilon] promises about every measure.
+
+    ``epsilon_low`` and ``epsilon_high`` replace epsilon on their side.
+
+    Guarantees
+    ----------
+    For every joint with ``is_private(joint, epsilon, ...)``, ``promise.function(joint) <= promise.bound``.
+    """
+    low, high = measures.sides(epsilon, epsilon_low=epsilon_low, epsilon_high=epsilon_high)
+    widest = max(low, high)
+    return (
+        Promise("risk", widest, widest, "proved", "watchdog, Definition 1", lambda j: float(measures.risk(j).max())),
+        Promise(
+            "pointwise_maximal_leakage", high, None, "new", "watchdog, Definition 1",
+            lambda j: float(measures.max_lift(j).max()),
+        ),
+        Promise("local_dp", low + high, widest, "wrong as printed", "watchdog, (5)", measures.local_dp),
+        Promise("local_dp", low + high, 2 * widest, "proved", "watchdog-short, Lemma 1", measures.local_dp),
+        Promise("maximal_leakage", high, widest, "proved", "watchdog, Proposition 1", measures.maximal_leakage),
+        *(_of_order("sibson", order, low, high) for order in _ORDERS),
+        *(_of_order("arimoto", order, low, high) for order in _ORDERS),
+        Promise(
+            "arimoto", high, widest, "proved", "watchdog, Proposition 1",
+            lambda j: measures.arimoto(j, np.inf), order=np.inf,
+        ),
+        Promise(
+            "mutual_information", f_bound("kl", epsilon, epsilon_low=low, epsilon_high=high), widest, "proved",
+            "watchdog, Lemma 1", measures.mutual_information,
+        ),
+        *(_of_f(name, low, high) for name in measures.GENERATORS if name != "kl"),
+    )  # fmt: skip
+
+
+def _of_order(measure: Literal["sibson", "arimoto"], order: float, low: float, high: float) -> Promise:
+    function = {"sibson": measures.sibson, "arimoto": measures.arimoto}[measure]
+    return Promise(
+        measure=measure,
+        bound=order_bound(order, high, epsilon_low=low, epsilon_high=high),
+        printed_bound=order / (order - 1) * max(low, high) if order > 1 else None,
+        status="proved" if order > 1 else "new",
+        source="watchdog, Proposition 1",
+        function=lambda joint: function(joint, order),
+        order=order,
+    )
+
+
+def _of_f(name: str, low: float, high: float) -> Promise:
+    return Promise(
+        measure=name,
+        bound=f_bound(name, high, epsilon_low=low, epsilon_high=high),
+        printed_bound=_printed_f_bound(name, max(low, high)),
+        status="proved",
+        source="watchdog, Proposition 1",
+        function=lambda joint: measures.f_information(joint, name),
+    )
+
+
+def _printed_f_bound(name: str, epsilon: float) -> float:
+    if name == "reverse_kl":
+        # The paper's f is -log t; ours has t - 1 added, which changes its maximum but not the information.
+        return epsilon
+    return max(_ends(name, epsilon, epsilon)) if epsilon <= _LARGEST_EPSILON else np.inf
+
+
+def order_bound(
+    order: float, epsilon: float, *, epsilon_low: float | None = None, epsilon_high: float | None = None
+) -> float:
+    """Largest Sibson or Arimoto information of an order that epsilon-lift allows; never more than epsilon."""
+    low, high = measures.sides(epsilon, epsilon_low=epsilon_low, epsilon_high=epsilon_high)
+    if not order > 0:
+        raise ArgumentError(f"order is {order}; it must be more than 0, and may be inf")
+    if order == 1:
+        return f_bound("kl", epsilon, epsilon_low=low, epsilon_high=high)
+    if low == 0 or high == 0:
+        return 0.0
+    if order == np.inf or high > _LARGEST_EPSILON:
+        return high
+    share = _share_at_top(low, high)
+    mean = measures.log_mean_exp(np.array([share, 1 - share]), np.array([order * high, -order * low]))
+    return min(max(float(mean) / (order - 1), 0.0), high)
+
+
+def f_bound(
+    f: str | measures.Generator,
+    epsilon: float,
+    *,
+    epsilon_low: float | None = None,
+    epsilon_high: float | None = None,
+    gamma: float | None = None,
+) -> float:
+    """Largest f-information that epsilon-lift allows: the chord of f over the lifts allowed.
+
+    For mutual information (``kl``) it is epsilon tanh(epsilon / 2).
+    """
+    low, high = measures.sides(epsilon, epsilon_low=epsilon_low, epsilon_high=epsilon_high)
+    if low == 0 or high == 0:
+        return 0.0
+    if high > _LARGEST_EPSILON:
+        return high if f == "kl" else np.inf
+    share = _share_at_top(low, high)
+    bottom, top = _ends(f, low, high, gamma=gamma)
+    return share * top + (1 - share) * bottom
+
+
+def _ends(f: str | measures.Generator, low: float, high: float, *, gamma: float | None = None) -> tuple[float, float]:
+    values = np.asarray(measures.generator(f, gamma=gamma)(np.exp([[-low, high]])))
+    return float(values[0, 0]), float(values[0, 1])
+
+
+def _share_at_top(low: float, high: float) -> float:
+    """The share q of lifts at the top if all are at an end: their mean is 1."""
+    return float(np.expm1(-low) / (np.expm1(-low) - np.expm1(high)))
+
+
+def watchdog_bound_printed(joint: Distribution, epsilon: float) -> float:
+    """Proposition 2 of the watchdog paper as printed: it bounds the risk after merging the risky values.
+
+    Kept for comparison: it is true and very loose, and inf as soon as e^epsilon times the probability of the safe
+    values reaches 1. Where nothing is risky the formula divides by 0; nothing changes then, so it is epsilon.
+    """
+    safe, risky = _masses(joint, epsilon)
+    if risky == 0:
+        return epsilon
+    rest = 1 - np.exp(epsilon) * safe
+    upper = np.log((rest + np.exp(epsilon)) / risky)
+    return float(max(upper, -np.log(rest / risky))) if rest > 0 else np.inf
+
+
+def watchdog_bound_tight(joint: Distribution, epsilon: float) -> float:
+    """The best bound on the risk after merging that follows from epsilon and the probability of the safe values."""
+    safe, risky = _masses(joint, epsilon)
+    if risky == 0:
+        return epsilon
+    rest = 1 - np.exp(epsilon) * safe
+    upper = np.log((1 - np.exp(-epsilon) * safe) / risky)
+    return float(max(epsilon, upper, -np.log(rest / risky))) if rest > 0 else np.inf
+
+
+def watchdog_bound_exact(joint: Distribution, epsilon: float) -> float:
+    """The risk after merging the risky values: what the two bounds are bounds of, and as cheap as they are."""
+    task = Task.of(joint, epsilon)
+    return task.result(~task.safe, "watchdog").attained
+
+
+def _masses(joint: Distribution, epsilon: float) -> tuple[float, float]:
+    task = Task.of(joint, epsilon)
+    return float(task.joint.marginal[task.safe].sum()), float(task.joint.marginal[~task.safe].sum())
