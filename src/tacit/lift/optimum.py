@@ -124,8 +124,7 @@ def camouflage(task: Task) -> Partition:
     """
     safe = np.flatnonzero(task.safe)
     safe = safe[np.argsort(_cover(task)[safe], kind="stable")]
-    exempt = np.flatnonzero(task.exempt)
-    exempt = exempt[np.argsort(task.deltas[exempt], kind="stable")]
+    exempt = _relaxation(task)[1]
     kept = np.zeros(len(task.risks), dtype=np.bool_)
     for _ in range(2):
         # A value refused early on can fit once others are out of the set, hence a second round.
