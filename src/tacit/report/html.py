@@ -1,0 +1,193 @@
+"""A result as one self-contained HTML page: no network, no file beside it, readable without JavaScript."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import math
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
+
+from tacit import __version__
+from tacit.report import charts, numbers, words
+from tacit.report.charts import Layer
+from tacit.workflows.results import AttackResult, AuditResult, CurvePoint, ProtectResult, Result, VerifyResult
+
+_WIDE, _NARROW = 760, 340
+_COLUMNS_DRAWN = 25
+_LINES = (0.1, 0.5, 1.0, 2.0)
+
+
+def to_html(result: Result, *, bits: bool = False) -> str:
+    """The result as a whole page that opens from a file.
+
+    Guarantees
+    ----------
+    The page loads nothing: its policy forbids every request, and only the one script written here may run. The page of
+    a :class:`~tacit.workflows.results.ProtectResult` is part of the release: of the result it shows the certificate,
+    the headline, the curve and shares of records, never the notes, the diagnosis or the path, which are the owner's.
+    """
+    context = _context(result, bits=bits)
+    digest = base64.b64encode(hashlib.sha256(context["script"].encode()).digest()).decode()
+    return _environment().get_template("page.html").render(**context, script_hash=digest)
+
+
+def fragment(result: Result, *, bits: bool = False) -> str:
+    """The result as one element with its own style, for a notebook."""
+    return _environment().get_template("fragment.html").render(**_context(result, bits=bits))
+
+
+def write_report(result: Result, path: str | Path, *, bits: bool = False) -> Path:
+    """Write the page of :func:`to_html` to ``path`` and return it."""
+    target = Path(path)
+    target.write_text(to_html(result, bits=bits), encoding="utf-8")
+    return target
+
+
+@cache
+def _environment() -> Environment:
+    environment = Environment(
+        loader=PackageLoader("tacit.report"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    formats: dict[str, Callable[..., object]] = {
+        "number": numbers.number,
+        "setting": numbers.setting,
+        "signed": numbers.signed,
+        "share": numbers.share,
+        "count": numbers.count,
+        "chance": numbers.chance,
+        "badge": words.badge,
+        "check_badge": words.badge_of_check,
+        "printable": words.printable,
+        "short": _short,
+    }
+    environment.filters.update(formats)
+    environment.globals.update(band=numbers.band, words=words)
+    return environment
+
+
+def _short(value: Any, length: int = 40) -> Markup:
+    """A data value that fits, with the whole of it on hover."""
+    whole, shown = words.printable(value), words.shorten(value, length)
+    if shown == whole:
+        return Markup.escape(whole)
+    return Markup('<span title="{}">{}</span>').format(whole, shown)
+
+
+def _source(name: str) -> str:
+    loader = _environment().loader
+    assert loader is not None
+    return loader.get_source(_environment(), name)[0]
+
+
+def _context(result: Result, *, bits: bool) -> dict[str, Any]:
+    shown, unit = numbers.in_bits(result) if bits else result, numbers.unit_name(bits)
+    badge = words.badge_of_result(result)
+    context: dict[str, Any] = {"r": shown, "unit": unit, "badge": badge, "version": __version__}
+    # Both are our own files, written into <style> and <script>, where escaping would break them.
+    context |= {"style": Markup(_source("style.css")), "script": Markup(_source("slider.js"))}
+    if isinstance(shown, AuditResult):
+        return context | {"body": "audit.html", "kind": "audit"} | _audit(shown, unit)
+    if isinstance(shown, ProtectResult):
+        return context | {"body": "protect.html", "kind": "release"} | _protect(shown, unit)
+    if isinstance(shown, VerifyResult):
+        return context | {"body": "verify.html", "kind": "verification"}
+    assert isinstance(shown, AttackResult)
+    drawn = _both(lambda width: charts.accuracy_bars(shown, width=width))
+    return context | {"body": "attack.html", "kind": "attack", "accuracy_chart": drawn}
+
+
+def _both(draw: Callable[[float], Markup]) -> Markup:
+    """A chart drawn for a wide and for a narrow page; the style sheet shows one of them."""
+    return Markup('<div class="wide">{}</div><div class="narrow">{}</div>').format(draw(_WIDE), draw(_NARROW))
+
+
+def _audit(result: AuditResult, unit: str) -> dict[str, Any]:
+    chosen = result.suggestion.epsilon
+    lines = _histogram_lines(result, unit)
+    layers = [Layer("this table", result.risk_histogram)]
+    leaks = result.column_leaks[:_COLUMNS_DRAWN]
+    roles: dict[str, list[str]] = {}
+    for column in result.columns:
+        roles.setdefault(column.role, []).append(column.name)
+    return {
+        "roles": roles,
+        "strips": [charts.measure_strip(m, unit=unit) for m in result.measures],
+        "risk_chart": _both(lambda width: charts.risk_histogram(layers, lines=lines, unit=unit, width=width)),
+        "curve_chart": _curve_chart(result.curve, chosen, label="suggested", unit=unit),
+        "slider": _slider(result.curve, chosen),
+        "column_chart": _both(lambda width: charts.column_bars(leaks, unit=unit, width=width)),
+        "columns_left": len(result.column_leaks) - len(leaks),
+        "prior_chart": _both(lambda width: charts.prior_bars(result.secrets, width=width)),
+        "term_charts": [charts.contributions(v.contributions, unit=unit, width=330) for v in result.riskiest],
+        "safe_at": _safe_at(result),
+    }
+
+
+def _histogram_lines(result: AuditResult, unit: str) -> list[tuple[float, str]]:
+    """At most four epsilons to draw, each with the share of records within it."""
+    shares = result.safe_shares
+    step = max(1, math.ceil(len(shares) / 4))
+    return [(s.epsilon, f"ε {numbers.setting(s.epsilon)}: {numbers.share(s.records)}") for s in shares[::-step][::-1]]
+
+
+def _safe_at(result: AuditResult) -> Any:
+    """The safe share to headline: the one nearest to 1 nat, the epsilon of the papers."""
+    return min(result.safe_shares, key=lambda s: abs(s.epsilon - 1.0), default=None)
+
+
+def _protect(result: ProtectResult, unit: str) -> dict[str, Any]:
+    certificate = result.certificate
+    lines = [(certificate.epsilon, f"epsilon {numbers.setting(certificate.epsilon)}")]
+    layers = [Layer("before", result.before), Layer("after", result.after, "outline")]
+    return {
+        "c": certificate,
+        "risk_chart": _both(lambda width: charts.risk_histogram(layers, lines=lines, unit=unit, width=width)),
+        "curve_chart": _curve_chart(result.curve, certificate.epsilon, label="this release", unit=unit),
+        "slider": _slider(result.curve, certificate.epsilon),
+        "facts": [*_scalars("mechanism", certificate.mechanism)],
+        "files": [*_scalars("input", certificate.input), *_scalars("output", certificate.output)],
+    }
+
+
+def _scalars(prefix: str, mapping: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """The plain entries of a mapping in words; nested ones stay in the certificate, they may be long."""
+    shown = []
+    for key, value in mapping.items():
+        if isinstance(value, bool) or not isinstance(value, (str, int, float)):
+            continue
+        written = value if isinstance(value, str) else numbers.count(value) if isinstance(value, int) else numbers.setting(value)
+        shown.append((f"{prefix}: {key.replace('_', ' ')}", written))
+    return shown
+
+
+def _curve_chart(curve: Sequence[CurvePoint], chosen: float | None, *, label: str, unit: str) -> Markup | None:
+    if not curve:
+        return None
+    return _both(lambda width: charts.trade_off(curve, chosen=chosen, label=label, unit=unit, width=width))
+
+
+def _slider(curve: Sequence[CurvePoint], chosen: float | None) -> dict[str, Any]:
+    """What the slider reads: for each point its numbers as written elsewhere, so the script formats nothing."""
+    points = [
+        [
+            numbers.setting(p.epsilon),
+            numbers.number(p.attained),
+            numbers.share(p.nmil),
+            numbers.share(p.records_kept),
+            numbers.number(p.leakage),
+        ]
+        for p in curve
+    ]
+    near = [k for k, p in enumerate(curve) if chosen is not None and math.isclose(p.epsilon, chosen)]
+    return {"points": json.dumps(points), "start": near[0] if near else len(points) // 2, "last": len(points) - 1}
