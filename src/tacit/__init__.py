@@ -1,2 +1,80 @@
-"""Tacit: what a dataset gives away without saying it."""
+"""Tacit shows what a dataset gives away without saying it, and makes a version that does not.
+
+Everything public is imported from here: ``from tacit import audit, protect, Joint, log_lift, ...``.
+Names load on first use, so that ``import tacit`` brings in no engine and no scikit-learn.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any
+
 __version__ = "0.1.0"
+
+_HOMES = {
+    "ArgumentError": "tacit.errors",
+    "AttackResult": "tacit.workflows.results",
+    "AuditResult": "tacit.workflows.results",
+    "Certificate": "tacit.workflows.results",
+    "Channel": "tacit.lift.joint",
+    "ColumnError": "tacit.errors",
+    "DataError": "tacit.errors",
+    "EngineError": "tacit.errors",
+    "Estimate": "tacit.lift.estimate",
+    "Joint": "tacit.lift.joint",
+    "MEASURES": "tacit.lift.registry",
+    "NotCertifiedError": "tacit.errors",
+    "Partition": "tacit.lift.partition",
+    "ProtectResult": "tacit.workflows.results",
+    "SourceError": "tacit.errors",
+    "TacitError": "tacit.errors",
+    "VerifyResult": "tacit.workflows.results",
+    "WatchdogChannel": "tacit.lift.mechanisms",
+    "arimoto": "tacit.lift.measures",
+    "attack": "tacit.workflows.attacking",
+    "audit": "tacit.workflows.auditing",
+    "critical_epsilons": "tacit.lift.partition",
+    "delta_total": "tacit.lift.partition",
+    "e_gamma": "tacit.lift.measures",
+    "entropy": "tacit.lift.measures",
+    "explain": "tacit.workflows.explaining",
+    "f_information": "tacit.lift.measures",
+    "guessing_probability": "tacit.lift.measures",
+    "is_private": "tacit.lift.measures",
+    "local_dp": "tacit.lift.measures",
+    "log_lift": "tacit.lift.measures",
+    "max_lift": "tacit.lift.measures",
+    "maximal_leakage": "tacit.lift.measures",
+    "min_lift": "tacit.lift.measures",
+    "mutual_information": "tacit.lift.measures",
+    "nmil": "tacit.lift.partition",
+    "open_table": "tacit.tables.sources",
+    "partition": "tacit.lift.partition",
+    "pointwise_maximal_leakage": "tacit.lift.measures",
+    "promises": "tacit.lift.bounds",
+    "protect": "tacit.workflows.protecting",
+    "risk": "tacit.lift.measures",
+    "sibson": "tacit.lift.measures",
+    "trade_off": "tacit.lift.funnel",
+    "verify": "tacit.workflows.verifying",
+    "watchdog": "tacit.lift.mechanisms",
+    "write_report": "tacit.report",
+}
+
+__all__ = sorted(["__version__", *_HOMES])
+
+
+def __getattr__(name: str) -> Any:
+    home = _HOMES.get(name)
+    if home is None:
+        raise AttributeError(f"module 'tacit' has no attribute '{name}'")
+    if home.startswith("tacit.workflows"):
+        # Results show themselves once the report room has registered its renderers.
+        import_module("tacit.report")
+    value = getattr(import_module(home), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return __all__

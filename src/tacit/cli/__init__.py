@@ -1,1 +1,44 @@
-""""""
+"""Words on the command line to one workflow call, and show."""
+
+from __future__ import annotations
+
+import errno
+import os
+import sys
+from typing import NoReturn
+
+
+def main() -> NoReturn:
+    """Entry point of the ``tacit`` command; every refusal is one line and an exit code."""
+    import click
+
+    from tacit.cli.commands import tacit
+    from tacit.errors import TacitError
+
+    try:
+        code = tacit.main(prog_name="tacit", standalone_mode=False)
+        sys.exit(code if isinstance(code, int) else 0)
+    except click.exceptions.Exit as stop:
+        sys.exit(stop.exit_code)
+    except click.ClickException as error:
+        error.show()
+        sys.exit(error.exit_code)
+    except (click.Abort, KeyboardInterrupt):
+        _refuse("interrupted; nothing was written", 130)
+    except TacitError as error:
+        _refuse(str(error), error.exit_code)
+    except MemoryError:
+        _refuse("out of memory; use fewer or coarser columns (--drop, --bins)", 3)
+    except BrokenPipeError:
+        # The reader of our output has gone (``tacit audit … | head``); that is not an error, and must not print one.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(0)
+    except OSError as error:
+        if error.errno not in (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES, errno.EPERM, errno.EFBIG):
+            raise
+        _refuse(f"cannot write {error.filename or 'the output'}: {os.strerror(error.errno)}; nothing was released", 3)
+
+
+def _refuse(message: str, code: int) -> NoReturn:
+    print(f"tacit: {message}", file=sys.stderr)  # noqa: T201
+    sys.exit(code)

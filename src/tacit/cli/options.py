@@ -1,0 +1,88 @@
+"""Options that several commands share, and how their words become values."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar
+
+import click
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+
+def split_names(_: click.Context, parameter: click.Parameter, values: Sequence[str]) -> tuple[str, ...] | None:
+    """``--drop a,b --drop c`` as (a, b, c); a name that contains a comma is put in double quotes."""
+    found = [name.strip() for value in values for name in next(csv.reader([value], skipinitialspace=True), [])]
+    if any(not name for name in found):
+        raise click.BadParameter("an empty column name", param=parameter)
+    return tuple(found) or None
+
+
+def parse_bins(_: click.Context, parameter: click.Parameter, values: Sequence[str]) -> dict[str, int | list[float]]:
+    """``age=10`` as ten groups, ``age=18,30,65`` as the edges between groups."""
+    bins: dict[str, int | list[float]] = {}
+    for value in values:
+        column, equals, wish = value.rpartition("=")
+        try:
+            edges = [float(edge) for edge in wish.split(",")]
+        except ValueError:
+            edges = []
+        if not equals or not column or not edges:
+            raise click.BadParameter(
+                f"'{value}' is neither COLUMN=10 (a number of groups) nor COLUMN=18,30,65 (edges)", param=parameter
+            )
+        bins[column] = int(edges[0]) if len(edges) == 1 and wish.strip().isdigit() else edges
+    return bins
+
+
+def _stack(*options: Callable[[Command], Command]) -> Callable[[Command], Command]:
+    def decorate(command: Command) -> Command:
+        for option in reversed(options):
+            command = option(command)
+        return command
+
+    return decorate
+
+
+question_options = _stack(
+    click.option("--secret", multiple=True, callback=split_names, help="Column(s) that must not be learned."),
+    click.option(
+        "--released",
+        multiple=True,
+        callback=split_names,
+        help="Column(s) the adversary sees; comma-separated or repeated.  [default: all others]",
+    ),
+    click.option("--drop", multiple=True, callback=split_names, help="Column(s) left out altogether."),
+    click.option(
+        "--bins",
+        multiple=True,
+        callback=parse_bins,
+        metavar="COL=10|COL=18,30,65",
+        help="Cut a number column into groups of equal size, or at these edges. Repeatable.",
+    ),
+    click.option("--weight", help="Column with the weight of each record."),
+    click.option(
+        "--keep-id",
+        "keep_ids",
+        multiple=True,
+        callback=split_names,
+        help="Release a column although it is different in every row.",
+    ),
+)
+
+shared_options = _stack(
+    click.option(
+        "--engine", type=click.Choice(["duckdb", "spark"]), default="duckdb", show_default=True, help="Table engine."
+    ),
+    click.option(
+        "--format",
+        "format_",
+        type=click.Choice(["text", "json"]),
+        default="text",
+        show_default=True,
+        help="json prints one JSON object on standard output and nothing else.",
+    ),
+    click.option("--bits", is_flag=True, help="Show bits instead of nats."),
+    click.option("--quiet", "-q", is_flag=True, help="No progress on standard error."),
+)

@@ -1,0 +1,32 @@
+"""Results to standard output, progress to standard error."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+import click
+
+from tacit import report
+from tacit.workflows.results import Result
+
+
+def show(result: Result, *, format_: str, bits: bool) -> None:
+    """Print a result in the form that was asked for."""
+    if format_ == "json":
+        click.echo(report.to_json(result, bits=bits))
+    else:
+        report.show(result, bits=bits)
+
+
+@contextmanager
+def watched(*, quiet: bool) -> Iterator[Callable[[str, float | None], None]]:
+    """A progress function; it draws on standard error if somebody is looking."""
+    if quiet or not sys.stderr.isatty():
+        yield lambda stage, share: None
+        return
+    from rich.console import Console
+
+    with Console(stderr=True).status("starting") as status:
+        yield lambda stage, share: status.update(stage if share is None else f"{stage} {share:.0%}")

@@ -1,0 +1,301 @@
+"""``audit``: what does this table give away about a secret, where, and is it real or noise?"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from tacit.errors import ArgumentError, DataError
+from tacit.lift import shuffles
+from tacit.lift.funnel import TradeOff, trade_off
+from tacit.lift.joint import Joint, Matrix
+from tacit.lift.measures import risk
+from tacit.tables.counting import Counts, Symbols, count
+from tacit.workflows import findings
+from tacit.workflows.question import Bins, Names, Question, ask
+from tacit.workflows.results import (
+    AuditResult,
+    CurvePoint,
+    MeasureFinding,
+    SecretValue,
+    SourceFacts,
+    Suggestion,
+)
+
+Progress = Callable[[str, float | None], None]
+
+RISKIEST = 20
+CURVE_POINTS = 200
+
+
+def silent(stage: str, share: float | None) -> None:
+    """The progress of those who do not watch."""
+
+
+@dataclass(frozen=True)
+class Counted:
+    """A question that has been counted: the joint of secret and released values, and what the values are."""
+
+    question: Question
+    counts: Counts
+    joint: Joint
+    symbols: Symbols
+    table: Matrix
+
+
+def counted(question: Question, *, progress: Progress = silent) -> Counted:
+    """One pass over the table."""
+    progress("counting", None)
+    counts = count(question.table, [*question.secret, *question.released], weight=question.weight)
+    joint, symbols = counts.joint(question.secret, question.released)
+    if joint.shape[0] < 2:
+        named = ", ".join(question.secret)
+        raise DataError(
+            f"secret '{named}' has the single value {joint.secrets[0]!r} in {question.table.name}: there is nothing to "
+            "learn; choose another secret, or a table in which it varies"
+        )
+    assert joint.total is not None
+    return Counted(question, counts, joint, symbols, joint.matrix * joint.total)
+
+
+def checked_epsilon(epsilon: float, *, name: str = "epsilon") -> float:
+    """``epsilon`` itself if it can bound a log-lift."""
+    if math.isnan(epsilon) or epsilon < 0:
+        raise ArgumentError(f"{name} must be a number of nats, 0 or more; got {epsilon}")
+    return float(epsilon)
+
+
+def audit(
+    source: Any,
+    *,
+    secret: Names,
+    released: Names = None,
+    drop: Names = None,
+    bins: Bins | None = None,
+    weight: str | None = None,
+    keep_ids: Names = None,
+    epsilon: float | None = None,
+    max_loss: float = 0.1,
+    scores: str | Path | None = None,
+    shuffle: int | None = None,
+    random_state: int = 0,
+    engine: str = "duckdb",
+    progress: Progress = silent,
+) -> AuditResult:
+    """Measure what the released columns of a table give away about the secret.
+
+    Parameters
+    ----------
+    source : path, frame or Table
+        CSV, Parquet, JSONL, Arrow, a DuckDB database; pandas, Polars, Arrow or Spark frames.
+    secret, released, drop : name or names of columns
+        Columns that are not named are released.
+    bins : mapping, optional
+        Column to a number of groups, or to the edges between them.
+    weight : str, optional
+        Column with the weight of each record.
+    keep_ids : name or names, optional
+        Columns that are different in every row and are to be released all the same.
+    epsilon : float, optional
+        A bound to be shown among the safe shares.
+    max_loss : float
+        Loss of utility (NMIL, 0 to 1) that is tolerated; the smallest epsilon within it is suggested.
+    scores : path, optional
+        Where to write the table with the risk of every record.
+    shuffle : int, optional
+        Number of shuffled tables behind the null bands; by default 39 to 199, by size.
+    random_state : int
+        Seed of the shuffles. It changes the null bands a little and nothing else.
+
+    Returns
+    -------
+    AuditResult
+
+    Guarantees
+    ----------
+    Measures are plug-in: exact for the table as it is, estimates for the population it was drawn from.
+    If the secret is independent of the release, the verdict is "leak" in at most 5% of tables.
+    """
+    if not 0 <= max_loss <= 1:
+        raise ArgumentError(f"max_loss is a share between 0 and 1; got {max_loss}")
+    wanted = (*findings.EPSILONS, *(() if epsilon is None else (checked_epsilon(epsilon),)))
+    question = ask(
+        source,
+        secret=secret,
+        released=released,
+        drop=drop,
+        bins=bins,
+        weight=weight,
+        keep_ids=keep_ids,
+        engine=engine,
+    )
+    found = counted(question, progress=progress)
+    result = findings_of(
+        found, epsilons=wanted, max_loss=max_loss, shuffle=shuffle, random_state=random_state, progress=progress
+    )
+    if scores is None:
+        return result
+    progress("writing scores", None)
+    return _with_scores(result, found, Path(scores))
+
+
+def findings_of(
+    found: Counted,
+    *,
+    epsilons: tuple[float, ...],
+    max_loss: float,
+    shuffle: int | None,
+    random_state: int,
+    progress: Progress = silent,
+) -> AuditResult:
+    """Everything an audit says, from the counts alone."""
+    joint, table = found.joint, found.table
+    groups = findings.column_groups(found.symbols)
+    null = findings.shuffled(
+        table,
+        groups,
+        n=shuffle or shuffles.shuffles_for(table.size),
+        random_state=random_state,
+        effective_records=found.counts.effective_records if found.question.weight else None,
+        progress=lambda share: progress("shuffling", share),
+    )
+    measures = findings.measure_findings(joint, null)
+    curve = trade_off(joint)
+    information = next(m for m in measures if m.name == "mutual_information")
+    return AuditResult(
+        source=source_facts(found),
+        columns=found.question.roles,
+        secrets=_secret_values(joint),
+        n_values=joint.shape[1],
+        verdict=information.verdict,
+        headline=_headline(found, information),
+        measures=measures,
+        shuffles=null.n,
+        risk_histogram=findings.risk_histogram(joint),
+        safe_shares=findings.safe_shares(joint, epsilons),
+        riskiest=findings.riskiest(joint, table, found.symbols, n=RISKIEST),
+        column_leaks=findings.column_leaks(joint, table, groups, null),
+        curve=curve_points(curve),
+        suggestion=suggestion(curve, max_loss=max_loss),
+        notes=(*found.question.notes, *_cautions(found)),
+    )
+
+
+def source_facts(found: Counted) -> SourceFacts:
+    """Name, size and fingerprint of the table."""
+    original = found.question.original
+    return SourceFacts(
+        name=original.name,
+        format=original.format,
+        records=int(found.counts.records.sum()),
+        weighted_total=float(found.joint.total or 0.0),
+        sha256=original.sha256(),
+    )
+
+
+def _secret_values(joint: Joint) -> tuple[SecretValue, ...]:
+    total = joint.total or 1.0
+    return tuple(
+        SecretValue(label=str(label), weight=float(p * total), prior=float(p))
+        for label, p in zip(joint.secrets, joint.prior, strict=True)
+    )
+
+
+def _headline(found: Counted, information: MeasureFinding) -> str:
+    secret = ", ".join(found.question.secret)
+    share = information.value / information.ceiling if information.ceiling else 0.0
+    chance = information.null_high / information.ceiling if information.ceiling else 0.0
+    if information.verdict == "leak":
+        return (
+            f"The released columns give away {share:.1%} of the uncertainty about {secret}; "
+            f"chance alone would show at most {chance:.1%} (19 times in 20)."
+        )
+    if information.verdict == "no leak detected":
+        return (
+            f"No leak about {secret} detected: the released columns show {share:.1%} of its uncertainty, "
+            f"and chance alone shows up to {chance:.1%}."
+        )
+    return (
+        f"Cannot tell: the released values are so nearly unique that shuffled secrets look just as revealed "
+        f"({chance:.1%}). Use fewer or coarser columns (--drop, --bins)."
+    )
+
+
+def _cautions(found: Counted) -> list[str]:
+    joint, notes = found.joint, []
+    per_value = found.counts.records.sum() / joint.shape[1]
+    if per_value < 10:
+        notes.append(
+            f"only {per_value:.1f} records a released value on average: single values are mostly noise here; "
+            "coarser columns (--bins, --drop) say more"
+        )
+    never = float((joint.matrix == 0).mean())
+    if never > 0:
+        held = float(joint.marginal[np.isinf(risk(joint))].sum())
+        notes.append(
+            f"{never:.1%} of the pairs of secret and released value never occur; a value that rules a secret out has "
+            f"infinite risk ({held:.1%} of the records carry one). Tools that skip such pairs call them safe"
+        )
+    if found.question.weight:
+        notes.append(
+            "records are weighted: null bands are drawn at the effective number of records (Kish), not shuffled"
+        )
+    return notes
+
+
+def curve_points(curve: TradeOff) -> tuple[CurvePoint, ...]:
+    """The trade-off, thinned to what a chart can show; its ends are kept."""
+    n = len(curve.epsilon)
+    chosen = np.unique(np.linspace(0, n - 1, min(n, CURVE_POINTS)).round().astype(int))
+    return tuple(
+        CurvePoint(
+            epsilon=float(curve.epsilon[k]),
+            attained=float(curve.attained[k]),
+            nmil=float(curve.nmil[k]),
+            utility=float(curve.utility[k]),
+            leakage=float(curve.leakage[k]),
+            records_kept=float(curve.records_kept[k]),
+        )
+        for k in chosen
+    )
+
+
+def suggestion(curve: TradeOff, *, max_loss: float) -> Suggestion:
+    """The smallest epsilon attained at a loss of at most ``max_loss``."""
+    affordable = np.flatnonzero(np.asarray(curve.nmil) <= max_loss)
+    attained = np.asarray(curve.attained)[affordable]
+    if not len(affordable) or not np.isfinite(attained).any():
+        return Suggestion(
+            max_loss,
+            None,
+            None,
+            f"No finite epsilon is attained by merging values at a loss of {max_loss:.0%} or less. "
+            "Drop or cut the column that leaks most, or tolerate more loss (--max-loss).",
+        )
+    best = int(affordable[int(np.argmin(attained))])
+    # Rounded up, so that asking for the number shown gives what is shown.
+    epsilon = math.ceil(float(curve.attained[best]) * 1e4) / 1e4
+    loss = float(curve.nmil[best])
+    return Suggestion(
+        max_loss,
+        epsilon,
+        loss,
+        f"With epsilon {epsilon:g} the release loses {loss:.1%} of its information (at most {max_loss:.0%} was tolerated).",
+    )
+
+
+def _with_scores(result: AuditResult, found: Counted, path: Path) -> AuditResult:
+    from dataclasses import replace
+
+    from tacit.tables.rewriting import scores
+    from tacit.tables.writing import whole_file, write_table
+
+    table = scores(found.question.table, found.symbols, values={"risk": risk(found.joint)})
+    with whole_file(path) as temporary:
+        write_table(table, temporary, like=found.question.original)
+    return replace(result, scores_path=str(path))

@@ -1,0 +1,192 @@
+"""Certificates: what is claimed of a release, in words and numbers, and what the claim rests on."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from tacit import __version__
+from tacit.lift.bounds import promises
+from tacit.lift.joint import Vector
+from tacit.lift.measures import entropy
+from tacit.lift.registry import MEASURES
+from tacit.tables.counting import Symbols
+from tacit.workflows.auditing import Counted
+from tacit.workflows.planning import TOLERANCE, Plan
+from tacit.workflows.results import Certificate, MeasureChange, Utility
+from tacit.workflows.rules import Rules
+
+
+def certificate_of(found: Counted, plan: Plan, data: Path, keep_secret: bool, random_state: int | None) -> Certificate:
+    question, rules = found.question, plan.rules
+    bound = rules.epsilon if rules.delta == 0 else rules.epsilon_max
+    promised = {promise.measure: promise.bound for promise in promises(plan.attained)}
+    shown = {*question.released, *(question.secret if keep_secret else ())}
+    records = int(found.counts.records.sum())
+    return Certificate(
+        claim=_claim(rules, question.secret),
+        epsilon=rules.epsilon,
+        delta=rules.delta,
+        epsilon_max=rules.epsilon_max,
+        secret=question.secret,
+        released=question.released,
+        holds=plan.attained <= bound + TOLERANCE,
+        attained_epsilon=plan.attained,
+        attained_delta=plan.mass_outside(rules.epsilon),
+        breach_share=plan.breach_share(rules.epsilon),
+        mechanism=plan.made_by
+        | {
+            "weight": question.weight,
+            "values": found.joint.shape[1],
+            "values_merged": int(plan.merged.sum()),
+            "records_merged": float(found.joint.marginal[plan.merged].sum()),
+        },
+        assumptions=_assumptions(keep_secret, question.weight is not None, rules.delta),
+        measures=tuple(
+            MeasureChange(
+                m.name,
+                m.title,
+                float(m.function(found.joint)),
+                float(m.function(plan.output)),
+                promised.get(m.name),
+                m.unit,
+            )
+            for m in MEASURES.values()
+        ),
+        utility=_utility(found, plan),
+        cuts=tuple(made.to_dict() for made in question.cuts),
+        left_out=tuple(c.name for c in question.original.columns if c.name not in shown),
+        input={
+            "name": question.original.name,
+            "format": question.original.format,
+            "records": records,
+            "sha256": question.original.sha256(),
+        },
+        output={"file": data.name, "records": records, "sha256": file_sha256(data)},
+        randomness=_randomness(rules.replacement, random_state),
+        tacit_version=__version__,
+    )
+
+
+def file_sha256(path: Path) -> str:
+    """Fingerprint of a file's bytes."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _claim(rules: Rules, secret: tuple[str, ...]) -> str:
+    factor = math.exp(rules.epsilon)
+    what = (
+        f"Seeing a record of this release changes the probability of any value of {', '.join(secret)} by a factor "
+        f"between {1 / factor:.3g} and {factor:.3g} (|log-lift| at most {rules.epsilon:g} nats)"
+    )
+    if rules.delta == 0:
+        return what + "."
+    ceiling = "without a bound" if math.isinf(rules.epsilon_max) else f"by at most {rules.epsilon_max:g} nats"
+    return f"{what}, except for pairs of total probability {rules.delta:g}, which may exceed it {ceiling}."
+
+
+def _assumptions(keep_secret: bool, weighted: bool, delta: float) -> tuple[str, ...]:
+    texts = [
+        "The table is the population: probabilities are its shares. For people outside the table the claim is an estimate.",
+        "The adversary knows those shares and how the release was made, and sees one record of it; nothing else about the person.",
+        "Rows of the same person, other releases of the same people, and columns from elsewhere are not counted in.",
+    ]
+    if weighted:
+        texts.append("Probabilities are shares of the total weight.")
+    if delta > 0:
+        texts.append(
+            "With delta above zero the bound may fail with that probability over pairs of secret and record; the share of "
+            "records that breach it for some secret can be much larger and is given as breach_share. Later merging of "
+            "values may raise delta."
+        )
+    if keep_secret:
+        texts.append("THE SECRET ITSELF IS IN THE FILE, as asked: the claim is about the other columns alone.")
+    return tuple(texts)
+
+
+def _randomness(replacement: Vector | None, random_state: int | None) -> str:
+    if replacement is None or np.count_nonzero(replacement) <= 1:
+        return "None: the mechanism is deterministic."
+    if random_state is None:
+        return "Drawn with a 256-bit key from the system's secure source; the key was not kept."
+    return (
+        "WARNING: a random_state was given, so the draws can be made again by whoever knows or guesses it. "
+        "Use it for tests, not for publishing."
+    )
+
+
+def _utility(found: Counted, plan: Plan) -> Utility:
+    joint, merged = found.joint, plan.merged
+    whole = entropy(joint.marginal)
+    pooled = float(joint.marginal[merged].sum())
+    lost = pooled * entropy(joint.marginal[merged] / pooled) if pooled > 0 else 0.0
+    rows, cells = _unchanged(found, plan)
+    return Utility(
+        mutual_information=whole - lost,
+        entropy=whole,
+        nmil=lost / whole if whole > 0 else 0.0,
+        rows_unchanged=rows,
+        cells_unchanged=cells,
+    )
+
+
+def _unchanged(found: Counted, plan: Plan) -> tuple[float, float]:
+    """Expected share of rows, and of released cells, that the mechanism leaves as they were."""
+    p, merged = found.joint.marginal, plan.merged
+    kept = float(p[~merged].sum())
+    if not merged.any():
+        return 1.0, 1.0
+    rules = plan.rules
+    columns = len(found.symbols.columns)
+    same_cells = sum(_agreement(found.symbols, p * merged, rules, j) for j in range(columns))
+    same_row = 0.0
+    if rules.replacement is not None:
+        position = found.symbols.positions_in(rules.symbols)
+        known = merged & (position >= 0)
+        same_row = float((p[known] * rules.replacement[position[known]]).sum())
+    return kept + same_row, kept + same_cells / columns
+
+
+def _agreement(symbols: Symbols, weight: Vector, rules: Rules, column: int) -> float:
+    """Probability that a merged row keeps its value of one column."""
+    here: dict[Any, float] = {}
+    for level, mass in _by_level(symbols, weight, column):
+        here[level] = mass
+    if rules.replacement is None:
+        return here.get(None, 0.0)
+    return sum(here.get(level, 0.0) * mass for level, mass in _by_level(rules.symbols, rules.replacement, column))
+
+
+def _by_level(symbols: Symbols, weight: Vector, column: int) -> list[tuple[Any, float]]:
+    levels = symbols.levels[column]
+    mass = np.bincount(symbols.codes[:, column], weights=weight, minlength=len(levels))
+    return list(zip(levels, mass.tolist(), strict=True))
+
+
+def certificate_from(data: dict[str, Any]) -> Certificate:
+    """A certificate from the JSON that ``protect`` wrote."""
+    numbers = {key: float(data[key]) for key in ("epsilon", "delta", "epsilon_max", "attained_epsilon")}
+    made = Certificate(**{**data, **numbers})
+    return replace(
+        made,
+        secret=tuple(made.secret),
+        released=tuple(made.released),
+        assumptions=tuple(made.assumptions),
+        measures=tuple(
+            MeasureChange(m["name"], m["title"], float(m["before"]), float(m["after"]), _number(m["promise"]))
+            for m in data["measures"]
+        ),
+        utility=Utility(**data["utility"]),
+        cuts=tuple(made.cuts),
+        left_out=tuple(made.left_out),
+    )
+
+
+def _number(value: Any) -> float | None:
+    return None if value is None else float(value)

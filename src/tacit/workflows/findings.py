@@ -1,0 +1,290 @@
+"""The parts of an audit: each turns a joint into something a person can read."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tacit.lift import shuffles
+from tacit.lift.joint import Joint, Matrix, Vector
+from tacit.lift.measures import log_lift, risk
+from tacit.lift.registry import MEASURES
+from tacit.tables.counting import Symbols
+from tacit.workflows.results import (
+    ColumnLeak,
+    MeasureFinding,
+    RiskHistogram,
+    RiskyValue,
+    SafeShare,
+)
+
+EPSILONS = (0.1, 0.25, 0.5, 1.0, 1.5, 2.0)
+HISTOGRAM_BINS = 24
+QUANTILES = (0.5, 0.9, 0.95, 0.99)
+
+Groups = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class ColumnGroups:
+    """Which released values agree on one column (``alone``), and which agree on all the others (``others``)."""
+
+    name: str
+    alone: Groups
+    others: Groups
+
+
+@dataclass(frozen=True)
+class Shuffled:
+    """Every measure, and every column's leak, over the shuffles of the secret."""
+
+    n: int
+    measures: dict[str, Vector]
+    alone: dict[str, Vector]
+    others: dict[str, Vector]
+    whole: Vector
+
+
+def grouping(codes: NDArray[np.int64], columns: Sequence[int]) -> Groups:
+    """A number for every released value, the same for values that agree on ``columns``."""
+    group = np.zeros(len(codes), dtype=np.int64)
+    for column in columns:
+        radix = int(codes[:, column].max(initial=0)) + 1
+        # Numbered anew after every column, so the product never overflows.
+        group = np.unique(group * radix + codes[:, column], return_inverse=True)[1]
+    return group
+
+
+def column_groups(symbols: Symbols) -> tuple[ColumnGroups, ...]:
+    """The groupings by each released column and by its complement."""
+    every = range(len(symbols.columns))
+    return tuple(
+        ColumnGroups(name, grouping(symbols.codes, [j]), grouping(symbols.codes, [k for k in every if k != j]))
+        for j, name in enumerate(symbols.columns)
+    )
+
+
+def _measures_of(table: Matrix) -> dict[str, float]:
+    # A drawn table may lack a value or a secret altogether (weights, huge tables); it then has no lift to speak of.
+    joint = Joint.from_counts(table[np.ix_(table.sum(axis=1) > 0, table.sum(axis=0) > 0)])
+    return {measure.name: float(measure.function(joint)) for measure in MEASURES.values()}
+
+
+def shuffled(
+    counts: Matrix,
+    groups: Sequence[ColumnGroups],
+    *,
+    n: int,
+    random_state: int,
+    effective_records: float | None,
+    progress: Callable[[float], None] | None = None,
+) -> Shuffled:
+    """Measure ``n`` tables whose secrets were shuffled; two at a time, in an order that does not matter."""
+
+    def one(seed: np.random.SeedSequence) -> tuple[dict[str, float], list[float], list[float], float]:
+        table = shuffles.shuffled_counts(counts, random_state=seed, effective_records=effective_records)
+        alone = [_information(table, g.alone) for g in groups]
+        others = [_information(table, g.others) for g in groups]
+        return _measures_of(table), alone, others, shuffles.plug_in_information(table)
+
+    done = []
+    with ThreadPoolExecutor(max_workers=2) as pool:
+        for k, found in enumerate(pool.map(one, shuffles.seeds(n, random_state=random_state))):
+            done.append(found)
+            if progress is not None:
+                progress((k + 1) / n)
+    return Shuffled(
+        n=n,
+        measures={name: np.array([found[0][name] for found in done]) for name in MEASURES},
+        alone={g.name: np.array([found[1][j] for found in done]) for j, g in enumerate(groups)},
+        others={g.name: np.array([found[2][j] for found in done]) for j, g in enumerate(groups)},
+        whole=np.array([found[3] for found in done]),
+    )
+
+
+def _information(table: Matrix, group: Groups) -> float:
+    return shuffles.plug_in_information(shuffles.grouped(table, group, int(group.max(initial=0)) + 1))
+
+
+def measure_findings(joint: Joint, null: Shuffled) -> tuple[MeasureFinding, ...]:
+    """Every measure beside what shuffled secrets give."""
+    found = []
+    for measure in MEASURES.values():
+        value, ceiling = float(measure.function(joint)), float(measure.ceiling(joint))
+        band = shuffles.null_band(value, null.measures[measure.name].tolist(), ceiling=ceiling)
+        found.append(
+            MeasureFinding(
+                name=measure.name,
+                title=measure.title,
+                value=value,
+                ceiling=ceiling,
+                null_low=band.low,
+                null_high=band.high,
+                p_value=band.p_value,
+                verdict=band.verdict,
+                meaning=measure.meaning,
+                unit=measure.unit,
+            )
+        )
+    return tuple(found)
+
+
+def column_leaks(
+    joint: Joint, counts: Matrix, groups: Sequence[ColumnGroups], null: Shuffled
+) -> tuple[ColumnLeak, ...]:
+    """What each column gives away alone, on top of the others, and what stays when it is left out."""
+    whole = shuffles.plug_in_information(counts)
+    ceiling = float(-(joint.prior * np.log(joint.prior)).sum())
+    leaks = []
+    for group in groups:
+        alone, others = _information(counts, group.alone), _information(counts, group.others)
+        alone_band = shuffles.null_band(alone, null.alone[group.name].tolist(), ceiling=ceiling)
+        added = null.whole - null.others[group.name]
+        without = Joint.from_counts(shuffles.grouped(counts, group.others, int(group.others.max(initial=0)) + 1))
+        safe = risk(without) <= 1.0
+        leaks.append(
+            ColumnLeak(
+                name=group.name,
+                alone=alone,
+                alone_null=alone_band.high,
+                alone_verdict=alone_band.verdict,
+                given_others=max(whole - others, 0.0),
+                given_others_null=float(np.quantile(added, 0.95, method="inverted_cdf")),
+                left_out=others,
+                safe_share_without=float(without.marginal[safe].sum()),
+            )
+        )
+    return tuple(leaks)
+
+
+def risk_histogram(joint: Joint) -> RiskHistogram:
+    """Share of records by the risk of their released value."""
+    risks, share = risk(joint), joint.marginal
+    finite = np.isfinite(risks)
+    top = float(risks[finite].max(initial=0.0)) or 1.0
+    step = _round_up(top / HISTOGRAM_BINS)
+    edges = step * np.arange(int(np.ceil(top / step - 1e-9)) + 1)
+    shares, _ = np.histogram(np.minimum(risks[finite], edges[-1]), bins=edges, weights=share[finite])
+    order = np.argsort(risks, kind="stable")
+    reached = np.cumsum(share[order])
+    quantiles = {
+        f"{q:.0%}": float(risks[order][min(int(np.searchsorted(reached, q - 1e-12)), len(order) - 1)])
+        for q in QUANTILES
+    }
+    return RiskHistogram(
+        edges=tuple(float(edge) for edge in edges),
+        shares=tuple(float(value) for value in shares),
+        infinite_share=float(share[~finite].sum()),
+        quantiles=quantiles | {"100%": float(risks.max())},
+    )
+
+
+def _round_up(step: float) -> float:
+    """The next of 1, 2, 2.5 or 5 times a power of ten."""
+    power = 10.0 ** np.floor(np.log10(step))
+    return float(next(nice * power for nice in (1, 2, 2.5, 5, 10) if nice * power >= step * (1 - 1e-9)))
+
+
+def safe_shares(joint: Joint, epsilons: Sequence[float]) -> tuple[SafeShare, ...]:
+    """How much of the table is within each epsilon, and what skipping zero cells would make of it."""
+    lifts = np.abs(log_lift(joint))
+    risks = lifts.max(axis=0)
+    skipping = np.where(np.isfinite(lifts), lifts, 0.0).max(axis=0)
+    return tuple(
+        SafeShare(
+            epsilon=epsilon,
+            records=float(joint.marginal[risks <= epsilon].sum()),
+            values=float((risks <= epsilon).mean()),
+            records_skipping_zero_cells=float(joint.marginal[skipping <= epsilon].sum()),
+        )
+        for epsilon in sorted(set(epsilons))
+    )
+
+
+def riskiest(joint: Joint, counts: Matrix, symbols: Symbols, *, n: int) -> tuple[RiskyValue, ...]:
+    """The ``n`` riskiest released values, the more frequent first among equals, and why they are."""
+    risks = risk(joint)
+    order = np.lexsort((-joint.marginal, -risks))[:n]
+    return tuple(_risky_value(joint, counts, symbols, int(x), float(risks[x])) for x in order)
+
+
+def _risky_value(joint: Joint, counts: Matrix, symbols: Symbols, x: int, value_risk: float) -> RiskyValue:
+    lifts = log_lift(joint)[:, x]
+    # Among secrets that are ruled out, the one expected most often says most.
+    s = int(np.lexsort((joint.prior, np.abs(lifts)))[-1])
+    contributions = chain_rule(counts, symbols.codes, x=x, s=s)
+    return RiskyValue(
+        values=symbols.values(x),
+        records=float(counts[:, x].sum()),
+        secret=str(joint.secrets[s]),
+        prior=float(joint.prior[s]),
+        posterior=float(joint.matrix[s, x] / joint.marginal[x]),
+        log_lift=float(lifts[s]),
+        risk=value_risk,
+        contributions=tuple(zip(symbols.columns, contributions, strict=True)),
+        p_chance=_chance(counts, x),
+        why=_why(joint, counts, symbols, x, s, contributions),
+    )
+
+
+def chain_rule(counts: Matrix, codes: NDArray[np.int64], *, x: int, s: int) -> list[float]:
+    """i(s; x_j | x_1 ... x_{j-1}) for each column j; the terms add up to i(s; x).
+
+    After a term of minus infinity (the secret is ruled out) nothing more can be learned of it: later terms are zero.
+    """
+    agree = np.ones(len(codes), dtype=bool)
+    before, terms = 0.0, []
+    total, of_secret = counts.sum(), counts[s].sum()
+    for j in range(codes.shape[1]):
+        agree &= codes[:, j] == codes[x, j]
+        here = counts[s, agree].sum()
+        if here == 0:
+            terms.append(-np.inf if np.isfinite(before) else 0.0)
+            before = -np.inf
+            continue
+        now = float(np.log(here * total / (of_secret * counts[:, agree].sum())))
+        terms.append(now - before)
+        before = now
+    return terms
+
+
+def _chance(counts: Matrix, x: int) -> float:
+    """Probability that shuffling gives this value a count as extreme for some secret (two-sided, Bonferroni)."""
+    from scipy.stats import hypergeom
+
+    total = round(counts.sum())
+    of_secret, here = np.round(counts.sum(axis=1)), np.round(counts[:, x])
+    size = round(counts[:, x].sum())
+    below = hypergeom.cdf(here, total, of_secret, size)
+    above = hypergeom.sf(here - 1, total, of_secret, size)
+    return float(min(1.0, 2 * len(of_secret) * np.minimum(below, above).min()))
+
+
+def _why(joint: Joint, counts: Matrix, symbols: Symbols, x: int, s: int, contributions: Sequence[float]) -> str:
+    label = str(joint.secrets[s])
+    size = counts[:, x].sum()
+    prior, posterior = float(joint.prior[s]), float(joint.matrix[s, x] / joint.marginal[x])
+    certain = np.flatnonzero(joint.matrix[:, x] == joint.marginal[x])
+    if len(certain):
+        text = f"every one of the {size:,.0f} records here is {joint.secrets[int(certain[0])]}"
+    elif posterior == 0:
+        text = f"nobody here is {label}, though {prior:.0%} of all records are"
+    elif posterior > prior:
+        text = (
+            f"{label} is {posterior / prior:.2g} times as common here as overall ({posterior:.0%} against {prior:.0%})"
+        )
+    else:
+        text = f"{label} is {prior / posterior:.2g} times as rare here as overall ({posterior:.0%} against {prior:.0%})"
+    loudest = int(np.argmax(np.abs(contributions)))
+    return f"{text}; most of it comes from {_shown(symbols, x, loudest)}"
+
+
+def _shown(symbols: Symbols, x: int, column: int) -> str:
+    name = symbols.columns[column]
+    value: Any = symbols.values(x)[name]
+    return f"{name} missing" if value is None else f"{name} = {value}"

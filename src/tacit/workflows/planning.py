@@ -1,0 +1,103 @@
+"""What a release will do to a table, exactly, before a single row is written."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tacit.errors import NotCertifiedError
+from tacit.lift.joint import Joint, Mask, Matrix, Vector
+from tacit.lift.measures import log_lift, risk
+from tacit.lift.mechanisms import watchdog
+from tacit.workflows.auditing import Counted
+from tacit.workflows.rules import Rules
+
+Replacement = Literal["resample", "uniform", "merge", "suppress"]
+REPLACEMENTS: tuple[Replacement, ...] = ("resample", "uniform", "merge", "suppress")
+
+# Rounding of sums of a million terms; a claim of "at most epsilon" is checked to this many nats.
+TOLERANCE = 1e-9
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Rules applied to a counted table: what comes out, exactly, before a single row is written."""
+
+    rules: Rules
+    merged: Mask
+    output: Joint
+    made_by: dict[str, Any]
+
+    @property
+    def attained(self) -> float:
+        """Largest absolute log-lift of the output joint."""
+        return float(risk(self.output).max())
+
+    def mass_outside(self, epsilon: float) -> float:
+        """Probability of the pairs (s, y) of the output whose log-lift is outside epsilon."""
+        return float(self.output.matrix[np.abs(log_lift(self.output)) > epsilon + TOLERANCE].sum())
+
+    def breach_share(self, epsilon: float) -> float:
+        """Share of records whose output is outside epsilon for some secret."""
+        return float(self.output.marginal[risk(self.output) > epsilon + TOLERANCE].sum())
+
+
+def plan(found: Counted, epsilon: float, delta: float, epsilon_max: float, replacement: Replacement) -> Plan:
+    """The least that must be merged for epsilon, by the watchdog or, where it cannot, with camouflage."""
+    channel = watchdog(
+        found.joint, epsilon, delta=delta, epsilon_max=epsilon_max, replacement=replacement, method="auto"
+    )
+    merged = np.array(channel.merged)
+    if replacement == "suppress" and merged.any():
+        # A row that was wholly missing before would be taken for a suppressed one: they share a symbol, so they merge.
+        merged |= found.symbols.all_missing
+    rules = Rules(
+        secret=found.question.secret,
+        released=found.question.released,
+        cuts=found.question.cuts,
+        symbols=found.symbols,
+        merged=merged,
+        replacement=None if replacement == "suppress" else np.array(channel.replacement),
+        epsilon=epsilon,
+        delta=delta,
+        epsilon_max=epsilon_max,
+    )
+    made_by = {"name": "watchdog", "replacement": replacement, "method": channel.partition.method}
+    return _applied(found, rules, np.arange(len(merged)), made_by)
+
+
+def plan_by_rules(found: Counted, rules: Rules) -> Plan:
+    made_by = {"name": "watchdog", "replacement": "as in the rules", "method": "rules of an earlier release"}
+    return _applied(found, rules, found.symbols.positions_in(rules.symbols), made_by)
+
+
+def _applied(found: Counted, rules: Rules, position: NDArray[np.int64], made_by: dict[str, Any]) -> Plan:
+    """Push the counted joint through the rules; ``position`` is -1 for values the rules do not know."""
+    unseen = position < 0
+    merged: Mask = unseen | rules.merged[position]
+    output = _output_joint(found.joint, merged, position, rules.replacement, size=len(rules.merged))
+    plan = Plan(rules, merged, output, made_by)
+    within = plan.attained <= rules.epsilon + TOLERANCE
+    relaxed = plan.mass_outside(rules.epsilon) <= rules.delta + TOLERANCE
+    if not within and not (rules.delta > 0 and relaxed and plan.attained <= rules.epsilon_max + TOLERANCE):
+        raise NotCertifiedError(
+            f"the release would leak {plan.attained:.4g} nats, more than epsilon {rules.epsilon:g}: nothing was written. "
+            "Protect this batch by itself, without --rules"
+        )
+    return plan
+
+
+def _output_joint(
+    joint: Joint, merged: Mask, position: NDArray[np.int64], replacement: Vector | None, *, size: int
+) -> Joint:
+    output: Matrix = np.zeros((joint.shape[0], size + 1))
+    output[:, position[~merged]] = joint.matrix[:, ~merged]
+    pooled = joint.matrix[:, merged].sum(axis=1)
+    if replacement is None:
+        output[:, size] += pooled
+    else:
+        output[:, :size] += np.outer(pooled, replacement)
+    return Joint(output[:, output.sum(axis=0) > 0], secrets=joint.secrets, total=joint.total)

@@ -1,0 +1,211 @@
+"""``protect``: write a version of a table that keeps the secret, with a certificate of what remains."""
+
+from __future__ import annotations
+
+import json
+import math
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from tacit.errors import ArgumentError
+from tacit.lift.funnel import TradeOff, trade_off
+from tacit.lift.joint import Joint
+from tacit.lift.measures import risk
+from tacit.tables.rewriting import new_key, rewrite
+from tacit.tables.writing import whole_directory, write_table
+from tacit.workflows import findings
+from tacit.workflows.auditing import Counted, Progress, checked_epsilon, counted, curve_points, silent, suggestion
+from tacit.workflows.certifying import certificate_of
+from tacit.workflows.planning import REPLACEMENTS, Plan, Replacement, plan, plan_by_rules
+from tacit.workflows.question import Bins, Names, ask
+from tacit.workflows.results import RENDERERS, Certificate, ProtectResult, plain
+from tacit.workflows.rules import Rules
+
+SUFFIXES = {"csv": ".csv", "tsv": ".tsv", "jsonl": ".jsonl", "arrow": ".arrow", "parquet": ".parquet"}
+
+
+def protect(
+    source: Any,
+    *,
+    secret: Names = None,
+    epsilon: float | None = None,
+    out: str | Path,
+    released: Names = None,
+    drop: Names = None,
+    bins: Bins | None = None,
+    weight: str | None = None,
+    keep_ids: Names = None,
+    keep_secret: bool = False,
+    delta: float = 0.0,
+    epsilon_max: float = math.inf,
+    replacement: Replacement = "resample",
+    rules: str | Path | None = None,
+    max_loss: float = 0.1,
+    overwrite: bool = False,
+    random_state: int | None = None,
+    engine: str = "duckdb",
+    progress: Progress = silent,
+) -> ProtectResult:
+    """Write a release of ``source`` to the directory ``out``.
+
+    Parameters
+    ----------
+    source, secret, released, drop, bins, weight, keep_ids, engine
+        As in ``audit``.
+    epsilon : float
+        Bound on the absolute log-lift, in nats.
+    delta : float
+        Probability mass that may lie outside epsilon; ``epsilon_max`` is then the bound that may never be broken.
+    replacement : {"resample", "uniform", "merge", "suppress"}
+        What takes the place of a merged value: a value drawn in proportion to the merged ones (keeps every
+        column's marginal), or uniformly; the most frequent merged value; nothing.
+    rules : path, optional
+        ``private/rules.json`` of an earlier release: treat this batch alike. Values it does not know are risky.
+    keep_secret : bool
+        Leave the secret in the file. Whoever reads the file then reads the secret.
+    max_loss : float
+        Tolerated loss, for the suggestion that comes with a poor release.
+    overwrite : bool
+        Replace an existing release.
+    random_state : int, optional
+        For a release that can be made again; without it the draws come from the system's secure source.
+
+    Returns
+    -------
+    ProtectResult
+
+    Raises
+    ------
+    NotCertifiedError
+        If the rules of an earlier batch do not keep this one within epsilon. Nothing is written then.
+
+    Guarantees
+    ----------
+    The directory appears whole or not at all. The certificate's attained epsilon is computed on the joint of
+    secret and output, and the release is written only if it is within what was claimed. Rows whose value is not
+    merged are unchanged and in their place.
+    """
+    _check_arguments(epsilon, delta, epsilon_max, replacement, rules)
+    earlier = Rules.load(rules) if rules is not None else None
+    question = ask(
+        source,
+        secret=earlier.secret if earlier else secret,
+        released=earlier.released if earlier else released,
+        drop=drop,
+        bins={made.column: made.edges for made in earlier.cuts} if earlier else bins,
+        weight=weight,
+        keep_ids=earlier.released if earlier else keep_ids,
+        engine=engine,
+    )
+    found = counted(question, progress=progress)
+    progress("choosing what to merge", None)
+    if earlier is not None:
+        chosen = plan_by_rules(found, earlier)
+    else:
+        assert epsilon is not None
+        chosen = plan(found, epsilon, delta, epsilon_max, replacement)
+    curve = trade_off(found.joint)
+    with whole_directory(Path(out), overwrite=overwrite) as directory:
+        data_file = _write_data(found, chosen, directory, keep_secret, random_state, progress)
+        progress("certifying", None)
+        certificate = certificate_of(found, chosen, directory / data_file, keep_secret, random_state)
+        result = ProtectResult(
+            out=str(out),
+            data_file=data_file,
+            certificate=certificate,
+            headline=_headline(certificate),
+            diagnosis=_diagnosis(found, certificate, curve, max_loss),
+            curve=curve_points(curve),
+            before=findings.risk_histogram(found.joint),
+            after=findings.risk_histogram(chosen.output),
+            notes=question.notes,
+        )
+        _write_papers(result, chosen.rules, directory)
+    return result
+
+
+def _check_arguments(
+    epsilon: float | None, delta: float, epsilon_max: float, replacement: str, rules: str | Path | None
+) -> None:
+    if rules is None:
+        if epsilon is None:
+            raise ArgumentError("say how much may be learned: epsilon, in nats (--epsilon 0.5), or give --rules")
+        checked_epsilon(epsilon)
+        checked_epsilon(epsilon_max, name="epsilon_max")
+        if epsilon_max < epsilon:
+            raise ArgumentError(
+                f"epsilon_max ({epsilon_max:g}) is the looser bound; it cannot be below epsilon ({epsilon:g})"
+            )
+    if not 0 <= delta < 1:
+        raise ArgumentError(f"delta is a probability, 0 or more and below 1; got {delta}")
+    if replacement not in REPLACEMENTS:
+        raise ArgumentError(f"no replacement '{replacement}'; choose one of {', '.join(REPLACEMENTS)}")
+
+
+def _write_data(
+    found: Counted, plan: Plan, directory: Path, keep_secret: bool, random_state: int | None, progress: Progress
+) -> str:
+    progress("writing the release", None)
+    question = found.question
+    kept = {*question.released, *(question.secret if keep_secret else ())}
+    release = rewrite(
+        question.table.select([c.name for c in question.table.columns if c.name in kept]),
+        plan.rules.symbols,
+        merged=plan.rules.merged,
+        replacement=plan.rules.replacement,
+        key=new_key(random_state),
+    )
+    data_file = "data" + SUFFIXES.get(question.original.format, ".parquet")
+    write_table(release, directory / data_file, like=question.original)
+    return data_file
+
+
+def _write_papers(result: ProtectResult, rules: Rules, directory: Path) -> None:
+    text = json.dumps(plain(result.certificate), indent=2, ensure_ascii=False, allow_nan=False)
+    (directory / "certificate.json").write_text(text + "\n", "utf-8")
+    if "html" in RENDERERS:
+        (directory / "report.html").write_text(RENDERERS["html"](result), "utf-8")
+    private = directory / "private"
+    private.mkdir(mode=0o700)
+    (private / "rules.json").write_text(rules.to_json(), "utf-8")
+    (private / "README.txt").write_text(
+        "Only the owner of the data may see this folder: rules.json lists which values were merged.\n"
+        "Do not publish it. The next batch is treated alike with: tacit protect TABLE --rules private/rules.json\n",
+        "utf-8",
+    )
+
+
+def _headline(certificate: Certificate) -> str:
+    merged = certificate.mechanism["records_merged"]
+    return (
+        f"Attained epsilon {certificate.attained_epsilon:.4g} (asked {certificate.epsilon:g}): "
+        f"{1 - merged:.1%} of the records are unchanged, {certificate.utility.nmil:.1%} of the information is lost."
+    )
+
+
+def _diagnosis(found: Counted, certificate: Certificate, curve: TradeOff, max_loss: float) -> str | None:
+    """What to do when little or nothing of the table came through."""
+    merged = certificate.mechanism["records_merged"]
+    if merged < 0.9:
+        return None
+    groups = findings.column_groups(found.symbols)
+    gains = []
+    for group in groups:
+        if len(groups) == 1:
+            break
+        without = Joint.from_counts(np.stack([np.bincount(group.others, weights=row) for row in found.table]))
+        gains.append((float(without.marginal[risk(without) <= certificate.epsilon].sum()), group.name))
+    start = "Every record was" if merged > 1 - 1e-12 else f"{merged:.1%} of the records were"
+    text = f"{start} merged: at epsilon {certificate.epsilon:g} hardly any value is safe on its own."
+    if gains and max(gains)[0] > 1 - merged + 0.01:
+        share, name = max(gains)
+        text += f" Leaving out column '{name}' makes {share:.1%} of the records safe (--drop {name})."
+    per_value = found.counts.records.sum() / found.joint.shape[1]
+    if per_value < 20:
+        text += f" There are only {per_value:.1f} records a value: cut columns more coarsely (--bins)."
+    hint = suggestion(curve, max_loss=max_loss)
+    if hint.epsilon is not None and hint.epsilon > certificate.epsilon:
+        text += f" {hint.sentence}"
+    return text

@@ -1,0 +1,189 @@
+"""From words to a question that can be counted: which column is secret, which are released, and how they are cut."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from tacit.errors import ArgumentError, DataError
+from tacit.tables.counting import distinct_counts
+from tacit.tables.cutting import Cut, cut, cut_points
+from tacit.tables.sources import Column, Table, open_table
+from tacit.workflows.results import ColumnRole
+
+Names = str | Sequence[str] | None
+Bins = Mapping[str, int | Sequence[float]]
+
+# A number column with more distinct values than this is cut unless the user says otherwise.
+MANY_VALUES = 50
+AUTOMATIC_BINS = 10
+# Rows looked at before deciding whether a text column could be different in every row.
+FIRST_LOOK = 5_000
+
+
+@dataclass(frozen=True)
+class Question:
+    """A table with its columns' roles settled and its cuts made; ``table`` is what will be counted and released."""
+
+    original: Table
+    table: Table
+    secret: tuple[str, ...]
+    released: tuple[str, ...]
+    weight: str | None
+    cuts: tuple[Cut, ...]
+    roles: tuple[ColumnRole, ...]
+    notes: tuple[str, ...]
+
+
+def names(value: Names) -> tuple[str, ...]:
+    """One name or several, as a tuple."""
+    if value is None:
+        return ()
+    return (value,) if isinstance(value, str) else tuple(value)
+
+
+def ask(
+    source: Any,
+    *,
+    secret: Names,
+    released: Names = None,
+    drop: Names = None,
+    bins: Bins | None = None,
+    weight: str | None = None,
+    keep_ids: Names = None,
+    engine: str = "duckdb",
+) -> Question:
+    """Settle the roles of the columns of ``source``.
+
+    Columns that are not named are released, and the notes say so. A number column with many distinct values is cut
+    into tenths. A column that is different in every row identifies people: it must be dropped, cut or confirmed.
+    """
+    table = source if isinstance(source, Table) else open_table(source, engine=engine)
+    secrets, dropped = names(secret), names(drop)
+    if not secrets:
+        raise ArgumentError("no secret column was named; say which column must not be learned (--secret COLUMN)")
+    asked = dict(bins or {})
+    table.require([*secrets, *names(released), *dropped, *asked, *names(keep_ids), *names(weight)])
+    shown = _released(table, secrets, names(released), dropped, weight)
+    notes = []
+    if released is None:
+        notes.append(f"released columns were not named, so all others count as released: {', '.join(shown)}")
+    by_name = {column.name: column for column in table.columns}
+    used = [by_name[name] for name in (*secrets, *shown)]
+    distinct = _distinct(table, used, asked)
+    rows = table.row_count()
+    if rows == 0:
+        raise DataError(f"{table.name} has no rows: there is nothing to measure")
+    _refuse_ids(table, used, distinct, rows, confirmed={*asked, *names(keep_ids)})
+    cuts, cut_notes = _cuts(table, used, asked, distinct)
+    roles = _roles(table, secrets, shown, weight, distinct, cuts)
+    return Question(
+        original=table,
+        table=cut(table, cuts) if cuts else table,
+        secret=secrets,
+        released=shown,
+        weight=weight,
+        cuts=cuts,
+        roles=roles,
+        notes=(*notes, *cut_notes),
+    )
+
+
+def _released(
+    table: Table, secret: tuple[str, ...], released: tuple[str, ...], dropped: tuple[str, ...], weight: str | None
+) -> tuple[str, ...]:
+    for name in released:
+        if name in secret:
+            raise ArgumentError(f"column '{name}' is named both secret and released; a released secret hides nothing")
+        if name in dropped:
+            raise ArgumentError(f"column '{name}' is named both released and dropped")
+    if len(set(released)) < len(released):
+        raise ArgumentError("a column is named twice among the released columns")
+    apart = {*secret, *dropped, *names(weight)}
+    shown = released or tuple(column.name for column in table.columns if column.name not in apart)
+    if not shown:
+        raise ArgumentError(f"no released column is left in {table.name}: name at least one (--released COLUMN)")
+    return shown
+
+
+def _distinct(table: Table, used: Sequence[Column], asked: Mapping[str, Any]) -> dict[str, int]:
+    """Distinct values of the columns for which the number matters; a plain category needs no extra pass."""
+    numbers = [column.name for column in used if column.kind in ("number", "time") and column.name not in asked]
+    others = [column.name for column in used if column.kind not in ("number", "time") and column.name not in asked]
+    suspects = []
+    if others:
+        head = table.head(others, FIRST_LOOK)
+        for name in others:
+            present = head.column(name).drop_null()
+            if len(present) > 0 and len(present.unique()) == len(present):
+                suspects.append(name)
+    wanted = [*numbers, *suspects]
+    return distinct_counts(table, wanted) if wanted else {}
+
+
+def _refuse_ids(
+    table: Table, used: Sequence[Column], distinct: Mapping[str, int], rows: int, *, confirmed: set[str]
+) -> None:
+    for column in used:
+        # A measured quantity is often different in every row without naming anyone; it gets cut. A whole number is not.
+        measured = column.kind == "number" and not column.is_integer
+        if distinct.get(column.name, 0) >= rows > 1 and not measured and column.name not in confirmed:
+            raise DataError(
+                f"column '{column.name}' of {table.name} is different in every one of the {rows:,} rows, so it identifies "
+                f"them: leave it out (--drop {column.name}), cut it (--bins {column.name}=10) or confirm that it is "
+                f"to be released as it is (--keep-id {column.name})"
+            )
+
+
+def _cuts(
+    table: Table, used: Sequence[Column], asked: Mapping[str, int | Sequence[float]], distinct: Mapping[str, int]
+) -> tuple[tuple[Cut, ...], list[str]]:
+    cuts, notes = [], []
+    for column in used:
+        name = column.name
+        wish = asked.get(name)
+        if wish is None:
+            if column.kind != "number" or distinct.get(name, 0) <= MANY_VALUES:
+                continue
+            made = cut_points(table, name, AUTOMATIC_BINS)
+            notes.append(
+                f"column '{name}' has {distinct[name]:,} distinct numbers and was cut into {len(made.labels)} groups of "
+                f"about equal size; choose your own with --bins {name}=10 or --bins {name}=18,30,65"
+            )
+        elif column.kind != "number":
+            raise ArgumentError(f"column '{name}' holds {column.kind}, not numbers; only numbers can be cut (--bins)")
+        elif isinstance(wish, int):
+            if wish < 2:
+                raise ArgumentError(f"--bins {name}={wish}: at least 2 groups are needed")
+            made = cut_points(table, name, wish)
+        else:
+            made = Cut(name, tuple(float(edge) for edge in wish))
+        cuts.append(made)
+    unknown = set(asked) - {column.name for column in used}
+    if unknown:
+        raise ArgumentError(f"column '{min(unknown)}' is to be cut but is neither secret nor released")
+    return tuple(cuts), notes
+
+
+def _roles(
+    table: Table,
+    secret: tuple[str, ...],
+    released: tuple[str, ...],
+    weight: str | None,
+    distinct: Mapping[str, int],
+    cuts: Sequence[Cut],
+) -> tuple[ColumnRole, ...]:
+    labels = {made.column: made.labels for made in cuts}
+    roles = []
+    for column in table.columns:
+        name = column.name
+        if name in secret:
+            roles.append(ColumnRole(name, "secret", distinct.get(name), cut=labels.get(name)))
+        elif name in released:
+            roles.append(ColumnRole(name, "released", distinct.get(name), cut=labels.get(name)))
+        elif name == weight:
+            roles.append(ColumnRole(name, "weight", None))
+        else:
+            roles.append(ColumnRole(name, "dropped", None))
+    return tuple(roles)

@@ -1,0 +1,302 @@
+"""``verify``: is the claim of a release true? Recomputed from the released data and the original."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from tacit.errors import SourceError
+from tacit.lift import shuffles
+from tacit.lift.joint import Joint, Mask
+from tacit.lift.measures import log_lift, risk
+from tacit.lift.partition import nmil
+from tacit.lift.registry import MEASURES
+from tacit.tables.counting import count
+from tacit.tables.pairing import Pairs, paired
+from tacit.tables.sources import Table, open_table
+from tacit.workflows.auditing import Counted, Progress, counted, silent
+from tacit.workflows.certifying import certificate_from, file_sha256
+from tacit.workflows.planning import TOLERANCE
+from tacit.workflows.question import Question, ask
+from tacit.workflows.results import Certificate, Check, VerifyResult
+from tacit.workflows.rules import Rules
+
+# A recomputed number must agree to this; it leaves room for sums taken in another order.
+AGREEMENT = 1e-9
+# Shuffles behind the test that replacements ignore the secret, and how many standard deviations are too many: chance
+# alone goes beyond six about once in a billion releases.
+SHUFFLES = 99
+TOO_MANY_DEVIATIONS = 6.0
+
+
+@dataclass(frozen=True)
+class Release:
+    """A release directory that was read: its certificate, its data and, for the owner, its rules."""
+
+    directory: Path
+    certificate: Certificate
+    data: Table
+    rules: Rules | None
+
+
+def open_release(directory: str | Path, *, engine: str = "duckdb") -> Release:
+    """Read a release directory that ``protect`` wrote."""
+    folder = Path(directory)
+    paper = folder / "certificate.json"
+    if not folder.is_dir():
+        raise SourceError(f"no release at {folder}: it is not a directory; tacit protect -o {folder} makes one")
+    try:
+        certificate = certificate_from(json.loads(paper.read_text("utf-8")))
+    except OSError as error:
+        raise SourceError(f"{folder} is no release: cannot read {paper.name} ({error.strerror})") from error
+    except (ValueError, KeyError, TypeError) as error:
+        raise SourceError(
+            f"{paper} is damaged or not a certificate of Tacit ({type(error).__name__}: {error})"
+        ) from error
+    rules = folder / "private" / "rules.json"
+    return Release(
+        directory=folder,
+        certificate=certificate,
+        data=open_table(folder / str(certificate.output["file"]), engine=engine),
+        rules=Rules.load(rules) if rules.exists() else None,
+    )
+
+
+def verify(
+    release: str | Path, *, against: Any = None, engine: str = "duckdb", progress: Progress = silent
+) -> VerifyResult:
+    """Check the claim of a release.
+
+    Parameters
+    ----------
+    release : path
+        The directory that ``protect`` wrote.
+    against : path or frame, optional
+        The original table. Without it only the fingerprint and the certificate's own consistency can be checked, and
+        the verdict is "not checked".
+
+    Guarantees
+    ----------
+    The verdict is "holds" only if every line was checked: the data is the data that was certified, the original is
+    the original, every record outside the merged values is unchanged, no merged record took a kept value, the
+    replacement shows no trace of the secret (a test that errs about once in a billion), and the bound recomputed on the
+    joint of secret and output is what was claimed.
+    """
+    opened = open_release(release, engine=engine)
+    checks = _checks_of_papers(opened)
+    if against is not None:
+        progress("counting the original", None)
+        checks += _checks_against(opened, against, engine, progress)
+    else:
+        checks.append(Check("claim recomputed", None, "needs the original: tacit verify RELEASE --against TABLE"))
+    failed = [check for check in checks if check.passed is False]
+    open_ = [check for check in checks if check.passed is None]
+    verdict = "broken" if failed else "not checked" if open_ else "holds"
+    return VerifyResult(
+        release=str(release),
+        against=None if against is None else getattr(against, "name", str(against)),
+        verdict=verdict,
+        headline=_headline(opened.certificate, failed, open_),
+        checks=tuple(checks),
+    )
+
+
+def _headline(certificate: Certificate, failed: list[Check], unchecked: list[Check]) -> str:
+    if failed:
+        return f"The claim is broken: {failed[0].name} ({failed[0].detail})."
+    if unchecked:
+        return f"Not all of the claim was checked: {unchecked[0].name} ({unchecked[0].detail})."
+    return (
+        f"The claim holds: epsilon {certificate.attained_epsilon:.4g} attained, {certificate.epsilon:g} claimed, "
+        "recomputed from the original and the release."
+    )
+
+
+def _checks_of_papers(opened: Release) -> list[Check]:
+    certificate, data = opened.certificate, opened.data
+    digest = file_sha256(opened.directory / str(certificate.output["file"]))
+    within = certificate.attained_epsilon <= certificate.epsilon + TOLERANCE
+    relaxed = certificate.delta > 0 and certificate.attained_delta <= certificate.delta + TOLERANCE
+    expected = set(certificate.released)
+    columns = set(data.names)
+    return [
+        _same("released data is the data certified", digest, certificate.output["sha256"], what="SHA-256"),
+        _same("number of records", data.row_count(), certificate.output["records"], what="records"),
+        Check(
+            "columns",
+            expected <= columns and columns - expected <= set(certificate.secret),
+            f"released: {', '.join(data.names)}",
+        ),
+        Check(
+            "certificate agrees with itself",
+            certificate.holds and (within or relaxed),
+            f"attained {certificate.attained_epsilon:.6g}, claimed {certificate.epsilon:g}, delta {certificate.delta:g}",
+        ),
+    ]
+
+
+def _same(name: str, found: Any, claimed: Any, *, what: str) -> Check:
+    if found == claimed:
+        return Check(name, True, f"{what} {_short(found)}")
+    return Check(name, False, f"{what} is {_short(found)}, the certificate says {_short(claimed)}")
+
+
+def _short(value: Any) -> str:
+    return f"{value[:12]}…" if isinstance(value, str) and len(value) > 12 else str(value)
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """A release laid beside its original, row by row."""
+
+    question: Question
+    found: Counted
+    pairs: Pairs
+    merged: Mask
+
+
+def question_of(certificate: Certificate, against: Any, *, engine: str = "duckdb") -> Question:
+    """The question that a release answered, asked of a table again."""
+    return ask(
+        against,
+        secret=certificate.secret,
+        released=certificate.released,
+        bins={made["column"]: made["edges"] for made in certificate.cuts},
+        weight=certificate.mechanism["weight"],
+        keep_ids=(*certificate.secret, *certificate.released),
+        engine=engine,
+    )
+
+
+def compare(opened: Release, question: Question) -> Comparison:
+    """Count the original, and pair its rows with those of the release."""
+    released = opened.certificate.released
+    found = counted(question)
+    pairs = paired(
+        question.table,
+        opened.data,
+        secrets=found.counts.symbols(question.secret),
+        values=found.symbols,
+        outputs=count(opened.data, released).symbols(released),
+    )
+    return Comparison(question, found, pairs, _merged(opened, found, pairs))
+
+
+def _checks_against(opened: Release, against: Any, engine: str, progress: Progress) -> list[Check]:
+    certificate = opened.certificate
+    question = question_of(certificate, against, engine=engine)
+    original, claimed = question.original, certificate.input
+    checks = []
+    if claimed["sha256"] is not None and original.sha256() is not None:
+        checks.append(_same("original is the one certified", original.sha256(), claimed["sha256"], what="SHA-256"))
+    checks.append(_same("records of the original", original.row_count(), claimed["records"], what="records"))
+    if not checks[-1].passed or opened.data.row_count() != claimed["records"]:
+        return checks
+    progress("comparing row by row", None)
+    seen = compare(opened, question)
+    return [
+        *checks,
+        *_checks_of_rows(seen.found, seen.pairs, seen.merged),
+        *_checks_of_claim(certificate, seen.found, seen.merged),
+    ]
+
+
+def _merged(opened: Release, found: Counted, pairs: Pairs) -> Mask:
+    """Which values were merged: by the rules where the owner verifies, else those that changed or are too risky."""
+    if opened.rules is not None:
+        position = found.symbols.positions_in(opened.rules.symbols)
+        return np.asarray((position < 0) | opened.rules.merged[position])
+    changed = np.zeros(found.joint.shape[1], dtype=bool)
+    changed[pairs.value[pairs.value != pairs.output_as_value]] = True
+    certificate = opened.certificate
+    ceiling = certificate.epsilon if certificate.delta == 0 else certificate.epsilon_max
+    return changed | (risk(found.joint) > ceiling + TOLERANCE)
+
+
+def _checks_of_rows(found: Counted, pairs: Pairs, merged: Mask) -> list[Check]:
+    from_merged = merged[pairs.value]
+    touched = int(pairs.records[~from_merged & (pairs.value != pairs.output_as_value)].sum())
+    known = pairs.output_as_value >= 0
+    strayed = np.zeros(len(pairs.records), dtype=bool)
+    strayed[known] = from_merged[known] & ~merged[pairs.output_as_value[known]]
+    stray = int(pairs.records[strayed].sum())
+    kept = float(found.joint.marginal[~merged].sum())
+    return [
+        Check(
+            "kept records are unchanged", touched == 0, f"{kept:.1%} of the weight is kept; {touched:,} records differ"
+        ),
+        Check("merged records stay apart", stray == 0, f"{stray:,} merged records carry a kept value"),
+        _independence(pairs, from_merged),
+    ]
+
+
+def _independence(pairs: Pairs, from_merged: Mask) -> Check:
+    """Among merged records the new value must not depend on the secret, nor on the value it replaced."""
+    name = "replacement ignores secret and value"
+    if len(np.unique(pairs.output[from_merged])) < 2:
+        return Check(name, True, "merged records all look the same")
+    worst = 0.0
+    for source in (pairs.secret, pairs.value):
+        table = _crosstab(source[from_merged], pairs.output[from_merged], pairs.records[from_merged])
+        drawn = [shuffles.plug_in_information(t) for t in shuffles.iterate(table, shuffles=SHUFFLES, random_state=0)]
+        spread = float(np.std(drawn)) or 1e-12
+        worst = max(worst, (shuffles.plug_in_information(table) - float(np.mean(drawn))) / spread)
+    return Check(name, worst < TOO_MANY_DEVIATIONS, f"{worst:.1f} standard deviations above chance; at most 6 allowed")
+
+
+def _crosstab(a: Any, b: Any, weight: Any) -> Any:
+    rows, row = np.unique(a, return_inverse=True)
+    columns, column = np.unique(b, return_inverse=True)
+    flat = np.bincount(row * len(columns) + column, weights=weight, minlength=len(rows) * len(columns))
+    return flat.reshape(len(rows), len(columns))
+
+
+def pooled(joint: Joint, merged: Mask) -> Joint:
+    """The joint of secret and output with all merged values as one: it has every measure of the release.
+
+    Merged records get a value that is independent of the secret, so all their outputs share one lift, and outputs of
+    equal lift may be counted as one.
+    """
+    if not merged.any():
+        return joint
+    matrix = np.column_stack([joint.matrix[:, ~merged], joint.matrix[:, merged].sum(axis=1)])
+    return Joint(matrix, secrets=joint.secrets, total=joint.total)
+
+
+def _checks_of_claim(certificate: Certificate, found: Counted, merged: Mask) -> list[Check]:
+    output = pooled(found.joint, merged)
+    attained = float(risk(output).max())
+    outside = float(output.matrix[np.abs(log_lift(output)) > certificate.epsilon + TOLERANCE].sum())
+    bound = certificate.epsilon if certificate.delta == 0 else certificate.epsilon_max
+    checks = [
+        _close("attained epsilon", attained, certificate.attained_epsilon),
+        Check("epsilon is kept", attained <= bound + TOLERANCE, f"recomputed {attained:.6g}, allowed {bound:g}"),
+        Check(
+            "delta is kept",
+            outside <= certificate.delta + TOLERANCE,
+            f"mass outside epsilon {outside:.6g}, allowed {certificate.delta:g}",
+        ),
+    ]
+    after = {name: float(measure.function(output)) for name, measure in MEASURES.items()}
+    wrong = [m.title for m in certificate.measures if m.name in after and not _agree(after[m.name], m.after)]
+    checks.append(
+        Check("measures after", not wrong, f"differ: {', '.join(wrong)}" if wrong else f"{len(after)} recomputed")
+    )
+    over = [
+        m.title for m in certificate.measures if m.promise is not None and after.get(m.name, 0) > m.promise + AGREEMENT
+    ]
+    checks.append(Check("promises", not over, f"exceeded: {', '.join(over)}" if over else "all kept"))
+    checks.append(_close("loss of utility", nmil(found.joint, merged), certificate.utility.nmil))
+    return checks
+
+
+def _agree(a: float, b: float) -> bool:
+    return a == b or abs(a - b) <= AGREEMENT * max(1.0, abs(a), abs(b))
+
+
+def _close(name: str, found: float, claimed: float) -> Check:
+    return Check(name, _agree(found, claimed), f"recomputed {found:.9g}, the certificate says {claimed:.9g}")
