@@ -30,7 +30,9 @@ INF = math.inf
 SHA = "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"
 
 CURVE = tuple(
-    CurvePoint(epsilon=e, attained=a, nmil=n, utility=2.9 * (1 - n), leakage=0.11 * (1 - n) ** 2, records_kept=1 - n * 0.9)
+    CurvePoint(
+        epsilon=e, attained=a, nmil=n, utility=2.9 * (1 - n), leakage=0.11 * (1 - n) ** 2, records_kept=1 - n * 0.9
+    )
     for e, a, n in (
         (0.05, 0.041, 0.93),
         (0.1, 0.088, 0.81),
@@ -260,7 +262,9 @@ def verify_result() -> VerifyResult:
         checks=(
             Check("certificate can be read", True, "format 1, Tacit 0.1.0"),
             Check("data is the data that was certified", True, f"SHA-256 {SHA}"),
-            Check("largest log-lift within epsilon", False, "0.71 nats in the joint of race and release, claim 0.5 nats"),
+            Check(
+                "largest log-lift within epsilon", False, "0.71 nats in the joint of race and release, claim 0.5 nats"
+            ),
             Check("randomness", None, "the key of a release is never stored, so its draws cannot be redone"),
         ),
     )

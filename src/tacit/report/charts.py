@@ -58,7 +58,9 @@ def measure_strip(measure: MeasureFinding, *, unit: str, width: float = 200) -> 
     parts = [
         line(scale.start, 12, scale.end, 12, class_="axis"),
         rectangle(low, 6, max(2.0, high - low), 12, hover(words), class_="null"),
-        element("circle", hover(words), cx=at(measure.value), cy=12.0, r=5.0, class_=f"dot {badge(measure.verdict).tone}"),
+        element(
+            "circle", hover(words), cx=at(measure.value), cy=12.0, r=5.0, class_=f"dot {badge(measure.verdict).tone}"
+        ),
         text("0", scale.start, 32, text_anchor="middle", class_="tick"),
         text(setting(top), scale.end, 32, text_anchor="middle", class_="tick"),
     ]
@@ -72,21 +74,27 @@ def risk_histogram(layers: Sequence[Layer], *, lines: Sequence[tuple[float, str]
     tail = _TAIL if any(layer.histogram.infinite_share > 0 for layer in layers) else 0.0
     high = max((edge for layer in layers for edge in layer.histogram.edges if math.isfinite(edge)), default=1.0) or 1.0
     marked = [(value, label) for value, label in lines if 0 < value <= high]
-    rows = _rows([(value, label) for value, label in marked], width=width - 68 - tail, high=high)
+    rows = _rows(marked, width=width - 68 - tail, high=high)
     entries = [("bar", "share of records"), ("bar infinite", "risk ∞")][: 2 if tail else 1]
     if len(layers) > 1:
         entries = [("bar" if layer.kind == "bar" else "outline line", layer.label) for layer in layers]
     key, key_height = svg.legend(entries, 2, 2, width=width - 4)
-    labels = 15.0 * (max(rows, default=-1) + 1)
+    tallest = max(
+        (s for layer in layers for s in (*layer.histogram.shares, layer.histogram.infinite_share)), default=0.0
+    )
+    peak = svg.nice_top(tallest, about=4)
+    # The number over a bar of infinite risk that reaches the top needs a row of its own under the labels of the lines.
+    headroom = 15.0 if any(layer.histogram.infinite_share > 0.9 * peak for layer in layers) else 0.0
+    labels = headroom + 15.0 * (max(rows, default=-1) + 1)
     top = key_height + 32 + labels
     plot = Plot(width, top + 220 + 46, top=top, tail=tail)
     across = plot.across(0.0, high)
-    tallest = max((s for layer in layers for s in (*layer.histogram.shares, layer.histogram.infinite_share)), default=0.0)
-    up = plot.up(0.0, svg.nice_top(tallest, about=4))
+    up = plot.up(0.0, peak)
     parts = [key, svg.vertical_axis(plot, up, "Share of records", show=_tick_share, lift=labels)]
-    parts += [_bars(layer, plot, across, up) if layer.kind == "bar" else _outline(layer, plot, across, up) for layer in layers]
-    for (value, label), row in zip(marked, rows, strict=True):
-        parts.append(_epsilon_line(plot, across(value), label, row=row))
+    parts += [
+        _bars(layer, plot, across, up) if layer.kind == "bar" else _outline(layer, plot, across, up) for layer in layers
+    ]
+    parts.append(_marks(plot, across, marked, rows, lift=headroom))
     parts.append(svg.horizontal_axis(plot, across, f"Risk of a record ({unit}); higher is riskier"))
     return svg.drawing(width, plot.height, _histogram_words(layers, unit), *parts)
 
@@ -98,7 +106,9 @@ def _tick_share(value: float) -> str:
 def _histogram_words(layers: Sequence[Layer], unit: str) -> str:
     told = [
         f"{layer.label}: {share(layer.histogram.infinite_share)} of records have infinite risk"
-        + "".join(f"; the {name} quantile is {number(value)} {unit}" for name, value in layer.histogram.quantiles.items())
+        + "".join(
+            f"; the {name} quantile is {number(value)} {unit}" for name, value in layer.histogram.quantiles.items()
+        )
         for layer in layers
     ]
     return "Histogram of records by risk. " + ". ".join(told)
@@ -142,7 +152,7 @@ def _rows(marks: Sequence[tuple[float, str]], *, width: float, high: float) -> l
     ends: list[float] = []
     rows = []
     for value, label in marks:
-        half = svg.BOLD_CHARACTER * len(label) / 2
+        half = svg.text_width(label) / 2
         start, end = value / high * width - half, value / high * width + half + 8
         row = next((k for k, taken in enumerate(ends) if taken <= start), len(ends))
         ends[row:] = [end, *ends[row + 1 :]]
@@ -150,15 +160,19 @@ def _rows(marks: Sequence[tuple[float, str]], *, width: float, high: float) -> l
     return rows
 
 
-def _epsilon_line(plot: Plot, x: float, label: str, *, row: int) -> Markup:
-    y = plot.top - 8 - 15 * row
-    half = svg.BOLD_CHARACTER * len(label) / 2
-    middle = min(max(x, half + 2), plot.width - half - 2)
-    return element(
-        "g",
-        line(x, y + 4, x, plot.floor, class_="mark line"),
-        text(label, middle, y, text_anchor="middle", class_="mark-label"),
-    )
+def _marks(
+    plot: Plot, across: Scale, marks: Sequence[tuple[float, str]], rows: Sequence[int], *, lift: float = 0
+) -> Markup:
+    """Upright lines with their labels above the plot; all lines come first, so that none runs through a label."""
+    tops = [plot.top - 8 - lift - 15 * row for row in rows]
+    parts = []
+    for (value, _), top in zip(marks, tops, strict=True):
+        parts.append(line(across(value), top + 4, across(value), plot.floor, class_="mark line"))
+    for (value, label), top in zip(marks, tops, strict=True):
+        half = svg.text_width(label) / 2
+        middle = min(max(across(value), half + 2), plot.width - half - 2)
+        parts.append(text(label, middle, top, text_anchor="middle", class_="mark-label"))
+    return element("g", *parts)
 
 
 def trade_off(curve: Sequence[CurvePoint], *, chosen: float | None, label: str, unit: str, width: float) -> Markup:
@@ -204,7 +218,7 @@ def _curve_dot(p: CurvePoint, k: int, at: tuple[float, float], *, unit: str, her
 
 
 def _callout(label: str, at: tuple[float, float], plot: Plot) -> Markup:
-    wide = svg.BOLD_CHARACTER * len(label)
+    wide = svg.text_width(label)
     right = at[0] + 12 + wide < plot.width - 4
     x = at[0] + 12 if right else max(at[0] - 12, wide + 4)
     return text(label, x, max(at[1] - 10, plot.top + 4), text_anchor="start" if right else "end", class_="mark-label")
@@ -222,11 +236,9 @@ def column_bars(leaks: Sequence[ColumnLeak], *, unit: str, width: float) -> Mark
     plot = Plot(width, key_height + 10 + 42 * len(leaks) + 46, left=gutter, right=66, top=key_height + 10)
     every = [v for c in leaks for v in (c.alone, c.given_others, c.alone_null, c.given_others_null) if math.isfinite(v)]
     across = plot.across(0.0, svg.nice_top(max(every, default=0.0)))
-    parts = [key]
-    parts += [line(across(t), plot.top, across(t), plot.floor, class_="grid") for t in across.ticks(5)]
-    for k, leak in enumerate(leaks):
-        parts.append(_column_row(leak, plot.top + 42 * k, across, unit=unit))
-    parts.append(svg.horizontal_axis(plot, across, f"Mutual information with the secret ({unit}); higher is riskier"))
+    title = f"Mutual information ({unit}); higher is riskier"
+    parts = [key, svg.horizontal_axis(plot, across, title, grid=True)]
+    parts += [_column_row(leak, plot.top + 42 * k, across, unit=unit) for k, leak in enumerate(leaks)]
     words = "Leak of each column: " + "; ".join(
         f"{shorten(c.name, 40)} alone {number(c.alone)} {unit}, added {number(c.given_others)}" for c in leaks
     )
@@ -234,7 +246,7 @@ def column_bars(leaks: Sequence[ColumnLeak], *, unit: str, width: float) -> Mark
 
 
 def _column_row(leak: ColumnLeak, y: float, across: Scale, *, unit: str) -> Markup:
-    name = shorten(leak.name, int((across.start - 24) / svg.CHARACTER))
+    name = svg.fitted(leak.name, across.start - 26)
     verdict = badge(leak.alone_verdict)
     parts = [
         text(verdict.symbol, 4, y + 25, class_=f"symbol {verdict.tone}"),
@@ -261,10 +273,14 @@ def contributions(terms: Sequence[tuple[str, float]], *, unit: str, width: float
     if len(ordered) > limit:
         shown = [*shown, (f"{len(ordered) - limit} others", sum(term for _, term in ordered[limit:]))]
     largest = max((abs(v) for _, v in shown if math.isfinite(v)), default=0.0) or 1.0
-    gutter, edge = min(120.0, width * 0.34), 52.0
-    across = Scale(-largest, largest, gutter + edge, width - edge)
+    # An infinite term is drawn a little longer than the largest finite one; its label says what it is.
+    lengths = [math.copysign(1.3 * largest, v) if math.isinf(v) else v for _, v in shown]
+    gutter, label = min(120.0, width * 0.34), 54.0
+    low, high = min(0.0, *lengths), max(0.0, *lengths)
+    across = Scale(low, high or largest, gutter + (label if low < 0 else 0), width - label)
     parts = [line(across(0.0), 2, across(0.0), 22.0 * len(shown) + 2, class_="axis")]
     for k, (name, value) in enumerate(shown):
+        parts.append(text(svg.fitted(name, gutter - 8), 2, 22.0 * k + 16, class_="name"))
         parts.append(_signed_bar(name, value, 22.0 * k + 2, across, unit=unit))
     words = "Log-lift by column: " + ", ".join(f"{shorten(name, 40)} {signed(value)} {unit}" for name, value in shown)
     return svg.drawing(width, 22 * len(shown) + 4, words, *parts)
@@ -273,13 +289,13 @@ def contributions(terms: Sequence[tuple[str, float]], *, unit: str, width: float
 def _signed_bar(name: str, value: float, y: float, across: Scale, *, unit: str) -> Markup:
     zero, end = across(0.0), across(value)
     class_ = "bar toward" if value > 0 else "bar away"
-    says = "nothing" if value == 0 else "for the secret" if value > 0 else "against the secret"
-    room = int((across.start - 52 - 6) / svg.CHARACTER)
+    says = "for the secret" if value > 0 else "against the secret"
     return element(
         "g",
         hover(f"{name}: {signed(value)} {unit}, speaks {says}" if value else f"{name}: says nothing more"),
-        text(shorten(name, room), 2, y + 14, class_="name"),
-        rectangle(min(zero, end), y + 4, abs(end - zero), 13, class_=class_ + (" infinite" if math.isinf(value) else "")),
+        rectangle(
+            min(zero, end), y + 4, abs(end - zero), 13, class_=class_ + (" infinite" if math.isinf(value) else "")
+        ),
         text(
             signed(value),
             end + (5 if value >= 0 else -5),
@@ -295,15 +311,16 @@ def prior_bars(secrets: Sequence[SecretValue], *, width: float) -> Markup:
     gutter = min(180.0, width * 0.36)
     plot = Plot(width, 22 * len(secrets) + 50, left=gutter, right=56, top=4)
     across = plot.across(0.0, svg.nice_top(max((s.prior for s in secrets), default=0.0)))
-    parts = [line(across(t), plot.top, across(t), plot.floor, class_="grid") for t in across.ticks(4)]
+    parts = [svg.horizontal_axis(plot, across, "Share of records (prior)", show=_tick_share, grid=True)]
     for k, secret in enumerate(secrets):
         y, end = plot.top + 22 * k, across(secret.prior)
         parts += [
-            element("text", hover(secret.label), shorten(secret.label, int(gutter / svg.CHARACTER)), x=2.0, y=y + 15.0, class_="name"),
+            element(
+                "text", hover(secret.label), svg.fitted(secret.label, gutter - 8), x=2.0, y=y + 15.0, class_="name"
+            ),
             rectangle(gutter, y + 4, end - gutter, 14, hover(f"{secret.label}: {share(secret.prior)}"), class_="bar"),
             text(share(secret.prior), end + 6, y + 15, class_="value"),
         ]
-    parts.append(svg.horizontal_axis(plot, across, "Share of records (prior)", show=_tick_share))
     words = "Prior of the secret: " + ", ".join(f"{shorten(s.label, 40)} {share(s.prior)}" for s in secrets)
     return svg.drawing(width, plot.height, words, *parts)
 
@@ -320,41 +337,44 @@ def accuracy_bars(result: AttackResult, *, width: float) -> Markup:
     top = key_height + 18 + 15 * (max(rows, default=0) + 1)
     plot = Plot(width, top + 60 * len(result.adversaries) + 46, left=gutter, right=60, top=top)
     across = plot.across(0.0, 1.0)
-    parts = [key] + [line(across(t), plot.top, across(t), plot.floor, class_="grid") for t in across.ticks(5)]
+    title = "Secrets guessed right; higher is riskier"
+    parts = [key, svg.horizontal_axis(plot, across, title, show=_tick_share, grid=True)]
     parts += [_adversary_row(a, plot.top + 60 * k, across) for k, a in enumerate(result.adversaries)]
-    parts += [_epsilon_line(plot, across(v), label, row=row) for (v, label), row in zip(marks, rows, strict=True)]
-    parts.append(svg.horizontal_axis(plot, across, "Secrets guessed right; higher is riskier", show=_tick_share))
+    parts.append(_marks(plot, across, marks, rows))
+    parts += [_accuracy_values(a, plot.top + 60 * k, across) for k, a in enumerate(result.adversaries)]
     return svg.drawing(width, plot.height, _accuracy_words(result), *parts)
 
 
+def _accuracies(adversary: Adversary) -> list[tuple[str, str, float, tuple[float, float]]]:
+    return [
+        ("bar", "before", adversary.before, adversary.before_interval),
+        ("bar second", "after", adversary.after, adversary.after_interval),
+        ("bar third", "retrained", adversary.retrained, adversary.retrained_interval),
+    ]
+
+
 def _adversary_row(adversary: Adversary, y: float, across: Scale) -> Markup:
-    name = shorten(adversary.name, int((across.start - 8) / svg.CHARACTER))
+    name = svg.fitted(adversary.name, across.start - 8)
     parts = [element("text", hover(adversary.name), name, x=2.0, y=y + 34.0, class_="name")]
-    for row, (class_, told, value, limits) in enumerate(
-        (
-            ("bar", "before", adversary.before, adversary.before_interval),
-            ("bar second", "after", adversary.after, adversary.after_interval),
-            ("bar third", "retrained", adversary.retrained, adversary.retrained_interval),
-        )
-    ):
-        words = f"{adversary.name}, {told}: {share(value)} right, 95% limits {share(limits[0])} to {share(limits[1])}"
-        parts.append(_accuracy(across, y + 8 + 16 * row, value, limits, words=words, class_=class_))
+    for row, (class_, told, value, (low, high)) in enumerate(_accuracies(adversary)):
+        words = f"{adversary.name}, {told}: {share(value)} right, 95% limits {share(low)} to {share(high)}"
+        top = y + 8 + 16 * row
+        parts += [
+            rectangle(across.start, top, across(value) - across.start, 13, hover(words), class_=class_),
+            line(across(low), top + 6.5, across(high), top + 6.5, class_="whisker"),
+            line(across(low), top + 3, across(low), top + 10, class_="whisker"),
+            line(across(high), top + 3, across(high), top + 10, class_="whisker"),
+        ]
     return element("g", *parts)
 
 
-def _accuracy(
-    across: Scale, y: float, value: float, limits: tuple[float, float], *, words: str, class_: str
-) -> Markup:
-    low, high = across(limits[0]), across(limits[1])
-    return element(
-        "g",
-        hover(words),
-        rectangle(across.start, y, across(value) - across.start, 13, class_=class_),
-        line(low, y + 6.5, high, y + 6.5, class_="whisker"),
-        line(low, y + 3, low, y + 10, class_="whisker"),
-        line(high, y + 3, high, y + 10, class_="whisker"),
-        text(share(value), high + 6, y + 11, class_="value"),
-    )
+def _accuracy_values(adversary: Adversary, y: float, across: Scale) -> Markup:
+    """The numbers beside the bars, drawn last so that no line runs through them."""
+    values = [
+        text(share(value), across(limits[1]) + 6, y + 19 + 16 * row, class_="value")
+        for row, (_, _, value, limits) in enumerate(_accuracies(adversary))
+    ]
+    return element("g", *values)
 
 
 def _accuracy_words(result: AttackResult) -> str:
@@ -362,4 +382,5 @@ def _accuracy_words(result: AttackResult) -> str:
         f"{shorten(a.name, 40)}: {share(a.before)} before, {share(a.after)} after, {share(a.retrained)} retrained"
         for a in result.adversaries
     )
-    return f"Share of secrets guessed right. Prior {share(result.prior_guess)}, promise {share(result.guessing_bound)}. {told}"
+    lines = f"Prior {share(result.prior_guess)}, promise {share(result.guessing_bound)}."
+    return f"Share of secrets guessed right. {lines} {told}"

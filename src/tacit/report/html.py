@@ -19,9 +19,8 @@ from tacit.report import charts, numbers, words
 from tacit.report.charts import Layer
 from tacit.workflows.results import AttackResult, AuditResult, CurvePoint, ProtectResult, Result, VerifyResult
 
-_WIDE, _NARROW = 760, 340
+_WIDE, _NARROW = 860, 360
 _COLUMNS_DRAWN = 25
-_LINES = (0.1, 0.5, 1.0, 2.0)
 
 
 def to_html(result: Result, *, bits: bool = False) -> str:
@@ -116,7 +115,7 @@ def _audit(result: AuditResult, unit: str) -> dict[str, Any]:
     chosen = result.suggestion.epsilon
     lines = _histogram_lines(result, unit)
     layers = [Layer("this table", result.risk_histogram)]
-    leaks = result.column_leaks[:_COLUMNS_DRAWN]
+    leaks = words.by_leak(result.column_leaks)
     roles: dict[str, list[str]] = {}
     for column in result.columns:
         roles.setdefault(column.role, []).append(column.name)
@@ -126,8 +125,9 @@ def _audit(result: AuditResult, unit: str) -> dict[str, Any]:
         "risk_chart": _both(lambda width: charts.risk_histogram(layers, lines=lines, unit=unit, width=width)),
         "curve_chart": _curve_chart(result.curve, chosen, label="suggested", unit=unit),
         "slider": _slider(result.curve, chosen),
-        "column_chart": _both(lambda width: charts.column_bars(leaks, unit=unit, width=width)),
-        "columns_left": len(result.column_leaks) - len(leaks),
+        "column_chart": _both(lambda width: charts.column_bars(leaks[:_COLUMNS_DRAWN], unit=unit, width=width)),
+        "leaks": leaks,
+        "columns_left": len(leaks) - _COLUMNS_DRAWN,
         "prior_chart": _both(lambda width: charts.prior_bars(result.secrets, width=width)),
         "term_charts": [charts.contributions(v.contributions, unit=unit, width=330) for v in result.riskiest],
         "safe_at": _safe_at(result),
@@ -152,6 +152,8 @@ def _protect(result: ProtectResult, unit: str) -> dict[str, Any]:
     layers = [Layer("before", result.before), Layer("after", result.after, "outline")]
     return {
         "c": certificate,
+        # A measure may meet its promise to the last bit; rounding must not call that a breach.
+        "kept": [m.promise is None or m.after <= m.promise * (1 + 1e-9) + 1e-12 for m in certificate.measures],
         "risk_chart": _both(lambda width: charts.risk_histogram(layers, lines=lines, unit=unit, width=width)),
         "curve_chart": _curve_chart(result.curve, certificate.epsilon, label="this release", unit=unit),
         "slider": _slider(result.curve, certificate.epsilon),
@@ -166,7 +168,13 @@ def _scalars(prefix: str, mapping: Mapping[str, Any]) -> list[tuple[str, str]]:
     for key, value in mapping.items():
         if isinstance(value, bool) or not isinstance(value, (str, int, float)):
             continue
-        written = value if isinstance(value, str) else numbers.count(value) if isinstance(value, int) else numbers.setting(value)
+        written = (
+            value
+            if isinstance(value, str)
+            else numbers.count(value)
+            if isinstance(value, int)
+            else numbers.setting(value)
+        )
         shown.append((f"{prefix}: {key.replace('_', ' ')}", written))
     return shown
 

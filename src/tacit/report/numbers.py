@@ -43,7 +43,9 @@ _INFORMATION: Mapping[type, frozenset[str]] = {
     Certificate: frozenset({"epsilon", "epsilon_max", "attained_epsilon"}),
 }
 # Fields written by a workflow as sentences: "0.112 nats" in them is converted too. Fields with data are not here.
-_SENTENCES = frozenset({"headline", "why", "sentence", "meaning", "diagnosis", "notes", "claim", "detail", "assumptions"})
+_SENTENCES = frozenset(
+    {"headline", "why", "sentence", "meaning", "diagnosis", "notes", "claim", "detail", "assumptions"}
+)
 _NATS = re.compile(r"(\d[\d,]*(?:\.\d+)?(?:e[-+]?\d+)?)(\s+)nats?\b")
 
 
@@ -68,8 +70,8 @@ def number(value: float | None) -> str:
 
 def setting(value: float | None) -> str:
     """A chosen number or the label of a tick: as :func:`number`, without zeros that say nothing."""
-    text = number(value)
-    return text.rstrip("0").rstrip(".") if "." in text and "×" not in text else text
+    digits, times, power = number(value).partition("×")
+    return (digits.rstrip("0").rstrip(".") if "." in digits else digits) + times + power
 
 
 def signed(value: float) -> str:
@@ -111,7 +113,7 @@ def chance(p: float | None) -> str:
 
 def band(low: float, high: float) -> str:
     """The range that shuffled secrets give."""
-    return f"{number(low)}–{number(high)}"
+    return number(low) if low == high else f"{number(low)}–{number(high)}"
 
 
 def unit_name(bits: bool) -> str:

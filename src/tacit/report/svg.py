@@ -5,14 +5,15 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from unicodedata import east_asian_width
 
 from markupsafe import Markup, escape
 
 from tacit.report.numbers import setting
+from tacit.report.words import shorten
 
-# Width of an average character at the 12 px of chart text; enough to keep labels apart.
-CHARACTER = 6.4
-BOLD_CHARACTER = 7.3
+# A generous width of one character at the 12 px of chart text, so that labels stay apart in any font.
+_CHARACTER = 7.0
 
 
 def element(name: str, *children: object, **attributes: object) -> Markup:
@@ -33,6 +34,19 @@ def _rounded(value: object) -> object:
 def text(content: object, x: float, y: float, **attributes: object) -> Markup:
     """Text at a point."""
     return element("text", content, x=float(x), y=float(y), **attributes)
+
+
+def text_width(content: str) -> float:
+    """About how many pixels a label takes; characters of East Asian scripts count double."""
+    return sum(2 * _CHARACTER if east_asian_width(c) in "WF" else _CHARACTER for c in content)
+
+
+def fitted(value: object, pixels: float) -> str:
+    """A data value shortened to a number of pixels."""
+    shown = shorten(value, max(2, int(pixels / _CHARACTER)))
+    while len(shown) > 2 and text_width(shown) > pixels:
+        shown = shorten(value, len(shown) - 1)
+    return shown
 
 
 def hover(content: object) -> Markup:
@@ -88,9 +102,9 @@ class Scale:
 
 
 def nice_step(rough: float) -> float:
-    """The next of 1, 2 or 5 times a power of ten."""
+    """The next of 1, 2, 2.5 or 5 times a power of ten."""
     power = 10.0 ** math.floor(math.log10(rough))
-    return next(nice * power for nice in (1, 2, 5, 10) if nice * power >= rough * (1 - 1e-9))
+    return next(nice * power for nice in (1, 2, 2.5, 5, 10) if nice * power >= rough * (1 - 1e-9))
 
 
 def nice_top(value: float, *, about: int = 5) -> float:
@@ -132,18 +146,22 @@ class Plot:
         return self.width - self.right - self.tail / 2
 
 
-def horizontal_axis(plot: Plot, scale: Scale, title: str, *, show: Callable[[float], str] = setting) -> Markup:
-    """A labelled axis under the plot."""
-    about = max(2, round((scale.end - scale.start) / 80))
+def horizontal_axis(
+    plot: Plot, scale: Scale, title: str, *, show: Callable[[float], str] = setting, grid: bool = False
+) -> Markup:
+    """A labelled axis under the plot, with light lines up through it if ``grid``."""
     parts = [line(scale.start, plot.floor, scale.end, plot.floor, class_="axis")]
-    for tick in scale.ticks(about):
+    for tick in scale.ticks(max(3, round((scale.end - scale.start) / 90))):
         x = scale(tick)
+        if grid:
+            parts.append(line(x, plot.top, x, plot.floor, class_="grid"))
         parts.append(line(x, plot.floor, x, plot.floor + 4, class_="axis"))
         parts.append(text(show(tick), x, plot.floor + 17, text_anchor="middle", class_="tick"))
     if plot.tail:
         parts.append(line(scale.end + 14, plot.floor, plot.width - plot.right, plot.floor, class_="axis"))
         parts.append(text("∞", plot.tail_middle, plot.floor + 17, text_anchor="middle", class_="tick infinite"))
-    middle = (scale.start + scale.end) / 2
+    half = text_width(title) / 2
+    middle = max(half, min((scale.start + scale.end) / 2, plot.width - half))
     parts.append(text(title, middle, plot.height - 8, text_anchor="middle", class_="axis-title"))
     return element("g", *parts)
 
@@ -162,8 +180,8 @@ def legend(entries: Sequence[tuple[str, str]], x: float, y: float, *, width: flo
     """Swatches of classes with their words, in rows no wider than ``width``; also the height they take."""
     parts, at, row = [], x, 0
     for class_, label in entries:
-        needed = 18 + CHARACTER * len(label) + 16
-        if at > x and at + needed - 16 > x + width:
+        needed = 18 + text_width(label) + 14
+        if at > x and at + needed - 14 > x + width:
             at, row = x, row + 1
         top = y + 18 * row
         swatch = (

@@ -114,7 +114,9 @@ def _verify(result: VerifyResult, unit: str) -> Parts:
     )
     table = _table("Check", "", "Detail")
     for check in result.checks:
-        table.add_row(Text(printable(check.name)), _mark(words.badge_of_check(check.passed)), Text(printable(check.detail)))
+        table.add_row(
+            Text(printable(check.name)), _mark(words.badge_of_check(check.passed)), Text(printable(check.detail))
+        )
     yield table
     if any(check.passed is None for check in result.checks):
         yield _line("A line that could not be checked counts as doubt, never as passed.", style="dim")
@@ -171,7 +173,9 @@ def _table(*headers: str) -> Table:
     table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, header_style="bold dim", padding=(0, 1))
     for header in headers:
         # Folding keeps the whole of a long hash or name; an ellipsis would drop its end.
-        table.add_column(Text(header.lstrip(">")), justify="right" if header.startswith(">") else "left", overflow="fold")
+        table.add_column(
+            Text(header.lstrip(">")), justify="right" if header.startswith(">") else "left", overflow="fold"
+        )
     return table
 
 
@@ -210,7 +214,9 @@ def _measures(result: AuditResult, unit: str) -> Parts:
     for m in result.measures:
         table.add_row(Text(printable(m.title)), *_finding(m), _mark(badge(m.verdict)))
     yield table
-    shuffled = f"What the measure gives when the secret is shuffled among records: 5% to 95% of {count(result.shuffles)} shuffles."
+    shuffled = (
+        f"What it gives when the secret is shuffled among records: 5% to 95% of {count(result.shuffles)} shuffles."
+    )
     legend = [(printable(m.title), printable(m.meaning)) for m in result.measures]
     legend += [("Shuffled", shuffled), ("At most", "The largest value the measure can take for this secret.")]
     legend += [("p", "Share of shuffles at least as large as the value; small is not chance.")]
@@ -250,7 +256,9 @@ def _curve_table(curve: Sequence[CurvePoint], unit: str, chosen: float | None) -
     table = _table(f">Epsilon ({unit})", ">Attained", ">Loss (NMIL)", ">Records kept as they are", ">Leakage left", "")
     for p in _thinned(curve, chosen):
         mark = "◀ here" if chosen is not None and math.isclose(p.epsilon, chosen) else ""
-        table.add_row(setting(p.epsilon), number(p.attained), share(p.nmil), share(p.records_kept), number(p.leakage), mark)
+        table.add_row(
+            setting(p.epsilon), number(p.attained), share(p.nmil), share(p.records_kept), number(p.leakage), mark
+        )
     return table
 
 
@@ -268,8 +276,10 @@ def _columns(result: AuditResult, unit: str) -> Parts:
     if not result.column_leaks:
         return
     yield _heading(f"Which column gives it away, in {unit}. {words.DIRECTION}")
-    table = _table("Column", ">Alone", ">Shuffled", ">Adds to others", ">Shuffled", ">Others without it", "Verdict, alone")
-    for c in result.column_leaks[:_COLUMNS_SHOWN]:
+    table = _table(
+        "Column", ">Alone", ">Shuffled", ">Adds to others", ">Shuffled", ">Others without it", "Verdict, alone"
+    )
+    for c in words.by_leak(result.column_leaks)[:_COLUMNS_SHOWN]:
         table.add_row(
             Text(shorten(c.name, 24)),
             number(c.alone),
@@ -325,7 +335,8 @@ def _protect_facts(result: ProtectResult, unit: str) -> Padding:
         ("Released", listed(certificate.released)),
         (
             "Epsilon",
-            f"{setting(certificate.epsilon)} {unit} claimed, {number(certificate.attained_epsilon)} {unit} attained; lower is safer",
+            f"{setting(certificate.epsilon)} {unit} claimed, {number(certificate.attained_epsilon)} {unit} attained; "
+            "lower is safer",
         ),
     ]
     if certificate.delta > 0:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import unicodedata
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from tacit.workflows.results import AttackResult, AuditResult, ProtectResult, Result, VerifyResult
+from tacit.workflows.results import AttackResult, AuditResult, ColumnLeak, ProtectResult, Result, VerifyResult
 
 Tone = Literal["bad", "good", "doubt"]
 
@@ -29,6 +30,8 @@ _TONES: dict[str, Tone] = {
     "broken": "bad",
     "does not hold": "bad",
     "not checked": "doubt",
+    "within": "good",
+    "beyond": "bad",
     "passed": "good",
     "failed": "bad",
     "secret guessed no better than the prior": "good",
@@ -114,8 +117,13 @@ def shorten(value: Any, length: int) -> str:
     return text if len(text) <= length else text[: max(1, length - 1)].rstrip() + "…"
 
 
-def listed(names: Any, *, limit: int = 12) -> str:
+def listed(names: Iterable[str], *, limit: int = 12) -> str:
     """Names in a row, cut after ``limit`` with how many were left out."""
     shown = [shorten(name, 40) for name in names]
     rest = len(shown) - limit
     return ", ".join(shown[:limit]) + (f" and {rest} more" if rest > 0 else "")
+
+
+def by_leak(leaks: Sequence[ColumnLeak]) -> tuple[ColumnLeak, ...]:
+    """Columns with what leaks most first, so that a cut list never hides it."""
+    return tuple(sorted(leaks, key=lambda leak: -max(leak.alone, leak.given_others)))
