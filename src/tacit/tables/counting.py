@@ -1,0 +1,223 @@
+"""Count the records of every combination of values, in one pass over the table."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tacit.errors import ArgumentError, DataError
+from tacit.lift.joint import Joint
+from tacit.tables import engines
+from tacit.tables.numbers import as_number, refuse_non_numbers
+from tacit.tables.symbols import Codes, Symbols, labels
+from tacit.tables.table import Table
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+# More combinations than this do not fit the memory of a small machine, and each would hold hardly a record.
+MAX_GROUPS = 5_000_000
+MAX_CELLS = 200_000_000
+
+
+@dataclass(frozen=True, eq=False)
+class Counts:
+    """How many records have each combination of values that occurs.
+
+    Attributes
+    ----------
+    columns : tuple of str
+    levels : tuple of tuples
+        The values of each column in order, None (missing) last.
+    codes : int array of shape (groups, columns)
+        Rows are in lexicographic order.
+    records : int array
+        Number of records of each group.
+    weight : float array
+        Sum of the weights; equal to ``records`` if no weight was asked for.
+    """
+
+    columns: tuple[str, ...]
+    levels: tuple[tuple[Any, ...], ...]
+    codes: Codes
+    records: NDArray[np.int64]
+    weight: NDArray[np.float64]
+
+    def symbols(self, columns: Sequence[str]) -> tuple[Symbols, NDArray[np.int64]]:
+        """The combinations of some of the columns that carry weight, and which one each group has.
+
+        A combination of weight zero says nothing about the secret; its groups get -1, and a rewrite that meets it
+        treats it as unseen.
+        """
+        at = [self._position(name) for name in columns]
+        codes, inverse = np.unique(self.codes[:, at], axis=0, return_inverse=True)
+        inverse = inverse.reshape(-1)
+        carries = np.bincount(inverse, weights=self.weight, minlength=len(codes)) > 0
+        renumbered = np.where(carries, np.cumsum(carries) - 1, -1)
+        levels = tuple(self.levels[i] for i in at)
+        return Symbols(tuple(columns), levels, codes[carries]), renumbered[inverse]
+
+    def joint(self, secret: Sequence[str], released: Sequence[str]) -> tuple[Joint, Symbols]:
+        """P(S, X) of two sets of columns, and the released values in the order of its columns.
+
+        Guarantees
+        ----------
+        Cells that never occur are zero, not left out: their log-lift is minus infinity.
+        """
+        if not secret or not released:
+            raise ArgumentError("a joint needs at least one secret and one released column")
+        both = [name for name in secret if name in released]
+        if both:
+            raise ArgumentError(f"column '{both[0]}' is both secret and released: leave it out of one")
+        secrets, s = self.symbols(secret)
+        symbols, x = self.symbols(released)
+        if len(secrets) * len(symbols) > MAX_CELLS:
+            raise DataError(
+                f"{len(secrets):,} secrets x {len(symbols):,} released values are more than {MAX_CELLS:,} cells: "
+                "bin numbers, or leave out columns with many values"
+            )
+        if not len(secrets) or not len(symbols):
+            raise DataError("no record carries weight: there is nothing to measure")
+        occurs = (s >= 0) & (x >= 0)
+        cells = s[occurs] * len(symbols) + x[occurs]
+        matrix = np.bincount(cells, weights=self.weight[occurs], minlength=len(secrets) * len(symbols))
+        shaped = matrix.reshape(len(secrets), len(symbols))
+        return Joint.from_counts(shaped, secrets=secrets.labels(), released=symbols.labels()), symbols
+
+    def _position(self, name: str) -> int:
+        if name not in self.columns:
+            raise ArgumentError(f"column '{name}' was not counted; counted: {', '.join(self.columns)}")
+        return self.columns.index(name)
+
+    def labels(self) -> list[Any]:
+        """The values of each group."""
+        return labels(self.levels, self.codes)
+
+
+def count(table: Table, columns: Sequence[str], *, weight: str | None = None) -> Counts:
+    """Count the records, and sum their weights, of every combination of values of ``columns``.
+
+    Parameters
+    ----------
+    table : Table
+    columns : sequence of str
+        At least one.
+    weight : str, optional
+        A column of numbers >= 0 that says how much each record counts.
+
+    Guarantees
+    ----------
+    The result is the same on every engine, whatever the number of threads or partitions, but for the rounding of sums
+    of weights that are no whole numbers. Missing is a value of its own; NaN is missing; -0.0 is 0.0.
+    """
+    columns = list(columns)
+    if not columns:
+        raise ArgumentError("name at least one column to count")
+    table.require_countable(columns)
+    found = _grouped(table, columns, weight)
+    records = found.column("n").to_numpy().astype(np.int64)
+    weights = found.column("weight").to_numpy().astype(np.float64) if weight else records.astype(np.float64)
+    if weight and (bad := int(found.column("bad").to_numpy().sum())):
+        raise DataError(f"column '{weight}' has {bad:,} weights that are missing, negative or not finite: mend them")
+    if found.num_rows > MAX_GROUPS:
+        raise _too_many(table, columns)
+    encoded = [_encoded(found.column(f"c{at}"), name, table[name].order) for at, name in enumerate(columns)]
+    codes, inverse = np.unique(np.column_stack([code for _, code in encoded]), axis=0, return_inverse=True)
+    inverse = inverse.reshape(-1)
+    # NaN and null, or 0.0 and -0.0, come from the engine as two groups and are one here.
+    summed = np.bincount(inverse, weights=weights, minlength=len(codes))
+    whole = np.zeros(len(codes), np.int64)
+    np.add.at(whole, inverse, records)
+    return Counts(tuple(columns), tuple(levels for levels, _ in encoded), codes.astype(np.int64), whole, summed)
+
+
+def distinct_counts(table: Table, columns: Sequence[str]) -> dict[str, int]:
+    """The exact number of different values of each column, missing as one of them; one pass.
+
+    It holds the values of a column in the engine; ask it of a few columns, after a look at ``table.sample``.
+    """
+    import narwhals as nw
+
+    columns = list(columns)
+    table.require_countable(columns)
+    names = [f"c{at}" for at in range(len(columns))]
+    rows = engines.picked(table, columns, names)
+    floats = [n for n, column in zip(names, columns, strict=True) if table[column].dtype.startswith("Float")]
+    rows = rows.with_columns(*(nw.when(~nw.col(name).is_nan()).then(nw.col(name)).alias(name) for name in floats))
+    with table.reading():
+        found = rows.select(*(nw.col(name).n_unique() for name in names)).collect("pyarrow").to_native()
+    return {column: int(found.column(name)[0].as_py()) for column, name in zip(columns, names, strict=True)}
+
+
+def _grouped(table: Table, columns: list[str], weight: str | None) -> pa.Table:
+    import narwhals as nw
+
+    names = [f"c{at}" for at in range(len(columns))]
+    if weight is None:
+        rows = engines.picked(table, columns, names)
+        aggregates = [nw.len().alias("n")]
+    else:
+        table.require([weight])
+        refuse_non_numbers(table, [weight])
+        rows = engines.picked(table, [*columns, weight], [*names, "w"])
+        rows = rows.with_columns(as_number("w", table[weight]).alias("w"))
+        good = nw.col("w").is_finite() & (nw.col("w") >= 0)
+        good = nw.when(~nw.col("w").is_null()).then(good).otherwise(nw.lit(False))
+        rows = rows.with_columns(
+            good.cast(nw.Int64).alias("good"), nw.when(good).then(nw.col("w")).otherwise(nw.lit(0.0)).alias("w")
+        )
+        aggregates = [
+            nw.len().alias("n"),
+            nw.col("w").sum().alias("weight"),
+            (nw.len() - nw.col("good").sum()).alias("bad"),
+        ]
+    with table.reading():
+        return rows.group_by(*names).agg(*aggregates).head(MAX_GROUPS + 1).collect("pyarrow").to_native()
+
+
+def _encoded(column: pa.ChunkedArray, name: str, order: tuple[str, ...]) -> tuple[tuple[Any, ...], Codes]:
+    """The sorted values of a column of groups, and the position of each group's value among them."""
+    import pyarrow as pa
+
+    if pa.types.is_dictionary(column.type):
+        column = column.cast(column.type.value_type)
+    if pa.types.is_timestamp(column.type):
+        column = _microseconds(column, name)
+    encoded = column.combine_chunks().dictionary_encode()
+    values = encoded.dictionary.to_pylist()
+    if pa.types.is_floating(column.type):
+        values = [None if value != value else value + 0.0 for value in values]
+    rank = {value: at for at, value in enumerate(order)}
+    present = sorted(
+        {v for v in values if v is not None}, key=(lambda v: (rank.get(v, len(rank)), v)) if rank else None
+    )
+    codes = encoded.indices.fill_null(len(values)).to_numpy(zero_copy_only=False).astype(np.int64)
+    missing = None in values or bool((codes == len(values)).any())
+    position = {value: at for at, value in enumerate(present)} | {None: len(present)}
+    remap = np.array([position[value] for value in values] + [len(present)], dtype=np.int64)
+    return (*present, *([None] if missing else [])), remap[codes]
+
+
+def _microseconds(column: pa.ChunkedArray, name: str) -> pa.ChunkedArray:
+    import pyarrow as pa
+
+    zone = "UTC" if column.type.tz else None
+    try:
+        return column.cast(pa.timestamp("us", zone))
+    except pa.ArrowInvalid as error:
+        raise DataError(f"column '{name}' has times finer than a microsecond: round them") from error
+
+
+def _too_many(table: Table, columns: list[str]) -> DataError:
+    sample = table.sample(columns, 10_000)
+    values = {name: len(sample.column(name).unique()) for name in columns}
+    most = sorted(columns, key=lambda name: -values[name])[:3]
+    named = ", ".join(f"'{name}'" for name in most)
+    return DataError(
+        f"the columns of {table.name} have more than {MAX_GROUPS:,} combinations of values: bin or leave out those "
+        f"with most values, {named}"
+    )

@@ -1,0 +1,132 @@
+"""Cut a column of numbers into bins with names that say what is in them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from tacit.errors import ArgumentError, DataError
+from tacit.tables import engines
+from tacit.tables.numbers import as_number, refuse_non_numbers
+from tacit.tables.table import ROW, Column, Table
+
+if TYPE_CHECKING:
+    import narwhals as nw
+
+SAMPLE_ROWS = 200_000
+
+
+@dataclass(frozen=True)
+class Cut:
+    """Bins of a column: below the first edge, from each edge up to the next, and from the last edge on.
+
+    Without edges there is one bin, ``any number``. Infinities fall into the outer bins; NaN and missing stay missing.
+
+    Examples
+    --------
+    >>> Cut("age", (18, 65)).labels
+    ('< 18', '[18, 65)', '>= 65')
+    """
+
+    column: str
+    edges: tuple[float, ...]
+
+    def __post_init__(self) -> None:
+        edges = tuple(float(edge) + 0.0 for edge in self.edges)
+        if not np.isfinite(edges).all():
+            raise ArgumentError(f"the edges of column '{self.column}' must be finite numbers")
+        if any(low >= high for low, high in zip(edges, edges[1:], strict=False)):
+            raise ArgumentError(f"the edges of column '{self.column}' must go up, and each be there once")
+        object.__setattr__(self, "edges", edges)
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """The names of the bins, from low to high; edges are printed so that they read back as the same number."""
+        if not self.edges:
+            return ("any number",)
+        shown = [_shown(edge) for edge in self.edges]
+        between = [f"[{low}, {high})" for low, high in zip(shown, shown[1:], strict=False)]
+        return (f"< {shown[0]}", *between, f">= {shown[-1]}")
+
+    def to_dict(self) -> dict[str, Any]:
+        """As JSON."""
+        return {"column": self.column, "edges": list(self.edges)}
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Cut:
+        """From what :meth:`to_dict` gave."""
+        try:
+            return cls(str(data["column"]), tuple(float(edge) for edge in data["edges"]))
+        except (KeyError, TypeError, ValueError) as error:
+            raise DataError(f"a cut is not as Tacit writes it ({error!r}): make the rules again") from error
+
+
+def _shown(edge: float) -> str:
+    return str(int(edge)) if edge.is_integer() and abs(edge) < 2**53 else repr(edge)
+
+
+def cut_points(table: Table, column: str, bins: int) -> Cut:
+    """A cut into at most ``bins`` bins of about equal numbers of records.
+
+    The edges are values of a systematic sample of at most 200,000 rows, so the same table gives the same edges on
+    every engine. Values that occur often make fewer bins; a column of one value makes one.
+    """
+
+    if bins < 1:
+        raise ArgumentError(f"column '{column}' needs at least one bin, not {bins}")
+    table.require([column])
+    refuse_non_numbers(table, [column])
+    rows = engines.picked(table, [column], ["c0"]).with_columns(as_number("c0", table[column]).alias("c0"))
+    numbers = table.with_rows(rows.select("c0", ROW), [Column("c0", "number", "Float64")])
+    sampled = numbers.sample(["c0"], SAMPLE_ROWS).column("c0").drop_null().to_numpy()
+    sampled = np.sort(sampled[np.isfinite(sampled)])
+    if not len(sampled):
+        raise DataError(f"column '{column}' of {table.name} has no number to cut at: leave it out")
+    wanted = np.arange(1, bins) / bins
+    edges = np.unique(np.quantile(sampled, wanted, method="higher") + 0.0) if bins > 1 else np.array([])
+    return Cut(column, tuple(edges[edges > sampled[0]].tolist()))
+
+
+def cut(table: Table, cuts: Sequence[Cut]) -> Table:
+    """The table with each cut column replaced by the name of the bin it falls into; the rest is left alone.
+
+    Guarantees
+    ----------
+    Missing, NaN and blank text stay missing. Text that is no number is a DataError, never missing.
+    """
+
+    by_name = {one.column: one for one in cuts}
+    if len(by_name) < len(cuts):
+        raise ArgumentError("a column is cut twice: give it one list of edges")
+    table.require(list(by_name))
+    refuse_non_numbers(table, list(by_name))
+    if not cuts:
+        return table
+    plain = [f"c{at}" for at in range(len(table.columns))]
+    rows = engines.picked(table, table.names, plain)
+    rows = rows.with_columns(
+        *(
+            _binned(as_number(plain[at], column), by_name[column.name]).alias(plain[at])
+            for at, column in enumerate(table.columns)
+            if column.name in by_name
+        )
+    )
+    columns = [
+        Column(column.name, "text", "String", order=by_name[column.name].labels) if column.name in by_name else column
+        for column in table.columns
+    ]
+    plainly = replace(table, rows=rows)
+    return table.with_rows(engines.picked(plainly, plain, table.names), columns)
+
+
+def _binned(number: nw.Expr, cut: Cut) -> nw.Expr:
+    import narwhals as nw
+
+    *below, last = cut.labels
+    label: Any = nw.lit(last)
+    for edge, name in reversed(list(zip(cut.edges, below, strict=True))):
+        label = nw.when(number < edge).then(nw.lit(name)).otherwise(label)
+    return nw.when(~number.is_null()).then(label)

@@ -1,0 +1,113 @@
+"""Draw symbols from a distribution with the bits of a keyed hash: exact tables, the same draw on every engine."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import secrets
+from dataclasses import dataclass
+from math import fsum
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from tacit.errors import ArgumentError
+
+KEY_BYTES = 32
+# A draw uses 60 bits: 15 hexadecimal digits of the hash, which fit a signed 64-bit integer.
+BITS = 60
+HEX_DIGITS = BITS // 4
+
+
+def new_key(random_state: int | None = None) -> bytes:
+    """256 bits from the system's secure source; or, to repeat a release, derived from an int.
+
+    A key from an int is as secret as the int is hard to guess.
+    """
+    if random_state is None:
+        return secrets.token_bytes(KEY_BYTES)
+    return hashlib.sha256(f"tacit random_state {int(random_state)}".encode()).digest()
+
+
+def key_text(key: bytes) -> str:
+    """The key as 43 characters: with a row index below 10^12 the hash is of a single block, twice as fast as of two."""
+    if len(key) != KEY_BYTES:
+        raise ArgumentError(f"a key has {KEY_BYTES} bytes, not {len(key)}: make one with new_key()")
+    return base64.b64encode(key).decode().rstrip("=")
+
+
+def row_bits(key: bytes, index: int) -> int:
+    """The 60 bits of a row: the first 15 hexadecimal digits of SHA-256 of the key's text and the index in decimal."""
+    return int(hashlib.sha256(f"{key_text(key)}{index}".encode()).hexdigest()[:HEX_DIGITS], 16)
+
+
+@dataclass(frozen=True, eq=False)
+class AliasTable:
+    """A distribution as buckets of equal size, each shared by at most two symbols (Walker and Vose).
+
+    Bits ``u`` choose bucket ``u >> shift``; its own symbol if ``u`` without those bits is below ``threshold``, else the
+    other one. ``symbols[2 * bucket]`` is the own, ``symbols[2 * bucket + 1]`` the other.
+
+    Guarantees
+    ----------
+    Over all ``2**60`` values of the bits a symbol is drawn ``round(p * 2**60)`` times, up to one: its probability is
+    within ``2**-60`` of p; a symbol of probability zero is never drawn.
+    """
+
+    shift: int
+    threshold: NDArray[np.int64]
+    symbols: NDArray[np.int64]
+
+    def draw(self, bits: int) -> int:
+        """The symbol for these bits."""
+        bucket, rest = bits >> self.shift, bits & ((1 << self.shift) - 1)
+        return int(self.symbols[2 * bucket + int(rest >= self.threshold[bucket])])
+
+
+def alias_table(probabilities: ArrayLike) -> AliasTable:
+    """The alias table of a probability vector, made with whole numbers throughout."""
+    vector = np.asarray(probabilities, dtype=np.float64)
+    if vector.ndim != 1 or not len(vector) or not np.isfinite(vector).all() or (vector < 0).any():
+        raise ArgumentError("the replacement must be a vector of probabilities")
+    if abs(fsum(vector) - 1) > 1e-6:
+        raise ArgumentError(f"the replacement sums to {fsum(vector):g}, not 1")
+    support = np.flatnonzero(vector)
+    shares = _whole_shares([float(p) for p in vector[support]])
+    bucket_bits = max(0, (len(support) - 1).bit_length())
+    size = 1 << (BITS - bucket_bits)
+    buckets = 1 << bucket_bits
+    threshold, other = _vose(shares + [0] * (buckets - len(shares)), size)
+    named = np.concatenate([support, np.full(buckets - len(support), support[0])])
+    symbols = np.column_stack([named, named[other]]).reshape(-1)
+    return AliasTable(BITS - bucket_bits, np.array(threshold, np.int64), symbols.astype(np.int64))
+
+
+def _whole_shares(probabilities: list[float]) -> list[int]:
+    """Whole numbers in proportion that sum to 2^60: floors, and one more for the largest remainders."""
+    ratios = [p.as_integer_ratio() for p in probabilities]
+    common = max(denominator for _, denominator in ratios)  # all are powers of two
+    whole = [(numerator * (common // denominator)) << BITS for numerator, denominator in ratios]
+    total = sum(whole) >> BITS
+    shares = [value // total for value in whole]
+    short = (1 << BITS) - sum(shares)
+    by_remainder = sorted(range(len(whole)), key=lambda i: (-(whole[i] % total), i))
+    for i in by_remainder[:short]:
+        shares[i] += 1
+    return shares
+
+
+def _vose(shares: list[int], size: int) -> tuple[list[int], list[int]]:
+    """For each bucket its threshold and the symbol that has the rest of it."""
+    threshold, other = [size] * len(shares), list(range(len(shares)))
+    left = list(shares)
+    small = [i for i, share in enumerate(left) if share < size]
+    large = [i for i, share in enumerate(left) if share > size]
+    while small:
+        low, high = small.pop(), large[-1]
+        threshold[low], other[low] = left[low], high
+        left[high] -= size - left[low]
+        if left[high] <= size:
+            large.pop()
+            if left[high] < size:
+                small.append(high)
+    return threshold, other

@@ -1,0 +1,130 @@
+"""DuckDB's native corner: connections, what its errors mean, and order-keeping lookups in SQL."""
+
+from __future__ import annotations
+
+import os
+import re
+import secrets
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from itertools import count
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from tacit.errors import DataError, EngineError, SourceError, TacitError
+
+if TYPE_CHECKING:
+    import duckdb
+    import pyarrow as pa
+
+# Names of variables and types on a connection that may be the caller's own.
+_serial = count()
+
+
+def connect() -> duckdb.DuckDBPyConnection:
+    """A connection of its own, in memory, that spills to a private directory and fetches nothing from the network."""
+    import duckdb
+
+    # DuckDB makes the directory when it first spills and removes it when the connection goes.
+    spill = Path(tempfile.gettempdir()) / f"tacit-spill-{os.getpid()}-{secrets.token_hex(8)}"
+    connection = duckdb.connect(
+        ":memory:",
+        config={
+            "temp_directory": str(spill),
+            "autoinstall_known_extensions": "false",
+            "autoload_known_extensions": "false",
+        },
+    )
+    connection.execute("SET TimeZone = 'UTC'; SET enable_progress_bar = false")
+    return connection
+
+
+def identifier(name: str) -> str:
+    """A name as SQL reads it, whatever is in it."""
+    return '"' + name.replace('"', '""') + '"'
+
+
+def text(value: str | Path) -> str:
+    """A text literal."""
+    return "'" + str(value).replace("'", "''") + "'"
+
+
+def renamed(relation: duckdb.DuckDBPyRelation, columns: Sequence[str], names: Sequence[str]) -> duckdb.DuckDBPyRelation:
+    """Some columns of a relation under other names."""
+    parts = (f"{identifier(old)} AS {identifier(new)}" for old, new in zip(columns, names, strict=True))
+    return relation.project(", ".join(parts))
+
+
+def variable(relation: duckdb.DuckDBPyRelation, values: pa.Array, sql: str = "list(v ORDER BY i)") -> str:
+    """Hold ``values`` (or what ``sql`` makes of them) on the relation's connection; gives the SQL that reads them."""
+    import pyarrow as pa
+
+    name = f"tacit_{next(_serial)}"
+    # DuckDB finds this table by the name of the Python variable.
+    tacit_values = pa.table({"i": pa.array(range(len(values)), pa.int64()), "v": values})
+    relation.query("tacit_unused", f"SET VARIABLE {name} = (SELECT {sql} FROM tacit_values)")
+    del tacit_values
+    return f"getvariable('{name}')"
+
+
+def enumeration(relation: duckdb.DuckDBPyRelation, labels: Sequence[str]) -> str:
+    """Make an enumeration type of ``labels`` on the relation's connection; gives its name.
+
+    Text becomes its code by one look into a hash table, and, unlike a join, the rows stay in order.
+    """
+    import pyarrow as pa
+
+    held = variable(relation, pa.array(labels, pa.string()))
+    name = f"tacit_{next(_serial)}"
+    relation.query("tacit_unused", f"CREATE TEMP TYPE {name} AS ENUM (SELECT unnest({held}))")
+    return name
+
+
+@contextmanager
+def reading(name: str) -> Iterator[None]:
+    """Within it, what DuckDB refuses becomes one line that names the source."""
+    import duckdb
+
+    try:
+        yield
+    except duckdb.InterruptException as error:
+        raise KeyboardInterrupt from error
+    except duckdb.Error as error:
+        raise translated(error, name) from error
+
+
+def translated(error: duckdb.Error, name: str) -> TacitError:
+    """What a DuckDB error means, in one line, without the values DuckDB quotes."""
+    import duckdb
+
+    message = str(error)
+    line = re.search(r"CSV Error on Line: (\d+)", message)
+    if line:
+        return DataError(f"{name}, line {line[1]}: {_csv_reason(message)}")
+    if isinstance(error, duckdb.OutOfMemoryException):
+        return EngineError(f"DuckDB ran out of memory on {name}: ask for fewer columns, or free memory or disk space")
+    first = re.sub(r"\s+", " ", message.splitlines()[0]).strip() if message else "no reason given"
+    if isinstance(error, duckdb.IOException | duckdb.InvalidInputException | duckdb.SerializationException):
+        return SourceError(f"cannot read or write {name}: {first}")
+    if isinstance(error, duckdb.ConversionException | duckdb.OutOfRangeException):
+        return DataError(f"a value of {name} does not fit its column: {first.split(':')[0]}")
+    return EngineError(f"DuckDB refused a question about {name}: {first}")
+
+
+def _csv_reason(message: str) -> str:
+    ragged = re.search(r"Expected Number of Columns: (\d+) Found: (\d+)", message)
+    if ragged:
+        return f"it has {ragged[2]} cells where the header has {ragged[1]}; mend the line, or give the right delimiter"
+    if re.search("unicode|utf-8|byte sequence", message, re.IGNORECASE):
+        return "its bytes are not UTF-8; save the file as UTF-8"
+    if re.search("quote", message, re.IGNORECASE):
+        return "a quote is opened and not closed, or text follows a closing quote; mend the line"
+    if re.search("line size", message, re.IGNORECASE):
+        return "the line is too long; look for a quote that is not closed"
+    return "it does not follow the CSV format; mend the line"
+
+
+def column_type(relation: duckdb.DuckDBPyRelation, column: str) -> str:
+    """The DuckDB type of a column, as SQL writes it."""
+    return str(relation.types[relation.columns.index(column)])

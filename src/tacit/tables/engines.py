@@ -1,0 +1,64 @@
+"""The few things narwhals cannot say, sent to the engine a table is on."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
+from typing import TYPE_CHECKING, Any
+
+from tacit.tables.table import ROW, Table
+
+if TYPE_CHECKING:
+    import narwhals as nw
+    import pyarrow as pa
+
+
+def reading(table: Table) -> AbstractContextManager[None]:
+    """Within it, what the engine refuses becomes one line under the table's name."""
+    if table.engine == "spark":
+        from tacit.tables import spark_engine
+
+        return spark_engine.reading(table.name)
+    from tacit.tables import duckdb_engine
+
+    return duckdb_engine.reading(table.name)
+
+
+def picked(table: Table, columns: Sequence[str], names: Sequence[str] | None = None) -> nw.LazyFrame[Any]:
+    """The columns, called ``names`` if given, and the row positions.
+
+    Plain names make narwhals expressions safe from names such as ``*`` or ``a.b``, which engines read as something
+    else.
+    """
+    import narwhals as nw
+
+    native = nw.to_native(table.rows)
+    names = [*(columns if names is None else names), ROW]
+    columns = [*columns, ROW]
+    if table.engine == "spark":
+        from tacit.tables import spark_engine
+
+        return nw.from_native(spark_engine.renamed(native, columns, names))
+    from tacit.tables import duckdb_engine
+
+    return nw.from_native(duckdb_engine.renamed(native, columns, names))
+
+
+def indexed(table: Table, rows: nw.LazyFrame[Any]) -> nw.LazyFrame[Any]:
+    """``rows`` with the positions as 0, 1, 2, ... in the order of the table."""
+    if table.engine == "spark":
+        from tacit.tables import spark_engine
+
+        assert table.positions is not None
+        return spark_engine.indexed(rows, table.positions)
+    return rows
+
+
+def every(table: Table, columns: Sequence[str], step: int) -> pa.Table:
+    """Every ``step``-th row of the columns, in order."""
+    import narwhals as nw
+
+    names = [f"c{i}" for i in range(len(columns))]
+    rows = indexed(table, picked(table, columns, names)).filter(nw.col(ROW) % step == 0).sort(ROW)
+    found = rows.select(*names).collect("pyarrow").to_native()
+    return found.rename_columns(list(columns))

@@ -1,0 +1,61 @@
+"""Text that is a number: one reading of it on every engine."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from tacit.errors import DataError
+from tacit.tables import engines
+from tacit.tables.table import Column, Table
+
+if TYPE_CHECKING:
+    import narwhals as nw
+
+# Engines differ in what else they take for a number (1_000, 0x1F, 1d); nothing but this is one here.
+NUMBER = r"^ *[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)? *$"
+INFINITE = r"^ *[+]?([iI]nf(inity)?|INF(INITY)?) *$"
+MINUS_INFINITE = r"^ *-([iI]nf(inity)?|INF(INITY)?) *$"
+MISSING = r"^ *([nN]a[nN]|NAN)? *$"
+
+
+def as_number(name: str, column: Column) -> nw.Expr:
+    """The column called ``name`` in a frame as a float; NaN, blank text and text that is no number are missing."""
+    import narwhals as nw
+
+    value = nw.col(name)
+    if column.kind == "number" and column.dtype != "String":
+        number = value.cast(nw.Float64)
+        return nw.when(~number.is_nan()).then(number)
+    if column.dtype != "String":
+        raise DataError(f"column '{column.name}' holds {column.dtype}, not numbers: choose another column")
+    finite = nw.when(value.str.contains(NUMBER)).then(value).cast(nw.Float64)
+    return (
+        nw.when(value.str.contains(INFINITE))
+        .then(nw.lit(float("inf")))
+        .otherwise(nw.when(value.str.contains(MINUS_INFINITE)).then(nw.lit(float("-inf"))).otherwise(finite))
+    )
+
+
+def refuse_non_numbers(table: Table, columns: Sequence[str]) -> None:
+    """Raise a DataError for a column with text that is no number, with how many and the first of them in order."""
+    import narwhals as nw
+
+    texts = [name for name in columns if table[name].dtype == "String"]
+    if not texts:
+        return
+    names = [f"c{at}" for at in range(len(texts))]
+    asked: list[Any] = []
+    for name in names:
+        value = nw.col(name)
+        known = value.str.contains(f"{NUMBER}|{INFINITE}|{MINUS_INFINITE}|{MISSING}")
+        bad = nw.when(~known).then(value)
+        asked += [bad.count().alias(f"n_{name}"), bad.min().alias(f"first_{name}")]
+    with table.reading():
+        found = engines.picked(table, texts, names).select(*asked).collect("pyarrow").to_native().to_pylist()[0]
+    for column, name in zip(texts, names, strict=True):
+        if found[f"n_{name}"]:
+            raise DataError(
+                f"column '{column}' of {table.name} has {found[f'n_{name}']:,} cells that are no number, such as "
+                f"{found[f'first_{name}'][:40]!r}: mend them, or treat the column as text"
+            )
