@@ -261,6 +261,6 @@ def _result(
         ),
         notes=(
             "An adversary that fails proves nothing; the certificate does.",
-            "'before' sees the original columns as they are; 'retrained' learned from released records and their secrets.",
+            "'before' sees the original columns; 'retrained' learned from released records and their secrets.",
         ),
     )

@@ -12,7 +12,7 @@ import numpy as np
 
 from tacit.errors import ArgumentError, DataError
 from tacit.lift import shuffles
-from tacit.lift.funnel import TradeOff, trade_off
+from tacit.lift.funnel import Funnel, funnel
 from tacit.lift.joint import Joint, Matrix
 from tacit.lift.measures import risk
 from tacit.tables.counting import Counts, Symbols, count
@@ -56,7 +56,7 @@ def counted(question: Question, *, progress: Progress = silent) -> Counted:
     if joint.shape[0] < 2:
         named = ", ".join(question.secret)
         raise DataError(
-            f"secret '{named}' has the single value {joint.secrets[0]!r} in {question.table.name}: there is nothing to "
+            f"secret '{named}' has the single value '{findings.spoken(joint.secrets[0])}' in {question.table.name}: there is nothing to "
             "learn; choose another secret, or a table in which it varies"
         )
     assert joint.total is not None
@@ -165,7 +165,7 @@ def findings_of(
         progress=lambda share: progress("shuffling", share),
     )
     measures = findings.measure_findings(joint, null)
-    curve = trade_off(joint)
+    curve = funnel(joint)
     information = next(m for m in measures if m.name == "mutual_information")
     return AuditResult(
         source=source_facts(found),
@@ -201,7 +201,7 @@ def source_facts(found: Counted) -> SourceFacts:
 def _secret_values(joint: Joint) -> tuple[SecretValue, ...]:
     total = joint.total or 1.0
     return tuple(
-        SecretValue(label=str(label), weight=float(p * total), prior=float(p))
+        SecretValue(label=findings.spoken(label), weight=float(p * total), prior=float(p))
         for label, p in zip(joint.secrets, joint.prior, strict=True)
     )
 
@@ -248,24 +248,24 @@ def _cautions(found: Counted) -> list[str]:
     return notes
 
 
-def curve_points(curve: TradeOff) -> tuple[CurvePoint, ...]:
+def curve_points(curve: Funnel) -> tuple[CurvePoint, ...]:
     """The trade-off, thinned to what a chart can show; its ends are kept."""
-    n = len(curve.epsilon)
+    n = len(curve.epsilons)
     chosen = np.unique(np.linspace(0, n - 1, min(n, CURVE_POINTS)).round().astype(int))
     return tuple(
         CurvePoint(
-            epsilon=float(curve.epsilon[k]),
+            epsilon=float(curve.epsilons[k]),
             attained=float(curve.attained[k]),
             nmil=float(curve.nmil[k]),
             utility=float(curve.utility[k]),
             leakage=float(curve.leakage[k]),
-            records_kept=float(curve.records_kept[k]),
+            records_kept=float(curve.kept_share[k]),
         )
         for k in chosen
     )
 
 
-def suggestion(curve: TradeOff, *, max_loss: float) -> Suggestion:
+def suggestion(curve: Funnel, *, max_loss: float) -> Suggestion:
     """The smallest epsilon attained at a loss of at most ``max_loss``."""
     affordable = np.flatnonzero(np.asarray(curve.nmil) <= max_loss)
     attained = np.asarray(curve.attained)[affordable]
@@ -285,7 +285,7 @@ def suggestion(curve: TradeOff, *, max_loss: float) -> Suggestion:
         max_loss,
         epsilon,
         loss,
-        f"With epsilon {epsilon:g} the release loses {loss:.1%} of its information (at most {max_loss:.0%} was tolerated).",
+        f"With epsilon {epsilon:g} the release loses {loss:.1%} of its information ({max_loss:.0%} was tolerated).",
     )
 
 

@@ -93,17 +93,18 @@ def _claim(rules: Rules, secret: tuple[str, ...]) -> str:
 
 def _assumptions(keep_secret: bool, weighted: bool, delta: float) -> tuple[str, ...]:
     texts = [
-        "The table is the population: probabilities are its shares. For people outside the table the claim is an estimate.",
-        "The adversary knows those shares and how the release was made, and sees one record of it; nothing else about the person.",
+        "The table is the population: probabilities are its shares. For people outside it the claim is an estimate.",
+        "The adversary knows those shares and how the release was made, and sees one record of it; it knows nothing "
+        "else about the person.",
         "Rows of the same person, other releases of the same people, and columns from elsewhere are not counted in.",
     ]
     if weighted:
         texts.append("Probabilities are shares of the total weight.")
     if delta > 0:
         texts.append(
-            "With delta above zero the bound may fail with that probability over pairs of secret and record; the share of "
-            "records that breach it for some secret can be much larger and is given as breach_share. Later merging of "
-            "values may raise delta."
+            "With delta above zero the bound may fail with that probability over pairs of secret and record; the "
+            "share of records that breach it for some secret can be much larger and is given as breach_share. Later "
+            "merging of values may raise delta."
         )
     if keep_secret:
         texts.append("THE SECRET ITSELF IS IN THE FILE, as asked: the claim is about the other columns alone.")

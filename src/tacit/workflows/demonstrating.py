@@ -48,7 +48,7 @@ def demonstrate(
     pages = (
         about,
         f"What leaks:     {out / 'audit.html'}",
-        f"The release:    {out / 'release'}{'/'}  (certificate.json, report.html, {protected.data_file}; private/ is yours alone)",
+        f"The release:    {out / 'release'}/  ({protected.data_file}, certificate.json, report.html, private/)",
         f"The attack:     {out / 'attack.html'}",
     )
     return Demonstration((audited, protected, verified, attacked), pages)

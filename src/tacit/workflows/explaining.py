@@ -8,43 +8,69 @@ from tacit.errors import ArgumentError
 from tacit.lift.registry import MEASURES
 
 TERMS: dict[str, str] = {
-    "adversary": "Whoever tries to learn the secret from the release. It knows how the release was made and the shares of "
-    "every value; it sees one record.",
-    "camouflage": "Merging some safe values together with the risky ones, where the risky ones alone still tilt towards a "
-    "secret. It costs a little utility and is used only when the plain watchdog cannot reach epsilon.",
-    "certificate": "A claim about a release, the assumptions it rests on, and fingerprints of the data: certificate.json. "
-    "`tacit verify` recomputes it.",
+    "adversary": (
+        "Whoever tries to learn the secret from the release. It knows how the release was made and the shares of "
+        "every value; it sees one record."
+    ),
+    "camouflage": (
+        "Merging some safe values together with the risky ones, where the risky ones alone still tilt towards a "
+        "secret. It costs a little utility and is used only when the plain watchdog cannot reach epsilon."
+    ),
+    "certificate": (
+        "A claim about a release, the assumptions it rests on, and fingerprints of the data: certificate.json. `tacit "
+        "verify` recomputes it."
+    ),
     "channel": "P(Y given X): with which probability each released value is replaced by which. Rows sum to one.",
-    "delta": "The probability, over pairs of secret and record, with which the bound epsilon may fail. With delta above 0 the "
-    "share of records that breach epsilon for some secret can be far larger (the certificate's breach_share), and "
-    "merging values afterwards may raise delta.",
-    "epsilon": "The bound on the absolute log-lift, in nats. At epsilon 0.5 seeing a record changes the probability of any "
-    "secret by a factor between 0.61 and 1.65. It is not the epsilon of differential privacy.",
+    "delta": (
+        "The probability, over pairs of secret and record, with which the bound epsilon may fail. With delta above 0 "
+        "the share of records that breach epsilon for some secret can be far larger (the certificate's breach_share), "
+        "and merging values afterwards may raise delta."
+    ),
+    "epsilon": (
+        "The bound on the absolute log-lift, in nats. At epsilon 0.5 seeing a record changes the probability of any "
+        "secret by a factor between 0.61 and 1.65. It is not the epsilon of differential privacy."
+    ),
     "epsilon_max": "With delta above 0: the bound that may never be broken.",
     "joint": "P(S, X): how often each secret occurs together with each released value.",
-    "log_lift": "i(s,x) = log P(s,x) / (P(s) P(x)), in nats; also called information density. How much seeing x changes the "
-    "probability of s: 0 not at all, 0.69 doubles it, -0.69 halves it, -inf rules s out.",
-    "nmil": "Normalised mutual information loss: which share of the information in the released columns is lost, between 0 "
-    "(nothing changed) and 1 (everything merged into one).",
-    "null band": "What a measure shows when the secrets are shuffled among the records, so that there is nothing to find: "
-    "its 5th to 95th percentile. A measure inside its band says nothing.",
-    "plug-in": "Computed as if the table were the whole population. Exact for the table; an estimate, biased upwards, for a "
-    "larger population.",
+    "log_lift": (
+        "i(s,x) = log P(s,x) / (P(s) P(x)), in nats; also called information density. How much seeing x changes the "
+        "probability of s: 0 not at all, 0.69 doubles it, -0.69 halves it, -inf rules s out."
+    ),
+    "nmil": (
+        "Normalised mutual information loss: which share of the information in the released columns is lost, between "
+        "0 (nothing changed) and 1 (everything merged into one)."
+    ),
+    "null band": (
+        "What a measure shows when the secrets are shuffled among the records, so that there is nothing to find: its "
+        "5th to 95th percentile. A measure inside its band says nothing."
+    ),
+    "plug-in": (
+        "Computed as if the table were the whole population. Exact for the table; an estimate, biased upwards, for a "
+        "larger population."
+    ),
     "prior": "P(s): what the adversary believes before it sees a record.",
     "record": "One row about one person.",
-    "release": "A directory with the data, certificate.json and report.html; private/ in it is for the owner alone.",
+    "release": ("A directory with the data, certificate.json and report.html; private/ in it is for the owner alone."),
     "released": "The columns the adversary sees (X), or what a mechanism makes of them (Y).",
-    "replacement": "What takes the place of a merged value: resample (a value drawn like the merged ones; keeps every "
-    "column's frequencies), uniform, merge (the commonest of them) or suppress (nothing). None of them looks at the value "
-    "replaced, so none tells anything beyond that the record was merged.",
-    "risk": "Of a value or record: the largest |log_lift| over the secrets. Higher is riskier. Infinite if the value rules a "
-    "secret out, or gives it away.",
+    "replacement": (
+        "What takes the place of a merged value: resample (a value drawn like the merged ones; keeps every column's "
+        "frequencies), uniform, merge (the commonest of them) or suppress (nothing). None of them looks at the value "
+        "replaced, so none tells anything beyond that the record was merged."
+    ),
+    "risk": (
+        "Of a value or record: the largest |log_lift| over the secrets. Higher is riskier. Infinite if the value "
+        "rules a secret out, or gives it away."
+    ),
     "safe_set": "The released values whose risk is at most epsilon; the others are the risky_set.",
     "secret": "The column(s) that must not be learned (S).",
-    "utility": "What the honest reader keeps: I(X;Y), the information that the release has about the original columns.",
-    "watchdog": "The mechanism that shows the safe set as it is and replaces every risky value by a draw that does not look "
-    "at it. All merged values then have one log-lift, that of the merged set. If that is within epsilon, the release is; "
-    "Tacit computes it on the output and never assumes it.",
+    "utility": (
+        "What the honest reader keeps: I(X;Y), the information that the release has about the original columns."
+    ),
+    "watchdog": (
+        "The mechanism that shows the safe set as it is and replaces every risky value by a draw that does not look "
+        "at it. All merged values then have one log-lift, that of the merged set. If that is within epsilon, the "
+        "release is; Tacit computes it on the output and never assumes it."
+    ),
 }
 
 

@@ -50,6 +50,13 @@ class Shuffled:
     whole: Vector
 
 
+def spoken(label: Any) -> str:
+    """A value of the secret as people say it; several columns are joined."""
+    if isinstance(label, tuple):
+        return " / ".join(spoken(part) for part in label)
+    return "(missing)" if label is None else str(label)
+
+
 def grouping(codes: NDArray[np.int64], columns: Sequence[int]) -> Groups:
     """A number for every released value, the same for values that agree on ``columns``."""
     group = np.zeros(len(codes), dtype=np.int64)
@@ -221,7 +228,7 @@ def _risky_value(joint: Joint, counts: Matrix, symbols: Symbols, x: int, value_r
     return RiskyValue(
         values=symbols.values(x),
         records=float(counts[:, x].sum()),
-        secret=str(joint.secrets[s]),
+        secret=spoken(joint.secrets[s]),
         prior=float(joint.prior[s]),
         posterior=float(joint.matrix[s, x] / joint.marginal[x]),
         log_lift=float(lifts[s]),
@@ -266,12 +273,12 @@ def _chance(counts: Matrix, x: int) -> float:
 
 
 def _why(joint: Joint, counts: Matrix, symbols: Symbols, x: int, s: int, contributions: Sequence[float]) -> str:
-    label = str(joint.secrets[s])
+    label = spoken(joint.secrets[s])
     size = counts[:, x].sum()
     prior, posterior = float(joint.prior[s]), float(joint.matrix[s, x] / joint.marginal[x])
     certain = np.flatnonzero(joint.matrix[:, x] == joint.marginal[x])
     if len(certain):
-        text = f"every one of the {size:,.0f} records here is {joint.secrets[int(certain[0])]}"
+        text = f"every one of the {size:,.0f} records here is {spoken(joint.secrets[int(certain[0])])}"
     elif posterior == 0:
         text = f"nobody here is {label}, though {prior:.0%} of all records are"
     elif posterior > prior:

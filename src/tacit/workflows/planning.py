@@ -84,8 +84,8 @@ def _applied(found: Counted, rules: Rules, position: NDArray[np.int64], made_by:
     relaxed = plan.mass_outside(rules.epsilon) <= rules.delta + TOLERANCE
     if not within and not (rules.delta > 0 and relaxed and plan.attained <= rules.epsilon_max + TOLERANCE):
         raise NotCertifiedError(
-            f"the release would leak {plan.attained:.4g} nats, more than epsilon {rules.epsilon:g}: nothing was written. "
-            "Protect this batch by itself, without --rules"
+            f"the release would leak {plan.attained:.4g} nats, more than epsilon {rules.epsilon:g}: nothing was "
+            "written. Protect this batch by itself, without --rules"
         )
     return plan
 

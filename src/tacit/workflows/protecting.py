@@ -10,10 +10,11 @@ from typing import Any
 import numpy as np
 
 from tacit.errors import ArgumentError
-from tacit.lift.funnel import TradeOff, trade_off
+from tacit.lift.funnel import Funnel, funnel
 from tacit.lift.joint import Joint
 from tacit.lift.measures import risk
-from tacit.tables.rewriting import new_key, rewrite
+from tacit.tables.drawing import new_key
+from tacit.tables.rewriting import rewrite
 from tacit.tables.writing import whole_directory, write_table
 from tacit.workflows import findings
 from tacit.workflows.auditing import Counted, Progress, checked_epsilon, counted, curve_points, silent, suggestion
@@ -106,7 +107,7 @@ def protect(
     else:
         assert epsilon is not None
         chosen = plan(found, epsilon, delta, epsilon_max, replacement)
-    curve = trade_off(found.joint)
+    curve = funnel(found.joint)
     with whole_directory(Path(out), overwrite=overwrite) as directory:
         data_file = _write_data(found, chosen, directory, keep_secret, random_state, progress)
         progress("certifying", None)
@@ -185,7 +186,7 @@ def _headline(certificate: Certificate) -> str:
     )
 
 
-def _diagnosis(found: Counted, certificate: Certificate, curve: TradeOff, max_loss: float) -> str | None:
+def _diagnosis(found: Counted, certificate: Certificate, curve: Funnel, max_loss: float) -> str | None:
     """What to do when little or nothing of the table came through."""
     merged = certificate.mechanism["records_merged"]
     if merged < 0.9:

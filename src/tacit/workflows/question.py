@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tacit.errors import ArgumentError, DataError
 from tacit.tables.counting import distinct_counts
 from tacit.tables.cutting import Cut, cut, cut_points
-from tacit.tables.sources import Column, Table, open_table
+from tacit.tables.sources import open_table
+from tacit.tables.table import Column, Table
 from tacit.workflows.results import ColumnRole
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 Names = str | Sequence[str] | None
 Bins = Mapping[str, int | Sequence[float]]
@@ -71,11 +75,11 @@ def ask(
         notes.append(f"released columns were not named, so all others count as released: {', '.join(shown)}")
     by_name = {column.name: column for column in table.columns}
     used = [by_name[name] for name in (*secrets, *shown)]
-    distinct = _distinct(table, used, asked)
-    rows = table.row_count()
-    if rows == 0:
+    head = table.head([column.name for column in used], FIRST_LOOK)
+    if head.num_rows == 0:
         raise DataError(f"{table.name} has no rows: there is nothing to measure")
-    _refuse_ids(table, used, distinct, rows, confirmed={*asked, *names(keep_ids)})
+    distinct = _distinct(table, [column for column in used if column.name not in asked], head)
+    _refuse_ids(table, used, distinct, head, confirmed={*asked, *names(keep_ids)})
     cuts, cut_notes = _cuts(table, used, asked, distinct)
     roles = _roles(table, secrets, shown, weight, distinct, cuts)
     return Question(
@@ -107,33 +111,36 @@ def _released(
     return shown
 
 
-def _distinct(table: Table, used: Sequence[Column], asked: Mapping[str, Any]) -> dict[str, int]:
+def _distinct(table: Table, used: Sequence[Column], head: pa.Table) -> dict[str, int]:
     """Distinct values of the columns for which the number matters; a plain category needs no extra pass."""
-    numbers = [column.name for column in used if column.kind in ("number", "time") and column.name not in asked]
-    others = [column.name for column in used if column.kind not in ("number", "time") and column.name not in asked]
-    suspects = []
-    if others:
-        head = table.head(others, FIRST_LOOK)
-        for name in others:
-            present = head.column(name).drop_null()
-            if len(present) > 0 and len(present.unique()) == len(present):
-                suspects.append(name)
-    wanted = [*numbers, *suspects]
+
+    def matters(column: Column) -> bool:
+        values = head.column(column.name).drop_null()
+        different = len(values.unique())
+        return different > MANY_VALUES if column.kind == "number" else 0 < different == len(values)
+
+    wanted = [column.name for column in used if matters(column)]
     return distinct_counts(table, wanted) if wanted else {}
 
 
 def _refuse_ids(
-    table: Table, used: Sequence[Column], distinct: Mapping[str, int], rows: int, *, confirmed: set[str]
+    table: Table, used: Sequence[Column], distinct: Mapping[str, int], head: pa.Table, *, confirmed: set[str]
 ) -> None:
-    for column in used:
+    suspects = [column for column in used if column.name in distinct and column.name not in confirmed]
+    rows = table.row_count() if suspects else 0
+    for column in suspects:
         # A measured quantity is often different in every row without naming anyone; it gets cut. A whole number is not.
-        measured = column.kind == "number" and not column.is_integer
-        if distinct.get(column.name, 0) >= rows > 1 and not measured and column.name not in confirmed:
+        measured = column.kind == "number" and not _whole(head.column(column.name))
+        if distinct[column.name] >= rows > 1 and not measured:
             raise DataError(
-                f"column '{column.name}' of {table.name} is different in every one of the {rows:,} rows, so it identifies "
-                f"them: leave it out (--drop {column.name}), cut it (--bins {column.name}=10) or confirm that it is "
-                f"to be released as it is (--keep-id {column.name})"
+                f"column '{column.name}' of {table.name} is different in every one of the {rows:,} rows, so it "
+                f"identifies them: leave it out (--drop {column.name}), cut it (--bins {column.name}=10) or confirm "
+                f"that it is to be released as it is (--keep-id {column.name})"
             )
+
+
+def _whole(values: pa.ChunkedArray) -> bool:
+    return all(float(value).is_integer() for value in values.drop_null().to_pylist())
 
 
 def _cuts(
@@ -148,8 +155,8 @@ def _cuts(
                 continue
             made = cut_points(table, name, AUTOMATIC_BINS)
             notes.append(
-                f"column '{name}' has {distinct[name]:,} distinct numbers and was cut into {len(made.labels)} groups of "
-                f"about equal size; choose your own with --bins {name}=10 or --bins {name}=18,30,65"
+                f"column '{name}' has {distinct[name]:,} distinct numbers and was cut into {len(made.labels)} groups "
+                f"of about equal size; choose your own with --bins {name}=10 or --bins {name}=18,30,65"
             )
         elif column.kind != "number":
             raise ArgumentError(f"column '{name}' holds {column.kind}, not numbers; only numbers can be cut (--bins)")

@@ -89,8 +89,9 @@ class SecretValue:
 class MeasureFinding:
     """A measure of the joint (plug-in, on the table as it is) beside what shuffled secrets give.
 
-    ``unit`` is "nats", "probability" or "1"; only nats can be shown as bits. ``null_low`` and ``null_high`` are the 5th and 95th percentile over shuffles, ``p_value`` the share of shuffles
-    at least as large. ``ceiling`` is the largest value the measure can take for this secret.
+    ``unit`` is "nats", "probability" or "1"; only nats can be shown as bits. ``null_low`` and ``null_high`` are the
+    5th and 95th percentile over shuffles, ``p_value`` the share of shuffles at least as large. ``ceiling`` is the
+    largest value the measure can take for this secret.
     """
 
     name: str
@@ -130,7 +131,7 @@ class RiskyValue:
     """One of the riskiest released values, the secret it says most about, and which column says it.
 
     ``contributions`` are the terms of the chain rule in column order; they add up to ``log_lift``.
-    ``p_chance`` is the probability that a shuffled secret gives this value a count as extreme (Bonferroni over secrets).
+    ``p_chance`` is the probability that a shuffled secret gives this value a count as extreme (Bonferroni).
     """
 
     values: Mapping[str, Any]

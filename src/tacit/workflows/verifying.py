@@ -17,7 +17,8 @@ from tacit.lift.partition import nmil
 from tacit.lift.registry import MEASURES
 from tacit.tables.counting import count
 from tacit.tables.pairing import Pairs, paired
-from tacit.tables.sources import Table, open_table
+from tacit.tables.sources import open_table
+from tacit.tables.table import Table
 from tacit.workflows.auditing import Counted, Progress, counted, silent
 from tacit.workflows.certifying import certificate_from, file_sha256
 from tacit.workflows.planning import TOLERANCE
@@ -134,7 +135,7 @@ def _checks_of_papers(opened: Release) -> list[Check]:
         Check(
             "certificate agrees with itself",
             certificate.holds and (within or relaxed),
-            f"attained {certificate.attained_epsilon:.6g}, claimed {certificate.epsilon:g}, delta {certificate.delta:g}",
+            f"attained {certificate.attained_epsilon:.6g} of {certificate.epsilon:g}, delta {certificate.delta:g}",
         ),
     ]
 
@@ -179,9 +180,9 @@ def compare(opened: Release, question: Question) -> Comparison:
     pairs = paired(
         question.table,
         opened.data,
-        secrets=found.counts.symbols(question.secret),
+        secrets=found.counts.symbols(question.secret)[0],
         values=found.symbols,
-        outputs=count(opened.data, released).symbols(released),
+        outputs=count(opened.data, released).symbols(released)[0],
     )
     return Comparison(question, found, pairs, _merged(opened, found, pairs))
 

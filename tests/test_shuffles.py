@@ -1,0 +1,91 @@
+"""The null: shuffled tables have the distribution of a shuffle, and verdicts err as rarely as they say."""
+
+from __future__ import annotations
+
+import itertools
+from collections import Counter
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+from scipy.stats import chisquare
+
+from tacit.lift import shuffles
+from tacit.lift.joint import Joint
+from tacit.lift.measures import mutual_information
+
+
+@given(hnp.arrays(np.int64, hnp.array_shapes(min_dims=2, max_dims=2, max_side=6), elements=st.integers(0, 20)))
+def test_a_shuffle_keeps_both_margins(counts: np.ndarray) -> None:
+    table = shuffles.shuffled_counts(counts.astype(float), random_state=np.random.SeedSequence(1))
+    assert (table >= 0).all()
+    np.testing.assert_array_equal(table.sum(axis=0), counts.sum(axis=0))
+    np.testing.assert_array_equal(table.sum(axis=1), counts.sum(axis=1))
+
+
+def test_shuffles_have_the_distribution_of_all_permutations() -> None:
+    """Oracle: every permutation of the secrets of seven records, counted."""
+    counts = np.array([[2.0, 1.0, 0.0], [0.0, 1.0, 1.0], [1.0, 0.0, 1.0]])
+    secrets = np.repeat(np.arange(3), counts.sum(axis=1).astype(int))
+    values = np.repeat(np.arange(3), counts.sum(axis=0).astype(int))
+    expected: Counter[bytes] = Counter()
+    for order in itertools.permutations(secrets):
+        table = np.zeros((3, 3))
+        np.add.at(table, (np.array(order), values), 1)
+        expected[table.tobytes()] += 1
+    drawn = Counter(t.tobytes() for t in shuffles.iterate(counts, shuffles=4000, random_state=0))
+    assert set(drawn) <= set(expected)
+    keys = sorted(expected, key=lambda k: -expected[k])
+    share = np.array([expected[k] for k in keys]) / sum(expected.values())
+    assert chisquare([drawn[k] for k in keys], share * 4000).pvalue > 1e-4
+
+
+@given(hnp.arrays(np.float64, (3, 4), elements=st.integers(1, 50).map(float)))
+def test_plug_in_information_is_mutual_information(counts: np.ndarray) -> None:
+    expected = mutual_information(Joint.from_counts(counts))
+    assert shuffles.plug_in_information(counts) == pytest.approx(expected, abs=1e-12)
+
+
+def test_an_independent_secret_is_called_a_leak_in_at_most_5_percent_of_tables() -> None:
+    rng = np.random.default_rng(7)
+    runs, alarms = 400, 0
+    for run in range(runs):
+        counts = np.stack([rng.multinomial(300, [0.1, 0.2, 0.3, 0.4]), rng.multinomial(200, [0.1, 0.2, 0.3, 0.4])])
+        counts = counts[:, counts.sum(axis=0) > 0].astype(float)
+        drawn = [shuffles.plug_in_information(t) for t in shuffles.iterate(counts, shuffles=39, random_state=run)]
+        alarms += shuffles.null_band(shuffles.plug_in_information(counts), drawn).verdict == "leak"
+    # 20 expected at the most; 38 would be four standard deviations.
+    assert 3 < alarms < 38
+
+
+def test_a_planted_leak_is_found() -> None:
+    counts = np.array([[90.0, 60.0], [60.0, 90.0]])
+    drawn = [shuffles.plug_in_information(t) for t in shuffles.iterate(counts, shuffles=99, random_state=0)]
+    assert shuffles.null_band(shuffles.plug_in_information(counts), drawn).verdict == "leak"
+
+
+def test_nothing_can_be_told_where_every_value_is_unique() -> None:
+    counts = np.array([[1.0, 0, 1, 0, 1, 0], [0, 1.0, 0, 1, 0, 1]])
+    drawn = [shuffles.plug_in_information(t) for t in shuffles.iterate(counts, shuffles=39, random_state=0)]
+    assert shuffles.null_band(shuffles.plug_in_information(counts), drawn, ceiling=np.log(2)).verdict == "cannot tell"
+
+
+def test_an_infinite_measure_among_infinite_shuffles_tells_nothing() -> None:
+    assert shuffles.null_band(np.inf, [np.inf] * 39).verdict == "cannot tell"
+    assert shuffles.null_band(np.inf, [0.1] * 39).verdict == "leak"
+
+
+def test_weighted_tables_vary_as_their_effective_number_of_records() -> None:
+    """At a tenth of the records the null of mutual information is ten times as wide."""
+    counts = np.array([[3000.0, 2000.0, 1000.0], [2000.0, 1500.0, 500.0]])
+
+    def mean(effective: float) -> float:
+        drawn = [
+            shuffles.plug_in_information(t)
+            for t in shuffles.iterate(counts, shuffles=600, random_state=0, effective_records=effective)
+        ]
+        return float(np.mean(drawn))
+
+    assert mean(1000.0) / mean(10000.0) == pytest.approx(10, rel=0.25)
