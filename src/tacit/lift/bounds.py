@@ -24,8 +24,8 @@ from tacit.lift.partition import Task
 
 _ORDERS = (0.5, 2.0, 5.0)
 
-# e^epsilon overflows soon after this; only what needs no power of it is promised beyond.
-_LARGEST_EPSILON = 700.0
+# The square of e^epsilon overflows soon after this; only what needs no power of it is promised beyond.
+_LARGEST_EPSILON = 350.0
 
 
 @dataclass(frozen=True)

@@ -15,12 +15,12 @@ from tacit.lift.partition import Order, chain
 
 @dataclass(frozen=True, eq=False)
 class Funnel:
-    """One point for every set the watchdog can merge, from nothing to everything; all arrays have that length.
+    """One point for every set the watchdog can merge, from nothing upwards; all arrays have that length.
 
     Attributes
     ----------
     epsilons : array
-        Smallest epsilon asked for which the watchdog merges this set; falling, the last one is 0.
+        Smallest epsilon asked for which the watchdog merges this set; falling, to 0.
     attained : array
         Largest abs(log-lift) of the release. It does not fall with epsilon everywhere: it can exceed epsilon.
     nmil : array

@@ -215,7 +215,7 @@ class Chain:
     order : array of int
         Released values, riskiest first; the j-th set is the first ``sizes[j]`` of them.
     sizes : array of int
-        Sizes of the sets, from none to all.
+        Sizes of the sets, from none to all, or to all but the values that have no risk.
     epsilons : array
         Smallest epsilon for which the j-th set is the one merged.
     set_risks : array
@@ -252,11 +252,14 @@ def chain(joint: Distribution) -> Chain:
     risks = risk(joint)
     order = np.argsort(-risks, kind="stable")
     risks = risks[order]
-    sizes = np.append(_starts(risks), len(risks))
+    starts = _starts(risks)
+    epsilons = risks[starts]
+    # Merging everything is what epsilon 0 asks for, unless some values have no risk, up to rounding.
+    sizes = np.append(starts, len(risks)) if risks[-1] > TOLERANCE else starts
+    epsilons = np.append(epsilons, 0.0)[: len(sizes)]
     sums = np.cumsum(joint.matrix[:, order], axis=1)
     sets = np.column_stack([np.zeros(len(sums)), sums[:, sizes[1:] - 1]])
     set_risks = _set_risk_and_delta(sets, joint.prior, 0.0)[0]
-    epsilons = np.append(risks[sizes[:-1]], 0.0)
     return Chain(order, sizes, epsilons, set_risks, np.maximum(epsilons, set_risks))
 
 
