@@ -17,7 +17,15 @@ from markupsafe import Markup
 from tacit import __version__
 from tacit.report import charts, numbers, words
 from tacit.report.charts import Layer
-from tacit.workflows.results import AttackResult, AuditResult, CurvePoint, ProtectResult, Result, VerifyResult
+from tacit.workflows.results import (
+    AttackResult,
+    AuditResult,
+    CurvePoint,
+    ProtectResult,
+    Result,
+    SafeShare,
+    VerifyResult,
+)
 
 _WIDE, _NARROW = 860, 360
 _COLUMNS_DRAWN = 25
@@ -130,7 +138,7 @@ def _audit(result: AuditResult, unit: str) -> dict[str, Any]:
         "columns_left": len(leaks) - _COLUMNS_DRAWN,
         "prior_chart": _both(lambda width: charts.prior_bars(result.secrets, width=width)),
         "term_charts": [charts.contributions(v.contributions, unit=unit, width=330) for v in result.riskiest],
-        "safe_at": _safe_at(result),
+        "safe_at": _safe_at(result, 1.0 if unit == "nats" else 1 / math.log(2)),
     }
 
 
@@ -141,9 +149,9 @@ def _histogram_lines(result: AuditResult, unit: str) -> list[tuple[float, str]]:
     return [(s.epsilon, f"ε {numbers.setting(s.epsilon)}: {numbers.share(s.records)}") for s in shares[::-step][::-1]]
 
 
-def _safe_at(result: AuditResult) -> Any:
+def _safe_at(result: AuditResult, epsilon: float) -> SafeShare | None:
     """The safe share to headline: the one nearest to 1 nat, the epsilon of the papers."""
-    return min(result.safe_shares, key=lambda s: abs(s.epsilon - 1.0), default=None)
+    return min(result.safe_shares, key=lambda s: abs(s.epsilon - epsilon), default=None)
 
 
 def _protect(result: ProtectResult, unit: str) -> dict[str, Any]:

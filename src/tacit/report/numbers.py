@@ -83,12 +83,12 @@ def share(value: float | None) -> str:
     """A share as a percentage that never rounds a part to the whole, nor something to nothing."""
     if value is None or math.isnan(value):
         return UNKNOWN
+    if value in (0, 1):
+        return f"{100 * value:.0f}%"
     percent = 100 * value
-    if percent in (0.0, 100.0):
-        return f"{percent:.0f}%"
     if 0 < percent < 0.01:
         return "<0.01%"
-    if 99.9 < percent < 100:
+    if percent > 99.9 and value < 1:
         return ">99.9%"
     return f"{percent:.2f}%" if percent < 1 else f"{percent:.1f}%"
 

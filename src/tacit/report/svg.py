@@ -10,25 +10,30 @@ from unicodedata import east_asian_width
 from markupsafe import Markup, escape
 
 from tacit.report.numbers import setting
-from tacit.report.words import shorten
+from tacit.report.words import printable, shorten
 
 # A generous width of one character at the 12 px of chart text, so that labels stay apart in any font.
-_CHARACTER = 7.0
+_CHARACTER = 7.4
 
 
 def element(name: str, *children: object, **attributes: object) -> Markup:
-    """An SVG element. Children and attributes are escaped unless they are markup already; ``class_`` is ``class``."""
+    """An SVG element; ``class_`` is ``class``.
+
+    Children and attributes are made printable and escaped unless they are markup already.
+    """
     shown = Markup("").join(
-        Markup(' {}="{}"').format(key.rstrip("_").replace("_", "-"), _rounded(value))
+        Markup(' {}="{}"').format(key.rstrip("_").replace("_", "-"), _written(value))
         for key, value in attributes.items()
         if value is not None
     )
-    inner = Markup("").join(escape(child) for child in children)
+    inner = Markup("").join(_written(child) for child in children)
     return Markup("<{name}{shown}>{inner}</{name}>").format(name=name, shown=shown, inner=inner)
 
 
-def _rounded(value: object) -> object:
-    return f"{value:.2f}".rstrip("0").rstrip(".") if isinstance(value, float) else value
+def _written(value: object) -> Markup:
+    if isinstance(value, float):
+        return Markup(f"{value:.2f}".rstrip("0").rstrip("."))
+    return value if isinstance(value, Markup) else escape(printable(value))
 
 
 def text(content: object, x: float, y: float, **attributes: object) -> Markup:
@@ -151,7 +156,7 @@ def horizontal_axis(
 ) -> Markup:
     """A labelled axis under the plot, with light lines up through it if ``grid``."""
     parts = [line(scale.start, plot.floor, scale.end, plot.floor, class_="axis")]
-    for tick in scale.ticks(max(3, round((scale.end - scale.start) / 90))):
+    for tick in scale.ticks(max(4, round((scale.end - scale.start) / 90))):
         x = scale(tick)
         if grid:
             parts.append(line(x, plot.top, x, plot.floor, class_="grid"))

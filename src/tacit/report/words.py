@@ -108,7 +108,14 @@ def printable(value: Any) -> str:
     screen of whoever reads the report.
     """
     text = "(missing)" if value is None else str(value)
-    return "".join("�" if unicodedata.category(c) in ("Cc", "Cf", "Cs") and c != "\u200d" else c for c in text)
+    return "".join(_safe_character(c) for c in text)
+
+
+def _safe_character(c: str) -> str:
+    if c in "\n\r\t\u2028\u2029":
+        return " "
+    # A joiner is part of many scripts and emoji, and steers nothing.
+    return "�" if unicodedata.category(c) in ("Cc", "Cf", "Cs") and c not in "\u200c\u200d" else c
 
 
 def shorten(value: Any, length: int) -> str:
