@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import FrozenInstanceError
 from functools import cached_property
 from typing import Any, Literal
 
@@ -74,6 +75,9 @@ class WatchdogChannel(Channel):
             "utility": utility,
             "nmil": 1 - utility / whole if whole > 0 else 0.0,
         }
+
+    def __setattr__(self, name: str, value: object) -> None:
+        raise FrozenInstanceError(f"cannot assign to {name!r}: a channel does not change")
 
     def __repr__(self) -> str:
         return (
