@@ -62,7 +62,7 @@ AFTER = RiskHistogram(
 
 
 def measure_findings() -> tuple[MeasureFinding, ...]:
-    """Four measures: two leak, one within its band, one that is infinite."""
+    """Five measures: of information and a probability, some leak, one within its band, one that is infinite."""
     return (
         MeasureFinding(
             "mutual_information",
@@ -96,6 +96,18 @@ def measure_findings() -> tuple[MeasureFinding, ...]:
             0.38,
             "cannot tell",
             "How much more often the secret itself is guessed right.",
+        ),
+        MeasureFinding(
+            "guessing_probability",
+            "Probability of guessing the secret",
+            0.862,
+            1.0,
+            0.855,
+            0.859,
+            0.004,
+            "leak",
+            "How often the best guess of the secret is right.",
+            "probability",
         ),
         MeasureFinding(
             "max_risk",
@@ -225,7 +237,7 @@ def certificate() -> Certificate:
             MeasureChange("mutual_information", "Mutual information", 0.1123, 0.0311, 0.1225),
             MeasureChange("maximal_leakage", "Maximal leakage", 0.8341, 0.2011, 0.5),
             MeasureChange("max_risk", "Largest risk", INF, 0.46, 0.5),
-            MeasureChange("chi_squared", "Chi-squared information", 0.33, 0.07, None),
+            MeasureChange("chi_squared", "Chi-squared information", 0.33, 0.07, None, "1"),
         ),
         utility=Utility(2.21, 2.91, 0.24, 0.784, 0.861),
         cuts=({"column": "age", "edges": ["20", "30", "40"]},),

@@ -185,7 +185,9 @@ def test_bits_are_nats_over_ln_2_in_every_information_quantity_and_in_no_share()
     assert bits.measures[0].value == pytest.approx(nats.measures[0].value / LN2)
     assert bits.measures[0].null_high == pytest.approx(nats.measures[0].null_high / LN2)
     assert bits.measures[0].p_value == nats.measures[0].p_value
-    assert bits.measures[3].value == INF
+    assert bits.measures[4].value == INF
+    assert [m.unit for m in bits.measures] == ["bits", "bits", "bits", "probability", "bits"]
+    assert bits.measures[3] == nats.measures[3]
     assert bits.risk_histogram.edges == pytest.approx([e / LN2 for e in nats.risk_histogram.edges])
     assert bits.risk_histogram.shares == nats.risk_histogram.shares
     assert bits.risk_histogram.quantiles["90%"] == pytest.approx(nats.risk_histogram.quantiles["90%"] / LN2)
@@ -201,7 +203,7 @@ def test_bits_are_nats_over_ln_2_in_every_information_quantity_and_in_no_share()
     assert "nats" not in bits.suggestion.sentence
     certificate = numbers.in_bits(samples.protect_result()).certificate
     assert certificate.attained_epsilon == pytest.approx(0.46 / LN2)
-    assert certificate.measures[3].promise is None
+    assert certificate.measures[3] == samples.certificate().measures[3]
     assert certificate.utility.entropy == pytest.approx(2.91 / LN2)
     assert certificate.utility.nmil == 0.24
 
@@ -236,7 +238,7 @@ def test_json_is_one_strict_object_that_says_its_unit(make, bits):
 
 def test_json_writes_infinity_as_a_word():
     found = json.loads(to_json(samples.audit_result()), parse_constant=refuse)
-    assert found["measures"][3]["value"] == "inf"
+    assert found["measures"][4]["value"] == "inf"
     assert found["riskiest"][0]["log_lift"] == "-inf"
 
 
@@ -257,7 +259,8 @@ def test_text_says_unit_direction_null_band_and_what_infinity_means():
     told = to_text(samples.audit_result(), width=100)
     assert "Higher is riskier" in told
     assert "0.0102–0.0144" in told
-    assert "in nats" in told
+    assert "0.112 nats" in told
+    assert "85.5%–85.9%" in told
     assert "rules a secret out, or gives it away" in told
     assert samples.SHA in told
 
@@ -436,7 +439,7 @@ def test_contributions_point_to_their_sign_and_the_rest_is_added_up():
 
 def test_a_measure_lies_outside_its_band_by_as_much_as_the_numbers_say():
     measure = samples.measure_findings()[0]
-    picture = charts.measure_strip(measure, unit="nats")
+    picture = charts.measure_strip(measure)
     (band,), (dot,), (axis,) = (
         marks(picture, "rect", "null"),
         marks(picture, "circle", "dot bad"),

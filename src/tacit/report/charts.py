@@ -14,7 +14,7 @@ from typing import Literal
 from markupsafe import Markup
 
 from tacit.report import svg
-from tacit.report.numbers import band, number, setting, share, signed
+from tacit.report.numbers import band, number, setting, share, signed, with_unit
 from tacit.report.svg import Plot, Scale, element, hover, line, rectangle, text
 from tacit.report.words import badge, shorten
 from tacit.workflows.results import (
@@ -39,7 +39,7 @@ class Layer:
     kind: Literal["bar", "outline"] = "bar"
 
 
-def measure_strip(measure: MeasureFinding, *, unit: str, width: float = 200) -> Markup:
+def measure_strip(measure: MeasureFinding, *, width: float = 200) -> Markup:
     """The value of a measure as a dot beside the null band, from 0 to a little beyond the larger of the two."""
     finite = [v for v in (measure.value, measure.null_low, measure.null_high) if math.isfinite(v)]
     infinite = math.isinf(measure.value) or math.isinf(measure.null_high)
@@ -50,11 +50,10 @@ def measure_strip(measure: MeasureFinding, *, unit: str, width: float = 200) -> 
     def at(value: float) -> float:
         return edge if math.isinf(value) else scale(value)
 
-    words = (
-        f"{measure.title}: {number(measure.value)} {unit}; "
-        f"shuffled {band(measure.null_low, measure.null_high)} {unit}; {measure.verdict}"
-    )
+    shuffled = band(measure.null_low, measure.null_high, unit=measure.unit)
+    words = f"{measure.title}: {with_unit(measure.value, measure.unit)}; shuffled {shuffled}; {measure.verdict}"
     low, high = at(measure.null_low), at(measure.null_high)
+    last = _tick_share(top) if measure.unit == "probability" else setting(top)
     parts = [
         line(scale.start, 12, scale.end, 12, class_="axis"),
         rectangle(low, 6, max(2.0, high - low), 12, hover(words), class_="null"),
@@ -62,7 +61,13 @@ def measure_strip(measure: MeasureFinding, *, unit: str, width: float = 200) -> 
             "circle", hover(words), cx=at(measure.value), cy=12.0, r=5.0, class_=f"dot {badge(measure.verdict).tone}"
         ),
         text("0", scale.start, 32, text_anchor="middle", class_="tick"),
-        text(setting(top), scale.end, 32, text_anchor="middle", class_="tick"),
+        text(
+            _tick_share(top) if measure.unit == "probability" else setting(top),
+            scale.end,
+            32,
+            text_anchor="middle",
+            class_="tick",
+        ),
     ]
     if infinite:
         parts.append(text("∞", edge, 32, text_anchor="middle", class_="tick infinite"))

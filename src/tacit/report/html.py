@@ -68,6 +68,7 @@ def _environment() -> Environment:
     )
     formats: dict[str, Callable[..., object]] = {
         "number": numbers.number,
+        "quantity": numbers.quantity,
         "setting": numbers.setting,
         "signed": numbers.signed,
         "share": numbers.share,
@@ -129,7 +130,7 @@ def _audit(result: AuditResult, unit: str) -> dict[str, Any]:
         roles.setdefault(column.role, []).append(column.name)
     return {
         "roles": roles,
-        "strips": [charts.measure_strip(m, unit=unit) for m in result.measures],
+        "strips": [charts.measure_strip(m) for m in result.measures],
         "risk_chart": _both(lambda width: charts.risk_histogram(layers, lines=lines, unit=unit, width=width)),
         "curve_chart": _curve_chart(result.curve, chosen, label="suggested", unit=unit),
         "slider": _slider(result.curve, chosen),

@@ -111,9 +111,20 @@ def chance(p: float | None) -> str:
     return f"{p:.3f}" if p < 0.1 else f"{p:.2f}"
 
 
-def band(low: float, high: float) -> str:
+def quantity(value: float | None, unit: str) -> str:
+    """The number of a measure: a probability as a percentage, all else with three significant digits."""
+    return share(value) if unit == "probability" else number(value)
+
+
+def with_unit(value: float | None, unit: str) -> str:
+    """The number of a measure and its unit; what has none (unit ``1``) stands alone."""
+    return f"{quantity(value, unit)} {unit}" if unit in ("nats", "bits") else quantity(value, unit)
+
+
+def band(low: float, high: float, *, unit: str) -> str:
     """The range that shuffled secrets give."""
-    return number(low) if low == high else f"{number(low)}–{number(high)}"
+    ends = quantity(low, unit), quantity(high, unit)
+    return ends[0] if low == high else "–".join(ends)
 
 
 def unit_name(bits: bool) -> str:
@@ -139,6 +150,8 @@ def _field_in_bits(owner: Any, name: str) -> Any:
     item = getattr(owner, name)
     if name in _INFORMATION.get(type(owner), ()) and getattr(owner, "unit", "nats") == "nats":
         return _scaled(item)
+    if name == "unit":
+        return "bits" if item == "nats" else item
     if name in _SENTENCES:
         return _sentence(item)
     return in_bits(item)

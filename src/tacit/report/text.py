@@ -16,7 +16,19 @@ from rich.text import Text
 
 from tacit import __version__
 from tacit.report import words
-from tacit.report.numbers import band, chance, count, in_bits, number, setting, share, signed, unit_name
+from tacit.report.numbers import (
+    band,
+    chance,
+    count,
+    in_bits,
+    number,
+    quantity,
+    setting,
+    share,
+    signed,
+    unit_name,
+    with_unit,
+)
 from tacit.report.words import Badge, badge, listed, printable, shorten
 from tacit.workflows.results import (
     Adversary,
@@ -77,7 +89,7 @@ def _parts(result: Result, unit: str) -> Parts:
 def _audit(result: AuditResult, unit: str) -> Parts:
     yield _answer(words.badge_of_result(result), result.headline)
     yield _audit_facts(result)
-    yield from _measures(result, unit)
+    yield from _measures(result)
     yield from _safe_shares(result, unit)
     yield from _suggestion(result, unit)
     yield from _columns(result, unit)
@@ -95,7 +107,7 @@ def _protect(result: ProtectResult, unit: str) -> Parts:
     if result.diagnosis:
         yield _line(f"Why: {printable(result.diagnosis)}", style="yellow")
     yield _protect_facts(result, unit)
-    yield from _changes(certificate, unit)
+    yield from _changes(certificate)
     yield _heading("What it costs, and what another epsilon would cost")
     yield _curve_table(result.curve, unit, certificate.epsilon)
     yield _heading("What the claim rests on")
@@ -208,8 +220,8 @@ def _audit_facts(result: AuditResult) -> Padding:
     return _facts(rows)
 
 
-def _measures(result: AuditResult, unit: str) -> Parts:
-    yield _heading(f"What leaks, in {unit}. {words.DIRECTION}")
+def _measures(result: AuditResult) -> Parts:
+    yield _heading(f"What leaks. {words.DIRECTION}")
     table = _table("Measure", ">Value", ">Shuffled", ">At most", ">p", "Verdict")
     for m in result.measures:
         table.add_row(Text(printable(m.title)), *_finding(m), _mark(badge(m.verdict)))
@@ -226,7 +238,8 @@ def _measures(result: AuditResult, unit: str) -> Parts:
 
 
 def _finding(m: MeasureFinding) -> tuple[str, ...]:
-    return number(m.value), band(m.null_low, m.null_high), number(m.ceiling), chance(m.p_value)
+    shuffled = band(m.null_low, m.null_high, unit=m.unit)
+    return with_unit(m.value, m.unit), shuffled, quantity(m.ceiling, m.unit), chance(m.p_value)
 
 
 def _safe_shares(result: AuditResult, unit: str) -> Parts:
@@ -357,11 +370,12 @@ def _protect_facts(result: ProtectResult, unit: str) -> Padding:
     return _facts(rows)
 
 
-def _changes(certificate: Certificate, unit: str) -> Parts:
-    yield _heading(f"Before and after, in {unit}. {words.DIRECTION}")
+def _changes(certificate: Certificate) -> Parts:
+    yield _heading(f"Before and after. {words.DIRECTION}")
     table = _table("Measure", ">Before", ">After", ">Epsilon promises at most")
     for m in certificate.measures:
-        table.add_row(Text(printable(m.title)), number(m.before), number(m.after), number(m.promise))
+        after, promise = with_unit(m.after, m.unit), quantity(m.promise, m.unit)
+        table.add_row(Text(printable(m.title)), quantity(m.before, m.unit), after, promise)
     yield table
     if any(math.isinf(m.before) or math.isinf(m.after) for m in certificate.measures):
         yield _line(words.INFINITE, style="dim")
