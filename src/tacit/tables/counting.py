@@ -129,7 +129,7 @@ def count(table: Table, columns: Sequence[str], *, weight: str | None = None) ->
     codes, inverse = np.unique(np.column_stack([code for _, code in encoded]), axis=0, return_inverse=True)
     inverse = inverse.reshape(-1)
     # NaN and null, or 0.0 and -0.0, come from the engine as two groups and are one here.
-    summed = np.bincount(inverse, weights=weights, minlength=len(codes))
+    summed = np.bincount(inverse, weights=weights, minlength=len(codes)).astype(np.float64)
     whole = np.zeros(len(codes), np.int64)
     np.add.at(whole, inverse, records)
     return Counts(tuple(columns), tuple(levels for levels, _ in encoded), codes.astype(np.int64), whole, summed)

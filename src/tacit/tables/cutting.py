@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -38,7 +39,7 @@ class Cut:
         edges = tuple(float(edge) + 0.0 for edge in self.edges)
         if not np.isfinite(edges).all():
             raise ArgumentError(f"the edges of column '{self.column}' must be finite numbers")
-        if any(low >= high for low, high in zip(edges, edges[1:], strict=False)):
+        if any(low >= high for low, high in pairwise(edges)):
             raise ArgumentError(f"the edges of column '{self.column}' must go up, and each be there once")
         object.__setattr__(self, "edges", edges)
 
@@ -48,7 +49,7 @@ class Cut:
         if not self.edges:
             return ("any number",)
         shown = [_shown(edge) for edge in self.edges]
-        between = [f"[{low}, {high})" for low, high in zip(shown, shown[1:], strict=False)]
+        between = [f"[{low}, {high})" for low, high in pairwise(shown)]
         return (f"< {shown[0]}", *between, f">= {shown[-1]}")
 
     def to_dict(self) -> dict[str, Any]:

@@ -50,9 +50,9 @@ def _scan(path: Path, names: tuple[str, ...], delimiter: str, new_line: str) -> 
     columns = ", ".join(f"{identifier(name)}: 'VARCHAR'" for name in names)
     ending = {"\r\n": r"'\r\n'", "\r": r"'\r'", "\n": r"'\n'"}[new_line]
     return (
-        f"read_csv({text(path)}, auto_detect = false, header = true, columns = {{{columns}}}, delim = {text(delimiter)}, "
-        f"quote = '\"', escape = '\"', new_line = {ending}, nullstr = '', allow_quoted_nulls = false, "
-        "strict_mode = true, compression = 'none')"
+        f"read_csv({text(path)}, auto_detect = false, header = true, columns = {{{columns}}}, "
+        f"delim = {text(delimiter)}, quote = '\"', escape = '\"', new_line = {ending}, "
+        "nullstr = '', allow_quoted_nulls = false, strict_mode = true, compression = 'none')"
     )
 
 
@@ -108,7 +108,7 @@ def _kinds(
         for t in tests.values()
     ]
     if len({name.lower() for name in names}) < len(names):
-        return ("text",) * len(names)  # refused by the caller, with the names
+        return tuple("text" for _ in names)  # refused by the caller, with the names
     with reading(str(path)):
         found = connection.execute(
             f"SELECT {', '.join(wanted)} FROM (SELECT * FROM {_scan(path, names, delimiter, new_line)} LIMIT 20000)"

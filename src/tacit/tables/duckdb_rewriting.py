@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from tacit.tables.drawing import BITS, HEX_DIGITS, AliasTable
 from tacit.tables.duckdb_engine import column_type, enumeration, identifier, text, variable
-from tacit.tables.levels import level_text
+from tacit.tables.levels import level_text, positions_of
 from tacit.tables.symbols import Symbols
 from tacit.tables.table import ROW
 
@@ -89,18 +89,7 @@ def _column_code(
     if kind in ("FLOAT", "DOUBLE"):
         value = f"(CASE WHEN isnan({value}) THEN NULL WHEN {value} = 0 THEN 0 ELSE {value} END)"
     written = _as_stored(relation, [level_text(level) for level in levels], kind)
-    # Two levels that the column's type cannot tell apart are unknown: doubt counts as risk.
-    once = (
-        {label for label in written if label is not None and written.count(label) == 1}
-        if len(set(written)) < len(written)
-        else {label for label in written if label is not None}
-    )
-    labels = [label for label in written if label in once]
-    place = {label: at for at, label in enumerate(labels)}
-    position = np.array(
-        [len(labels) if level is None else place.get(label, -1) for level, label in zip(levels, written, strict=True)],
-        dtype=np.int64,
-    )
+    labels, position = positions_of(levels, written)
     if not labels:
         return f"CASE WHEN {value} IS NULL THEN 0::BIGINT END", 1, position
     cast = value if kind == "VARCHAR" else f"CAST({value} AS VARCHAR)"

@@ -38,10 +38,13 @@ def picked(table: Table, columns: Sequence[str], names: Sequence[str] | None = N
     if table.engine == "spark":
         from tacit.tables import spark_engine
 
-        return nw.from_native(spark_engine.renamed(native, columns, names))
-    from tacit.tables import duckdb_engine
+        native = spark_engine.renamed(native, columns, names)
+    else:
+        from tacit.tables import duckdb_engine
 
-    return nw.from_native(duckdb_engine.renamed(native, columns, names))
+        native = duckdb_engine.renamed(native, columns, names)
+    rows: nw.LazyFrame[Any] = nw.from_native(native)
+    return rows
 
 
 def indexed(table: Table, rows: nw.LazyFrame[Any]) -> nw.LazyFrame[Any]:

@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 import datetime as dt
+from collections import Counter
+from collections.abc import Sequence
 from decimal import Decimal
 from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 
 def level_text(value: Any) -> str | None:
@@ -20,3 +25,19 @@ def level_text(value: Any) -> str | None:
     if isinstance(value, float):
         return {float("inf"): "Infinity", float("-inf"): "-Infinity"}.get(value, repr(value))
     return value.isoformat() if isinstance(value, dt.date | dt.time) else str(value)
+
+
+def positions_of(levels: Sequence[Any], written: Sequence[str | None]) -> tuple[list[str], NDArray[np.int64]]:
+    """The texts that tell a column's levels apart, and the position of each level among them.
+
+    ``written`` is each level as the column's type prints it, None where it cannot hold it. Missing comes after the
+    last text. A level that the column cannot hold, or cannot tell from another, has position -1: doubt counts as risk.
+    """
+    times = Counter(written)
+    labels = [label for label in written if label is not None and times[label] == 1]
+    place = {label: at for at, label in enumerate(labels)}
+    position = [
+        len(labels) if level is None else (place.get(label, -1) if label is not None else -1)
+        for level, label in zip(levels, written, strict=True)
+    ]
+    return labels, np.array(position, dtype=np.int64)

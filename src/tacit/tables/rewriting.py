@@ -118,8 +118,9 @@ def _valued(
 
     from tacit.tables import duckdb_rewriting
 
-    rows = duckdb_rewriting.coded(nw.to_native(table.rows), symbols)
-    return nw.from_native(duckdb_rewriting.valued(rows, values, unseen))
+    coded = duckdb_rewriting.coded(nw.to_native(table.rows), symbols)
+    rows: nw.LazyFrame[Any] = nw.from_native(duckdb_rewriting.valued(coded, values, unseen))
+    return rows
 
 
 def _check_columns(table: Table, symbols: Symbols) -> None:

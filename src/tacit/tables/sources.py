@@ -98,15 +98,12 @@ def _open_path(source: str, engine: Engine, table: str | None, delimiter: str | 
         from tacit.tables import spark_engine
 
         return spark_engine.open_path(path, format, delimiter)
-    opener = {
-        "csv": lambda: _open_csv(path, delimiter),
-        "parquet": lambda: _open_parquet(path),
-        "jsonl": lambda: _open_jsonl(path),
-        "arrow": lambda: _open_arrow_file(path),
-        "duckdb": lambda: _open_database(path, table),
-    }[format]
     with reading(str(path)):
-        return opener()
+        if format == "csv":
+            return _open_csv(path, delimiter)
+        if format == "duckdb":
+            return _open_database(path, table)
+        return {"parquet": _open_parquet, "jsonl": _open_jsonl, "arrow": _open_arrow_file}[format](path)
 
 
 def _checked_format(path: Path) -> str:
@@ -304,7 +301,7 @@ def _open_frame(source: Any, engine: Engine) -> Table:
     if engine == "spark":
         from tacit.tables import spark_engine
 
-        return spark_engine.open_frame(spark_engine.session().createDataFrame(data))
+        return spark_engine.open_frame(spark_engine.from_arrow(data), f"the {module} frame")
     name = f"the {module} frame"
     with reading(name):
         return _on_duckdb(duckdb_engine.connect().from_arrow(data), name, "frame")

@@ -81,7 +81,8 @@ class Symbols:
     def all_missing(self) -> NDArray[np.bool_]:
         """Which symbols have no value in any column."""
         missing = [np.array([value is None for value in levels]) for levels in self.levels]
-        return np.all([gone[self.codes[:, at]] for at, gone in enumerate(missing)], axis=0)
+        gone = [absent[self.codes[:, at]] for at, absent in enumerate(missing)]
+        return np.asarray(np.all(gone, axis=0), dtype=bool)
 
     def positions_in(self, other: Symbols) -> Codes:
         """The number each symbol has in ``other``; -1 for those it does not know."""

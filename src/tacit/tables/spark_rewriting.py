@@ -1,0 +1,155 @@
+"""Rewriting on Spark: joins with small broadcast tables, which leave the big side's rows where they are."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tacit.tables import engines
+from tacit.tables.drawing import BITS, HEX_DIGITS, AliasTable
+from tacit.tables.levels import level_text, positions_of
+from tacit.tables.spark_engine import column, session
+from tacit.tables.symbols import Symbols
+from tacit.tables.table import ROW, Table
+
+if TYPE_CHECKING:
+    import narwhals as nw
+    from pyspark.sql import Column, DataFrame
+
+SYMBOL = "__tacit_symbol__"
+
+
+def _with_symbol(frame: DataFrame, symbols: Symbols) -> DataFrame:
+    """The frame with the number of each row's symbol, null where it was never seen."""
+    import pyarrow as pa
+    from pyspark.sql import functions as F
+
+    keys, lookup, known = [], {}, np.ones(len(symbols), bool)
+    for c, (name, levels) in enumerate(zip(symbols.columns, symbols.levels, strict=True)):
+        kind = frame.schema[name].dataType
+        labels, position = positions_of(levels, _as_stored([level_text(level) for level in levels], kind))
+        at = position[symbols.codes[:, c]]
+        known &= at >= 0
+        named = np.array([*labels, None, None], dtype=object)  # null's own position, then -1
+        lookup[f"__tacit_k{c}__"] = pa.array(named[at], pa.string())
+        keys.append(_key(name, kind).alias(f"__tacit_r{c}__"))
+    table = pa.table(lookup | {SYMBOL: pa.array(np.arange(len(symbols)))}).filter(pa.array(known))
+    small = F.broadcast(session().createDataFrame(table))
+    big = frame.select("*", *keys)
+    matches = [big[f"__tacit_r{c}__"].eqNullSafe(small[f"__tacit_k{c}__"]) for c in range(len(keys))]
+    joined = big.join(small, matches, "left")
+    return joined.select(*(column(name) for name in frame.columns), SYMBOL)
+
+
+def _key(name: str, kind: Any) -> Column:
+    from pyspark.sql import functions as F
+    from pyspark.sql.types import DoubleType, FloatType
+
+    value = column(name)
+    if isinstance(kind, DoubleType | FloatType):
+        value = F.when(F.isnan(value), None).when(value == 0, F.lit(0).cast(kind)).otherwise(value)
+    return value.cast("string")
+
+
+def _as_stored(written: list[str | None], kind: Any) -> list[str | None]:
+    import pyarrow as pa
+    from pyspark.sql import functions as F
+    from pyspark.sql.types import StringType
+
+    if isinstance(kind, StringType) or not written:
+        return written
+    small = session().createDataFrame(
+        pa.table({"i": pa.array(range(len(written))), "v": pa.array(written, pa.string())})
+    )
+    found = small.select("i", F.col("v").try_cast(kind).cast("string").alias("v")).orderBy("i").toArrow()
+    return found.column("v").to_pylist()  # type: ignore[no-any-return]
+
+
+def valued(
+    table: Table, symbols: Symbols, values: Mapping[str, NDArray[Any]], unseen: float | None
+) -> nw.LazyFrame[Any]:
+    """The rows with a column for each of ``values``, looked up by symbol."""
+    import narwhals as nw
+    import pyarrow as pa
+    from pyspark.sql import functions as F
+
+    rows = _with_symbol(nw.to_native(table.rows), symbols)
+    plain = [f"__tacit_v{at}__" for at in range(len(values))]
+    small = pa.table(
+        {"__tacit_s__": pa.array(np.arange(len(symbols)))}
+        | {name: pa.array(array) for name, array in zip(plain, values.values(), strict=True)}
+    )
+    joined = rows.join(F.broadcast(session().createDataFrame(small)), F.col(SYMBOL) == F.col("__tacit_s__"), "left")
+    new = []
+    for name, hidden in zip(values, plain, strict=True):
+        found = F.col(hidden) if unseen is None else F.coalesce(F.col(hidden), F.lit(float(unseen)))
+        new.append(found.alias(name))
+    kept = [column(name) for name in table.names]
+    done: nw.LazyFrame[Any] = nw.from_native(joined.select(*kept, *new, column(ROW)))
+    return done
+
+
+def rewritten(
+    table: Table, symbols: Symbols, kept: NDArray[np.bool_], alias: AliasTable | None, key: str
+) -> nw.LazyFrame[Any]:
+    """Every released cell of a row that is not kept becomes that of a drawn symbol, or missing."""
+    import narwhals as nw
+    import pyarrow as pa
+    from pyspark.sql import functions as F
+
+    rows = _with_symbol(nw.to_native(table.rows), symbols)
+    safe = pa.table({"__tacit_s__": pa.array(np.flatnonzero(kept))}).append_column(
+        "__tacit_safe__", pa.array(np.ones(int(kept.sum()), bool))
+    )
+    small = session().createDataFrame(safe)
+    marked = rows.join(F.broadcast(small), F.col(SYMBOL) == F.col("__tacit_s__"), "left").drop("__tacit_s__")
+    risky = F.col("__tacit_safe__").isNull()
+    drawn: dict[str, Column] = {}
+    if alias is not None:
+        marked, drawn = _drawn(marked, table, symbols, alias, key, risky)
+    new = []
+    for name in table.names:
+        value = column(name)
+        if name in symbols.columns:
+            kind = marked.schema[name].dataType
+            value = F.when(risky, drawn.get(name, F.lit(None)).cast(kind)).otherwise(value)
+        new.append(value.alias(name))
+    done: nw.LazyFrame[Any] = nw.from_native(marked.select(*new, column(ROW)))
+    return done
+
+
+def _drawn(
+    frame: DataFrame, table: Table, symbols: Symbols, alias: AliasTable, key: str, risky: Column
+) -> tuple[DataFrame, dict[str, Column]]:
+    """The frame joined with the bucket of each risky row, and each column's drawn value as text."""
+    import narwhals as nw
+    import pyarrow as pa
+    from pyspark.sql import functions as F
+
+    index = engines.indexed(table, nw.from_native(frame.select("*", column(ROW).alias("__tacit_at__"))))
+    digits = F.substring(F.sha2(F.concat(F.lit(key), column(ROW).cast("string")), 256), 1, HEX_DIGITS)
+    bits = F.when(risky, F.conv(digits, 16, 10).cast("bigint"))
+    hashed = nw.to_native(index).withColumn("__tacit_bits__", bits)
+    bucket = F.shiftright(F.col("__tacit_bits__"), alias.shift) if alias.shift < BITS else F.lit(0).cast("bigint")
+    names = [f"__tacit_d{c}__" for c in range(len(symbols.columns))]
+    own, other = {}, {}
+    for c, name in enumerate(names):
+        written = [level_text(level) for level in symbols.levels[c]]
+        values = [written[code] for code in symbols.codes[alias.symbols, c]]
+        own[f"{name}own"] = pa.array(values[0::2], pa.string())
+        other[f"{name}other"] = pa.array(values[1::2], pa.string())
+    numbered = {"__tacit_b__": pa.array(np.arange(len(alias.threshold))), "__tacit_t__": pa.array(alias.threshold)}
+    small = session().createDataFrame(pa.table(numbered | own | other))
+    hashed = hashed.withColumn("__tacit_bucket__", F.when(risky, bucket))
+    joined = hashed.join(F.broadcast(small), F.col("__tacit_bucket__") == F.col("__tacit_b__"), "left")
+    rest = F.col("__tacit_bits__").bitwiseAND(F.lit((1 << alias.shift) - 1))
+    first = rest < F.col("__tacit_t__")
+    drawn = {
+        column_name: F.when(first, F.col(f"{name}own")).otherwise(F.col(f"{name}other"))
+        for column_name, name in zip(symbols.columns, names, strict=True)
+    }
+    # The hidden position goes on as it came, for a later step may ask for the index again.
+    return joined.withColumn(ROW, F.col("__tacit_at__")), drawn
