@@ -1,0 +1,94 @@
+"""Shared fixtures: one small table on every frame and engine, and one Spark session for all tests."""
+
+from __future__ import annotations
+
+import shutil
+import warnings
+from collections.abc import Callable, Iterator
+from functools import cache
+from importlib.util import find_spec
+from typing import Any
+
+import pytest
+from hypothesis import settings
+
+from tacit.tables import Table, open_table
+
+settings.register_profile("tacit", deadline=None, max_examples=50)
+settings.load_profile("tacit")
+
+BACKENDS = [
+    "arrow",
+    "pandas",
+    "polars",
+    "duckdb",
+    pytest.param("spark", marks=pytest.mark.spark),
+]
+
+
+@cache
+def spark_missing() -> str | None:
+    """Why Spark cannot run here, or None."""
+    if find_spec("pyspark") is None:
+        return "pyspark is not installed (extra `spark`)"
+    return None if shutil.which("java") else "there is no Java"
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Skip Spark tests with a reason; their warnings about versions of pandas are not ours to mend."""
+    for item in items:
+        if item.get_closest_marker("spark"):
+            reason = spark_missing()
+            if reason:
+                item.add_marker(pytest.mark.skip(reason=reason))
+            item.add_marker(pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas"))
+            item.add_marker(pytest.mark.filterwarnings("ignore::ResourceWarning"))
+
+
+@pytest.fixture(scope="session")
+def spark() -> Iterator[Any]:
+    """One quiet local Spark session, started when first asked for."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        from pyspark.sql import SparkSession
+
+        builder = SparkSession.builder.master("local[2]").appName("tacit-tests")
+        for name, value in {
+            "spark.ui.enabled": "false",
+            "spark.ui.showConsoleProgress": "false",
+            "spark.sql.shuffle.partitions": "2",
+            "spark.driver.host": "127.0.0.1",
+            "spark.driver.bindAddress": "127.0.0.1",
+            "spark.log.level": "OFF",
+        }.items():
+            builder = builder.config(name, value)
+        session = builder.getOrCreate()
+    yield session
+    session.stop()
+
+
+@pytest.fixture(params=BACKENDS)
+def as_table(request: pytest.FixtureRequest) -> Callable[[Any], Table]:
+    """Turns an Arrow table into a table of each frame and engine."""
+    backend = request.param
+    if backend == "spark":
+        request.getfixturevalue("spark")
+    return lambda data: table_on(backend, data)
+
+
+def table_on(backend: str, data: Any) -> Table:
+    """An Arrow table as a table of one frame or engine."""
+    if backend == "pandas":
+        import pandas as pd
+
+        # Nullable types, so that pandas neither turns whole numbers to floats nor NaN to missing.
+        return open_table(data.to_pandas(types_mapper=pd.ArrowDtype))
+    if backend == "polars":
+        import polars as pl
+
+        return open_table(pl.from_arrow(data))
+    if backend == "duckdb":
+        import duckdb
+
+        return open_table(duckdb.connect().from_arrow(data))
+    return open_table(data, engine="spark" if backend == "spark" else "duckdb")
