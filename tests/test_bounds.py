@@ -9,6 +9,7 @@ from strategies import circulant_joint, epsilons, joints
 from tacit.errors import ArgumentError
 from tacit.lift.bounds import (
     f_bound,
+    guessing_bound,
     order_bound,
     promises,
     watchdog_bound_exact,
@@ -19,6 +20,7 @@ from tacit.lift.joint import Joint
 from tacit.lift.measures import (
     arimoto,
     f_information,
+    guessing_probability,
     is_private,
     local_dp,
     log_lift,
@@ -164,3 +166,18 @@ def test_proposition_2_with_nothing_safe_is_loose_although_nothing_leaks():
     assert watchdog_bound_printed(joint, 0.1) == pytest.approx(np.log(1 + np.exp(0.1)))
     assert watchdog_bound_tight(joint, 0.1) == 0.1
     assert watchdog_bound_exact(joint, 0.1) == pytest.approx(0, abs=1e-12)
+
+
+@given(joints())
+def test_guessing_keeps_below_its_bound(joint):
+    epsilon = float(risk(joint).max())
+    bound = guessing_bound(joint.prior, epsilon)
+    assert guessing_probability(joint) <= bound + 1e-9
+    assert bound <= joint.prior.max() * np.exp(epsilon) + 1e-9
+
+
+def test_the_guessing_bound_is_reached_by_both_of_its_sides():
+    told = np.array([[0.5 * 0.6, 0.5 * 0.4], [0.5 * 0.4, 0.5 * 0.6]])
+    assert guessing_probability(told) == pytest.approx(guessing_bound([0.5, 0.5], np.log(1.25)))
+    assert guessing_bound([0.9, 0.1], 0.0) == pytest.approx(0.9)
+    assert guessing_bound([0.9, 0.1], np.inf) == 1.0

@@ -41,7 +41,7 @@ def tacit() -> None:
 @click.option("-o", "--scores", type=click.Path(path_type=Path), help="Write the table with every record's risk here.")
 @click.option("--report", "page", type=click.Path(path_type=Path), help="Write a self-contained HTML page here.")
 @click.option(
-    "--shuffles", type=click.IntRange(min=19), help="Shuffled tables behind the null bands.  [default: 39-199]"
+    "--shuffles", type=click.IntRange(min=19), help="Shuffled tables behind the null bands.  [default: 19-199]"
 )
 @click.option("--random-state", type=int, default=0, show_default=True, help="Seed of the shuffles.")
 @shared_options

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from tacit.errors import ArgumentError
 from tacit.lift import measures
@@ -141,6 +142,21 @@ def order_bound(
     share = _share_at_top(low, high)
     mean = measures.log_mean_exp(np.array([share, 1 - share]), np.array([order * high, -order * low]))
     return min(max(float(mean) / (order - 1), 0.0), high)
+
+
+def guessing_bound(prior: ArrayLike, epsilon: float) -> float:
+    """Largest probability of guessing the secret right from a release within epsilon.
+
+    The belief in a secret of prior p is at most p e^epsilon, and at least q e^-epsilon is left to each other
+    secret of prior q. For small epsilon the first binds (the printed bound), for large epsilon the second.
+
+    Guarantees
+    ----------
+    ``guessing_probability(joint) <= guessing_bound(joint.prior, epsilon)`` for every joint within epsilon.
+    """
+    p = np.asarray(prior, dtype=np.float64)
+    with np.errstate(over="ignore"):
+        return float(np.minimum(p * np.exp(epsilon), 1 - (1 - p) * np.exp(-epsilon)).max())
 
 
 def f_bound(

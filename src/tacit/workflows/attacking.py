@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.errors import DataError
+from tacit.lift.bounds import guessing_bound
 from tacit.lift.joint import Joint
 from tacit.lift.measures import guessing_probability
 from tacit.workflows.auditing import Progress, silent
@@ -228,7 +229,7 @@ def _result(
     test: NDArray[np.int64],
 ) -> AttackResult:
     prior = float(original.prior.max())
-    bound = min(1.0, prior * math.exp(certificate.attained_epsilon))
+    bound = guessing_bound(original.prior, certificate.attained_epsilon)
     before = max(a.before for a in adversaries)
     after = max(max(a.after, a.retrained) for a in adversaries)
     # Several adversaries get several chances to be lucky: the interval is widened for all of them together.

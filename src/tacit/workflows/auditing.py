@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -108,7 +108,7 @@ def audit(
     scores : path, optional
         Where to write the table with the risk of every record.
     shuffle : int, optional
-        Number of shuffled tables behind the null bands; by default 39 to 199, by size.
+        Number of shuffled tables behind the null bands; by default 19 to 199, by size.
     random_state : int
         Seed of the shuffles. It changes the null bands a little and nothing else.
 
@@ -290,12 +290,16 @@ def suggestion(curve: Funnel, *, max_loss: float) -> Suggestion:
 
 
 def _with_scores(result: AuditResult, found: Counted, path: Path) -> AuditResult:
-    from dataclasses import replace
-
     from tacit.tables.rewriting import scores
-    from tacit.tables.writing import whole_file, write_table
+    from tacit.tables.sources import FORMATS
+    from tacit.tables.writing import SUFFIXES, whole_file, write_table
 
+    chosen = FORMATS.get(path.suffix.lower())
+    if chosen not in SUFFIXES:
+        raise ArgumentError(f"cannot write scores to {path}: name a file that ends in {', '.join(SUFFIXES.values())}")
+    original = found.question.original
+    like = original if original.format == chosen else replace(original, format=chosen, delimiter=None, codec=None)
     table = scores(found.question.table, found.symbols, values={"risk": risk(found.joint)})
     with whole_file(path) as temporary:
-        write_table(table, temporary, like=found.question.original)
+        write_table(table, temporary, like=like)
     return replace(result, scores_path=str(path))

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from tacit import __version__
-from tacit.lift.bounds import promises
+from tacit.lift.bounds import guessing_bound, promises
 from tacit.lift.joint import Vector
 from tacit.lift.measures import entropy
 from tacit.lift.registry import MEASURES
@@ -25,7 +25,9 @@ from tacit.workflows.rules import Rules
 def certificate_of(found: Counted, plan: Plan, data: Path, keep_secret: bool, random_state: int | None) -> Certificate:
     question, rules = found.question, plan.rules
     bound = rules.epsilon if rules.delta == 0 else rules.epsilon_max
-    promised = {promise.measure: promise.bound for promise in promises(plan.attained)}
+    # The measures of an order are shown at order 2.
+    promised = {p.measure: p.bound for p in promises(plan.attained) if p.order in (None, 2.0)}
+    promised["guessing_probability"] = guessing_bound(found.joint.prior, plan.attained)
     shown = {*question.released, *(question.secret if keep_secret else ())}
     records = int(found.counts.records.sum())
     return Certificate(

@@ -215,13 +215,12 @@ def safe_shares(joint: Joint, epsilons: Sequence[float]) -> tuple[SafeShare, ...
 
 def riskiest(joint: Joint, counts: Matrix, symbols: Symbols, *, n: int) -> tuple[RiskyValue, ...]:
     """The ``n`` riskiest released values, the more frequent first among equals, and why they are."""
-    risks = risk(joint)
-    order = np.lexsort((-joint.marginal, -risks))[:n]
-    return tuple(_risky_value(joint, counts, symbols, int(x), float(risks[x])) for x in order)
+    lifts = log_lift(joint)
+    order = np.lexsort((-joint.marginal, -np.abs(lifts).max(axis=0)))[:n]
+    return tuple(_risky_value(joint, counts, symbols, int(x), lifts[:, x]) for x in order)
 
 
-def _risky_value(joint: Joint, counts: Matrix, symbols: Symbols, x: int, value_risk: float) -> RiskyValue:
-    lifts = log_lift(joint)[:, x]
+def _risky_value(joint: Joint, counts: Matrix, symbols: Symbols, x: int, lifts: Vector) -> RiskyValue:
     # Among secrets that are ruled out, the one expected most often says most.
     s = int(np.lexsort((joint.prior, np.abs(lifts)))[-1])
     contributions = chain_rule(counts, symbols.codes, x=x, s=s)
@@ -232,7 +231,7 @@ def _risky_value(joint: Joint, counts: Matrix, symbols: Symbols, x: int, value_r
         prior=float(joint.prior[s]),
         posterior=float(joint.matrix[s, x] / joint.marginal[x]),
         log_lift=float(lifts[s]),
-        risk=value_risk,
+        risk=float(np.abs(lifts).max()),
         contributions=tuple(zip(symbols.columns, contributions, strict=True)),
         p_chance=_chance(counts, x),
         why=_why(joint, counts, symbols, x, s, contributions),

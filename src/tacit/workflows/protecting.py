@@ -15,7 +15,7 @@ from tacit.lift.joint import Joint
 from tacit.lift.measures import risk
 from tacit.tables.drawing import new_key
 from tacit.tables.rewriting import rewrite
-from tacit.tables.writing import whole_directory, write_table
+from tacit.tables.writing import suffix_for, whole_directory, write_table
 from tacit.workflows import findings
 from tacit.workflows.auditing import Counted, Progress, checked_epsilon, counted, curve_points, silent, suggestion
 from tacit.workflows.certifying import certificate_of
@@ -23,8 +23,6 @@ from tacit.workflows.planning import REPLACEMENTS, Plan, Replacement, plan, plan
 from tacit.workflows.question import Bins, Names, ask
 from tacit.workflows.results import RENDERERS, Certificate, ProtectResult, plain
 from tacit.workflows.rules import Rules
-
-SUFFIXES = {"csv": ".csv", "tsv": ".tsv", "jsonl": ".jsonl", "arrow": ".arrow", "parquet": ".parquet"}
 
 
 def protect(
@@ -158,7 +156,7 @@ def _write_data(
         replacement=plan.rules.replacement,
         key=new_key(random_state),
     )
-    data_file = "data" + SUFFIXES.get(question.original.format, ".parquet")
+    data_file = "data" + suffix_for(question.original)
     write_table(release, directory / data_file, like=question.original)
     return data_file
 

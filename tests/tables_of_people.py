@@ -1,0 +1,53 @@
+"""Small tables with known leaks, for the tests of the workflows."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+Columns = Mapping[str, Sequence[Any]]
+
+
+def clinic(n: int = 2000, *, random_state: int = 0, missing: float = 0.0) -> dict[str, list[Any]]:
+    """Illness leaks through the ward, a little through the age, not at all through the district."""
+    rng = np.random.default_rng(random_state)
+    illness = rng.choice(["none", "diabetes", "asthma"], size=n, p=[0.6, 0.25, 0.15])
+    ward_given = {"none": [0.9, 0.05, 0.05], "diabetes": [0.7, 0.29, 0.01], "asthma": [0.7, 0.01, 0.29]}
+    age_given = {"none": [0.4, 0.4, 0.2], "diabetes": [0.25, 0.4, 0.35], "asthma": [0.45, 0.35, 0.2]}
+    ward = [str(rng.choice(["general", "endocrine", "lung"], p=ward_given[s])) for s in illness]
+    age: list[Any] = [str(rng.choice(["18-39", "40-59", "60+"], p=age_given[s])) for s in illness]
+    district = rng.choice(["north", "east", "south"], size=n).tolist()
+    if missing:
+        age = [None if gone else value for value, gone in zip(age, rng.random(n) < missing, strict=True)]
+    return {"illness": illness.tolist(), "age": age, "ward": ward, "district": district}
+
+
+def write_csv(path: Path, columns: Columns, *, delimiter: str = ",") -> Path:
+    """The columns as a CSV; None is an empty cell."""
+    with path.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file, delimiter=delimiter, lineterminator="\n")
+        writer.writerow(columns)
+        writer.writerows(zip(*columns.values(), strict=True))
+    return path
+
+
+def read_csv(path: Path) -> dict[str, list[str]]:
+    """A CSV as columns of text."""
+    with path.open(newline="", encoding="utf-8") as file:
+        names, *rows = list(csv.reader(file))
+    return {name: [row[at] for row in rows] for at, name in enumerate(names)}
+
+
+def joint_of(columns: Columns, secret: str, released: Sequence[str]) -> tuple[np.ndarray, dict[tuple[Any, ...], int]]:
+    """The joint by a loop over rows: slow and obviously right."""
+    secrets = sorted(set(columns[secret]))
+    values = sorted(set(zip(*(columns[name] for name in released), strict=True)), key=repr)
+    place = {value: at for at, value in enumerate(values)}
+    counts = np.zeros((len(secrets), len(values)))
+    for s, *x in zip(columns[secret], *(columns[name] for name in released), strict=True):
+        counts[secrets.index(s), place[tuple(x)]] += 1
+    return counts / counts.sum(), place

@@ -1,0 +1,316 @@
+"""Protect: a release that keeps its claim, appears whole or not at all, and changes only what leaks."""
+
+from __future__ import annotations
+
+import json
+import math
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from tacit import ArgumentError, NotCertifiedError, SourceError, protect, risk
+from tacit.workflows import protecting
+from tables_of_people import clinic, joint_of, read_csv, write_csv
+
+RELEASED = ["age", "ward", "district"]
+
+
+@pytest.fixture
+def people(tmp_path: Path) -> Path:
+    return write_csv(tmp_path / "people.csv", clinic())
+
+
+def certificate_in(release: Path) -> dict:
+    return json.loads((release / "certificate.json").read_text("utf-8"))
+
+
+@pytest.mark.parametrize("replacement", ["resample", "uniform", "merge", "suppress"])
+@pytest.mark.parametrize("epsilon", [0.0, 0.3, 1.0, 5.0])
+def test_the_attained_epsilon_is_that_of_the_output_joint(
+    people: Path, tmp_path: Path, replacement: str, epsilon: float
+) -> None:
+    """Oracle: rebuild the joint of secret and output from the rows themselves, merged rows pooled."""
+    out = tmp_path / "release"
+    result = protect(people, secret="illness", epsilon=epsilon, out=out, replacement=replacement)
+    columns, released = clinic(), read_csv(out / "data.csv")
+    before = list(zip(*(columns[name] for name in RELEASED), strict=True))
+    after = list(zip(*(released[name] for name in RELEASED), strict=True))
+    rules = json.loads((out / "private" / "rules.json").read_text())
+    levels = [column["levels"] for column in rules["symbols"]["columns"]]
+    symbols = [tuple(levels[c][k] for c, k in enumerate(code)) for code in rules["symbols"]["codes"]]
+    merged = {symbols[k] for k in rules["merged"]}
+    output = ["merged" if x in merged else y for x, y in zip(before, after, strict=True)]
+    assert all(x == y for x, y in zip(before, after, strict=True) if x not in merged)
+    joint, _ = joint_of({"s": columns["illness"], "y": output}, "s", ["y"])
+    attained = float(risk(joint).max())
+    assert result.certificate.attained_epsilon == pytest.approx(attained, abs=1e-9)
+    assert attained <= epsilon + 1e-9
+    assert result.certificate.holds
+
+
+def test_only_risky_rows_change_and_the_rest_stay_in_their_place(people: Path, tmp_path: Path) -> None:
+    out = tmp_path / "release"
+    protect(people, secret="illness", epsilon=1.0, out=out)
+    columns, released = clinic(), read_csv(out / "data.csv")
+    joint, place = joint_of(columns, "illness", RELEASED)
+    risks = risk(joint)
+    before = list(zip(*(columns[name] for name in RELEASED), strict=True))
+    after = list(zip(*(released[name] for name in RELEASED), strict=True))
+    changed = [x for x, y in zip(before, after, strict=True) if x != y]
+    assert changed
+    assert all(risks[place[x]] > 1.0 for x in changed)
+
+
+def test_the_secret_is_left_out_unless_asked_and_then_the_certificate_shouts(people: Path, tmp_path: Path) -> None:
+    protect(people, secret="illness", epsilon=1, out=tmp_path / "a")
+    assert list(read_csv(tmp_path / "a" / "data.csv")) == RELEASED
+    protect(people, secret="illness", epsilon=1, out=tmp_path / "b", keep_secret=True)
+    assert list(read_csv(tmp_path / "b" / "data.csv")) == ["illness", *RELEASED]
+    assert any("THE SECRET ITSELF IS IN THE FILE" in text for text in certificate_in(tmp_path / "b")["assumptions"])
+
+
+def test_resampling_keeps_the_frequencies_of_the_release(people: Path, tmp_path: Path) -> None:
+    """A chi-squared test over merged values that a frequency 10% off would fail at this size."""
+    from scipy.stats import chisquare
+
+    columns = clinic(40_000)
+    path = write_csv(tmp_path / "many.csv", columns)
+    protect(path, secret="illness", epsilon=0.3, out=tmp_path / "release", random_state=1)
+    released = read_csv(tmp_path / "release" / "data.csv")
+    for name in RELEASED:
+        values, expected = np.unique(columns[name], return_counts=True)
+        found = [released[name].count(value) for value in values]
+        assert chisquare(found, expected).pvalue > 1e-4
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".tsv", ".parquet", ".jsonl", ".arrow"])
+def test_the_release_has_the_format_columns_and_types_of_the_input(tmp_path: Path, suffix: str) -> None:
+    table = pa.table({**clinic(300), "visits": pa.array([i % 4 for i in range(300)], pa.int32())})
+    path = tmp_path / f"people{suffix}"
+    if suffix == ".parquet":
+        pq.write_table(table, path, compression="gzip")
+    elif suffix == ".arrow":
+        with pa.OSFile(str(path), "wb") as sink, pa.ipc.new_file(sink, table.schema) as writer:
+            writer.write_table(table)
+    elif suffix == ".jsonl":
+        path.write_text("".join(json.dumps(row) + "\n" for row in table.to_pylist()))
+    else:
+        write_csv(path, table.to_pydict(), delimiter="\t" if suffix == ".tsv" else ",")
+    result = protect(path, secret="illness", epsilon=1.0, out=tmp_path / "release")
+    data = tmp_path / "release" / result.data_file
+    assert data.suffix == suffix
+    if suffix == ".parquet":
+        assert pq.read_schema(data).field("visits").type == pa.int32()
+        assert pq.ParquetFile(data).metadata.row_group(0).column(0).compression == "GZIP"
+    elif suffix == ".tsv":
+        assert data.read_text().splitlines()[0] == "age\tward\tdistrict\tvisits"
+    elif suffix == ".jsonl":
+        row = json.loads(data.read_text().splitlines()[0])
+        assert list(row) == ["age", "ward", "district", "visits"]
+        assert isinstance(row["visits"], int)
+
+
+def test_a_frame_is_released_as_parquet(tmp_path: Path) -> None:
+    pd = pytest.importorskip("pandas")
+    result = protect(pd.DataFrame(clinic(300)), secret="illness", epsilon=1.0, out=tmp_path / "release")
+    assert result.data_file == "data.parquet"
+    assert pq.read_table(tmp_path / "release" / "data.parquet").num_rows == 300
+
+
+def test_a_binned_column_is_released_binned(tmp_path: Path) -> None:
+    columns = {**clinic(500), "years": [18 + i % 60 for i in range(500)]}
+    path = write_csv(tmp_path / "p.csv", columns)
+    result = protect(
+        path, secret="illness", released=["years", "ward"], bins={"years": [30, 60]}, epsilon=1, out=tmp_path / "r"
+    )
+    assert set(read_csv(tmp_path / "r" / "data.csv")["years"]) <= {"< 30", "[30, 60)", ">= 60"}
+    assert result.certificate.cuts[0]["edges"] == [30.0, 60.0]
+
+
+def test_the_same_random_state_makes_the_same_release_and_warns(people: Path, tmp_path: Path) -> None:
+    for name in ("a", "b"):
+        protect(people, secret="illness", epsilon=0.5, out=tmp_path / name, random_state=7)
+    protect(people, secret="illness", epsilon=0.5, out=tmp_path / "c")
+    protect(people, secret="illness", epsilon=0.5, out=tmp_path / "d")
+    data = {name: (tmp_path / name / "data.csv").read_bytes() for name in "abcd"}
+    assert data["a"] == data["b"]
+    assert data["c"] != data["d"]
+    assert "WARNING" in certificate_in(tmp_path / "a")["randomness"]
+    assert "secure source" in certificate_in(tmp_path / "c")["randomness"]
+
+
+def test_the_key_of_the_draws_is_nowhere_in_the_release(people: Path, tmp_path: Path, monkeypatch) -> None:
+    keys = []
+    made = protecting.new_key
+
+    def remembered(random_state: int | None) -> bytes:
+        keys.append(made(random_state))
+        return keys[-1]
+
+    monkeypatch.setattr(protecting, "new_key", remembered)
+    protect(people, secret="illness", epsilon=0.5, out=tmp_path / "release")
+    for path in (tmp_path / "release").rglob("*"):
+        if path.is_file():
+            data = path.read_bytes()
+            assert keys[0] not in data
+            assert keys[0].hex().encode() not in data
+
+
+def test_the_certificate_says_what_was_done(people: Path, tmp_path: Path) -> None:
+    import hashlib
+
+    out = tmp_path / "release"
+    protect(people, secret="illness", epsilon=0.8, out=out)
+    paper = certificate_in(out)
+    assert paper["epsilon"] == 0.8
+    assert paper["attained_epsilon"] <= 0.8
+    assert paper["epsilon_max"] == "inf"
+    assert paper["input"]["sha256"] == hashlib.sha256(people.read_bytes()).hexdigest()
+    assert paper["output"]["sha256"] == hashlib.sha256((out / "data.csv").read_bytes()).hexdigest()
+    assert paper["left_out"] == ["illness"]
+    for measure in paper["measures"]:
+        if measure["promise"] not in (None, "inf"):
+            assert float(measure["after"]) <= float(measure["promise"]) + 1e-9, measure["name"]
+    for number in ("rows_unchanged", "cells_unchanged", "nmil"):
+        assert 0 <= paper["utility"][number] <= 1
+
+
+def test_the_expected_share_of_unchanged_rows_and_cells_is_what_is_found(tmp_path: Path) -> None:
+    columns = clinic(40_000)
+    path = write_csv(tmp_path / "p.csv", columns)
+    utility = protect(path, secret="illness", epsilon=0.3, out=tmp_path / "r", random_state=0).certificate.utility
+    released = read_csv(tmp_path / "r" / "data.csv")
+    same = np.array([[a == b for a, b in zip(columns[n], released[n], strict=True)] for n in RELEASED])
+    assert same.all(axis=0).mean() == pytest.approx(utility.rows_unchanged, abs=0.01)
+    assert same.mean() == pytest.approx(utility.cells_unchanged, abs=0.01)
+
+
+def test_nothing_public_names_a_merged_value(tmp_path: Path) -> None:
+    columns = clinic(1000)
+    columns["ward"] = ["Zanzibar" if i < 5 else w for i, w in enumerate(columns["ward"])]
+    path = write_csv(tmp_path / "p.csv", columns)
+    protect(path, secret="illness", epsilon=0.5, out=tmp_path / "r", replacement="suppress")
+    for name in ("certificate.json", "report.html"):
+        assert "Zanzibar" not in (tmp_path / "r" / name).read_text("utf-8")
+    assert (tmp_path / "r" / "private").stat().st_mode & 0o077 == 0
+
+
+def test_a_wholly_missing_row_is_not_told_from_a_suppressed_one(tmp_path: Path) -> None:
+    table = pa.table({"s": ["a", "b"] * 50, "x": ["p", "q"] * 20 + [None, None] * 30})
+    result = protect(table, secret="s", epsilon=0.1, out=tmp_path / "r", replacement="suppress")
+    # Without the merging of the missing ones, p and q alone would be suppressed and the file would look the same.
+    assert result.certificate.mechanism["values_merged"] == 3
+    assert result.certificate.attained_epsilon == pytest.approx(0.0, abs=1e-12)
+
+
+def test_when_the_watchdog_cannot_attain_epsilon_camouflage_does(tmp_path: Path) -> None:
+    """The risky values all tilt to one secret; safe ones must be merged with them (THEORY 3)."""
+    rows = [("a", "risky")] * 30 + [("b", "risky")] * 2
+    rows += [(s, f"safe {k}") for k in range(8) for s in ("a",) * 20 + ("b",) * 25]
+    table = pa.table({"s": [s for s, _ in rows], "x": [x for _, x in rows]})
+    result = protect(table, secret="s", epsilon=0.3, out=tmp_path / "r")
+    assert result.certificate.attained_epsilon <= 0.3 + 1e-9
+    assert 1 < result.certificate.mechanism["values_merged"] < 9
+
+
+def test_everything_merged_comes_with_a_diagnosis_and_a_next_step(tmp_path: Path) -> None:
+    columns = clinic(800)
+    columns["job"] = [f"job {i % 200}" for i in range(800)]
+    result = protect(pa.table(columns), secret="illness", epsilon=0.2, out=tmp_path / "r")
+    assert result.diagnosis is not None
+    assert "--drop job" in result.diagnosis
+    assert "records a value" in result.diagnosis
+
+
+def test_delta_lets_a_little_through_and_says_how_many_records_breach(people: Path, tmp_path: Path) -> None:
+    strict = protect(people, secret="illness", epsilon=0.5, out=tmp_path / "a").certificate
+    relaxed = protect(
+        people, secret="illness", epsilon=0.5, delta=0.05, epsilon_max=2.5, out=tmp_path / "b"
+    ).certificate
+    assert relaxed.utility.nmil < strict.utility.nmil
+    assert relaxed.attained_delta <= 0.05 + 1e-9
+    assert relaxed.attained_epsilon <= 2.5 + 1e-9
+    assert relaxed.breach_share >= relaxed.attained_delta > 0
+    assert strict.breach_share == 0
+
+
+def test_the_next_batch_is_treated_alike_and_unseen_values_count_as_risky(tmp_path: Path) -> None:
+    first = write_csv(tmp_path / "one.csv", clinic(3000))
+    protect(first, secret="illness", epsilon=1.0, out=tmp_path / "one")
+    columns = clinic(3000, random_state=1)
+    columns["ward"][:3] = ["new ward"] * 3
+    second = write_csv(tmp_path / "two.csv", columns)
+    rules = tmp_path / "one" / "private" / "rules.json"
+    result = protect(second, rules=rules, out=tmp_path / "two")
+    released = read_csv(tmp_path / "two" / "data.csv")
+    assert "new ward" not in released["ward"]
+    assert result.certificate.epsilon == 1.0
+    assert result.certificate.attained_epsilon <= 1.0
+    merged_before = json.loads(rules.read_text())["merged"]
+    assert json.loads((tmp_path / "two" / "private" / "rules.json").read_text())["merged"] == merged_before
+
+
+def test_a_batch_that_the_rules_do_not_keep_within_epsilon_is_not_written(tmp_path: Path) -> None:
+    protect(write_csv(tmp_path / "one.csv", clinic(3000)), secret="illness", epsilon=1.0, out=tmp_path / "one")
+    columns = clinic(3000)
+    columns["illness"] = ["asthma" if d == "north" else "none" for d in columns["district"]]
+    with pytest.raises(NotCertifiedError, match="without --rules"):
+        protect(
+            write_csv(tmp_path / "two.csv", columns),
+            rules=tmp_path / "one" / "private" / "rules.json",
+            out=tmp_path / "two",
+        )
+    assert not (tmp_path / "two").exists()
+
+
+@pytest.mark.parametrize(
+    "text", ["", "{", "[]", '{"format": "tacit rules", "version": 99}', '{"format": "tacit rules", "version": 1}']
+)
+def test_damaged_rules_are_refused(people: Path, tmp_path: Path, text: str) -> None:
+    rules = tmp_path / "rules.json"
+    rules.write_text(text)
+    with pytest.raises(SourceError, match=r"rules\.json"):
+        protect(people, rules=rules, out=tmp_path / "r")
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ({"epsilon": None}, "--epsilon"),
+        ({"epsilon": -0.5}, "epsilon must be"),
+        ({"epsilon": math.nan}, "epsilon must be"),
+        ({"epsilon": 1, "delta": 1.0}, "delta is a probability"),
+        ({"epsilon": 1, "delta": -0.1}, "delta is a probability"),
+        ({"epsilon": 1, "delta": math.nan}, "delta is a probability"),
+        ({"epsilon": 1, "epsilon_max": 0.5}, "epsilon_max"),
+        ({"epsilon": 1, "replacement": "shred"}, "no replacement 'shred'"),
+    ],
+)
+def test_wrong_bounds_are_refused(people: Path, tmp_path: Path, words: dict, message: str) -> None:
+    with pytest.raises(ArgumentError, match=message):
+        protect(people, secret="illness", out=tmp_path / "r", **words)
+    assert not (tmp_path / "r").exists()
+
+
+def test_an_existing_release_is_kept_unless_told_otherwise(people: Path, tmp_path: Path) -> None:
+    out = tmp_path / "release"
+    protect(people, secret="illness", epsilon=1, out=out)
+    before = (out / "certificate.json").read_bytes()
+    with pytest.raises((ArgumentError, SourceError), match="overwrite"):
+        protect(people, secret="illness", epsilon=0.5, out=out)
+    assert (out / "certificate.json").read_bytes() == before
+    protect(people, secret="illness", epsilon=0.5, out=out, overwrite=True)
+    assert certificate_in(out)["epsilon"] == 0.5
+
+
+def test_a_failure_half_way_leaves_nothing(people: Path, tmp_path: Path, monkeypatch) -> None:
+    def fails(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(protecting, "_write_papers", fails)
+    with pytest.raises(KeyboardInterrupt):
+        protect(people, secret="illness", epsilon=1, out=tmp_path / "release")
+    assert [path.name for path in tmp_path.iterdir()] == ["people.csv"]

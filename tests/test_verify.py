@@ -1,0 +1,162 @@
+"""Verify: a true claim holds, and every way of breaking it is found and named."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+
+from tacit import SourceError, protect, verify
+from tables_of_people import clinic, read_csv, write_csv
+
+
+@pytest.fixture
+def people(tmp_path: Path) -> Path:
+    return write_csv(tmp_path / "people.csv", clinic(3000))
+
+
+@pytest.fixture
+def release(people: Path, tmp_path: Path) -> Path:
+    protect(people, secret="illness", epsilon=0.8, out=tmp_path / "release", random_state=0)
+    return tmp_path / "release"
+
+
+def edit(release: Path, **changes: object) -> None:
+    paper = release / "certificate.json"
+    paper.write_text(json.dumps({**json.loads(paper.read_text()), **changes}))
+
+
+def certify_again(release: Path) -> None:
+    """Forge the fingerprint, so that only the contents can give the change away."""
+    import hashlib
+
+    digest = hashlib.sha256((release / "data.csv").read_bytes()).hexdigest()
+    output = json.loads((release / "certificate.json").read_text())["output"]
+    edit(release, output={**output, "sha256": digest})
+
+
+def failed(result: object) -> set[str]:
+    return {check.name for check in result.checks if check.passed is False}  # type: ignore[attr-defined]
+
+
+def test_a_true_claim_holds(release: Path, people: Path) -> None:
+    result = verify(release, against=people)
+    assert result.verdict == "holds"
+    assert all(check.passed for check in result.checks)
+
+
+@pytest.mark.parametrize("replacement", ["resample", "uniform", "merge", "suppress"])
+@pytest.mark.parametrize("words", [{}, {"delta": 0.03, "epsilon_max": 3.0}, {"released": ["ward", "age"]}])
+def test_every_kind_of_release_verifies_with_and_without_the_rules(
+    people: Path, tmp_path: Path, replacement: str, words: dict
+) -> None:
+    out = tmp_path / "r"
+    protect(people, secret="illness", epsilon=0.6, out=out, replacement=replacement, **words)
+    assert verify(out, against=people).verdict == "holds"
+    shutil.rmtree(out / "private")
+    assert verify(out, against=people).verdict == "holds"
+
+
+def test_cut_weighted_and_missing_columns_verify(tmp_path: Path) -> None:
+    columns = {
+        **clinic(2000, missing=0.1),
+        "years": [i % 70 for i in range(2000)],
+        "w": [1 + i % 2 for i in range(2000)],
+    }
+    table = write_csv(tmp_path / "p.csv", columns)
+    protect(table, secret="illness", epsilon=0.9, weight="w", out=tmp_path / "r")
+    assert verify(tmp_path / "r", against=table).verdict == "holds"
+
+
+def test_a_frame_verifies_against_the_same_frame(tmp_path: Path) -> None:
+    table = pa.table(clinic(1000))
+    protect(table, secret="illness", epsilon=0.9, out=tmp_path / "r")
+    assert verify(tmp_path / "r", against=table).verdict == "holds"
+
+
+def test_without_the_original_the_claim_is_not_checked(release: Path) -> None:
+    assert verify(release).verdict == "not checked"
+
+
+def test_a_changed_byte_of_the_data_breaks_the_fingerprint(release: Path, people: Path) -> None:
+    data = release / "data.csv"
+    data.write_text(data.read_text() + "\n")
+    assert "released data is the data certified" in failed(verify(release))
+
+
+def test_another_original_is_found_out(release: Path, tmp_path: Path) -> None:
+    other = write_csv(tmp_path / "other.csv", clinic(3000, random_state=9))
+    result = verify(release, against=other)
+    assert result.verdict == "broken"
+    assert "original is the one certified" in failed(result)
+
+
+def test_a_claim_that_is_too_small_is_found_out(release: Path, people: Path) -> None:
+    edit(release, epsilon=0.1, attained_epsilon=0.1)
+    result = verify(release, against=people)
+    assert {"attained epsilon", "epsilon is kept"} <= failed(result)
+    assert "attained epsilon" in result.headline
+
+
+def test_an_unprotected_table_with_a_forged_certificate_is_found_out(release: Path, people: Path) -> None:
+    columns = read_csv(people)
+    del columns["illness"]
+    write_csv(release / "data.csv", columns)
+    certify_again(release)
+    shutil.rmtree(release / "private")
+    result = verify(release, against=people)
+    # Risky values that were never replaced depend on what they were before.
+    assert "replacement ignores secret and value" in failed(result)
+
+
+def test_a_kept_row_that_was_touched_is_found_out(release: Path, people: Path) -> None:
+    columns, original = read_csv(release / "data.csv"), read_csv(people)
+    rules = json.loads((release / "private" / "rules.json").read_text())
+    levels = [column["levels"] for column in rules["symbols"]["columns"]]
+    merged = {tuple(levels[c][k] for c, k in enumerate(rules["symbols"]["codes"][m])) for m in rules["merged"]}
+    rows = list(zip(original["age"], original["ward"], original["district"], strict=True))
+    at = next(i for i, row in enumerate(rows) if row not in merged)
+    columns["district"][at] = "south" if columns["district"][at] != "south" else "east"
+    write_csv(release / "data.csv", columns)
+    certify_again(release)
+    assert "kept records are unchanged" in failed(verify(release, against=people))
+
+
+def test_a_replacement_that_remembers_the_secret_is_found_out(release: Path, people: Path) -> None:
+    """Merged rows get a merged value chosen by their secret: frequencies look right, the secret shines through."""
+    columns, original = read_csv(release / "data.csv"), read_csv(people)
+    rules = json.loads((release / "private" / "rules.json").read_text())
+    levels = [column["levels"] for column in rules["symbols"]["columns"]]
+    merged = [tuple(levels[c][k] for c, k in enumerate(rules["symbols"]["codes"][m])) for m in rules["merged"]]
+    chosen = {secret: merged[k] for k, secret in enumerate(sorted(set(original["illness"])))}
+    for i, row in enumerate(zip(original["age"], original["ward"], original["district"], strict=True)):
+        if row in merged:
+            for name, value in zip(("age", "ward", "district"), chosen[original["illness"][i]], strict=True):
+                columns[name][i] = value
+    write_csv(release / "data.csv", columns)
+    certify_again(release)
+    assert "replacement ignores secret and value" in failed(verify(release, against=people))
+
+
+def test_rows_in_another_order_are_found_out(release: Path, people: Path) -> None:
+    columns = read_csv(release / "data.csv")
+    write_csv(release / "data.csv", {name: values[::-1] for name, values in columns.items()})
+    certify_again(release)
+    assert "kept records are unchanged" in failed(verify(release, against=people))
+
+
+@pytest.mark.parametrize("damage", ["{", "[]", "{}", '{"claim": 3}'])
+def test_a_damaged_certificate_is_refused_in_one_line(release: Path, damage: str) -> None:
+    (release / "certificate.json").write_text(damage)
+    with pytest.raises(SourceError, match=r"certificate\.json"):
+        verify(release)
+
+
+def test_a_directory_that_is_no_release_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(SourceError, match="no release"):
+        verify(tmp_path / "nowhere")
+    with pytest.raises(SourceError, match=r"certificate\.json"):
+        verify(tmp_path)
