@@ -61,13 +61,7 @@ def measure_strip(measure: MeasureFinding, *, width: float = 200) -> Markup:
             "circle", hover(words), cx=at(measure.value), cy=12.0, r=5.0, class_=f"dot {badge(measure.verdict).tone}"
         ),
         text("0", scale.start, 32, text_anchor="middle", class_="tick"),
-        text(
-            _tick_share(top) if measure.unit == "probability" else setting(top),
-            scale.end,
-            32,
-            text_anchor="middle",
-            class_="tick",
-        ),
+        text(last, scale.end, 32, text_anchor="middle", class_="tick"),
     ]
     if infinite:
         parts.append(text("∞", edge, 32, text_anchor="middle", class_="tick infinite"))

@@ -69,6 +69,7 @@ def _environment() -> Environment:
     formats: dict[str, Callable[..., object]] = {
         "number": numbers.number,
         "quantity": numbers.quantity,
+        "with_unit": numbers.with_unit,
         "setting": numbers.setting,
         "signed": numbers.signed,
         "share": numbers.share,
@@ -78,6 +79,7 @@ def _environment() -> Environment:
         "check_badge": words.badge_of_check,
         "printable": words.printable,
         "short": _short,
+        "file_name": _file_name,
     }
     environment.filters.update(formats)
     environment.globals.update(band=numbers.band, words=words)
@@ -90,6 +92,11 @@ def _short(value: Any, length: int = 40) -> Markup:
     if shown == whole:
         return Markup.escape(whole)
     return Markup('<span title="{}">{}</span>').format(whole, shown)
+
+
+def _file_name(path: str) -> str:
+    """The last part of a path: a page that is passed on should not tell the folders of the machine it was made on."""
+    return words.printable(path).replace("\\", "/").rstrip("/").rpartition("/")[2]
 
 
 def _source(name: str) -> str:
@@ -121,7 +128,7 @@ def _both(draw: Callable[[float], Markup]) -> Markup:
 
 
 def _audit(result: AuditResult, unit: str) -> dict[str, Any]:
-    chosen = result.suggestion.epsilon
+    chosen, curve = result.suggestion.epsilon, words.by_epsilon(result.curve)
     lines = _histogram_lines(result, unit)
     layers = [Layer("this table", result.risk_histogram)]
     leaks = words.by_leak(result.column_leaks)
@@ -132,8 +139,9 @@ def _audit(result: AuditResult, unit: str) -> dict[str, Any]:
         "roles": roles,
         "strips": [charts.measure_strip(m) for m in result.measures],
         "risk_chart": _both(lambda width: charts.risk_histogram(layers, lines=lines, unit=unit, width=width)),
-        "curve_chart": _curve_chart(result.curve, chosen, label="suggested", unit=unit),
-        "slider": _slider(result.curve, chosen),
+        "curve": curve,
+        "curve_chart": _curve_chart(curve, chosen, label="suggested", unit=unit),
+        "slider": _slider(curve, chosen),
         "column_chart": _both(lambda width: charts.column_bars(leaks[:_COLUMNS_DRAWN], unit=unit, width=width)),
         "leaks": leaks,
         "columns_left": len(leaks) - _COLUMNS_DRAWN,
@@ -156,7 +164,7 @@ def _safe_at(result: AuditResult, epsilon: float) -> SafeShare | None:
 
 
 def _protect(result: ProtectResult, unit: str) -> dict[str, Any]:
-    certificate = result.certificate
+    certificate, curve = result.certificate, words.by_epsilon(result.curve)
     lines = [(certificate.epsilon, f"epsilon {numbers.setting(certificate.epsilon)}")]
     layers = [Layer("before", result.before), Layer("after", result.after, "outline")]
     return {
@@ -164,8 +172,9 @@ def _protect(result: ProtectResult, unit: str) -> dict[str, Any]:
         # A measure may meet its promise to the last bit; rounding must not call that a breach.
         "kept": [m.promise is None or m.after <= m.promise * (1 + 1e-9) + 1e-12 for m in certificate.measures],
         "risk_chart": _both(lambda width: charts.risk_histogram(layers, lines=lines, unit=unit, width=width)),
-        "curve_chart": _curve_chart(result.curve, certificate.epsilon, label="this release", unit=unit),
-        "slider": _slider(result.curve, certificate.epsilon),
+        "curve": curve,
+        "curve_chart": _curve_chart(curve, certificate.epsilon, label="this release", unit=unit),
+        "slider": _slider(curve, certificate.epsilon),
         "facts": [*_scalars("mechanism", certificate.mechanism)],
         "files": [*_scalars("input", certificate.input), *_scalars("output", certificate.output)],
     }

@@ -27,6 +27,8 @@ from tacit.workflows.results import (
 T = TypeVar("T")
 
 UNKNOWN = "–"
+# Sums that should cancel, or add up to one, miss by about this much; showing it would only raise questions.
+_ROUNDING = 1e-12
 _SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 # The fields that hold nats. Shares, counts and probabilities are in no such list and are never converted.
@@ -53,11 +55,10 @@ def number(value: float | None) -> str:
     """A measured quantity with three significant digits: ``0.112``, ``1,235``, ``3.2×10⁻⁵``, ``∞``."""
     if value is None or math.isnan(value):
         return UNKNOWN
-    sign = "−" if value < 0 else ""
-    size = abs(value)
+    size, sign = abs(value), "−" if value < 0 else ""
     if math.isinf(size):
         return f"{sign}∞"
-    if size == 0:
+    if size < _ROUNDING:
         return "0"
     if size < 0.001:
         mantissa, exponent = f"{size:.1e}".split("e")
@@ -83,7 +84,7 @@ def share(value: float | None) -> str:
     """A share as a percentage that never rounds a part to the whole, nor something to nothing."""
     if value is None or math.isnan(value):
         return UNKNOWN
-    if value in (0, 1):
+    if min(abs(value), abs(1 - value)) < _ROUNDING:
         return f"{100 * value:.0f}%"
     percent = 100 * value
     if 0 < percent < 0.01:
@@ -117,8 +118,9 @@ def quantity(value: float | None, unit: str) -> str:
 
 
 def with_unit(value: float | None, unit: str) -> str:
-    """The number of a measure and its unit; what has none (unit ``1``) stands alone."""
-    return f"{quantity(value, unit)} {unit}" if unit in ("nats", "bits") else quantity(value, unit)
+    """The number of a measure and its unit; infinity and what has no unit (``1``) stand alone."""
+    told = quantity(value, unit)
+    return f"{told} {unit}" if unit in ("nats", "bits") and told not in ("∞", UNKNOWN) else told
 
 
 def band(low: float, high: float, *, unit: str) -> str:

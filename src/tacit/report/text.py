@@ -65,18 +65,24 @@ def to_text(result: Result, *, bits: bool = False, width: int | None = None) -> 
         Columns to fill; by default those of the terminal, at most 120.
     """
     columns = width or min(shutil.get_terminal_size((100, 24)).columns, 120)
-    console = Console(file=io.StringIO(), width=columns, color_system=None, force_terminal=False, legacy_windows=False)
-    show(result, console, bits=bits)
-    assert isinstance(console.file, io.StringIO)
-    # Rich pads table rows to the width; trailing spaces only make a piped report harder to compare.
-    return "\n".join(line.rstrip() for line in console.file.getvalue().splitlines()) + "\n"
+    out = io.StringIO()
+    _print(result, Console(file=out, width=columns, color_system=None, legacy_windows=False), bits=bits)
+    # Rich pads rows to the width; trailing spaces only make a piped report harder to compare.
+    return "\n".join(line.rstrip() for line in out.getvalue().splitlines()) + "\n"
 
 
 def show(result: Result, console: Console | None = None, *, bits: bool = False) -> None:
-    """Print the result to a console, in colour where it is a terminal."""
-    out = console or Console(highlight=False)
+    """Print the result to a console: in colour where it is a terminal, as plain text where it is not."""
+    out = console or Console()
+    if out.is_terminal:
+        _print(result, out, bits=bits)
+    else:
+        out.file.write(to_text(result, bits=bits, width=out.width))
+
+
+def _print(result: Result, console: Console, *, bits: bool) -> None:
     for part in _parts(in_bits(result) if bits else result, unit_name(bits)):
-        out.print(part, highlight=False, markup=False)
+        console.print(part, highlight=False, markup=False)
 
 
 @singledispatch
@@ -147,7 +153,7 @@ def _attack(result: AttackResult, unit: str) -> Parts:
         ]
     )
     yield _heading("How often the secret is guessed right (95% limits); higher is riskier")
-    table = _table("Adversary", ">Before", ">After", ">After, retrained on the release")
+    table = _table("Adversary", ">Before", ">After", ">After, retrained\non the release")
     for adversary in result.adversaries:
         table.add_row(Text(printable(adversary.name)), *_accuracies(adversary))
     yield table
@@ -182,11 +188,12 @@ def _facts(rows: Sequence[tuple[str, str]], *, style: str = "") -> Padding:
 
 def _table(*headers: str) -> Table:
     """A table; a header that begins with ``>`` is of a column of numbers, ranged right."""
-    table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, header_style="bold dim", padding=(0, 1))
+    table = Table(box=box.SIMPLE_HEAD, show_edge=False, header_style="bold dim", padding=(0, 1, 0, 0))
     for header in headers:
+        numeric = header.startswith(">")
         # Folding keeps the whole of a long hash or name; an ellipsis would drop its end.
         table.add_column(
-            Text(header.lstrip(">")), justify="right" if header.startswith(">") else "left", overflow="fold"
+            Text(header.lstrip(">")), justify="right" if numeric else "left", no_wrap=numeric, overflow="fold"
         )
     return table
 
@@ -222,29 +229,29 @@ def _audit_facts(result: AuditResult) -> Padding:
 
 def _measures(result: AuditResult) -> Parts:
     yield _heading(f"What leaks. {words.DIRECTION}")
-    table = _table("Measure", ">Value", ">Shuffled", ">At most", ">p", "Verdict")
+    table = _table("Measure", ">Value", ">Shuffled", ">p", "Verdict")
     for m in result.measures:
         table.add_row(Text(printable(m.title)), *_finding(m), _mark(badge(m.verdict)))
     yield table
-    shuffled = (
-        f"What it gives when the secret is shuffled among records: 5% to 95% of {count(result.shuffles)} shuffles."
-    )
-    legend = [(printable(m.title), printable(m.meaning)) for m in result.measures]
-    legend += [("Shuffled", shuffled), ("At most", "The largest value the measure can take for this secret.")]
-    legend += [("p", "Share of shuffles at least as large as the value; small is not chance.")]
+    legend = [
+        ("Shuffled", f"What the measure gives for shuffled secrets: 5% to 95% of {count(result.shuffles)} shuffles."),
+        ("p", "Share of shuffles at least as large as the value; small is not chance."),
+    ]
     if any(math.isinf(m.value) for m in result.measures):
         legend.append(("∞", "Some value rules a secret out, or gives it away."))
+    if result.measures:
+        legend.append(("Meaning", f"tacit explain {printable(result.measures[0].name)}, and so for every measure."))
     yield _facts(legend, style="dim")
 
 
 def _finding(m: MeasureFinding) -> tuple[str, ...]:
     shuffled = band(m.null_low, m.null_high, unit=m.unit)
-    return with_unit(m.value, m.unit), shuffled, quantity(m.ceiling, m.unit), chance(m.p_value)
+    return with_unit(m.value, m.unit), shuffled, chance(m.p_value)
 
 
 def _safe_shares(result: AuditResult, unit: str) -> Parts:
     yield _heading("How much of the table is safe")
-    table = _table(f">Epsilon ({unit})", ">Records within", ">Values within", ">Records, if zero cells are skipped")
+    table = _table(f">Epsilon ({unit})", ">Records within", ">Values within", ">Records, if zero\ncells are skipped")
     for s in result.safe_shares:
         table.add_row(setting(s.epsilon), share(s.records), share(s.values), share(s.records_skipping_zero_cells))
     yield table
@@ -266,8 +273,8 @@ def _suggestion(result: AuditResult, unit: str) -> Parts:
 def _curve_table(curve: Sequence[CurvePoint], unit: str, chosen: float | None) -> RenderableType:
     if not curve:
         return _line("The trade-off was not computed.", style="dim")
-    table = _table(f">Epsilon ({unit})", ">Attained", ">Loss (NMIL)", ">Records kept as they are", ">Leakage left", "")
-    for p in _thinned(curve, chosen):
+    table = _table(f">Epsilon ({unit})", ">Attained", ">Loss (NMIL)", ">Records kept\nas they are", ">Leakage left", "")
+    for p in _thinned(words.by_epsilon(curve), chosen):
         mark = "◀ here" if chosen is not None and math.isclose(p.epsilon, chosen) else ""
         table.add_row(
             setting(p.epsilon), number(p.attained), share(p.nmil), share(p.records_kept), number(p.leakage), mark
@@ -290,7 +297,7 @@ def _columns(result: AuditResult, unit: str) -> Parts:
         return
     yield _heading(f"Which column gives it away, in {unit}. {words.DIRECTION}")
     table = _table(
-        "Column", ">Alone", ">Shuffled", ">Adds to others", ">Shuffled", ">Others without it", "Verdict, alone"
+        "Column", ">Alone", ">Shuffled", ">Adds to\nothers", ">Shuffled", ">Others\nwithout it", "Verdict, alone"
     )
     for c in words.by_leak(result.column_leaks)[:_COLUMNS_SHOWN]:
         table.add_row(
@@ -331,8 +338,8 @@ def _risky(rank: int, value: RiskyValue, unit: str) -> Padding:
     grid.add_row(
         "",
         Text(
-            f"risk {number(value.risk)} {unit} · {count(value.records)} records · secret {shorten(value.secret, 40)}: "
-            f"prior {share(value.prior)} → posterior {share(value.posterior)} · chance p {chance(value.p_chance)}",
+            f"risk {with_unit(value.risk, unit)} · {count(value.records)} records · "
+            f"secret {shorten(value.secret, 40)}: prior {share(value.prior)} → posterior {share(value.posterior)} · chance p {chance(value.p_chance)}",
         ),
     )
     if terms:
@@ -372,7 +379,7 @@ def _protect_facts(result: ProtectResult, unit: str) -> Padding:
 
 def _changes(certificate: Certificate) -> Parts:
     yield _heading(f"Before and after. {words.DIRECTION}")
-    table = _table("Measure", ">Before", ">After", ">Epsilon promises at most")
+    table = _table("Measure", ">Before", ">After", ">Epsilon promises\nat most")
     for m in certificate.measures:
         after, promise = with_unit(m.after, m.unit), quantity(m.promise, m.unit)
         table.add_row(Text(printable(m.title)), quantity(m.before, m.unit), after, promise)

@@ -7,7 +7,15 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from tacit.workflows.results import AttackResult, AuditResult, ColumnLeak, ProtectResult, Result, VerifyResult
+from tacit.workflows.results import (
+    AttackResult,
+    AuditResult,
+    ColumnLeak,
+    CurvePoint,
+    ProtectResult,
+    Result,
+    VerifyResult,
+)
 
 Tone = Literal["bad", "good", "doubt"]
 
@@ -134,3 +142,8 @@ def listed(names: Iterable[str], *, limit: int = 12) -> str:
 def by_leak(leaks: Sequence[ColumnLeak]) -> tuple[ColumnLeak, ...]:
     """Columns with what leaks most first, so that a cut list never hides it."""
     return tuple(sorted(leaks, key=lambda leak: -max(leak.alone, leak.given_others)))
+
+
+def by_epsilon(curve: Sequence[CurvePoint]) -> tuple[CurvePoint, ...]:
+    """The trade-off from the strictest epsilon to the loosest."""
+    return tuple(sorted(curve, key=lambda point: (point.epsilon, point.attained)))
