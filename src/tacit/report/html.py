@@ -129,7 +129,7 @@ def _both(draw: Callable[[float], Markup]) -> Markup:
 
 def _audit(result: AuditResult, unit: str) -> dict[str, Any]:
     chosen, curve = result.suggestion.epsilon, words.by_epsilon(result.curve)
-    lines = _histogram_lines(result, unit)
+    lines = _histogram_lines(result)
     layers = [Layer("this table", result.risk_histogram)]
     leaks = words.by_leak(result.column_leaks)
     roles: dict[str, list[str]] = {}
@@ -151,11 +151,12 @@ def _audit(result: AuditResult, unit: str) -> dict[str, Any]:
     }
 
 
-def _histogram_lines(result: AuditResult, unit: str) -> list[tuple[float, str]]:
-    """At most four epsilons to draw, each with the share of records within it."""
-    shares = result.safe_shares
-    step = max(1, math.ceil(len(shares) / 4))
-    return [(s.epsilon, f"ε {numbers.setting(s.epsilon)}: {numbers.share(s.records)}") for s in shares[::-step][::-1]]
+def _histogram_lines(result: AuditResult) -> list[tuple[float, str]]:
+    """At most four epsilons that lie on the axis of the histogram, each with the share of records within it."""
+    high = max(result.risk_histogram.edges, default=0.0)
+    shown = [s for s in result.safe_shares if s.epsilon <= high]
+    step = max(1, math.ceil(len(shown) / 4))
+    return [(s.epsilon, f"ε {numbers.setting(s.epsilon)}: {numbers.share(s.records)}") for s in shown[::-step][::-1]]
 
 
 def _safe_at(result: AuditResult, epsilon: float) -> SafeShare | None:

@@ -339,7 +339,8 @@ def _risky(rank: int, value: RiskyValue, unit: str) -> Padding:
         "",
         Text(
             f"risk {with_unit(value.risk, unit)} · {count(value.records)} records · "
-            f"secret {shorten(value.secret, 40)}: prior {share(value.prior)} → posterior {share(value.posterior)} · chance p {chance(value.p_chance)}",
+            f"secret {shorten(value.secret, 40)}: prior {share(value.prior)} → posterior {share(value.posterior)} · "
+            f"chance p {chance(value.p_chance)}",
         ),
     )
     if terms:
