@@ -224,6 +224,11 @@ def test_a_result_of_another_kind_is_refused_by_name():
         to_text(Result())
 
 
+def test_an_epsilon_between_two_points_of_the_curve_has_the_release_of_the_smaller():
+    curve = words.by_epsilon(samples.CURVE[::-1])
+    assert [words.place_of(curve, epsilon) for epsilon in (None, 0.01, 0.05, 0.6, 9.0)] == [None, None, 0, 4, 9]
+
+
 # JSON
 
 
@@ -339,8 +344,11 @@ def test_an_audit_page_says_version_hash_file_and_shuffles():
 
 
 def test_the_page_of_a_release_is_public_and_keeps_the_owners_words_out():
-    page = to_html(samples.protect_result())
+    protect = samples.protect_result()
+    owned = replace(protect.certificate, input={"name": "/home/owner/people.parquet", "sha256": samples.SHA})
+    page = to_html(replace(protect, certificate=owned))
     assert "7255" not in page
+    assert ">people.parquet<" in page
     assert "private/" not in page
     assert "/home/owner" not in page
     assert samples.certificate().claim in page
@@ -407,8 +415,8 @@ def test_the_lengths_of_column_bars_are_proportional_to_the_leaks():
 
 def test_the_points_of_the_trade_off_lie_on_straight_scales():
     curve = samples.CURVE
-    picture = charts.trade_off(curve, chosen=0.5, label="here", unit="nats", width=700)
-    dots = marks(picture, "circle", "point") + marks(picture, "circle", "point chosen")
+    picture = charts.trade_off(curve, mark=(0.46, 0.24), label="here", unit="nats", width=700)
+    dots = marks(picture, "circle", "point")
     at = {int(dot.attrib["data-k"]): (size(dot, "cx"), size(dot, "cy")) for dot in dots}
     slope_x = (at[8][0] - at[0][0]) / (curve[8].attained - curve[0].attained)
     slope_y = (at[8][1] - at[0][1]) / (curve[8].nmil - curve[0].nmil)
@@ -417,7 +425,8 @@ def test_the_points_of_the_trade_off_lie_on_straight_scales():
         assert at[k][0] == pytest.approx(at[0][0] + slope_x * (curve[k].attained - curve[0].attained), abs=0.02)
         assert at[k][1] == pytest.approx(at[0][1] + slope_y * (curve[k].nmil - curve[0].nmil), abs=0.02)
     assert at[9][0] > at[8][0]
-    assert [dot.attrib["data-k"] for dot in marks(picture, "circle", "point chosen")] == ["4"]
+    (mark,) = marks(picture, "circle", "point chosen")
+    assert (size(mark, "cx"), size(mark, "cy")) == pytest.approx(at[4])
 
 
 def test_accuracies_and_their_limits_are_drawn_on_one_scale_from_zero_to_one():

@@ -174,27 +174,33 @@ def _marks(
     return element("g", *parts)
 
 
-def trade_off(curve: Sequence[CurvePoint], *, chosen: float | None, label: str, unit: str, width: float) -> Markup:
-    """Epsilon attained against the loss in utility; the point of ``chosen`` epsilon is marked with ``label``."""
+def trade_off(
+    curve: Sequence[CurvePoint], *, mark: tuple[float, float] | None, label: str, unit: str, width: float
+) -> Markup:
+    """Epsilon attained against the loss in utility; ``mark`` is an epsilon attained and its loss, told as ``label``.
+
+    The mark need not be a point of the curve: another mechanism than the one of the curve may lose less.
+    """
     finite = [p for p in curve if math.isfinite(p.attained)]
     plot = Plot(width, 300, top=46, tail=_TAIL if len(finite) < len(curve) else 0.0)
     across = plot.across(0.0, svg.nice_top(max((p.attained for p in finite), default=0.0)))
     up = plot.up(0.0, svg.nice_top(max((p.nmil for p in curve), default=0.0), about=4))
 
-    def at(p: CurvePoint) -> tuple[float, float]:
-        return (across(p.attained) if math.isfinite(p.attained) else plot.tail_middle), up(p.nmil)
+    def at(attained: float, nmil: float) -> tuple[float, float]:
+        return (across(attained) if math.isfinite(attained) else plot.tail_middle), up(nmil)
 
     parts = [
         svg.vertical_axis(plot, up, "Loss in utility (NMIL); lower is better", show=_tick_share),
         svg.horizontal_axis(plot, across, f"Epsilon attained ({unit}); lower is safer"),
     ]
     if len(finite) > 1:
-        parts.append(element("path", d=svg.path(sorted(at(p) for p in finite)), class_="curve"))
+        parts.append(element("path", d=svg.path(sorted(at(p.attained, p.nmil) for p in finite)), class_="curve"))
+    if mark is not None:
+        parts.append(_callout(f"{label}: loses {share(mark[1])}", at(*mark), plot))
     for k, p in enumerate(curve):
-        here = chosen is not None and math.isclose(p.epsilon, chosen)
-        parts.append(_curve_dot(p, k, at(p), unit=unit, here=here))
-        if here:
-            parts.append(_callout(label, at(p), plot))
+        x, y = at(p.attained, p.nmil)
+        told = hover(f"{_point_words(p, unit)}; {share(p.records_kept)} of records kept as they are")
+        parts.append(element("circle", told, cx=x, cy=y, r=3.5, class_="point", data_k=k))
     words = f"Trade-off over {len(curve)} values of epsilon: " + "; ".join(_point_words(p, unit) for p in curve)
     return svg.drawing(width, plot.height, words, *parts)
 
@@ -203,24 +209,17 @@ def _point_words(p: CurvePoint, unit: str) -> str:
     return f"epsilon {setting(p.epsilon)} {unit} attains {number(p.attained)} and loses {share(p.nmil)}"
 
 
-def _curve_dot(p: CurvePoint, k: int, at: tuple[float, float], *, unit: str, here: bool) -> Markup:
-    words = f"{_point_words(p, unit)}; {share(p.records_kept)} of records kept as they are"
-    return element(
-        "circle",
-        hover(words),
-        cx=at[0],
-        cy=at[1],
-        r=6.0 if here else 3.5,
-        class_="point chosen" if here else "point",
-        data_k=k,
-    )
-
-
 def _callout(label: str, at: tuple[float, float], plot: Plot) -> Markup:
+    x, y = at
     wide = svg.text_width(label)
-    right = at[0] + 12 + wide < plot.width - 4
-    x = at[0] + 12 if right else max(at[0] - 12, wide + 4)
-    return text(label, x, max(at[1] - 10, plot.top + 4), text_anchor="start" if right else "end", class_="mark-label")
+    right = x + 12 + wide < plot.width - 4
+    beside = x + 12 if right else max(x - 12, wide + 4)
+    anchor = "start" if right else "end"
+    return element(
+        "g",
+        element("circle", hover(label), cx=x, cy=y, r=7.0, class_="point chosen"),
+        text(label, beside, max(y - 10, plot.top + 14), text_anchor=anchor, class_="mark-label"),
+    )
 
 
 def column_bars(leaks: Sequence[ColumnLeak], *, unit: str, width: float) -> Markup:

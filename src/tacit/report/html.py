@@ -128,7 +128,9 @@ def _both(draw: Callable[[float], Markup]) -> Markup:
 
 
 def _audit(result: AuditResult, unit: str) -> dict[str, Any]:
-    chosen, curve = result.suggestion.epsilon, words.by_epsilon(result.curve)
+    curve = words.by_epsilon(result.curve)
+    place = words.place_of(curve, result.suggestion.epsilon)
+    mark = None if place is None else (curve[place].attained, curve[place].nmil)
     lines = _histogram_lines(result)
     layers = [Layer("this table", result.risk_histogram)]
     leaks = words.by_leak(result.column_leaks)
@@ -140,8 +142,9 @@ def _audit(result: AuditResult, unit: str) -> dict[str, Any]:
         "strips": [charts.measure_strip(m) for m in result.measures],
         "risk_chart": _both(lambda width: charts.risk_histogram(layers, lines=lines, unit=unit, width=width)),
         "curve": curve,
-        "curve_chart": _curve_chart(curve, chosen, label="suggested", unit=unit),
-        "slider": _slider(curve, chosen),
+        "curve_chart": _curve_chart(curve, mark, label="suggested", unit=unit),
+        "slider": _slider(curve, place),
+        "place": place,
         "column_chart": _both(lambda width: charts.column_bars(leaks[:_COLUMNS_DRAWN], unit=unit, width=width)),
         "leaks": leaks,
         "columns_left": len(leaks) - _COLUMNS_DRAWN,
@@ -166,6 +169,8 @@ def _safe_at(result: AuditResult, epsilon: float) -> SafeShare | None:
 
 def _protect(result: ProtectResult, unit: str) -> dict[str, Any]:
     certificate, curve = result.certificate, words.by_epsilon(result.curve)
+    place = words.place_of(curve, certificate.epsilon)
+    mark = (certificate.attained_epsilon, certificate.utility.nmil)
     lines = [(certificate.epsilon, f"epsilon {numbers.setting(certificate.epsilon)}")]
     layers = [Layer("before", result.before), Layer("after", result.after, "outline")]
     return {
@@ -174,10 +179,14 @@ def _protect(result: ProtectResult, unit: str) -> dict[str, Any]:
         "kept": [m.promise is None or m.after <= m.promise * (1 + 1e-9) + 1e-12 for m in certificate.measures],
         "risk_chart": _both(lambda width: charts.risk_histogram(layers, lines=lines, unit=unit, width=width)),
         "curve": curve,
-        "curve_chart": _curve_chart(curve, certificate.epsilon, label="this release", unit=unit),
-        "slider": _slider(curve, certificate.epsilon),
-        "facts": [*_scalars("mechanism", certificate.mechanism)],
-        "files": [*_scalars("input", certificate.input), *_scalars("output", certificate.output)],
+        "curve_chart": _curve_chart(curve, mark, label="this release", unit=unit),
+        "slider": _slider(curve, place),
+        "place": place,
+        "fields": [
+            *_scalars("mechanism", certificate.mechanism),
+            *_scalars("input", certificate.input),
+            *_scalars("output", certificate.output),
+        ],
     }
 
 
@@ -187,24 +196,23 @@ def _scalars(prefix: str, mapping: Mapping[str, Any]) -> list[tuple[str, str]]:
     for key, value in mapping.items():
         if isinstance(value, bool) or not isinstance(value, (str, int, float)):
             continue
-        written = (
-            value
-            if isinstance(value, str)
-            else numbers.count(value)
-            if isinstance(value, int)
-            else numbers.setting(value)
-        )
+        if isinstance(value, str):
+            written = _file_name(value) if key in ("name", "file") else value
+        else:
+            written = numbers.count(value) if isinstance(value, int) else numbers.setting(value)
         shown.append((f"{prefix}: {key.replace('_', ' ')}", written))
     return shown
 
 
-def _curve_chart(curve: Sequence[CurvePoint], chosen: float | None, *, label: str, unit: str) -> Markup | None:
+def _curve_chart(
+    curve: Sequence[CurvePoint], mark: tuple[float, float] | None, *, label: str, unit: str
+) -> Markup | None:
     if not curve:
         return None
-    return _both(lambda width: charts.trade_off(curve, chosen=chosen, label=label, unit=unit, width=width))
+    return _both(lambda width: charts.trade_off(curve, mark=mark, label=label, unit=unit, width=width))
 
 
-def _slider(curve: Sequence[CurvePoint], chosen: float | None) -> dict[str, Any]:
+def _slider(curve: Sequence[CurvePoint], place: int | None) -> dict[str, Any]:
     """What the slider reads: for each point its numbers as written elsewhere, so the script formats nothing."""
     points = [
         [
@@ -216,5 +224,5 @@ def _slider(curve: Sequence[CurvePoint], chosen: float | None) -> dict[str, Any]
         ]
         for p in curve
     ]
-    near = [k for k, p in enumerate(curve) if chosen is not None and math.isclose(p.epsilon, chosen)]
-    return {"points": json.dumps(points), "start": near[0] if near else len(points) // 2, "last": len(points) - 1}
+    start = len(points) // 2 if place is None else place
+    return {"points": json.dumps(points), "start": start, "last": len(points) - 1}

@@ -130,6 +130,7 @@ def _verify(result: VerifyResult, unit: str) -> Parts:
             ("Against", printable(result.against) if result.against else "nothing: only what the release shows itself"),
         ]
     )
+    yield _heading("Checks")
     table = _table("Check", "", "Detail")
     for check in result.checks:
         table.add_row(
@@ -274,22 +275,20 @@ def _curve_table(curve: Sequence[CurvePoint], unit: str, chosen: float | None) -
     if not curve:
         return _line("The trade-off was not computed.", style="dim")
     table = _table(f">Epsilon ({unit})", ">Attained", ">Loss (NMIL)", ">Records kept\nas they are", ">Leakage left", "")
-    for p in _thinned(words.by_epsilon(curve), chosen):
-        mark = "◀ here" if chosen is not None and math.isclose(p.epsilon, chosen) else ""
+    points = words.by_epsilon(curve)
+    place = words.place_of(points, chosen)
+    for k in _thinned(len(points), place):
+        p, mark = points[k], "◀ here" if k == place else ""
         table.add_row(
             setting(p.epsilon), number(p.attained), share(p.nmil), share(p.records_kept), number(p.leakage), mark
         )
     return table
 
 
-def _thinned(curve: Sequence[CurvePoint], chosen: float | None) -> list[CurvePoint]:
-    """At most so many points that the table is read, always with the ends and the chosen one."""
-    step = max(1, math.ceil((len(curve) - 1) / (_CURVE_SHOWN - 1)))
-    return [
-        p
-        for k, p in enumerate(curve)
-        if k % step == 0 or k == len(curve) - 1 or (chosen is not None and math.isclose(p.epsilon, chosen))
-    ]
+def _thinned(n: int, place: int | None) -> list[int]:
+    """So few of ``n`` points that the table is read, always with the ends and the one at ``place``."""
+    step = max(1, math.ceil((n - 1) / (_CURVE_SHOWN - 1)))
+    return [k for k in range(n) if k % step == 0 or k in (n - 1, place)]
 
 
 def _columns(result: AuditResult, unit: str) -> Parts:

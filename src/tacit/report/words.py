@@ -132,7 +132,7 @@ def shorten(value: Any, length: int) -> str:
     return text if len(text) <= length else text[: max(1, length - 1)].rstrip() + "…"
 
 
-def listed(names: Iterable[str], *, limit: int = 12) -> str:
+def listed(names: Iterable[object], *, limit: int = 12) -> str:
     """Names in a row, cut after ``limit`` with how many were left out."""
     shown = [shorten(name, 40) for name in names]
     rest = len(shown) - limit
@@ -147,3 +147,14 @@ def by_leak(leaks: Sequence[ColumnLeak]) -> tuple[ColumnLeak, ...]:
 def by_epsilon(curve: Sequence[CurvePoint]) -> tuple[CurvePoint, ...]:
     """The trade-off from the strictest epsilon to the loosest."""
     return tuple(sorted(curve, key=lambda point: (point.epsilon, point.attained)))
+
+
+def place_of(curve: Sequence[CurvePoint], epsilon: float | None) -> int | None:
+    """Which point of a curve sorted by epsilon is in force at ``epsilon``: the loosest that is not beyond it.
+
+    Nothing changes between two neighbouring points, so an epsilon between them has the smaller one's release.
+    """
+    if epsilon is None:
+        return None
+    within = [k for k, point in enumerate(curve) if point.epsilon <= epsilon * (1 + 1e-9)]
+    return within[-1] if within else None
