@@ -344,7 +344,7 @@ def _risky(rank: int, value: RiskyValue, unit: str) -> Padding:
     )
     if terms:
         grid.add_row("", Text(f"log-lift by column: {listed(terms, limit=_CONTRIBUTIONS_SHOWN)}", style="dim"))
-    return Padding(grid, (0, 0, 1, 0) if rank < _RISKIEST_SHOWN else 0)
+    return Padding(grid, (1 if rank > 1 else 0, 0, 0, 0))
 
 
 def _protect_facts(result: ProtectResult, unit: str) -> Padding:
