@@ -87,6 +87,7 @@ def _print(result: Result, console: Console, *, bits: bool) -> None:
 
 @singledispatch
 def _parts(result: Result, unit: str) -> Parts:
+    # A result without parts below is refused here, by its name.
     words.badge_of_result(result)
     return []
 
