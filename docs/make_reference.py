@@ -1,0 +1,176 @@
+"""Write the pages that follow from the code: .venv/bin/python docs/make_reference.py
+
+They are docs/reference/cli.md, docs/reference/api.md and docs/glossary.md.
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+from pathlib import Path
+
+import click
+
+import tacit
+from tacit.cli.commands import tacit as command
+from tacit.workflows.explaining import TERMS
+
+DOCS = Path(__file__).parent
+WRITTEN = "<!-- Written by docs/make_reference.py; do not edit by hand. -->\n\n"
+
+GROUPS: dict[str, tuple[str, ...]] = {
+    "Workflows": ("audit", "protect", "verify", "attack", "explain", "open_table", "write_report"),
+    "Results": ("AuditResult", "ProtectResult", "VerifyResult", "AttackResult", "Certificate", "Estimate"),
+    "Joint and channel": ("Joint", "Channel"),
+    "Log-lift and risk": (
+        "log_lift", "risk", "max_lift", "min_lift", "pointwise_maximal_leakage", "is_private",
+    ),
+    "Leakage measures": (
+        "MEASURES", "mutual_information", "sibson", "arimoto", "maximal_leakage", "guessing_probability", "local_dp",
+        "f_information", "e_gamma", "entropy",
+    ),
+    "What epsilon promises": ("promises",),
+    "Partitions and mechanisms": (
+        "critical_epsilons", "partition", "Partition", "nmil", "delta_total", "watchdog", "WatchdogChannel", "funnel",
+    ),
+    "Errors": (
+        "TacitError", "ArgumentError", "ColumnError", "DataError", "SourceError", "EngineError", "NotCertifiedError",
+    ),
+    "Version": ("__version__",),
+}  # fmt: skip
+"""Every public name, once. A name that is in no group is listed under "Others", so that none is lost."""
+
+NOT_FUNCTIONS = {
+    "MEASURES": "Every measure of a whole release by name: title, unit, formula, meaning, function and ceiling.",
+    "__version__": "The version of the package.",
+}
+
+
+def cli_page() -> str:
+    """The help of every command, as the command prints it."""
+    parts = ["# The command line\n\n", WRITTEN, "The help of every command, as `tacit COMMAND --help` prints it.\n"]
+    parts.append(_section("tacit", command, None))
+    group = click.Context(command, info_name="tacit", **command.context_settings)
+    for name in sorted(command.commands):
+        parts.append(_section(f"tacit {name}", command.commands[name], group))
+    return "".join(parts)
+
+
+def _section(title: str, chosen: click.Command, parent: click.Context | None) -> str:
+    settings = {**chosen.context_settings, "terminal_width": 100, "max_content_width": 100}
+    context = click.Context(chosen, info_name=title.split()[-1], parent=parent, **settings)
+    lines = [line.rstrip() for line in chosen.get_help(context).splitlines()]
+    return f"\n## {title}\n\n```text\n" + "\n".join(lines) + "\n```\n"
+
+
+def api_page() -> str:
+    """Every public name with the first sentence of its docstring."""
+    grouped = {name for names in GROUPS.values() for name in names}
+    others = tuple(name for name in tacit.__all__ if name not in grouped)
+    groups = GROUPS | ({"Others": others} if others else {})
+    parts = [
+        "# The Python names\n\n",
+        WRITTEN,
+        "Everything is imported from `tacit`. The docstring of a name (`help(tacit.audit)`) has its parameters and its\n"
+        "guarantees; [from Python](../howto/from-python.md) shows them at work.\n",
+    ]
+    for title, names in groups.items():
+        parts.append(f"\n## {title}\n\n")
+        parts += [f"- `{_signature(name)}`: {_summary(name)}\n" for name in names if name in tacit.__all__]
+    return "".join(parts)
+
+
+def _signature(name: str) -> str:
+    value = getattr(tacit, name)
+    if not inspect.isfunction(value):
+        return name
+    shown, star = [], False
+    for parameter in inspect.signature(value).parameters.values():
+        if parameter.kind is parameter.KEYWORD_ONLY and not star:
+            shown.append("*")
+            star = True
+        default = "" if parameter.default is parameter.empty else f"={_default(parameter.default)}"
+        shown.append(f"{parameter.name}{default}")
+    return f"{name}({', '.join(shown)})"
+
+
+def _default(value: object) -> str:
+    return value.__name__ if inspect.isfunction(value) else repr(value)
+
+
+def _summary(name: str) -> str:
+    if name in NOT_FUNCTIONS:
+        return NOT_FUNCTIONS[name]
+    text = inspect.getdoc(getattr(tacit, name)) or ""
+    first = " ".join(text.split("\n\n", 1)[0].split())
+    return re.sub(r":func:`([^`]*)`", r"`\1`", first).replace("``", "`")
+
+
+MORE_TERMS = {
+    "breach_share": (
+        "Of a release with delta above 0: the share of records whose released value is outside epsilon for some "
+        "secret. It can be far larger than delta."
+    ),
+    "cut": (
+        "A column of numbers replaced by groups with names such as [30, 50). The release holds the groups, not the "
+        "numbers. --bins on the command line, bins= in Python."
+    ),
+    "estimate": (
+        "A number that says of what kind it is: exact, estimate, lower bound or upper bound. Only an exact number or "
+        "an upper bound may certify anything."
+    ),
+    "leakage": "The number that a measure gives for a joint.",
+    "measure": "A function of a joint that is larger when the release says more about the secret. They are below.",
+    "mechanism": "What makes a channel from a joint and an epsilon: the watchdog.",
+    "merged": "A released value is merged if every record that has it gets a replacement instead.",
+    "promise": "What epsilon implies for another measure: an upper bound that is proved, not computed on the table.",
+    "random_state": (
+        "A seed, as in scikit-learn. In audit and attack it fixes shuffles and splits. In protect it makes the draws "
+        "repeatable, and so guessable: leave it out when you publish, and the system's secure source is used."
+    ),
+    "risky_set": "The released values whose risk is more than epsilon.",
+    "rules": (
+        "private/rules.json of a release: which values were merged and what took their place, so that the next batch "
+        "can be treated alike. Only the owner may see it."
+    ),
+    "zero cell": (
+        "A pair of secret and released value that never occurs. Its log-lift is -inf: whoever sees the value knows "
+        "that the secret is not this one. Tacit never skips it."
+    ),
+}
+"""Terms of the documentation that `tacit explain` does not have (yet); one that it gets wins over the text here."""
+
+
+def glossary_page() -> str:
+    """Every term of `tacit explain`, those of the documentation, and every measure."""
+    terms = MORE_TERMS | TERMS
+    parts = [
+        "# Glossary\n\n",
+        WRITTEN,
+        "One word, one meaning: code, command line, documentation and report use exactly these. Most of them are also\n"
+        "shown by `tacit explain NAME`.\n\n## Terms\n\n",
+    ]
+    parts += [f"**{name}**: {terms[name]}\n\n" for name in sorted(terms, key=str.lower)]
+    parts.append("## Measures\n\nA higher number is always riskier. One nat is 1.44 bits (`--bits` shows bits).\n")
+    for measure in tacit.MEASURES.values():
+        parts.append(f"\n### {measure.title}\n\n`{measure.name}`, unit: {_unit(measure.unit)}\n\n")
+        parts.append(f"```text\n{measure.formula}\n```\n\n{measure.meaning}\n")
+    return "".join(parts)
+
+
+def _unit(unit: str) -> str:
+    return "a plain number" if unit == "1" else unit
+
+
+PAGES = {"reference/cli.md": cli_page, "reference/api.md": api_page, "glossary.md": glossary_page}
+
+
+def main() -> None:
+    """Write the pages."""
+    (DOCS / "reference").mkdir(exist_ok=True)
+    for name, page in PAGES.items():
+        (DOCS / name).write_text(page(), "utf-8")
+
+
+if __name__ == "__main__":
+    main()
