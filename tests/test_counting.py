@@ -121,7 +121,7 @@ def test_weights_may_be_numbers_written_as_text(tmp_path):
 def test_too_many_groups_are_refused_with_the_columns_to_blame(monkeypatch):
     monkeypatch.setattr(counting, "MAX_GROUPS", 10)
     data = pa.table({"id": list(range(100)), "sex": ["f", "m"] * 50})
-    with pytest.raises(DataError, match="more than 10 combinations.*'id', 'sex'"):
+    with pytest.raises(DataError, match=r"more than 10 combinations.*'id', 'sex'"):
         count(open_table(data), ["sex", "id"])
 
 

@@ -13,7 +13,7 @@ from tacit.errors import ArgumentError, DataError
 from tacit.lift.joint import Joint
 from tacit.tables import engines
 from tacit.tables.numbers import as_number, refuse_non_numbers
-from tacit.tables.symbols import Codes, Symbols, labels
+from tacit.tables.symbols import Codes, Symbols, in_order, labels
 from tacit.tables.table import Table
 
 if TYPE_CHECKING:
@@ -39,6 +39,9 @@ class Counts:
         Number of records of each group.
     weight : float array
         Sum of the weights; equal to ``records`` if no weight was asked for.
+    effective_records : float
+        How many records of equal weight carry as much evidence (Kish): the square of the sum of the weights over the
+        sum of their squares.
     """
 
     columns: tuple[str, ...]
@@ -46,6 +49,7 @@ class Counts:
     codes: Codes
     records: NDArray[np.int64]
     weight: NDArray[np.float64]
+    effective_records: float
 
     def symbols(self, columns: Sequence[str]) -> tuple[Symbols, NDArray[np.int64]]:
         """The combinations of some of the columns that carry weight, and which one each group has.
@@ -54,8 +58,7 @@ class Counts:
         treats it as unseen.
         """
         at = [self._position(name) for name in columns]
-        codes, inverse = np.unique(self.codes[:, at], axis=0, return_inverse=True)
-        inverse = inverse.reshape(-1)
+        codes, inverse = in_order(self.codes[:, at])
         carries = np.bincount(inverse, weights=self.weight, minlength=len(codes)) > 0
         renumbered = np.where(carries, np.cumsum(carries) - 1, -1)
         levels = tuple(self.levels[i] for i in at)
@@ -126,13 +129,15 @@ def count(table: Table, columns: Sequence[str], *, weight: str | None = None) ->
     if found.num_rows > MAX_GROUPS:
         raise _too_many(table, columns)
     encoded = [_encoded(found.column(f"c{at}"), name, table[name].order) for at, name in enumerate(columns)]
-    codes, inverse = np.unique(np.column_stack([code for _, code in encoded]), axis=0, return_inverse=True)
-    inverse = inverse.reshape(-1)
+    codes, inverse = in_order(np.column_stack([code for _, code in encoded]))
     # NaN and null, or 0.0 and -0.0, come from the engine as two groups and are one here.
     summed = np.bincount(inverse, weights=weights, minlength=len(codes)).astype(np.float64)
     whole = np.zeros(len(codes), np.int64)
     np.add.at(whole, inverse, records)
-    return Counts(tuple(columns), tuple(levels for levels, _ in encoded), codes.astype(np.int64), whole, summed)
+    levels = tuple(levels for levels, _ in encoded)
+    squares = float(found.column("squares").to_numpy().sum()) if weight else float(records.sum())
+    effective = float(weights.sum()) ** 2 / squares if squares > 0 else 0.0
+    return Counts(tuple(columns), levels, codes, whole, summed, effective)
 
 
 def distinct_counts(table: Table, columns: Sequence[str]) -> dict[str, int]:
@@ -147,7 +152,8 @@ def distinct_counts(table: Table, columns: Sequence[str]) -> dict[str, int]:
     names = [f"c{at}" for at in range(len(columns))]
     rows = engines.picked(table, columns, names)
     floats = [n for n, column in zip(names, columns, strict=True) if table[column].dtype.startswith("Float")]
-    rows = rows.with_columns(*(nw.when(~nw.col(name).is_nan()).then(nw.col(name)).alias(name) for name in floats))
+    if floats:
+        rows = rows.with_columns(*(nw.when(~nw.col(name).is_nan()).then(nw.col(name)).alias(name) for name in floats))
     with table.reading():
         found = rows.select(*(nw.col(name).n_unique() for name in names)).collect("pyarrow").to_native()
     return {column: int(found.column(name)[0].as_py()) for column, name in zip(columns, names, strict=True)}
@@ -173,6 +179,7 @@ def _grouped(table: Table, columns: list[str], weight: str | None) -> pa.Table:
         aggregates = [
             nw.len().alias("n"),
             nw.col("w").sum().alias("weight"),
+            (nw.col("w") * nw.col("w")).sum().alias("squares"),
             (nw.len() - nw.col("good").sum()).alias("bad"),
         ]
     with table.reading():

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tacit.errors import ArgumentError, DataError, SourceError
-from tacit.tables.duckdb_engine import identifier, reading, text
+from tacit.tables.duckdb_engine import identifier, pattern, reading, text
 from tacit.tables.table import Kind
 
 if TYPE_CHECKING:
@@ -24,7 +24,6 @@ class Layout:
     """How a CSV file is laid out."""
 
     delimiter: str
-    new_line: str
     names: tuple[str, ...]
     kinds: tuple[Kind, ...]
 
@@ -34,24 +33,23 @@ def layout(connection: duckdb.DuckDBPyConnection, path: Path, delimiter: str | N
     if delimiter is not None and (len(delimiter) != 1 or delimiter in '"\r\n'):
         raise ArgumentError(f"delimiter {delimiter!r} cannot be used: give one character that is not a quote")
     head = _head(path)
-    new_line = "\r\n" if "\r\n" in head else ("\r" if "\r" in head and "\n" not in head else "\n")
     if delimiter is None:
         delimiter = _sniffed(connection, path, head)
     names = _header(path, head, delimiter)
-    return Layout(delimiter, new_line, names, _kinds(connection, path, names, delimiter, new_line))
+    return Layout(delimiter, names, _kinds(connection, path, names, delimiter))
 
 
 def relation(connection: duckdb.DuckDBPyConnection, path: Path, found: Layout) -> duckdb.DuckDBPyRelation:
     """Every cell as text; an empty cell is missing, a quoted empty one is empty text."""
-    return connection.sql(f"SELECT * FROM {_scan(path, found.names, found.delimiter, found.new_line)}")
+    return connection.sql(f"SELECT * FROM {_scan(path, found.names, found.delimiter)}")
 
 
-def _scan(path: Path, names: tuple[str, ...], delimiter: str, new_line: str) -> str:
+def _scan(path: Path, names: tuple[str, ...], delimiter: str) -> str:
     columns = ", ".join(f"{identifier(name)}: 'VARCHAR'" for name in names)
-    ending = {"\r\n": r"'\r\n'", "\r": r"'\r'", "\n": r"'\n'"}[new_line]
+    # DuckDB finds the line ending itself: told new_line = '\\r\\n', version 2.0 reads no rows and says nothing.
     return (
-        f"read_csv({text(path)}, auto_detect = false, header = true, columns = {{{columns}}}, "
-        f"delim = {text(delimiter)}, quote = '\"', escape = '\"', new_line = {ending}, "
+        f"read_csv({pattern(path)}, auto_detect = false, header = true, columns = {{{columns}}}, "
+        f"delim = {text(delimiter)}, quote = '\"', escape = '\"', "
         "nullstr = '', allow_quoted_nulls = false, strict_mode = true, compression = 'none')"
     )
 
@@ -72,7 +70,7 @@ def _sniffed(connection: duckdb.DuckDBPyConnection, path: Path, head: str) -> st
         return "\t"
     try:
         found = connection.execute(
-            f"SELECT Delimiter FROM sniff_csv({text(path)}, header = true, quote = '\"', escape = '\"', "
+            f"SELECT Delimiter FROM sniff_csv({pattern(path)}, header = true, quote = '\"', escape = '\"', "
             "all_varchar = true, strict_mode = true)"
         ).fetchall()
     except duckdb.Error:
@@ -98,7 +96,7 @@ def _header(path: Path, head: str, delimiter: str) -> tuple[str, ...]:
 
 
 def _kinds(
-    connection: duckdb.DuckDBPyConnection, path: Path, names: tuple[str, ...], delimiter: str, new_line: str
+    connection: duckdb.DuckDBPyConnection, path: Path, names: tuple[str, ...], delimiter: str
 ) -> tuple[Kind, ...]:
     """What the first 20,000 lines hold: numbers, times or booleans written as text, else text."""
     tests: dict[Kind, str] = {"number": "DOUBLE", "boolean": "BOOLEAN", "time": "TIMESTAMP"}
@@ -111,7 +109,7 @@ def _kinds(
         return tuple("text" for _ in names)  # refused by the caller, with the names
     with reading(str(path)):
         found = connection.execute(
-            f"SELECT {', '.join(wanted)} FROM (SELECT * FROM {_scan(path, names, delimiter, new_line)} LIMIT 20000)"
+            f"SELECT {', '.join(wanted)} FROM (SELECT * FROM {_scan(path, names, delimiter)} LIMIT 20000)"
         ).fetchall()
     kinds: list[Kind] = []
     for at in range(0, len(wanted), len(tests)):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import glob
 import os
 import re
 import secrets
@@ -48,6 +49,11 @@ def identifier(name: str) -> str:
 def text(value: str | Path) -> str:
     """A text literal."""
     return "'" + str(value).replace("'", "''") + "'"
+
+
+def pattern(path: Path) -> str:
+    """The name of a file as a literal for DuckDB's readers, which take ``[1]`` or ``*`` in a name for a pattern."""
+    return text(glob.escape(str(path)))
 
 
 def renamed(relation: duckdb.DuckDBPyRelation, columns: Sequence[str], names: Sequence[str]) -> duckdb.DuckDBPyRelation:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from tacit.errors import ArgumentError, DataError, EngineError, SourceError
 from tacit.tables import delimited, duckdb_engine
-from tacit.tables.duckdb_engine import identifier, reading, text
+from tacit.tables.duckdb_engine import identifier, pattern, reading, text
 from tacit.tables.table import ROW, Column, Engine, Kind, Table
 
 if TYPE_CHECKING:
@@ -189,16 +189,16 @@ def _open_parquet(path: Path) -> Table:
     check_names(names, str(path))
     connection = duckdb_engine.connect()
     if any(name.lower() == "file_row_number" for name in names):
-        relation = connection.sql(f"SELECT * FROM read_parquet({text(path)})")
+        relation = connection.sql(f"SELECT * FROM read_parquet({pattern(path)})")
         return _on_duckdb(relation, str(path), "parquet", path=path, codec=codec)
-    relation = connection.sql(f"SELECT * FROM read_parquet({text(path)}, file_row_number = true)")
+    relation = connection.sql(f"SELECT * FROM read_parquet({pattern(path)}, file_row_number = true)")
     return _on_duckdb(relation, str(path), "parquet", row="file_row_number", path=path, codec=codec)
 
 
 def _open_jsonl(path: Path) -> Table:
     check_names(_first_keys(path), str(path))
     connection = duckdb_engine.connect()
-    scan = f"read_json({text(path)}, format = 'newline_delimited', sample_size = -1"
+    scan = f"read_json({pattern(path)}, format = 'newline_delimited', sample_size = -1"
     found = connection.sql(f"SELECT * FROM {scan})")
     types = dict(zip(found.columns, map(str, found.types), strict=True))
     _refuse_mixed(found, types, path)
@@ -208,7 +208,7 @@ def _open_jsonl(path: Path) -> Table:
         f"{identifier(name)}: {text('VARCHAR' if name in as_text else kept)}" for name, kept in types.items()
     )
     relation = connection.sql(
-        f"SELECT * FROM read_json({text(path)}, format = 'newline_delimited', columns = {{{columns}}})"
+        f"SELECT * FROM read_json({pattern(path)}, format = 'newline_delimited', columns = {{{columns}}})"
     )
     table = _on_duckdb(relation, str(path), "jsonl", path=path)
     times = {name for name, kept in as_text.items() if kept.startswith(("DATE", "TIME"))}

@@ -133,6 +133,19 @@ class Symbols:
         return cls(tuple(names), tuple(levels), codes)
 
 
+def in_order(codes: Codes) -> tuple[Codes, Codes]:
+    """The different rows of ``codes`` in lexicographic order, and which of them each row is."""
+    key = np.zeros(len(codes), dtype=np.int64)
+    for at in range(codes.shape[1]):
+        radix = int(codes[:, at].max(initial=0)) + 1
+        if int(key.max(initial=0)) >= 2**62 // radix:
+            # The number of a row would overflow; its rank does not, and keeps the order.
+            key = np.unique(key, return_inverse=True)[1].reshape(-1).astype(np.int64)
+        key = key * radix + codes[:, at]
+    _, first, inverse = np.unique(key, return_index=True, return_inverse=True)
+    return codes[first].astype(np.int64), inverse.reshape(-1).astype(np.int64)
+
+
 def labels(levels: Sequence[Sequence[Any]], codes: Codes) -> list[Any]:
     """The value of each row of codes, or its tuple of values if there are several columns."""
     if len(levels) == 1:
