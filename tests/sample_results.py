@@ -211,6 +211,8 @@ def audit_result() -> AuditResult:
             "Epsilon 0.5 nats is the smallest that loses no more than 25% of the information (it loses 24%).",
         ),
         notes=("12 records without a value in job were counted as a value of their own.",),
+        random_state=0,
+        tacit_version="0.1.0",
         scores_path="private/scores.parquet",
     )
 

@@ -60,3 +60,4 @@ def _fragment(result: Result) -> str:
 
 RENDERERS["text"] = to_text
 RENDERERS["html"] = _fragment
+RENDERERS["page"] = to_html

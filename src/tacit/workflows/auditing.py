@@ -10,12 +10,14 @@ from typing import Any
 
 import numpy as np
 
+from tacit import __version__
 from tacit.errors import ArgumentError, DataError
 from tacit.lift import shuffles
 from tacit.lift.funnel import Funnel, funnel
 from tacit.lift.joint import Joint, Matrix
 from tacit.lift.measures import risk
-from tacit.tables.counting import Counts, Symbols, count
+from tacit.tables.counting import Counts, count
+from tacit.tables.symbols import Symbols
 from tacit.workflows import findings
 from tacit.workflows.question import Bins, Names, Question, ask
 from tacit.workflows.results import (
@@ -183,6 +185,8 @@ def findings_of(
         curve=curve_points(curve),
         suggestion=suggestion(curve, max_loss=max_loss),
         notes=(*found.question.notes, *_cautions(found)),
+        random_state=random_state,
+        tacit_version=__version__,
     )
 
 
@@ -285,7 +289,7 @@ def suggestion(curve: Funnel, *, max_loss: float) -> Suggestion:
         max_loss,
         epsilon,
         loss,
-        f"With epsilon {epsilon:g} the release loses {loss:.1%} of its information ({max_loss:.0%} was tolerated).",
+        f"With epsilon {epsilon:g} nats the release loses {loss:.1%} of its information ({max_loss:.0%} was tolerated).",
     )
 
 

@@ -15,7 +15,7 @@ from tacit.lift.bounds import guessing_bound, promises
 from tacit.lift.joint import Vector
 from tacit.lift.measures import entropy
 from tacit.lift.registry import MEASURES
-from tacit.tables.counting import Symbols
+from tacit.tables.symbols import Symbols
 from tacit.workflows.auditing import Counted
 from tacit.workflows.planning import TOLERANCE, Plan
 from tacit.workflows.results import Certificate, MeasureChange, Utility
@@ -64,7 +64,7 @@ def certificate_of(found: Counted, plan: Plan, data: Path, keep_secret: bool, ra
         cuts=tuple(made.to_dict() for made in question.cuts),
         left_out=tuple(c.name for c in question.original.columns if c.name not in shown),
         input={
-            "name": question.original.name,
+            "name": Path(question.original.name).name,
             "format": question.original.format,
             "records": records,
             "sha256": question.original.sha256(),

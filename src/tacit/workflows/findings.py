@@ -14,7 +14,7 @@ from tacit.lift import shuffles
 from tacit.lift.joint import Joint, Matrix, Vector
 from tacit.lift.measures import log_lift, risk
 from tacit.lift.registry import MEASURES
-from tacit.tables.counting import Symbols
+from tacit.tables.symbols import Symbols
 from tacit.workflows.results import (
     ColumnLeak,
     MeasureFinding,
@@ -275,19 +275,23 @@ def _why(joint: Joint, counts: Matrix, symbols: Symbols, x: int, s: int, contrib
     label = spoken(joint.secrets[s])
     size = counts[:, x].sum()
     prior, posterior = float(joint.prior[s]), float(joint.matrix[s, x] / joint.marginal[x])
+    shares = f"{_percent(posterior)} against {_percent(prior)}"
     certain = np.flatnonzero(joint.matrix[:, x] == joint.marginal[x])
     if len(certain):
         text = f"every one of the {size:,.0f} records here is {spoken(joint.secrets[int(certain[0])])}"
     elif posterior == 0:
-        text = f"nobody here is {label}, though {prior:.0%} of all records are"
+        text = f"nobody here is {label}, though {_percent(prior)} of all records are"
     elif posterior > prior:
-        text = (
-            f"{label} is {posterior / prior:.2g} times as common here as overall ({posterior:.0%} against {prior:.0%})"
-        )
+        text = f"{label} is {posterior / prior:.2g} times as common here as overall ({shares})"
     else:
-        text = f"{label} is {prior / posterior:.2g} times as rare here as overall ({posterior:.0%} against {prior:.0%})"
+        text = f"{label} is {prior / posterior:.2g} times as rare here as overall ({shares})"
     loudest = int(np.argmax(np.abs(contributions)))
     return f"{text}; most of it comes from {_shown(symbols, x, loudest)}"
+
+
+def _percent(share: float) -> str:
+    """A share with two significant digits, so that a rare secret does not read as 0%."""
+    return f"{100 * share:.2g}%" if share < 0.1 else f"{share:.0%}"
 
 
 def _shown(symbols: Symbols, x: int, column: int) -> str:

@@ -164,8 +164,8 @@ def _write_data(
 def _write_papers(result: ProtectResult, rules: Rules, directory: Path) -> None:
     text = json.dumps(plain(result.certificate), indent=2, ensure_ascii=False, allow_nan=False)
     (directory / "certificate.json").write_text(text + "\n", "utf-8")
-    if "html" in RENDERERS:
-        (directory / "report.html").write_text(RENDERERS["html"](result), "utf-8")
+    if "page" in RENDERERS:
+        (directory / "report.html").write_text(RENDERERS["page"](result), "utf-8")
     private = directory / "private"
     private.mkdir(mode=0o700)
     (private / "rules.json").write_text(rules.to_json(), "utf-8")
@@ -179,7 +179,7 @@ def _write_papers(result: ProtectResult, rules: Rules, directory: Path) -> None:
 def _headline(certificate: Certificate) -> str:
     merged = certificate.mechanism["records_merged"]
     return (
-        f"Attained epsilon {certificate.attained_epsilon:.4g} (asked {certificate.epsilon:g}): "
+        f"The release leaks at most {certificate.attained_epsilon:.4g} nats ({certificate.epsilon:g} nats were asked): "
         f"{1 - merged:.1%} of the records are unchanged, {certificate.utility.nmil:.1%} of the information is lost."
     )
 
@@ -197,7 +197,7 @@ def _diagnosis(found: Counted, certificate: Certificate, curve: Funnel, max_loss
         without = Joint.from_counts(np.stack([np.bincount(group.others, weights=row) for row in found.table]))
         gains.append((float(without.marginal[risk(without) <= certificate.epsilon].sum()), group.name))
     start = "Every record was" if merged > 1 - 1e-12 else f"{merged:.1%} of the records were"
-    text = f"{start} merged: at epsilon {certificate.epsilon:g} hardly any value is safe on its own."
+    text = f"{start} merged: at epsilon {certificate.epsilon:g} nats hardly any value is safe on its own."
     if gains and max(gains)[0] > 1 - merged + 0.01:
         share, name = max(gains)
         text += f" Leaving out column '{name}' makes {share:.1%} of the records safe (--drop {name})."

@@ -1,6 +1,6 @@
 """What a workflow found, as frozen values that know how to become JSON, text and HTML.
 
-The report room registers its renderers in ``RENDERERS`` when it is imported, so that results can show
+The report room registers its renderers (text, an HTML fragment, a whole page) in ``RENDERERS`` when it is imported, so that results can show
 themselves in a notebook while this room knows nothing of presentation.
 """
 
@@ -15,7 +15,7 @@ import numpy as np
 
 Verdict = Literal["leak", "no leak detected", "cannot tell"]
 
-RENDERERS: dict[Literal["text", "html"], Callable[[Any], str]] = {}
+RENDERERS: dict[Literal["text", "html", "page"], Callable[[Any], str]] = {}
 
 
 def plain(value: Any) -> Any:
@@ -151,7 +151,8 @@ class ColumnLeak:
     """What one released column gives away (mutual information, nats).
 
     ``alone``: I(S; column); ``given_others``: what it adds once the others are known; ``left_out``: what the
-    others still give away without it. Null values are the 95th percentile over shuffled secrets.
+    others still give away without it; ``safe_share_without``: share of the records that are then safe at epsilon 1.
+    Null values are the 95th percentile over shuffled secrets.
     """
 
     name: str
@@ -205,6 +206,8 @@ class AuditResult(Result):
     curve: tuple[CurvePoint, ...]
     suggestion: Suggestion
     notes: tuple[str, ...]
+    random_state: int
+    tacit_version: str
     scores_path: str | None = None
 
 

@@ -11,8 +11,8 @@ import numpy as np
 
 from tacit.errors import SourceError
 from tacit.lift.joint import Mask, Vector
-from tacit.tables.counting import Symbols
 from tacit.tables.cutting import Cut
+from tacit.tables.symbols import Symbols
 
 FORMAT = "tacit rules"
 VERSION = 1

@@ -96,11 +96,10 @@ def verify(
         checks.append(Check("claim recomputed", None, "needs the original: tacit verify RELEASE --against TABLE"))
     failed = [check for check in checks if check.passed is False]
     open_ = [check for check in checks if check.passed is None]
-    verdict = "broken" if failed else "not checked" if open_ else "holds"
     return VerifyResult(
         release=str(release),
         against=None if against is None else getattr(against, "name", str(against)),
-        verdict=verdict,
+        verdict="broken" if failed else "not checked" if open_ else "holds",
         headline=_headline(opened.certificate, failed, open_),
         checks=tuple(checks),
     )
@@ -112,7 +111,7 @@ def _headline(certificate: Certificate, failed: list[Check], unchecked: list[Che
     if unchecked:
         return f"Not all of the claim was checked: {unchecked[0].name} ({unchecked[0].detail})."
     return (
-        f"The claim holds: epsilon {certificate.attained_epsilon:.4g} attained, {certificate.epsilon:g} claimed, "
+        f"The claim holds: {certificate.attained_epsilon:.4g} nats attained, {certificate.epsilon:g} nats claimed, "
         "recomputed from the original and the release."
     )
 
@@ -135,7 +134,7 @@ def _checks_of_papers(opened: Release) -> list[Check]:
         Check(
             "certificate agrees with itself",
             certificate.holds and (within or relaxed),
-            f"attained {certificate.attained_epsilon:.6g} of {certificate.epsilon:g}, delta {certificate.delta:g}",
+            f"attained {certificate.attained_epsilon:.6g} nats of {certificate.epsilon:g} nats, delta {certificate.delta:g}",
         ),
     ]
 
@@ -207,12 +206,17 @@ def _checks_against(opened: Release, against: Any, engine: str, progress: Progre
 
 
 def _merged(opened: Release, found: Counted, pairs: Pairs) -> Mask:
-    """Which values were merged: by the rules where the owner verifies, else those that changed or are too risky."""
+    """Which values were merged: by the rules where the owner verifies.
+
+    Otherwise those that changed, those they changed into (a draw may give a value back to its own), and those too risky.
+    """
     if opened.rules is not None:
         position = found.symbols.positions_in(opened.rules.symbols)
         return np.asarray((position < 0) | opened.rules.merged[position])
+    moved = pairs.value != pairs.output_as_value
     changed = np.zeros(found.joint.shape[1], dtype=bool)
-    changed[pairs.value[pairs.value != pairs.output_as_value]] = True
+    changed[pairs.value[moved]] = True
+    changed[pairs.output_as_value[moved & (pairs.output_as_value >= 0)]] = True
     certificate = opened.certificate
     ceiling = certificate.epsilon if certificate.delta == 0 else certificate.epsilon_max
     return changed | (risk(found.joint) > ceiling + TOLERANCE)
@@ -275,7 +279,9 @@ def _checks_of_claim(certificate: Certificate, found: Counted, merged: Mask) -> 
     bound = certificate.epsilon if certificate.delta == 0 else certificate.epsilon_max
     checks = [
         _close("attained epsilon", attained, certificate.attained_epsilon),
-        Check("epsilon is kept", attained <= bound + TOLERANCE, f"recomputed {attained:.6g}, allowed {bound:g}"),
+        Check(
+            "epsilon is kept", attained <= bound + TOLERANCE, f"recomputed {attained:.6g} nats, allowed {bound:g} nats"
+        ),
         Check(
             "delta is kept",
             outside <= certificate.delta + TOLERANCE,
