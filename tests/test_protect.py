@@ -299,7 +299,7 @@ def test_an_existing_release_is_kept_unless_told_otherwise(people: Path, tmp_pat
     out = tmp_path / "release"
     protect(people, secret="illness", epsilon=1, out=out)
     before = (out / "certificate.json").read_bytes()
-    with pytest.raises((ArgumentError, SourceError), match="overwrite"):
+    with pytest.raises((ArgumentError, SourceError), match="overwrit"):
         protect(people, secret="illness", epsilon=0.5, out=out)
     assert (out / "certificate.json").read_bytes() == before
     protect(people, secret="illness", epsilon=0.5, out=out, overwrite=True)

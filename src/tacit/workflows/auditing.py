@@ -56,10 +56,10 @@ def counted(question: Question, *, progress: Progress = silent) -> Counted:
     counts = count(question.table, [*question.secret, *question.released], weight=question.weight)
     joint, symbols = counts.joint(question.secret, question.released)
     if joint.shape[0] < 2:
-        named = ", ".join(question.secret)
+        named, only = ", ".join(question.secret), findings.spoken(joint.secrets[0])
         raise DataError(
-            f"secret '{named}' has the single value '{findings.spoken(joint.secrets[0])}' in {question.table.name}: there is nothing to "
-            "learn; choose another secret, or a table in which it varies"
+            f"secret '{named}' has the single value '{only}' in {question.table.name}: there is nothing to learn; "
+            "choose another secret, or a table in which it varies"
         )
     assert joint.total is not None
     return Counted(question, counts, joint, symbols, joint.matrix * joint.total)
@@ -289,7 +289,7 @@ def suggestion(curve: Funnel, *, max_loss: float) -> Suggestion:
         max_loss,
         epsilon,
         loss,
-        f"With epsilon {epsilon:g} nats the release loses {loss:.1%} of its information ({max_loss:.0%} was tolerated).",
+        f"With epsilon {epsilon:g} nats the release loses {loss:.1%} of its information ({max_loss:.0%} tolerated).",
     )
 
 

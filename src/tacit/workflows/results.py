@@ -1,7 +1,7 @@
 """What a workflow found, as frozen values that know how to become JSON, text and HTML.
 
-The report room registers its renderers (text, an HTML fragment, a whole page) in ``RENDERERS`` when it is imported, so that results can show
-themselves in a notebook while this room knows nothing of presentation.
+The report room registers its renderers (text, an HTML fragment, a whole page) in ``RENDERERS`` when it is imported, so
+that results can show themselves while this room knows nothing of presentation.
 """
 
 from __future__ import annotations

@@ -134,7 +134,7 @@ def _checks_of_papers(opened: Release) -> list[Check]:
         Check(
             "certificate agrees with itself",
             certificate.holds and (within or relaxed),
-            f"attained {certificate.attained_epsilon:.6g} nats of {certificate.epsilon:g} nats, delta {certificate.delta:g}",
+            f"attained {certificate.attained_epsilon:.6g} nats of {certificate.epsilon:g} nats",
         ),
     ]
 
@@ -208,7 +208,7 @@ def _checks_against(opened: Release, against: Any, engine: str, progress: Progre
 def _merged(opened: Release, found: Counted, pairs: Pairs) -> Mask:
     """Which values were merged: by the rules where the owner verifies.
 
-    Otherwise those that changed, those they changed into (a draw may give a value back to its own), and those too risky.
+    Otherwise those that changed, those they changed into (a draw may give a value back its own), and the too risky.
     """
     if opened.rules is not None:
         position = found.symbols.positions_in(opened.rules.symbols)
