@@ -2,9 +2,9 @@
 
     .venv/bin/python benchmarks/partition.py
 
-Two kinds of table: `uniform` (random cells) and `zipf` (frequencies of released values fall as 1/rank^1.1). For each size:
-seconds of the greedy partition and how they grew for ten times the values (10 is linear), seconds of the certified
-partition, and the most that any partition could still gain on it.
+Two kinds of table: `uniform` (random cells) and `zipf` (frequencies of released values fall as 1/rank^1.1). For each
+size: seconds of the greedy partition and how they grew for ten times the values (10 is linear), the same for the
+certified partition, and the most that any partition could still gain on it.
 """
 
 from __future__ import annotations

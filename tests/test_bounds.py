@@ -161,6 +161,15 @@ def test_proposition_2_is_the_crude_bound_in_other_words_and_infinite_where_it_m
         assert printed == pytest.approx(max(np.log(np.exp(epsilon) + 1 / (1 - safe)), low_side), rel=1e-6)
 
 
+def test_the_bounds_of_proposition_2_at_huge_epsilons_are_numbers():
+    told = Joint([[0.5, 0.0], [0.0, 0.5]])
+    for epsilon in (360.0, 1e4):
+        assert watchdog_bound_printed(told, epsilon) == np.inf
+        assert watchdog_bound_tight(told, epsilon) == np.inf
+        assert watchdog_bound_exact(told, epsilon) == pytest.approx(0, abs=1e-12)
+        assert watchdog_bound_printed([[0.4, 0.1], [0.1, 0.4]], epsilon) == epsilon
+
+
 def test_proposition_2_with_nothing_safe_is_loose_although_nothing_leaks():
     joint = Joint([[0.4, 0.1], [0.1, 0.4]])
     assert watchdog_bound_printed(joint, 0.1) == pytest.approx(np.log(1 + np.exp(0.1)))

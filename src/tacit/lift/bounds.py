@@ -198,8 +198,8 @@ def watchdog_bound_printed(joint: Distribution, epsilon: float) -> float:
     values reaches 1. Where nothing is risky the formula divides by 0; nothing changes then, so it is epsilon.
     """
     safe, risky = _masses(joint, epsilon)
-    if risky == 0:
-        return epsilon
+    if risky == 0 or epsilon > _LARGEST_EPSILON:
+        return epsilon if risky == 0 else np.inf
     rest = 1 - np.exp(epsilon) * safe
     upper = np.log((rest + np.exp(epsilon)) / risky)
     return float(max(upper, -np.log(rest / risky))) if rest > 0 else np.inf
@@ -208,8 +208,8 @@ def watchdog_bound_printed(joint: Distribution, epsilon: float) -> float:
 def watchdog_bound_tight(joint: Distribution, epsilon: float) -> float:
     """The best bound on the risk after merging that follows from epsilon and the probability of the safe values."""
     safe, risky = _masses(joint, epsilon)
-    if risky == 0:
-        return epsilon
+    if risky == 0 or epsilon > _LARGEST_EPSILON:
+        return epsilon if risky == 0 else np.inf
     rest = 1 - np.exp(epsilon) * safe
     upper = np.log((1 - np.exp(-epsilon) * safe) / risky)
     return float(max(epsilon, upper, -np.log(rest / risky))) if rest > 0 else np.inf

@@ -125,11 +125,11 @@ def sibson(joint: Distribution, order: float) -> float:
     if order == 1:
         return mutual_information(joint)
     if order == np.inf:
-        return float(log_mean_exp(joint.marginal, values.max(axis=0)))
+        return max(float(log_mean_exp(joint.marginal, values.max(axis=0))), 0.0)
     # With l the lift, sum_s p(s) l^order = sum_s p(s|x) l^(order-1): a mean that is 1 at order 1, so that
     # logs of it stay exact as the order comes near 1.
     norms = log_mean_exp(joint.matrix / joint.marginal, (order - 1) * values) / order
-    return order / (order - 1) * float(log_mean_exp(joint.marginal, norms))
+    return max(order / (order - 1) * float(log_mean_exp(joint.marginal, norms)), 0.0)
 
 
 def arimoto(joint: Distribution, order: float) -> float:
@@ -143,10 +143,10 @@ def arimoto(joint: Distribution, order: float) -> float:
     if order == 1:
         return mutual_information(joint)
     if order == np.inf:
-        return float(np.log(guessing_probability(joint) / joint.prior.max()))
+        return max(float(np.log(guessing_probability(joint) / joint.prior.max())), 0.0)
     posterior = joint.matrix / joint.marginal
     gains = (_log_power_mean(posterior, order) - _log_power_mean(joint.prior, order)) / order
-    return order / (order - 1) * float(log_mean_exp(joint.marginal, gains))
+    return max(order / (order - 1) * float(log_mean_exp(joint.marginal, gains)), 0.0)
 
 
 def maximal_leakage(joint: Distribution) -> float:
