@@ -90,9 +90,7 @@ class Joint:
         object.__setattr__(self, "released", released)
 
     @classmethod
-    def from_counts(
-        cls, counts: ArrayLike, *, secrets: Sequence[Any] = (), released: Sequence[Any] = ()
-    ) -> Joint:
+    def from_counts(cls, counts: ArrayLike, *, secrets: Sequence[Any] = (), released: Sequence[Any] = ()) -> Joint:
         """The joint of a table of counts, or of sums of weights."""
         table = _checked(counts, "the table of counts")
         total = float(table.sum())
