@@ -98,20 +98,20 @@ class Sampler:
 CLINIC = Sampler(
     secret="illness",
     secrets=("none", "diabetes", "asthma"),
-    prior=(0.7, 0.2, 0.1),
+    prior=(0.6, 0.25, 0.15),
     columns={
         "age": (
             ("18-39", "40-59", "60+"),
-            ((0.45, 0.35, 0.20), (0.15, 0.35, 0.50), (0.50, 0.30, 0.20)),
+            ((0.40, 0.38, 0.22), (0.28, 0.40, 0.32), (0.45, 0.35, 0.20)),
         ),
         "district": (
             ("north", "east", "south", "west"),
-            ((0.30, 0.25, 0.25, 0.20), (0.22, 0.28, 0.25, 0.25), (0.15, 0.45, 0.20, 0.20)),
+            ((0.28, 0.26, 0.24, 0.22), (0.25, 0.27, 0.25, 0.23), (0.22, 0.32, 0.24, 0.22)),
         ),
-        "pharmacy": (
-            ("rare", "monthly", "weekly"),
-            ((0.80, 0.16, 0.04), (0.10, 0.55, 0.35), (0.25, 0.50, 0.25)),
+        "ward": (
+            ("general", "endocrine", "lung"),
+            ((0.90, 0.05, 0.05), (0.72, 0.25, 0.03), (0.74, 0.02, 0.24)),
         ),
     },
 )
-"""An invented clinic: the pharmacy visits give the illness away, the age a little, the district hardly."""
+"""An invented clinic: the ward gives the illness away, the age a little, the district hardly."""

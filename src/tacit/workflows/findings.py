@@ -169,13 +169,15 @@ def column_leaks(
     return tuple(leaks)
 
 
-def risk_histogram(joint: Joint) -> RiskHistogram:
-    """Share of records by the risk of their released value."""
+def risk_histogram(joint: Joint, *, beside: RiskHistogram | None = None) -> RiskHistogram:
+    """Share of records by the risk of their released value, in the bins of another histogram if one is given."""
     risks, share = risk(joint), joint.marginal
     finite = np.isfinite(risks)
     top = float(risks[finite].max(initial=0.0)) or 1.0
     step = _round_up(top / HISTOGRAM_BINS)
     edges = step * np.arange(int(np.ceil(top / step - 1e-9)) + 1)
+    if beside is not None:
+        edges = np.array(beside.edges)
     shares, _ = np.histogram(np.minimum(risks[finite], edges[-1]), bins=edges, weights=share[finite])
     order = np.argsort(risks, kind="stable")
     reached = np.cumsum(share[order])

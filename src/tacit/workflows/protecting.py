@@ -110,6 +110,7 @@ def protect(
         data_file = _write_data(found, chosen, directory, keep_secret, random_state, progress)
         progress("certifying", None)
         certificate = certificate_of(found, chosen, directory / data_file, keep_secret, random_state)
+        before = findings.risk_histogram(found.joint)
         result = ProtectResult(
             out=str(out),
             data_file=data_file,
@@ -117,8 +118,8 @@ def protect(
             headline=_headline(certificate),
             diagnosis=_diagnosis(found, certificate, curve, max_loss),
             curve=curve_points(curve),
-            before=findings.risk_histogram(found.joint),
-            after=findings.risk_histogram(chosen.output),
+            before=before,
+            after=findings.risk_histogram(chosen.output, beside=before),
             notes=question.notes,
         )
         _write_papers(result, chosen.rules, directory)
