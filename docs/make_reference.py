@@ -71,8 +71,8 @@ def api_page() -> str:
     parts = [
         "# The Python names\n\n",
         WRITTEN,
-        "Everything is imported from `tacit`. The docstring of a name (`help(tacit.audit)`) has its parameters and its\n"
-        "guarantees; [from Python](../howto/from-python.md) shows them at work.\n",
+        "Everything is imported from `tacit`. The docstring of a name (`help(tacit.audit)`) has its parameters and\n"
+        "its guarantees; [from Python](../howto/from-python.md) shows them at work.\n",
     ]
     for title, names in groups.items():
         parts.append(f"\n## {title}\n\n")
