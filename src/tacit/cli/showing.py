@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -22,11 +23,30 @@ def show(result: Result, *, format_: str, bits: bool) -> None:
 
 @contextmanager
 def watched(*, quiet: bool) -> Iterator[Callable[[str, float | None], None]]:
-    """A progress function; it draws on standard error if somebody is looking."""
-    if quiet or not sys.stderr.isatty():
-        yield lambda stage, share: None
-        return
-    from rich.console import Console
+    """A progress function; it draws on standard error if somebody is looking.
 
-    with Console(stderr=True).status("starting") as status:
-        yield lambda stage, share: status.update(stage if share is None else f"{stage} {share:.0%}")
+    While the work is watched, whatever native code writes to standard output is thrown away: HiGHS now and
+    then prints a line that would spoil the JSON.
+    """
+    with _clean_output():
+        if quiet or not sys.stderr.isatty():
+            yield lambda stage, share: None
+            return
+        from rich.console import Console
+
+        with Console(stderr=True).status("starting") as status:
+            yield lambda stage, share: status.update(stage if share is None else f"{stage} {share:.0%}")
+
+
+@contextmanager
+def _clean_output() -> Iterator[None]:
+    sys.stdout.flush()
+    kept = os.dup(1)
+    quiet = os.open(os.devnull, os.O_WRONLY)
+    try:
+        os.dup2(quiet, 1)
+        yield
+    finally:
+        os.dup2(kept, 1)
+        os.close(kept)
+        os.close(quiet)
