@@ -20,6 +20,7 @@ REPLACEMENTS: tuple[Replacement, ...] = ("resample", "uniform", "merge", "suppre
 
 # Rounding of sums of a million terms; a claim of "at most epsilon" is checked to this many nats.
 TOLERANCE = 1e-9
+ROUNDING = 1e-14
 
 
 @dataclass(frozen=True)
@@ -33,8 +34,9 @@ class Plan:
 
     @property
     def attained(self) -> float:
-        """Largest absolute log-lift of the output joint."""
-        return float(risk(self.output).max())
+        """Largest absolute log-lift of the output joint; what is below the rounding of its sums is zero."""
+        largest = float(risk(self.output).max())
+        return largest if largest > ROUNDING else 0.0
 
     def mass_outside(self, epsilon: float) -> float:
         """Probability of the pairs (s, y) of the output whose log-lift is outside epsilon."""
