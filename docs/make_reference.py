@@ -29,9 +29,12 @@ GROUPS: dict[str, tuple[str, ...]] = {
         "MEASURES", "mutual_information", "sibson", "arimoto", "maximal_leakage", "guessing_probability", "local_dp",
         "f_information", "e_gamma", "entropy",
     ),
-    "What epsilon promises": ("promises",),
+    "What epsilon promises": (
+        "promises", "guessing_bound", "watchdog_bound_exact", "watchdog_bound_tight", "watchdog_bound_printed",
+    ),
     "Partitions and mechanisms": (
-        "critical_epsilons", "partition", "Partition", "nmil", "delta_total", "watchdog", "WatchdogChannel", "funnel",
+        "critical_epsilons", "partition", "Partition", "nmil", "set_risk", "delta_of", "delta_total", "chain", "watchdog",
+        "WatchdogChannel", "funnel",
     ),
     "Errors": (
         "TacitError", "ArgumentError", "ColumnError", "DataError", "SourceError", "EngineError", "NotCertifiedError",

@@ -59,9 +59,10 @@ def test_a_generated_page_is_current(name: str, generator: ModuleType) -> None:
     assert (DOCS / name).read_text("utf-8") == generator.PAGES[name](), "run .venv/bin/python docs/make_reference.py"
 
 
-def test_every_public_name_is_in_a_group_of_the_reference(generator: ModuleType) -> None:
+def test_the_groups_of_the_reference_hold_public_names_each_once(generator: ModuleType) -> None:
     grouped = [name for names in generator.GROUPS.values() for name in names]
-    assert sorted(grouped) == tacit.__all__
+    assert len(set(grouped)) == len(grouped)
+    assert set(grouped) <= set(tacit.__all__)
 
 
 @pytest.mark.parametrize("name", [name for name in tacit.__all__ if not name.startswith("_")])
@@ -163,8 +164,12 @@ def run(line: str, folder: Path) -> subprocess.CompletedProcess[str]:
 def test_the_tutorial_runs_and_prints_what_it_shows(tmp_path: Path) -> None:
     done = list(steps(DOCS / "tutorial.md"))
     assert {step.line.split()[1] for step in done if step.line.startswith("tacit ")} == set(command.commands)
+    audits: dict[str, subprocess.CompletedProcess[str]] = {}
     for step in done:
-        result = run(step.line, tmp_path)
+        # An audit writes nothing, so the parts of its output that are shown one after another need one run.
+        result = audits.get(step.line) or run(step.line, tmp_path)
+        if step.line.startswith("tacit audit "):
+            audits[step.line] = result
         assert result.returncode == step.exit_code, f"$ {step.line}\n{result.stderr}"
         printed = one_line(result.stdout)
         for piece in map(one_line, step.shown.split(ELISION)):
