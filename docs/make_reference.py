@@ -33,8 +33,8 @@ GROUPS: dict[str, tuple[str, ...]] = {
         "promises", "guessing_bound", "watchdog_bound_exact", "watchdog_bound_tight", "watchdog_bound_printed",
     ),
     "Partitions and mechanisms": (
-        "critical_epsilons", "partition", "Partition", "nmil", "set_risk", "delta_of", "delta_total", "chain", "watchdog",
-        "WatchdogChannel", "funnel",
+        "critical_epsilons", "partition", "Partition", "nmil", "set_risk", "delta_of", "delta_total", "chain",
+        "watchdog", "WatchdogChannel", "funnel",
     ),
     "Errors": (
         "TacitError", "ArgumentError", "ColumnError", "DataError", "SourceError", "EngineError", "NotCertifiedError",
