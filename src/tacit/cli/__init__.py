@@ -7,16 +7,20 @@ import os
 import sys
 from typing import NoReturn
 
+INTERRUPTED = "interrupted; nothing was written"
+
 
 def main() -> NoReturn:
     """Entry point of the ``tacit`` command; every refusal is one line and an exit code."""
     import click
 
     from tacit.cli.commands import tacit
+    from tacit.cli.interrupts import prompt
     from tacit.errors import TacitError
 
     try:
-        code = tacit.main(prog_name="tacit", standalone_mode=False)
+        with prompt(f"tacit: {INTERRUPTED}"):
+            code = tacit.main(prog_name="tacit", standalone_mode=False)
         sys.exit(code if isinstance(code, int) else 0)
     except click.exceptions.Exit as stop:
         sys.exit(stop.exit_code)
@@ -24,7 +28,7 @@ def main() -> NoReturn:
         error.show()
         sys.exit(error.exit_code)
     except (click.Abort, KeyboardInterrupt):
-        _refuse("interrupted; nothing was written", 130)
+        _refuse(INTERRUPTED, 130)
     except TacitError as error:
         _refuse(str(error), error.exit_code)
     except MemoryError:

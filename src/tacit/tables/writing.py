@@ -6,6 +6,7 @@ import os
 import re
 import secrets
 import shutil
+import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     import duckdb
 
 SUFFIXES = {"csv": ".csv", "parquet": ".parquet", "jsonl": ".jsonl", "arrow": ".arrow"}
+_drafts: set[Path] = set()
 _CODECS = ("snappy", "gzip", "zstd", "brotli", "lz4", "lz4_raw", "uncompressed")
 
 
@@ -99,6 +101,7 @@ def whole_directory(path: str | os.PathLike[str], *, overwrite: bool = False) ->
         _refuse_existing(target, overwrite)
         draft = _beside(target, "draft")
         draft.mkdir(mode=0o755)
+    _drafts.add(draft)
     try:
         yield draft
         with os_errors(target):
@@ -108,6 +111,7 @@ def whole_directory(path: str | os.PathLike[str], *, overwrite: bool = False) ->
             _put_in_place(draft, target)
     finally:
         shutil.rmtree(draft, ignore_errors=True)
+        _drafts.discard(draft)
 
 
 @contextmanager
@@ -123,6 +127,7 @@ def whole_file(path: str | os.PathLike[str]) -> Iterator[Path]:
         target.parent.mkdir(parents=True, exist_ok=True)
         _restore_or_clean(target)
     draft = _beside(target, "draft")
+    _drafts.add(draft)
     try:
         yield draft
         with os_errors(target):
@@ -131,6 +136,7 @@ def whole_file(path: str | os.PathLike[str]) -> Iterator[Path]:
             _synced(target.parent)
     finally:
         draft.unlink(missing_ok=True)
+        _drafts.discard(draft)
 
 
 def _refuse_existing(target: Path, overwrite: bool) -> None:
@@ -140,6 +146,14 @@ def _refuse_existing(target: Path, overwrite: bool) -> None:
         raise ArgumentError(f"{target} is a file: choose another name for the directory")
     if not overwrite and any(target.iterdir()):
         raise ArgumentError(f"{target} is there already and not empty: choose another name, or allow overwriting")
+
+
+def abandon_drafts() -> None:
+    """Remove what this process is writing, for those who must leave without unwinding."""
+    for draft in list(_drafts):
+        _removed(draft)
+    for spill in Path(tempfile.gettempdir()).glob(f"tacit-spill-{os.getpid()}-*"):
+        _removed(spill)
 
 
 def _beside(target: Path, role: str) -> Path:
