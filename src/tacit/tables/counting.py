@@ -154,8 +154,7 @@ def distinct_counts(table: Table, columns: Sequence[str]) -> dict[str, int]:
     floats = [n for n, column in zip(names, columns, strict=True) if table[column].dtype.startswith("Float")]
     if floats:
         rows = rows.with_columns(*(nw.when(~nw.col(name).is_nan()).then(nw.col(name)).alias(name) for name in floats))
-    with table.reading():
-        found = rows.select(*(nw.col(name).n_unique() for name in names)).collect("pyarrow").to_native()
+    found = engines.collected(table, rows.select(*(nw.col(name).n_unique() for name in names)))
     return {column: int(found.column(name)[0].as_py()) for column, name in zip(columns, names, strict=True)}
 
 
@@ -182,8 +181,7 @@ def _grouped(table: Table, columns: list[str], weight: str | None) -> pa.Table:
             (nw.col("w") * nw.col("w")).sum().alias("squares"),
             (nw.len() - nw.col("good").sum()).alias("bad"),
         ]
-    with table.reading():
-        return rows.group_by(*names).agg(*aggregates).head(MAX_GROUPS + 1).collect("pyarrow").to_native()
+    return engines.collected(table, rows.group_by(*names).agg(*aggregates).head(MAX_GROUPS + 1))
 
 
 def _encoded(column: pa.ChunkedArray, name: str, order: tuple[str, ...]) -> tuple[tuple[Any, ...], Codes]:

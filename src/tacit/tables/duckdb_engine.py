@@ -6,12 +6,15 @@ import glob
 import os
 import re
 import secrets
+import shutil
 import tempfile
-from collections.abc import Iterator, Sequence
+import threading
+import weakref
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import count
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from tacit.errors import DataError, EngineError, SourceError, TacitError
 
@@ -19,8 +22,11 @@ if TYPE_CHECKING:
     import duckdb
     import pyarrow as pa
 
+Answer = TypeVar("Answer")
+
 # Names of variables and types on a connection that may be the caller's own.
 _serial = count()
+_connections: weakref.WeakKeyDictionary[duckdb.DuckDBPyConnection, Path] = weakref.WeakKeyDictionary()
 
 
 def connect() -> duckdb.DuckDBPyConnection:
@@ -37,6 +43,7 @@ def connect() -> duckdb.DuckDBPyConnection:
             "autoload_known_extensions": "false",
         },
     )
+    _connections[connection] = spill
     connection.execute("SET TimeZone = 'UTC'; SET enable_progress_bar = false")
     return connection
 
@@ -98,6 +105,47 @@ def reading(name: str) -> Iterator[None]:
         raise KeyboardInterrupt from error
     except duckdb.Error as error:
         raise translated(error, name) from error
+
+
+def answered(call: Callable[[], Answer]) -> Answer:
+    """What ``call`` gives, which asks DuckDB; Ctrl-C is heard at once.
+
+    DuckDB 2.0 hears of Ctrl-C now and then only, and one query interrupted in ten waits for ever for its own threads.
+    So the query runs on another thread, is interrupted from here, and left behind if it does not stop.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        return call()
+    answers: list[Answer] = []
+    failures: list[BaseException] = []
+    done = threading.Event()
+
+    def ask() -> None:
+        try:
+            answers.append(call())
+        except BaseException as error:  # noqa: BLE001 - raised again below, on the thread that asked
+            failures.append(error)
+        finally:
+            done.set()
+
+    threading.Thread(target=ask, daemon=True).start()
+    try:
+        done.wait()
+    except KeyboardInterrupt:
+        _stop(done)
+        raise
+    if failures:
+        raise failures[0]
+    return answers[0]
+
+
+def _stop(done: threading.Event) -> None:
+    for _ in range(20):
+        for connection in list(_connections):
+            connection.interrupt()
+        if done.wait(0.1):
+            return
+    for spill in list(_connections.values()):
+        shutil.rmtree(spill, ignore_errors=True)
 
 
 def translated(error: duckdb.Error, name: str) -> TacitError:

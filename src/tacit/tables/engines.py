@@ -57,11 +57,20 @@ def indexed(table: Table, rows: nw.LazyFrame[Any]) -> nw.LazyFrame[Any]:
     return rows
 
 
+def collected(table: Table, rows: nw.LazyFrame[Any]) -> pa.Table:
+    """Read ``rows``, made of the table's, as an Arrow table."""
+    with reading(table):
+        if table.engine == "spark":
+            return rows.collect("pyarrow").to_native()
+        from tacit.tables import duckdb_engine
+
+        return duckdb_engine.answered(lambda: rows.collect("pyarrow").to_native())
+
+
 def every(table: Table, columns: Sequence[str], step: int) -> pa.Table:
     """Every ``step``-th row of the columns, in order."""
     import narwhals as nw
 
     names = [f"c{i}" for i in range(len(columns))]
     rows = indexed(table, picked(table, columns, names)).filter(nw.col(ROW) % step == 0).sort(ROW)
-    found = rows.select(*names).collect("pyarrow").to_native()
-    return found.rename_columns(list(columns))
+    return collected(table, rows.select(*names)).rename_columns(list(columns))

@@ -51,8 +51,7 @@ def refuse_non_numbers(table: Table, columns: Sequence[str]) -> None:
         known = value.str.contains(f"{NUMBER}|{INFINITE}|{MINUS_INFINITE}|{MISSING}")
         bad = nw.when(~known).then(value)
         asked += [bad.count().alias(f"n_{name}"), bad.min().alias(f"first_{name}")]
-    with table.reading():
-        found = engines.picked(table, texts, names).select(*asked).collect("pyarrow").to_native().to_pylist()[0]
+    found = engines.collected(table, engines.picked(table, texts, names).select(*asked)).to_pylist()[0]
     for column, name in zip(texts, names, strict=True):
         if found[f"n_{name}"]:
             raise DataError(

@@ -45,6 +45,9 @@ def paired(original: Table, release: Table, *, secrets: Symbols, values: Symbols
     after = with_symbol(release, outputs, name="__y__")
     seen, records = np.empty(0, np.int64), np.empty(0, np.int64)
     for (s, x), (y,) in _in_step(_columns(before, ["__s__", "__x__"]), _columns(after, ["__y__"])):
+        # A row whose secret or value carries no weight says nothing about anyone; it was never counted.
+        counted = (s >= 0) & (x >= 0)
+        s, x, y = s[counted], x[counted], y[counted]
         code = (s * len(values) + x) * (len(outputs) + 1) + np.where(y < 0, len(outputs), y)
         seen, inverse = np.unique(np.concatenate([seen, code]), return_inverse=True)
         weight = np.concatenate([records, np.ones(len(code), np.int64)])

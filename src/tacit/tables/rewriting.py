@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from tacit.errors import ArgumentError, DataError
+from tacit.tables import engines
 from tacit.tables.drawing import AliasTable, alias_table, key_text
 from tacit.tables.symbols import Symbols
 from tacit.tables.table import Column, Table
@@ -148,8 +149,7 @@ def _refuse_unseen(table: Table, symbols: Symbols) -> None:
 
     name = "__tacit_symbol__"
     rows = with_symbol(table, symbols, name=name).rows
-    with table.reading():
-        number = int(rows.select(nw.col(name).is_null().sum()).collect("pyarrow").item())
+    number = int(engines.collected(table, rows.select(nw.col(name).is_null().sum())).column(name)[0].as_py())
     if number:
         raise DataError(
             f"{number:,} rows of {table.name} have released values that were never counted: "

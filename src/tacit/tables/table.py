@@ -131,8 +131,9 @@ class Table:
         """Number of rows."""
         import narwhals as nw
 
-        with self.reading():
-            return int(self.rows.select(nw.len().alias("n")).collect("pyarrow").item())
+        from tacit.tables import engines
+
+        return int(engines.collected(self, self.rows.select(nw.len().alias("n"))).column("n")[0].as_py())
 
     def sample(self, columns: Sequence[str], rows: int) -> pa.Table:
         """At most ``rows`` rows, evenly spaced, in order: those whose index is a multiple of a step.

@@ -44,11 +44,12 @@ def write_table(table: Table, path: str | os.PathLike[str], *, like: Table) -> N
             from tacit.tables import spark_engine
 
             with spark_engine.spooled(table) as relation:
-                _write(relation, target, like)
+                duckdb_engine.answered(lambda: _write(relation, target, like))
         else:
             import narwhals as nw
 
-            _write(nw.to_native(table.frame), target, like)
+            rows = nw.to_native(table.frame)
+            duckdb_engine.answered(lambda: _write(rows, target, like))
 
 
 def _write(relation: duckdb.DuckDBPyRelation, target: Path, like: Table) -> None:
