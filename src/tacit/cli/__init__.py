@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import os
 import sys
 from typing import NoReturn
@@ -38,9 +37,8 @@ def main() -> NoReturn:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(0)
     except OSError as error:
-        if error.errno not in (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES, errno.EPERM, errno.EFBIG):
-            raise
-        _refuse(f"cannot write {error.filename or 'the output'}: {os.strerror(error.errno)}; nothing was released", 3)
+        where = error.filename or "the output"
+        _refuse(f"cannot read or write {where}: {error.strerror or error}; nothing was released", 3)
 
 
 def _refuse(message: str, code: int) -> NoReturn:

@@ -65,6 +65,8 @@ def audit(
     from tacit.cli.showing import show, watched
     from tacit.workflows.auditing import audit as run
 
+    if page is not None and page.suffix.lower() not in (".html", ".htm"):
+        raise click.BadParameter(f"'{page}' does not end in .html", param_hint="--report")
     with watched(quiet=quiet) as progress:
         result = run(table, epsilon=epsilon, scores=scores, shuffle=shuffles, progress=progress, **words)
     if page is not None:

@@ -19,7 +19,7 @@ Verdict = Literal["leak", "no leak detected", "cannot tell"]
 LEVEL = 0.05
 # numpy draws hypergeometric numbers only for populations below this.
 HYPERGEOMETRIC_LIMIT = 10**9
-# A null whose middle already reaches this share of what the measure can show leaves no room for a leak to be seen.
+# A null whose upper end already reaches this share of what the measure can show leaves no room for a leak to be seen.
 SATURATED = 0.95
 
 
@@ -101,17 +101,17 @@ class NullBand:
 def null_band(observed: float, shuffled: Sequence[float], *, ceiling: float = np.inf) -> NullBand:
     """Compare an observed measure with its values under shuffled secrets.
 
-    "cannot tell" is said where noise alone already fills the measure's range (its median is infinite, or within 5% of
-    ``ceiling``): then no observed value could stand out.
+    "cannot tell" is said where noise alone already fills the measure's range (its 95th percentile is infinite, or
+    within 5% of ``ceiling``): then no observed value could stand out.
     """
     values = np.sort(np.asarray(shuffled, dtype=np.float64))
     # Rounding must not turn a tie into a discovery.
     reached = values >= observed - 1e-12 * max(1.0, abs(observed)) if np.isfinite(observed) else np.isinf(values)
     p_value = (1 + int(reached.sum())) / (1 + len(values))
-    low, median, high = (float(np.quantile(values, q, method="inverted_cdf")) for q in (0.05, 0.5, 0.95))
+    low, high = (float(np.quantile(values, q, method="inverted_cdf")) for q in (0.05, 0.95))
     if p_value <= LEVEL:
         return NullBand(low, high, p_value, "leak")
-    if median >= SATURATED * ceiling:
+    if high >= SATURATED * ceiling:
         return NullBand(low, high, p_value, "cannot tell")
     return NullBand(low, high, p_value, "no leak detected")
 

@@ -42,7 +42,7 @@ _TONES: dict[str, Tone] = {
     "beyond": "bad",
     "passed": "good",
     "failed": "bad",
-    "secret guessed no better than the prior": "good",
+    "not detectably better than the prior": "good",
     "within the promise": "good",
     "promise broken": "bad",
 }

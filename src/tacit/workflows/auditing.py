@@ -289,7 +289,7 @@ def suggestion(curve: Funnel, *, max_loss: float) -> Suggestion:
         max_loss,
         epsilon,
         loss,
-        f"With epsilon {epsilon:g} nats the release loses {loss:.1%} of its information ({max_loss:.0%} tolerated).",
+        f"With --epsilon {epsilon:g} the release loses {loss:.1%} of its information ({max_loss:.0%} tolerated).",
     )
 
 
@@ -298,6 +298,8 @@ def _with_scores(result: AuditResult, found: Counted, path: Path) -> AuditResult
     from tacit.tables.sources import FORMATS
     from tacit.tables.writing import SUFFIXES, whole_file, write_table
 
+    if found.question.original.path is not None and path.resolve() == found.question.original.path.resolve():
+        raise ArgumentError(f"{path} is the table itself: choose another name for the scores")
     chosen = FORMATS.get(path.suffix.lower())
     if chosen not in SUFFIXES:
         raise ArgumentError(f"cannot write scores to {path}: name a file that ends in {', '.join(SUFFIXES.values())}")

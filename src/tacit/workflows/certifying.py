@@ -48,7 +48,7 @@ def certificate_of(found: Counted, plan: Plan, data: Path, keep_secret: bool, ra
             "values_merged": int(plan.merged.sum()),
             "records_merged": float(found.joint.marginal[plan.merged].sum()),
         },
-        assumptions=_assumptions(keep_secret, question.weight is not None, rules.delta),
+        assumptions=_assumptions(found, rules, keep_secret),
         measures=tuple(
             MeasureChange(
                 m.name,
@@ -93,16 +93,24 @@ def _claim(rules: Rules, secret: tuple[str, ...]) -> str:
     return f"{what}, except for pairs of total probability {rules.delta:g}, which may exceed it {ceiling}."
 
 
-def _assumptions(keep_secret: bool, weighted: bool, delta: float) -> tuple[str, ...]:
+def _assumptions(found: Counted, rules: Rules, keep_secret: bool) -> tuple[str, ...]:
     texts = [
         "The table is the population: probabilities are its shares. For people outside it the claim is an estimate.",
         "The adversary knows those shares and how the release was made, and sees one record of it; it knows nothing "
         "else about the person.",
         "Rows of the same person, other releases of the same people, and columns from elsewhere are not counted in.",
     ]
-    if weighted:
+    if rules.replacement is not None and np.count_nonzero(rules.replacement) > 1:
+        texts.append(
+            "The bound is about the draw of the replacements. Whoever recounts this one release beside the secrets "
+            "finds chance deviations from it, as in any sample."
+        )
+    cut = [made.column for made in found.question.cuts if made.column in rules.secret]
+    if cut:
+        texts.append(f"The secret {', '.join(cut)} was cut into groups: the claim is about which group a record is in.")
+    if found.question.weight is not None:
         texts.append("Probabilities are shares of the total weight.")
-    if delta > 0:
+    if rules.delta > 0:
         texts.append(
             "With delta above zero the bound may fail with that probability over pairs of secret and record; the "
             "share of records that breach it for some secret can be much larger and is given as breach_share. Later "

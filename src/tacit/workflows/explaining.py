@@ -78,15 +78,14 @@ def explain(name: str | None = None) -> str:
     """The explanation of one name, or the list of all names."""
     if name is None:
         return "Terms:    " + ", ".join(TERMS) + "\nMeasures: " + ", ".join(MEASURES)
-    key = name.strip().lower().replace("-", "_")
-    spoken = key.replace("_", " ")
+    key = "_".join(name.lower().replace("-", " ").replace("_", " ").split())
     if key in MEASURES:
         measure = MEASURES[key]
         term = f"\n\n{TERMS[key]}" if key in TERMS else ""
         return f"{measure.title} ({measure.unit})\n  {measure.formula}\n\n{measure.meaning}{term}"
-    for candidate in (key, spoken):
-        if candidate in TERMS:
-            return f"{candidate}\n\n{TERMS[candidate]}"
+    for term, text in TERMS.items():
+        if term.replace(" ", "_").replace("-", "_") == key:
+            return f"{term}\n\n{text}"
     near = get_close_matches(key, [*TERMS, *MEASURES], n=1, cutoff=0.5)
-    hint = f"; did you mean '{near[0]}'?" if near else ""
+    hint = f"; did you mean '{near[0]}'?" if near else "."
     raise ArgumentError(f"nothing is called '{name}'{hint} 'tacit explain' lists all names")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -62,7 +62,8 @@ def plan(found: Counted, epsilon: float, delta: float, epsilon_max: float, repla
         cuts=found.question.cuts,
         symbols=found.symbols,
         merged=merged,
-        replacement=None if replacement == "suppress" else np.array(channel.replacement),
+        # Where nothing is merged there is nothing to draw; a later batch's unseen values are then suppressed.
+        replacement=None if replacement == "suppress" or not merged.any() else np.array(channel.replacement),
         epsilon=epsilon,
         delta=delta,
         epsilon_max=epsilon_max,
@@ -72,8 +73,19 @@ def plan(found: Counted, epsilon: float, delta: float, epsilon_max: float, repla
 
 
 def plan_by_rules(found: Counted, rules: Rules) -> Plan:
-    made_by = {"name": "watchdog", "replacement": "as in the rules", "method": "rules of an earlier release"}
-    return _applied(found, rules, found.symbols.positions_in(rules.symbols), made_by)
+    """What an earlier release merged, and besides it what is too risky in this table."""
+    position = found.symbols.positions_in(rules.symbols)
+    bound = rules.epsilon if rules.delta == 0 else rules.epsilon_max
+    added = (position >= 0) & ~rules.merged[position] & (risk(found.joint) > bound + TOLERANCE)
+    merged = rules.merged.copy()
+    merged[position[added]] = True
+    made_by = {
+        "name": "watchdog",
+        "replacement": "as in the rules",
+        "method": "rules of an earlier release",
+        "values_merged_besides": int(added.sum()),
+    }
+    return _applied(found, replace(rules, merged=merged), position, made_by)
 
 
 def _applied(found: Counted, rules: Rules, position: NDArray[np.int64], made_by: dict[str, Any]) -> Plan:

@@ -61,13 +61,14 @@ def protect(
         What takes the place of a merged value: a value drawn in proportion to the merged ones (keeps every
         column's marginal), or uniformly; the most frequent merged value; nothing.
     rules : path, optional
-        ``private/rules.json`` of an earlier release: treat this batch alike. Values it does not know are risky.
+        ``private/rules.json`` of an earlier release: treat this batch alike. Values it does not know are risky, and
+        values that exceed epsilon in this batch are merged besides.
     keep_secret : bool
         Leave the secret in the file. Whoever reads the file then reads the secret.
     max_loss : float
         Tolerated loss, for the suggestion that comes with a poor release.
     overwrite : bool
-        Replace an existing release.
+        Replace an existing release; nothing else is ever replaced.
     random_state : int, optional
         For a release that can be made again; without it the draws come from the system's secure source.
 
@@ -86,7 +87,10 @@ def protect(
     secret and output, and the release is written only if it is within what was claimed. Rows whose value is not
     merged are unchanged and in their place.
     """
-    _check_arguments(epsilon, delta, epsilon_max, replacement, rules)
+    if rules is None:
+        _check_bounds(epsilon, delta, epsilon_max, replacement)
+    elif any(given is not None for given in (secret, released, bins, epsilon)) or delta:
+        raise ArgumentError("the rules settle secret, released, bins, epsilon and delta: leave those out with --rules")
     earlier = Rules.load(rules) if rules is not None else None
     question = ask(
         source,
@@ -98,6 +102,7 @@ def protect(
         keep_ids=earlier.released if earlier else keep_ids,
         engine=engine,
     )
+    _check_target(Path(out), question.original.path, overwrite)
     found = counted(question, progress=progress)
     progress("choosing what to merge", None)
     if earlier is not None:
@@ -126,22 +131,30 @@ def protect(
     return result
 
 
-def _check_arguments(
-    epsilon: float | None, delta: float, epsilon_max: float, replacement: str, rules: str | Path | None
-) -> None:
-    if rules is None:
-        if epsilon is None:
-            raise ArgumentError("say how much may be learned: epsilon, in nats (--epsilon 0.5), or give --rules")
-        checked_epsilon(epsilon)
-        checked_epsilon(epsilon_max, name="epsilon_max")
-        if epsilon_max < epsilon:
-            raise ArgumentError(
-                f"epsilon_max ({epsilon_max:g}) is the looser bound; it cannot be below epsilon ({epsilon:g})"
-            )
+def _check_bounds(epsilon: float | None, delta: float, epsilon_max: float, replacement: str) -> None:
+    if epsilon is None:
+        raise ArgumentError("say how much may be learned: epsilon, in nats (--epsilon 0.5), or give --rules")
+    checked_epsilon(epsilon)
+    checked_epsilon(epsilon_max, name="epsilon_max")
+    if epsilon_max < epsilon:
+        raise ArgumentError(
+            f"epsilon_max ({epsilon_max:g}) is the looser bound; it cannot be below epsilon ({epsilon:g})"
+        )
     if not 0 <= delta < 1:
         raise ArgumentError(f"delta is a probability, 0 or more and below 1; got {delta}")
     if replacement not in REPLACEMENTS:
         raise ArgumentError(f"no replacement '{replacement}'; choose one of {', '.join(REPLACEMENTS)}")
+
+
+def _check_target(out: Path, source: Path | None, overwrite: bool) -> None:
+    """Never put a release over anything but a release, and never over the table it is made from."""
+    target = out.resolve()
+    if source is not None and source.resolve().is_relative_to(target):
+        raise ArgumentError(f"{out} holds the original {source.name}: choose another directory for the release")
+    if not overwrite or not target.is_dir() or not any(target.iterdir()):
+        return
+    if not (target / "certificate.json").is_file():
+        raise ArgumentError(f"{out} is not a release of Tacit, so it is not overwritten: choose another directory")
 
 
 def _write_data(
@@ -178,10 +191,15 @@ def _write_papers(result: ProtectResult, rules: Rules, directory: Path) -> None:
 
 
 def _headline(certificate: Certificate) -> str:
-    merged = certificate.mechanism["records_merged"]
+    kept = 1 - certificate.mechanism["records_merged"]
+    cost = f"{kept:.1%} of the records are not merged, {certificate.utility.nmil:.1%} of the information is lost."
+    if certificate.delta == 0:
+        attained, asked = f"{certificate.attained_epsilon:.4g} nats", f"{certificate.epsilon:g} nats"
+        return f"The release leaks at most {attained} ({asked} were asked): {cost}"
     return (
-        f"The release leaks at most {certificate.attained_epsilon:.4g} nats ({certificate.epsilon:g} nats were asked): "
-        f"{1 - merged:.1%} of the records are unchanged, {certificate.utility.nmil:.1%} of the information is lost."
+        f"The release leaks at most {certificate.epsilon:g} nats except with probability "
+        f"{certificate.attained_delta:.3g} ({certificate.delta:g} allowed), and {certificate.breach_share:.1%} of the "
+        f"records exceed it for some secret: {cost}"
     )
 
 

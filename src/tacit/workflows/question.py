@@ -22,6 +22,7 @@ Bins = Mapping[str, int | Sequence[float]]
 # A number column with more distinct values than this is cut unless the user says otherwise.
 MANY_VALUES = 50
 AUTOMATIC_BINS = 10
+MOST_BINS = 100
 # Rows looked at before deciding whether a text column could be different in every row.
 FIRST_LOOK = 5_000
 
@@ -80,7 +81,7 @@ def ask(
         raise DataError(f"{table.name} has no rows: there is nothing to measure")
     distinct = _distinct(table, [column for column in used if column.name not in asked], head)
     _refuse_ids(table, used, distinct, head, confirmed={*asked, *names(keep_ids)})
-    cuts, cut_notes = _cuts(table, used, asked, distinct)
+    cuts, cut_notes = _cuts(table, used, asked, {n: d for n, d in distinct.items() if n not in names(keep_ids)})
     roles = _roles(table, secrets, shown, weight, distinct, cuts)
     return Question(
         original=table,
@@ -97,6 +98,10 @@ def ask(
 def _released(
     table: Table, secret: tuple[str, ...], released: tuple[str, ...], dropped: tuple[str, ...], weight: str | None
 ) -> tuple[str, ...]:
+    if weight is not None and weight in (*secret, *released):
+        raise ArgumentError(
+            f"column '{weight}' is named as the weight and as secret or released; it can be one of them"
+        )
     for name in released:
         if name in secret:
             raise ArgumentError(f"column '{name}' is named both secret and released; a released secret hides nothing")
@@ -161,10 +166,12 @@ def _cuts(
         elif column.kind != "number":
             raise ArgumentError(f"column '{name}' holds {column.kind}, not numbers; only numbers can be cut (--bins)")
         elif isinstance(wish, int):
-            if wish < 2:
-                raise ArgumentError(f"--bins {name}={wish}: at least 2 groups are needed")
+            if not 2 <= wish <= MOST_BINS:
+                raise ArgumentError(f"--bins {name}={wish}: choose between 2 and {MOST_BINS} groups")
             made = cut_points(table, name, wish)
         else:
+            if len(wish) >= MOST_BINS:
+                raise ArgumentError(f"--bins {name}: {len(wish)} edges are more than the {MOST_BINS - 1} allowed")
             made = Cut(name, tuple(float(edge) for edge in wish))
         cuts.append(made)
     unknown = set(asked) - {column.name for column in used}

@@ -337,6 +337,6 @@ class AttackResult(Result):
     optimal_before: float
     optimal_after: float
     adversaries: tuple[Adversary, ...]
-    verdict: Literal["secret guessed no better than the prior", "within the promise", "promise broken"]
+    verdict: Literal["not detectably better than the prior", "within the promise", "promise broken"]
     headline: str
     notes: Sequence[str] = ()
