@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.sql import Column, DataFrame, SparkSession
 
+# Spark takes a quoted empty cell for missing unless it is read as something else; no text holds this character.
+_EMPTY = "\uffff"
 # monotonically_increasing_id keeps the partition above these bits and the place in it below.
 _PLACE_BITS = 33
 
@@ -143,6 +145,9 @@ def open_path(path: Path, format: str, delimiter: str | None) -> Table:
     if format == "duckdb":
         raise EngineError(f"{path} is a DuckDB database, which Spark cannot read: use --engine duckdb")
     plain = open_table(path, delimiter=delimiter)
+    session()  # says in one line if Spark is not there
+    from pyspark.sql import functions as F
+
     spark, address = session(), f"file:{path.resolve()}"
     with reading(str(path)):
         if format == "csv":
@@ -158,7 +163,10 @@ def open_path(path: Path, format: str, delimiter: str | None) -> Table:
                 multiLine=True,
                 enforceSchema=True,
                 maxCharsPerColumn=-1,
+                emptyValue=_EMPTY,
             )
+            whole = [F.when(column(n) == _EMPTY, "").otherwise(column(n)).alias(n) for n in plain.names]
+            frame = frame.select(*whole)
         elif format == "jsonl":
             frame = spark.read.json(address, mode="FAILFAST").select(*(column(name) for name in plain.names))
         elif format == "parquet":
