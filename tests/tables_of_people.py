@@ -39,7 +39,7 @@ def read_csv(path: Path) -> dict[str, list[str]]:
     """A CSV as columns of text."""
     with path.open(newline="", encoding="utf-8") as file:
         names, *rows = list(csv.reader(file))
-    return {name: [row[at] for row in rows] for at, name in enumerate(names)}
+    return {name: [row[at] if row else "" for row in rows] for at, name in enumerate(names)}
 
 
 def joint_of(columns: Columns, secret: str, released: Sequence[str]) -> tuple[np.ndarray, dict[tuple[Any, ...], int]]:

@@ -9,9 +9,9 @@ import pyarrow as pa
 import pytest
 from scipy.stats import binom
 
+from tables_of_people import clinic, write_csv
 from tacit import DataError, attack, protect
 from tacit.workflows.attacking import Lookup, binomial_interval
-from tables_of_people import clinic, write_csv
 
 
 @pytest.fixture(scope="module")

@@ -10,8 +10,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from tacit import ArgumentError, ColumnError, DataError, audit, log_lift, mutual_information, protect, risk
 from tables_of_people import clinic, joint_of, write_csv
+from tacit import ArgumentError, ColumnError, DataError, audit, log_lift, mutual_information, protect, risk
 
 RELEASED = ["age", "ward", "district"]
 

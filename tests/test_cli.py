@@ -13,8 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from tacit.cli import main
 from tables_of_people import clinic, write_csv
+from tacit.cli import main
 
 Run = Callable[..., tuple[int, str, str]]
 

@@ -11,9 +11,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from tacit import ArgumentError, NotCertifiedError, SourceError, protect, risk
-from tacit.workflows import protecting
 from tables_of_people import clinic, joint_of, read_csv, write_csv
+from tacit import ArgumentError, NotCertifiedError, SourceError, protect, risk, verify
+from tacit.workflows import protecting
 
 RELEASED = ["age", "ward", "district"]
 
@@ -253,19 +253,30 @@ def test_the_next_batch_is_treated_alike_and_unseen_values_count_as_risky(tmp_pa
     assert merged_before <= set(json.loads((tmp_path / "two" / "private" / "rules.json").read_text())["merged"])
 
 
-def test_a_batch_that_the_rules_do_not_keep_within_epsilon_is_not_written(tmp_path: Path) -> None:
+def test_a_batch_that_the_rules_alone_would_not_keep_within_epsilon_is_covered(tmp_path: Path) -> None:
     protect(write_csv(tmp_path / "one.csv", clinic(3000)), secret="illness", epsilon=1.0, out=tmp_path / "one")
     columns = clinic(3000)
     # The wards that were merged now hold one illness only, and nothing else is risky.
     columns["illness"] = [
         s if w == "general" else "asthma" for s, w in zip(columns["illness"], columns["ward"], strict=True)
     ]
-    with pytest.raises(NotCertifiedError, match="without --rules"):
-        protect(
-            write_csv(tmp_path / "two.csv", columns),
-            rules=tmp_path / "one" / "private" / "rules.json",
-            out=tmp_path / "two",
-        )
+    batch = write_csv(tmp_path / "two.csv", columns)
+    result = protect(batch, rules=tmp_path / "one" / "private" / "rules.json", out=tmp_path / "two")
+    assert result.certificate.attained_epsilon <= 1.0
+    assert result.certificate.mechanism["values_merged_besides"] > 0
+    assert verify(tmp_path / "two", against=batch).verdict == "holds"
+
+
+def test_a_plan_that_misses_its_epsilon_is_never_written(people: Path, tmp_path: Path, monkeypatch) -> None:
+    """Whatever a mechanism claims, the joint of secret and output decides."""
+    from tacit.workflows import planning
+
+    protect(people, secret="illness", epsilon=0.5, out=tmp_path / "one")
+    monkeypatch.setattr(planning, "cover", lambda joint, merged, epsilon: np.zeros_like(merged))
+    rules = json.loads((tmp_path / "one" / "private" / "rules.json").read_text())
+    (tmp_path / "rules.json").write_text(json.dumps({**rules, "merged": []}))
+    with pytest.raises(NotCertifiedError, match="nothing was written"):
+        protect(people, rules=tmp_path / "rules.json", out=tmp_path / "two")
     assert not (tmp_path / "two").exists()
 
 

@@ -9,8 +9,8 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from tacit import SourceError, protect, verify
 from tables_of_people import clinic, read_csv, write_csv
+from tacit import SourceError, protect, verify
 
 
 @pytest.fixture

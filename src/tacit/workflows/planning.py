@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.errors import NotCertifiedError
+from tacit.lift.covering import cover
 from tacit.lift.joint import Joint, Mask, Matrix, Vector
 from tacit.lift.measures import log_lift, risk
 from tacit.lift.mechanisms import watchdog
@@ -76,14 +77,15 @@ def plan_by_rules(found: Counted, rules: Rules) -> Plan:
     """What an earlier release merged, and besides it what is too risky in this table."""
     position = found.symbols.positions_in(rules.symbols)
     bound = rules.epsilon if rules.delta == 0 else rules.epsilon_max
-    added = (position >= 0) & ~rules.merged[position] & (risk(found.joint) > bound + TOLERANCE)
+    alike = (position < 0) | rules.merged[position]
+    needed = cover(found.joint, alike | (risk(found.joint) > bound + TOLERANCE), bound)
     merged = rules.merged.copy()
-    merged[position[added]] = True
+    merged[position[needed & (position >= 0)]] = True
     made_by = {
         "name": "watchdog",
         "replacement": "as in the rules",
         "method": "rules of an earlier release",
-        "values_merged_besides": int(added.sum()),
+        "values_merged_besides": int((needed & ~alike).sum()),
     }
     return _applied(found, replace(rules, merged=merged), position, made_by)
 
