@@ -110,7 +110,9 @@ def test_random_tables_are_rewritten_as_the_oracle_does(seen, fresh, seed, dense
     p = random.dirichlet(np.full(len(symbols), 0.5))
     with pytest.MonkeyPatch.context() as patch:
         if not dense:
-            patch.setattr(duckdb_rewriting, "DENSE", 0)
+            patch.setattr(duckdb_rewriting, "DENSE_BITS", 0)
+            patch.setattr(duckdb_rewriting, "DENSE_NUMBERS", 0)
+            patch.setattr(duckdb_rewriting, "PACKED", 4)
         done = rewrite(open_table(data), symbols, merged=merged, replacement=p, key=KEY)
         same(rows_of(done), slow_rewrite(data.to_pylist(), symbols, merged, alias_table(p), KEY))
 
@@ -123,7 +125,8 @@ def test_the_order_of_rows_is_kept_on_two_threads(tmp_path, monkeypatch, dense):
     from tacit.tables import write_table
 
     if not dense:
-        monkeypatch.setattr(duckdb_rewriting, "DENSE", 0)
+        monkeypatch.setattr(duckdb_rewriting, "DENSE_BITS", 0)
+        monkeypatch.setattr(duckdb_rewriting, "DENSE_NUMBERS", 0)
     path, out = tmp_path / "in.parquet", tmp_path / "out.parquet"
     duckdb.connect().execute(
         "COPY (SELECT i, 'a' || (i * 7919 % 40) AS a, (i * 104729 % 30)::INTEGER AS b FROM range(400000) t(i)) "

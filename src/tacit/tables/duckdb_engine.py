@@ -81,6 +81,23 @@ def variable(relation: duckdb.DuckDBPyRelation, values: pa.Array, sql: str = "li
     return f"getvariable('{name}')"
 
 
+def constant_list(relation: duckdb.DuckDBPyRelation, values: pa.Array, kind: str | None = None) -> str:
+    """Hold ``values`` as a list (of type ``kind``) on the relation's connection; gives the SQL that reads it.
+
+    A list in a table of one row is looked into without being built again for every batch, as a variable would be,
+    and the cross product with one row keeps the order.
+    """
+    import pyarrow as pa
+
+    name = f"tacit_{next(_serial)}"
+    # DuckDB finds this table by the name of the Python variable.
+    tacit_values = pa.table({"v": pa.ListArray.from_arrays(pa.array([0, len(values)], pa.int32()), values)})
+    cast = f"v::{kind}[]" if kind else "v"
+    relation.query("tacit_unused", f"CREATE TEMP TABLE {name} AS SELECT {cast} AS v FROM tacit_values")
+    del tacit_values
+    return f"(SELECT v FROM {name})"
+
+
 def enumeration(relation: duckdb.DuckDBPyRelation, labels: Sequence[str]) -> str:
     """Make an enumeration type of ``labels`` on the relation's connection; gives its name.
 

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from math import prod
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tacit.tables.drawing import BITS, HEX_DIGITS, AliasTable
-from tacit.tables.duckdb_engine import column_type, enumeration, identifier, text, variable
+from tacit.tables.duckdb_engine import column_type, constant_list, enumeration, identifier, text, variable
 from tacit.tables.levels import level_text, positions_of
 from tacit.tables.symbols import Symbols
 from tacit.tables.table import ROW
@@ -20,47 +20,21 @@ if TYPE_CHECKING:
 
 CODE = "__tacit_code__"
 SLOT = "__tacit_slot__"
+KEPT = "__tacit_kept__"
 BITS_OF_ROW = "__tacit_bits__"
 
-# Up to this many combinations of levels the code of a row is a position in a dense list; beyond, a join finds it.
-DENSE = 1 << 24
+# DuckDB copies a constant for every 2,048 rows. Up to so many combinations of levels that costs next to nothing, and a
+# row finds its entry by position; beyond, a join finds it and a sort puts the rows back in order.
+DENSE_NUMBERS = 1 << 16
+DENSE_BITS = 1 << 20
+# Codes of several columns are packed into one number below this.
+PACKED = 1 << 62
 
 
-@dataclass(frozen=True, eq=False)
-class Coded:
-    """Rows with the code of their symbol; a code is null or below ``size``; ``codes`` are those of the symbols."""
-
-    relation: duckdb.DuckDBPyRelation
-    size: int
-    codes: NDArray[np.int64]
-
-    def flags(self, wanted: NDArray[np.bool_]) -> str:
-        """SQL that is true for rows whose symbol is ``wanted``, and false for all others, unseen ones included."""
-        import pyarrow as pa
-
-        bits = np.zeros(self.size, np.uint8)
-        known = self.codes >= 0
-        bits[self.codes[known & wanted]] = 1
-        written = (bits + ord("0")).tobytes().decode()
-        # One bit of a constant is read in a nanosecond or two; a list element takes sixty.
-        held = variable(self.relation, pa.array([written]), "first(v)::BIT")
-        return f"coalesce(get_bit({held}, {identifier(CODE)}::INTEGER) = 1, false)"
-
-    def looked_up(self, values: NDArray[Any]) -> str:
-        """SQL for the entry of ``values`` (one for each symbol) of a row; null where it is unseen."""
-        import pyarrow as pa
-
-        known = self.codes >= 0
-        filled = np.zeros(self.size, values.dtype)
-        filled[self.codes[known]] = values[known]
-        missing = np.ones(self.size, bool)
-        missing[self.codes[known]] = False
-        held = variable(self.relation, pa.array(filled, mask=missing))
-        return f"{held}[{identifier(CODE)} + 1]"
-
-
-def coded(relation: duckdb.DuckDBPyRelation, symbols: Symbols) -> Coded:
-    """Give each row the code of its symbol, in row order."""
+def looked_up(
+    relation: duckdb.DuckDBPyRelation, symbols: Symbols, values: Mapping[str, NDArray[Any]]
+) -> duckdb.DuckDBPyRelation:
+    """The rows, in order, with columns that hold the entry of ``values`` of each row's symbol; null where unseen."""
     parts, sizes, positions = [], [], []
     for name, levels in zip(symbols.columns, symbols.levels, strict=True):
         sql, size, position = _column_code(relation, name, levels)
@@ -69,15 +43,34 @@ def coded(relation: duckdb.DuckDBPyRelation, symbols: Symbols) -> Coded:
         positions.append(position)
     # The position of each symbol's level in each column; -1 where the level cannot occur in the column's type.
     at = np.column_stack([p[symbols.codes[:, c]] for c, p in enumerate(positions)])
-    total = 1
-    for size in sizes:
-        total *= size
-    if total <= DENSE:
-        strides = np.cumprod([1, *sizes[:-1]])
-        flat = np.where((at >= 0).all(axis=1), at @ strides, -1)
-        code = " + ".join(f"({part}) * {stride}" for part, stride in zip(parts, strides, strict=True))
-        return Coded(relation.project(f"*, {code} AS {identifier(CODE)}"), total, flat)
-    return _joined(relation, parts, at)
+    total = prod(sizes)
+    limit = DENSE_BITS if all(array.dtype == np.bool_ for array in values.values()) else DENSE_NUMBERS
+    if total > limit:
+        return _joined(relation, parts, at, values)
+    strides = np.cumprod([1, *sizes[:-1]])
+    known = (at >= 0).all(axis=1)
+    code = " + ".join(f"({part}) * {stride}" for part, stride in zip(parts, strides, strict=True))
+    coded = relation.project(f"*, {code} AS {CODE}")
+    places = (at @ strides)[known]
+    found = (f"{_by_position(relation, array[known], places, total)} AS {identifier(n)}" for n, array in values.items())
+    kept = (identifier(column) for column in relation.columns)
+    return coded.project(", ".join([*kept, *found]))
+
+
+def _by_position(relation: duckdb.DuckDBPyRelation, values: NDArray[Any], places: NDArray[np.int64], size: int) -> str:
+    """SQL for the entry at the place that CODE tells; null where CODE is null or no entry is there."""
+    import pyarrow as pa
+
+    filled = np.zeros(size, values.dtype)
+    filled[places] = values
+    if values.dtype == np.bool_:
+        # One bit of a constant is read in a few nanoseconds; unseen combinations are false, as doubt must be.
+        written = (filled + ord("0")).astype(np.uint8).tobytes().decode()
+        held = variable(relation, pa.array([written]), "first(v)::BIT")
+        return f"(get_bit({held}, {CODE}::INTEGER) = 1)"
+    missing = np.ones(size, bool)
+    missing[places] = False
+    return f"{constant_list(relation, pa.array(filled, mask=missing))}[{CODE} + 1]"
 
 
 def _column_code(
@@ -108,76 +101,106 @@ def _as_stored(relation: duckdb.DuckDBPyRelation, written: list[str | None], kin
     return [row[0] for row in rows]
 
 
-def _joined(relation: duckdb.DuckDBPyRelation, parts: list[str], at: NDArray[np.int64]) -> Coded:
+def _joined(
+    relation: duckdb.DuckDBPyRelation, parts: list[str], at: NDArray[np.int64], values: Mapping[str, NDArray[Any]]
+) -> duckdb.DuckDBPyRelation:
     """By a join and a sort on the row position, both of which the engine can do on disk."""
     import pyarrow as pa
 
     names = [f"__tacit_c{c}__" for c in range(len(parts))]
     known = (at >= 0).all(axis=1)
-    lookup = {name: at[known, c] for c, name in enumerate(names)} | {CODE: np.flatnonzero(known)}
+    lookup = {name: at[known, c] for c, name in enumerate(names)} | {n: array[known] for n, array in values.items()}
+    # DuckDB finds this table by the name of the Python variable.
     tacit_symbols = pa.table(lookup)
     keyed = relation.project("*, " + ", ".join(f"{part} AS {name}" for part, name in zip(parts, names, strict=True)))
-    kept = ", ".join(f"r.{identifier(column)}" for column in relation.columns)
+    kept = [f"r.{identifier(column)}" for column in relation.columns]
+    found = [f"s.{identifier(name)}" for name in values]
     joined = keyed.query(
         "tacit_rows",
-        f"SELECT {kept}, s.{CODE} FROM tacit_rows r LEFT JOIN tacit_symbols s ON "
+        f"SELECT {', '.join([*kept, *found])} FROM tacit_rows r LEFT JOIN tacit_symbols s ON "
         + " AND ".join(f"r.{name} = s.{name}" for name in names)
         + f" ORDER BY r.{identifier(ROW)}",
     )
     del tacit_symbols
-    return Coded(joined, len(at), np.where(known, np.arange(len(at)), -1))
+    return joined
 
 
-def suppressed(rows: Coded, symbols: Symbols, kept: NDArray[np.bool_]) -> duckdb.DuckDBPyRelation:
+def _flagged(relation: duckdb.DuckDBPyRelation, symbols: Symbols, kept: NDArray[np.bool_]) -> duckdb.DuckDBPyRelation:
+    """The rows with KEPT, which is false for rows that were never seen."""
+    found = looked_up(relation, symbols, {KEPT: kept})
+    columns = ", ".join(identifier(column) for column in relation.columns)
+    return found.project(f"{columns}, coalesce({KEPT}, false) AS {KEPT}")
+
+
+def suppressed(relation: duckdb.DuckDBPyRelation, symbols: Symbols, kept: NDArray[np.bool_]) -> duckdb.DuckDBPyRelation:
     """Every released cell of a row that is not kept becomes missing."""
-    flag = rows.flags(kept)
-    return _replaced(rows.relation.project(f"*, {flag} AS {SLOT}"), symbols, lambda _: f"NOT {SLOT}", lambda _: "NULL")
+    return _replaced(_flagged(relation, symbols, kept), symbols, f"NOT {KEPT}", dict.fromkeys(symbols.columns, "NULL"))
 
 
 def redrawn(
-    rows: Coded, symbols: Symbols, kept: NDArray[np.bool_], alias: AliasTable, key: str
+    relation: duckdb.DuckDBPyRelation, symbols: Symbols, kept: NDArray[np.bool_], alias: AliasTable, key: str
 ) -> duckdb.DuckDBPyRelation:
     """Every released cell of a row that is not kept becomes that of a drawn symbol."""
     import pyarrow as pa
 
-    source = rows.relation
     digits = f"substr(sha256({text(key)} || {identifier(ROW)}::VARCHAR), 1, {HEX_DIGITS})"
-    hashed = source.project(f"*, CASE WHEN NOT {rows.flags(kept)} THEN ('0x' || {digits})::BIGINT END AS {BITS_OF_ROW}")
-    threshold = variable(source, pa.array(alias.threshold))
+    hashed = _flagged(relation, symbols, kept).project(
+        f"*, CASE WHEN NOT {KEPT} THEN ('0x' || {digits})::BIGINT END AS {BITS_OF_ROW}"
+    )
+    threshold = constant_list(relation, pa.array(alias.threshold))
     bucket = f"({BITS_OF_ROW} >> {alias.shift})" if alias.shift < BITS else f"({BITS_OF_ROW} * 0)"
     rest = f"({BITS_OF_ROW} & {(1 << alias.shift) - 1})"
-    slot = f"CASE WHEN {BITS_OF_ROW} IS NOT NULL THEN 2 * {bucket} + ({rest} >= {threshold}[{bucket} + 1])::BIGINT END"
+    slot = f"CASE WHEN NOT {KEPT} THEN 2 * {bucket} + ({rest} >= {threshold}[{bucket} + 1])::BIGINT END"
     slotted = hashed.project(f"*, {slot} AS {SLOT}")
-    drawn = {}
-    for c, name in enumerate(symbols.columns):
-        written = [level_text(level) for level in symbols.levels[c]]
-        values = [written[code] for code in symbols.codes[alias.symbols, c]]
-        kind = column_type(source, name)
-        drawn[name] = variable(source, pa.array(values, pa.string()), f"list(v::{kind} ORDER BY i)")
-    return _replaced(slotted, symbols, lambda _: f"{SLOT} IS NOT NULL", lambda name: f"{drawn[name]}[{SLOT} + 1]")
+    packs = _packs([len(levels) for levels in symbols.levels])
+    packed, drawn = [], {}
+    for number, pack in enumerate(packs):
+        sizes = [len(symbols.levels[c]) for c in pack]
+        strides = np.cumprod([1, *sizes[:-1]])
+        codes = constant_list(relation, pa.array(symbols.codes[alias.symbols][:, pack] @ strides))
+        packed.append(f"CASE WHEN NOT {KEPT} THEN {codes}[{SLOT} + 1] END AS __tacit_pack{number}__")
+        for c, size, stride in zip(pack, sizes, strides, strict=True):
+            name = symbols.columns[c]
+            levels = pa.array([level_text(level) for level in symbols.levels[c]], pa.string())
+            held = constant_list(relation, levels, column_type(relation, name))
+            drawn[name] = f"{held}[(__tacit_pack{number}__ // {stride}) % {size} + 1]"
+    return _replaced(slotted.project(", ".join(["*", *packed])), symbols, f"NOT {KEPT}", drawn)
 
 
-def _replaced(relation: duckdb.DuckDBPyRelation, symbols: Symbols, risky: Any, value: Any) -> duckdb.DuckDBPyRelation:
-    hidden = {CODE, SLOT, BITS_OF_ROW}
+def _packs(sizes: Sequence[int]) -> list[list[int]]:
+    """Columns in groups whose codes, written one after the other, stay below PACKED."""
+    packs: list[list[int]] = []
+    room = 0
+    for column, size in enumerate(sizes):
+        if not packs or size > room:
+            packs.append([])
+            room = PACKED
+        packs[-1].append(column)
+        room //= size
+    return packs
+
+
+def _replaced(
+    relation: duckdb.DuckDBPyRelation, symbols: Symbols, risky: str, value: Mapping[str, str]
+) -> duckdb.DuckDBPyRelation:
     parts = []
     for column in relation.columns:
-        if column in hidden:
-            continue
         if column in symbols.columns:
-            parts.append(
-                f"CASE WHEN {risky(column)} THEN {value(column)} ELSE {identifier(column)} END AS {identifier(column)}"
-            )
-        else:
+            name = identifier(column)
+            parts.append(f"CASE WHEN {risky} THEN {value[column]} ELSE {name} END AS {name}")
+        elif not column.startswith("__tacit_") or column == ROW:
             parts.append(identifier(column))
     return relation.project(", ".join(parts))
 
 
-def valued(rows: Coded, values: Mapping[str, NDArray[Any]], unseen: float | None) -> duckdb.DuckDBPyRelation:
+def valued(
+    relation: duckdb.DuckDBPyRelation, symbols: Symbols, values: Mapping[str, NDArray[Any]], unseen: float | None
+) -> duckdb.DuckDBPyRelation:
     """The rows with a column for each of ``values``, looked up by symbol."""
-    parts = [identifier(column) for column in rows.relation.columns if column != CODE]
-    for name, array in values.items():
-        found = rows.looked_up(array)
-        if unseen is not None:
-            found = f"coalesce({found}, {text(level_text(float(unseen)) or '')}::DOUBLE)"
-        parts.append(f"{found} AS {identifier(name)}")
-    return rows.relation.project(", ".join(parts))
+    found = looked_up(relation, symbols, values)
+    if unseen is None:
+        return found
+    default = f"{text(level_text(float(unseen)) or '')}::DOUBLE"
+    parts = [identifier(column) for column in relation.columns]
+    parts += [f"coalesce({identifier(name)}, {default}) AS {identifier(name)}" for name in values]
+    return found.project(", ".join(parts))

@@ -67,7 +67,7 @@ def rewrite(
     from tacit.tables import duckdb_rewriting
 
     with table.reading():
-        rows = duckdb_rewriting.coded(nw.to_native(table.rows), symbols)
+        rows = nw.to_native(table.rows)
         if alias is None:
             done = duckdb_rewriting.suppressed(rows, symbols, ~mask)
         else:
@@ -119,8 +119,8 @@ def _valued(
 
     from tacit.tables import duckdb_rewriting
 
-    coded = duckdb_rewriting.coded(nw.to_native(table.rows), symbols)
-    rows: nw.LazyFrame[Any] = nw.from_native(duckdb_rewriting.valued(coded, values, unseen))
+    found = duckdb_rewriting.valued(nw.to_native(table.rows), symbols, values, unseen)
+    rows: nw.LazyFrame[Any] = nw.from_native(found)
     return rows
 
 
