@@ -121,9 +121,12 @@ def sibson(joint: Distribution, order: float) -> float:
     """
     joint = Joint.of(joint)
     order = _checked_order(order)
-    values = log_lift(joint)
     if order == 1:
         return mutual_information(joint)
+    if order == 2:
+        lift = joint.matrix / joint.prior[:, None] / joint.marginal
+        return _twice_log_mean_root(joint.marginal, joint.prior @ (lift - 1) ** 2)
+    values = log_lift(joint)
     if order == np.inf:
         return max(float(log_mean_exp(joint.marginal, values.max(axis=0))), 0.0)
     # With l the lift, sum_s p(s) l^order = sum_s p(s|x) l^(order-1): a mean that is 1 at order 1, so that
@@ -145,6 +148,8 @@ def arimoto(joint: Distribution, order: float) -> float:
     if order == np.inf:
         return max(float(np.log(guessing_probability(joint) / joint.prior.max())), 0.0)
     posterior = joint.matrix / joint.marginal
+    if order == 2:
+        return _twice_log_mean_root(joint.marginal, (posterior**2).sum(axis=0) / (joint.prior**2).sum() - 1)
     gains = (_log_power_mean(posterior, order) - _log_power_mean(joint.prior, order)) / order
     return max(order / (order - 1) * float(log_mean_exp(joint.marginal, gains)), 0.0)
 
@@ -247,6 +252,11 @@ def f_information(joint: Distribution, f: str | Generator, *, gamma: float | Non
         raise ArgumentError("f must give a number for every lift of an array; at 0, give it its limit")
     total = float((joint.prior[:, None] * terms * joint.marginal).sum())
     return max(total, 0.0)
+
+
+def _twice_log_mean_root(weights: Vector, excess: Vector) -> float:
+    """2 log of the mean of sqrt(1 + excess), exact for small excess: order 2 without the logs that other orders need."""
+    return max(2 * float(np.log1p(weights @ np.expm1(np.log1p(excess) / 2))), 0.0)
 
 
 def _distribution(values: ArrayLike, name: str) -> Vector:

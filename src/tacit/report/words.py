@@ -116,6 +116,8 @@ def printable(value: Any) -> str:
     screen of whoever reads the report.
     """
     text = "(missing)" if value is None else str(value)
+    if text.isascii() and text.isprintable():
+        return text
     return "".join(_safe_character(c) for c in text)
 
 
