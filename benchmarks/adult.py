@@ -15,10 +15,10 @@ from pathlib import Path
 
 import numpy as np
 
-NAMES = (
-    "age workclass fnlwgt education education-num marital-status occupation relationship race sex "
-    "capital-gain capital-loss hours-per-week native-country salary"
-).split()
+NAMES = [
+    *("age", "workclass", "fnlwgt", "education", "education-num", "marital-status", "occupation", "relationship"),
+    *("race", "sex", "capital-gain", "capital-loss", "hours-per-week", "native-country", "salary"),
+]
 RELEASED = ["age", "workclass", "education", "marital-status", "occupation", "race", "sex"]
 SECRET = "salary"
 
@@ -45,6 +45,7 @@ def main() -> None:
     from tacit.tables import count, open_table, scores
 
     people = pd.read_csv(path, names=NAMES, skipinitialspace=True, na_values="?").dropna().reset_index(drop=True)
+    people = people[[SECRET, *RELEASED]]
     assert len(people) == 30_162, len(people)
 
     def tacit() -> tuple[float, int]:

@@ -1,4 +1,4 @@
-"""Attack: adversaries find a planted leak, lose it on the release, and never beat what is possible by more than luck."""
+"""Attack: adversaries find a planted leak, lose it on the release, and beat the best possible by luck at most."""
 
 from __future__ import annotations
 

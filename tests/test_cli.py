@@ -224,7 +224,10 @@ def test_ctrl_c_in_the_middle_leaves_no_release(tmp_path: Path) -> None:
 
 def test_a_full_disk_is_one_line_and_no_release(people: Path, tmp_path: Path) -> None:
     """A limit on the size of files stands in for the full disk."""
-    limit = "import resource, signal; signal.signal(signal.SIGXFSZ, signal.SIG_IGN); resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096)); "
+    limit = (
+        "import resource, signal; signal.signal(signal.SIGXFSZ, signal.SIG_IGN); "
+        "resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096)); "
+    )
     code = limit + "import sys; from tacit.cli import main; sys.argv[0] = 'tacit'; main()"
     words = ["protect", str(people), "--secret", "illness", "--epsilon", "0.8", "-o", "release"]
     done = subprocess.run([sys.executable, "-c", code, *words], cwd=tmp_path, capture_output=True, text=True)

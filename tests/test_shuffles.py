@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
-from scipy.stats import chisquare
+from scipy.stats import chisquare, hypergeom
 
 from tacit.lift import shuffles
 from tacit.lift.joint import Joint
@@ -89,3 +89,22 @@ def test_weighted_tables_vary_as_their_effective_number_of_records() -> None:
         return float(np.mean(drawn))
 
     assert mean(1000.0) / mean(10000.0) == pytest.approx(10, rel=0.25)
+
+
+@given(st.integers(1, 60), st.data())
+def test_the_chance_of_a_count_is_the_hypergeometric_tail(total: int, data: st.DataObject) -> None:
+    successes, size = data.draw(st.integers(1, total)), data.draw(st.integers(1, total))
+    count = data.draw(st.integers(max(0, size + successes - total), min(size, successes)))
+    law = hypergeom(total, successes, size)
+    expected = min(1.0, 2 * min(law.cdf(count), law.sf(count - 1)))
+    found = shuffles.chance_of_count(count, size=size, successes=successes, total=total)
+    assert found == pytest.approx(expected, rel=1e-9)
+
+
+def test_the_chance_of_a_count_holds_for_millions_of_records() -> None:
+    law = hypergeom(10_000_000, 3_000_000, 1_000_000)
+    for count in (298_000, 299_990, 301_500):
+        expected = 2 * min(law.cdf(count), law.sf(count - 1))
+        found = shuffles.chance_of_count(count, size=1_000_000, successes=3_000_000, total=10_000_000)
+        assert found == pytest.approx(expected, rel=1e-6)
+    assert shuffles.chance_of_count(900_000, size=1_000_000, successes=3_000_000, total=10_000_000) == 0.0

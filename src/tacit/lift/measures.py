@@ -255,7 +255,7 @@ def f_information(joint: Distribution, f: str | Generator, *, gamma: float | Non
 
 
 def _twice_log_mean_root(weights: Vector, excess: Vector) -> float:
-    """2 log of the mean of sqrt(1 + excess), exact for small excess: order 2 without the logs that other orders need."""
+    """2 log of the mean of sqrt(1 + excess), exact for small excess: order 2 needs no other logs."""
     return max(2 * float(np.log1p(weights @ np.expm1(np.log1p(excess) / 2))), 0.0)
 
 

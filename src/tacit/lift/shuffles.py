@@ -72,14 +72,33 @@ def grouped(table: Matrix, group: np.ndarray, n_groups: int) -> Matrix:
 
 def plug_in_information(table: Matrix) -> float:
     """Mutual information of a table of counts (nats), its shares taken as probabilities."""
-    from scipy.special import xlogy
 
     def plogp(values: Vector | Matrix) -> float:
-        return float(xlogy(values, values).sum())
+        return float((values * np.log(np.where(values > 0, values, 1.0))).sum())
 
-    total = table.sum()
-    terms = plogp(table) - plogp(table.sum(axis=0)) - plogp(table.sum(axis=1)) + float(xlogy(total, total))
-    return max(terms / float(total), 0.0)
+    total = float(table.sum())
+    terms = plogp(table) - plogp(table.sum(axis=0)) - plogp(table.sum(axis=1)) + total * np.log(total)
+    return max(float(terms) / total, 0.0)
+
+
+def chance_of_count(count: int, *, size: int, successes: int, total: int) -> float:
+    """Probability of a count at least as far out on its side, doubled, when ``size`` of ``total`` records are drawn.
+
+    ``successes`` of the ``total`` records count (hypergeometric; two-sided by doubling the smaller tail).
+    """
+    low, high = max(0, size + successes - total), min(size, successes)
+    share = successes / total
+    middle, spread = size * share, np.sqrt(size * share * (1 - share) * (1 - (size - 1) / max(total - 1, 1)))
+    # Beyond forty standard deviations there is no mass that a float could hold.
+    low, high = max(low, int(middle - 40 * spread) - 1), min(high, int(middle + 40 * spread) + 1)
+    if not low <= count <= high:
+        return 0.0
+    j = np.arange(low, high)
+    steps = np.log((successes - j) / (j + 1.0)) + np.log((size - j) / (total - successes - size + j + 1.0))
+    weights = np.concatenate([[0.0], np.cumsum(steps)])
+    weights = np.exp(weights - weights.max())
+    tails = weights[: count - low + 1].sum(), weights[count - low :].sum()
+    return float(min(1.0, 2 * min(tails) / weights.sum()))
 
 
 @dataclass(frozen=True)

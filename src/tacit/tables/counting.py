@@ -13,7 +13,7 @@ from tacit.errors import ArgumentError, DataError
 from tacit.lift.joint import Joint
 from tacit.tables import engines
 from tacit.tables.numbers import as_number, refuse_non_numbers
-from tacit.tables.symbols import Codes, Symbols, in_order, labels
+from tacit.tables.symbols import Codes, Labels, Symbols, in_order
 from tacit.tables.table import Table
 
 if TYPE_CHECKING:
@@ -96,9 +96,9 @@ class Counts:
             raise ArgumentError(f"column '{name}' was not counted; counted: {', '.join(self.columns)}")
         return self.columns.index(name)
 
-    def labels(self) -> list[Any]:
+    def labels(self) -> Labels:
         """The values of each group."""
-        return labels(self.levels, self.codes)
+        return Labels(self.levels, self.codes)
 
 
 def count(table: Table, columns: Sequence[str], *, weight: str | None = None) -> Counts:

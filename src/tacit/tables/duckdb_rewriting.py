@@ -35,6 +35,9 @@ def looked_up(
     relation: duckdb.DuckDBPyRelation, symbols: Symbols, values: Mapping[str, NDArray[Any]]
 ) -> duckdb.DuckDBPyRelation:
     """The rows, in order, with columns that hold the entry of ``values`` of each row's symbol; null where unseen."""
+    limit = DENSE_BITS if all(array.dtype == np.bool_ for array in values.values()) else DENSE_NUMBERS
+    if prod(len(levels) + 1 for levels in symbols.levels) > limit:
+        return _joined(relation, symbols, values)
     parts, sizes, positions = [], [], []
     for name, levels in zip(symbols.columns, symbols.levels, strict=True):
         sql, size, position = _column_code(relation, name, levels)
@@ -43,16 +46,14 @@ def looked_up(
         positions.append(position)
     # The position of each symbol's level in each column; -1 where the level cannot occur in the column's type.
     at = np.column_stack([p[symbols.codes[:, c]] for c, p in enumerate(positions)])
-    total = prod(sizes)
-    limit = DENSE_BITS if all(array.dtype == np.bool_ for array in values.values()) else DENSE_NUMBERS
-    if total > limit:
-        return _joined(relation, parts, at, values)
     strides = np.cumprod([1, *sizes[:-1]])
     known = (at >= 0).all(axis=1)
     code = " + ".join(f"({part}) * {stride}" for part, stride in zip(parts, strides, strict=True))
     coded = relation.project(f"*, {code} AS {CODE}")
     places = (at @ strides)[known]
-    found = (f"{_by_position(relation, array[known], places, total)} AS {identifier(n)}" for n, array in values.items())
+    found = (
+        f"{_by_position(relation, array[known], places, prod(sizes))} AS {identifier(n)}" for n, array in values.items()
+    )
     kept = (identifier(column) for column in relation.columns)
     return coded.project(", ".join([*kept, *found]))
 
@@ -73,14 +74,20 @@ def _by_position(relation: duckdb.DuckDBPyRelation, values: NDArray[Any], places
     return f"{constant_list(relation, pa.array(filled, mask=missing))}[{CODE} + 1]"
 
 
+def _value(name: str, kind: str) -> str:
+    """SQL for a cell as it is counted: NaN is missing, -0.0 is 0.0."""
+    value = identifier(name)
+    if kind in ("FLOAT", "DOUBLE"):
+        return f"(CASE WHEN isnan({value}) THEN NULL WHEN {value} = 0 THEN 0 ELSE {value} END)"
+    return value
+
+
 def _column_code(
     relation: duckdb.DuckDBPyRelation, name: str, levels: Sequence[Any]
 ) -> tuple[str, int, NDArray[np.int64]]:
     """SQL for the position of a row's value (null if unknown), how many positions, and that of each level."""
     kind = column_type(relation, name)
-    value = identifier(name)
-    if kind in ("FLOAT", "DOUBLE"):
-        value = f"(CASE WHEN isnan({value}) THEN NULL WHEN {value} = 0 THEN 0 ELSE {value} END)"
+    value = _value(name, kind)
     written = _as_stored(relation, [level_text(level) for level in levels], kind)
     labels, position = positions_of(levels, written)
     if not labels:
@@ -102,24 +109,37 @@ def _as_stored(relation: duckdb.DuckDBPyRelation, written: list[str | None], kin
 
 
 def _joined(
-    relation: duckdb.DuckDBPyRelation, parts: list[str], at: NDArray[np.int64], values: Mapping[str, NDArray[Any]]
+    relation: duckdb.DuckDBPyRelation, symbols: Symbols, values: Mapping[str, NDArray[Any]]
 ) -> duckdb.DuckDBPyRelation:
     """By a join and a sort on the row position, both of which the engine can do on disk."""
     import pyarrow as pa
 
-    names = [f"__tacit_c{c}__" for c in range(len(parts))]
-    known = (at >= 0).all(axis=1)
-    lookup = {name: at[known, c] for c, name in enumerate(names)} | {n: array[known] for n, array in values.items()}
+    kinds = [column_type(relation, name) for name in symbols.columns]
+    names = [f"__tacit_c{c}__" for c in range(len(kinds))]
+    written = {
+        name: pa.array([level_text(level) for level in levels], pa.string()).take(pa.array(symbols.codes[:, c]))
+        for c, (name, levels) in enumerate(zip(names, symbols.levels, strict=True))
+    }
     # DuckDB finds this table by the name of the Python variable.
-    tacit_symbols = pa.table(lookup)
-    keyed = relation.project("*, " + ", ".join(f"{part} AS {name}" for part, name in zip(parts, names, strict=True)))
+    tacit_symbols = pa.table(written | {name: pa.array(array) for name, array in values.items()})
+    typed = ", ".join(f"try_cast({name} AS {kind}) AS {name}" for name, kind in zip(names, kinds, strict=True))
+    payload = [identifier(name) for name in values]
+    # A level that the column's type cannot hold, and two that it cannot tell apart, are unknown: doubt counts as risk.
+    held = " AND ".join(f"({n} IS NULL OR try_cast({n} AS {k}) IS NOT NULL)" for n, k in zip(names, kinds, strict=True))
+    lookup = (
+        f"SELECT {', '.join(names)}, {', '.join(f'any_value({p}) AS {p}' for p in payload)} "
+        f"FROM (SELECT {typed}, {', '.join(payload)} FROM tacit_symbols WHERE {held}) "
+        f"GROUP BY {', '.join(names)} HAVING count(*) = 1"
+    )
+    matches = " AND ".join(
+        f"{_value(column, kind)} IS NOT DISTINCT FROM s.{name}"
+        for column, kind, name in zip(symbols.columns, kinds, names, strict=True)
+    )
     kept = [f"r.{identifier(column)}" for column in relation.columns]
-    found = [f"s.{identifier(name)}" for name in values]
-    joined = keyed.query(
+    joined = relation.query(
         "tacit_rows",
-        f"SELECT {', '.join([*kept, *found])} FROM tacit_rows r LEFT JOIN tacit_symbols s ON "
-        + " AND ".join(f"r.{name} = s.{name}" for name in names)
-        + f" ORDER BY r.{identifier(ROW)}",
+        f"SELECT {', '.join([*kept, *(f's.{p}' for p in payload)])} FROM tacit_rows r LEFT JOIN ({lookup}) s "
+        f"ON {matches} ORDER BY r.{identifier(ROW)}",
     )
     del tacit_symbols
     return joined

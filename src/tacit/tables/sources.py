@@ -262,7 +262,7 @@ def _open_arrow_file(path: Path) -> Table:
 
 
 def _open_database(path: Path, table: str | None) -> Table:
-    connection = duckdb_engine.connect()
+    connection = duckdb_engine.connect(own=True)
     connection.execute(f"ATTACH {text(path)} AS tacit_source (READ_ONLY)")
     found = connection.execute(
         "SELECT table_schema, table_name FROM information_schema.tables WHERE table_catalog = 'tacit_source' "

@@ -103,9 +103,9 @@ class Symbols:
         found[theirs] = np.arange(len(other))
         return np.where(known, found[codes], -1)
 
-    def labels(self) -> list[Any]:
+    def labels(self) -> Labels:
         """A name for each symbol: its value, or a tuple of values if there are several columns."""
-        return labels(self.levels, self.codes)
+        return Labels(self.levels, self.codes)
 
     def to_dict(self) -> dict[str, Any]:
         """As JSON: values with their type, so that the next batch is treated alike."""
@@ -146,9 +146,18 @@ def in_order(codes: Codes) -> tuple[Codes, Codes]:
     return codes[first].astype(np.int64), inverse.reshape(-1).astype(np.int64)
 
 
-def labels(levels: Sequence[Sequence[Any]], codes: Codes) -> list[Any]:
-    """The value of each row of codes, or its tuple of values if there are several columns."""
-    if len(levels) == 1:
-        return [levels[0][code] for code in codes[:, 0]]
-    picked = [[column[code] for code in codes[:, at]] for at, column in enumerate(levels)]
-    return list(zip(*picked, strict=True))
+@dataclass(frozen=True, eq=False)
+class Labels(Sequence[Any]):
+    """The value of each row of codes, or its tuple of values if there are several columns; made when asked for."""
+
+    levels: tuple[tuple[Any, ...], ...]
+    codes: Codes
+
+    def __len__(self) -> int:
+        return len(self.codes)
+
+    def __getitem__(self, row: Any) -> Any:
+        if isinstance(row, slice):
+            return [self[at] for at in range(*row.indices(len(self)))]
+        values = tuple(levels[code] for levels, code in zip(self.levels, self.codes[row], strict=True))
+        return values[0] if len(values) == 1 else values

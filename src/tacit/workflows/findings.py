@@ -263,14 +263,12 @@ def chain_rule(counts: Matrix, codes: NDArray[np.int64], *, x: int, s: int) -> l
 
 def _chance(counts: Matrix, x: int) -> float:
     """Probability that shuffling gives this value a count as extreme for some secret (two-sided, Bonferroni)."""
-    from scipy.stats import hypergeom
-
-    total = round(counts.sum())
-    of_secret, here = np.round(counts.sum(axis=1)), np.round(counts[:, x])
-    size = round(counts[:, x].sum())
-    below = hypergeom.cdf(here, total, of_secret, size)
-    above = hypergeom.sf(here - 1, total, of_secret, size)
-    return float(min(1.0, 2 * len(of_secret) * np.minimum(below, above).min()))
+    total, size = round(counts.sum()), round(counts[:, x].sum())
+    chances = [
+        shuffles.chance_of_count(round(here), size=size, successes=round(of_secret), total=total)
+        for here, of_secret in zip(counts[:, x], counts.sum(axis=1), strict=True)
+    ]
+    return min(1.0, len(chances) * min(chances))
 
 
 def _why(joint: Joint, counts: Matrix, symbols: Symbols, x: int, s: int, contributions: Sequence[float]) -> str:
