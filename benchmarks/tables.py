@@ -76,11 +76,11 @@ def protect(path: Path, out: Path) -> None:
     import tacit
 
     merged = tacit.protect(path, secret="origin", epsilon=EPSILON, out=out).certificate.mechanism["records_merged"]
-    assert 0.05 < merged < 0.2, merged
+    assert path.stat().st_size < 1e6 or 0.05 < merged < 0.2, merged
 
 
-def run(job: str, path: Path) -> None:
-    """One job in this process: its seconds without imports, and the peak of its memory in MB."""
+def run(job: str, path: Path, small: Path) -> None:
+    """One job in this process: its seconds without imports, and the peak of its memory in MB, modules included."""
     import duckdb  # noqa: F401
     import narwhals  # noqa: F401
     import pyarrow.dataset
@@ -88,9 +88,11 @@ def run(job: str, path: Path) -> None:
 
     import tacit
 
-    tacit.audit, tacit.protect  # noqa: B018 - names load on first use; not to be timed
+    tacit.audit, tacit.protect  # noqa: B018 - names load on first use
     work = {"bare count": bare_count, "audit": audit, "bare protect": bare_protect, "protect": protect}
     with tempfile.TemporaryDirectory() as place:
+        # Modules load on first use; a small table brings them in, for the bare jobs as for ours.
+        work[job](small, Path(place) / "first")
         begun = time.perf_counter()
         work[job](path, Path(place) / "out")
         seconds = time.perf_counter() - begun
@@ -105,11 +107,13 @@ def main() -> None:
     parser.add_argument("--job", choices=JOBS, help=argparse.SUPPRESS)
     asked = parser.parse_args()
     path = DATA / f"people-{asked.rows}.parquet"
+    small = DATA / "people-20000.parquet"
     if asked.job:
-        run(asked.job, path)
+        run(asked.job, path, small)
         return
-    if not path.exists():
-        generate(path, asked.rows)
+    for file, rows in ((path, asked.rows), (small, 20_000)):
+        if not file.exists():
+            generate(file, rows)
     best = {job: (float("inf"), 0.0) for job in JOBS}
     for _ in range(asked.rounds):
         for job in JOBS:

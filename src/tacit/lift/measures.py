@@ -190,8 +190,7 @@ Generator = Callable[[Matrix], Matrix]
 
 
 def _kl(t: Matrix) -> Matrix:
-    logs = np.log(t, out=np.zeros_like(t), where=t > 0)
-    return np.asarray(np.maximum(t * logs - (t - 1), 0))
+    return np.asarray(np.maximum(t * np.log(np.where(t > 0, t, 1.0)) - (t - 1), 0))
 
 
 def _reverse_kl(t: Matrix) -> Matrix:
@@ -250,8 +249,7 @@ def f_information(joint: Distribution, f: str | Generator, *, gamma: float | Non
         terms = np.asarray(function(lift), dtype=np.float64)
     if terms.shape != lift.shape or np.isnan(terms).any():
         raise ArgumentError("f must give a number for every lift of an array; at 0, give it its limit")
-    total = float((joint.prior[:, None] * terms * joint.marginal).sum())
-    return max(total, 0.0)
+    return max(float(joint.prior @ terms @ joint.marginal), 0.0)
 
 
 def _twice_log_mean_root(weights: Vector, excess: Vector) -> float:

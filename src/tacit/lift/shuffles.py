@@ -89,8 +89,8 @@ def chance_of_count(count: int, *, size: int, successes: int, total: int) -> flo
     low, high = max(0, size + successes - total), min(size, successes)
     share = successes / total
     middle, spread = size * share, np.sqrt(size * share * (1 - share) * (1 - (size - 1) / max(total - 1, 1)))
-    # Beyond forty standard deviations there is no mass that a float could hold.
-    low, high = max(low, int(middle - 40 * spread) - 1), min(high, int(middle + 40 * spread) + 1)
+    # Beyond fifteen standard deviations less than 10^-40 is left.
+    low, high = max(low, int(middle - 15 * spread) - 1), min(high, int(middle + 15 * spread) + 1)
     if not low <= count <= high:
         return 0.0
     j = np.arange(low, high)
@@ -137,7 +137,7 @@ def null_band(observed: float, shuffled: Sequence[float], *, ceiling: float = np
 
 def shuffles_for(cells: int) -> int:
     """How many shuffles a table of this many cells gets: 19 at the least, which is what a test at 5% needs."""
-    return int(np.clip(400_000 // max(cells, 1), 19, 199))
+    return int(np.clip(300_000 // max(cells, 1), 19, 199))
 
 
 def iterate(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -136,10 +137,19 @@ def audit(
         keep_ids=keep_ids,
         engine=engine,
     )
-    found = counted(question, progress=progress)
-    result = findings_of(
-        found, epsilons=wanted, max_loss=max_loss, shuffle=shuffle, random_state=random_state, progress=progress
-    )
+    with ThreadPoolExecutor(max_workers=1) as pool:
+        # The file is read for its fingerprint while the engine counts.
+        sha256 = pool.submit(question.original.sha256)
+        found = counted(question, progress=progress)
+        result = findings_of(
+            found,
+            sha256=sha256.result(),
+            epsilons=wanted,
+            max_loss=max_loss,
+            shuffle=shuffle,
+            random_state=random_state,
+            progress=progress,
+        )
     if scores is None:
         return result
     progress("writing scores", None)
@@ -149,6 +159,7 @@ def audit(
 def findings_of(
     found: Counted,
     *,
+    sha256: str | None,
     epsilons: tuple[float, ...],
     max_loss: float,
     shuffle: int | None,
@@ -170,7 +181,7 @@ def findings_of(
     curve = funnel(joint)
     information = next(m for m in measures if m.name == "mutual_information")
     return AuditResult(
-        source=source_facts(found),
+        source=source_facts(found, sha256=sha256),
         columns=found.question.roles,
         secrets=_secret_values(joint),
         n_values=joint.shape[1],
@@ -190,7 +201,7 @@ def findings_of(
     )
 
 
-def source_facts(found: Counted) -> SourceFacts:
+def source_facts(found: Counted, *, sha256: str | None) -> SourceFacts:
     """Name, size and fingerprint of the table."""
     original = found.question.original
     return SourceFacts(
@@ -198,7 +209,7 @@ def source_facts(found: Counted) -> SourceFacts:
         format=original.format,
         records=int(found.counts.records.sum()),
         weighted_total=float(found.joint.total or 0.0),
-        sha256=original.sha256(),
+        sha256=sha256,
     )
 
 

@@ -91,20 +91,18 @@ def shuffled(
     effective_records: float | None,
     progress: Callable[[float], None] | None = None,
 ) -> Shuffled:
-    """Measure ``n`` tables whose secrets were shuffled; two at a time, in an order that does not matter."""
-
-    def one(seed: np.random.SeedSequence) -> tuple[dict[str, float], list[float], list[float], float]:
-        table = shuffles.shuffled_counts(counts, random_state=seed, effective_records=effective_records)
-        alone = [_information(table, g.alone) for g in groups]
-        others = [_information(table, g.others) for g in groups]
-        return _measures_of(table), alone, others, shuffles.plug_in_information(table)
-
+    """Measure ``n`` tables whose secrets were shuffled; the next is drawn while one is measured."""
+    tables = shuffles.iterate(counts, shuffles=n, random_state=random_state, effective_records=effective_records)
     done = []
-    with ThreadPoolExecutor(max_workers=2) as pool:
-        for k, found in enumerate(pool.map(one, shuffles.seeds(n, random_state=random_state))):
-            done.append(found)
+    with ThreadPoolExecutor(max_workers=1) as pool:
+        drawn = pool.submit(next, tables, None)
+        while (table := drawn.result()) is not None:
+            drawn = pool.submit(next, tables, None)
+            alone = [_information(table, g.alone) for g in groups]
+            others = [_information(table, g.others) for g in groups]
+            done.append((_measures_of(table), alone, others, shuffles.plug_in_information(table)))
             if progress is not None:
-                progress((k + 1) / n)
+                progress(len(done) / n)
     return Shuffled(
         n=n,
         measures={name: np.array([found[0][name] for found in done]) for name in MEASURES},

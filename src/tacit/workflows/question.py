@@ -24,7 +24,7 @@ MANY_VALUES = 50
 AUTOMATIC_BINS = 10
 MOST_BINS = 100
 # Rows looked at before deciding whether a text column could be different in every row.
-FIRST_LOOK = 5_000
+FIRST_LOOK = 2_000
 
 
 @dataclass(frozen=True)
