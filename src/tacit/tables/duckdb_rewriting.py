@@ -27,6 +27,7 @@ BITS_OF_ROW = "__tacit_bits__"
 # row finds its entry by position; beyond, a join finds it and a sort puts the rows back in order.
 DENSE_NUMBERS = 1 << 16
 DENSE_BITS = 1 << 20
+WHOLE = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT", "UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT")
 # Codes of several columns are packed into one number below this.
 PACKED = 1 << 62
 
@@ -108,6 +109,11 @@ def _as_stored(relation: duckdb.DuckDBPyRelation, written: list[str | None], kin
     return [row[0] for row in rows]
 
 
+def _told_apart(levels: Sequence[Any], kind: str) -> bool:
+    """Whether different levels are surely different values of the column's type."""
+    return kind == "VARCHAR" or (kind in WHOLE and all(level is None or type(level) is int for level in levels))
+
+
 def _joined(
     relation: duckdb.DuckDBPyRelation, symbols: Symbols, values: Mapping[str, NDArray[Any]]
 ) -> duckdb.DuckDBPyRelation:
@@ -126,11 +132,12 @@ def _joined(
     payload = [identifier(name) for name in values]
     # A level that the column's type cannot hold, and two that it cannot tell apart, are unknown: doubt counts as risk.
     held = " AND ".join(f"({n} IS NULL OR try_cast({n} AS {k}) IS NOT NULL)" for n, k in zip(names, kinds, strict=True))
-    lookup = (
-        f"SELECT {', '.join(names)}, {', '.join(f'any_value({p}) AS {p}' for p in payload)} "
-        f"FROM (SELECT {typed}, {', '.join(payload)} FROM tacit_symbols WHERE {held}) "
-        f"GROUP BY {', '.join(names)} HAVING count(*) = 1"
-    )
+    lookup = f"SELECT {typed}, {', '.join(payload)} FROM tacit_symbols WHERE {held}"
+    if not all(_told_apart(levels, kind) for levels, kind in zip(symbols.levels, kinds, strict=True)):
+        lookup = (
+            f"SELECT {', '.join(names)}, {', '.join(f'any_value({p}) AS {p}' for p in payload)} "
+            f"FROM ({lookup}) GROUP BY {', '.join(names)} HAVING count(*) = 1"
+        )
     matches = " AND ".join(
         f"{_value(column, kind)} IS NOT DISTINCT FROM s.{name}"
         for column, kind, name in zip(symbols.columns, kinds, names, strict=True)
