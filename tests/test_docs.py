@@ -93,13 +93,7 @@ def test_the_glossary_agrees_with_explain() -> None:
         assert f"**{name}**: {one_line(text)}" in page
 
 
-# Not strict: the day `tacit explain plug-in` works, the mark may go.
-UNSPEAKABLE = pytest.mark.xfail(strict=False, reason="explain turns the hyphen of plug-in into an underscore")
-
-
-@pytest.mark.parametrize(
-    "name", [pytest.param(name, marks=UNSPEAKABLE if "-" in name else ()) for name in (*TERMS, *tacit.MEASURES)]
-)
+@pytest.mark.parametrize("name", [*TERMS, *tacit.MEASURES])
 def test_every_name_that_explain_lists_can_be_explained(name: str) -> None:
     assert tacit.explain(name)
 

@@ -89,7 +89,7 @@ def protect(
     """
     if rules is None:
         _check_bounds(epsilon, delta, epsilon_max, replacement)
-    elif any(given is not None for given in (secret, released, bins, epsilon)) or delta:
+    elif secret or released or bins or delta or epsilon is not None:
         raise ArgumentError("the rules settle secret, released, bins, epsilon and delta: leave those out with --rules")
     earlier = Rules.load(rules) if rules is not None else None
     question = ask(
