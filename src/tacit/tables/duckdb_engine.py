@@ -165,7 +165,15 @@ def reading(name: str) -> Iterator[None]:
         yield
     except duckdb.InterruptException as error:
         raise KeyboardInterrupt from error
+    except RuntimeError as error:
+        # What the Python client makes of Ctrl-C in a query of its own thread.
+        if str(error) == "Query interrupted":
+            raise KeyboardInterrupt from error
+        raise
     except duckdb.Error as error:
+        # Ctrl-C while DuckDB reads a Python object comes back inside another error.
+        if "KeyboardInterrupt" in str(error):
+            raise KeyboardInterrupt from error
         raise translated(error, name) from error
 
 
