@@ -213,6 +213,8 @@ def test_when_the_watchdog_cannot_attain_epsilon_camouflage_does(tmp_path: Path)
     table = pa.table({"s": [s for s, _ in rows], "x": [x for _, x in rows]})
     result = protect(table, secret="s", epsilon=0.3, out=tmp_path / "r")
     assert result.certificate.attained_epsilon <= 0.3 + 1e-9
+    assert result.certificate.mechanism["plain_watchdog_attains"] > 0.3
+    assert "camouflage" in result.notes[-1]
     assert 1 < result.certificate.mechanism["values_merged"] < 9
 
 
@@ -313,7 +315,7 @@ def test_an_existing_release_is_kept_unless_told_otherwise(people: Path, tmp_pat
     out = tmp_path / "release"
     protect(people, secret="illness", epsilon=1, out=out)
     before = (out / "certificate.json").read_bytes()
-    with pytest.raises((ArgumentError, SourceError), match="overwrit"):
+    with pytest.raises((ArgumentError, SourceError), match="--overwrite"):
         protect(people, secret="illness", epsilon=0.5, out=out)
     assert (out / "certificate.json").read_bytes() == before
     protect(people, secret="illness", epsilon=0.5, out=out, overwrite=True)

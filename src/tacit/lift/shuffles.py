@@ -51,9 +51,9 @@ def shuffled_counts(
         per_value = rng.multinomial(round(size), of_released / total)
         drawn = rng.multinomial(per_value, of_secret / total).T
         return np.asarray(drawn, dtype=np.float64)
-    left = of_released.astype(np.int64)
+    left = np.rint(of_released).astype(np.int64)
     table = np.empty(counts.shape, dtype=np.float64)
-    for s, size in enumerate(of_secret[:-1].astype(np.int64)):
+    for s, size in enumerate(np.rint(of_secret[:-1]).astype(np.int64)):
         table[s] = rng.multivariate_hypergeometric(left, size, method="marginals")
         left -= table[s].astype(np.int64)
     table[-1] = left

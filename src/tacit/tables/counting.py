@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 # More combinations than this do not fit the memory of a small machine, and each would hold hardly a record.
 MAX_GROUPS = 5_000_000
-MAX_CELLS = 200_000_000
+MAX_CELLS = 50_000_000
 
 
 @dataclass(frozen=True, eq=False)

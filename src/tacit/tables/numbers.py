@@ -56,5 +56,5 @@ def refuse_non_numbers(table: Table, columns: Sequence[str]) -> None:
         if found[f"n_{name}"]:
             raise DataError(
                 f"column '{column}' of {table.name} has {found[f'n_{name}']:,} cells that are no number, such as "
-                f"{found[f'first_{name}'][:40]!r}: mend them, or treat the column as text"
+                f"{found[f'first_{name}'][:40]!r}: mend them, or leave the column out (--drop {column})"
             )

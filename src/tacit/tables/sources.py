@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
@@ -88,6 +89,8 @@ def check_names(names: Sequence[str], source: str) -> None:
 def _open_path(source: str, engine: Engine, table: str | None, delimiter: str | None) -> Table:
     if "::" in source and table is None and not Path(source).exists():
         source, table = source.rsplit("::", 1)
+    if re.match(r"[a-z0-9+]+://", source):
+        raise SourceError(f"{source} is a remote address; Tacit reads files of this machine: download it first")
     path = Path(source)
     format = _checked_format(path)
     if table is not None and format != "duckdb":

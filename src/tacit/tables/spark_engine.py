@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
 import tempfile
@@ -36,7 +37,9 @@ def session() -> SparkSession:
     running = SparkSession.getActiveSession()
     if running is not None:
         return running
-    local = SparkSession.builder.appName("tacit").config("spark.ui.enabled", "false")
+    # Spark looks for an address of the machine, and says so at length, unless it is told one.
+    os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
+    local = SparkSession.builder.appName("tacit").config("spark.ui.enabled", "false").config("spark.log.level", "ERROR")
     try:
         return local.config("spark.ui.showConsoleProgress", "false").getOrCreate()
     except (PySparkRuntimeError, FileNotFoundError) as error:

@@ -146,7 +146,9 @@ def _refuse_existing(target: Path, overwrite: bool) -> None:
     if not target.is_dir():
         raise ArgumentError(f"{target} is a file: choose another name for the directory")
     if not overwrite and any(target.iterdir()):
-        raise ArgumentError(f"{target} is there already and not empty: choose another name, or allow overwriting")
+        raise ArgumentError(
+            f"{target} is there already and not empty: choose another name, or replace it (--overwrite)"
+        )
 
 
 def abandon_drafts() -> None:

@@ -42,13 +42,23 @@ def silent(stage: str, share: float | None) -> None:
 
 @dataclass(frozen=True)
 class Counted:
-    """A question that has been counted: the joint of secret and released values, and what the values are."""
+    """A question that has been counted: the joint of secret and released values, and what the values are.
+
+    ``table`` holds the records (or their weight) of every pair; ``evidence`` the records that carry as much evidence.
+    """
 
     question: Question
     counts: Counts
     joint: Joint
     symbols: Symbols
     table: Matrix
+
+    @property
+    def evidence(self) -> Matrix:
+        """The table scaled to the effective number of records; the table itself where nothing is weighted."""
+        if self.question.weight is None:
+            return self.table
+        return self.table * (self.counts.effective_records / self.table.sum())
 
 
 def counted(question: Question, *, progress: Progress = silent) -> Counted:
@@ -63,7 +73,9 @@ def counted(question: Question, *, progress: Progress = silent) -> Counted:
             "choose another secret, or a table in which it varies"
         )
     assert joint.total is not None
-    return Counted(question, counts, joint, symbols, joint.matrix * joint.total)
+    table = joint.matrix * joint.total
+    # Records are whole; what the shares lost to rounding must not become half a record.
+    return Counted(question, counts, joint, symbols, np.rint(table) if question.weight is None else table)
 
 
 def checked_epsilon(epsilon: float, *, name: str = "epsilon") -> float:
@@ -191,7 +203,7 @@ def findings_of(
         shuffles=null.n,
         risk_histogram=findings.risk_histogram(joint),
         safe_shares=findings.safe_shares(joint, epsilons),
-        riskiest=findings.riskiest(joint, table, found.symbols, n=RISKIEST),
+        riskiest=findings.riskiest(joint, table, found.symbols, n=RISKIEST, evidence=found.evidence),
         column_leaks=findings.column_leaks(joint, table, groups, null),
         curve=curve_points(curve),
         suggestion=suggestion(curve, max_loss=max_loss),

@@ -213,14 +213,21 @@ def safe_shares(joint: Joint, epsilons: Sequence[float]) -> tuple[SafeShare, ...
     )
 
 
-def riskiest(joint: Joint, counts: Matrix, symbols: Symbols, *, n: int) -> tuple[RiskyValue, ...]:
-    """The ``n`` riskiest released values, the more frequent first among equals, and why they are."""
+def riskiest(joint: Joint, counts: Matrix, symbols: Symbols, *, n: int, evidence: Matrix) -> tuple[RiskyValue, ...]:
+    """The ``n`` riskiest released values, the more frequent first among equals, and why they are.
+
+    ``evidence`` are counts of equal records, for the chance of a value.
+    """
     lifts = log_lift(joint)
     order = np.lexsort((-joint.marginal, -np.abs(lifts).max(axis=0)))[:n]
-    return tuple(_risky_value(joint, counts, symbols, int(x), lifts[:, x]) for x in order)
+    return tuple(
+        _risky_value(joint, counts, symbols, int(x), lifts[:, x], p_chance=_chance(evidence, int(x))) for x in order
+    )
 
 
-def _risky_value(joint: Joint, counts: Matrix, symbols: Symbols, x: int, lifts: Vector) -> RiskyValue:
+def _risky_value(
+    joint: Joint, counts: Matrix, symbols: Symbols, x: int, lifts: Vector, *, p_chance: float
+) -> RiskyValue:
     # Among secrets that are ruled out, the one expected most often says most.
     s = int(np.lexsort((joint.prior, np.abs(lifts)))[-1])
     contributions = chain_rule(counts, symbols.codes, x=x, s=s)
@@ -233,7 +240,7 @@ def _risky_value(joint: Joint, counts: Matrix, symbols: Symbols, x: int, lifts: 
         log_lift=float(lifts[s]),
         risk=float(np.abs(lifts).max()),
         contributions=tuple(zip(symbols.columns, contributions, strict=True)),
-        p_chance=_chance(counts, x),
+        p_chance=p_chance,
         why=_why(joint, counts, symbols, x, s, contributions),
     )
 

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.errors import NotCertifiedError
+from tacit.lift.bounds import watchdog_bound_exact
 from tacit.lift.covering import cover
 from tacit.lift.joint import Joint, Mask, Matrix, Vector
 from tacit.lift.measures import log_lift, risk
@@ -69,7 +70,12 @@ def plan(found: Counted, epsilon: float, delta: float, epsilon_max: float, repla
         delta=delta,
         epsilon_max=epsilon_max,
     )
-    made_by = {"name": "watchdog", "replacement": replacement, "method": channel.partition.method}
+    made_by = {
+        "name": "watchdog",
+        "replacement": replacement,
+        "method": channel.partition.method,
+        "plain_watchdog_attains": watchdog_bound_exact(found.joint, epsilon),
+    }
     return _applied(found, rules, np.arange(len(merged)), made_by)
 
 

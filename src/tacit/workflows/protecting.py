@@ -19,7 +19,7 @@ from tacit.tables.writing import suffix_for, whole_directory, write_table
 from tacit.workflows import findings
 from tacit.workflows.auditing import Counted, Progress, checked_epsilon, counted, curve_points, silent, suggestion
 from tacit.workflows.certifying import certificate_of
-from tacit.workflows.planning import REPLACEMENTS, Plan, Replacement, plan, plan_by_rules
+from tacit.workflows.planning import REPLACEMENTS, TOLERANCE, Plan, Replacement, plan, plan_by_rules
 from tacit.workflows.question import Bins, Names, ask
 from tacit.workflows.results import RENDERERS, Certificate, ProtectResult, plain
 from tacit.workflows.rules import Rules
@@ -125,7 +125,7 @@ def protect(
             curve=curve_points(curve),
             before=before,
             after=findings.risk_histogram(chosen.output, beside=before),
-            notes=question.notes,
+            notes=(*question.notes, *_remarks(certificate)),
         )
         _write_papers(result, chosen.rules, directory)
     return result
@@ -188,6 +188,16 @@ def _write_papers(result: ProtectResult, rules: Rules, directory: Path) -> None:
         "Do not publish it. The next batch is treated alike with: tacit protect TABLE --rules private/rules.json\n",
         "utf-8",
     )
+
+
+def _remarks(certificate: Certificate) -> list[str]:
+    plain_attains = certificate.mechanism.get("plain_watchdog_attains", 0.0)
+    if certificate.delta > 0 or plain_attains <= certificate.epsilon + TOLERANCE:
+        return []
+    return [
+        f"the risky values alone still tilt towards a secret: the plain watchdog would leak {plain_attains:.4g} nats. "
+        "Some safe values were merged with them (camouflage), which brings the release within epsilon"
+    ]
 
 
 def _headline(certificate: Certificate) -> str:
