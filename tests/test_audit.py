@@ -71,6 +71,9 @@ def test_contributions_of_a_risky_value_add_up_to_its_log_lift(people: Path) -> 
     secrets = sorted({"none", "diabetes", "asthma"})
     assert result.riskiest[0].risk == max(value.risk for value in result.riskiest)
     for value in result.riskiest:
+        assert value.records == sum(
+            row == tuple(value.values.values()) for row in zip(*(clinic()[name] for name in RELEASED), strict=True)
+        )
         x = place[tuple(value.values[name] for name in RELEASED)]
         assert value.log_lift == pytest.approx(lifts[secrets.index(value.secret), x])
         assert value.risk == pytest.approx(abs(lifts[:, x]).max())

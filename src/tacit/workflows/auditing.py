@@ -58,7 +58,7 @@ class Counted:
         """The table scaled to the effective number of records; the table itself where nothing is weighted."""
         if self.question.weight is None:
             return self.table
-        return self.table * (self.counts.effective_records / self.table.sum())
+        return np.asarray(self.table * (self.counts.effective_records / self.table.sum()))
 
 
 def counted(question: Question, *, progress: Progress = silent) -> Counted:
