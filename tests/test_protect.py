@@ -168,7 +168,9 @@ def test_the_certificate_says_what_was_done(people: Path, tmp_path: Path) -> Non
     assert paper["epsilon"] == 0.8
     assert paper["attained_epsilon"] <= 0.8
     assert paper["epsilon_max"] == "inf"
-    assert paper["input"]["sha256"] == hashlib.sha256(people.read_bytes()).hexdigest()
+    salt = bytes.fromhex((out / "private" / "salt.txt").read_text().strip())
+    digest = hashlib.sha256(salt + hashlib.sha256(people.read_bytes()).digest()).hexdigest()
+    assert paper["input"]["salted_sha256"] == digest
     assert paper["output"]["sha256"] == hashlib.sha256((out / "data.csv").read_bytes()).hexdigest()
     assert paper["left_out"] == ["illness"]
     for measure in paper["measures"]:
@@ -298,6 +300,9 @@ def test_damaged_rules_are_refused(people: Path, tmp_path: Path, text: str) -> N
         ({"epsilon": None}, "--epsilon"),
         ({"epsilon": -0.5}, "epsilon must be"),
         ({"epsilon": math.nan}, "epsilon must be"),
+        ({"epsilon": math.inf}, "allows everything"),
+        ({"epsilon": 800}, "allows everything"),
+        ({"epsilon": 1, "max_loss": -3}, "between 0 and 1"),
         ({"epsilon": 1, "delta": 1.0}, "delta is a probability"),
         ({"epsilon": 1, "delta": -0.1}, "delta is a probability"),
         ({"epsilon": 1, "delta": math.nan}, "delta is a probability"),
@@ -368,3 +373,39 @@ def test_what_exceeds_epsilon_in_the_next_batch_is_merged_besides(tmp_path: Path
     result = protect(batch, rules=tmp_path / "one" / "private" / "rules.json", out=tmp_path / "two")
     assert result.certificate.mechanism["values_merged_besides"] > 0
     assert result.certificate.attained_epsilon <= 0.45
+
+
+@pytest.mark.parametrize(("one", "other"), [(math.nan, None), (0.0, -0.0)])
+def test_numbers_that_count_as_one_are_released_as_one(tmp_path: Path, one: float, other: float | None) -> None:
+    """NaN for one secret and missing for the other, or 0.0 and -0.0, would tell them apart."""
+    secret = ["a", "b"] * 200
+    numbers = pa.array([one if s == "a" else other for s in secret], pa.float64(), from_pandas=False)
+    pq.write_table(pa.table({"s": secret, "x": numbers, "y": ["p", "p", "q", "q"] * 100}), tmp_path / "p.parquet")
+    protect(tmp_path / "p.parquet", secret="s", epsilon=0.1, out=tmp_path / "r")
+    released = pq.read_table(tmp_path / "r" / "data.parquet").column("x").to_pylist()
+    assert len({repr(value) for value in released}) == 1
+
+
+def test_suppression_with_missing_rows_and_delta_is_possible_and_counted_right(tmp_path: Path) -> None:
+    for seed in range(30):
+        rng = np.random.default_rng(seed)
+        table = pa.table(
+            {"s": rng.choice(["a", "b"], 30), "x": pa.array(rng.choice(["p", "q"], 30), mask=rng.random(30) < 0.4)}
+        )
+        result = protect(table, secret="s", epsilon=0.05, delta=0.2, replacement="suppress", out=tmp_path / str(seed))
+        released = pq.read_table(tmp_path / str(seed) / "data.parquet").column("x").to_pylist()
+        same = np.mean([a == b for a, b in zip(table["x"].to_pylist(), released, strict=True)])
+        assert result.certificate.utility.rows_unchanged == pytest.approx(same)
+        assert result.certificate.utility.cells_unchanged == pytest.approx(same)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [{"merged": [-1]}, {"merged": [10_000]}, {"epsilon": -5}, {"replacement": {"at": [0], "p": [0.5]}}, {"delta": 2}],
+)
+def test_rules_that_make_no_sense_are_refused(people: Path, tmp_path: Path, change: dict) -> None:
+    protect(people, secret="illness", epsilon=1, out=tmp_path / "one")
+    rules = json.loads((tmp_path / "one" / "private" / "rules.json").read_text())
+    (tmp_path / "rules.json").write_text(json.dumps({**rules, **change}))
+    with pytest.raises(SourceError, match="damaged"):
+        protect(people, rules=tmp_path / "rules.json", out=tmp_path / "two")

@@ -96,9 +96,12 @@ def test_another_original_is_found_out(release: Path, tmp_path: Path) -> None:
 
 def test_a_claim_that_is_too_small_is_found_out(release: Path, people: Path) -> None:
     edit(release, epsilon=0.1, attained_epsilon=0.1)
-    result = verify(release, against=people)
-    assert {"attained epsilon", "epsilon is kept"} <= failed(result)
-    assert "attained epsilon" in result.headline
+    assert {"claim in words", "rules belong to the certificate"} <= failed(verify(release, against=people))
+    rules = json.loads((release / "private" / "rules.json").read_text())
+    (release / "private" / "rules.json").write_text(json.dumps({**rules, "epsilon": 0.1}))
+    assert {"attained epsilon", "epsilon is kept"} <= failed(verify(release, against=people))
+    shutil.rmtree(release / "private")
+    assert verify(release, against=people).verdict == "broken"
 
 
 def test_an_unprotected_table_with_a_forged_certificate_is_found_out(release: Path, people: Path) -> None:
@@ -160,3 +163,113 @@ def test_a_directory_that_is_no_release_is_refused(tmp_path: Path) -> None:
         verify(tmp_path / "nowhere")
     with pytest.raises(SourceError, match=r"certificate\.json"):
         verify(tmp_path)
+
+
+def test_an_infinite_leak_is_not_near_any_number(tmp_path: Path) -> None:
+    columns = clinic(400)
+    columns["ward"][:2] = ["lone"] * 2
+    people = write_csv(tmp_path / "p.csv", columns)
+    protect(people, secret="illness", epsilon=0.3, delta=0.2, out=tmp_path / "r")
+    paper = json.loads((tmp_path / "r" / "certificate.json").read_text())
+    assert paper["attained_epsilon"] == "inf"
+    edit(tmp_path / "r", attained_epsilon=0.05)
+    assert "attained epsilon" in failed(verify(tmp_path / "r", against=people))
+
+
+@pytest.mark.parametrize(
+    ("changes", "line"),
+    [
+        ({"claim": "Nobody can learn anything."}, "claim in words"),
+        ({"breach_share": 0.5}, "records that breach epsilon"),
+        ({"released": ["age", "ward"]}, "columns"),
+    ],
+)
+def test_every_line_of_the_certificate_is_held_against_the_data(
+    release: Path, people: Path, changes: dict, line: str
+) -> None:
+    edit(release, **changes)
+    assert line in failed(verify(release, against=people))
+
+
+def test_a_secret_that_slipped_into_the_file_is_found_out(release: Path, people: Path) -> None:
+    columns = read_csv(release / "data.csv")
+    write_csv(release / "data.csv", {**columns, "illness": read_csv(people)["illness"]})
+    certify_again(release)
+    assert "columns" in failed(verify(release, against=people))
+
+
+def test_a_deterministic_replacement_is_checked_exactly(people: Path, tmp_path: Path) -> None:
+    out = tmp_path / "r"
+    protect(people, secret="illness", epsilon=0.6, out=out, replacement="merge")
+    columns, original = read_csv(out / "data.csv"), read_csv(people)
+    rules = json.loads((out / "private" / "rules.json").read_text())
+    levels = [column["levels"] for column in rules["symbols"]["columns"]]
+    merged = [tuple(levels[c][k] for c, k in enumerate(rules["symbols"]["codes"][m])) for m in rules["merged"]]
+    rows = list(zip(original["age"], original["ward"], original["district"], strict=True))
+    at = next(i for i, row in enumerate(rows) if row in merged)
+    other = next(row for row in merged if row != tuple(columns[n][at] for n in ("age", "ward", "district")))
+    for name, value in zip(("age", "ward", "district"), other, strict=True):
+        columns[name][at] = value
+    write_csv(out / "data.csv", columns)
+    certify_again(out)
+    assert "replacement ignores secret and value" in failed(verify(out, against=people))
+
+
+def test_too_few_merged_records_to_test_a_draw_are_not_called_checked(tmp_path: Path) -> None:
+    table = pa.table({"s": ["a", "a", "b", "b", "a", "b", "a"], "x": ["p", "p", "q", "q", "r", "r", "p"]})
+    protect(table, secret="s", epsilon=0.2, out=tmp_path / "drawn")
+    assert verify(tmp_path / "drawn", against=table).verdict == "not checked"
+    protect(table, secret="s", epsilon=0.2, out=tmp_path / "merged", replacement="merge")
+    assert verify(tmp_path / "merged", against=table).verdict == "holds"
+
+
+def test_an_honest_release_is_never_called_broken(tmp_path: Path) -> None:
+    """Small random tables, with delta, with and without the rules."""
+    import numpy as np
+
+    for seed in range(40):
+        rng = np.random.default_rng(seed)
+        n = int(rng.integers(8, 60))
+        table = pa.table(
+            {
+                "s": rng.choice(["a", "b", "c"], n, p=[0.6, 0.3, 0.1]),
+                "x": rng.choice(["p", "q", "r", "t"], n),
+                "y": pa.array(rng.choice([1.5, 2.5], n), mask=rng.random(n) < 0.3),
+            }
+        )
+        if len(set(table["s"].to_pylist())) < 2:
+            continue
+        words = {"delta": 0.2} if seed % 2 else {}
+        kind = ["resample", "uniform", "merge", "suppress"][seed % 4]
+        out = tmp_path / str(seed)
+        protect(table, secret="s", epsilon=0.3, out=out, replacement=kind, **words)
+        assert verify(out, against=table).verdict != "broken", seed
+        shutil.rmtree(out / "private")
+        assert verify(out, against=table).verdict != "broken", seed
+
+
+def test_the_fingerprint_of_the_original_cannot_be_tried_out(release: Path, people: Path) -> None:
+    import hashlib
+
+    plain = hashlib.sha256(people.read_bytes()).hexdigest()
+    assert plain not in (release / "certificate.json").read_text()
+    assert plain not in (release / "report.html").read_text()
+
+
+@pytest.mark.parametrize("damage", [{"cuts": [{"column": "age"}]}, {"mechanism": {}}, {"output": None}, {"input": {}}])
+def test_a_certificate_that_lacks_a_part_is_refused(release: Path, people: Path, damage: dict) -> None:
+    edit(release, **damage)
+    with pytest.raises(SourceError, match="damaged"):
+        verify(release, against=people)
+
+
+def test_quotes_that_mark_rows_are_found_out(release: Path, people: Path) -> None:
+    secrets = read_csv(people)["illness"]
+    head, *lines = (release / "data.csv").read_text().splitlines()
+    marked = [
+        ",".join(f'"{c}"' for c in line.split(",")) if s == "none" else line
+        for s, line in zip(secrets, lines, strict=True)
+    ]
+    (release / "data.csv").write_text("\n".join([head, *marked]) + "\n")
+    certify_again(release)
+    assert failed(verify(release, against=people)) == {"file is written plainly"}

@@ -27,6 +27,7 @@ _POLISH = 20_000
 _CLOSE = 1e-3
 # Tangents are added until they touch the loss to this many nats.
 _TOUCHES = 1e-9
+_SOLVER_SCALE = 1e-6
 _ROUNDS = 12
 
 
@@ -157,7 +158,8 @@ def exact(task: Task, *, time_limit: float) -> Partition:
     Guarantees
     ----------
     The partition attains what was asked. None that does has an nmil below ``lower_bound``, to within the
-    solver's tolerance (1e-6); the two meet unless the time limit was hit.
+    solver's tolerance (1e-6); the two meet unless the time limit was hit, or some pair has a probability below 1e-6,
+    which the solver cannot tell from zero: then the bound is that of ``certified``.
     """
     if len(task.risks) > _LARGEST_EXACT:
         raise ArgumentError(
@@ -168,6 +170,9 @@ def exact(task: Task, *, time_limit: float) -> Partition:
     whole = _whole(task)
     lower_bound = (found[0].lower_bound or 0.0) * whole
     program = Program(task)
+    smallest = float(task.joint.matrix[task.joint.matrix > 0].min())
+    # The solver keeps its rows to 1e-7 only; among masses that small its bound says nothing.
+    well_scaled = smallest > _SOLVER_SCALE and not 0 < task.delta < _SOLVER_SCALE
     for _ in range(_ROUNDS):
         # There is no clock here: each round may take half of what is left.
         time_limit /= 2
@@ -175,7 +180,7 @@ def exact(task: Task, *, time_limit: float) -> Partition:
         if solution is None:
             break
         merged, bound = solution
-        if not program.tightened:
+        if well_scaled and not program.tightened:
             lower_bound = max(lower_bound, bound)
         answer = task.result(merged, "exact")
         found.append(answer)

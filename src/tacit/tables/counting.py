@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -136,7 +137,11 @@ def count(table: Table, columns: Sequence[str], *, weight: str | None = None) ->
     np.add.at(whole, inverse, records)
     levels = tuple(levels for levels, _ in encoded)
     squares = float(found.column("squares").to_numpy().sum()) if weight else float(records.sum())
-    effective = float(weights.sum()) ** 2 / squares if squares > 0 else 0.0
+    effective = (float(weights.sum()) / math.sqrt(squares)) ** 2 if squares > 0 else 0.0
+    if weight and not (0 < effective < math.inf):
+        raise DataError(
+            f"the weights in column '{weight}' are too small, too large or all zero to be added up: rescale them"
+        )
     return Counts(tuple(columns), levels, codes, whole, summed, effective)
 
 
@@ -193,7 +198,12 @@ def _encoded(column: pa.ChunkedArray, name: str, order: tuple[str, ...]) -> tupl
     if pa.types.is_timestamp(column.type):
         column = _microseconds(column, name)
     encoded = column.combine_chunks().dictionary_encode()
-    values = encoded.dictionary.to_pylist()
+    try:
+        values = encoded.dictionary.to_pylist()
+    except (OverflowError, ValueError) as error:
+        raise DataError(
+            f"column '{name}' has a date or time outside the years 1 to 9999: mend it, or make it text"
+        ) from error
     if pa.types.is_floating(column.type):
         values = [None if value != value else value + 0.0 for value in values]
     rank = {value: at for at, value in enumerate(order)}

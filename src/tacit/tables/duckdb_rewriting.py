@@ -79,7 +79,7 @@ def _value(name: str, kind: str) -> str:
     """SQL for a cell as it is counted: NaN is missing, -0.0 is 0.0."""
     value = identifier(name)
     if kind in ("FLOAT", "DOUBLE"):
-        return f"(CASE WHEN isnan({value}) THEN NULL WHEN {value} = 0 THEN 0 ELSE {value} END)"
+        return f"(CASE WHEN isnan({value}) THEN NULL WHEN {value} = 0 THEN 0::{kind} ELSE {value} END)"
     return value
 
 
@@ -213,8 +213,9 @@ def _replaced(
     parts = []
     for column in relation.columns:
         if column in symbols.columns:
-            name = identifier(column)
-            parts.append(f"CASE WHEN {risky} THEN {value[column]} ELSE {name} END AS {name}")
+            # Kept cells are written as they were counted: NaN against missing, -0.0 against 0.0, would be side doors.
+            kept = _value(column, column_type(relation, column))
+            parts.append(f"CASE WHEN {risky} THEN {value[column]} ELSE {kept} END AS {identifier(column)}")
         elif not column.startswith("__tacit_") or column == ROW:
             parts.append(identifier(column))
     return relation.project(", ".join(parts))

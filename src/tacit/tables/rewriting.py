@@ -46,8 +46,9 @@ def rewrite(
     Guarantees
     ----------
     Rows, their order, the columns and their types stay; so does every cell of a row that is kept and of a column that
-    is not released. The same key gives the same rows on every engine and partitioning. The probability of each
-    replacement is within 2^-60 of what was asked, were SHA-256 with an unknown key uniform.
+    is not released, but for numbers: NaN is written as missing and -0.0 as 0.0, as they are counted. The same key gives
+    the same rows on every engine and partitioning. The probability of each replacement is within 2^-60 of what was
+    asked, were SHA-256 with an unknown key uniform.
     """
     mask = _mask(merged, symbols)
     _check_columns(table, symbols)

@@ -82,8 +82,9 @@ def check_names(names: Sequence[str], source: str) -> None:
         other = seen.setdefault(name.lower(), name)
         if other != name:
             raise DataError(f"{source} has columns '{other}' and '{name}' that differ by case alone: rename one")
-    if ROW in names:
-        raise DataError(f"{source} has a column '{ROW}', a name Tacit needs: rename it")
+    for name in names:
+        if name.startswith("__tacit_"):
+            raise DataError(f"{source} has a column '{name}'; names that begin so are Tacit's own: rename it")
 
 
 def _open_path(source: str, engine: Engine, table: str | None, delimiter: str | None) -> Table:

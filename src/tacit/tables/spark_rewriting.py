@@ -35,7 +35,7 @@ def _with_symbol(frame: DataFrame, symbols: Symbols) -> DataFrame:
         known &= at >= 0
         named = np.array([*labels, None, None], dtype=object)  # null's own position, then -1
         lookup[f"__tacit_k{c}__"] = pa.array(named[at], pa.string())
-        keys.append(_key(name, kind).alias(f"__tacit_r{c}__"))
+        keys.append(_counted(name, kind).cast("string").alias(f"__tacit_r{c}__"))
     table = pa.table(lookup | {SYMBOL: pa.array(np.arange(len(symbols)))}).filter(pa.array(known))
     small = F.broadcast(session().createDataFrame(table))
     big = frame.select("*", *keys)
@@ -44,14 +44,15 @@ def _with_symbol(frame: DataFrame, symbols: Symbols) -> DataFrame:
     return joined.select(*(column(name) for name in frame.columns), SYMBOL)
 
 
-def _key(name: str, kind: Any) -> Column:
+def _counted(name: str, kind: Any) -> Column:
+    """A cell as it is counted: NaN is missing, -0.0 is 0.0."""
     from pyspark.sql import functions as F
     from pyspark.sql.types import DoubleType, FloatType
 
     value = column(name)
     if isinstance(kind, DoubleType | FloatType):
-        value = F.when(F.isnan(value), None).when(value == 0, F.lit(0).cast(kind)).otherwise(value)
-    return value.cast("string")
+        return F.when(F.isnan(value), None).when(value == 0, F.lit(0).cast(kind)).otherwise(value)
+    return value
 
 
 def _as_stored(written: list[str | None], kind: Any) -> list[str | None]:
@@ -115,7 +116,8 @@ def rewritten(
         value = column(name)
         if name in symbols.columns:
             kind = marked.schema[name].dataType
-            value = F.when(risky, drawn.get(name, F.lit(None)).cast(kind)).otherwise(value)
+            # Kept cells are written as they were counted: NaN against missing, -0.0 against 0.0, would be side doors.
+            value = F.when(risky, drawn.get(name, F.lit(None)).cast(kind)).otherwise(_counted(name, kind))
         new.append(value.alias(name))
     done: nw.LazyFrame[Any] = nw.from_native(marked.select(*new, column(ROW)))
     return done

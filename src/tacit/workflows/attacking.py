@@ -127,7 +127,8 @@ def _features(
         values = [table.column(name).to_pylist() for table in tables]
         if kinds.get(name) == "number":
             for block, column in zip(blocks, values, strict=True):
-                block.append(np.array([math.nan if v is None else float(v) for v in column]))
+                numbers = np.array([math.nan if v is None else float(v) for v in column])
+                block.append(np.zeros(len(numbers)) if np.isnan(numbers).all() else numbers)
             categorical.append(False)
             continue
         texts = [[_text(v) for v in column] for column in values]

@@ -34,6 +34,8 @@ Progress = Callable[[str, float | None], None]
 
 RISKIEST = 20
 CURVE_POINTS = 200
+# e^100 is more than all the records of the world; a bound beyond it bounds nothing.
+LARGEST_EPSILON = 100.0
 
 
 def silent(stage: str, share: float | None) -> None:
@@ -82,7 +84,18 @@ def checked_epsilon(epsilon: float, *, name: str = "epsilon") -> float:
     """``epsilon`` itself if it can bound a log-lift."""
     if math.isnan(epsilon) or epsilon < 0:
         raise ArgumentError(f"{name} must be a number of nats, 0 or more; got {epsilon}")
+    if epsilon > LARGEST_EPSILON and not (name == "epsilon_max" and math.isinf(epsilon)):
+        raise ArgumentError(
+            f"{name} is {epsilon:g} nats, a factor that allows everything; choose at most {LARGEST_EPSILON:g}"
+        )
     return float(epsilon)
+
+
+def checked_loss(max_loss: float) -> float:
+    """``max_loss`` itself if it is a share."""
+    if not 0 <= max_loss <= 1:
+        raise ArgumentError(f"max_loss is a share between 0 and 1; got {max_loss}")
+    return max_loss
 
 
 def audit(
@@ -136,8 +149,7 @@ def audit(
     Measures are plug-in: exact for the table as it is, estimates for the population it was drawn from.
     If the secret is independent of the release, the verdict is "leak" in at most 5% of tables.
     """
-    if not 0 <= max_loss <= 1:
-        raise ArgumentError(f"max_loss is a share between 0 and 1; got {max_loss}")
+    checked_loss(max_loss)
     wanted = (*findings.EPSILONS, *(() if epsilon is None else (checked_epsilon(epsilon),)))
     question = ask(
         source,

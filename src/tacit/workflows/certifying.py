@@ -15,6 +15,7 @@ from tacit.lift.bounds import guessing_bound, promises
 from tacit.lift.joint import Vector
 from tacit.lift.measures import entropy
 from tacit.lift.registry import MEASURES
+from tacit.tables.cutting import Cut
 from tacit.tables.symbols import Symbols
 from tacit.workflows.auditing import Counted
 from tacit.workflows.planning import TOLERANCE, Plan
@@ -22,16 +23,19 @@ from tacit.workflows.results import Certificate, MeasureChange, Utility
 from tacit.workflows.rules import Rules
 
 
-def certificate_of(found: Counted, plan: Plan, data: Path, keep_secret: bool, random_state: int | None) -> Certificate:
+def certificate_of(
+    found: Counted, plan: Plan, data: Path, salt: bytes, keep_secret: bool, random_state: int | None
+) -> Certificate:
+    """The certificate of a release whose data has been written."""
     question, rules = found.question, plan.rules
     bound = rules.epsilon if rules.delta == 0 else rules.epsilon_max
     # The measures of an order are shown at order 2.
-    promised = {p.measure: p.bound for p in promises(plan.attained) if p.order in (None, 2.0)}
-    promised["guessing_probability"] = guessing_bound(found.joint.prior, plan.attained)
+    promised = {p.measure: p.bound for p in promises(bound) if p.order in (None, 2.0)}
+    promised["guessing_probability"] = guessing_bound(found.joint.prior, bound)
     shown = {*question.released, *(question.secret if keep_secret else ())}
     records = int(found.counts.records.sum())
     return Certificate(
-        claim=_claim(rules, question.secret),
+        claim=claim_of(secret=question.secret, epsilon=rules.epsilon, delta=rules.delta, epsilon_max=rules.epsilon_max),
         epsilon=rules.epsilon,
         delta=rules.delta,
         epsilon_max=rules.epsilon_max,
@@ -67,7 +71,7 @@ def certificate_of(found: Counted, plan: Plan, data: Path, keep_secret: bool, ra
             "name": Path(question.original.name).name,
             "format": question.original.format,
             "records": records,
-            "sha256": question.original.sha256(),
+            "salted_sha256": salted(question.original.sha256(), salt),
         },
         output={"file": data.name, "records": records, "sha256": file_sha256(data)},
         randomness=_randomness(rules.replacement, random_state),
@@ -81,16 +85,26 @@ def file_sha256(path: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def _claim(rules: Rules, secret: tuple[str, ...]) -> str:
-    factor = math.exp(rules.epsilon)
+def salted(sha256: str | None, salt: bytes) -> str | None:
+    """The fingerprint of the original as it may be published.
+
+    The plain one would let anybody who knows all but a few bits of the original, such as the secrets of a small table,
+    try them all; the salt stays with the owner.
+    """
+    return None if sha256 is None else hashlib.sha256(salt + bytes.fromhex(sha256)).hexdigest()
+
+
+def claim_of(*, secret: tuple[str, ...], epsilon: float, delta: float, epsilon_max: float) -> str:
+    """The claim in one sentence."""
+    factor = math.exp(epsilon)
     what = (
         f"Seeing a record of this release changes the probability of any value of {', '.join(secret)} by a factor "
-        f"between {1 / factor:.3g} and {factor:.3g} (|log-lift| at most {rules.epsilon:g} nats)"
+        f"between {1 / factor:.3g} and {factor:.3g} (|log-lift| at most {epsilon:g} nats)"
     )
-    if rules.delta == 0:
+    if delta == 0:
         return what + "."
-    ceiling = "without a bound" if math.isinf(rules.epsilon_max) else f"by at most {rules.epsilon_max:g} nats"
-    return f"{what}, except for pairs of total probability {rules.delta:g}, which may exceed it {ceiling}."
+    ceiling = "without a bound" if math.isinf(epsilon_max) else f"by at most {epsilon_max:g} nats"
+    return f"{what}, except for pairs of total probability {delta:g}, which may exceed it {ceiling}."
 
 
 def _assumptions(found: Counted, rules: Rules, keep_secret: bool) -> tuple[str, ...]:
@@ -156,7 +170,7 @@ def _unchanged(found: Counted, plan: Plan) -> tuple[float, float]:
     rules = plan.rules
     columns = len(found.symbols.columns)
     same_cells = sum(_agreement(found.symbols, p * merged, rules, j) for j in range(columns))
-    same_row = 0.0
+    same_row = float(p[merged & found.symbols.all_missing].sum())
     if rules.replacement is not None:
         position = found.symbols.positions_in(rules.symbols)
         known = merged & (position >= 0)
@@ -182,6 +196,10 @@ def _by_level(symbols: Symbols, weight: Vector, column: int) -> list[tuple[Any, 
 
 def certificate_from(data: dict[str, Any]) -> Certificate:
     """A certificate from the JSON that ``protect`` wrote."""
+    # What verify will ask for must be there.
+    data["mechanism"]["weight"], data["mechanism"]["values_merged"], data["output"]["file"], data["input"]["records"]
+    for made_cut in data["cuts"]:
+        Cut.from_dict(made_cut)
     numbers = {key: float(data[key]) for key in ("epsilon", "delta", "epsilon_max", "attained_epsilon")}
     made = Certificate(**{**data, **numbers})
     return replace(

@@ -57,7 +57,7 @@ def plan(found: Counted, epsilon: float, delta: float, epsilon_max: float, repla
     merged = np.array(channel.merged)
     if replacement == "suppress" and merged.any():
         # A row that was wholly missing before would be taken for a suppressed one: they share a symbol, so they merge.
-        merged |= found.symbols.all_missing
+        merged = _with_missing(found, merged, epsilon)
     rules = Rules(
         secret=found.question.secret,
         released=found.question.released,
@@ -77,6 +77,14 @@ def plan(found: Counted, epsilon: float, delta: float, epsilon_max: float, repla
         "plain_watchdog_attains": watchdog_bound_exact(found.joint, epsilon),
     }
     return _applied(found, rules, np.arange(len(merged)), made_by)
+
+
+def _with_missing(found: Counted, merged: Mask, epsilon: float) -> Mask:
+    missing = found.symbols.all_missing
+    if not (missing & ~merged).any():
+        return merged
+    # The set has changed under its makers' hands, so it is made to keep epsilon outright.
+    return cover(found.joint, merged | missing | (risk(found.joint) > epsilon + TOLERANCE), epsilon)
 
 
 def plan_by_rules(found: Counted, rules: Rules) -> Plan:
@@ -106,8 +114,9 @@ def _applied(found: Counted, rules: Rules, position: NDArray[np.int64], made_by:
     relaxed = plan.mass_outside(rules.epsilon) <= rules.delta + TOLERANCE
     if not within and not (rules.delta > 0 and relaxed and plan.attained <= rules.epsilon_max + TOLERANCE):
         raise NotCertifiedError(
-            f"the release would leak {plan.attained:.4g} nats, more than epsilon {rules.epsilon:g}: nothing was "
-            "written. Protect this batch by itself, without --rules"
+            f"the release would leak {plan.attained:.4g} nats, and a mass of {plan.mass_outside(rules.epsilon):.4g} "
+            f"would exceed epsilon {rules.epsilon:g}: nothing was written. Choose a larger epsilon, or coarser columns "
+            "(--bins)"
         )
     return plan
 

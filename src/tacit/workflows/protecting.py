@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import secrets
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,16 @@ from tacit.tables.drawing import new_key
 from tacit.tables.rewriting import rewrite
 from tacit.tables.writing import suffix_for, whole_directory, write_table
 from tacit.workflows import findings
-from tacit.workflows.auditing import Counted, Progress, checked_epsilon, counted, curve_points, silent, suggestion
+from tacit.workflows.auditing import (
+    Counted,
+    Progress,
+    checked_epsilon,
+    checked_loss,
+    counted,
+    curve_points,
+    silent,
+    suggestion,
+)
 from tacit.workflows.certifying import certificate_of
 from tacit.workflows.planning import REPLACEMENTS, TOLERANCE, Plan, Replacement, plan, plan_by_rules
 from tacit.workflows.question import Bins, Names, ask
@@ -87,6 +97,7 @@ def protect(
     secret and output, and the release is written only if it is within what was claimed. Rows whose value is not
     merged are unchanged and in their place.
     """
+    checked_loss(max_loss)
     if rules is None:
         _check_bounds(epsilon, delta, epsilon_max, replacement)
     elif secret or released or bins or delta or epsilon is not None:
@@ -114,7 +125,8 @@ def protect(
     with whole_directory(Path(out), overwrite=overwrite) as directory:
         data_file = _write_data(found, chosen, directory, keep_secret, random_state, progress)
         progress("certifying", None)
-        certificate = certificate_of(found, chosen, directory / data_file, keep_secret, random_state)
+        salt = secrets.token_bytes(32)
+        certificate = certificate_of(found, chosen, directory / data_file, salt, keep_secret, random_state)
         before = findings.risk_histogram(found.joint)
         result = ProtectResult(
             out=str(out),
@@ -127,7 +139,7 @@ def protect(
             after=findings.risk_histogram(chosen.output, beside=before),
             notes=(*question.notes, *_remarks(certificate)),
         )
-        _write_papers(result, chosen.rules, directory)
+        _write_papers(result, chosen.rules, salt, directory)
     return result
 
 
@@ -175,7 +187,7 @@ def _write_data(
     return data_file
 
 
-def _write_papers(result: ProtectResult, rules: Rules, directory: Path) -> None:
+def _write_papers(result: ProtectResult, rules: Rules, salt: bytes, directory: Path) -> None:
     text = json.dumps(plain(result.certificate), indent=2, ensure_ascii=False, allow_nan=False)
     (directory / "certificate.json").write_text(text + "\n", "utf-8")
     if "page" in RENDERERS:
@@ -183,9 +195,11 @@ def _write_papers(result: ProtectResult, rules: Rules, directory: Path) -> None:
     private = directory / "private"
     private.mkdir(mode=0o700)
     (private / "rules.json").write_text(rules.to_json(), "utf-8")
+    (private / "salt.txt").write_text(salt.hex() + "\n", "utf-8")
     (private / "README.txt").write_text(
         "Only the owner of the data may see this folder: rules.json lists which values were merged.\n"
-        "Do not publish it. The next batch is treated alike with: tacit protect TABLE --rules private/rules.json\n",
+        "salt.txt opens the fingerprint of the original in certificate.json.\n"
+        "Do not publish them. The next batch is treated alike with: tacit protect TABLE --rules private/rules.json\n",
         "utf-8",
     )
 

@@ -76,6 +76,7 @@ def ask(
         notes.append(f"released columns were not named, so all others count as released: {', '.join(shown)}")
     by_name = {column.name: column for column in table.columns}
     used = [by_name[name] for name in (*secrets, *shown)]
+    table.require_countable([column.name for column in used])
     head = table.head([column.name for column in used], FIRST_LOOK)
     if head.num_rows == 0:
         raise DataError(f"{table.name} has no rows: there is nothing to measure")

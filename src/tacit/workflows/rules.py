@@ -70,18 +70,22 @@ class Rules:
         try:
             return cls._from_dict(data)
         except (KeyError, TypeError, IndexError, ValueError) as error:
-            raise SourceError(f"{path} is damaged: {type(error).__name__} at {error}; make the rules anew") from error
+            raise SourceError(f"{path} is damaged ({type(error).__name__}: {error}); make the rules anew") from error
 
     @classmethod
     def _from_dict(cls, data: dict[str, Any]) -> Rules:
         symbols = Symbols.from_dict(data["symbols"])
         size = len(symbols.codes)
         merged = np.zeros(size, dtype=bool)
-        merged[data["merged"]] = True
+        merged[_places(data["merged"], size)] = True
         replacement = None
         if data["replacement"] is not None:
             replacement = np.zeros(size)
-            replacement[data["replacement"]["at"]] = data["replacement"]["p"]
+            replacement[_places(data["replacement"]["at"], size)] = data["replacement"]["p"]
+            if not ((replacement >= 0).all() and abs(replacement.sum() - 1) < 1e-6):
+                raise ValueError("the replacement is no distribution")
+        if not (0 <= data["epsilon"] <= float(data["epsilon_max"]) and 0 <= data["delta"] < 1):
+            raise ValueError("the bounds are out of range")
         return cls(
             secret=tuple(data["secret"]),
             released=tuple(data["released"]),
@@ -93,6 +97,12 @@ class Rules:
             delta=float(data["delta"]),
             epsilon_max=float(data["epsilon_max"]),
         )
+
+
+def _places(places: list[int], size: int) -> list[int]:
+    if not all(isinstance(place, int) and 0 <= place < size for place in places):
+        raise ValueError("a value that is not among the symbols")
+    return places
 
 
 def _sparse(values: Vector) -> dict[str, list[float]]:
