@@ -17,6 +17,8 @@ Mask = NDArray[np.bool_]
 
 # Probabilities given by hand carry rounding; more than this is a mistake, not rounding.
 SUM_TOLERANCE = 1e-6
+# Lifts of joints up to so many cells are kept, for the many measures that start from them.
+LARGEST_KEPT = 1 << 20
 
 
 def _frozen(array: NDArray[Any]) -> NDArray[Any]:
@@ -102,6 +104,31 @@ class Joint:
     def of(cls, values: Joint | ArrayLike) -> Joint:
         """``values`` itself if it is a joint, else the joint of a table of probabilities."""
         return values if isinstance(values, Joint) else cls(np.asarray(values, dtype=np.float64))
+
+    @property
+    def lift(self) -> Matrix:
+        """P(s,x) / (P(s) P(x)), read-only; kept for the next measure unless the joint is large."""
+        kept: Matrix | None = self.__dict__.get("_lift")
+        if kept is None:
+            # Dividing twice, not by the product of the marginals, which could underflow.
+            kept = self.matrix / self.prior[:, None]
+            kept /= self.marginal
+            kept.setflags(write=False)
+            if kept.size <= LARGEST_KEPT:
+                object.__setattr__(self, "_lift", kept)
+        return kept
+
+    @property
+    def log_lift(self) -> Matrix:
+        """The logarithm of the lift, -inf where a pair never occurs; read-only and kept like the lift."""
+        kept: Matrix | None = self.__dict__.get("_log_lift")
+        if kept is None:
+            with np.errstate(divide="ignore"):
+                kept = np.asarray(np.log(self.lift))
+            kept.setflags(write=False)
+            if kept.size <= LARGEST_KEPT:
+                object.__setattr__(self, "_log_lift", kept)
+        return kept
 
     @property
     def shape(self) -> tuple[int, int]:

@@ -34,18 +34,13 @@ def log_lift(joint: Distribution) -> Matrix:
     >>> log_lift([[0.4, 0.1], [0.1, 0.4]]).round(2).tolist()
     [[0.47, -0.92], [-0.92, 0.47]]
     """
-    joint = Joint.of(joint)
-    # Dividing twice, not by the product of the marginals, which could underflow.
-    lift = joint.matrix / joint.prior[:, None]
-    lift /= joint.marginal
-    with np.errstate(divide="ignore"):
-        return np.asarray(np.log(lift, out=lift))
+    return Joint.of(joint).log_lift
 
 
 def risk(joint: Distribution) -> Vector:
     """Risk of every released value: the largest abs(log-lift) over secrets; inf if it rules a secret out."""
     values = log_lift(joint)
-    return np.asarray(np.abs(values, out=values).max(axis=0))
+    return np.asarray(np.maximum(values.max(axis=0), -values.min(axis=0)))
 
 
 def max_lift(joint: Distribution) -> Vector:
@@ -124,8 +119,7 @@ def sibson(joint: Distribution, order: float) -> float:
     if order == 1:
         return mutual_information(joint)
     if order == 2:
-        lift = joint.matrix / joint.prior[:, None] / joint.marginal
-        return _twice_log_mean_root(joint.marginal, joint.prior @ (lift - 1) ** 2)
+        return _twice_log_mean_root(joint.marginal, joint.prior @ (joint.lift - 1) ** 2)
     values = log_lift(joint)
     if order == np.inf:
         return max(float(log_mean_exp(joint.marginal, values.max(axis=0))), 0.0)
@@ -243,11 +237,9 @@ def f_information(joint: Distribution, f: str | Generator, *, gamma: float | Non
     """
     joint = Joint.of(joint)
     function = generator(f, gamma=gamma)
-    lift = joint.matrix / joint.prior[:, None]
-    lift /= joint.marginal
     with np.errstate(divide="ignore", invalid="ignore"):
-        terms = np.asarray(function(lift), dtype=np.float64)
-    if terms.shape != lift.shape or np.isnan(terms).any():
+        terms = np.asarray(function(joint.lift), dtype=np.float64)
+    if terms.shape != joint.shape or np.isnan(terms).any():
         raise ArgumentError("f must give a number for every lift of an array; at 0, give it its limit")
     return max(float(joint.prior @ terms @ joint.marginal), 0.0)
 

@@ -96,8 +96,7 @@ class Task:
             raise ArgumentError(f"delta is {delta}; it is a probability")
         if not epsilon_max >= epsilon:
             raise ArgumentError(f"epsilon_max is {epsilon_max}, less than epsilon, which is {epsilon}")
-        values = log_lift(joint)
-        values = np.abs(values, out=values)
+        values = np.abs(log_lift(joint))
         deltas = np.where(values > epsilon + TOLERANCE, joint.matrix, 0.0).sum(axis=0)
         losses = -joint.marginal * np.log(joint.marginal)
         # With no probability to spend, epsilon itself may never be exceeded, not even by a pair that never occurs.

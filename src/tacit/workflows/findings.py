@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -91,16 +93,22 @@ def shuffled(
     effective_records: float | None,
     progress: Callable[[float], None] | None = None,
 ) -> Shuffled:
-    """Measure ``n`` tables whose secrets were shuffled; the next is drawn while one is measured."""
-    tables = shuffles.iterate(counts, shuffles=n, random_state=random_state, effective_records=effective_records)
+    """Measure ``n`` tables whose secrets were shuffled; the next two are drawn while one is measured."""
+    seeds = iter(shuffles.seeds(n, random_state=random_state))
     done = []
-    with ThreadPoolExecutor(max_workers=1) as pool:
-        drawn = pool.submit(next, tables, None)
-        while (table := drawn.result()) is not None:
-            drawn = pool.submit(next, tables, None)
+    with ThreadPoolExecutor(max_workers=2) as pool:
+
+        def drawn(seed: np.random.SeedSequence) -> Future[Matrix]:
+            return pool.submit(shuffles.shuffled_counts, counts, random_state=seed, effective_records=effective_records)
+
+        waiting = deque(map(drawn, islice(seeds, 2)))
+        while waiting:
+            table = waiting.popleft().result()
+            waiting.extend(map(drawn, islice(seeds, 1)))
             alone = [_information(table, g.alone) for g in groups]
             others = [_information(table, g.others) for g in groups]
-            done.append((_measures_of(table), alone, others, shuffles.plug_in_information(table)))
+            measured = _measures_of(table)
+            done.append((measured, alone, others, measured["mutual_information"]))
             if progress is not None:
                 progress(len(done) / n)
     return Shuffled(
@@ -220,14 +228,10 @@ def riskiest(joint: Joint, counts: Matrix, symbols: Symbols, *, n: int, evidence
     """
     lifts = log_lift(joint)
     order = np.lexsort((-joint.marginal, -np.abs(lifts).max(axis=0)))[:n]
-    return tuple(
-        _risky_value(joint, counts, symbols, int(x), lifts[:, x], p_chance=_chance(evidence, int(x))) for x in order
-    )
+    return tuple(_risky_value(joint, counts, symbols, int(x), lifts[:, x], evidence) for x in order)
 
 
-def _risky_value(
-    joint: Joint, counts: Matrix, symbols: Symbols, x: int, lifts: Vector, *, p_chance: float
-) -> RiskyValue:
+def _risky_value(joint: Joint, counts: Matrix, symbols: Symbols, x: int, lifts: Vector, evidence: Matrix) -> RiskyValue:
     # Among secrets that are ruled out, the one expected most often says most.
     s = int(np.lexsort((joint.prior, np.abs(lifts)))[-1])
     contributions = chain_rule(counts, symbols.codes, x=x, s=s)
@@ -240,7 +244,7 @@ def _risky_value(
         log_lift=float(lifts[s]),
         risk=float(np.abs(lifts).max()),
         contributions=tuple(zip(symbols.columns, contributions, strict=True)),
-        p_chance=p_chance,
+        p_chance=_chance(evidence, x, s),
         why=_why(joint, counts, symbols, x, s, contributions),
     )
 
@@ -266,14 +270,12 @@ def chain_rule(counts: Matrix, codes: NDArray[np.int64], *, x: int, s: int) -> l
     return terms
 
 
-def _chance(counts: Matrix, x: int) -> float:
+def _chance(counts: Matrix, x: int, s: int) -> float:
     """Probability that shuffling gives this value a count as extreme for some secret (two-sided, Bonferroni)."""
-    total, size = round(counts.sum()), round(counts[:, x].sum())
-    chances = [
-        shuffles.chance_of_count(round(here), size=size, successes=round(of_secret), total=total)
-        for here, of_secret in zip(counts[:, x], counts.sum(axis=1), strict=True)
-    ]
-    return min(1.0, len(chances) * min(chances))
+    total, size, of_secret = round(counts.sum()), round(counts[:, x].sum()), round(counts[s].sum())
+    return min(
+        1.0, len(counts) * shuffles.chance_of_count(round(counts[s, x]), size=size, successes=of_secret, total=total)
+    )
 
 
 def _why(joint: Joint, counts: Matrix, symbols: Symbols, x: int, s: int, contributions: Sequence[float]) -> str:
