@@ -409,3 +409,17 @@ def test_rules_that_make_no_sense_are_refused(people: Path, tmp_path: Path, chan
     (tmp_path / "rules.json").write_text(json.dumps({**rules, **change}))
     with pytest.raises(SourceError, match="damaged"):
         protect(people, rules=tmp_path / "rules.json", out=tmp_path / "two")
+
+
+def test_a_wholly_missing_row_of_the_next_batch_is_not_told_from_a_suppressed_one(tmp_path: Path) -> None:
+    """The first batch has nothing to merge, so the next one's unseen values are suppressed beside missing ones."""
+    first = pa.table({"s": ["a", "b"] * 60, "x": ["p", "p", "q", "q", None, None] * 20})
+    protect(first, secret="s", epsilon=0.3, out=tmp_path / "one")
+    secret, value = ["a", "b"] * 60, ["p", "p", "q", "q", None, None] * 20
+    # Three unseen values, all of secret a: alone they would give it away.
+    batch = pa.table({"s": [*secret, "a", "a", "a"], "x": [*value, "new", "new", "new"]})
+    result = protect(batch, rules=tmp_path / "one" / "private" / "rules.json", out=tmp_path / "two")
+    released = pq.read_table(tmp_path / "two" / "data.parquet").column("x").to_pylist()
+    joint, _ = joint_of({"s": batch["s"].to_pylist(), "y": released}, "s", ["y"])
+    assert result.certificate.attained_epsilon == pytest.approx(float(risk(joint).max()))
+    assert result.certificate.attained_epsilon <= 0.3

@@ -180,9 +180,7 @@ def _unchanged(found: Counted, plan: Plan) -> tuple[float, float]:
 
 def _agreement(symbols: Symbols, weight: Vector, rules: Rules, column: int) -> float:
     """Probability that a merged row keeps its value of one column."""
-    here: dict[Any, float] = {}
-    for level, mass in _by_level(symbols, weight, column):
-        here[level] = mass
+    here: dict[Any, float] = dict(_by_level(symbols, weight, column))
     if rules.replacement is None:
         return here.get(None, 0.0)
     return sum(here.get(level, 0.0) * mass for level, mass in _by_level(rules.symbols, rules.replacement, column))

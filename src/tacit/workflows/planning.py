@@ -56,7 +56,6 @@ def plan(found: Counted, epsilon: float, delta: float, epsilon_max: float, repla
     )
     merged = np.array(channel.merged)
     if replacement == "suppress" and merged.any():
-        # A row that was wholly missing before would be taken for a suppressed one: they share a symbol, so they merge.
         merged = _with_missing(found, merged, epsilon)
     rules = Rules(
         secret=found.question.secret,
@@ -80,6 +79,7 @@ def plan(found: Counted, epsilon: float, delta: float, epsilon_max: float, repla
 
 
 def _with_missing(found: Counted, merged: Mask, epsilon: float) -> Mask:
+    """The merged set with the wholly missing value, which nobody could tell from a suppressed one."""
     missing = found.symbols.all_missing
     if not (missing & ~merged).any():
         return merged
@@ -93,6 +93,8 @@ def plan_by_rules(found: Counted, rules: Rules) -> Plan:
     bound = rules.epsilon if rules.delta == 0 else rules.epsilon_max
     alike = (position < 0) | rules.merged[position]
     needed = cover(found.joint, alike | (risk(found.joint) > bound + TOLERANCE), bound)
+    if rules.replacement is None and needed.any():
+        needed = _with_missing(found, needed, bound)
     merged = rules.merged.copy()
     merged[position[needed & (position >= 0)]] = True
     made_by = {
