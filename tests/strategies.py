@@ -3,15 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from tacit.lift.joint import Channel, Joint
-
-# A busy machine is not a failing test.
-settings.register_profile("tacit", deadline=None)
-settings.load_profile("tacit")
 
 
 @st.composite
