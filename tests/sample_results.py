@@ -172,10 +172,10 @@ def audit_result() -> AuditResult:
         columns=(
             ColumnRole("race", "secret", 5),
             ColumnRole("zip", "released", 412),
-            ColumnRole("age", "released", 8, "cut in 8 intervals", ("17–19", "20–29", "30–39", "40–49")),
+            ColumnRole("age", "released", 8, ("17–19", "20–29", "30–39", "40–49")),
             ColumnRole("sex", "released", 2),
             ColumnRole("job", "released", 14),
-            ColumnRole("id", "dropped", 48842, "every value occurs once: an identifier says nothing in common"),
+            ColumnRole("id", "dropped", 48842),
         ),
         secrets=(
             SecretValue("White", 41762.0, 0.855),

@@ -231,6 +231,7 @@ def _audit_facts(result: AuditResult) -> Padding:
 
 def _measures(result: AuditResult) -> Parts:
     yield _heading(f"What leaks. {words.DIRECTION}")
+    yield _line(words.PLUG_IN)
     table = _table("Measure", ">Value", ">Shuffled", ">p", "Verdict")
     for m in result.measures:
         table.add_row(Text(printable(m.title)), *_finding(m), _mark(badge(m.verdict)))

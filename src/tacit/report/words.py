@@ -47,6 +47,8 @@ _TONES: dict[str, Tone] = {
     "promise broken": "bad",
 }
 
+PLUG_IN = "These are plug-in numbers: exact for this table; for a larger population, estimates that are biased upwards."
+
 DEFINITIONS: tuple[tuple[str, str], ...] = (
     (
         "log-lift",

@@ -13,7 +13,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-Verdict = Literal["leak", "no leak detected", "cannot tell"]
+from tacit.lift.shuffles import Verdict
 
 RENDERERS: dict[Literal["text", "html", "page"], Callable[[Any], str]] = {}
 
@@ -67,12 +67,11 @@ class SourceFacts:
 
 @dataclass(frozen=True)
 class ColumnRole:
-    """What a column is to the question: secret, released, dropped or weight, and why."""
+    """What a column is to the question: secret, released, dropped or weight."""
 
     name: str
     role: Literal["secret", "released", "dropped", "weight"]
     distinct: int | None
-    note: str | None = None
     cut: tuple[str, ...] | None = None
 
 
@@ -104,6 +103,7 @@ class MeasureFinding:
     verdict: Verdict
     meaning: str
     unit: str = "nats"
+    kind: str = "plug-in"
 
 
 @dataclass(frozen=True)
