@@ -69,7 +69,7 @@ def hostile_audit() -> AuditResult:
         audit,
         source=replace(audit.source, name=SCRIPT, sha256=None),
         headline=f"{SCRIPT} gives it away",
-        columns=tuple(ColumnRole(name, "released", None, SCRIPT, (SCRIPT,)) for name in names),
+        columns=tuple(ColumnRole(name, "released", None, (SCRIPT,)) for name in names),
         secrets=tuple(SecretValue(SCRIPT if k == 0 else "long " * 30, k, 2.0 ** -(k + 1)) for k in range(15)),
         measures=tuple(replace(m, value=INF, ceiling=INF, null_low=INF, null_high=INF) for m in audit.measures),
         risk_histogram=RiskHistogram((0.0, 1.0), (0.0,), 1.0, {"50%": INF}),
