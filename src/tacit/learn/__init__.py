@@ -1,0 +1,1 @@
+"""Estimators that learn log-lift from records, to scikit-learn's contract."""

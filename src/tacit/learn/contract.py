@@ -1,0 +1,154 @@
+"""One contract for all estimators of log-lift: ``fit(X, s)``, ``log_lift(X)``, ``score_samples(X)``, ``secrets_``."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Sequence
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.base import BaseEstimator, ClassifierMixin, TransformerMixin
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
+
+from tacit.errors import ArgumentError, ColumnError, DataError
+from tacit.learn.encoding import Cells, Encoder, Features, cells_of_array, cells_of_frame, cells_of_sparse, frame_of
+
+Floats = NDArray[np.float64]
+Codes = NDArray[np.int64]
+
+
+class LogLiftEstimator(ClassifierMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
+    """What every estimator of log-lift does alike.
+
+    It is a classifier of the secret (``predict_proba`` is the posterior p(s) e^{i(s,x)}) and a transformer (``transform``
+    is ``log_lift``), so it fits into pipelines and grid searches. ``score`` is the mean log-lift of the true
+    secrets, in nats: on records that were not trained on it estimates the mutual information from below.
+
+    Attributes
+    ----------
+    secrets_ : array
+        Values of the secret, in the order of the columns of ``log_lift``; ``classes_`` is the same array.
+    prior_ : array
+        Their shares among the training records.
+    """
+
+    categorical_features: Sequence[Any] | None = None
+
+    @abstractmethod
+    def _learn(self, features: Features, secret: Codes) -> None:
+        """Learn from encoded records; ``self.encoder_``, ``self.secrets_`` and ``self.prior_`` are set."""
+
+    @abstractmethod
+    def _log_lift(self, features: Features) -> Floats:
+        """Log-lift of encoded records, records x secrets."""
+
+    def fit(self, X: Any, y: Any) -> Self:
+        """Learn from records ``X`` and their secrets ``y``."""
+        cells = self._cells(X, reset=True)
+        if y is None:
+            raise ArgumentError(f"{type(self).__name__} requires y to be passed, but the target y is None: the secrets")
+        secret = column_or_1d(np.asarray(y), warn=True)
+        if len(secret) != len(cells):
+            raise DataError(f"{len(cells):,} records and {len(secret):,} secrets: inconsistent numbers of samples")
+        if secret.dtype == object:
+            secret = np.array(["(missing)" if v is None or v != v else str(v) for v in secret])
+        elif secret.dtype.kind == "f" and not np.isfinite(secret).all():
+            raise DataError("Input y contains NaN or infinity: every record needs a secret")
+        check_classification_targets(secret)
+        self.secrets_, codes = np.unique(secret, return_inverse=True)
+        self.classes_ = self.secrets_
+        if len(self.secrets_) < 2:
+            raise DataError(f"the secret has one class, {self.secrets_[0]!r}, in n_samples={len(secret)}: nothing varies")
+        self.prior_ = np.bincount(codes) / len(codes)
+        self.encoder_ = Encoder.learn(cells)
+        self._learn(self.encoder_.encode(cells), codes)
+        return self
+
+    def log_lift(self, X: Any) -> Floats:
+        """i(s, x) in nats for every record (rows) and every secret (columns, in the order of ``secrets_``)."""
+        check_is_fitted(self)
+        return self._log_lift(self.encoder_.encode(self._cells(X, reset=False)))
+
+    def score_samples(self, X: Any) -> Floats:
+        """Risk of every record: the largest absolute log-lift over the secrets. May be infinite."""
+        return np.asarray(np.abs(self.log_lift(X)).max(axis=1))
+
+    def transform(self, X: Any) -> Floats:
+        """The same as ``log_lift``, for pipelines."""
+        return self.log_lift(X)
+
+    def predict_log_proba(self, X: Any) -> Floats:
+        """Log of the posterior of every secret."""
+        lift = self.log_lift(X)
+        # A value that was never seen tells nothing: the adversary is left with the prior.
+        lift[np.isneginf(lift).all(axis=1)] = 0.0
+        joint = np.log(self.prior_) + lift
+        return np.asarray(joint - np.logaddexp.reduce(joint, axis=1, keepdims=True))
+
+    def predict_proba(self, X: Any) -> Floats:
+        """Posterior of every secret: what an adversary believes after seeing the record."""
+        return np.asarray(np.exp(self.predict_log_proba(X)))
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """The likeliest secret: an adversary's guess."""
+        return np.asarray(self.secrets_[self.predict_log_proba(X).argmax(axis=1)])
+
+    def score(self, X: Any, y: Any) -> float:
+        """Mean log-lift of the true secrets (nats); on fresh records, an estimate of I(S;X) from below."""
+        lift = self.log_lift(X)
+        secret = np.asarray(y).astype(self.secrets_.dtype)
+        place = np.searchsorted(self.secrets_, secret).clip(max=len(self.secrets_) - 1)
+        known = self.secrets_[place] == secret
+        return float(np.where(known, lift[np.arange(len(lift)), place], -np.inf).mean())
+
+    def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
+        """``log_lift_<secret>`` for every secret."""
+        check_is_fitted(self)
+        return np.array([f"log_lift_{secret}" for secret in self.secrets_], dtype=object)
+
+    @property
+    def _n_features_out(self) -> int:
+        return len(self.secrets_)
+
+    def _cells(self, X: Any, *, reset: bool) -> Cells:
+        frame = frame_of(X)
+        if frame is not None:
+            if not len(frame) or not frame.columns:
+                raise DataError(f"Found array with {len(frame)} sample(s) and {len(frame.columns)} feature(s): no data")
+            validate_data(self, X, reset=reset, skip_check_array=True)
+            return cells_of_frame(frame, as_category=self._as_category(list(frame.columns)))
+        array = validate_data(
+            self, X, reset=reset, accept_sparse="csr", dtype=None, ensure_all_finite="allow-nan"
+        )
+        if sparse.issparse(array):
+            return cells_of_sparse(sparse.csr_array(array, dtype=np.float64))
+        if array.dtype.kind == "c":
+            raise DataError("Complex data not supported: records are numbers, categories or missing")
+        return cells_of_array(array, as_category=self._as_category(range(array.shape[1])))
+
+    def _as_category(self, names: Sequence[Any]) -> frozenset[int]:
+        wanted = self.categorical_features
+        if wanted is None:
+            return frozenset()
+        places = []
+        for name in wanted:
+            if name in names:
+                places.append(list(names).index(name))
+            elif isinstance(name, (int, np.integer)) and 0 <= name < len(names):
+                places.append(int(name))
+            else:
+                raise ColumnError(str(name), [str(known) for known in names])
+        return frozenset(places)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.input_tags.sparse = True
+        tags.input_tags.string = True
+        tags.input_tags.categorical = True
+        tags.transformer_tags.preserves_dtype = []
+        tags.target_tags.required = True
+        return tags

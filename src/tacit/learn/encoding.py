@@ -1,0 +1,261 @@
+"""From mixed records (categories, numbers, missing cells, sparse matrices) to what each kind of learner reads."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from tacit.errors import DataError
+
+Kind = Literal["number", "category"]
+Floats = NDArray[np.float64]
+Codes = NDArray[np.int64]
+
+# Boosted trees of scikit-learn know at most 255 categories a column, one of which is kept for the rest.
+MOST_TREE_LEVELS = 254
+MOST_DESIGN_LEVELS = 500
+# Beyond this kurtosis a few extreme cells would set the scale of a column; their logarithm does not.
+HEAVY_TAIL = 8.0
+# A sparse matrix with fewer cells than this is cheaper to keep as numbers.
+DENSE_CELLS = 50_000_000
+
+UNSEEN = -1
+
+
+@dataclass(frozen=True)
+class Cells:
+    """Records as they came: numbers (NaN where missing), text (None where missing), or one sparse matrix."""
+
+    names: tuple[str, ...]
+    kinds: tuple[Kind, ...]
+    columns: tuple[NDArray[Any], ...]
+    sparse: Any = None
+
+    def __len__(self) -> int:
+        return int(self.sparse.shape[0] if self.sparse is not None else len(self.columns[0]))
+
+
+@dataclass(frozen=True)
+class Features:
+    """Encoded records. ``codes`` counts the levels of categories, 0 = missing; ``UNSEEN`` is a level never met."""
+
+    numbers: Floats
+    codes: Codes
+    sparse: Any = None
+
+    def __len__(self) -> int:
+        return int(self.sparse.shape[0] if self.sparse is not None else len(self.numbers))
+
+    def rows(self, index: NDArray[Any]) -> Features:
+        """Some of the records."""
+        if self.sparse is not None:
+            return Features(self.numbers[:0], self.codes[:0], self.sparse[index])
+        return Features(self.numbers[index], self.codes[index])
+
+
+@dataclass(frozen=True)
+class Encoder:
+    """What was seen of each column while learning: the levels of a category, centre and scale of a number."""
+
+    names: tuple[str, ...]
+    kinds: tuple[Kind, ...]
+    levels: tuple[tuple[str, ...], ...]
+    centre: tuple[float, ...]
+    scale: tuple[float, ...]
+    heavy: tuple[bool, ...]
+    missing: tuple[bool, ...]
+
+    @classmethod
+    def learn(cls, cells: Cells) -> Encoder:
+        """Levels by frequency, and a scale for every number; a heavy tail is taken by its logarithm."""
+        if cells.sparse is not None:
+            top = abs(cells.sparse).max(axis=0).toarray().ravel()
+            return cls(cells.names, cells.kinds, (), (), tuple(np.where(top > 0, top, 1.0).tolist()), (), ())
+        levels, centre, scale, heavy, missing = [], [], [], [], []
+        for kind, column in zip(cells.kinds, cells.columns, strict=True):
+            if kind == "category":
+                levels.append(_levels(column))
+                continue
+            seen = column[np.isfinite(column)]
+            tail = _kurtosis(seen) > HEAVY_TAIL
+            middle, width = _centre_and_scale(seen, tail)
+            centre.append(middle)
+            scale.append(width)
+            heavy.append(tail)
+            missing.append(bool(np.isnan(column).any()))
+        return cls(cells.names, cells.kinds, tuple(levels), tuple(centre), tuple(scale), tuple(heavy), tuple(missing))
+
+    def encode(self, cells: Cells) -> Features:
+        """Numbers as they are and categories as codes."""
+        if cells.sparse is not None:
+            return Features(np.empty((0, 0)), np.empty((0, 0), dtype=np.int64), cells.sparse)
+        if cells.kinds != self.kinds:
+            cells = _coerced(cells, self)
+        numbers = [c for c, kind in zip(cells.columns, self.kinds, strict=True) if kind == "number"]
+        texts = [c for c, kind in zip(cells.columns, self.kinds, strict=True) if kind == "category"]
+        codes = [_codes(column, levels) for column, levels in zip(texts, self.levels, strict=True)]
+        n = len(cells)
+        return Features(
+            numbers=np.column_stack(numbers).astype(np.float64) if numbers else np.empty((n, 0)),
+            codes=np.column_stack(codes) if codes else np.empty((n, 0), dtype=np.int64),
+        )
+
+    def design(self, features: Features) -> Any:
+        """Numbers of about unit size for nets and linear models: scaled numbers, flags of missing, one-hot levels."""
+        if features.sparse is not None:
+            scaled = features.sparse @ sparse.diags_array(1 / np.array(self.scale))
+            small = scaled.shape[0] * scaled.shape[1] <= DENSE_CELLS and scaled.shape[1] <= MOST_DESIGN_LEVELS
+            return scaled.toarray() if small else scaled.tocsr()
+        parts = []
+        numbers, heavy = features.numbers, np.array(self.heavy, dtype=bool)
+        if numbers.shape[1]:
+            scaled = numbers.copy()
+            scaled[:, heavy] = np.arcsinh(scaled[:, heavy])
+            scaled = (scaled - np.array(self.centre)) / np.array(self.scale)
+            parts.append(np.nan_to_num(scaled))
+            flags = np.array(self.missing, dtype=bool)
+            parts.append(np.isnan(numbers[:, flags]).astype(np.float64))
+        for column, levels in zip(features.codes.T, self.levels, strict=True):
+            known = min(len(levels), MOST_DESIGN_LEVELS) + 1
+            hot = np.zeros((len(column), known))
+            rows = np.flatnonzero((column >= 0) & (column < known))
+            hot[rows, column[rows]] = 1.0
+            parts.append(hot)
+        return np.hstack(parts)
+
+    def ordinal(self, features: Features) -> tuple[Floats, NDArray[np.bool_]]:
+        """Columns for trees, and which of them are categories; what a tree cannot tell apart is missing."""
+        if features.sparse is not None:
+            return features.sparse.toarray(), np.zeros(features.sparse.shape[1], dtype=bool)
+        codes = features.codes.astype(np.float64)
+        codes[(codes < 0) | (codes > MOST_TREE_LEVELS)] = np.nan
+        categorical = np.r_[np.zeros(features.numbers.shape[1], bool), np.ones(codes.shape[1], bool)]
+        return np.hstack([features.numbers, codes]), categorical
+
+    def to_dict(self) -> dict[str, Any]:
+        """As JSON types."""
+        return {name: list(getattr(self, name)) for name in self.__dataclass_fields__}
+
+    @classmethod
+    def from_dict(cls, data: dict[str, Any]) -> Encoder:
+        """From JSON types."""
+        levels = tuple(tuple(str(level) for level in column) for column in data["levels"])
+        rest = {name: tuple(data[name]) for name in cls.__dataclass_fields__ if name != "levels"}
+        return cls(levels=levels, **rest)
+
+
+def frame_of(X: Any) -> Any:
+    """``X`` as a narwhals frame, or None if it is no frame."""
+    if isinstance(X, np.ndarray) or sparse.issparse(X) or isinstance(X, (list, tuple)):
+        return None
+    import narwhals as nw
+
+    frame = nw.from_native(X, pass_through=True, eager_only=True)
+    return frame if isinstance(frame, nw.DataFrame) else None
+
+
+def cells_of_frame(frame: Any, *, as_category: frozenset[int]) -> Cells:
+    """The columns of a frame by their type: numbers and times are numbers, all else is categories."""
+    import narwhals as nw
+
+    kinds: list[Kind] = []
+    columns = []
+    for j, name in enumerate(frame.columns):
+        series = frame[name]
+        dtype = series.dtype
+        if (dtype.is_temporal() and dtype != nw.Time) and j not in as_category:
+            series = (series.dt.timestamp("ms") if dtype != nw.Duration else series.dt.total_seconds()).cast(nw.Float64)
+            dtype = series.dtype
+        if dtype.is_numeric() and j not in as_category:
+            kinds.append("number")
+            columns.append(_finite(series.cast(nw.Float64).to_numpy(), name))
+        elif dtype == nw.Object and j not in as_category and (numbers := _as_numbers(series.to_numpy())) is not None:
+            kinds.append("number")
+            columns.append(_finite(numbers, name))
+        else:
+            kinds.append("category")
+            columns.append(_text(series.to_numpy() if dtype == nw.Object else np.array(series.to_list(), dtype=object)))
+    return Cells(tuple(map(str, frame.columns)), tuple(kinds), tuple(columns))
+
+
+def cells_of_array(X: NDArray[Any], *, as_category: frozenset[int]) -> Cells:
+    """The columns of an array; in an array of objects a column of nothing but numbers is a number column."""
+    kinds: list[Kind] = []
+    columns = []
+    for j in range(X.shape[1]):
+        numbers = None
+        if j not in as_category:
+            numbers = X[:, j].astype(np.float64) if X.dtype.kind in "buif" else _as_numbers(X[:, j])
+        kinds.append("category" if numbers is None else "number")
+        columns.append(_text(X[:, j]) if numbers is None else _finite(numbers, f"x{j}"))
+    return Cells(tuple(f"x{j}" for j in range(X.shape[1])), tuple(kinds), tuple(columns))
+
+
+def cells_of_sparse(X: Any) -> Cells:
+    """A sparse matrix is numbers throughout."""
+    return Cells(tuple(f"x{j}" for j in range(X.shape[1])), ("number",) * X.shape[1], (), sparse=X)
+
+
+def _as_numbers(column: NDArray[Any]) -> Floats | None:
+    """A column of objects as numbers, None if some of it is text."""
+    texts = (str, bytes, bool, np.bool_)
+    if any(isinstance(value, texts) for value in column):
+        return None
+    try:
+        return np.array([np.nan if value is None else value for value in column], dtype=np.float64)
+    except (TypeError, ValueError):
+        return None
+
+
+def _text(column: NDArray[Any]) -> NDArray[Any]:
+    """Any values as text, missing ones as None."""
+    return np.array([None if value is None or value != value else str(value) for value in column], dtype=object)
+
+
+def _finite(column: Floats, name: str) -> Floats:
+    if np.isinf(column).any():
+        raise DataError(f"column '{name}' contains infinity; a number must be finite or missing (NaN)")
+    return column
+
+
+def _coerced(cells: Cells, encoder: Encoder) -> Cells:
+    """Columns of the kinds that were learned: 3 for '3', NaN for a number column that is all missing."""
+    columns = []
+    for name, kind, column in zip(cells.names, encoder.kinds, cells.columns, strict=True):
+        if kind == "category":
+            columns.append(_text(column) if column.dtype != object else column)
+            continue
+        numbers = column if column.dtype != object else _as_numbers(column)
+        if numbers is None:
+            raise DataError(f"column '{name}' held numbers when the estimator was fitted, and now holds text")
+        columns.append(numbers)
+    return Cells(cells.names, encoder.kinds, tuple(columns))
+
+
+def _levels(column: NDArray[Any]) -> tuple[str, ...]:
+    values, counts = np.unique([value for value in column if value is not None], return_counts=True)
+    return tuple(str(value) for value in values[np.lexsort((values, -counts))])
+
+
+def _codes(column: NDArray[Any], levels: tuple[str, ...]) -> Codes:
+    place = {level: at + 1 for at, level in enumerate(levels)} | {None: 0}
+    return np.array([place.get(value, UNSEEN) for value in column], dtype=np.int64)
+
+
+def _kurtosis(seen: Floats) -> float:
+    if len(seen) < 2 or not np.ptp(seen):
+        return 0.0
+    z = (seen - seen.mean()) / seen.std()
+    return float((z**4).mean())
+
+
+def _centre_and_scale(seen: Floats, heavy: bool) -> tuple[float, float]:
+    if not len(seen):
+        return 0.0, 1.0
+    shown = np.arcsinh(seen) if heavy else seen
+    width = float(shown.std())
+    return float(shown.mean()), width if width > 0 else 1.0
