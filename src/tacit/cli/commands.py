@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from tacit import __version__
-from tacit.cli.options import question_options, shared_options
+from tacit.cli.options import estimator_options, question_options, shared_options
 
 CONTEXT = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
 
@@ -43,7 +43,16 @@ def tacit() -> None:
 @click.option(
     "--shuffles", type=click.IntRange(min=19), help="Shuffled tables behind the null bands.  [default: 19-199]"
 )
-@click.option("--random-state", type=int, default=0, show_default=True, help="Seed of the shuffles.")
+@estimator_options
+@click.option(
+    "--save-model",
+    type=click.Path(path_type=Path),
+    metavar="FILE.tacit",
+    help="Save what was learned, for --model. For you alone: it knows about the records.",
+)
+@click.option(
+    "--random-state", type=int, default=0, show_default=True, help="Seed of the shuffles and of the learning."
+)
 @shared_options
 def audit(
     table: str,
@@ -74,7 +83,8 @@ def audit(
     show(result, format_=format_, bits=bits)
     if epsilon is None:
         return 0
-    return int(result.risk_histogram.quantiles["100%"] > epsilon)
+    largest = result.risk_histogram.quantiles["100%"] if result.learned is None else result.learned.largest_risk
+    return int(largest > epsilon)
 
 
 @tacit.command(epilog=EXIT_CODES)
@@ -96,6 +106,7 @@ def audit(
 @click.option(
     "--rules", type=click.Path(path_type=Path), help="Treat this batch by an earlier release's private/rules.json."
 )
+@estimator_options
 @click.option("--keep-secret", is_flag=True, help="Leave the secret column in the release.")
 @click.option("--max-loss", type=float, default=0.1, show_default=True, help="Tolerated loss, for the advice given.")
 @click.option("-o", "--out", type=click.Path(path_type=Path), required=True, help="Directory of the release.")
@@ -144,7 +155,7 @@ def verify(release: Path, against: str | None, engine: str, format_: str, bits: 
 def attack(release: Path, against: str, format_: str, bits: bool, quiet: bool, **words: Any) -> int:
     """Train adversaries on the original and let them guess the secret from RELEASE.
 
-    Exit code 1 if an adversary beats what the certificate promises.
+    Exit code 1 if an adversary beats what the certificate promises, or estimates.
     """
     from tacit.cli.showing import show, watched
     from tacit.workflows.attacking import attack as run
@@ -152,7 +163,7 @@ def attack(release: Path, against: str, format_: str, bits: bool, quiet: bool, *
     with watched(quiet=quiet) as progress:
         result = run(release, against=against, progress=progress, **words)
     show(result, format_=format_, bits=bits)
-    return int(result.verdict == "promise broken")
+    return int(result.verdict in ("promise broken", "beyond the estimate"))
 
 
 @tacit.command()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any, TypeVar
 
 import click
@@ -68,6 +69,25 @@ question_options = _stack(
         multiple=True,
         callback=split_names,
         help="Release a column although it is different in every row.",
+    ),
+)
+
+# As tacit.learn.naming has them; the help must not load scikit-learn to know.
+ESTIMATORS = ("counts", "auto", "linear", "trees", "net", "neural")
+
+estimator_options = _stack(
+    click.option(
+        "--estimator",
+        type=click.Choice(ESTIMATORS),
+        default="counts",
+        show_default=True,
+        help="How log-lift is found: counted, or learned from the uncut records (an estimate).",
+    ),
+    click.option(
+        "--model",
+        type=click.Path(path_type=Path),
+        metavar="FILE.tacit",
+        help="Use a model that was saved earlier instead of learning one.",
     ),
 )
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,8 +14,9 @@ from tacit.errors import DataError
 from tacit.lift.bounds import guessing_bound
 from tacit.lift.joint import Joint
 from tacit.lift.measures import guessing_probability
-from tacit.workflows.auditing import Progress, silent
-from tacit.workflows.results import Adversary, AttackResult, Certificate
+from tacit.workflows.certifying import NOTHING_POINTWISE
+from tacit.workflows.results import Adversary, AttackResult, AttackVerdict, Certificate
+from tacit.workflows.tabulating import Progress, silent
 from tacit.workflows.verifying import compare, open_release, pooled, question_of
 
 if TYPE_CHECKING:
@@ -25,9 +26,14 @@ HOLDOUT = 0.3
 # A column of more levels than this is a number or a name to a tree, not a category.
 MOST_CATEGORIES = 200
 CONFIDENCE = 0.95
+_LEARNED_NOTES = (
+    "An adversary that fails proves nothing. The certificate proves something of merged records alone; what the others "
+    f"give away is an estimate. {NOTHING_POINTWISE}",
+    "The best possible is counted on this very table: it is what somebody reaches who has the table at hand and looks "
+    "the kept records up in it.",
+)
 
 Labels = NDArray[Any]
-Verdict = Literal["not detectably better than the prior", "within the promise", "promise broken"]
 
 
 def attack(
@@ -57,6 +63,8 @@ def attack(
     Guarantees
     ----------
     None: an adversary that fails proves nothing. ``optimal_after`` is the best any adversary can do on this table.
+    Of a learned release nothing is promised record by record, so the adversaries are held against its estimate, and
+    the verdict says so.
     """
     from threadpoolctl import threadpool_limits
 
@@ -77,10 +85,13 @@ def attack(
     after = opened.data.sample(list(certificate.released), records)
     secret = _labels(raw.select(list(certificate.secret)))
     train, test = _split(secret, random_state)
+    cut = {made["column"] for made in certificate.cuts}
+    # A learned release keeps numbers as they are, and an adversary reads them as numbers.
+    shown = {name: kind for name, kind in kinds.items() if certificate.kind == "learned" and name not in cut}
     views = (
         _features([raw, raw], certificate.released, kinds),
-        _features([coarse, after], certificate.released, {}),
-        _features([after, after], certificate.released, {}),
+        _features([coarse, after], certificate.released, shown),
+        _features([after, after], certificate.released, shown),
     )
     adversaries = []
     # On a busy machine the threads of the boosted trees wait for each other three times as long as they work.
@@ -233,15 +244,16 @@ def _result(
     test: NDArray[np.int64],
 ) -> AttackResult:
     prior = float(original.prior.max())
-    bound = guessing_bound(original.prior, certificate.attained_epsilon)
+    learned = certificate.kind == "learned"
+    bound = guessing_bound(original.prior, max(certificate.attained_epsilon, certificate.estimated_epsilon or 0.0))
     before = max(a.before for a in adversaries)
     after = max(max(a.after, a.retrained) for a in adversaries)
     # Several adversaries get several chances to be lucky: the interval is widened for all of them together.
     level = 1 - (1 - CONFIDENCE) / (2 * len(adversaries))
     low = binomial_interval(round(after * len(test)), len(test), confidence=level)[0]
-    verdict: Verdict = "within the promise"
+    verdict: AttackVerdict = "within the estimate" if learned else "within the promise"
     if low > bound:
-        verdict = "promise broken"
+        verdict = "beyond the estimate" if learned else "promise broken"
     elif low <= prior:
         verdict = "not detectably better than the prior"
     return AttackResult(
@@ -264,7 +276,8 @@ def _result(
             f"{before:.1%} on the original and {after:.1%} on the release."
         ),
         notes=(
-            "An adversary that fails proves nothing; the certificate does.",
+            *(_LEARNED_NOTES if learned else ("An adversary that fails proves nothing; the certificate does.",)),
             "'before' sees the original columns; 'retrained' learned from released records and their secrets.",
         ),
+        bound_kind="estimate" if learned else "promise",
     )

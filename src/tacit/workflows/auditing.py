@@ -3,24 +3,23 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from tacit import __version__
-from tacit.errors import ArgumentError, DataError
+from tacit.errors import ArgumentError
 from tacit.lift import shuffles
 from tacit.lift.funnel import Funnel, funnel
-from tacit.lift.joint import Joint, Matrix
+from tacit.lift.joint import Joint, Vector
 from tacit.lift.measures import risk
-from tacit.tables.counting import Counts, count
-from tacit.tables.symbols import Symbols
-from tacit.workflows import findings
-from tacit.workflows.question import Bins, Names, Question, ask
+from tacit.workflows import findings, learning
+from tacit.workflows.learned_findings import with_learned
+from tacit.workflows.question import Bins, Names, ask
 from tacit.workflows.results import (
     AuditResult,
     CurvePoint,
@@ -29,73 +28,10 @@ from tacit.workflows.results import (
     SourceFacts,
     Suggestion,
 )
-
-Progress = Callable[[str, float | None], None]
+from tacit.workflows.tabulating import Counted, Progress, checked_epsilon, checked_loss, counted, silent
 
 RISKIEST = 20
 CURVE_POINTS = 200
-# e^100 is more than all the records of the world; a bound beyond it bounds nothing.
-LARGEST_EPSILON = 100.0
-
-
-def silent(stage: str, share: float | None) -> None:
-    """The progress of those who do not watch."""
-
-
-@dataclass(frozen=True)
-class Counted:
-    """A question that has been counted: the joint of secret and released values, and what the values are.
-
-    ``table`` holds the records (or their weight) of every pair; ``evidence`` the records that carry as much evidence.
-    """
-
-    question: Question
-    counts: Counts
-    joint: Joint
-    symbols: Symbols
-    table: Matrix
-
-    @property
-    def evidence(self) -> Matrix:
-        """The table scaled to the effective number of records; the table itself where nothing is weighted."""
-        if self.question.weight is None:
-            return self.table
-        return np.asarray(self.table * (self.counts.effective_records / self.table.sum()))
-
-
-def counted(question: Question, *, progress: Progress = silent) -> Counted:
-    """One pass over the table."""
-    progress("counting", None)
-    counts = count(question.table, [*question.secret, *question.released], weight=question.weight)
-    joint, symbols = counts.joint(question.secret, question.released)
-    if joint.shape[0] < 2:
-        named, only = ", ".join(question.secret), findings.spoken(joint.secrets[0])
-        raise DataError(
-            f"secret '{named}' has the single value '{only}' in {question.table.name}: there is nothing to learn; "
-            "choose another secret, or a table in which it varies"
-        )
-    assert joint.total is not None
-    table = joint.matrix * joint.total
-    # Records are whole; what the shares lost to rounding must not become half a record.
-    return Counted(question, counts, joint, symbols, np.rint(table) if question.weight is None else table)
-
-
-def checked_epsilon(epsilon: float, *, name: str = "epsilon") -> float:
-    """``epsilon`` itself if it can bound a log-lift."""
-    if math.isnan(epsilon) or epsilon < 0:
-        raise ArgumentError(f"{name} must be a number of nats, 0 or more; got {epsilon}")
-    if epsilon > LARGEST_EPSILON and not (name == "epsilon_max" and math.isinf(epsilon)):
-        raise ArgumentError(
-            f"{name} is {epsilon:g} nats, a factor that allows everything; choose at most {LARGEST_EPSILON:g}"
-        )
-    return float(epsilon)
-
-
-def checked_loss(max_loss: float) -> float:
-    """``max_loss`` itself if it is a share."""
-    if not 0 <= max_loss <= 1:
-        raise ArgumentError(f"max_loss is a share between 0 and 1; got {max_loss}")
-    return max_loss
 
 
 def audit(
@@ -111,6 +47,9 @@ def audit(
     max_loss: float = 0.1,
     scores: str | Path | None = None,
     shuffle: int | None = None,
+    estimator: str = "counts",
+    model: str | Path | None = None,
+    save_model: str | Path | None = None,
     random_state: int = 0,
     engine: str = "duckdb",
     progress: Progress = silent,
@@ -137,8 +76,15 @@ def audit(
         Where to write the table with the risk of every record.
     shuffle : int, optional
         Number of shuffled tables behind the null bands; by default 19 to 199, by size.
+    estimator : str
+        "counts" counts. Any other ("auto", "linear", "trees", "net", "neural") also learns log-lift from the records,
+        from columns that are not cut unless ``bins`` says so: ``learned`` of the result.
+    model : path, optional
+        A model saved earlier, instead of learning one.
+    save_model : path, optional
+        Where to save the learned model (``.tacit``). It knows about the records: it is for the owner alone.
     random_state : int
-        Seed of the shuffles. It changes the null bands a little and nothing else.
+        Seed of the shuffles and of the learning. It changes the null bands a little, and what is learned.
 
     Returns
     -------
@@ -147,10 +93,12 @@ def audit(
     Guarantees
     ----------
     Measures are plug-in: exact for the table as it is, estimates for the population it was drawn from.
+    What was learned is an estimate and certifies nothing about a single record.
     If the secret is independent of the release, the verdict is "leak" in at most 5% of tables.
     """
     checked_loss(max_loss)
     wanted = (*findings.EPSILONS, *(() if epsilon is None else (checked_epsilon(epsilon),)))
+    choice = learning.choice_of(estimator, model, weight=weight, save_model=save_model)
     question = ask(
         source,
         secret=secret,
@@ -161,6 +109,7 @@ def audit(
         keep_ids=keep_ids,
         engine=engine,
     )
+    _check_targets(question.original.path, scores=scores, save_model=save_model)
     with ThreadPoolExecutor(max_workers=1) as pool:
         # The file is read for its fingerprint while the engine counts.
         sha256 = pool.submit(question.original.sha256)
@@ -174,10 +123,18 @@ def audit(
             random_state=random_state,
             progress=progress,
         )
+    values: Mapping[str, Vector] = {"risk": risk(found.joint)}
+    if choice is not None:
+        found = counted(question.uncut(), progress=progress) if question.automatic else found
+        learned = learning.learned(found, choice, random_state=random_state, progress=progress)
+        if save_model is not None:
+            learning.saved(learned.model, Path(save_model))
+        result = with_learned(result, learned, epsilons=wanted, model_path=save_model)
+        values = {"risk": learned.risk, "risk_high": learned.risk_high}
     if scores is None:
         return result
     progress("writing scores", None)
-    return _with_scores(result, found, Path(scores))
+    return _with_scores(result, found, values, Path(scores))
 
 
 def findings_of(
@@ -328,19 +285,26 @@ def suggestion(curve: Funnel, *, max_loss: float) -> Suggestion:
     )
 
 
-def _with_scores(result: AuditResult, found: Counted, path: Path) -> AuditResult:
+def _check_targets(table: Path | None, *, scores: str | Path | None, save_model: str | Path | None) -> None:
+    """Refuse names that cannot be written to before any work is done."""
+    from tacit.tables.sources import FORMATS
+    from tacit.tables.writing import SUFFIXES
+
+    for target, what in ((scores, "scores"), (save_model, "model")):
+        if target is not None and table is not None and Path(target).resolve() == table.resolve():
+            raise ArgumentError(f"{target} is the table itself: choose another name for the {what}")
+    if scores is not None and FORMATS.get(Path(scores).suffix.lower()) not in SUFFIXES:
+        raise ArgumentError(f"cannot write scores to {scores}: name a file that ends in {', '.join(SUFFIXES.values())}")
+
+
+def _with_scores(result: AuditResult, found: Counted, values: Mapping[str, Vector], path: Path) -> AuditResult:
     from tacit.tables.rewriting import scores
     from tacit.tables.sources import FORMATS
-    from tacit.tables.writing import SUFFIXES, whole_file, write_table
+    from tacit.tables.writing import whole_file, write_table
 
-    if found.question.original.path is not None and path.resolve() == found.question.original.path.resolve():
-        raise ArgumentError(f"{path} is the table itself: choose another name for the scores")
-    chosen = FORMATS.get(path.suffix.lower())
-    if chosen not in SUFFIXES:
-        raise ArgumentError(f"cannot write scores to {path}: name a file that ends in {', '.join(SUFFIXES.values())}")
-    original = found.question.original
+    chosen, original = FORMATS[path.suffix.lower()], found.question.original
     like = original if original.format == chosen else replace(original, format=chosen, delimiter=None, codec=None)
-    table = scores(found.question.table, found.symbols, values={"risk": risk(found.joint)})
+    table = scores(found.question.table, found.symbols, values=values)
     with whole_file(path) as temporary:
         write_table(table, temporary, like=like)
     return replace(result, scores_path=str(path))

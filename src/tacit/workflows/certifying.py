@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import math
-from dataclasses import replace
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -12,47 +13,52 @@ import numpy as np
 
 from tacit import __version__
 from tacit.lift.bounds import guessing_bound, promises
-from tacit.lift.joint import Vector
+from tacit.lift.joint import Mask, Vector
 from tacit.lift.measures import entropy
 from tacit.lift.registry import MEASURES
 from tacit.tables.cutting import Cut
 from tacit.tables.symbols import Symbols
-from tacit.workflows.auditing import Counted
 from tacit.workflows.planning import TOLERANCE, Plan
 from tacit.workflows.results import Certificate, MeasureChange, Utility
 from tacit.workflows.rules import Rules
+from tacit.workflows.tabulating import Counted
+
+# The sentence that every form of a learned release must say.
+NOTHING_POINTWISE = "A learned estimate certifies nothing pointwise."
+_HOW = {
+    "resample": "replaced by draws from their own pool",
+    "uniform": "replaced by uniform draws from their own pool",
+    "merge": "replaced by the most frequent of them",
+    "suppress": "suppressed",
+}
 
 
-def certificate_of(
-    found: Counted, plan: Plan, data: Path, salt: bytes, keep_secret: bool, random_state: int | None
-) -> Certificate:
-    """The certificate of a release whose data has been written."""
-    question, rules = found.question, plan.rules
+@dataclass(frozen=True)
+class Written:
+    """A release's data on its way to a certificate: the file, the salt of fingerprints, what was asked of it."""
+
+    data: Path
+    salt: bytes
+    keep_secret: bool
+    random_state: int | None
+
+
+def certificate_of(found: Counted, plan: Plan, written: Written) -> Certificate:
+    """The certificate of a counted release whose data has been written."""
+    rules = plan.rules
     bound = rules.epsilon if rules.delta == 0 else rules.epsilon_max
     # The measures of an order are shown at order 2.
     promised = {p.measure: p.bound for p in promises(bound) if p.order in (None, 2.0)}
     promised["guessing_probability"] = guessing_bound(found.joint.prior, bound)
-    shown = {*question.released, *(question.secret if keep_secret else ())}
-    records = int(found.counts.records.sum())
     return Certificate(
-        claim=claim_of(secret=question.secret, epsilon=rules.epsilon, delta=rules.delta, epsilon_max=rules.epsilon_max),
-        epsilon=rules.epsilon,
-        delta=rules.delta,
-        epsilon_max=rules.epsilon_max,
-        secret=question.secret,
-        released=question.released,
+        **facts_of(found, rules, plan.merged, written),
+        claim=claim_of(secret=rules.secret, epsilon=rules.epsilon, delta=rules.delta, epsilon_max=rules.epsilon_max),
         holds=plan.attained <= bound + TOLERANCE,
         attained_epsilon=plan.attained,
         attained_delta=plan.mass_outside(rules.epsilon),
         breach_share=plan.breach_share(rules.epsilon),
-        mechanism=plan.made_by
-        | {
-            "weight": question.weight,
-            "values": found.joint.shape[1],
-            "values_merged": int(plan.merged.sum()),
-            "records_merged": float(found.joint.marginal[plan.merged].sum()),
-        },
-        assumptions=_assumptions(found, rules, keep_secret),
+        mechanism=plan.made_by | merged_facts(found, plan.merged),
+        assumptions=assumptions_of(found, rules, written.keep_secret),
         measures=tuple(
             MeasureChange(
                 m.name,
@@ -64,19 +70,43 @@ def certificate_of(
             )
             for m in MEASURES.values()
         ),
-        utility=_utility(found, plan),
-        cuts=tuple(made.to_dict() for made in question.cuts),
-        left_out=tuple(c.name for c in question.original.columns if c.name not in shown),
-        input={
+    )
+
+
+def facts_of(found: Counted, rules: Rules, merged: Mask, written: Written) -> dict[str, Any]:
+    """What certificates of every kind say alike."""
+    question = found.question
+    shown = {*question.released, *(question.secret if written.keep_secret else ())}
+    records = int(found.counts.records.sum())
+    return {
+        "epsilon": rules.epsilon,
+        "delta": rules.delta,
+        "epsilon_max": rules.epsilon_max,
+        "secret": question.secret,
+        "released": question.released,
+        "utility": _utility(found, rules, merged),
+        "cuts": tuple(made.to_dict() for made in question.cuts),
+        "left_out": tuple(c.name for c in question.original.columns if c.name not in shown),
+        "input": {
             "name": Path(question.original.name).name,
             "format": question.original.format,
             "records": records,
-            "salted_sha256": salted(question.original.sha256(), salt),
+            "salted_sha256": salted(question.original.sha256(), written.salt),
         },
-        output={"file": data.name, "records": records, "sha256": file_sha256(data)},
-        randomness=_randomness(rules.replacement, random_state),
-        tacit_version=__version__,
-    )
+        "output": {"file": written.data.name, "records": records, "sha256": file_sha256(written.data)},
+        "randomness": _randomness(rules.replacement, written.random_state),
+        "tacit_version": __version__,
+    }
+
+
+def merged_facts(found: Counted, merged: Mask) -> dict[str, Any]:
+    """How much was merged."""
+    return {
+        "weight": found.question.weight,
+        "values": found.joint.shape[1],
+        "values_merged": int(merged.sum()),
+        "records_merged": float(found.joint.marginal[merged].sum()),
+    }
 
 
 def file_sha256(path: Path) -> str:
@@ -107,7 +137,32 @@ def claim_of(*, secret: tuple[str, ...], epsilon: float, delta: float, epsilon_m
     return f"{what}, except for pairs of total probability {delta:g}, which may exceed it {ceiling}."
 
 
-def _assumptions(found: Counted, rules: Rules, keep_secret: bool) -> tuple[str, ...]:
+def claim_of_learned(*, secret: tuple[str, ...], epsilon: float, attained: float, mechanism: Mapping[str, Any]) -> str:
+    """The claim of a learned release: what is certain of the merged records, and what is only estimated of the rest."""
+    merged, risky, by = (mechanism[name] for name in ("records_merged", "records_risky", "estimator"))
+    # Rounded up, so that the sentence never claims more than was counted.
+    bound = math.ceil(attained * 1e4) / 1e4
+    factor = math.exp(bound)
+    if merged == 0:
+        certain = f"No record was judged risky by {by}."
+    else:
+        certain = (
+            f"{merged:.1%} of the records, the {risky:.1%} judged risky by {by} among them, were "
+            f"{_HOW[mechanism['replacement']]}: seeing such a record changes the probability of any value of "
+            f"{', '.join(secret)} by a factor between {1 / factor:.3g} and {factor:.3g} (|log-lift| at most "
+            f"{bound:g} nats, counted on this table, exact)."
+        )
+    rest = (
+        f"{'All' if merged == 0 else 'The other'} records are released as they are: for them {epsilon:g} nats is an "
+        f"estimate by {by}, not a guarantee."
+        if merged < 1 - 1e-12
+        else "No record is released as it was."
+    )
+    return f"{certain} {rest} {NOTHING_POINTWISE}"
+
+
+def assumptions_of(found: Counted, rules: Rules, keep_secret: bool) -> tuple[str, ...]:
+    """What a claim rests on, in sentences."""
     texts = [
         "The table is the population: probabilities are its shares. For people outside it the claim is an estimate.",
         "The adversary knows those shares and how the release was made, and sees one record of it; it knows nothing "
@@ -146,12 +201,12 @@ def _randomness(replacement: Vector | None, random_state: int | None) -> str:
     )
 
 
-def _utility(found: Counted, plan: Plan) -> Utility:
-    joint, merged = found.joint, plan.merged
+def _utility(found: Counted, rules: Rules, merged: Mask) -> Utility:
+    joint = found.joint
     whole = entropy(joint.marginal)
     pooled = float(joint.marginal[merged].sum())
     lost = pooled * entropy(joint.marginal[merged] / pooled) if pooled > 0 else 0.0
-    rows, cells = _unchanged(found, plan)
+    rows, cells = _unchanged(found, rules, merged)
     return Utility(
         mutual_information=whole - lost,
         entropy=whole,
@@ -161,13 +216,12 @@ def _utility(found: Counted, plan: Plan) -> Utility:
     )
 
 
-def _unchanged(found: Counted, plan: Plan) -> tuple[float, float]:
+def _unchanged(found: Counted, rules: Rules, merged: Mask) -> tuple[float, float]:
     """Expected share of rows, and of released cells, that the mechanism leaves as they were."""
-    p, merged = found.joint.marginal, plan.merged
+    p = found.joint.marginal
     kept = float(p[~merged].sum())
     if not merged.any():
         return 1.0, 1.0
-    rules = plan.rules
     columns = len(found.symbols.columns)
     same_cells = sum(_agreement(found.symbols, p * merged, rules, j) for j in range(columns))
     same_row = float(p[merged & found.symbols.all_missing].sum())
@@ -198,21 +252,49 @@ def certificate_from(data: dict[str, Any]) -> Certificate:
     data["mechanism"]["weight"], data["mechanism"]["values_merged"], data["output"]["file"], data["input"]["records"]
     for made_cut in data["cuts"]:
         Cut.from_dict(made_cut)
-    numbers = {key: float(data[key]) for key in ("epsilon", "delta", "epsilon_max", "attained_epsilon")}
+    numbers: dict[str, float | None] = {
+        key: float(data[key]) for key in ("epsilon", "delta", "epsilon_max", "attained_epsilon")
+    }
+    for key in ("attained_delta", "breach_share", "estimated_epsilon", "estimated_exceeding"):
+        numbers[key] = _number(data.get(key))
     made = Certificate(**{**data, **numbers})
+    _check_kind(made)
     return replace(
         made,
         secret=tuple(made.secret),
         released=tuple(made.released),
         assumptions=tuple(made.assumptions),
         measures=tuple(
-            MeasureChange(m["name"], m["title"], float(m["before"]), float(m["after"]), _number(m["promise"]))
+            MeasureChange(
+                m["name"],
+                m["title"],
+                float(m["before"]),
+                float(m["after"]),
+                _number(m["promise"]),
+                m.get("unit", "nats"),
+                m.get("kind", "plug-in"),
+            )
             for m in data["measures"]
         ),
         utility=Utility(**data["utility"]),
         cuts=tuple(made.cuts),
         left_out=tuple(made.left_out),
     )
+
+
+def _check_kind(made: Certificate) -> None:
+    """A counted claim needs its counted numbers, a learned one its estimates: neither may pass for the other."""
+    if made.kind == "counted":
+        needed = (made.attained_delta, made.breach_share)
+    elif made.kind == "learned":
+        needed = (made.estimated_epsilon, made.estimated_exceeding)
+        made.mechanism["estimator"], made.mechanism["records_risky"], made.mechanism["replacement"]
+        if made.delta != 0 or made.mechanism["replacement"] not in _HOW:
+            raise ValueError("a learned claim has no delta, and a replacement that is known")
+    else:
+        raise ValueError(f"no kind of claim is called {made.kind!r}")
+    if None in needed:
+        raise ValueError(f"a {made.kind} claim without its numbers")
 
 
 def _number(value: Any) -> float | None:

@@ -11,9 +11,10 @@ from tacit.lift.measures import mutual_information, risk
 from tacit.tables.writing import whole_file
 from tacit.workflows import examples
 from tacit.workflows.attacking import attack
-from tacit.workflows.auditing import Progress, audit, silent
+from tacit.workflows.auditing import audit
 from tacit.workflows.protecting import protect
 from tacit.workflows.results import Result
+from tacit.workflows.tabulating import Progress, silent
 from tacit.workflows.verifying import verify
 
 SAMPLED = 20_000

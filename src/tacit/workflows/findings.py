@@ -27,6 +27,7 @@ from tacit.workflows.results import (
 
 EPSILONS = (0.1, 0.25, 0.5, 1.0, 1.5, 2.0)
 HISTOGRAM_BINS = 24
+MOST_BINS = 72
 QUANTILES = (0.5, 0.9, 0.95, 0.99)
 
 Groups = NDArray[np.int64]
@@ -177,13 +178,17 @@ def column_leaks(
 
 def risk_histogram(joint: Joint, *, beside: RiskHistogram | None = None) -> RiskHistogram:
     """Share of records by the risk of their released value, in the bins of another histogram if one is given."""
-    risks, share = risk(joint), joint.marginal
+    return histogram_of(risk(joint), joint.marginal, beside=beside)
+
+
+def histogram_of(risks: Vector, share: Vector, *, beside: RiskHistogram | None = None) -> RiskHistogram:
+    """Shares of records by their risks; bins of another histogram are taken where they, or some more, are enough."""
     finite = np.isfinite(risks)
     top = float(risks[finite].max(initial=0.0)) or 1.0
     step = _round_up(top / HISTOGRAM_BINS)
+    if beside is not None and len(beside.edges) > 1 and top <= MOST_BINS * beside.edges[1]:
+        step, top = beside.edges[1], max(top, beside.edges[-1])
     edges = step * np.arange(int(np.ceil(top / step - 1e-9)) + 1)
-    if beside is not None:
-        edges = np.array(beside.edges)
     shares, _ = np.histogram(np.minimum(risks[finite], edges[-1]), bins=edges, weights=share[finite])
     order = np.argsort(risks, kind="stable")
     reached = np.cumsum(share[order])
@@ -282,26 +287,27 @@ def _why(joint: Joint, counts: Matrix, symbols: Symbols, x: int, s: int, contrib
     label = spoken(joint.secrets[s])
     size = counts[:, x].sum()
     prior, posterior = float(joint.prior[s]), float(joint.matrix[s, x] / joint.marginal[x])
-    shares = f"{_percent(posterior)} against {_percent(prior)}"
+    shares = f"{percent(posterior)} against {percent(prior)}"
     certain = np.flatnonzero(joint.matrix[:, x] == joint.marginal[x])
     if len(certain):
         text = f"every one of the {size:,.0f} records here is {spoken(joint.secrets[int(certain[0])])}"
     elif posterior == 0:
-        text = f"nobody here is {label}, though {_percent(prior)} of all records are"
+        text = f"nobody here is {label}, though {percent(prior)} of all records are"
     elif posterior > prior:
         text = f"{label} is {posterior / prior:.2g} times as common here as overall ({shares})"
     else:
         text = f"{label} is {prior / posterior:.2g} times as rare here as overall ({shares})"
     loudest = int(np.argmax(np.abs(contributions)))
-    return f"{text}; most of it comes from {_shown(symbols, x, loudest)}"
+    return f"{text}; most of it comes from {shown(symbols, x, loudest)}"
 
 
-def _percent(share: float) -> str:
+def percent(share: float) -> str:
     """A share with two significant digits, so that a rare secret does not read as 0%."""
     return f"{100 * share:.2g}%" if share < 0.1 else f"{share:.0%}"
 
 
-def _shown(symbols: Symbols, x: int, column: int) -> str:
+def shown(symbols: Symbols, x: int, column: int) -> str:
+    """One cell of a released value in words."""
     name = symbols.columns[column]
     value: Any = symbols.values(x)[name]
     return f"{name} missing" if value is None else f"{name} = {value}"

@@ -14,8 +14,8 @@ from tacit.lift.covering import cover
 from tacit.lift.joint import Joint, Mask, Matrix, Vector
 from tacit.lift.measures import log_lift, risk
 from tacit.lift.mechanisms import watchdog
-from tacit.workflows.auditing import Counted
 from tacit.workflows.rules import Rules
+from tacit.workflows.tabulating import Counted
 
 Replacement = Literal["resample", "uniform", "merge", "suppress"]
 REPLACEMENTS: tuple[Replacement, ...] = ("resample", "uniform", "merge", "suppress")

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import math
 import secrets
+from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -17,22 +19,15 @@ from tacit.lift.measures import risk
 from tacit.tables.drawing import new_key
 from tacit.tables.rewriting import rewrite
 from tacit.tables.writing import suffix_for, whole_directory, write_table
-from tacit.workflows import findings
-from tacit.workflows.auditing import (
-    Counted,
-    Progress,
-    checked_epsilon,
-    checked_loss,
-    counted,
-    curve_points,
-    silent,
-    suggestion,
-)
-from tacit.workflows.certifying import certificate_of
+from tacit.workflows import findings, learning
+from tacit.workflows.auditing import curve_points, suggestion
+from tacit.workflows.certifying import Written, certificate_of
+from tacit.workflows.learned_release import MODEL, LearnedRelease, learned_release
 from tacit.workflows.planning import REPLACEMENTS, TOLERANCE, Plan, Replacement, plan, plan_by_rules
 from tacit.workflows.question import Bins, Names, ask
-from tacit.workflows.results import RENDERERS, Certificate, ProtectResult, plain
+from tacit.workflows.results import RENDERERS, Certificate, CurvePoint, ProtectResult, RiskHistogram, plain
 from tacit.workflows.rules import Rules
+from tacit.workflows.tabulating import Counted, Progress, checked_epsilon, checked_loss, counted, silent
 
 
 def protect(
@@ -53,6 +48,8 @@ def protect(
     rules: str | Path | None = None,
     max_loss: float = 0.1,
     overwrite: bool = False,
+    estimator: str = "counts",
+    model: str | Path | None = None,
     random_state: int | None = None,
     engine: str = "duckdb",
     progress: Progress = silent,
@@ -79,6 +76,11 @@ def protect(
         Tolerated loss, for the suggestion that comes with a poor release.
     overwrite : bool
         Replace an existing release; nothing else is ever replaced.
+    estimator : str
+        "counts" counts, and certifies every record. Any other ("auto", "linear", "trees", "net", "neural") learns
+        which records are risky, from columns that are not cut unless ``bins`` says so.
+    model : path, optional
+        A saved model instead of learning one, such as ``private/model.tacit`` of an earlier release.
     random_state : int, optional
         For a release that can be made again; without it the draws come from the system's secure source.
 
@@ -95,13 +97,19 @@ def protect(
     ----------
     The directory appears whole or not at all. The certificate's attained epsilon is computed on the joint of
     secret and output, and the release is written only if it is within what was claimed. Rows whose value is not
-    merged are unchanged and in their place.
+    merged are unchanged and in their place. With a learned estimator the certificate's attained epsilon is that of the
+    merged records alone, counted; of all others it says what is estimated, and that this certifies nothing pointwise.
     """
     checked_loss(max_loss)
+    choice = learning.choice_of(estimator, model, weight=weight)
     if rules is None:
         _check_bounds(epsilon, delta, epsilon_max, replacement)
-    elif secret or released or bins or delta or epsilon is not None:
-        raise ArgumentError("the rules settle secret, released, bins, epsilon and delta: leave those out with --rules")
+    elif secret or released or bins or delta or epsilon is not None or choice is not None:
+        raise ArgumentError(
+            "the rules settle secret, released, bins, epsilon, delta and estimator: leave those out with --rules"
+        )
+    if choice is not None and delta > 0:
+        raise ArgumentError("a learned estimate cannot vouch for a delta yet: leave out --delta, or count")
     earlier = Rules.load(rules) if rules is not None else None
     question = ask(
         source,
@@ -114,33 +122,47 @@ def protect(
         engine=engine,
     )
     _check_target(Path(out), question.original.path, overwrite)
-    found = counted(question, progress=progress)
-    progress("choosing what to merge", None)
-    if earlier is not None:
-        chosen = plan_by_rules(found, earlier)
-    else:
+    found = counted(question if choice is None else question.uncut(), progress=progress)
+    planned: CountedRelease | LearnedRelease
+    if choice is not None:
         assert epsilon is not None
-        chosen = plan(found, epsilon, delta, epsilon_max, replacement)
-    curve = funnel(found.joint)
+        learned = learning.learned(found, choice, random_state=random_state or 0, progress=progress)
+        planned = learned_release(learned, epsilon, replacement)
+    else:
+        progress("choosing what to merge", None)
+        planned = CountedRelease(found, _plan(found, earlier, epsilon, delta, epsilon_max, replacement))
     with whole_directory(Path(out), overwrite=overwrite) as directory:
-        data_file = _write_data(found, chosen, directory, keep_secret, random_state, progress)
+        data_file = _write_data(found, planned.rules, directory, keep_secret, random_state, progress)
         progress("certifying", None)
-        salt = secrets.token_bytes(32)
-        certificate = certificate_of(found, chosen, directory / data_file, salt, keep_secret, random_state)
-        before = findings.risk_histogram(found.joint)
+        written = Written(directory / data_file, secrets.token_bytes(32), keep_secret, random_state)
+        certificate = planned.certificate(written)
         result = ProtectResult(
             out=str(out),
             data_file=data_file,
             certificate=certificate,
-            headline=_headline(certificate),
-            diagnosis=_diagnosis(found, certificate, curve, max_loss),
-            curve=curve_points(curve),
-            before=before,
-            after=findings.risk_histogram(chosen.output, beside=before),
-            notes=(*question.notes, *_remarks(certificate)),
+            headline=planned.headline(certificate),
+            diagnosis=planned.diagnosis(certificate, max_loss),
+            curve=planned.curve,
+            before=planned.before,
+            after=planned.after,
+            notes=(*found.question.notes, *planned.remarks()),
         )
-        _write_papers(result, chosen.rules, salt, directory)
+        _write_papers(result, planned.rules, written.salt, directory)
     return result
+
+
+def _plan(
+    found: Counted,
+    earlier: Rules | None,
+    epsilon: float | None,
+    delta: float,
+    epsilon_max: float,
+    replacement: Replacement,
+) -> Plan:
+    if earlier is not None:
+        return plan_by_rules(found, earlier)
+    assert epsilon is not None
+    return plan(found, epsilon, delta, epsilon_max, replacement)
 
 
 def _check_bounds(epsilon: float | None, delta: float, epsilon_max: float, replacement: str) -> None:
@@ -170,16 +192,16 @@ def _check_target(out: Path, source: Path | None, overwrite: bool) -> None:
 
 
 def _write_data(
-    found: Counted, plan: Plan, directory: Path, keep_secret: bool, random_state: int | None, progress: Progress
+    found: Counted, rules: Rules, directory: Path, keep_secret: bool, random_state: int | None, progress: Progress
 ) -> str:
     progress("writing the release", None)
     question = found.question
     kept = {*question.released, *(question.secret if keep_secret else ())}
     release = rewrite(
         question.table.select([c.name for c in question.table.columns if c.name in kept]),
-        plan.rules.symbols,
-        merged=plan.rules.merged,
-        replacement=plan.rules.replacement,
+        rules.symbols,
+        merged=rules.merged,
+        replacement=rules.replacement,
         key=new_key(random_state),
     )
     data_file = "data" + suffix_for(question.original)
@@ -193,25 +215,75 @@ def _write_papers(result: ProtectResult, rules: Rules, salt: bytes, directory: P
     if "page" in RENDERERS:
         (directory / "report.html").write_text(RENDERERS["page"](result), "utf-8")
     private = directory / "private"
-    private.mkdir(mode=0o700)
+    private.mkdir(mode=0o700, exist_ok=True)
     (private / "rules.json").write_text(rules.to_json(), "utf-8")
     (private / "salt.txt").write_text(salt.hex() + "\n", "utf-8")
-    (private / "README.txt").write_text(
-        "Only the owner of the data may see this folder: rules.json lists which values were merged.\n"
-        "salt.txt opens the fingerprint of the original in certificate.json.\n"
-        "Do not publish them. The next batch is treated alike with: tacit protect TABLE --rules private/rules.json\n",
-        "utf-8",
-    )
-
-
-def _remarks(certificate: Certificate) -> list[str]:
-    plain_attains = certificate.mechanism.get("plain_watchdog_attains", 0.0)
-    if certificate.delta > 0 or plain_attains <= certificate.epsilon + TOLERANCE:
-        return []
-    return [
-        f"the risky values alone still tilt towards a secret: the plain watchdog would leak {plain_attains:.4g} nats. "
-        "Some safe values were merged with them (camouflage), which brings the release within epsilon"
+    lines = [
+        "Only the owner of the data may see this folder: rules.json lists which values were merged.",
+        "salt.txt opens the fingerprint of the original in certificate.json.",
+        "Do not publish them. The next batch is treated alike with: tacit protect TABLE --rules private/rules.json",
     ]
+    if (private / MODEL).exists():
+        lines.append(
+            f"{MODEL} is what was learned from the records. It scores values that were never seen, too: "
+            f"tacit protect TABLE --model private/{MODEL} --secret ... --epsilon ..."
+        )
+    (private / "README.txt").write_text("\n".join(lines) + "\n", "utf-8")
+
+
+@dataclass(frozen=True)
+class CountedRelease:
+    """What a release will be, before a row is written, where everything was counted."""
+
+    found: Counted
+    plan: Plan
+
+    @property
+    def rules(self) -> Rules:
+        """What is merged, and what takes its place."""
+        return self.plan.rules
+
+    @cached_property
+    def funnel(self) -> Funnel:
+        """The trade-off of the plain watchdog."""
+        return funnel(self.found.joint)
+
+    @property
+    def curve(self) -> tuple[CurvePoint, ...]:
+        """What other epsilons would cost."""
+        return curve_points(self.funnel)
+
+    @cached_property
+    def before(self) -> RiskHistogram:
+        """Risks of the table."""
+        return findings.risk_histogram(self.found.joint)
+
+    @property
+    def after(self) -> RiskHistogram:
+        """Risks of the release."""
+        return findings.risk_histogram(self.plan.output, beside=self.before)
+
+    def certificate(self, written: Written) -> Certificate:
+        """The certificate of the release once its data has been written."""
+        return certificate_of(self.found, self.plan, written)
+
+    def headline(self, certificate: Certificate) -> str:
+        """What came of it, in one sentence."""
+        return _headline(certificate)
+
+    def diagnosis(self, certificate: Certificate, max_loss: float) -> str | None:
+        """What to do when little or nothing of the table came through."""
+        return _diagnosis(self.found, certificate, self.funnel, max_loss)
+
+    def remarks(self) -> list[str]:
+        """What else the owner should know."""
+        rules, plain_attains = self.rules, self.plan.made_by.get("plain_watchdog_attains", 0.0)
+        if rules.delta > 0 or plain_attains <= rules.epsilon + TOLERANCE:
+            return []
+        return [
+            f"the risky values alone still tilt towards a secret: the plain watchdog would leak {plain_attains:.4g} "
+            "nats. Some safe values were merged with them (camouflage), which brings the release within epsilon"
+        ]
 
 
 def _headline(certificate: Certificate) -> str:

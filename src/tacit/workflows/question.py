@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from tacit.errors import ArgumentError, DataError
@@ -29,7 +29,10 @@ FIRST_LOOK = 2_000
 
 @dataclass(frozen=True)
 class Question:
-    """A table with its columns' roles settled and its cuts made; ``table`` is what will be counted and released."""
+    """A table with its columns' roles settled and its cuts made; ``table`` is what will be counted and released.
+
+    ``automatic`` are the cuts of released columns that nobody asked for: the column and the note that says so.
+    """
 
     original: Table
     table: Table
@@ -39,6 +42,21 @@ class Question:
     cuts: tuple[Cut, ...]
     roles: tuple[ColumnRole, ...]
     notes: tuple[str, ...]
+    automatic: tuple[tuple[str, str], ...] = ()
+
+    def uncut(self) -> Question:
+        """The same question at full resolution: only the secret's cuts, and those that were asked for, remain."""
+        undone = {column for column, _ in self.automatic}
+        cuts = tuple(made for made in self.cuts if made.column not in undone)
+        said = {note for _, note in self.automatic}
+        return replace(
+            self,
+            table=cut(self.original, cuts) if cuts else self.original,
+            cuts=cuts,
+            roles=tuple(replace(role, cut=None) if role.name in undone else role for role in self.roles),
+            notes=tuple(note for note in self.notes if note not in said),
+            automatic=(),
+        )
 
 
 def names(value: Names) -> tuple[str, ...]:
@@ -82,7 +100,7 @@ def ask(
         raise DataError(f"{table.name} has no rows: there is nothing to measure")
     distinct = _distinct(table, [column for column in used if column.name not in asked], head)
     _refuse_ids(table, used, distinct, head, confirmed={*asked, *names(keep_ids)})
-    cuts, cut_notes = _cuts(table, used, asked, {n: d for n, d in distinct.items() if n not in names(keep_ids)})
+    cuts, automatic = _cuts(table, used, asked, {n: d for n, d in distinct.items() if n not in names(keep_ids)})
     roles = _roles(table, secrets, shown, weight, distinct, cuts)
     return Question(
         original=table,
@@ -92,7 +110,8 @@ def ask(
         weight=weight,
         cuts=cuts,
         roles=roles,
-        notes=(*notes, *cut_notes),
+        notes=(*notes, *(note for _, note in automatic)),
+        automatic=tuple((column, note) for column, note in automatic if column in shown),
     )
 
 
@@ -151,8 +170,9 @@ def _whole(values: pa.ChunkedArray) -> bool:
 
 def _cuts(
     table: Table, used: Sequence[Column], asked: Mapping[str, int | Sequence[float]], distinct: Mapping[str, int]
-) -> tuple[tuple[Cut, ...], list[str]]:
-    cuts, notes = [], []
+) -> tuple[tuple[Cut, ...], list[tuple[str, str]]]:
+    """The cuts to make, and of those that nobody asked for the column and a note."""
+    cuts, automatic = [], []
     for column in used:
         name = column.name
         wish = asked.get(name)
@@ -160,10 +180,11 @@ def _cuts(
             if column.kind != "number" or distinct.get(name, 0) <= MANY_VALUES:
                 continue
             made = cut_points(table, name, AUTOMATIC_BINS)
-            notes.append(
+            note = (
                 f"column '{name}' has {distinct[name]:,} distinct numbers and was cut into {len(made.labels)} groups "
                 f"of about equal size; choose your own with --bins {name}=10 or --bins {name}=18,30,65"
             )
+            automatic.append((name, note))
         elif column.kind != "number":
             raise ArgumentError(f"column '{name}' holds {column.kind}, not numbers; only numbers can be cut (--bins)")
         elif isinstance(wish, int):
@@ -178,7 +199,7 @@ def _cuts(
     unknown = set(asked) - {column.name for column in used}
     if unknown:
         raise ArgumentError(f"column '{min(unknown)}' is to be cut but is neither secret nor released")
-    return tuple(cuts), notes
+    return tuple(cuts), automatic
 
 
 def _roles(

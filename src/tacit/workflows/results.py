@@ -13,7 +13,16 @@ from typing import Any, Literal
 
 import numpy as np
 
+from tacit.lift.estimate import Estimate
 from tacit.lift.shuffles import Verdict
+
+AttackVerdict = Literal[
+    "not detectably better than the prior",
+    "within the promise",
+    "promise broken",
+    "within the estimate",
+    "beyond the estimate",
+]
 
 RENDERERS: dict[Literal["text", "html", "page"], Callable[[Any], str]] = {}
 
@@ -188,8 +197,101 @@ class Suggestion:
 
 
 @dataclass(frozen=True)
+class LearnedCandidate:
+    """A model that was tried: its loss on records it had not seen (nats a record; lower is better), its weight."""
+
+    name: str
+    title: str
+    log_loss: float
+    weight: float
+
+
+@dataclass(frozen=True)
+class CalibrationPoint:
+    """Records of about the same predicted log-lift beside the log-lift observed among them, with its 95% limits.
+
+    ``secret`` is None where the secrets are taken together.
+    """
+
+    predicted: float
+    observed: float
+    low: float
+    high: float
+    records: int
+    secret: str | None = None
+
+
+@dataclass(frozen=True)
+class LearnedSafeShare:
+    """Share of records whose estimated risk is within an epsilon; ``surely`` those whose whole 95% interval is."""
+
+    epsilon: float
+    records: float
+    surely: float
+
+
+@dataclass(frozen=True)
+class LearnedRiskyValue:
+    """One of the values with the largest estimated risk, and the secret it says most about.
+
+    ``low`` and ``high`` are the 95% interval of ``log_lift``. A column's contribution is the log-lift less the mean
+    log-lift when that column's cell is redrawn from the column's own distribution; ``says_most`` has the largest.
+    """
+
+    values: Mapping[str, Any]
+    records: float
+    secret: str
+    prior: float
+    posterior: float
+    log_lift: float
+    low: float
+    high: float
+    risk: float
+    contributions: tuple[tuple[str, float], ...]
+    says_most: str
+    why: str
+
+
+@dataclass(frozen=True)
+class LearnedFindings:
+    """What an estimator that learned from the records says of the uncut released columns. All of it is an estimate.
+
+    ``information``, ``calibration`` and ``risk_histogram`` come from models that had not seen the record they score
+    (unless the notes say otherwise); ``safe_shares``, ``riskiest`` and ``largest_risk`` from the final model, which is
+    the one that ``protect`` goes by. ``prior_log_loss`` is the loss of knowing nothing but the prior.
+
+    Guarantees
+    ----------
+    If the secret is independent of the release, the verdict is "leak" in at most 5% of tables. Pointwise there is no
+    guarantee: a learned estimate certifies nothing about a single record.
+    """
+
+    estimator: str
+    reason: str
+    candidates: tuple[LearnedCandidate, ...]
+    prior_log_loss: float
+    trained_on: int
+    n_values: int
+    information: Estimate
+    null_high: float
+    p_value: float
+    verdict: Verdict
+    largest_risk: float
+    risk_histogram: RiskHistogram
+    safe_shares: tuple[LearnedSafeShare, ...]
+    calibration: tuple[CalibrationPoint, ...]
+    riskiest: tuple[LearnedRiskyValue, ...]
+    notes: tuple[str, ...]
+    kind: str = "estimate"
+    model_path: str | None = None
+
+
+@dataclass(frozen=True)
 class AuditResult(Result):
-    """What a table gives away about a secret."""
+    """What a table gives away about a secret.
+
+    Where ``learned`` is there, ``verdict`` and ``headline`` are its; everything else is counted (plug-in).
+    """
 
     source: SourceFacts
     columns: tuple[ColumnRole, ...]
@@ -209,11 +311,15 @@ class AuditResult(Result):
     random_state: int
     tacit_version: str
     scores_path: str | None = None
+    learned: LearnedFindings | None = None
 
 
 @dataclass(frozen=True)
 class MeasureChange:
-    """A measure before and after the mechanism, and what epsilon promises for it."""
+    """A measure before and after the mechanism, and what epsilon promises for it.
+
+    ``kind`` is "plug-in" (counted, exact for the table) or "estimate" (learned; nothing is promised of it).
+    """
 
     name: str
     title: str
@@ -221,6 +327,7 @@ class MeasureChange:
     after: float
     promise: float | None
     unit: str = "nats"
+    kind: str = "plug-in"
 
 
 @dataclass(frozen=True)
@@ -238,11 +345,17 @@ class Utility:
 class Certificate:
     """A claim about a release, what it rests on, and what ``verify`` needs to check it.
 
+    ``kind`` is "counted" if the claim is about every record, and "learned" if an estimator judged which records are
+    risky: the claim then covers the merged records alone. Of the kept ones ``estimated_epsilon`` is the largest
+    estimated risk, and ``estimated_exceeding`` the share of them whose 95% interval reaches beyond epsilon;
+    ``attained_delta`` and ``breach_share`` are not known then, and None.
+
     Guarantees
     ----------
     ``attained_epsilon`` is the largest absolute log-lift of the joint of secret and output, computed on that joint:
     the table is the population, its shares the probabilities. ``holds`` is true only if that value is within
-    ``epsilon`` (or, with ``delta`` above zero, the mass outside it is at most ``delta``).
+    ``epsilon`` (or, with ``delta`` above zero, the mass outside it is at most ``delta``). Where ``kind`` is
+    "learned" both are about the output of merged records only, counted all the same.
     """
 
     claim: str
@@ -253,8 +366,8 @@ class Certificate:
     released: tuple[str, ...]
     holds: bool
     attained_epsilon: float
-    attained_delta: float
-    breach_share: float
+    attained_delta: float | None
+    breach_share: float | None
     mechanism: Mapping[str, Any]
     assumptions: tuple[str, ...]
     measures: tuple[MeasureChange, ...]
@@ -266,6 +379,9 @@ class Certificate:
     randomness: str
     tacit_version: str
     format_version: int = 1
+    kind: Literal["counted", "learned"] = "counted"
+    estimated_epsilon: float | None = None
+    estimated_exceeding: float | None = None
 
 
 @dataclass(frozen=True)
@@ -301,6 +417,7 @@ class VerifyResult(Result):
     verdict: Literal["holds", "broken", "not checked"]
     headline: str
     checks: tuple[Check, ...]
+    notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -322,7 +439,11 @@ class Adversary:
 
 @dataclass(frozen=True)
 class AttackResult(Result):
-    """Would an adversary still win?"""
+    """Would an adversary still win?
+
+    ``guessing_bound`` is what the certificate promises of every record, or, where ``bound_kind`` is "estimate", what
+    a learned release only estimates.
+    """
 
     release: str
     against: str
@@ -337,6 +458,7 @@ class AttackResult(Result):
     optimal_before: float
     optimal_after: float
     adversaries: tuple[Adversary, ...]
-    verdict: Literal["not detectably better than the prior", "within the promise", "promise broken"]
+    verdict: AttackVerdict
     headline: str
     notes: Sequence[str] = ()
+    bound_kind: Literal["promise", "estimate"] = "promise"

@@ -21,15 +21,23 @@ from tacit.tables.pairing import Codes, Pairs, paired
 from tacit.tables.sources import open_table
 from tacit.tables.table import Table
 from tacit.tables.writing import write_table
-from tacit.workflows.auditing import Counted, Progress, counted, silent
-from tacit.workflows.certifying import certificate_from, claim_of, file_sha256, salted
+from tacit.workflows.agreeing import AGREEMENT, agree, close
+from tacit.workflows.certifying import (
+    NOTHING_POINTWISE,
+    certificate_from,
+    claim_of,
+    claim_of_learned,
+    file_sha256,
+    salted,
+)
+from tacit.workflows.learned_release import MODEL
+from tacit.workflows.learned_verifying import checks_of_estimate, checks_of_learned_claim
 from tacit.workflows.planning import TOLERANCE
 from tacit.workflows.question import Question, ask
 from tacit.workflows.results import Certificate, Check, VerifyResult
 from tacit.workflows.rules import Rules
+from tacit.workflows.tabulating import Counted, Progress, counted, silent
 
-# A recomputed number must agree to this; it leaves room for sums taken in another order.
-AGREEMENT = 1e-9
 # Shuffles behind the test that replacements ignore the secret, and the p-value below which they do not: an honest
 # release fails about once in a million.
 SHUFFLES = 199
@@ -39,13 +47,14 @@ MOST_ROWS, MOST_COLUMNS = 64, 2048
 
 @dataclass(frozen=True)
 class Release:
-    """A release directory that was read: its certificate, its data and, for the owner, its rules."""
+    """A release directory that was read: its certificate, its data and, for the owner, its rules and its model."""
 
     directory: Path
     certificate: Certificate
     data: Table
     rules: Rules | None
     salt: bytes | None
+    model: Path | None = None
 
 
 def open_release(directory: str | Path, *, engine: str = "duckdb") -> Release:
@@ -62,13 +71,14 @@ def open_release(directory: str | Path, *, engine: str = "duckdb") -> Release:
         raise SourceError(
             f"{paper} is damaged or not a certificate of Tacit ({type(error).__name__}: {error})"
         ) from error
-    rules = folder / "private" / "rules.json"
+    rules, model = folder / "private" / "rules.json", folder / "private" / MODEL
     return Release(
         directory=folder,
         certificate=certificate,
         data=open_table(folder / str(certificate.output["file"]), engine=engine),
         rules=Rules.load(rules) if rules.exists() else None,
         salt=_salt(folder / "private" / "salt.txt"),
+        model=model if certificate.kind == "learned" and model.exists() else None,
     )
 
 
@@ -99,7 +109,9 @@ def verify(
     The verdict is "holds" only if every line was checked: the data is the data that was certified, the original is
     the original, every record outside the merged values is unchanged, no merged record took a kept value, the
     replacement shows no trace of the secret (a test that errs about once in a million), and the bound recomputed on the
-    joint of secret and output is what was claimed.
+    joint of secret and output is what was claimed. Of a learned release that bound is about the merged records; what
+    is estimated of the others is recomputed where ``private/model.tacit`` is at hand, and is never part of what
+    "holds" says: a learned estimate certifies nothing pointwise.
     """
     opened = open_release(release, engine=engine)
     checks = _checks_of_papers(opened)
@@ -116,6 +128,7 @@ def verify(
         verdict="broken" if failed else "not checked" if open_ else "holds",
         headline=_headline(opened.certificate, failed, open_),
         checks=tuple(checks),
+        notes=_notes(opened, against),
     )
 
 
@@ -124,24 +137,39 @@ def _headline(certificate: Certificate, failed: list[Check], unchecked: list[Che
         return f"The claim is broken: {failed[0].name} ({failed[0].detail})."
     if unchecked:
         return f"Not all of the claim was checked: {unchecked[0].name} ({unchecked[0].detail})."
+    if certificate.kind == "learned":
+        return (
+            f"What is certified holds: merged records leak {certificate.attained_epsilon:.4g} nats, "
+            f"{certificate.epsilon:g} nats were claimed, recomputed from the original and the release. Of the kept "
+            "records there is an estimate, and no guarantee."
+        )
     return (
         f"The claim holds: {certificate.attained_epsilon:.4g} nats attained, {certificate.epsilon:g} nats claimed, "
         "recomputed from the original and the release."
     )
 
 
+def _notes(opened: Release, against: Any) -> tuple[str, ...]:
+    certificate = opened.certificate
+    if certificate.kind != "learned":
+        return ()
+    estimate = f"that kept records leak at most {certificate.estimated_epsilon:.4g} nats is an estimate"
+    checked = (
+        "recomputed with private/model.tacit"
+        if opened.model is not None and against is not None
+        else "which was not checked: it takes the original and private/model.tacit. It is no part of what is certified"
+    )
+    return (f"{estimate} by {certificate.mechanism['estimator']}, {checked}", NOTHING_POINTWISE)
+
+
 def _checks_of_papers(opened: Release) -> list[Check]:
     certificate, data = opened.certificate, opened.data
     digest = file_sha256(opened.directory / str(certificate.output["file"]))
     within = certificate.attained_epsilon <= certificate.epsilon + TOLERANCE
-    relaxed = certificate.delta > 0 and certificate.attained_delta <= certificate.delta + TOLERANCE
+    outside = certificate.attained_delta
+    relaxed = certificate.delta > 0 and outside is not None and outside <= certificate.delta + TOLERANCE
     expected = {*certificate.released, *(name for name in certificate.secret if name not in certificate.left_out)}
-    claim = claim_of(
-        secret=certificate.secret,
-        epsilon=certificate.epsilon,
-        delta=certificate.delta,
-        epsilon_max=certificate.epsilon_max,
-    )
+    claim = _claim(certificate)
     return [
         _same("released data is the data certified", digest, certificate.output["sha256"], what="SHA-256"),
         _same("number of records", data.row_count(), certificate.output["records"], what="records"),
@@ -157,6 +185,22 @@ def _checks_of_papers(opened: Release) -> list[Check]:
             f"attained {certificate.attained_epsilon:.6g} nats of {certificate.epsilon:g} nats",
         ),
     ]
+
+
+def _claim(certificate: Certificate) -> str:
+    if certificate.kind == "learned":
+        return claim_of_learned(
+            secret=certificate.secret,
+            epsilon=certificate.epsilon,
+            attained=certificate.attained_epsilon,
+            mechanism=certificate.mechanism,
+        )
+    return claim_of(
+        secret=certificate.secret,
+        epsilon=certificate.epsilon,
+        delta=certificate.delta,
+        epsilon_max=certificate.epsilon_max,
+    )
 
 
 def _same(name: str, found: Any, claimed: Any, *, what: str) -> Check:
@@ -222,11 +266,15 @@ def _checks_against(opened: Release, against: Any, engine: str, progress: Progre
         return checks
     progress("comparing row by row", None)
     seen = compare(opened, question)
-    claims = _checks_of_claim(certificate, seen.found, seen.merged)
+    of_claim = _checks_of_claim if certificate.kind == "counted" else checks_of_learned_claim
+    claims = of_claim(certificate, seen.found, seen.merged)
     if opened.rules is None and int(seen.merged.sum()) != certificate.mechanism["values_merged"]:
         # A merged value that drew itself back looks kept; whatever fails for it may be our guess and not the release.
         unsure = "the rows do not show which values were merged; needs private/rules.json"
         claims = [check if check.passed else Check(check.name, None, unsure) for check in claims]
+    if opened.model is not None:
+        progress("scoring with the model", None)
+        claims += checks_of_estimate(certificate, seen.found, seen.merged, opened.model, opened.salt)
     return [*checks, *_written_plainly(opened), *_checks_of_rows(certificate, seen), *claims]
 
 
@@ -280,6 +328,9 @@ def _merged(opened: Release, found: Counted, pairs: Pairs) -> Mask:
     changed[pairs.value[moved]] = True
     changed[pairs.output_as_value[moved & (pairs.output_as_value >= 0)]] = True
     certificate = opened.certificate
+    if certificate.kind == "learned":
+        # Which values were judged risky cannot be counted; the number of merged ones must then agree.
+        return changed
     ceiling = certificate.epsilon if certificate.delta == 0 else certificate.epsilon_max
     return changed | (risk(found.joint) > ceiling + TOLERANCE)
 
@@ -372,7 +423,7 @@ def _checks_of_claim(certificate: Certificate, found: Counted, merged: Mask) -> 
     outside = float(output.matrix[np.abs(log_lift(output)) > certificate.epsilon + TOLERANCE].sum())
     bound = certificate.epsilon if certificate.delta == 0 else certificate.epsilon_max
     checks = [
-        _close("attained epsilon", attained, certificate.attained_epsilon),
+        close("attained epsilon", attained, certificate.attained_epsilon),
         Check(
             "epsilon is kept", attained <= bound + TOLERANCE, f"recomputed {attained:.6g} nats, allowed {bound:g} nats"
         ),
@@ -387,12 +438,13 @@ def _checks_of_claim(certificate: Certificate, found: Counted, merged: Mask) -> 
     wrong = [
         m.title
         for m in certificate.measures
-        if m.name in after and not (_agree(after[m.name], m.after) and _agree(before[m.name], m.before))
+        if m.name in after and not (agree(after[m.name], m.after) and agree(before[m.name], m.before))
     ]
     breach = float(output.marginal[risk(output) > certificate.epsilon + TOLERANCE].sum())
-    checks.append(_close("records that breach epsilon", breach, certificate.breach_share))
+    assert certificate.breach_share is not None
+    checks.append(close("records that breach epsilon", breach, certificate.breach_share))
     share = float(found.joint.marginal[merged].sum())
-    checks.append(_close("records merged", share, certificate.mechanism["records_merged"]))
+    checks.append(close("records merged", share, certificate.mechanism["records_merged"]))
     checks.append(
         Check(
             "measures before and after",
@@ -404,15 +456,5 @@ def _checks_of_claim(certificate: Certificate, found: Counted, merged: Mask) -> 
         m.title for m in certificate.measures if m.promise is not None and after.get(m.name, 0) > m.promise + AGREEMENT
     ]
     checks.append(Check("promises", not over, f"exceeded: {', '.join(over)}" if over else "all kept"))
-    checks.append(_close("loss of utility", nmil(found.joint, merged), certificate.utility.nmil))
+    checks.append(close("loss of utility", nmil(found.joint, merged), certificate.utility.nmil))
     return checks
-
-
-def _agree(a: float, b: float) -> bool:
-    if not (np.isfinite(a) and np.isfinite(b)):
-        return a == b
-    return abs(a - b) <= AGREEMENT * max(1.0, abs(a), abs(b))
-
-
-def _close(name: str, found: float, claimed: float) -> Check:
-    return Check(name, _agree(found, claimed), f"recomputed {found:.9g}, the certificate says {claimed:.9g}")
