@@ -33,7 +33,7 @@ def discrete(n: int, rng: np.random.Generator) -> Known:
     fixed = np.random.default_rng(200)
     p = 1 / np.arange(1, 201)
     p /= p.sum()
-    posterior = fixed.dirichlet(5 * np.array([0.5, 0.3, 0.2]), size=200)
+    posterior = fixed.dirichlet(10 * np.array([0.5, 0.3, 0.2]), size=200)
     prior = p @ posterior
     x = rng.choice(200, size=n, p=p)
     lift = (np.log(posterior) - np.log(prior))[x]
@@ -121,10 +121,7 @@ def _mixture(
             rows = here[which == b]
             X[rows] = rng.multivariate_normal(mean, covariance, size=len(rows))
     given = np.stack(
-        [
-            logsumexp([np.log(w) + multivariate_normal(m, c).logpdf(X) for w, m, c in bumps], axis=0)
-            for bumps in parts
-        ],
+        [logsumexp([np.log(w) + multivariate_normal(m, c).logpdf(X) for w, m, c in bumps], axis=0) for bumps in parts],
         axis=1,
     )
     total = logsumexp(given + np.log(prior), axis=1, keepdims=True)

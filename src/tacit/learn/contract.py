@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Sequence
+from functools import cache
 from typing import Any, Self
 
 import numpy as np
@@ -12,6 +13,7 @@ from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin, TransformerMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
+from threadpoolctl import ThreadpoolController
 
 from tacit.errors import ArgumentError, ColumnError, DataError
 from tacit.learn.encoding import Cells, Encoder, Features, cells_of_array, cells_of_frame, cells_of_sparse, frame_of
@@ -20,12 +22,33 @@ Floats = NDArray[np.float64]
 Codes = NDArray[np.int64]
 
 
+@cache
+def _threads() -> ThreadpoolController:
+    return ThreadpoolController()
+
+
+def one_thread() -> Any:
+    """A context in which numpy and scikit-learn use one thread.
+
+    The matrices here are small: a second thread gains nothing on an idle machine, and on a busy one the two wait for
+    each other, which took up to a hundred times as long.
+    """
+    return _threads().limit(limits=1)
+
+
+def checked_confidence(confidence: float) -> float:
+    """``confidence`` itself if it is one."""
+    if not 0 < confidence < 1:
+        raise ArgumentError(f"confidence is a probability between 0 and 1; got {confidence}")
+    return confidence
+
+
 class LogLiftEstimator(ClassifierMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
     """What every estimator of log-lift does alike.
 
-    It is a classifier of the secret (``predict_proba`` is the posterior p(s) e^{i(s,x)}) and a transformer (``transform``
-    is ``log_lift``), so it fits into pipelines and grid searches. ``score`` is the mean log-lift of the true
-    secrets, in nats: on records that were not trained on it estimates the mutual information from below.
+    It is a classifier of the secret (``predict_proba`` is the posterior p(s) e^{i(s,x)}) and a transformer
+    (``transform`` is ``log_lift``), so it fits into pipelines and grid searches. ``score`` is the mean log-lift of the
+    true secrets, in nats: on records that were not trained on it estimates the mutual information from below.
 
     Attributes
     ----------
@@ -45,6 +68,10 @@ class LogLiftEstimator(ClassifierMixin, TransformerMixin, BaseEstimator):  # typ
     def _log_lift(self, features: Features) -> Floats:
         """Log-lift of encoded records, records x secrets."""
 
+    @abstractmethod
+    def _interval(self, features: Features, confidence: float) -> tuple[Floats, Floats]:
+        """Ends of the log-lift of encoded records."""
+
     def fit(self, X: Any, y: Any) -> Self:
         """Learn from records ``X`` and their secrets ``y``."""
         cells = self._cells(X, reset=True)
@@ -61,16 +88,29 @@ class LogLiftEstimator(ClassifierMixin, TransformerMixin, BaseEstimator):  # typ
         self.secrets_, codes = np.unique(secret, return_inverse=True)
         self.classes_ = self.secrets_
         if len(self.secrets_) < 2:
-            raise DataError(f"the secret has one class, {self.secrets_[0]!r}, in n_samples={len(secret)}: nothing varies")
+            raise DataError(
+                f"the secret has one class, {self.secrets_[0]!r}, in n_samples={len(secret)}: nothing varies"
+            )
         self.prior_ = np.bincount(codes) / len(codes)
         self.encoder_ = Encoder.learn(cells)
-        self._learn(self.encoder_.encode(cells), codes)
+        with one_thread():
+            self._learn(self.encoder_.encode(cells), codes)
         return self
 
     def log_lift(self, X: Any) -> Floats:
         """i(s, x) in nats for every record (rows) and every secret (columns, in the order of ``secrets_``)."""
         check_is_fitted(self)
-        return self._log_lift(self.encoder_.encode(self._cells(X, reset=False)))
+        features = self.encoder_.encode(self._cells(X, reset=False))
+        with one_thread():
+            return self._log_lift(features)
+
+    def log_lift_interval(self, X: Any, *, confidence: float = 0.95) -> tuple[Floats, Floats]:
+        """Lower and upper end of every log-lift, records x secrets; how they are made is said by each estimator."""
+        checked_confidence(confidence)
+        check_is_fitted(self)
+        features = self.encoder_.encode(self._cells(X, reset=False))
+        with one_thread():
+            return self._interval(features, confidence)
 
     def score_samples(self, X: Any) -> Floats:
         """Risk of every record: the largest absolute log-lift over the secrets. May be infinite."""
@@ -94,7 +134,8 @@ class LogLiftEstimator(ClassifierMixin, TransformerMixin, BaseEstimator):  # typ
 
     def predict(self, X: Any) -> NDArray[Any]:
         """The likeliest secret: an adversary's guess."""
-        return np.asarray(self.secrets_[self.predict_log_proba(X).argmax(axis=1)])
+        likeliest = self.predict_log_proba(X).argmax(axis=1)
+        return np.asarray(self.secrets_[likeliest])
 
     def score(self, X: Any, y: Any) -> float:
         """Mean log-lift of the true secrets (nats); on fresh records, an estimate of I(S;X) from below."""
@@ -120,9 +161,7 @@ class LogLiftEstimator(ClassifierMixin, TransformerMixin, BaseEstimator):  # typ
                 raise DataError(f"Found array with {len(frame)} sample(s) and {len(frame.columns)} feature(s): no data")
             validate_data(self, X, reset=reset, skip_check_array=True)
             return cells_of_frame(frame, as_category=self._as_category(list(frame.columns)))
-        array = validate_data(
-            self, X, reset=reset, accept_sparse="csr", dtype=None, ensure_all_finite="allow-nan"
-        )
+        array = validate_data(self, X, reset=reset, accept_sparse="csr", dtype=None, ensure_all_finite="allow-nan")
         if sparse.issparse(array):
             return cells_of_sparse(sparse.csr_array(array, dtype=np.float64))
         if array.dtype.kind == "c":

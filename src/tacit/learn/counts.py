@@ -3,17 +3,51 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
 from scipy.optimize import minimize_scalar
-from scipy.special import betainc, betaincinv, gammaln
+from scipy.special import betaincinv, gammaln
 
 from tacit.errors import ArgumentError
 from tacit.learn.contract import Codes, Floats, LogLiftEstimator
 from tacit.learn.encoding import Features
 
 STRONGEST_SMOOTHING = 1e6
+
+
+@dataclass(frozen=True)
+class CountTable:
+    """Distinct released values (rows of comparable numbers) and how many records of each secret they hold."""
+
+    values: Floats
+    counts: Floats
+    prior: Floats
+    smoothing: float
+
+    @classmethod
+    def learn(cls, features: Features, secret: Codes, prior: Floats, smoothing: float | None) -> CountTable:
+        """Count; a ``smoothing`` of None is chosen by the counts themselves."""
+        values, value = np.unique(_keys(features), axis=0, return_inverse=True)
+        counts = np.zeros((len(values), len(prior)))
+        np.add.at(counts, (value.ravel(), secret), 1.0)
+        return cls(values, counts, prior, best_smoothing(counts, prior) if smoothing is None else float(smoothing))
+
+    def of(self, features: Features) -> Floats:
+        """The counts behind every record; zeros for a value that was not seen."""
+        _, place = np.unique(np.vstack([self.values, _keys(features)]), axis=0, return_inverse=True)
+        place = place.ravel()
+        row = np.full(place.max(initial=0) + 1, len(self.values))
+        row[place[: len(self.values)]] = np.arange(len(self.values))
+        padded = np.vstack([self.counts, np.zeros(self.counts.shape[1])])
+        return np.asarray(padded[row[place[len(self.values) :]]])
+
+    def log_posterior(self, features: Features) -> Floats:
+        """Log p(s | x); a value that was not seen leaves the prior as it was."""
+        lift = smoothed_log_lift(self.of(features), self.prior, self.smoothing)
+        lift[np.isneginf(lift).all(axis=1)] = 0.0
+        return lift + np.log(self.prior)
 
 
 class CountLogLift(LogLiftEstimator):
@@ -26,12 +60,12 @@ class CountLogLift(LogLiftEstimator):
         never occurs. "auto" takes the number under which the counts are likeliest (empirical Bayes, a Dirichlet
         prior): large where values look alike, small where they differ.
     categorical_features : sequence of names or places, optional
-        Columns to be read as categories although they hold numbers. Here it matters only for how cells are compared.
+        Columns to be read as categories although they hold numbers: '1' and '1.0' are then two values.
 
     Attributes
     ----------
-    smoothing_ : float
-        What was used.
+    table_ : CountTable
+        Values, counts and the smoothing used.
 
     Guarantees
     ----------
@@ -46,44 +80,62 @@ class CountLogLift(LogLiftEstimator):
         self.categorical_features = categorical_features
 
     def _learn(self, features: Features, secret: Codes) -> None:
-        if self.smoothing != "auto" and not (isinstance(self.smoothing, (int, float)) and self.smoothing >= 0):
-            raise ArgumentError(f"smoothing is a number of records, 0 or more, or 'auto'; got {self.smoothing!r}")
-        keys = _keys(features)
-        self.values_, value = np.unique(keys, axis=0, return_inverse=True)
-        self.counts_ = np.zeros((len(self.values_), len(self.secrets_)))
-        np.add.at(self.counts_, (value.ravel(), secret), 1.0)
-        self.smoothing_ = best_smoothing(self.counts_, self.prior_) if self.smoothing == "auto" else self.smoothing
+        wanted = self.smoothing
+        if wanted != "auto" and not (isinstance(wanted, (int, float)) and wanted >= 0):
+            raise ArgumentError(f"smoothing is a number of records, 0 or more, or 'auto'; got {wanted!r}")
+        self.table_ = CountTable.learn(features, secret, self.prior_, None if wanted == "auto" else wanted)
 
     def _log_lift(self, features: Features) -> Floats:
-        return smoothed_log_lift(self._counts(features), self.prior_, self.smoothing_)
+        return smoothed_log_lift(self.table_.of(features), self.prior_, self.table_.smoothing)
 
-    def log_lift_interval(self, X: Any, *, confidence: float = 0.95) -> tuple[Floats, Floats]:
-        """Equal-tailed interval of every log-lift.
-
-        With smoothing it is the credible interval of the Dirichlet model, without it Clopper and Pearson's interval of
-        the posterior, both over the prior as counted. A value never seen may be anything.
-        """
-        checked_confidence(confidence)
-        counts = self._counts(self.encoder_.encode(self._cells(X, reset=False)))
+    def _interval(self, features: Features, confidence: float) -> tuple[Floats, Floats]:
+        """Credible interval of the Dirichlet model; Clopper and Pearson's where nothing is smoothed."""
+        counts, smoothing = self.table_.of(features), self.table_.smoothing
         size = counts.sum(axis=1, keepdims=True)
         tail = (1 - confidence) / 2
-        a, b = counts + self.smoothing_ * self.prior_, size - counts + self.smoothing_ * (1 - self.prior_)
-        if self.smoothing_ == 0:
+        if smoothing == 0:
             low = np.where(counts > 0, betaincinv(np.maximum(counts, 1), size - counts + 1, tail), 0.0)
             high = np.where(counts < size, betaincinv(counts + 1, np.maximum(size - counts, 1), 1 - tail), 1.0)
         else:
+            a, b = counts + smoothing * self.prior_, size - counts + smoothing * (1 - self.prior_)
             low, high = betaincinv(a, b, tail), betaincinv(a, b, 1 - tail)
+        # A value never seen may be anything.
         unseen = (size == 0).ravel()
         low[unseen], high[unseen] = 0.0, 1.0
         with np.errstate(divide="ignore"):
             return np.log(low / self.prior_), np.log(high / self.prior_)
 
-    def _counts(self, features: Features) -> Floats:
-        keys = _keys(features)
-        both = np.vstack([self.values_, keys])
-        _, place = np.unique(both, axis=0, return_inverse=True)
-        place = place.ravel()
-        row = np.full(place.max(initial=0) + 1, len(self.values_))
-        row[place[: len(self.values_)]] = np.arange(len(self.values_))
-        padded = np.vstack([self.counts_, np.zeros(len(self.secrets_))])
-        return np.asarray(padded[row[place[len(self.values_) :]]])
+
+def smoothed_log_lift(counts: Floats, prior: Floats, smoothing: float) -> Floats:
+    """log (c(s,x) + a p(s)) / ((c(x) + a) p(s)) for rows of counts; minus infinity throughout a row of zeros."""
+    size = counts.sum(axis=1, keepdims=True)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        lift = np.log(counts + smoothing * prior) - np.log(size + smoothing) - np.log(prior)
+    lift[(size == 0).ravel()] = -np.inf
+    return np.asarray(lift)
+
+
+def best_smoothing(counts: Floats, prior: Floats) -> float:
+    """The strength of a Dirichlet prior about ``prior`` under which the counts are likeliest."""
+    sizes = counts.sum(axis=1)
+    counts, sizes = counts[sizes > 1], sizes[sizes > 1]
+    if not len(sizes):
+        # Values that occur once do not show how values differ, so nothing may be believed of them.
+        return STRONGEST_SMOOTHING
+
+    def unlikely(log_strength: float) -> float:
+        a = np.exp(log_strength)
+        rows = gammaln(a) - gammaln(sizes + a)
+        cells = gammaln(counts + a * prior) - gammaln(a * prior)
+        return -float(rows.sum() + cells.sum())
+
+    found = minimize_scalar(unlikely, bounds=(np.log(1e-3), np.log(STRONGEST_SMOOTHING)), method="bounded")
+    return float(np.exp(found.x))
+
+
+def _keys(features: Features) -> Floats:
+    """One row of comparable numbers a record; a missing number is a value like any other."""
+    if features.sparse is not None:
+        return np.asarray(features.sparse.toarray())
+    numbers = np.where(np.isnan(features.numbers), np.inf, features.numbers)
+    return np.hstack([numbers + 0.0, features.codes.astype(np.float64)])

@@ -50,6 +50,15 @@ class Features:
     def __len__(self) -> int:
         return int(self.sparse.shape[0] if self.sparse is not None else len(self.numbers))
 
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Records and columns."""
+        return (
+            tuple(self.sparse.shape)
+            if self.sparse is not None
+            else (len(self), self.numbers.shape[1] + self.codes.shape[1])
+        )
+
     def rows(self, index: NDArray[Any]) -> Features:
         """Some of the records."""
         if self.sparse is not None:
@@ -164,8 +173,7 @@ def cells_of_frame(frame: Any, *, as_category: frozenset[int]) -> Cells:
 
     kinds: list[Kind] = []
     columns = []
-    for j, name in enumerate(frame.columns):
-        series = frame[name]
+    for j, (name, series) in enumerate(zip(frame.columns, frame.iter_columns(), strict=True)):
         dtype = series.dtype
         if (dtype.is_temporal() and dtype != nw.Time) and j not in as_category:
             series = (series.dt.timestamp("ms") if dtype != nw.Duration else series.dt.total_seconds()).cast(nw.Float64)

@@ -1,0 +1,109 @@
+"""``ClassifierLogLift``: log-lift from any scikit-learn classifier of the secret."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+
+from tacit.errors import ArgumentError
+from tacit.learn.blending import best_weights, blend
+from tacit.learn.candidates import LEARNERS, Learner, Lesson, Model, View, each_part
+from tacit.learn.contract import Codes, Floats
+from tacit.learn.crossfit import CrossFitted, Progress
+
+# Some classifiers claim that a secret is impossible; with this few records nobody can know.
+LEAST_PROBABILITY = 1e-6
+
+
+@dataclass(frozen=True)
+class ClassifierModel:
+    """A fitted classifier, and the temperature by which its claims are tempered."""
+
+    classifier: Any
+    prior: Floats
+    temper: Floats
+
+    def log_posterior(self, design: Any) -> Floats:
+        """Log p(s | x), tempered."""
+        return blend(_lift(self.classifier, design, self.prior)[None], self.temper, self.prior) + np.log(self.prior)
+
+
+class ClassifierLogLift(CrossFitted):
+    """log p(s | x) - log p(s), with p(s | x) from a classifier.
+
+    Parameters
+    ----------
+    classifier : scikit-learn classifier with ``predict_proba``, optional
+        It is given numbers: scaled columns, flags of missing cells, one column for every level of a category.
+        By default scikit-learn's boosted trees with early stopping, which read categories as such.
+    calibrate : bool
+        Temper the classifier's log-lifts by one factor, found on records held out from its training.
+    folds : int
+        Number of parts the records are split into; each is scored by classifiers of the others.
+    doubt : bool
+        Prepare intervals: everything is learned a second time, in a world whose truth is known. Doubles the time.
+    random_state : int, RandomState or None
+    progress : callable, optional
+        Called with a stage and the share done.
+    categorical_features : sequence of names or places, optional
+        Columns to be read as categories although they hold numbers.
+    """
+
+    def __init__(
+        self,
+        classifier: Any = None,
+        *,
+        calibrate: bool = True,
+        folds: int = 5,
+        doubt: bool = True,
+        random_state: Any = None,
+        progress: Progress | None = None,
+        categorical_features: Sequence[Any] | None = None,
+    ) -> None:
+        self.classifier = classifier
+        self.calibrate = calibrate
+        self.folds = folds
+        self.doubt = doubt
+        self.random_state = random_state
+        self.progress = progress
+        self.categorical_features = categorical_features
+
+    def _learners(self, view: View) -> Mapping[str, Learner]:
+        if self.classifier is None:
+            return {"trees": LEARNERS["trees"]}
+        if not hasattr(self.classifier, "predict_proba"):
+            raise ArgumentError(
+                f"{type(self.classifier).__name__} has no predict_proba: choose a classifier that gives "
+                "probabilities, or wrap it in CalibratedClassifierCV"
+            )
+        name = type(self.classifier).__name__
+        train = partial(_train, classifier=self.classifier, calibrate=self.calibrate)
+        return {"classifier": Learner(name, lambda v: True, train, lambda v: v.design)}
+
+
+def _train(lesson: Lesson, *, classifier: Any, calibrate: bool) -> list[Model]:
+    design, secret, prior = lesson.view.design, lesson.secret, lesson.prior
+
+    def train(learn: Codes, check: Codes) -> Model:
+        made = clone(classifier)
+        if made.get_params(deep=False).get("random_state", 0) is None:
+            made.set_params(random_state=int(lesson.random_state.integers(2**31)))
+        rows = learn if calibrate else np.concatenate([learn, check])
+        made.fit(design[rows], secret[rows])
+        if not calibrate:
+            return ClassifierModel(made, prior, np.ones(1))
+        return ClassifierModel(made, prior, best_weights(_lift(made, design[check], prior)[None], secret[check], prior))
+
+    return each_part(lesson, train)
+
+
+def _lift(classifier: Any, design: Any, prior: Floats) -> Floats:
+    posterior = np.full((design.shape[0], len(prior)), LEAST_PROBABILITY)
+    posterior[:, classifier.classes_] = np.clip(classifier.predict_proba(design), LEAST_PROBABILITY, None)
+    posterior /= posterior.sum(axis=1, keepdims=True)
+    return np.asarray(np.log(posterior) - np.log(prior))

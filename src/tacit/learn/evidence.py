@@ -1,0 +1,136 @@
+"""Is what was learned real? A verdict by shuffling, an honest total, and a calibration of the lift itself."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import betaincinv, ndtri
+
+from tacit.errors import ArgumentError, DataError
+from tacit.learn.contract import Codes, Floats
+from tacit.lift.estimate import Estimate
+from tacit.lift.shuffles import LEVEL, Verdict
+
+SHUFFLES = 499
+MOST_BINS = 10
+LEAST_IN_BIN = 25
+# With fewer records a fold nothing can be told.
+LEAST_IN_FOLD = 10
+
+
+@dataclass(frozen=True)
+class CalibrationBin:
+    """Records of similar predicted lift of one secret, and the lift that was observed among them.
+
+    ``low`` and ``high`` are exact binomial 95% limits (Clopper and Pearson) of the observed share, over the prior.
+    """
+
+    secret: str
+    predicted: float
+    observed: float
+    low: float
+    high: float
+    records: int
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """What records apart say about a learned log-lift."""
+
+    information: Estimate
+    null_high: float
+    p_value: float
+    verdict: Verdict
+    calibration: tuple[CalibrationBin, ...]
+
+
+def evidence_of(estimator: Any, secret: Any, *, random_state: int = 0) -> Evidence:
+    """The evidence of a cross-fitted estimator; ``secret`` is what it was fitted with.
+
+    Guarantees
+    ----------
+    If the secret is independent of the records, the verdict is "leak" in at most 5% of tables: within a fold,
+    the secrets are exchangeable given the models of the other folds, so the p-value of a fold is exact, and twice the
+    mean of p-values is a p-value however they depend on each other.
+    """
+    if not hasattr(estimator, "out_of_fold_log_lift_"):
+        raise ArgumentError(f"{type(estimator).__name__} has no out-of-fold log-lifts: fit a learned estimator first")
+    lift, fold = estimator.out_of_fold_log_lift_, estimator.fold_
+    codes = codes_of(secret, estimator.secrets_)
+    if len(codes) != len(lift):
+        raise DataError(f"{len(codes):,} secrets, but the estimator was fitted on {len(lift):,} records")
+    tested = getattr(estimator, "test_log_lift_", lift)
+    p_value, null_high, enough = shuffled_test(tested, codes, fold, random_state=random_state)
+    verdict: Verdict = "leak" if p_value <= LEVEL else "no leak detected"
+    return Evidence(
+        information=information_of(lift, codes),
+        null_high=null_high,
+        p_value=p_value,
+        verdict=verdict if enough else "cannot tell",
+        calibration=calibration(lift, codes, estimator.prior_, estimator.secrets_),
+    )
+
+
+def codes_of(secret: Any, secrets: NDArray[Any]) -> Codes:
+    """The place of every secret among ``secrets``."""
+    values = np.asarray(secret)
+    if values.dtype == object:
+        values = np.array(["(missing)" if v is None or v != v else str(v) for v in values])
+    place = np.searchsorted(secrets, values).clip(max=len(secrets) - 1)
+    if not (secrets[place] == values).all():
+        unknown = values[secrets[place] != values][0]
+        raise DataError(f"secret {unknown!r} was not among those the estimator was fitted on")
+    return np.asarray(place)
+
+
+def information_of(lift: Floats, codes: Codes) -> Estimate:
+    """Mean log-lift of the true secrets with its 95% interval: of records apart, I(S;X) estimated from below."""
+    true = lift[np.arange(len(codes)), codes]
+    mean = float(true.mean())
+    reach = float(ndtri(0.975) * true.std(ddof=1) / np.sqrt(len(true))) if len(true) > 1 else np.inf
+    return Estimate(mean, mean - reach, mean + reach, "estimate")
+
+
+def shuffled_test(lift: Floats, codes: Codes, fold: Codes, *, random_state: int) -> tuple[float, float, bool]:
+    """p-value of "the secret is independent", what shuffles reach (mean log-lift), and whether records suffice."""
+    rng = np.random.default_rng(random_state)
+    p_values, highs, sizes = [], [], []
+    for k in range(int(fold.max()) + 1):
+        rows = np.flatnonzero(fold == k)
+        here, own = lift[rows], codes[rows]
+        at = np.arange(len(rows))
+        found = here[at, own].mean()
+        drawn = np.array([here[at, rng.permutation(own)].mean() for _ in range(SHUFFLES)])
+        # Ties count against a leak; the rounding of sums must not break them.
+        p_values.append((1 + (drawn >= found - 1e-12).sum()) / (1 + SHUFFLES))
+        highs.append(float(np.quantile(drawn, 1 - LEVEL / 2)))
+        sizes.append(len(rows))
+    mean_high = float(np.average(highs, weights=sizes))
+    return min(1.0, 2 * float(np.mean(p_values))), mean_high, min(sizes) >= LEAST_IN_FOLD
+
+
+def calibration(lift: Floats, codes: Codes, prior: Floats, secrets: NDArray[Any]) -> tuple[CalibrationBin, ...]:
+    """For every secret, bins of equally many records by predicted lift, and the lift observed in each."""
+    bins = []
+    groups = int(np.clip(len(codes) // LEAST_IN_BIN, 1, MOST_BINS))
+    for s, label in enumerate(secrets):
+        order = np.argsort(lift[:, s], kind="stable")
+        for rows in np.array_split(order, groups):
+            n, hits = len(rows), int((codes[rows] == s).sum())
+            low, high = binomial_limits(hits, n)
+            predicted = float(np.log(np.exp(lift[rows, s]).mean()))
+            with np.errstate(divide="ignore"):
+                observed, least, most = (float(np.log(share / prior[s])) for share in (hits / n, low, high))
+            bins.append(CalibrationBin(str(label), predicted, observed, least, most, n))
+    return tuple(bins)
+
+
+def binomial_limits(hits: int, n: int, *, confidence: float = 0.95) -> tuple[float, float]:
+    """Clopper and Pearson's limits of a share."""
+    tail = (1 - confidence) / 2
+    low = float(betaincinv(hits, n - hits + 1, tail)) if hits else 0.0
+    high = float(betaincinv(hits + 1, n - hits, 1 - tail)) if hits < n else 1.0
+    return low, high

@@ -1,0 +1,120 @@
+"""Penalised multinomial logistic models: of the columns, and of their products."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from scipy.optimize import minimize
+from scipy.special import log_softmax
+
+Floats = NDArray[np.float64]
+Codes = NDArray[np.int64]
+
+# Penalties tried, in records' worth, from strong to weak; each starts where the last one ended.
+STRENGTHS = (1000.0, 200.0, 50.0, 12.0, 3.0, 0.8)
+STEPS = 60
+# More columns than this make too many products to be learned from.
+MOST_COLUMNS = 60
+MOST_ROWS_AT_ONCE = 20_000
+
+
+@dataclass(frozen=True)
+class LinearModel:
+    """Weights of the scaled columns (or products) for every secret, and biases."""
+
+    weights: Floats
+    bias: Floats
+    centre: Floats
+    scale: Floats
+    columns: Codes | None
+    products: bool
+    strength: float
+
+    def log_posterior(self, design: Any) -> Floats:
+        """Log p(s | x) for every row and secret."""
+        out = np.empty((design.shape[0], len(self.bias)))
+        for start in range(0, design.shape[0], MOST_ROWS_AT_ONCE):
+            rows = slice(start, start + MOST_ROWS_AT_ONCE)
+            out[rows] = log_softmax(self._inputs(design[rows]) @ self.weights + self.bias, axis=1)
+        return out
+
+    def _inputs(self, design: Any) -> Any:
+        if sparse.issparse(design):
+            return design
+        shown = with_products(design) if self.products else design
+        return (shown[:, self.columns] - self.centre) / self.scale
+
+
+def with_products(design: Floats) -> Floats:
+    """The columns, their squares and the products of every two."""
+    left, right = np.triu_indices(design.shape[1])
+    return np.hstack([design, design[:, left] * design[:, right]])
+
+
+def train_linear(
+    design: Any, secret: Codes, learn: Codes, check: Codes, *, secrets: int, products: bool = False
+) -> LinearModel:
+    """Fit along falling penalties while the loss on the rows ``check`` falls, then on all rows with the best."""
+    rows = np.concatenate([learn, check])
+    model, inputs = _prepared(design, rows, secrets, products)
+    target = np.eye(secrets)[secret[rows]]
+    first, last = slice(0, len(learn)), slice(len(learn), None)
+    start = best = np.zeros((inputs.shape[1] + 1) * secrets)
+    lowest, chosen = np.inf, STRENGTHS[0]
+    for strength in STRENGTHS:
+        start = _fitted(inputs[first], target[first], strength, start)
+        loss = _loss(inputs[last], target[last], start)
+        if loss > lowest:
+            break
+        lowest, chosen, best = loss, strength, start
+    found = _fitted(inputs, target, chosen, best).reshape(-1, secrets)
+    return LinearModel(found[:-1], found[-1], *model, products=products, strength=chosen)
+
+
+def _prepared(design: Any, rows: Codes, secrets: int, products: bool) -> tuple[tuple[Any, Any, Any], Any]:
+    """Centre, scale and used columns, and the scaled rows."""
+    if sparse.issparse(design):
+        return (np.zeros(0), np.ones(0), None), design[rows]
+    shown = with_products(design[rows]) if products else design[rows]
+    spread = shown.std(axis=0)
+    columns = np.flatnonzero(spread > 1e-9)
+    centre, scale = shown[:, columns].mean(axis=0), spread[columns]
+    if products:
+        # A product has to earn twice what a column earns to be given the same weight.
+        scale = np.where(columns < design.shape[1], scale, 2 * scale)
+    return (centre, scale, columns), (shown[:, columns] - centre) / scale
+
+
+def _objective(inputs: Any, target: Floats, strength: float) -> Callable[[Floats], tuple[float, Floats]]:
+    n, secrets = target.shape
+
+    def loss_and_slope(flat: Floats) -> tuple[float, Floats]:
+        parameters = flat.reshape(-1, secrets)
+        weights, bias = parameters[:-1], parameters[-1]
+        log_p = log_softmax(inputs @ weights + bias, axis=1)
+        slope = (np.exp(log_p) - target) / n
+        loss = -(log_p * target).sum() / n + strength / (2 * n) * (weights**2).sum()
+        return float(loss), np.vstack([inputs.T @ slope + strength / n * weights, slope.sum(axis=0)]).ravel()
+
+    return loss_and_slope
+
+
+def _fitted(inputs: Any, target: Floats, strength: float, start: Floats) -> Floats:
+    found = minimize(
+        _objective(inputs, target, strength),
+        start,
+        jac=True,
+        method="L-BFGS-B",
+        options={"maxiter": STEPS, "ftol": 1e-7},
+    )
+    return np.asarray(found.x)
+
+
+def _loss(inputs: Any, target: Floats, flat: Floats) -> float:
+    parameters = flat.reshape(-1, target.shape[1])
+    return float(-(log_softmax(inputs @ parameters[:-1] + parameters[-1], axis=1) * target).sum() / len(target))

@@ -1,0 +1,169 @@
+"""A small regularised net in numpy: cross-entropy, AdamW, early stopping; several nets trained at once.
+
+With a thousand records a step costs more in calls than in arithmetic, so the nets of all folds are trained together, as
+one stack of matrices. That made five nets as cheap as one and a half.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+Singles = NDArray[np.float32]
+Codes = NDArray[np.int64]
+Layers = list[tuple[Singles, Singles]]
+
+# Adam's usual constants.
+MOMENTUM, SQUARES, TINY = 0.9, 0.999, 1e-8
+# A held-out loss must fall by this much to count as better; less is noise.
+WORTH_WHILE = 1e-4
+# The largest table between two looks at the held-out loss; an epoch of a larger table is looked at more often.
+LOOK_EVERY = 8_192
+
+
+@dataclass(frozen=True)
+class Network:
+    """Layers of weights and biases; tanh between them."""
+
+    layers: tuple[tuple[Singles, Singles], ...]
+
+    def log_posterior(self, design: Floats) -> Floats:
+        """Log p(s | x) for every row and secret."""
+        # In double precision, so that a record's score does not depend on the records scored beside it.
+        stacked: Any = [(w[None].astype(np.float64), b[None].astype(np.float64)) for w, b in self.layers]
+        out = np.empty((len(design), self.layers[-1][1].shape[-1]))
+        for start in range(0, len(design), 65_536):
+            rows = slice(start, start + 65_536)
+            scores, _ = _forward(stacked, design[rows][None])
+            out[rows] = _log_softmax(scores)[0]
+        return out
+
+
+def train_networks(
+    design: Floats,
+    secret: Codes,
+    parts: Sequence[tuple[Codes, Codes]],
+    *,
+    secrets: int,
+    random_state: np.random.Generator,
+    hidden: tuple[int, ...] = (64,),
+    rate: float = 5e-3,
+    decay: float = 0.1,
+    batch: int = 64,
+    patience: int = 10,
+    epochs: int = 200,
+    progress: Callable[[float], None] | None = None,
+) -> list[Network]:
+    """One net for each of ``parts``: pairs of rows to learn from and rows that say when to stop.
+
+    The rows of each pair are cut to the smallest of them, so that all nets take the same steps.
+    """
+    learn = _stacked([rows for rows, _ in parts])
+    check = _stacked([rows for _, rows in parts])
+    trainer = _Trainer(np.asarray(design, dtype=np.float32), secret, secrets, len(parts), hidden, random_state)
+    trainer.rate, trainer.decay = rate, decay
+    size = learn.shape[1]
+    # Large tables afford larger batches, and noise averages out over them.
+    batch = min(max(batch, size // 256), 512, size)
+    look = max(1, min(size, LOOK_EVERY) // batch)
+    best, lowest, waited = trainer.copy(), np.full(len(parts), np.inf), np.zeros(len(parts), dtype=int)
+    for epoch in range(epochs):
+        order = np.take_along_axis(learn, np.argsort(random_state.random(learn.shape), axis=1), axis=1)
+        for step, start in enumerate(range(0, size - batch + 1, batch), start=1):
+            trainer.step(order[:, start : start + batch])
+            if step % look and start + 2 * batch <= size:
+                continue
+            loss = trainer.loss(check)
+            better = loss < lowest - WORTH_WHILE
+            for kept, now in zip(best, trainer.layers, strict=True):
+                kept[0][better], kept[1][better] = now[0][better], now[1][better]
+            lowest, waited = np.where(better, loss, lowest), np.where(better, 0, waited + 1)
+        if progress is not None:
+            progress((epoch + 1) / epochs)
+        if (waited >= patience).all():
+            break
+    return [Network(tuple((w[k].copy(), b[k].copy()) for w, b in best)) for k in range(len(parts))]
+
+
+def _stacked(rows: Sequence[Codes]) -> Codes:
+    shortest = min(map(len, rows))
+    return np.stack([part[:shortest] for part in rows])
+
+
+class _Trainer:
+    """The weights of all nets, stacked, and the state of AdamW."""
+
+    rate: float
+    decay: float
+
+    def __init__(
+        self,
+        design: Singles,
+        secret: Codes,
+        secrets: int,
+        nets: int,
+        hidden: tuple[int, ...],
+        random_state: np.random.Generator,
+    ) -> None:
+        self.design, self.secret = design, secret
+        self.hot = np.eye(secrets, dtype=np.float32)
+        sizes = (design.shape[1], *hidden, secrets)
+        self.layers: Layers = []
+        for into, out in pairwise(sizes):
+            weights = random_state.standard_normal((nets, into, out)) / np.sqrt(into)
+            self.layers.append((weights.astype(np.float32), np.zeros((nets, 1, out), dtype=np.float32)))
+        # Every net begins as the one that says nothing, and has to be taught that there is something to say.
+        self.layers[-1][0][:] = 0.0
+        self.moments = [tuple((np.zeros_like(p), np.zeros_like(p)) for p in layer) for layer in self.layers]
+        self.steps = 0
+
+    def copy(self) -> Layers:
+        return [(w.copy(), b.copy()) for w, b in self.layers]
+
+    def loss(self, rows: Codes) -> Floats:
+        """Mean cross-entropy of each net on its rows."""
+        scores, _ = _forward(self.layers, self.design[rows])
+        log_p = _log_softmax(scores)
+        return np.asarray(-np.take_along_axis(log_p, self.secret[rows][:, :, None], axis=2).mean(axis=(1, 2)))
+
+    def step(self, rows: Codes) -> None:
+        """One step of AdamW for every net on its own batch."""
+        scores, hidden = _forward(self.layers, self.design[rows])
+        slope = (np.exp(_log_softmax(scores)) - self.hot[self.secret[rows]]) / np.float32(rows.shape[1])
+        self.steps += 1
+        for at in range(len(self.layers) - 1, -1, -1):
+            weights, _ = self.layers[at]
+            gradients = (np.matmul(hidden[at].swapaxes(1, 2), slope), slope.sum(axis=1, keepdims=True))
+            if at:
+                slope = np.matmul(slope, weights.swapaxes(1, 2)) * (1 - hidden[at] ** 2)
+            weights *= np.float32(1 - self.rate * self.decay)
+            for parameter, gradient, moments in zip(self.layers[at], gradients, self.moments[at], strict=True):
+                self._adam(parameter, gradient, *moments)
+
+    def _adam(self, parameter: Singles, gradient: Any, mean: Singles, square: Singles) -> None:
+        mean *= np.float32(MOMENTUM)
+        mean += np.float32(1 - MOMENTUM) * gradient
+        square *= np.float32(SQUARES)
+        square += np.float32(1 - SQUARES) * gradient * gradient
+        unbiased = np.float32(self.rate / (1 - MOMENTUM**self.steps))
+        spread = np.sqrt(square / np.float32(1 - SQUARES**self.steps)) + np.float32(TINY)
+        parameter -= unbiased * mean / spread
+
+
+def _forward(layers: Layers, rows: Any) -> tuple[Any, list[Any]]:
+    """Scores of the last layer, and what each layer was given."""
+    given = [rows]
+    for weights, bias in layers[:-1]:
+        given.append(np.tanh(np.matmul(given[-1], weights) + bias))
+    return np.matmul(given[-1], layers[-1][0]) + layers[-1][1], given
+
+
+def _log_softmax(scores: Any) -> Any:
+    shifted = scores - scores.max(axis=-1, keepdims=True)
+    return shifted - np.log(np.exp(shifted).sum(axis=-1, keepdims=True))
