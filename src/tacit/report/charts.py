@@ -273,7 +273,7 @@ def contributions(terms: Sequence[tuple[str, float]], *, unit: str, width: float
     largest = max((abs(v) for _, v in shown if math.isfinite(v)), default=0.0) or 1.0
     # An infinite term is drawn a little longer than the largest finite one; its label says what it is.
     lengths = [math.copysign(1.3 * largest, v) if math.isinf(v) else v for _, v in shown]
-    gutter, label = min(120.0, width * 0.34), 54.0
+    gutter, label = min(120.0, width * 0.34), 68.0
     low, high = min(0.0, *lengths), max(0.0, *lengths)
     across = Scale(low, high or largest, gutter + (label if low < 0 else 0), width - label)
     parts = [line(across(0.0), 2, across(0.0), 22.0 * len(shown) + 2, class_="axis")]
@@ -326,7 +326,7 @@ def prior_bars(secrets: Sequence[SecretValue], *, width: float) -> Markup:
 def accuracy_bars(result: AttackResult, *, width: float) -> Markup:
     """How often each adversary is right before, after and retrained, with intervals, the prior and the promise."""
     marks = [(result.prior_guess, f"prior {share(result.prior_guess)}")]
-    marks.append((result.guessing_bound, f"promise {share(result.guessing_bound)}"))
+    marks.append((result.guessing_bound, f"{result.bound_kind} {share(result.guessing_bound)}"))
     marks = sorted((value, label) for value, label in marks if 0 <= value <= 1)
     gutter = min(160.0, width * 0.3)
     entries = [("bar", "before"), ("bar second", "after"), ("bar third", "after, retrained on the release")]
@@ -380,5 +380,5 @@ def _accuracy_words(result: AttackResult) -> str:
         f"{shorten(a.name, 40)}: {share(a.before)} before, {share(a.after)} after, {share(a.retrained)} retrained"
         for a in result.adversaries
     )
-    lines = f"Prior {share(result.prior_guess)}, promise {share(result.guessing_bound)}."
+    lines = f"Prior {share(result.prior_guess)}, {result.bound_kind} {share(result.guessing_bound)}."
     return f"Share of secrets guessed right. {lines} {told}"

@@ -16,11 +16,13 @@ from markupsafe import Markup
 
 from tacit import __version__
 from tacit.report import charts, numbers, words
+from tacit.report.calibration import calibration_chart, drawn
 from tacit.report.charts import Layer
 from tacit.workflows.results import (
     AttackResult,
     AuditResult,
     CurvePoint,
+    LearnedFindings,
     ProtectResult,
     Result,
     SafeShare,
@@ -82,7 +84,7 @@ def _environment() -> Environment:
         "file_name": _file_name,
     }
     environment.filters.update(formats)
-    environment.globals.update(band=numbers.band, words=words)
+    environment.globals.update(band=numbers.band, interval=numbers.interval, words=words)
     return environment
 
 
@@ -151,6 +153,30 @@ def _audit(result: AuditResult, unit: str) -> dict[str, Any]:
         "prior_chart": _both(lambda width: charts.prior_bars(result.secrets, width=width)),
         "term_charts": [charts.contributions(v.contributions, unit=unit, width=330) for v in result.riskiest],
         "safe_at": _safe_at(result, 1.0 if unit == "nats" else 1 / math.log(2)),
+        "learned": None if result.learned is None else _learned(result, result.learned, unit),
+    }
+
+
+def _learned(result: AuditResult, found: LearnedFindings, unit: str) -> dict[str, Any]:
+    """What the page draws of the learned findings."""
+    by_prior = [s.label for s in sorted(result.secrets, key=lambda s: -s.prior)]
+    layers = [
+        Layer("learned (estimate)", found.risk_histogram),
+        Layer("counted (plug-in)", result.risk_histogram, "outline"),
+    ]
+    near = 1.0 if unit == "nats" else 1 / math.log(2)
+    hidden = len({point.secret for point in found.calibration}) - len(drawn(found.calibration, by_prior))
+    return {
+        "risk_chart": _both(lambda width: charts.risk_histogram(layers, lines=[], unit=unit, width=width)),
+        "calibration_chart": _both(
+            lambda width: calibration_chart(found.calibration, secrets=by_prior, unit=unit, width=width)
+        )
+        if found.calibration
+        else None,
+        "hidden_secrets": hidden,
+        "counted_shares": {s.epsilon: s.records for s in result.safe_shares},
+        "term_charts": [charts.contributions(v.contributions, unit=unit, width=330) for v in found.riskiest],
+        "safe_at": min(found.safe_shares, key=lambda s: abs(s.epsilon - near), default=None),
     }
 
 
@@ -172,9 +198,13 @@ def _protect(result: ProtectResult, unit: str) -> dict[str, Any]:
     place = words.place_of(curve, certificate.epsilon)
     mark = (certificate.attained_epsilon, certificate.utility.nmil)
     lines = [(certificate.epsilon, f"epsilon {numbers.setting(certificate.epsilon)}")]
-    layers = [Layer("before", result.before), Layer("after", result.after, "outline")]
+    estimated = certificate.kind == "learned"
+    names = ("before (estimate)", "after (merged records counted)") if estimated else ("before", "after")
+    layers = [Layer(names[0], result.before), Layer(names[1], result.after, "outline")]
     return {
         "c": certificate,
+        "estimated": estimated,
+        "names": names,
         # A measure may meet its promise to the last bit; rounding must not call that a breach.
         "kept": [m.promise is None or m.after <= m.promise * (1 + 1e-9) + 1e-12 for m in certificate.measures],
         "risk_chart": _both(lambda width: charts.risk_histogram(layers, lines=lines, unit=unit, width=width)),

@@ -11,10 +11,16 @@ from collections.abc import Mapping
 from dataclasses import fields, is_dataclass, replace
 from typing import Any, TypeVar
 
+from tacit.lift.estimate import Estimate
 from tacit.workflows.results import (
+    CalibrationPoint,
     Certificate,
     ColumnLeak,
     CurvePoint,
+    LearnedCandidate,
+    LearnedFindings,
+    LearnedRiskyValue,
+    LearnedSafeShare,
     MeasureChange,
     MeasureFinding,
     RiskHistogram,
@@ -42,7 +48,13 @@ _INFORMATION: Mapping[type, frozenset[str]] = {
     Suggestion: frozenset({"epsilon"}),
     MeasureChange: frozenset({"before", "after", "promise"}),
     Utility: frozenset({"mutual_information", "entropy"}),
-    Certificate: frozenset({"epsilon", "epsilon_max", "attained_epsilon"}),
+    Certificate: frozenset({"epsilon", "epsilon_max", "attained_epsilon", "estimated_epsilon"}),
+    Estimate: frozenset({"value", "low", "high"}),
+    LearnedCandidate: frozenset({"log_loss"}),
+    CalibrationPoint: frozenset({"predicted", "observed", "low", "high"}),
+    LearnedSafeShare: frozenset({"epsilon"}),
+    LearnedRiskyValue: frozenset({"log_lift", "low", "high", "risk", "contributions"}),
+    LearnedFindings: frozenset({"prior_log_loss", "null_high", "largest_risk"}),
 }
 # Fields written by a workflow as sentences: "0.112 nats" in them is converted too. Fields with data are not here.
 _SENTENCES = frozenset(
@@ -127,6 +139,11 @@ def band(low: float, high: float, *, unit: str) -> str:
     """The range that shuffled secrets give."""
     ends = quantity(low, unit), quantity(high, unit)
     return ends[0] if low == high else "–".join(ends)
+
+
+def interval(low: float, high: float) -> str:
+    """The ends of an interval; "to" keeps a minus sign apart from a dash."""
+    return f"{number(low)} to {number(high)}"
 
 
 def unit_name(bits: bool) -> str:

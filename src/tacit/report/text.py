@@ -21,6 +21,7 @@ from tacit.report.numbers import (
     chance,
     count,
     in_bits,
+    interval,
     number,
     quantity,
     setting,
@@ -36,6 +37,8 @@ from tacit.workflows.results import (
     AuditResult,
     Certificate,
     CurvePoint,
+    LearnedFindings,
+    LearnedRiskyValue,
     MeasureFinding,
     ProtectResult,
     Result,
@@ -96,6 +99,8 @@ def _parts(result: Result, unit: str) -> Parts:
 def _audit(result: AuditResult, unit: str) -> Parts:
     yield _answer(words.badge_of_result(result), result.headline)
     yield _audit_facts(result)
+    if result.learned is not None:
+        yield from _learned(result, result.learned, unit)
     yield from _measures(result)
     yield from _safe_shares(result, unit)
     yield from _suggestion(result, unit)
@@ -109,13 +114,14 @@ def _audit(result: AuditResult, unit: str) -> Parts:
 @_parts.register
 def _protect(result: ProtectResult, unit: str) -> Parts:
     certificate = result.certificate
+    learned = certificate.kind == "learned"
     yield _answer(words.badge_of_result(result), result.headline)
     yield _line(f"Claim: {printable(certificate.claim)}")
     if result.diagnosis:
         yield _line(f"Why: {printable(result.diagnosis)}", style="yellow")
     yield _protect_facts(result, unit)
     yield from _changes(certificate)
-    yield _heading("What it costs, and what another epsilon would cost")
+    yield _heading(f"What it costs, and what another epsilon would cost{' (estimate)' if learned else ''}")
     yield _curve_table(result.curve, unit, certificate.epsilon)
     yield _heading("What the claim rests on")
     yield _bullets(certificate.assumptions)
@@ -140,6 +146,7 @@ def _verify(result: VerifyResult, unit: str) -> Parts:
     yield table
     if any(check.passed is None for check in result.checks):
         yield _line("A line that could not be checked counts as doubt, never as passed.", style="dim")
+    yield from _notes(result.notes)
 
 
 @_parts.register
@@ -150,7 +157,7 @@ def _attack(result: AttackResult, unit: str) -> Parts:
             ("Release", f"{printable(result.release)}, against {printable(result.against)}"),
             ("Records", f"trained on {count(result.trained_on)}, tested on {count(result.tested_on)} others"),
             ("Guessing the prior", f"{share(result.prior_guess)} right: the commonest secret, without looking"),
-            ("Promise", f"no adversary can be right more often than {share(result.guessing_bound)}"),
+            _bound(result),
             ("Best possible", f"{share(result.optimal_before)} before, {share(result.optimal_after)} after"),
         ]
     )
@@ -160,6 +167,12 @@ def _attack(result: AttackResult, unit: str) -> Parts:
         table.add_row(Text(printable(adversary.name)), *_accuracies(adversary))
     yield table
     yield from _notes(result.notes)
+
+
+def _bound(result: AttackResult) -> tuple[str, str]:
+    if result.bound_kind == "promise":
+        return "Promise", f"no adversary can be right more often than {share(result.guessing_bound)}"
+    return "Estimate", f"none should be right more often than {share(result.guessing_bound)}; that is not promised"
 
 
 def _answer(verdict: Badge, headline: str) -> Text:
@@ -227,6 +240,77 @@ def _audit_facts(result: AuditResult) -> Padding:
     if result.source.sha256:
         rows.append(("SHA-256", result.source.sha256))
     return _facts(rows)
+
+
+def _learned(result: AuditResult, learned: LearnedFindings, unit: str) -> Parts:
+    yield _heading(f"Learned: an estimate. {words.DIRECTION}")
+    yield _line(words.ESTIMATE)
+    yield _learned_facts(learned, unit)
+    if learned.candidates:
+        table = _table("Tried", f">Loss on records apart ({unit} a record)", ">Weight")
+        for c in learned.candidates:
+            table.add_row(Text(printable(c.title)), number(c.log_loss), number(c.weight))
+        table.add_row(Text("the prior alone", style="dim"), number(learned.prior_log_loss), "")
+        yield Padding(table, (1, 0, 0, 0))
+    yield from _learned_shares(result, learned, unit)
+    if learned.calibration:
+        yield _line(words.calibrated(learned.calibration))
+    yield _heading("The riskiest values (estimate)")
+    if not learned.riskiest:
+        yield _line("No value carries any risk.")
+    for rank, value in enumerate(learned.riskiest[:_RISKIEST_SHOWN], start=1):
+        yield _learned_risky(rank, value, unit)
+    yield from _notes(learned.notes)
+    yield _heading("Counted: plug-in")
+
+
+def _learned_facts(learned: LearnedFindings, unit: str) -> Padding:
+    found = learned.information
+    rows = [
+        ("Estimator", printable(learned.estimator)),
+        ("Why", printable(learned.reason)),
+        ("Learned from", f"{count(learned.trained_on)} records with {count(learned.n_values)} distinct values, uncut"),
+        (
+            "Information",
+            f"{with_unit(found.value, unit)} (95% interval {interval(found.low, found.high)}) of "
+            f"{number(learned.prior_log_loss)}; shuffled secrets reach {number(learned.null_high)}; "
+            f"p {chance(learned.p_value)}",
+        ),
+        ("Largest risk", with_unit(learned.largest_risk, unit)),
+    ]
+    if not learned.trained_on:
+        rows[2] = ("Scored", f"{count(learned.n_values)} distinct values, uncut, by a model learned elsewhere")
+    if learned.model_path:
+        rows.append(("Model", f"{printable(learned.model_path)} (private)"))
+    return _facts([row for row in rows if row[1]])
+
+
+def _learned_shares(result: AuditResult, learned: LearnedFindings, unit: str) -> Parts:
+    counted = {s.epsilon: s.records for s in result.safe_shares}
+    table = _table(f">Epsilon ({unit})", ">Records within\n(estimate)", ">Surely within\n(95%)", ">Counted\n(plug-in)")
+    for s in learned.safe_shares:
+        table.add_row(setting(s.epsilon), share(s.records), share(s.surely), share(counted.get(s.epsilon)))
+    yield Padding(table, (1, 0, 0, 0))
+    quantiles = ", ".join(f"{name}: {number(value)}" for name, value in learned.risk_histogram.quantiles.items())
+    yield _line(f"Quantiles of the estimated risk of a record, {unit}: {quantiles}.")
+
+
+def _learned_risky(rank: int, value: LearnedRiskyValue, unit: str) -> Padding:
+    named = [f"{shorten(name, 24)}={shorten(item, 24)}" for name, item in value.values.items()]
+    ordered = sorted(value.contributions, key=lambda term: -abs(term[1]))
+    terms = [f"{shorten(name, 24)} {signed(term)}" for name, term in ordered]
+    grid = Table.grid(padding=(0, 1))
+    grid.add_column(justify="right", style="dim")
+    grid.add_column()
+    grid.add_row(f"{rank}.", Text(listed(named), style="bold"))
+    grid.add_row("", Text(printable(value.why)))
+    facts = (
+        f"risk {with_unit(value.risk, unit)} · {count(value.records)} records · secret {shorten(value.secret, 40)}: "
+        f"log-lift {signed(value.log_lift)} (95% interval {interval(value.low, value.high)})"
+    )
+    grid.add_row("", Text(facts))
+    grid.add_row("", Text(f"what each column adds: {listed(terms, limit=_CONTRIBUTIONS_SHOWN)}", style="dim"))
+    return Padding(grid, (1 if rank > 1 else 0, 0, 0, 0))
 
 
 def _measures(result: AuditResult) -> Parts:
@@ -355,11 +439,7 @@ def _protect_facts(result: ProtectResult, unit: str) -> Padding:
         ("Release", f"{printable(result.out)} (data in {printable(result.data_file)})"),
         ("Secret", listed(certificate.secret)),
         ("Released", listed(certificate.released)),
-        (
-            "Epsilon",
-            f"{setting(certificate.epsilon)} {unit} claimed, {number(certificate.attained_epsilon)} {unit} attained; "
-            "lower is safer",
-        ),
+        *_epsilons(certificate, unit),
     ]
     if certificate.delta > 0:
         rows.append(
@@ -379,7 +459,28 @@ def _protect_facts(result: ProtectResult, unit: str) -> Padding:
     return _facts(rows)
 
 
+def _epsilons(certificate: Certificate, unit: str) -> list[tuple[str, str]]:
+    """What was asked, what is certain and, of a learned release, what is estimated."""
+    asked, attained = setting(certificate.epsilon), number(certificate.attained_epsilon)
+    if certificate.kind == "counted":
+        return [("Epsilon", f"{asked} {unit} claimed, {attained} {unit} attained; lower is safer")]
+    merged = share(certificate.mechanism["records_merged"])
+    return [
+        ("Epsilon", f"{asked} {unit} asked; lower is safer"),
+        ("Merged records", f"{merged} of all: {attained} {unit}, counted, exact"),
+        (
+            "Kept records",
+            f"{number(certificate.estimated_epsilon)} {unit} at most by the estimate of "
+            f"{printable(certificate.mechanism['estimator'])}; of {share(certificate.estimated_exceeding)} of them the "
+            f"95% interval reaches beyond epsilon",
+        ),
+    ]
+
+
 def _changes(certificate: Certificate) -> Parts:
+    if certificate.kind == "learned":
+        yield from _estimated_changes(certificate)
+        return
     yield _heading(f"Before and after. {words.DIRECTION}")
     table = _table("Measure", ">Before", ">After", ">Epsilon promises\nat most")
     for m in certificate.measures:
@@ -388,6 +489,15 @@ def _changes(certificate: Certificate) -> Parts:
     yield table
     if any(math.isinf(m.before) or math.isinf(m.after) for m in certificate.measures):
         yield _line(words.INFINITE, style="dim")
+
+
+def _estimated_changes(certificate: Certificate) -> Parts:
+    yield _heading(f"Before and after, by estimate. {words.DIRECTION}")
+    table = _table("Measure", ">Before", ">After", "Kind")
+    for m in certificate.measures:
+        table.add_row(Text(printable(m.title)), quantity(m.before, m.unit), with_unit(m.after, m.unit), m.kind)
+    yield table
+    yield _line(words.ESTIMATE)
 
 
 def _accuracies(adversary: Adversary) -> tuple[str, ...]:

@@ -10,6 +10,7 @@ from typing import Any, Literal
 from tacit.workflows.results import (
     AttackResult,
     AuditResult,
+    CalibrationPoint,
     ColumnLeak,
     CurvePoint,
     ProtectResult,
@@ -45,9 +46,17 @@ _TONES: dict[str, Tone] = {
     "not detectably better than the prior": "good",
     "within the promise": "good",
     "promise broken": "bad",
+    "within the estimate": "good",
+    "beyond the estimate": "bad",
+    "certified in part": "doubt",
 }
 
 PLUG_IN = "These are plug-in numbers: exact for this table; for a larger population, estimates that are biased upwards."
+
+ESTIMATE = (
+    "These are estimates, learned from the records with their columns uncut. A learned estimate certifies nothing "
+    "pointwise: of a single record it may be wrong."
+)
 
 DEFINITIONS: tuple[tuple[str, str], ...] = (
     (
@@ -105,7 +114,10 @@ def badge_of_check(passed: bool | None) -> Badge:
 def badge_of_result(result: Result) -> Badge:
     """The badge of the answer a result gives."""
     if isinstance(result, ProtectResult):
-        return badge("holds" if result.certificate.holds else "does not hold")
+        certificate = result.certificate
+        if certificate.holds and certificate.kind == "learned" and certificate.mechanism["records_merged"] < 1:
+            return badge("certified in part")
+        return badge("holds" if certificate.holds else "does not hold")
     if isinstance(result, (AuditResult, VerifyResult, AttackResult)):
         return badge(result.verdict)
     raise TypeError(f"no report for {type(result).__name__}; it knows audit, protect, verify and attack results")
@@ -141,6 +153,15 @@ def listed(names: Iterable[object], *, limit: int = 12) -> str:
     shown = [shorten(name, 40) for name in names]
     rest = len(shown) - limit
     return ", ".join(shown[:limit]) + (f" and {rest} more" if rest > 0 else "")
+
+
+def calibrated(points: Sequence[CalibrationPoint]) -> str:
+    """In how many groups of records the prediction lies within the limits of what was observed."""
+    within = sum(point.low <= point.predicted <= point.high for point in points)
+    return (
+        f"In {within} of {len(points)} groups of records the predicted log-lift lies within the 95% limits of the one "
+        "observed among records that the model had not seen."
+    )
 
 
 def by_leak(leaks: Sequence[ColumnLeak]) -> tuple[ColumnLeak, ...]:

@@ -91,14 +91,18 @@ def headline(found: LearnedFindings, secret: str) -> str:
     if found.verdict == "leak":
         return (
             f"The released columns, uncut, give away about {share:.1%} of the uncertainty about {secret} ({by}; 95% "
-            f"interval {low:.1%} to {high:.1%}); chance alone would show at most {chance:.1%} (19 times in 20)."
+            f"interval {low:.1%} to {high:.1%}); shuffled secrets show {_up_to(chance)}."
         )
     if found.verdict == "no leak detected":
         return (
             f"No leak about {secret} detected ({by}): the released columns, uncut, show {share:.1%} of its "
-            f"uncertainty, and chance alone shows up to {chance:.1%}."
+            f"uncertainty, and shuffled secrets show {_up_to(chance)}."
         )
     return f"Cannot tell whether {secret} leaks ({by}): there are too few records to learn from. Gather more."
+
+
+def _up_to(share: float) -> str:
+    return f"up to {share:.1%} (19 times in 20)" if share > 0 else "nothing"
 
 
 def safe_shares(learned: Learned, epsilons: Sequence[float]) -> tuple[LearnedSafeShare, ...]:
