@@ -26,6 +26,18 @@ def clinic(n: int = 2000, *, random_state: int = 0, missing: float = 0.0) -> dic
     return {"illness": illness.tolist(), "age": age, "ward": ward, "district": district}
 
 
+def patients(n: int = 600, *, random_state: int = 0, shuffled: bool = False) -> dict[str, list[Any]]:
+    """The clinic with an income that is different in nearly every row and tells diabetes; some cells are missing."""
+    columns = clinic(n, random_state=random_state, missing=0.1)
+    rng = np.random.default_rng(random_state + 1)
+    income = rng.normal(1000, 200, size=n) + np.where(np.array(columns["illness"]) == "diabetes", 300, 0)
+    gone = rng.random(n) < 0.05
+    columns["income"] = [None if absent else f"{value:.1f}" for value, absent in zip(income, gone, strict=True)]
+    if shuffled:
+        columns["illness"] = rng.permutation(columns["illness"]).tolist()
+    return columns
+
+
 def write_csv(path: Path, columns: Columns, *, delimiter: str = ",") -> Path:
     """The columns as a CSV; None is an empty cell."""
     with path.open("w", newline="", encoding="utf-8") as file:

@@ -191,7 +191,9 @@ def test_the_demo_runs_without_any_data(run: Run) -> None:
     code, out, err = run("demo", "--sampler", "-o", "here")
     assert (code, err) == (0, "")
     assert "audit.html" in out
-    assert Path("here/release/certificate.json").exists()
+    assert json.loads(Path("here/release/certificate.json").read_text())["kind"] == "counted"
+    assert json.loads(Path("here/release-learned/certificate.json").read_text())["kind"] == "learned"
+    assert "Learned: what leaks" in Path("here/audit.html").read_text()
 
 
 def test_a_closed_pipe_is_no_error(people: Path) -> None:

@@ -196,7 +196,8 @@ def _safe_at(result: AuditResult, epsilon: float) -> SafeShare | None:
 def _protect(result: ProtectResult, unit: str) -> dict[str, Any]:
     certificate, curve = result.certificate, words.by_epsilon(result.curve)
     place = words.place_of(curve, certificate.epsilon)
-    mark = (certificate.attained_epsilon, certificate.utility.nmil)
+    # Of a learned release the curve tells the larger of what is counted and what is estimated.
+    mark = (max(certificate.attained_epsilon, certificate.estimated_epsilon or 0.0), certificate.utility.nmil)
     lines = [(certificate.epsilon, f"epsilon {numbers.setting(certificate.epsilon)}")]
     estimated = certificate.kind == "learned"
     names = ("before (estimate)", "after (merged records counted)") if estimated else ("before", "after")

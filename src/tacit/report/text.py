@@ -172,7 +172,7 @@ def _attack(result: AttackResult, unit: str) -> Parts:
 def _bound(result: AttackResult) -> tuple[str, str]:
     if result.bound_kind == "promise":
         return "Promise", f"no adversary can be right more often than {share(result.guessing_bound)}"
-    return "Estimate", f"none should be right more often than {share(result.guessing_bound)}; that is not promised"
+    return "Estimate", f"none should be right more often than {share(result.guessing_bound)}; not promised"
 
 
 def _answer(verdict: Badge, headline: str) -> Text:

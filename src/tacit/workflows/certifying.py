@@ -146,8 +146,9 @@ def claim_of_learned(*, secret: tuple[str, ...], epsilon: float, attained: float
     if merged == 0:
         certain = f"No record was judged risky by {by}."
     else:
+        besides = f", and others beside them ({merged:.1%} in all)," if merged > risky + 1e-12 else ""
         certain = (
-            f"{merged:.1%} of the records, the {risky:.1%} judged risky by {by} among them, were "
+            f"The {risky:.1%} of the records judged risky by {by}{besides} were "
             f"{_HOW[mechanism['replacement']]}: seeing such a record changes the probability of any value of "
             f"{', '.join(secret)} by a factor between {1 / factor:.3g} and {factor:.3g} (|log-lift| at most "
             f"{bound:g} nats, counted on this table, exact)."

@@ -28,6 +28,17 @@ class Demonstration:
     pages: tuple[str, ...]
 
 
+@dataclass(frozen=True)
+class Example:
+    """A table, what is asked of it by counting and by learning, and a line about it."""
+
+    path: Path
+    counted: dict[str, Any]
+    learned: dict[str, Any]
+    epsilon: float
+    about: str
+
+
 def demonstrate(
     out: Path,
     *,
@@ -35,50 +46,68 @@ def demonstrate(
     write_page: Callable[[Result, Path], Any],
     progress: Progress = silent,
 ) -> Demonstration:
-    """Audit, protect, verify and attack an example, and write everything under ``out``."""
+    """Audit, protect, verify and attack an example, by counting and by learning, and write everything under ``out``."""
     use_compas = not sampler and examples.compas_path() is not None
     out.mkdir(parents=True, exist_ok=True)
     progress("preparing the example", None)
-    path, words, epsilon, about = _compas(out) if use_compas else _clinic(out)
-    audited = audit(path, **words, progress=progress)
-    write_page(audited, out / "audit.html")
-    protected = protect(path, **words, epsilon=epsilon, out=out / "release", overwrite=True, progress=progress)
-    verified = verify(out / "release", against=path, progress=progress)
-    attacked = attack(out / "release", against=path, progress=progress)
-    write_page(attacked, out / "attack.html")
+    example = _compas(out) if use_compas else _clinic(out)
+    counted = audit(example.path, **example.counted, progress=progress)
+    write_page(counted, out / "audit-counted.html")
+    learned = audit(example.path, **example.learned, epsilon=example.epsilon, progress=progress)
+    write_page(learned, out / "audit.html")
+    results: list[Result] = [learned]
+    for name, words in (("release", example.counted), ("release-learned", example.learned)):
+        release = out / name
+        results.append(
+            protect(example.path, **words, epsilon=example.epsilon, out=release, overwrite=True, progress=progress)
+        )
+        results.append(verify(release, against=example.path, progress=progress))
+        attacked = attack(release, against=example.path, progress=progress)
+        results.append(attacked)
+        write_page(attacked, out / f"attack-{name}.html")
     pages = (
-        about,
-        f"What leaks:     {out / 'audit.html'}",
-        f"The release:    {out / 'release'}/  ({protected.data_file}, certificate.json, report.html, private/)",
-        f"The attack:     {out / 'attack.html'}",
+        example.about,
+        f"What leaks:           {out / 'audit.html'}  (learned and counted), {out / 'audit-counted.html'}",
+        f"The counted release:  {out / 'release'}/  (data, certificate.json, report.html, private/)",
+        f"The learned release:  {out / 'release-learned'}/  (the columns uncut; certified for merged records alone)",
+        f"The attacks:          {out / 'attack-release.html'}, {out / 'attack-release-learned.html'}",
     )
-    return Demonstration((audited, protected, verified, attacked), pages)
+    return Demonstration(tuple(results), pages)
 
 
-def _compas(out: Path) -> tuple[Path, dict[str, Any], float, str]:
+def _compas(out: Path) -> Example:
     from pyarrow import csv
 
     path = out / "compas.csv"
     with whole_file(path) as temporary:
         csv.write_csv(examples.compas(), temporary)
-    words = {
-        "secret": "race",
-        "drop": "length_of_stay",
-        "bins": {"age": [25, 46], "priors_count": [1, 4, 8], "decile_score": [3, 5, 8]},
-    }
-    about = f"The table:      {path}  (COMPAS, {examples.COMPAS_RECORDS:,} records; the secret is race)"
-    return path, words, 0.5, about
+    return Example(
+        path=path,
+        counted={
+            "secret": "race",
+            "drop": "length_of_stay",
+            "bins": {"age": [25, 46], "priors_count": [1, 4, 8], "decile_score": [3, 5, 8]},
+        },
+        learned={"secret": "race", "estimator": "auto"},
+        epsilon=0.5,
+        about=f"The table:            {path}  (COMPAS, {examples.COMPAS_RECORDS:,} records; the secret is race)",
+    )
 
 
-def _clinic(out: Path) -> tuple[Path, dict[str, Any], float, str]:
+def _clinic(out: Path) -> Example:
     from pyarrow import csv
 
     path = out / "clinic.csv"
     with whole_file(path) as temporary:
         csv.write_csv(examples.CLINIC.sample(SAMPLED, random_state=0), temporary)
     truth = examples.CLINIC.joint()
-    about = (
-        f"The table:      {path}  ({SAMPLED:,} records of an invented clinic; the truth is known: mutual information "
-        f"{mutual_information(truth):.4f} nats, largest risk {risk(truth).max():.3f})"
+    return Example(
+        path=path,
+        counted={"secret": "illness"},
+        learned={"secret": "illness", "estimator": "linear"},
+        epsilon=0.5,
+        about=(
+            f"The table:            {path}  ({SAMPLED:,} records of an invented clinic; the truth is known: mutual "
+            f"information {mutual_information(truth):.4f} nats, largest risk {risk(truth).max():.3f})"
+        ),
     )
-    return path, {"secret": "illness"}, 0.5, about

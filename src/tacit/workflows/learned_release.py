@@ -70,8 +70,8 @@ class Ladder:
             lifts = np.log(pooled / pooled.sum(axis=0)) - np.log(joint.prior)[:, None]
             merged = np.where(pooled > 0, pooled * lifts, 0.0).sum(axis=0)
             lost = share * np.log(share) - np.cumsum(joint.marginal[order] * np.log(joint.marginal[order]))
-        nats = learned.nats_by_value()[order]
-        kept = nats.sum() - np.append(0.0, np.cumsum(nats))
+        # Summed from the end, so that a value of minus infinity that is merged is gone.
+        kept = np.append(np.cumsum(learned.nats_by_value()[order][::-1])[::-1], 0.0)
         whole = float(-(joint.marginal * np.log(joint.marginal)).sum())
         losses = np.append(0.0, np.maximum(lost, 0.0)) / whole if whole > 0 else np.zeros(len(order) + 1)
         set_risks = np.append(0.0, np.abs(lifts).max(axis=0))
@@ -101,12 +101,11 @@ class Ladder:
         start = self.risky(epsilon)
         return start + int(np.argmax(self.set_risks[start:] <= epsilon + TOLERANCE))
 
-    def curve(self) -> tuple[CurvePoint, ...]:
-        """What other epsilons would cost; ``attained`` is an estimate, the larger of both sides' risks."""
+    def curve(self, epsilon: float) -> tuple[CurvePoint, ...]:
+        """What ``epsilon`` and others would cost; ``attained`` is an estimate, the larger of both sides' risks."""
         finite = self.risks[np.isfinite(self.risks)]
-        if not len(finite):
-            return ()
-        epsilons = np.unique(np.quantile(finite, np.linspace(0, 1, CURVE_POINTS), method="higher"))
+        spread = np.quantile(finite, np.linspace(0, 1, CURVE_POINTS), method="higher") if len(finite) else np.array([])
+        epsilons = np.unique(np.append(spread, epsilon))
         points = []
         for epsilon in epsilons.tolist():
             k = self.merged(epsilon)
@@ -152,7 +151,7 @@ class LearnedRelease:
     @property
     def curve(self) -> tuple[CurvePoint, ...]:
         """What other epsilons would cost, by estimate."""
-        return self.ladder.curve()
+        return self.ladder.curve(self.rules.epsilon)
 
     @cached_property
     def before(self) -> RiskHistogram:

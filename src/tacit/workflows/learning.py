@@ -264,7 +264,9 @@ def _evidence(model: Any, record_lifts: Matrix, secrets: NDArray[Any], *, fresh:
         secrets_=model.secrets_,
         prior_=model.prior_,
     )
-    return evidence_of(seen, secrets, random_state=random_state)
+    # A model of counts gives minus infinity to values it never saw; what then is not a number is shown as unknown.
+    with np.errstate(all="ignore"):
+        return evidence_of(seen, secrets, random_state=random_state)
 
 
 def scored(found: Counted, model: Any) -> tuple[Vector, Vector]:
