@@ -33,6 +33,7 @@ _HOMES = {
     "SourceError": "tacit.errors",
     "TacitError": "tacit.errors",
     "VerifyResult": "tacit.workflows.results",
+    "Watchdog": "tacit.learn.watchdog",
     "WatchdogChannel": "tacit.lift.mechanisms",
     "arimoto": "tacit.lift.measures",
     "attack": "tacit.workflows.attacking",

@@ -1,0 +1,75 @@
+"""An exact test of independence that needs no learning: is any column, or product of two, tied to the secret?"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from scipy.stats import rankdata
+
+from tacit.learn.contract import Codes, Floats
+from tacit.learn.linear import MOST_COLUMNS, with_products
+
+SHUFFLES = 199
+# More records than this say nothing more about whether there is any association.
+MOST_RECORDS = 20_000
+SHUFFLES_AT_ONCE = 50
+
+
+def association_test(design: Any, secret: Codes, random_state: np.random.Generator) -> float:
+    """Chance, over shuffles of the secrets, of associations as strong as those found.
+
+    Of the columns, and apart of the products of two, the strongest single association and the sum of all are looked at;
+    the p-value is that of the most surprising of the four.
+
+    Guarantees
+    ----------
+    Exact: if the secrets are exchangeable, the p-value is at most a with probability at most a.
+    """
+    rows = np.arange(len(secret))
+    if len(rows) > MOST_RECORDS:
+        rows = np.sort(random_state.choice(len(rows), MOST_RECORDS, replace=False))
+    own = secret[rows]
+    drawn = np.stack([own, *(random_state.permutation(own) for _ in range(SHUFFLES))])
+    found = []
+    for columns in _column_sets(design[rows]):
+        squares = _squared_associations(columns, drawn)
+        if squares.shape[1]:
+            found += [squares.max(axis=1), squares.sum(axis=1)]
+    if not found:
+        return 1.0
+    # Rounding must not tell apart what is tied.
+    surprise = np.stack([rankdata(-np.round(statistic, 9), method="max") for statistic in found]).min(axis=0)
+    return float((surprise <= surprise[0]).mean())
+
+
+def _column_sets(design: Any) -> list[Any]:
+    if sparse.issparse(design):
+        return [design]
+    design = design[:, design.std(axis=0) > 1e-9]
+    if not 1 < design.shape[1] <= MOST_COLUMNS:
+        return [design]
+    return [design, with_products(design)[:, design.shape[1] :]]
+
+
+def _squared_associations(columns: Any, drawn: Codes) -> Floats:
+    """For every row of secrets and every column, the squared correlation with the secrets, summed over them."""
+    n, secrets = drawn.shape[1], int(drawn.max()) + 1
+    share = np.bincount(drawn[0], minlength=secrets) / n
+    if sparse.issparse(columns):
+        mean = np.asarray(columns.mean(axis=0)).ravel()
+        deviation = np.sqrt(np.maximum(np.asarray(columns.power(2).mean(axis=0)).ravel() - mean**2, 0))
+    else:
+        mean, deviation = columns.mean(axis=0), columns.std(axis=0)
+    used = deviation > 1e-9
+    out = np.zeros((len(drawn), int(used.sum())))
+    for start in range(0, len(drawn), SHUFFLES_AT_ONCE):
+        some = drawn[start : start + SHUFFLES_AT_ONCE]
+        for s in range(secrets):
+            hit = (some == s).astype(np.float64)
+            # The mean of a column among the records of the secret, in standard errors.
+            total = np.asarray(columns.T @ hit.T).T[:, used]
+            z = (total - n * share[s] * mean[used]) / (deviation[used] * np.sqrt(max(share[s] * n, 1.0)))
+            out[start : start + len(some)] += (1 - share[s]) * z**2
+    return out
