@@ -15,6 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from scipy import sparse
+from scipy.optimize import minimize
 from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
@@ -137,12 +138,13 @@ def test_every_step_away_from_the_true_log_lift_lowers_the_objective_or_is_free(
     assert (exact(name, by_constant, P) == pytest.approx(best)) is (free in ("record", "constant"))
 
 
-def test_padding_records_of_share_zero_change_nothing() -> None:
+def test_padding_records_of_share_zero_change_nothing_nor_does_the_scale_of_weights() -> None:
     h, posterior, prior = np.array([[0.3, -0.2], [1.0, 0.1]]), np.eye(2), np.array([0.5, 0.5])
     more = np.vstack([h, [[2.0, 2.0]]]), np.vstack([posterior, [[1.0, 0.0]]])
     for name in OBJECTIVES:
         alone = objective_value(name, h, posterior, prior=prior)
         assert objective_value(name, *more, prior=prior, weight=np.array([1, 1, 0])) == pytest.approx(alone)
+        assert objective_value(name, h, posterior, prior=prior, weight=np.array([0.5, 0.5])) == pytest.approx(alone)
 
 
 @pytest.mark.parametrize("objective", OBJECTIVES)
@@ -183,6 +185,19 @@ def test_no_log_lift_exceeds_the_clip_and_some_reach_it(objective: str, normalis
     assert np.abs(found).max() <= 0.5
     assert np.abs(truth).max() > 0.5
     assert np.abs(found).max() > 0.4
+
+
+def test_tide_maximises_under_the_clip_which_is_more_than_to_trim_the_true_log_lift() -> None:
+    X, s, _ = sampled(COUNTS)
+    P = COUNTS / COUNTS.sum()
+    lift = np.log(P / P.sum(axis=1, keepdims=True) / P.sum(axis=0)).T
+    best = -minimize(
+        lambda h: -exact("dv", h.reshape(lift.shape), P), np.zeros(lift.size), bounds=[(-1, 1)] * lift.size
+    ).fun
+    found = to_the_end(objective="tide", clip=1.0, normalise="none").fit(X, s).log_lift(X)
+    reached = objective_value("dv", found, np.eye(3)[s], prior=np.bincount(s) / len(s))
+    assert reached == pytest.approx(best, abs=2e-4)
+    assert exact("dv", lift.clip(-1, 1), P) < best - 1e-3
 
 
 def test_normalised_by_record_the_posteriors_add_up_to_one() -> None:
@@ -238,12 +253,13 @@ def test_early_stopping_leaves_noise_at_independence_and_keeps_a_signal() -> Non
     assert min(heard.steps_) > 0
 
 
-def test_patience_stops_early_and_none_trains_to_the_end() -> None:
-    X, s = noisy(shift=0.0)
-    stages: list[float | None] = []
-    quick(steps=2000, patience=50, folds=0, progress=lambda stage, share: stages.append(share)).fit(X, s)
-    assert stages[-1] is not None
-    assert stages[-1] < 1
+def test_patience_stops_so_many_steps_after_the_best_and_none_trains_to_the_end() -> None:
+    X, s = noisy(shift=0.3)
+    shares: list[Any] = []
+    words = {"learning_rate": 0.0005, "steps": 4000, "patience": 200, "folds": 0}
+    found = quick(**words, progress=lambda stage, share: shares.append(share)).fit(X, s)
+    assert found.steps_[0] > 50
+    assert round(4000 * shares[-1]) == found.steps_[0] + 200 < 4000
     assert quick(patience=None, steps=130).fit(X, s).steps_ == [130, 130]
 
 
@@ -291,6 +307,29 @@ def test_adagrad_s_first_step_is_the_rate_times_the_sign_and_a_larger_accumulato
     assert 0 < np.abs(tame[2] - start[2]).max() < 0.5e-3
 
 
+def test_adamw_s_first_step_is_the_rate_times_the_sign() -> None:
+    X, s = noisy(60)
+    start, one = (
+        to_the_end(optimiser="adamw", steps=1, learning_rate=rate).fit(X, s).networks_[0][0] for rate in (1e-30, 1e-2)
+    )
+    np.testing.assert_allclose(np.abs(one - start), 1e-2, rtol=1e-3)
+
+
+@pytest.mark.parametrize("secret_as", ["head", "input"])
+def test_inputs_filled_up_with_zeros_leave_the_network_the_same_function(secret_as: str) -> None:
+    rng = np.random.default_rng(0)
+    network = neural._initial(5, 3, (4,), secret_as, rng, at_rest=False)
+    inputs = rng.normal(size=(7, 5)).astype(np.float32)
+    wide = neural._widened(network, 5)
+    assert wide[0].shape[0] == network[0].shape[0] + 11
+    outputs = neural._forward(np, network, inputs, "tanh", secret_as)
+    assert outputs.shape == (7, 3)
+    filled = np.pad(inputs, ((0, 0), (0, 11)))
+    np.testing.assert_allclose(neural._forward(np, wide, filled, "tanh", secret_as), outputs, atol=1e-6)
+    for layer, back in zip(network, neural._narrowed(wide, 5), strict=True):
+        np.testing.assert_array_equal(layer, back)
+
+
 def test_weight_decay_makes_matrices_smaller() -> None:
     X, s = noisy(60)
     free, held = (to_the_end(weight_decay=decay, steps=100).fit(X, s).networks_[0][0] for decay in (0.0, 10.0))
@@ -315,6 +354,22 @@ def test_intervals_hold_the_estimate_widen_with_confidence_and_are_infinite_with
     alone_low, alone_high = quick(folds=0).fit(X, s).log_lift_interval(X[:5])
     assert np.isneginf(alone_low).all()
     assert np.isposinf(alone_high).all()
+
+
+@pytest.mark.parametrize("normalise", ["record", "constant"])
+def test_the_spread_is_the_standard_deviation_of_the_networks_each_normalised(normalise: Any) -> None:
+    X, s = noisy(90)
+    found = quick(objective="dv", normalise=normalise, patience=None, steps=50).fit(X, s)
+    features = found.encoder_.encode(found._cells(X, reset=False))
+    design = found.encoder_.design(features)
+    lifts = []
+    for part, network in enumerate(found.networks_):
+        h = neural._forward(np, network, design, found.activation, "head")
+        mean = (found.prior_ * np.exp(h)).sum(axis=1, keepdims=True)
+        lifts.append(h - np.log(mean if normalise == "record" else mean[found.fold_ != part].mean()))
+    np.testing.assert_allclose(found._spread(features), np.abs(lifts[0] - lifts[1]) / np.sqrt(2), atol=1e-9)
+    out = np.where((found.fold_ == 0)[:, None], *lifts)
+    np.testing.assert_allclose(found.out_of_fold_log_lift_, out, atol=1e-9)
 
 
 def test_wide_sparse_records_are_learned_in_minibatches_like_dense_ones() -> None:

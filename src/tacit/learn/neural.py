@@ -58,7 +58,8 @@ class NeuralLogLift(LogLiftEstimator):
     clip : float, optional
         Bound on the absolute log-lift, needed for "tide". Outputs are clipped while training (except for "ce", whose
         outputs mean nothing before they are normalised) and log-lifts are clipped last of all. A log-lift at the bound
-        says "at least this much": a clip below the epsilon of a watchdog would hide what it looks for.
+        says "at least this much": a clip below the epsilon of a watchdog would hide what it looks for. As in the
+        paper, an output beyond the clip has no gradient and may stay there, so a tight one makes the start matter.
     normalise : {"record", "constant", "none"}
         What is taken off the trained outputs h. "record": log sum_s p(s) e^{h(s,x)}, so that posteriors add up to 1.
         "constant": log E_{P_S P_X}[e^h] over the training records, one number. "none": nothing, as in the papers,
