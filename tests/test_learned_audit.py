@@ -156,6 +156,10 @@ def test_a_saved_model_says_of_its_own_table_what_it_said(folder: Path, audited:
     assert result.learned is not None
     assert audited.learned is not None
     assert result.learned.safe_shares == audited.learned.safe_shares
+    # In-sample a model finds what it learned, real or not.
+    assert result.learned.in_sample
+    assert result.verdict == "cannot tell"
+    assert "learned from" in result.headline
     assert result.learned.largest_risk == pytest.approx(audited.learned.largest_risk)
 
 

@@ -66,6 +66,7 @@ def findings_of(learned: Learned, *, epsilons: Sequence[float], beside: RiskHist
         calibration=tuple(_calibration(point) for point in evidence.calibration),
         riskiest=riskiest(learned, n=RISKIEST),
         notes=learned.notes,
+        in_sample=learned.in_sample,
     )
 
 
@@ -88,6 +89,11 @@ def headline(found: LearnedFindings, secret: str) -> str:
         for nats in (found.information.value, found.information.low, found.information.high, found.null_high)
     )
     by = f"estimate by {found.estimator}"
+    if found.verdict == "leak" and share == 0:
+        return (
+            f"The released columns, uncut, are tied to {secret} ({by}; p {found.p_value:.2g}), but so weakly that "
+            "nothing of its uncertainty could be predicted."
+        )
     if found.verdict == "leak":
         return (
             f"The released columns, uncut, give away about {share:.1%} of the uncertainty about {secret} ({by}; 95% "
@@ -98,7 +104,12 @@ def headline(found: LearnedFindings, secret: str) -> str:
             f"No leak about {secret} detected ({by}): the released columns, uncut, show {share:.1%} of its "
             f"uncertainty, and shuffled secrets show {_up_to(chance)}."
         )
-    return f"Cannot tell whether {secret} leaks ({by}): there are too few records to learn from. Gather more."
+    why = (
+        "this looks like the very table that the model was learned from. Learn anew (--estimator auto), or score others"
+        if found.in_sample
+        else "there are too few records to learn from. Gather more"
+    )
+    return f"Cannot tell whether {secret} leaks ({by}): {why}."
 
 
 def _up_to(share: float) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from types import SimpleNamespace
@@ -122,12 +122,15 @@ class Learned:
         Of every record that was learned from: its released value, and the column of its secret.
     record_lifts : array (records, secrets)
         Log-lift of those records by models that had not seen them.
+    fresh, in_sample : bool
+        Whether the model was learned here, or saved earlier and, as it seems, from this very table.
     """
 
     found: Counted
     model: Any
     name: str
     fresh: bool
+    in_sample: bool
     cells: Cells
     lifts: Matrix
     low: Matrix
@@ -219,10 +222,7 @@ def learned(found: Counted, choice: Choice, *, random_state: int = 0, progress: 
         model.fit(whole.at(found.symbols.codes[value]), labels[secret])
     else:
         model = loaded(choice.model, found)
-        notes.append(
-            f"scored by {choice.name}: if this is the table it was learned from, the numbers are in-sample and too "
-            "sure of themselves; they are honest on other records"
-        )
+        notes.append(_origin(choice, model, found))
     columns = _columns(found, [str(label) for label in model.secrets_])
     progress("scoring", None)
     cells, codes = _met_by(model, found), found.symbols.codes
@@ -232,6 +232,7 @@ def learned(found: Counted, choice: Choice, *, random_state: int = 0, progress: 
     record_lifts = np.asarray(model.out_of_fold_log_lift_) if fresh else lifts[value]
     progress("calibrating", None)
     evidence = _evidence(model, record_lifts, labels[secret], fresh=fresh, random_state=random_state)
+    in_sample = not fresh and looks_learned_from(found, model)
     unmet = float(found.joint.marginal[cells.unmet(codes)].sum())
     if unmet:
         notes.append(f"{unmet:.1%} of the records have a cell that the model never met; doubt counts as risk, ∞ here")
@@ -240,6 +241,7 @@ def learned(found: Counted, choice: Choice, *, random_state: int = 0, progress: 
         model=model,
         name=choice.name,
         fresh=fresh,
+        in_sample=in_sample,
         cells=cells,
         lifts=lifts,
         low=low,
@@ -247,8 +249,30 @@ def learned(found: Counted, choice: Choice, *, random_state: int = 0, progress: 
         value=value,
         secret=columns[secret],
         record_lifts=record_lifts,
-        evidence=evidence,
+        # A model always finds what it has learned in the table it was learned from.
+        evidence=replace(evidence, verdict="cannot tell") if in_sample else evidence,
         notes=tuple(notes),
+    )
+
+
+def _origin(choice: Choice, model: Any, found: Counted) -> str:
+    if looks_learned_from(found, model):
+        return (
+            f"this looks like the very table that {choice.name} was learned from (the shares of the secret are the "
+            "same): the numbers are in-sample and too sure of themselves, and cannot tell a leak from chance"
+        )
+    return (
+        f"scored by {choice.name}: if its own records are among these, the numbers are in-sample and too sure of "
+        "themselves; they are honest on other records"
+    )
+
+
+def looks_learned_from(found: Counted, model: Any) -> bool:
+    """Whether a model's prior is that of the table to the last digit, as it is where it was learned from it."""
+    secrets = [str(label) for label in model.secrets_]
+    shares = dict(zip(labels_of(found), found.joint.prior.tolist(), strict=True))
+    return set(secrets) == set(shares) and bool(
+        np.allclose([shares[label] for label in secrets], model.prior_, rtol=0, atol=1e-12)
     )
 
 

@@ -258,7 +258,8 @@ class LearnedFindings:
 
     ``information``, ``calibration`` and ``risk_histogram`` come from models that had not seen the record they score
     (unless the notes say otherwise); ``safe_shares``, ``riskiest`` and ``largest_risk`` from the final model, which is
-    the one that ``protect`` goes by. ``prior_log_loss`` is the loss of knowing nothing but the prior.
+    the one that ``protect`` goes by. ``prior_log_loss`` is the loss of knowing nothing but the prior. ``in_sample``
+    says that a saved model seems to be scoring the table it was learned from, where nothing can be told from chance.
 
     Guarantees
     ----------
@@ -283,6 +284,7 @@ class LearnedFindings:
     riskiest: tuple[LearnedRiskyValue, ...]
     notes: tuple[str, ...]
     kind: str = "estimate"
+    in_sample: bool = False
     model_path: str | None = None
 
 
