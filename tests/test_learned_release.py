@@ -157,7 +157,12 @@ def test_an_epsilon_beyond_all_risks_merges_nothing_and_promises_nothing(
     assert read_csv(tmp_path / "r" / "data.csv") == {
         n: v for n, v in read_csv(folder / "people.csv").items() if n in RELEASED
     }
-    assert verify(tmp_path / "r", against=folder / "people.csv").verdict == "holds"
+    result = verify(tmp_path / "r", against=folder / "people.csv")
+    assert result.verdict == "holds"
+    assert result.headline.startswith("Nothing is certified")
+    # Without the model there is neither a certified nor a recomputed number left.
+    (tmp_path / "r" / "private" / "model.tacit").unlink()
+    assert verify(tmp_path / "r", against=folder / "people.csv").verdict == "not checked"
 
 
 def test_an_epsilon_of_nothing_merges_everything_and_says_so(
@@ -248,6 +253,7 @@ def test_without_the_rules_it_is_not_called_holding(release: Path, folder: Path)
         ({"estimated_epsilon": 0.1}, "estimated epsilon of kept records"),
         ({"estimated_exceeding": 0.0}, "kept records that may exceed it"),
         ({"claim": "Nobody can learn anything."}, "claim in words"),
+        ({"estimated_epsilon": 5.0}, "certificate agrees with itself"),
         ({"breach_share": 0.0}, "estimates are called estimates"),
     ],
 )

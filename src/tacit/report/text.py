@@ -305,8 +305,9 @@ def _learned_risky(rank: int, value: LearnedRiskyValue, unit: str) -> Padding:
     grid.add_row(f"{rank}.", Text(listed(named), style="bold"))
     grid.add_row("", Text(printable(value.why)))
     facts = (
-        f"risk {with_unit(value.risk, unit)} · {count(value.records)} records · secret {shorten(value.secret, 40)}: "
-        f"log-lift {signed(value.log_lift)} (95% interval {interval(value.low, value.high)})"
+        f"risk {with_unit(value.risk, unit)} · {count(value.records)} record{'s' * (value.records != 1)} · "
+        f"secret {shorten(value.secret, 40)}: log-lift {signed(value.log_lift)} "
+        f"(95% interval {interval(value.low, value.high)})"
     )
     grid.add_row("", Text(facts))
     grid.add_row("", Text(f"what each column adds: {listed(terms, limit=_CONTRIBUTIONS_SHOWN)}", style="dim"))

@@ -12,6 +12,10 @@ TERMS: dict[str, str] = {
         "Whoever tries to learn the secret from the release. It knows how the release was made and the shares of "
         "every value; it sees one record."
     ),
+    "calibration": (
+        "Whether predicted log-lifts come true: records are grouped by what was predicted for them, by models that had "
+        "not seen them, and the log-lift observed in each group is laid beside it with exact binomial limits."
+    ),
     "camouflage": (
         "Merging some safe values together with the risky ones, where the risky ones alone still tilt towards a "
         "secret. It costs a little utility and is used only when the plain watchdog cannot reach epsilon."
@@ -31,7 +35,16 @@ TERMS: dict[str, str] = {
         "secret by a factor between 0.61 and 1.65. It is not the epsilon of differential privacy."
     ),
     "epsilon_max": "With delta above 0: the bound that may never be broken.",
+    "estimator": (
+        "How log-lift is found. `counts` counts every released value, exact for the table. The others (auto, linear, "
+        "trees, net, neural) learn it from the records with their columns uncut, where values are nearly unique and "
+        "counting fails. What was learned is an estimate: it certifies nothing pointwise."
+    ),
     "joint": "P(S, X): how often each secret occurs together with each released value.",
+    "learned release": (
+        "A release in which an estimator judged which records are risky. Those are merged, and what a merged record "
+        "tells is counted and certified; the others are kept as they are, and for them epsilon is an estimate."
+    ),
     "log_lift": (
         "i(s,x) = log P(s,x) / (P(s) P(x)), in nats; also called information density. How much seeing x changes the "
         "probability of s: 0 not at all, 0.69 doubles it, -0.69 halves it, -inf rules s out."

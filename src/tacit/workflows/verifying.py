@@ -137,6 +137,11 @@ def _headline(certificate: Certificate, failed: list[Check], unchecked: list[Che
         return f"The claim is broken: {failed[0].name} ({failed[0].detail})."
     if unchecked:
         return f"Not all of the claim was checked: {unchecked[0].name} ({unchecked[0].detail})."
+    if certificate.kind == "learned" and certificate.mechanism["records_merged"] == 0:
+        return (
+            "Nothing is certified, because no record was merged; the estimate of all of them was recomputed, and it is "
+            "no guarantee."
+        )
     if certificate.kind == "learned":
         return (
             f"What is certified holds: merged records leak {certificate.attained_epsilon:.4g} nats, "
@@ -170,6 +175,7 @@ def _checks_of_papers(opened: Release) -> list[Check]:
     relaxed = certificate.delta > 0 and outside is not None and outside <= certificate.delta + TOLERANCE
     expected = {*certificate.released, *(name for name in certificate.secret if name not in certificate.left_out)}
     claim = _claim(certificate)
+    estimated = certificate.estimated_epsilon or 0.0
     return [
         _same("released data is the data certified", digest, certificate.output["sha256"], what="SHA-256"),
         _same("number of records", data.row_count(), certificate.output["records"], what="records"),
@@ -181,8 +187,9 @@ def _checks_of_papers(opened: Release) -> list[Check]:
         ),
         Check(
             "certificate agrees with itself",
-            certificate.holds and (within or relaxed),
-            f"attained {certificate.attained_epsilon:.6g} nats of {certificate.epsilon:g} nats",
+            certificate.holds and (within or relaxed) and estimated <= certificate.epsilon + TOLERANCE,
+            f"attained {certificate.attained_epsilon:.6g} nats of {certificate.epsilon:g} nats"
+            + (f", estimated {estimated:.6g} nats" if certificate.kind == "learned" else ""),
         ),
     ]
 
@@ -272,7 +279,11 @@ def _checks_against(opened: Release, against: Any, engine: str, progress: Progre
         # A merged value that drew itself back looks kept; whatever fails for it may be our guess and not the release.
         unsure = "the rows do not show which values were merged; needs private/rules.json"
         claims = [check if check.passed else Check(check.name, None, unsure) for check in claims]
-    if opened.model is not None:
+    if opened.model is None and certificate.kind == "learned" and not seen.merged.any():
+        claims.append(
+            Check("anything is certified", None, "no record was merged; the estimate needs private/model.tacit")
+        )
+    elif opened.model is not None:
         progress("scoring with the model", None)
         claims += checks_of_estimate(certificate, seen.found, seen.merged, opened.model, opened.salt)
     return [*checks, *_written_plainly(opened), *_checks_of_rows(certificate, seen), *claims]
