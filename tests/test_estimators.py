@@ -270,6 +270,17 @@ class TestInputs:
         strange = d.X.head(2).assign(trade="acrobat", age=np.nan)
         assert np.isfinite(fitted.log_lift(strange)).all()
 
+    def test_a_level_never_seen_is_doubt_and_doubt_is_risk(self):
+        d = mixed(300)
+        fitted = AutoLogLift(learners=("linear",), random_state=0).fit(d.X, d.s)
+        strange = d.X.head(2).copy()
+        strange.loc[0, "trade"] = "acrobat"
+        assert np.isinf(fitted.score_samples(strange)).tolist() == [True, False]
+        low, high = fitted.log_lift_interval(strange)
+        assert np.isneginf(low[0]).all()
+        assert high[0] == pytest.approx(-np.log(fitted.prior_))
+        assert np.isfinite(low[1]).all()
+
     def test_dates_and_booleans_are_read(self):
         rng = np.random.default_rng(0)
         s = rng.integers(2, size=200)

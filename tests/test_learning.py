@@ -78,7 +78,7 @@ class TestNets:
         both = np.concatenate([s, shuffled])
         parts = [(np.arange(700), np.arange(700, 900)), (np.arange(900, 1600), np.arange(1600, 1800))]
         real, noise = train_networks(
-            np.vstack([X, X]), both, parts, secrets=2, random_state=np.random.default_rng(0), epochs=40
+            np.vstack([X, X]), both, parts, secrets=2, random_state=np.random.default_rng(0), steps=1_000
         )
         fresh, truth = logistic(500, 2.0, seed=9)
         losses = [-net.log_posterior(fresh)[np.arange(500), truth].mean() for net in (real, noise)]
@@ -88,7 +88,7 @@ class TestNets:
     def test_early_stopping_keeps_the_best_net_and_not_the_last(self):
         X, s = logistic(120, 0.0, columns=30)
         parts = [(np.arange(80), np.arange(80, 120))]
-        net = train_networks(X, s, parts, secrets=2, random_state=np.random.default_rng(0), patience=60, epochs=100)[0]
+        net = train_networks(X, s, parts, secrets=2, random_state=np.random.default_rng(0), patience=40, steps=1_000)[0]
         on_check = -net.log_posterior(X)[np.arange(80, 120), s[80:]].mean()
         # The net that says nothing is the first one looked at; thirty columns of noise would soon do worse.
         assert on_check < np.log(2) + 0.02

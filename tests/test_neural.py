@@ -36,6 +36,7 @@ COUNTS = np.array([[12, 2, 6, 1, 19], [4, 16, 6, 8, 6], [4, 2, 18, 21, 15]])
 QUICK: dict[str, Any] = {
     "hidden": (16,),
     "folds": 2,
+    "doubt": False,
     "members": 1,
     "steps": 200,
     "learning_rate": 0.01,
@@ -336,24 +337,25 @@ def test_weight_decay_makes_matrices_smaller() -> None:
     assert np.linalg.norm(held) < 0.5 * np.linalg.norm(free)
 
 
-def test_intervals_hold_the_estimate_widen_with_confidence_and_are_infinite_with_one_network() -> None:
-    X, s = noisy()
-    found = quick().fit(X, s)
-    low, high = found.log_lift_interval(X[:5])
+def test_intervals_hold_the_estimate_and_widen_with_confidence() -> None:
+    X, s = noisy(80)
+    found = quick(doubt=True).fit(X, s)
+    middle, (low, high) = found.log_lift(X[:5]), found.log_lift_interval(X[:5])
     wide_low, wide_high = found.log_lift_interval(X[:5], confidence=0.99)
-    middle = found.log_lift(X[:5])
-    assert (wide_low < low).all()
     assert (low < middle).all()
     assert (middle < high).all()
-    assert (high < wide_high).all()
-    np.testing.assert_allclose(
-        high - middle, 1.959964 * found._spread(found.encoder_.encode(found._cells(X[:5], reset=False)))
-    )
-    found.spread_factor_ = 2.0
-    np.testing.assert_allclose(found.log_lift_interval(X[:5])[1] - middle, 2 * (high - middle))
-    alone_low, alone_high = quick(folds=0).fit(X, s).log_lift_interval(X[:5])
-    assert np.isneginf(alone_low).all()
-    assert np.isposinf(alone_high).all()
+    assert (wide_low < low).all()
+    assert (wide_high >= high).all()
+    assert found.doubt_factor_ > 0
+    reach = 1.959964 * found.doubt_factor_ * found._spread(found.encoder_.encode(found._cells(X[:5], reset=False)))
+    np.testing.assert_allclose(middle - low, np.maximum(reach, 1.959964e-3 * found.doubt_factor_), rtol=1e-5)
+
+
+def test_without_folds_or_doubt_there_are_no_intervals() -> None:
+    X, s = noisy(80)
+    for words in ({"folds": 0, "doubt": True}, {"doubt": False}):
+        with pytest.raises(ArgumentError, match="no intervals were prepared"):
+            quick(**words).fit(X, s).log_lift_interval(X[:5])
 
 
 @pytest.mark.parametrize("normalise", ["record", "constant"])

@@ -13,8 +13,9 @@ from scipy import sparse
 from tacit.learn.contract import Codes, Floats
 from tacit.learn.counts import CountTable
 from tacit.learn.encoding import Encoder, Features
+from tacit.learn.folds import learn_and_check
 from tacit.learn.linear import MOST_COLUMNS, train_linear
-from tacit.learn.net import train_networks
+from tacit.learn.net import Networks, train_networks
 from tacit.learn.trees import train_trees
 
 # A net or trees on more columns than this would be slow and no better than the linear model.
@@ -120,16 +121,25 @@ def _trees(lesson: Lesson) -> list[Model]:
 
 
 def _nets(lesson: Lesson) -> list[Model]:
-    return list(
-        train_networks(
-            lesson.view.design,
-            lesson.secret,
-            lesson.parts,
-            secrets=lesson.secrets,
-            random_state=lesson.random_state,
-            progress=lesson.progress,
-        )
+    # Two nets a part, each with a start and with records of its own to stop by; together they waver less.
+    twice = [part for part in lesson.parts for _ in range(2)]
+    parts = [part if at % 2 == 0 else _split_again(part, lesson) for at, part in enumerate(twice)]
+    nets = train_networks(
+        lesson.view.design,
+        lesson.secret,
+        parts,
+        secrets=lesson.secrets,
+        random_state=lesson.random_state,
+        progress=lesson.progress,
     )
+    return [Networks((first, second)) for first, second in zip(nets[::2], nets[1::2], strict=True)]
+
+
+def _split_again(part: tuple[Codes, Codes], lesson: Lesson) -> tuple[Codes, Codes]:
+    rows = np.unique(np.concatenate(part))
+    outside = np.ones(len(lesson.secret), dtype=np.int64)
+    outside[rows] = 0
+    return learn_and_check(outside, 1, lesson.secret, lesson.random_state)
 
 
 def _dense(view: View) -> bool:

@@ -105,16 +105,29 @@ class LogLiftEstimator(ClassifierMixin, TransformerMixin, BaseEstimator):  # typ
             return self._log_lift(features)
 
     def log_lift_interval(self, X: Any, *, confidence: float = 0.95) -> tuple[Floats, Floats]:
-        """Lower and upper end of every log-lift, records x secrets; how they are made is said by each estimator."""
+        """Lower and upper end of every log-lift, records x secrets.
+
+        How they are made is said by each estimator. A level that was not there while learning may mean anything.
+        """
         checked_confidence(confidence)
         check_is_fitted(self)
         features = self.encoder_.encode(self._cells(X, reset=False))
         with one_thread():
-            return self._interval(features, confidence)
+            low, high = self._interval(features, confidence)
+        low[features.unseen], high[features.unseen] = -np.inf, -np.log(self.prior_)
+        return low, high
 
     def score_samples(self, X: Any) -> Floats:
-        """Risk of every record: the largest absolute log-lift over the secrets. May be infinite."""
-        return np.asarray(np.abs(self.log_lift(X)).max(axis=1))
+        """Risk of every record: the largest absolute log-lift over the secrets.
+
+        A record with a level that was not there while learning has infinite risk: whatever the other cells say, nobody
+        knows what that one does.
+        """
+        check_is_fitted(self)
+        features = self.encoder_.encode(self._cells(X, reset=False))
+        with one_thread():
+            risk = np.abs(self._log_lift(features)).max(axis=1)
+        return np.where(features.unseen, np.inf, risk)
 
     def transform(self, X: Any) -> Floats:
         """The same as ``log_lift``, for pipelines."""

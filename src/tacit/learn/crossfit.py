@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.special import ndtri
 from sklearn.utils import check_random_state
 
 from tacit.errors import ArgumentError
@@ -16,18 +15,13 @@ from tacit.learn.association import association_test
 from tacit.learn.blending import best_weights, blend, log_loss
 from tacit.learn.candidates import Learner, Lesson, Model, View
 from tacit.learn.contract import Codes, Floats, LogLiftEstimator
+from tacit.learn.doubt import interval, redrawn, stretch
 from tacit.learn.encoding import Features
 from tacit.learn.folds import fold_of_each, learn_and_check
 
 Progress = Callable[[str, float | None], None]
 
 ROWS_AT_ONCE = 50_000
-# The interval that the doubt is calibrated for, and the coverage aimed at in the learned world. That world is smoother
-# than the true one, so aiming at 95% there covered 91-93% here (five populations, 1,000 and 4,000 records).
-USUAL_CONFIDENCE = 0.95
-AIM = 0.98
-# Even where all models agree to the last digit they may be wrong together.
-LEAST_SPREAD = 1e-3
 
 
 @dataclass(frozen=True)
@@ -148,21 +142,13 @@ class CrossFitted(LogLiftEstimator):
         self.reason_ = _reason(self.candidates_, blended, prior)
 
     def _doubt_factor(self, view: View, learners: Mapping[str, Learner], rng: np.random.Generator) -> float:
-        """How much too narrow the spread is, found in a world whose log-lift is known: the one just learned.
-
-        Secrets are drawn anew from the learned posteriors and everything is learned again from them; the factor is the
-        one with which 98% of the pairs of record and secret have the known log-lift within 1.96 spreads.
-        """
+        """How much too narrow the spread is, found in a world whose log-lift is known: the one just learned."""
         known = self._log_lift(view.features)
-        chances = (self.prior_ * np.exp(known)).cumsum(axis=1)
-        drawn = (chances < rng.random((len(known), 1))).sum(axis=1).clip(max=len(self.prior_) - 1)
+        drawn = redrawn(known, self.prior_, rng)
         again, _ = self._cross_fitted(view, learners, drawn, rng, stage="calibrating")
         lifts = again.lifts_by_fold(view, learners)
-        error = np.abs(blend(lifts.mean(axis=0)[None], np.ones(1), self.prior_) - known)
-        common = _common_spread(lifts)
-        ratio = error / _spread(lifts, common)
         self.common_spread_ = _common_spread(self._by_fold(view.features))
-        return float(np.quantile(ratio, AIM) / ndtri(0.5 + USUAL_CONFIDENCE / 2))
+        return stretch(_mean(lifts, self.prior_), known, _spread(lifts, _common_spread(lifts)))
 
     def _by_fold(self, features: Features) -> Floats:
         learners = self._learners(View(self.encoder_, features))
@@ -170,16 +156,19 @@ class CrossFitted(LogLiftEstimator):
         return np.concatenate([self.ensemble_.lifts_by_fold(view, learners) for view in views], axis=1)
 
     def _log_lift(self, features: Features) -> Floats:
-        return blend(self._by_fold(features).mean(axis=0)[None], np.ones(1), self.prior_)
+        return _mean(self._by_fold(features), self.prior_)
 
     def _interval(self, features: Features, confidence: float) -> tuple[Floats, Floats]:
         if np.isnan(self.doubt_factor_):
             raise ArgumentError("no intervals were prepared: fit the estimator with doubt=True")
         lifts = self._by_fold(features)
-        middle = blend(lifts.mean(axis=0)[None], np.ones(1), self.prior_)
-        reach = float(ndtri(0.5 + confidence / 2)) * self.doubt_factor_ * _spread(lifts, self.common_spread_)
-        # No posterior exceeds 1.
-        return middle - reach, np.minimum(middle + reach, np.maximum(-np.log(self.prior_), middle))
+        spread = _spread(lifts, self.common_spread_)
+        return interval(_mean(lifts, self.prior_), spread, self.doubt_factor_, self.prior_, confidence)
+
+
+def _mean(lifts: Floats, prior: Floats) -> Floats:
+    """The folds' log-lifts as one."""
+    return blend(lifts.mean(axis=0)[None], np.ones(1), prior)
 
 
 def _common_spread(lifts: Floats) -> Floats:
@@ -189,7 +178,7 @@ def _common_spread(lifts: Floats) -> Floats:
 
 def _spread(lifts: Floats, common: Floats) -> Floats:
     """Standard deviation over folds; a few folds tell it badly, so half of it is what all records share."""
-    return np.asarray(np.maximum(np.sqrt((lifts.var(axis=0, ddof=1) + common) / 2), LEAST_SPREAD))
+    return np.asarray(np.sqrt((lifts.var(axis=0, ddof=1) + common) / 2))
 
 
 def _chunks(n: int) -> Iterator[Codes]:

@@ -51,6 +51,13 @@ class Features:
         return int(self.sparse.shape[0] if self.sparse is not None else len(self.numbers))
 
     @property
+    def unseen(self) -> NDArray[np.bool_]:
+        """Which records hold a level that was never met while learning."""
+        if self.sparse is not None:
+            return np.zeros(len(self), dtype=bool)
+        return np.asarray((self.codes == UNSEEN).any(axis=1))
+
+    @property
     def shape(self) -> tuple[int, int]:
         """Records and columns."""
         return (

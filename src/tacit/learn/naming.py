@@ -30,7 +30,7 @@ def estimator_named(
     if name == "neural":
         from tacit.learn.neural import NeuralLogLift
 
-        return NeuralLogLift(**words)
+        return NeuralLogLift(doubt=doubt, **words)
     from tacit.learn.auto import AutoLogLift
 
     learners = {"auto": None, "linear": ("linear", "products"), "trees": ("trees",), "net": ("net",)}

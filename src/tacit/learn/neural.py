@@ -13,12 +13,15 @@ from typing import Any, Literal, Self
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from scipy.special import ndtri
+from sklearn.base import clone
 from sklearn.utils import check_random_state
-from threadpoolctl import ThreadpoolController
 
 from tacit.errors import ArgumentError, DataError, EngineError
+from tacit.learn.association import association_test
+from tacit.learn.blending import log_loss
 from tacit.learn.contract import Codes, Floats, LogLiftEstimator
+from tacit.learn.crossfit import Candidate
+from tacit.learn.doubt import interval, redrawn, stretch
 from tacit.learn.encoding import Features
 from tacit.learn.folds import fold_of_each
 from tacit.learn.objectives import OBJECTIVES, log_mean, objective_named, objective_value
@@ -90,6 +93,9 @@ class NeuralLogLift(LogLiftEstimator):
     folds : int
         Parts for cross-fitting, or 0 for none. Each part is scored by networks trained on the others; new records are
         scored by all networks.
+    doubt : bool
+        Prepare intervals and the test of association: everything is learned a second time, in a world whose truth is
+        known. Doubles the time. Without folds there is nothing to prepare.
     categorical_features : sequence of names or places, optional
         Columns to be read as categories although they hold numbers.
     progress : True or callable, optional
@@ -111,10 +117,12 @@ class NeuralLogLift(LogLiftEstimator):
         The step at which each network was kept.
     constants_, constant_ : array, float
         What ``normalise="constant"`` takes off each network and off their mean; zero otherwise.
-    spread_factor_ : float
-        What the spread of the networks is multiplied with in ``log_lift_interval``; 1 until somebody calibrates it.
-        Until then the interval is too narrow: networks trained on overlapping records agree more than they are right,
-        and what they all get wrong does not show. Without a second network it is infinite.
+    doubt_factor_ : float
+        What the spread of the networks is multiplied with in ``log_lift_interval``; not a number without doubt.
+    association_p_value_ : float
+        Chance of an association of single columns, or products of two, with the secret as strong as the one found.
+    candidates_ : tuple of Candidate
+        What was tried: this alone. Empty without folds.
     reason_ : str
         One sentence: what was trained and how it did.
 
@@ -150,6 +158,7 @@ class NeuralLogLift(LogLiftEstimator):
         validation: float = 0.15,
         members: int = 2,
         folds: int = 3,
+        doubt: bool = True,
         categorical_features: Sequence[Any] | None = None,
         progress: Report | bool | None = None,
         random_state: Any = None,
@@ -170,6 +179,7 @@ class NeuralLogLift(LogLiftEstimator):
         self.validation = validation
         self.members = members
         self.folds = folds
+        self.doubt = doubt
         self.categorical_features = categorical_features
         self.progress = progress
         self.random_state = random_state
@@ -210,7 +220,7 @@ class NeuralLogLift(LogLiftEstimator):
         self.networks_: list[Network] = []
         self.steps_: list[int] = []
         total = max(folds, 1) * self.members
-        with _one_thread(), _reporting(self.progress) as report:
+        with _reporting(self.progress) as report:
             for part in range(max(folds, 1)):
                 rows = np.flatnonzero(self.fold_ != part)
                 for _ in range(self.members):
@@ -222,12 +232,24 @@ class NeuralLogLift(LogLiftEstimator):
                     network, step = self._trained(design, secret, rows, rng, show)
                     self.networks_.append(network)
                     self.steps_.append(step)
-            self.spread_factor_ = 1.0
             self._settle(design, secret, folds)
+        self.doubt_factor_ = self.association_p_value_ = float("nan")
+        if self.doubt and folds:
+            self.association_p_value_ = association_test(design, secret, rng)
+            self.doubt_factor_ = self._doubt_factor(features, rng)
+
+    def _doubt_factor(self, features: Features, rng: np.random.Generator) -> float:
+        """How much too narrow the spread is, found in a world whose log-lift is known: the one just learned."""
+        known = self._log_lift(features)
+        again = clone(self).set_params(doubt=False, random_state=int(rng.integers(2**31)))
+        again.encoder_, again.secrets_, again.prior_ = self.encoder_, self.secrets_, self.prior_
+        again._learn(features, redrawn(known, self.prior_, rng))
+        return stretch(again._log_lift(features), known, again._spread(features))
 
     def _settle(self, design: Any, secret: Codes, folds: int) -> None:
         """Constants, out-of-fold log-lifts and the sentence about them."""
         self.constants_, self.constant_ = np.zeros(len(self.networks_)), 0.0
+        self.candidates_: tuple[Candidate, ...] = ()
         for name in ("out_of_fold_log_lift_", "test_log_lift_"):
             if hasattr(self, name):
                 delattr(self, name)
@@ -249,19 +271,21 @@ class NeuralLogLift(LogLiftEstimator):
                 constant = self._constant((raw[chosen] - self.constants_[chosen, None, None]).mean(axis=0)[~here])
             lift[here] = self._combined(self._outputs(design[here], chosen), self.constants_[chosen], constant)
         self.out_of_fold_log_lift_ = self.test_log_lift_ = lift
+        title = OBJECTIVES[self.objective].title
+        self.candidates_ = (Candidate("neural", f"networks by {title}", log_loss(lift, secret, self.prior_), 1.0),)
         gain = lift[np.arange(len(secret)), secret].mean()
         self.reason_ = f"{made}; out of fold the true secret has log-lift {gain:.3f} nats on average ({folds} folds)"
 
     def _log_lift(self, features: Features) -> Floats:
         design = self.encoder_.design(features)
-        with _one_thread():
-            parts = [self._combined(self._outputs(rows), self.constants_, self.constant_) for rows in _blocks(design)]
+        parts = [self._combined(self._outputs(rows), self.constants_, self.constant_) for rows in _blocks(design)]
         return np.vstack(parts)
 
     def _interval(self, features: Features, confidence: float) -> tuple[Floats, Floats]:
-        middle = self._log_lift(features)
-        reach = float(ndtri(0.5 + confidence / 2)) * self.spread_factor_ * self._spread(features)
-        return middle - reach, middle + reach
+        if np.isnan(self.doubt_factor_):
+            raise ArgumentError("no intervals were prepared: fit the estimator with folds and doubt=True")
+        spread = self._spread(features)
+        return interval(self._log_lift(features), spread, self.doubt_factor_, self.prior_, confidence)
 
     def _spread(self, features: Features) -> Floats:
         """Standard deviation over networks of each log-lift; infinite with a single network, which cannot know."""
@@ -269,11 +293,10 @@ class NeuralLogLift(LogLiftEstimator):
         if len(self.networks_) < 2:
             return np.full((len(features), len(self.secrets_)), np.inf)
         parts = []
-        with _one_thread():
-            for rows in _blocks(design):
-                each = zip(self._outputs(rows), self.constants_, strict=True)
-                lifts = [self._combined(h[None], np.zeros(1), constant) for h, constant in each]
-                parts.append(np.std(lifts, axis=0, ddof=1))
+        for rows in _blocks(design):
+            each = zip(self._outputs(rows), self.constants_, strict=True)
+            lifts = [self._combined(h[None], np.zeros(1), constant) for h, constant in each]
+            parts.append(np.std(lifts, axis=0, ddof=1))
         return np.vstack(parts)
 
     def _outputs(self, design: Any, chosen: slice = slice(None)) -> Floats:
@@ -401,17 +424,6 @@ def _jax() -> Any:
         if ours:
             del os.environ["PJRT_NPROC"]
     return jax
-
-
-def _one_thread() -> Any:
-    """numpy's matrix products on one thread, for the same reason."""
-    return _pools().limit(limits=1)
-
-
-@cache
-def _pools() -> ThreadpoolController:
-    # Finding the libraries takes longer than scoring a few records.
-    return ThreadpoolController()
 
 
 def _forward(xp: Any, network: Any, inputs: Any, activation: str, secret_as: str) -> Any:

@@ -28,6 +28,7 @@ TRUSTED = frozenset(
         "tacit.learn.encoding.Encoder",
         "tacit.learn.linear.LinearModel",
         "tacit.learn.net.Network",
+        "tacit.learn.net.Networks",
         "tacit.learn.neural.NeuralLogLift",
         "tacit.learn.trees.TreeModel",
     }
