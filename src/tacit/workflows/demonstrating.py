@@ -58,9 +58,10 @@ def demonstrate(
     results: list[Result] = [learned]
     for name, words in (("release", example.counted), ("release-learned", example.learned)):
         release = out / name
-        results.append(
-            protect(example.path, **words, epsilon=example.epsilon, out=release, overwrite=True, progress=progress)
+        protected = protect(
+            example.path, **words, epsilon=example.epsilon, out=release, overwrite=True, progress=progress
         )
+        results.append(protected)
         results.append(verify(release, against=example.path, progress=progress))
         attacked = attack(release, against=example.path, progress=progress)
         results.append(attacked)
@@ -68,8 +69,8 @@ def demonstrate(
     pages = (
         example.about,
         f"What leaks:           {out / 'audit.html'}  (learned and counted), {out / 'audit-counted.html'}",
-        f"The counted release:  {out / 'release'}/  (data, certificate.json, report.html, private/)",
-        f"The learned release:  {out / 'release-learned'}/  (the columns uncut; certified for merged records alone)",
+        f"The release:          {out / 'release'}/  ({protected.data_file}, certificate.json, report.html, private/)",
+        f"The learned release:  {out / 'release-learned'}/  (columns uncut; certified for merged records alone)",
         f"The attacks:          {out / 'attack-release.html'}, {out / 'attack-release-learned.html'}",
     )
     return Demonstration(tuple(results), pages)
