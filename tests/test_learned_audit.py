@@ -217,6 +217,18 @@ def test_more_records_than_can_be_learned_from_are_sampled_and_the_rest_scored(
     assert len(risks) >= 250
 
 
+def test_the_histogram_is_of_models_that_had_not_seen_the_record(folder: Path, audited: AuditResult) -> None:
+    found = counted(ask(folder / "people.csv", secret="illness").uncut())
+    learned = learning.learned(found, learning.Choice("linear"))
+    apart = np.abs(learned.model.out_of_fold_log_lift_).max(axis=1)
+    assert audited.learned is not None
+    assert audited.learned.risk_histogram.quantiles["100%"] == pytest.approx(apart.max())
+    assert audited.learned.risk_histogram.quantiles["100%"] != pytest.approx(learned.risk.max(), rel=1e-6)
+    true = learned.model.out_of_fold_log_lift_[np.arange(600), learned.secret]
+    assert learned.nats_by_value().sum() == pytest.approx(true.mean())
+    assert audited.learned.information.value == pytest.approx(true.mean())
+
+
 def test_records_drawn_from_counts_are_those_of_the_table() -> None:
     rng = np.random.default_rng(0)
     table = rng.integers(0, 4, size=(3, 50)).astype(float)

@@ -262,6 +262,17 @@ def test_a_forged_line_is_found_out(release: Path, folder: Path, changes: dict, 
     assert line in failed(verify(release, against=folder / "people.csv"))
 
 
+def test_a_smaller_epsilon_than_the_estimate_is_found_out(release: Path, folder: Path) -> None:
+    """Certificate and rules agree with each other on a claim that the kept records do not keep."""
+    rules = json.loads((release / "private" / "rules.json").read_text())
+    (release / "private" / "rules.json").write_text(json.dumps({**rules, "epsilon": 0.5}))
+    claim = paper(release)["claim"].replace("for them 0.8 nats", "for them 0.5 nats")
+    edit(release, epsilon=0.5, estimated_epsilon=0.5, claim=claim)
+    wrong = failed(verify(release, against=folder / "people.csv"))
+    assert "kept records are within epsilon by the estimate" in wrong
+    assert "claim in words" not in wrong
+
+
 def test_an_estimate_that_poses_as_exact_is_found_out(release: Path, folder: Path) -> None:
     measures = [{**measure, "kind": "plug-in"} for measure in paper(release)["measures"]]
     edit(release, measures=measures)

@@ -482,7 +482,7 @@ def _changes(certificate: Certificate) -> Parts:
     if certificate.kind == "learned":
         yield from _estimated_changes(certificate)
         return
-    yield _heading(f"Before and after. {words.DIRECTION}")
+    yield _heading(f"Before and after, plug-in. {words.DIRECTION}")
     table = _table("Measure", ">Before", ">After", ">Epsilon promises\nat most")
     for m in certificate.measures:
         after, promise = with_unit(m.after, m.unit), quantity(m.promise, m.unit)
