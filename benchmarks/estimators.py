@@ -21,8 +21,9 @@ from typing import Any
 import numpy as np
 from known_lift import SAMPLERS
 from numpy.typing import NDArray
+from sklearn.neural_network import MLPClassifier
 
-from tacit import AutoLogLift, NeuralLogLift
+from tacit import AutoLogLift, ClassifierLogLift, NeuralLogLift
 
 RESULTS = Path(__file__).with_suffix(".jsonl")
 FRESH = 5_000
@@ -38,6 +39,11 @@ ESTIMATORS: dict[str, Callable[[int], Any]] = {
     "linear": lambda seed: AutoLogLift(learners=("linear", "products"), doubt=False, random_state=seed),
     "trees": lambda seed: AutoLogLift(learners=("trees",), doubt=False, random_state=seed),
     "net": lambda seed: AutoLogLift(learners=("net",), doubt=False, random_state=seed),
+    "scikit-learn's MLPClassifier": lambda seed: ClassifierLogLift(
+        MLPClassifier((64,), early_stopping=True, validation_fraction=0.15, random_state=seed),
+        doubt=False,
+        random_state=seed,
+    ),
     "auto": lambda seed: AutoLogLift(doubt=False, random_state=seed),
     "auto with intervals": lambda seed: AutoLogLift(random_state=seed),
 }

@@ -18,8 +18,8 @@ from tacit.learn.linear import MOST_COLUMNS, train_linear
 from tacit.learn.net import Networks, train_networks
 from tacit.learn.trees import train_trees
 
-# A net or trees on more columns than this would be slow and no better than the linear model.
-MOST_DENSE_COLUMNS = 2_000
+# Trees on more columns than this would be slow and no better than the linear model.
+MOST_TREE_COLUMNS = 500
 
 
 class Model(Protocol):
@@ -143,11 +143,15 @@ def _split_again(part: tuple[Codes, Codes], lesson: Lesson) -> tuple[Codes, Code
 
 
 def _dense(view: View) -> bool:
-    return not sparse.issparse(view.design) and view.design.shape[1] <= MOST_DENSE_COLUMNS
+    return not sparse.issparse(view.design)
 
 
 def _few(view: View) -> bool:
     return _dense(view) and view.design.shape[1] <= MOST_COLUMNS
+
+
+def _narrow(view: View) -> bool:
+    return view.features.shape[1] <= MOST_TREE_COLUMNS
 
 
 def _repeats(view: View) -> bool:
@@ -163,6 +167,6 @@ LEARNERS = {
     "counts": Learner("smoothed counts", _repeats, _counts, lambda view: view.features),
     "linear": Learner("linear model", lambda view: True, lambda a: _linear(a, products=False), lambda v: v.design),
     "products": Learner("linear model with products", _few, lambda a: _linear(a, products=True), lambda v: v.design),
-    "trees": Learner("boosted trees", _dense, _trees, lambda view: view.ordinal[0]),
+    "trees": Learner("boosted trees", _narrow, _trees, lambda view: view.ordinal[0]),
     "net": Learner("small neural nets", _dense, _nets, lambda view: view.design),
 }

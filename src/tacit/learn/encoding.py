@@ -17,11 +17,11 @@ Codes = NDArray[np.int64]
 
 # Boosted trees of scikit-learn know at most 255 categories a column, one of which is kept for the rest.
 MOST_TREE_LEVELS = 254
-MOST_DESIGN_LEVELS = 500
+MOST_DESIGN_LEVELS = 2_000
+# Wider than this, most cells are the zeros of levels, and the matrix is kept sparse.
+MOST_DENSE_COLUMNS = 256
 # Beyond this kurtosis a few extreme cells would set the scale of a column; their logarithm does not.
 HEAVY_TAIL = 8.0
-# A sparse matrix with fewer cells than this is cheaper to keep as numbers.
-DENSE_CELLS = 50_000_000
 
 UNSEEN = -1
 
@@ -124,24 +124,21 @@ class Encoder:
         """Numbers of about unit size for nets and linear models: scaled numbers, flags of missing, one-hot levels."""
         if features.sparse is not None:
             scaled = features.sparse @ sparse.diags_array(1 / np.array(self.scale))
-            small = scaled.shape[0] * scaled.shape[1] <= DENSE_CELLS and scaled.shape[1] <= MOST_DESIGN_LEVELS
-            return scaled.toarray() if small else scaled.tocsr()
-        parts = []
-        numbers, heavy = features.numbers, np.array(self.heavy, dtype=bool)
-        if numbers.shape[1]:
-            scaled = numbers.copy()
-            scaled[:, heavy] = np.arcsinh(scaled[:, heavy])
-            scaled = (scaled - np.array(self.centre)) / np.array(self.scale)
-            parts.append(np.nan_to_num(scaled))
-            flags = np.array(self.missing, dtype=bool)
-            parts.append(np.isnan(numbers[:, flags]).astype(np.float64))
+            return scaled.toarray() if scaled.shape[1] <= MOST_DENSE_COLUMNS else scaled.tocsr()
+        if not self.levels:
+            return self._scaled(features.numbers)
+        parts = [sparse.csr_array(self._scaled(features.numbers))] if features.numbers.shape[1] else []
         for column, levels in zip(features.codes.T, self.levels, strict=True):
-            known = min(len(levels), MOST_DESIGN_LEVELS) + 1
-            hot = np.zeros((len(column), known))
-            rows = np.flatnonzero((column >= 0) & (column < known))
-            hot[rows, column[rows]] = 1.0
-            parts.append(hot)
-        return np.hstack(parts)
+            parts.append(_one_hot(column, min(len(levels), MOST_DESIGN_LEVELS) + 1))
+        stacked = sparse.csr_array(sparse.hstack(parts))
+        return stacked.toarray() if stacked.shape[1] <= MOST_DENSE_COLUMNS else stacked
+
+    def _scaled(self, numbers: Floats) -> Floats:
+        heavy, flags = np.array(self.heavy, dtype=bool), np.array(self.missing, dtype=bool)
+        scaled = numbers.copy()
+        scaled[:, heavy] = np.arcsinh(scaled[:, heavy])
+        scaled = (scaled - np.array(self.centre)) / np.array(self.scale)
+        return np.hstack([np.nan_to_num(scaled), np.isnan(numbers[:, flags])])
 
     def ordinal(self, features: Features) -> tuple[Floats, NDArray[np.bool_]]:
         """Columns for trees, and which of them are categories; what a tree cannot tell apart is missing."""
@@ -213,6 +210,12 @@ def cells_of_array(X: NDArray[Any], *, as_category: frozenset[int]) -> Cells:
 def cells_of_sparse(X: Any) -> Cells:
     """A sparse matrix is numbers throughout."""
     return Cells(tuple(f"x{j}" for j in range(X.shape[1])), ("number",) * X.shape[1], (), sparse=X)
+
+
+def _one_hot(codes: Codes, known: int) -> Any:
+    """A column for each of the first levels; a level beyond them, or never met, has none."""
+    rows = np.flatnonzero((codes >= 0) & (codes < known))
+    return sparse.csr_array((np.ones(len(rows)), (rows, codes[rows])), shape=(len(codes), known))
 
 
 def _as_numbers(column: NDArray[Any]) -> Floats | None:

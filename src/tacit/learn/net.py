@@ -66,7 +66,7 @@ def train_networks(
     hidden: tuple[int, ...] = (32, 32),
     rate: float = 2e-3,
     decay: float = 0.3,
-    batch: int = 64,
+    batch: int | None = None,
     patience: int = 12,
     steps: int = 4_000,
     progress: Callable[[float], None] | None = None,
@@ -79,6 +79,8 @@ def train_networks(
     check = _stacked([rows for _, rows in parts])
     trainer = _Trainer(np.asarray(design, dtype=np.float32), secret, secrets, len(parts), hidden, random_state)
     trainer.rate, trainer.decay = rate, decay
+    # Many records can be had quieter slopes from; few need the noise of small batches.
+    batch = batch or (64 if learn.shape[1] < 10_000 else 256)
     best, lowest, waited = trainer.copy(), trainer.loss(check), np.zeros(len(parts), dtype=int)
     for step, rows in enumerate(_batches(learn, batch, random_state), start=1):
         trainer.step(rows)
