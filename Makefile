@@ -13,14 +13,14 @@ test: .venv/dev check
 	$(BIN)/python -m pytest
 
 check: .venv/dev
-	$(BIN)/ruff format --check src tests benchmarks docs
-	$(BIN)/ruff check src tests benchmarks docs
+	$(BIN)/ruff format --check src tests benchmarks docs experiments
+	$(BIN)/ruff check src tests benchmarks docs experiments
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-cache
 
 fmt: .venv/dev
-	$(BIN)/ruff format src tests benchmarks docs
-	$(BIN)/ruff check --fix src tests benchmarks docs
+	$(BIN)/ruff format src tests benchmarks docs experiments
+	$(BIN)/ruff check --fix src tests benchmarks docs experiments
 
 bench: .venv/dev
 	for f in benchmarks/*.py; do $(BIN)/python $$f || exit 1; done
