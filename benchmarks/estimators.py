@@ -2,7 +2,7 @@
 
     python benchmarks/estimators.py                      1,000 and 5,000 records, two seeds, then the table
     python benchmarks/estimators.py --sizes 50000 --seeds 1
-    python benchmarks/estimators.py --table              the table of what was measured so far
+    python benchmarks/estimators.py --table              the table of what was measured so far, also into README.md
 
 Every measurement is one line of benchmarks/estimators.jsonl, so that the hours of the paper's estimator are spent once;
 delete the file to measure anew. RMSE is over all pairs of a fresh record and a secret; precision and recall are of
@@ -26,6 +26,8 @@ from sklearn.neural_network import MLPClassifier
 from tacit import AutoLogLift, ClassifierLogLift, NeuralLogLift
 
 RESULTS = Path(__file__).with_suffix(".jsonl")
+PAGE = Path(__file__).with_name("README.md")
+MARKS = ("<!-- estimators: written by estimators.py -->", "<!-- end of estimators -->")
 FRESH = 5_000
 RISKY = 0.5
 
@@ -52,6 +54,7 @@ NORMALISED = {
     "DV, the paper's setting": {"constant": "DV, constant taken off", "record": "DV, normalised per record"},
     "the same, TensorFlow's accumulator 0.1": {"constant": "accumulator 0.1, constant taken off"},
 }
+ORDER = [title for name in ESTIMATORS for title in (name, *NORMALISED.get(name, {}).values())]
 
 
 def measure(name: str, sampler: str, n: int, seed: int) -> list[dict[str, Any]]:
@@ -104,7 +107,7 @@ def table(results: list[dict[str, Any]]) -> str:
             "|---|" + "---|" * (len(SAMPLERS) + 4),
         ]
         here = [r for r in results if r["n"] == n]
-        names = list(dict.fromkeys(r["estimator"] for r in here))
+        names = [name for name in ORDER if any(r["estimator"] == name for r in here)]
         base = _means([r for r in here if r["estimator"] == "DV, constant taken off"])
         lines += [_row(name, _means([r for r in here if r["estimator"] == name]), base) for name in names]
         covered = [r for r in here if "coverage" in r]
@@ -165,7 +168,10 @@ def main() -> None:
                             f"{n:>6} {name:40} {sampler:9} seed {seed}: {found[-1]['rmse']:.3f}, {found[0]['cpu']} s",
                             flush=True,
                         )
-    print(table(done))
+    shown = table(done)
+    before, rest = PAGE.read_text().split(MARKS[0])
+    PAGE.write_text(f"{before}{MARKS[0]}\n{shown}\n\n{MARKS[1]}{rest.split(MARKS[1])[1]}")
+    print(shown)
 
 
 if __name__ == "__main__":
