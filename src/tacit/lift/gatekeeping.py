@@ -1,0 +1,227 @@
+"""Choose on one half of a sample which values to merge, and prove the choice on the other half."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from tacit.errors import ArgumentError
+from tacit.lift.certificates import (
+    COMMON,
+    checked_counts,
+    checked_prior,
+    counted_log_lift,
+    excess,
+    table_bounds,
+)
+from tacit.lift.intervals import checked_beta, log_lift_limits
+from tacit.lift.joint import Joint, Mask, Matrix, Vector
+from tacit.lift.measures import TOLERANCE, sides
+from tacit.lift.partition import Order, nmil
+from tacit.lift.sample_size import MERGED, RecordsNeeded, records_needed
+from tacit.lift.shuffles import HYPERGEOMETRIC_LIMIT
+
+
+def split_counts(counts: ArrayLike, *, rng: np.random.Generator, share: float = 0.5) -> tuple[Matrix, Matrix]:
+    """Split a table of counts in two, as if records were dealt at random: ``share`` of them first, the rest second.
+
+    Guarantees
+    ----------
+    If the records are independent draws from a population, the two tables are independent samples of it. Draw once:
+    whoever draws again until a certificate pleases has no certificate.
+    """
+    table = checked_counts(counts)
+    if not 0 < share < 1:
+        raise ArgumentError(f"share is {share}; both parts must have records, so it is between 0 and 1")
+    whole = table.astype(np.int64).ravel()
+    if whole.sum() < HYPERGEOMETRIC_LIMIT:
+        first = rng.multivariate_hypergeometric(whole, round(share * int(whole.sum())), method="marginals")
+    else:
+        # Each record by its own coin: given how many fall on a side, the two parts are independent samples as well.
+        first = rng.binomial(whole, share)
+    part = first.reshape(table.shape).astype(np.float64)
+    return part, table - part
+
+
+@dataclass(frozen=True, eq=False)
+class CertifiedPartition:
+    """The most useful of a nested family of partitions that half of a sample proves to be within epsilon.
+
+    Attributes
+    ----------
+    merged : array of bool
+        Values that lose their identity; those not in the table, seen later, must be merged with them.
+    epsilon_low, epsilon_high : float
+        The bounds proved: those asked for, or 0 if everything is merged.
+    beta : float
+        Probability with which the claim may be false.
+    nmil : float
+        Share of the information in the released values that is lost, as counted; 1 if everything is merged.
+    records_to_choose, records_to_prove : int
+        Sizes of the two halves.
+    candidates, passed : int
+        Partitions in the family besides merging everything, and how many of them passed before the first failure.
+    need : RecordsNeeded or None
+        What it would take to keep every value that looks safe as counted; None if all of them are kept. It looks at all
+        the records, those that choose too, so it estimates and proves nothing.
+    """
+
+    merged: Mask = field(repr=False)
+    epsilon_low: float
+    epsilon_high: float
+    beta: float
+    nmil: float
+    records_to_choose: int
+    records_to_prove: int
+    candidates: int
+    passed: int
+    need: RecordsNeeded | None = field(repr=False)
+
+    @property
+    def epsilon(self) -> float:
+        """The bound on abs(log-lift) that is proved."""
+        return max(self.epsilon_low, self.epsilon_high)
+
+    @property
+    def keeps_nothing(self) -> bool:
+        """Whether nothing but merging everything is proved."""
+        return bool(self.merged.all())
+
+    @property
+    def sentence(self) -> str:
+        """The claim in plain words."""
+        if self.keeps_nothing:
+            start = "The records prove no epsilon for any release that keeps a value: everything is merged."
+        else:
+            start = (
+                f"If the records are a random sample, then with {1 - self.beta:.1%} confidence no log-lift of the "
+                f"release is below -{self.epsilon_low:.3g} or above {self.epsilon_high:.3g} nats. "
+                f"{int((~self.merged).sum()):,} values are kept, {int(self.merged.sum()):,} merged."
+            )
+        return start if self.need is None else f"{start} {self.need.sentence}"
+
+
+def certified_partition(
+    counts: ArrayLike,
+    *,
+    epsilon: float,
+    rng: np.random.Generator,
+    beta: float = 0.05,
+    epsilon_low: float | None = None,
+    epsilon_high: float | None = None,
+    prior: ArrayLike | None = None,
+    share: float = 0.5,
+) -> CertifiedPartition:
+    """Choose which values to merge on one half of the records and prove the choice on the other (C2).
+
+    Parameters
+    ----------
+    counts : array of whole numbers, secrets x released values
+        Records of each pair, before any mechanism.
+    epsilon : float
+        The bound asked for; ``epsilon_low`` and ``epsilon_high`` replace it on their side. ``epsilon_low=inf`` asks for
+        the high side alone (pointwise maximal leakage), which needs far fewer records.
+    rng : numpy.random.Generator
+        Deals the records to the two halves, once.
+    beta, prior
+        As for `certify_counts`.
+    share : float
+        Share of the records that choose.
+
+    Guarantees
+    ----------
+    If the records are independent draws from the population, the rows are all its secrets, and every value that is not
+    in the table is released as the merged ones are, then the log-lifts of the release exceed the bounds claimed with
+    probability at most beta. Merged values may be replaced by any draw that does not look at value or secret.
+    Given the first half, the partitions are a fixed sequence, and merging everything, which starts it, has no risk.
+    They are tested on the second half in that order, each at level beta, up to the first failure. A false claim is made
+    only if the first partition that breaks the bounds passes its test: probability at most beta, for the whole
+    sequence. That is for *one* question: whoever asks for several epsilons of the same records divides beta by them.
+    """
+    table = checked_counts(counts)
+    known = checked_prior(prior, table)
+    bounds = sides(epsilon, epsilon_low=epsilon_low, epsilon_high=epsilon_high)
+    joint = Joint.from_counts(table[:, table.sum(axis=0) > 0])
+    design, test = split_counts(table, rng=rng, share=share)
+    order = _order_to_keep(design, bounds, beta=checked_beta(beta), prior=known)
+    passes = _passes(_kept_and_bins(test, order), _kept_and_bins(design, order), bounds, beta=beta, prior=known)
+    passed = int(np.argmin(np.append(passes, False)))
+    merged = np.ones(table.shape[1], dtype=np.bool_)
+    merged[order[:passed]] = False
+    merged.setflags(write=False)
+    seen = table.sum(axis=0) > 0
+    return CertifiedPartition(
+        merged=merged,
+        epsilon_low=bounds[0] if passed else 0.0,
+        epsilon_high=bounds[1] if passed else 0.0,
+        beta=beta,
+        nmil=nmil(joint, merged[seen]) if passed else 1.0,
+        records_to_choose=int(design.sum()),
+        records_to_prove=int(test.sum()),
+        candidates=len(order),
+        passed=passed,
+        need=_need_of_the_rest(table, order, passed, bounds, beta=beta, prior=known, share=share),
+    )
+
+
+def _order_to_keep(design: Matrix, bounds: tuple[float, float], *, beta: float, prior: Vector | None) -> Order:
+    """Values in the order in which they are kept, safest first; rare and unseen ones never are, nor is the last."""
+    common = design.sum(axis=0) > COMMON * design.sum()
+    low, high = table_bounds(design, beta=beta, prior=prior, common=None if prior is not None else common)
+    beyond = excess(low, high, bounds).max(axis=0)
+    order = np.argsort(beyond, kind="stable")
+    # Something must be left to merge: it is where values go that nobody has seen yet.
+    return order[: min(int(np.isfinite(beyond).sum()), len(order) - 1)]
+
+
+def _kept_and_bins(table: Matrix, order: Order) -> Matrix:
+    """Columns kept, in order, then the merged rest after each of them; rows as they were."""
+    kept = table[:, order]
+    return np.hstack([kept, table.sum(axis=1, keepdims=True) - np.cumsum(kept, axis=1)])
+
+
+def _passes(table: Matrix, design: Matrix, bounds: tuple[float, float], *, beta: float, prior: Vector | None) -> Mask:
+    """Which partitions pass: all values kept so far, and the rest merged, within the bounds."""
+    size = table.shape[1] // 2
+    if size == 0:
+        return np.zeros(0, dtype=np.bool_)
+    secret, total = table[:, [0, size]].sum(axis=1), table[:, [0, size]].sum()
+    common = design.sum(axis=0) > COMMON * design[:, [0, size]].sum()
+    low, high = log_lift_limits(
+        table, table.sum(axis=0), secret[:, None], total, beta=beta,
+        prior=None if prior is None else prior[:, None], common=None if prior is not None else common,
+    )  # fmt: skip
+    return _all_so_far(excess(low, high, bounds) <= 0, size)
+
+
+def _all_so_far(fine: Mask, size: int) -> Mask:
+    """Of columns as in `_kept_and_bins`: where the bin and every value kept so far are fine for each secret."""
+    columns = np.asarray(fine.all(axis=0))
+    return np.asarray(np.logical_and.accumulate(columns[:size]) & columns[size:])
+
+
+def _need_of_the_rest(
+    table: Matrix, order: Order, passed: int, bounds: tuple[float, float], *, beta: float, prior: Vector | None,
+    share: float,
+) -> RecordsNeeded | None:  # fmt: skip
+    """What it takes to keep all values that look safe as counted; None if they are kept or there are none."""
+    if len(order) == 0:
+        return None
+    both = _kept_and_bins(table, order)
+    size = len(order)
+    values = counted_log_lift(both, prior if prior is not None else table.sum(axis=1) / table.sum())
+    safe = _all_so_far(excess(-values, values, bounds) <= TOLERANCE, size)
+    # A bin may be unsafe for a while and safe again once more values are kept, and so may none at all.
+    wanted = int(np.flatnonzero(safe)[-1]) + 1 if safe.any() else 1
+    if wanted <= passed:
+        return None
+    release = both[:, [*range(wanted), size + wanted - 1]]
+    common = None if prior is not None else release.sum(axis=0) > COMMON * table.sum()
+    need = records_needed(
+        release, epsilon=max(bounds), beta=beta, epsilon_low=bounds[0], epsilon_high=bounds[1], prior=prior,
+        common=common,
+    )  # fmt: skip
+    names = [*order[:wanted].tolist(), MERGED]
+    return replace(need, needed=need.needed / (1 - share), released=names[need.released])

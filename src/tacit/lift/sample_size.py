@@ -1,0 +1,173 @@
+"""How many records a certificate would need: an estimate from the shares counted so far."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.special import ndtr, ndtri
+
+from tacit.errors import ArgumentError
+from tacit.lift.certificates import (
+    Side,
+    checked_counts,
+    checked_mask,
+    checked_prior,
+    counted_log_lift,
+    excess,
+    table_bounds,
+)
+from tacit.lift.intervals import Numbers, checked_beta, log_lift_limits
+from tacit.lift.joint import Mask, Matrix, Vector
+from tacit.lift.measures import sides
+
+MERGED: Final = -1
+"""Column that stands for the merged values where a partition is meant, not a table."""
+
+_MOST_RECORDS: Final = 1e15
+_MOST_CELLS_SEARCHED: Final = 256
+
+
+@dataclass(frozen=True)
+class RecordsNeeded:
+    """How many records would prove what was asked, if the shares stay as counted: an estimate, not a promise.
+
+    Attributes
+    ----------
+    epsilon_low, epsilon_high, beta : float
+        What was asked.
+    records : float
+        Records there are now.
+    needed : float
+        Records with which the proof would succeed with about the chance asked for; inf if no number would do.
+    low_now, high_now : float
+        What those there are prove, each side by itself, if the mechanism was fixed without looking at them.
+    counted : float
+        Log-lift, as counted, of the cell that decides.
+    secret, released, side
+        The cell (row, column) and side that decide: that need the most records. The column may be `MERGED`.
+    """
+
+    epsilon_low: float
+    epsilon_high: float
+    beta: float
+    records: float
+    needed: float
+    low_now: float
+    high_now: float
+    counted: float
+    secret: int
+    released: int
+    side: Side
+
+    @property
+    def sentence(self) -> str:
+        """The answer in plain words."""
+        asked = self.epsilon_low if self.side == "low" else self.epsilon_high
+        value = "the merged values" if self.released == MERGED else f"released value {self.released}"
+        cell = f"secret {self.secret} at {value}"
+        if np.isinf(self.needed):
+            return (
+                f"No number of records would prove {asked:.3g} nats as things stand: {cell} was counted with a "
+                f"log-lift of {self.counted:.3g}."
+            )
+        if self.needed <= self.records:
+            return f"The {self.records:,.0f} records there are should prove {asked:.3g} nats."
+        return (
+            f"About {self.needed:,.0f} records, instead of {self.records:,.0f}, would prove {asked:.3g} nats; {cell} "
+            f"needs the most, on its {self.side} side."
+        )
+
+
+def records_needed(
+    counts: ArrayLike,
+    *,
+    epsilon: float,
+    beta: float = 0.05,
+    epsilon_low: float | None = None,
+    epsilon_high: float | None = None,
+    prior: ArrayLike | None = None,
+    common: ArrayLike | None = None,
+    chance: float = 0.9,
+) -> RecordsNeeded:
+    """How many records `certify_counts` would need to prove epsilon for this release, if its shares stay as counted.
+
+    Parameters
+    ----------
+    counts : array of whole numbers, secrets x released values
+        Records of each pair, after the mechanism.
+    epsilon, epsilon_low, epsilon_high : float
+        What is asked, as for `certified_partition`; that one proves with a part of its records, so divide by the part.
+    beta, prior, common
+        As for `certify_counts`.
+    chance : float
+        With which the proof should succeed in the cell that needs the most records.
+
+    Guarantees
+    ----------
+    For ``needed`` none: it is an estimate, as good as the counts of the cell that decides. ``low_now`` and ``high_now``
+    are those of `certify_counts`, under its preconditions.
+    """
+    table = checked_counts(counts)
+    known = checked_prior(prior, table)
+    bounds = sides(epsilon, epsilon_low=epsilon_low, epsilon_high=epsilon_high)
+    if not 0 < chance < 1:
+        raise ArgumentError(f"chance is {chance}; it is a probability, between 0 and 1")
+    # So many standard errors from the bound that the limit, which adds its own, still stays within it.
+    cautious = float(ndtr(ndtri(checked_beta(beta)) - ndtri(chance)))
+    mask = None if common is None else checked_mask(common, table.shape[1])
+    now = table_bounds(table, beta=beta, prior=known, common=mask)
+    cells = _hardest_cells(table, bounds, known)
+    needed, worst = _search(table, cells, bounds, beta=cautious, prior=known, common=mask)
+    secret, released = divmod(int(cells[worst]), table.shape[1])
+    counted = counted_log_lift(table, known)
+    beyond_low = -counted[secret, released] - bounds[0]
+    beyond_high = counted[secret, released] - bounds[1]
+    return RecordsNeeded(
+        epsilon_low=bounds[0], epsilon_high=bounds[1], beta=beta, records=float(table.sum()), needed=needed,
+        low_now=max(float(now[0].max()), 0.0), high_now=max(float(now[1].max()), 0.0),
+        counted=float(counted[secret, released]), secret=secret, released=released,
+        side="low" if beyond_low >= beyond_high else "high",
+    )  # fmt: skip
+
+
+def _hardest_cells(table: Matrix, bounds: tuple[float, float], prior: Vector | None) -> NDArray[np.intp]:
+    """Flat indices of the cells that need the most records, as the normal approximation has it, hardest first."""
+    values = counted_log_lift(table, prior)
+    room = np.maximum(np.minimum(values + bounds[0], bounds[1] - values), 0.0)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        spread = (1 - table / table.sum(axis=0)) / table
+        need = np.where((room > 0) & (table > 0), spread / room**2, np.inf)
+    return np.argsort(-need, axis=None, kind="stable")[:_MOST_CELLS_SEARCHED]
+
+
+def _search(
+    table: Matrix, cells: NDArray[np.intp], bounds: tuple[float, float], *, beta: float, prior: Vector | None,
+    common: Mask | None,
+) -> tuple[float, int]:  # fmt: skip
+    """The smallest number of records at which every cell is within its bounds, and the last cell to be so."""
+    row, column = np.unravel_index(cells, table.shape)
+    shares = (table[row, column], table.sum(axis=0)[column], table.sum(axis=1)[row])
+    total = float(table.sum())
+    known = None if prior is None else prior[row]
+    mask = None if common is None else common[column]
+
+    def beyond(records: float) -> Numbers:
+        pair, value, secret = (np.minimum(share / total * records, records) for share in shares)
+        # Scaling rounds: a part must not exceed its whole.
+        value = np.minimum(np.maximum(value, pair), records)
+        low, high = log_lift_limits(
+            np.minimum(pair, secret), value, np.maximum(secret, pair), records, beta=beta, prior=known, common=mask
+        )
+        return excess(low, high, bounds)
+
+    few, many = 0.0, np.log(_MOST_RECORDS)
+    at_end = beyond(_MOST_RECORDS)
+    if not (at_end <= 0).all():
+        return np.inf, int(np.argmax(at_end))
+    while many - few > 0.01:
+        middle = (few + many) / 2
+        few, many = (few, middle) if (beyond(float(np.exp(middle))) <= 0).all() else (middle, many)
+    return float(np.ceil(np.exp(many))), int(np.argmax(beyond(float(np.exp(few)))))
