@@ -281,6 +281,49 @@ class TestInputs:
         assert high[0] == pytest.approx(-np.log(fitted.prior_))
         assert np.isfinite(low[1]).all()
 
+    def test_a_missing_cell_where_none_was_missing_and_a_number_far_out_are_doubt_too(self):
+        d = mixed(300)
+        fitted = AutoLogLift(learners=("linear",), random_state=0).fit(d.X, d.s)
+        for column, value in (("age", np.nan), ("town", None), ("age", 1e300), ("age", -1_000.0)):
+            strange = d.X.head(3).copy()
+            strange.loc[1, column] = value
+            assert np.isinf(fitted.score_samples(strange)).tolist() == [False, True, False], (column, value)
+            assert fitted.unseen(strange).tolist() == [False, True, False]
+        holed = d.X.copy()
+        holed.loc[::9, "age"] = np.nan
+        fitted = AutoLogLift(**LINEAR).fit(holed, d.s)
+        assert not fitted.unseen(holed).any()
+
+    def test_numbers_of_any_size_are_learned_from(self):
+        rng = np.random.default_rng(0)
+        X = np.column_stack([rng.choice([-1e300, 1e300], size=200), rng.normal(size=200)])
+        s = (X[:, 0] > 0).astype(int)
+        fitted = AutoLogLift(folds=2, doubt=False, random_state=0).fit(X, s)
+        assert fitted.score(X, s) > 0.3
+
+    def test_pandas_missing_values_of_every_type_are_read(self):
+        s = np.arange(60) % 2
+        frame = pd.DataFrame(
+            {
+                "text": pd.array(["a", None, "b"] * 20, dtype="string"),
+                "flag": pd.array([True, None, False] * 20, dtype="boolean"),
+                "whole": pd.array([1, None, 3] * 20, dtype="Int64"),
+                "kind": pd.Categorical(["x", None, "y"] * 20),
+            }
+        )
+        fitted = CountLogLift().fit(frame, pd.array(np.where(s, "yes", "no"), dtype="string"))
+        assert np.isfinite(fitted.log_lift(frame)).all()
+        assert fitted.encoder_.kinds == ("category", "category", "number", "category")
+
+    def test_numbers_beside_text_in_a_list_stay_numbers(self):
+        rows = [[1.5, "a", 3], [2.5, "b", 4]] * 5
+        assert CountLogLift().fit(rows, [0, 1] * 5).encoder_.kinds == ("number", "category", "number")
+
+    def test_secrets_that_read_alike_but_differ_are_refused(self):
+        for secrets in ([1, "1", "b"], [None, "(missing)", "b"]):
+            with pytest.raises(DataError, match="two different secrets both read"):
+                CountLogLift().fit([[1], [2], [3]], np.array(secrets, dtype=object))
+
     def test_dates_and_booleans_are_read(self):
         rng = np.random.default_rng(0)
         s = rng.integers(2, size=200)

@@ -6,6 +6,7 @@ import io
 import pickle
 import zipfile
 from collections import Counter
+from functools import partial
 
 import numpy as np
 import pytest
@@ -18,6 +19,7 @@ from scipy.special import log_softmax
 from scipy.stats import binomtest
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.ensemble import RandomForestClassifier
+from sklearn.linear_model import LogisticRegression
 
 from tacit import (
     ArgumentError,
@@ -32,10 +34,12 @@ from tacit import (
 )
 from tacit.learn.association import association_test
 from tacit.learn.blending import best_weights, blend, log_loss
+from tacit.learn.doubt import redrawn, stretch
 from tacit.learn.evidence import binomial_limits, calibration, shuffled_test
 from tacit.learn.folds import fold_of_each, learn_and_check
 from tacit.learn.linear import _objective, train_linear, with_products
 from tacit.learn.net import Network, _Trainer, train_networks
+from tacit.learn.trees import train_trees
 
 
 def logistic(n: int, slope: float, seed: int = 0, columns: int = 3):
@@ -283,13 +287,37 @@ class Strange(ClassifierMixin, BaseEstimator):
         return np.full((X.shape[0], len(self.classes_)), 1 / len(self.classes_))
 
 
+class TestDoubt:
+    def test_where_nothing_is_learned_the_interval_still_has_width(self):
+        rng = np.random.default_rng(0)
+        for n in (30, 400):
+            X, s = rng.normal(size=(n, 2)), np.arange(n) % 2
+            fitted = AutoLogLift(learners=("linear",), folds=2, random_state=0).fit(X, s)
+            low, high = fitted.log_lift_interval(X)
+            # Three numbers of which nobody can know more than n records tell.
+            assert ((high - fitted.log_lift(X)).max(), (fitted.log_lift(X) - low).min()) >= (0, 1.9 * np.sqrt(3 / n))
+
+    def test_drawn_secrets_follow_the_posteriors(self):
+        lift = np.tile(np.log([[1.6, 0.4]]), (20_000, 1))
+        drawn = redrawn(lift, np.array([0.5, 0.5]), np.random.default_rng(0))
+        assert drawn.mean() == pytest.approx(0.2, abs=0.015)
+
+    def test_the_stretch_covers_what_it_aims_at(self):
+        rng = np.random.default_rng(0)
+        spread = rng.uniform(0.1, 1.0, size=(5_000, 1))
+        known = np.zeros((5_000, 1))
+        factor = stretch(3 * spread * rng.normal(size=(5_000, 1)), known, spread)
+        # Errors three times as wide as the spread, at 98% instead of 95%.
+        assert factor == pytest.approx(3 * 2.326 / 1.96, rel=0.05)
+
+
 class TestFiles:
     @pytest.mark.parametrize(
         "estimator",
         [
             CountLogLift(),
             AutoLogLift(folds=2, random_state=0),
-            ClassifierLogLift(RandomForestClassifier(5, max_depth=3), folds=2, random_state=0),
+            ClassifierLogLift(LogisticRegression(), folds=2, random_state=0),
         ],
         ids=lambda estimator: type(estimator).__name__,
     )
@@ -317,6 +345,43 @@ class TestFiles:
             save_model(ClassifierLogLift(Strange(), folds=2).fit(X, s), tmp_path / "model.tacit")
         assert not (tmp_path / "model.tacit").exists()
 
+    def test_a_forest_of_compiled_trees_is_not_saved(self, tmp_path):
+        X, s = logistic(60, 1.0)
+        forest = ClassifierLogLift(RandomForestClassifier(3), folds=2, doubt=False).fit(X, s)
+        with pytest.raises(ArgumentError, match="cannot be saved safely"):
+            save_model(forest, tmp_path / "model.tacit")
+
+    @pytest.mark.parametrize("secrets", [2, 4])
+    def test_boosted_trees_as_arrays_say_what_scikit_learns_say(self, secrets):
+        rng = np.random.default_rng(0)
+        ordinal = np.column_stack([rng.normal(size=600), rng.integers(6, size=600) * 2.0, rng.integers(9, size=600)])
+        ordinal[::7, 0] = ordinal[::9, 1] = np.nan
+        s = (np.nan_to_num(ordinal[:, 1]).astype(int) // 2 + rng.integers(2, size=600)) % secrets
+        parts = (np.arange(500), np.arange(500, 600))
+        model = train_trees(ordinal, np.array([False, True, True]), s, *parts, secrets=secrets, random_state=0)
+        fresh = np.column_stack([rng.normal(size=200) * 3, rng.integers(20, size=200), rng.integers(9, size=200)])
+        fresh[::5, :] = np.nan
+        assert len(model.classifier._predictors) > 3
+        np.testing.assert_allclose(model.portable().log_posterior(fresh), model.log_posterior(fresh), atol=1e-12)
+
+    def test_trees_that_lead_astray_fail_and_do_not_read_elsewhere(self, tmp_path):
+        X, s = logistic(200, 2.0)
+        fitted = AutoLogLift(learners=("trees",), folds=2, doubt=False, random_state=0).fit(X, s)
+        save_model(fitted, tmp_path / "model.tacit")
+        hostile = tmp_path / "hostile.tacit"
+        with zipfile.ZipFile(tmp_path / "model.tacit") as good, zipfile.ZipFile(hostile, "w") as bad:
+            for name in good.namelist():
+                data = good.read(name)
+                if name.endswith(".npy"):
+                    array = np.load(io.BytesIO(data))
+                    if array.dtype == np.int64 and array.size > 5:
+                        out = io.BytesIO()
+                        np.save(out, np.full_like(array, 4_000_000_000))
+                        data = out.getvalue()
+                bad.writestr(name, data)
+        with pytest.raises(SourceError, match="is not a model"):
+            load_model(hostile)
+
     def test_a_pickle_is_refused_unread(self, tmp_path):
         class Bomb:
             def __reduce__(self):
@@ -330,20 +395,31 @@ class TestFiles:
         (tmp_path / "model.tacit").write_bytes(skops.io.dumps(Strange()))
         with pytest.raises(SourceError, match=r"Strange, which no model"):
             load_model(tmp_path / "model.tacit")
+        (tmp_path / "model.tacit").write_bytes(skops.io.dumps(partial(print, "run")))
+        with pytest.raises(SourceError, match=r"which no model"):
+            load_model(tmp_path / "model.tacit")
 
-    @pytest.mark.parametrize("harm", ["cut", "bits", "empty", "other", "json"])
+    @pytest.mark.parametrize("harm", ["cut", "bits", "empty", "other", "json", "deep", "shape", "lacking"])
     def test_a_damaged_file_is_refused(self, harm, tmp_path):
         path = tmp_path / "model.tacit"
         save_model(CountLogLift().fit([[1], [2], [2]], [0, 1, 0]), path)
         data = path.read_bytes()
-        if harm == "json":
-            out = io.BytesIO()
-            with zipfile.ZipFile(out, "w") as archive:
-                archive.writestr("schema.json", '{"__class__": "os", "__module__": "system"}')
-            data = out.getvalue()
-        harmed = {"cut": data[: len(data) // 2], "bits": b"\0" * len(data), "empty": b"", "json": data}
-        harmed["other"] = skops.io.dumps(RandomForestClassifier())
-        path.write_bytes(harmed[harm])
+        with zipfile.ZipFile(path) as archive:
+            parts = {name: archive.read(name) for name in archive.namelist()}
+        schema = parts["schema.json"]
+        wrong = io.BytesIO()
+        np.save(wrong, np.zeros((3, 3, 3)))
+        schemas = {"json": b"{", "deep": b"[" * 100_000, "lacking": schema.replace(b'"prior_"', b'"prior"')}
+        parts["schema.json"] = schemas.get(harm, schema)
+        if harm == "shape":
+            parts |= {name: wrong.getvalue() for name in parts if name.endswith(".npy")}
+        out = io.BytesIO()
+        with zipfile.ZipFile(out, "w") as archive:
+            for name, part in parts.items():
+                archive.writestr(name, part)
+        harmed = {"cut": data[: len(data) // 2], "bits": b"\0" * len(data), "empty": b""}
+        harmed["other"] = skops.io.dumps(LogisticRegression())
+        path.write_bytes(harmed.get(harm, out.getvalue()))
         with pytest.raises(SourceError, match="is not a model"):
             load_model(path)
 

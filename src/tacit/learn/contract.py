@@ -16,7 +16,16 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_dat
 from threadpoolctl import ThreadpoolController
 
 from tacit.errors import ArgumentError, ColumnError, DataError
-from tacit.learn.encoding import Cells, Encoder, Features, cells_of_array, cells_of_frame, cells_of_sparse, frame_of
+from tacit.learn.encoding import (
+    Cells,
+    Encoder,
+    Features,
+    cells_of_array,
+    cells_of_frame,
+    cells_of_sparse,
+    frame_of,
+    is_missing,
+)
 
 Floats = NDArray[np.float64]
 Codes = NDArray[np.int64]
@@ -41,6 +50,21 @@ def checked_confidence(confidence: float) -> float:
     if not 0 < confidence < 1:
         raise ArgumentError(f"confidence is a probability between 0 and 1; got {confidence}")
     return confidence
+
+
+def _holds_text(rows: Sequence[Any]) -> bool:
+    return any(isinstance(row, (list, tuple)) and any(isinstance(cell, str) for cell in row) for row in rows)
+
+
+def spoken_secrets(values: NDArray[Any]) -> NDArray[Any]:
+    """Secrets of any type as text; two that would read the same are refused, because their records would mingle."""
+    said = np.array(["(missing)" if is_missing(value) else str(value) for value in values])
+    met: dict[str, Any] = {}
+    for value, text in zip(values, said.tolist(), strict=True):
+        key = None if is_missing(value) else value
+        if met.setdefault(text, key) != key or type(met[text]) is not type(key):
+            raise DataError(f"two different secrets both read {text!r}: give them different names")
+    return said
 
 
 class LogLiftEstimator(ClassifierMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
@@ -81,7 +105,7 @@ class LogLiftEstimator(ClassifierMixin, TransformerMixin, BaseEstimator):  # typ
         if len(secret) != len(cells):
             raise DataError(f"{len(cells):,} records and {len(secret):,} secrets: inconsistent numbers of samples")
         if secret.dtype == object:
-            secret = np.array(["(missing)" if v is None or v != v else str(v) for v in secret])
+            secret = spoken_secrets(secret)
         elif secret.dtype.kind == "f" and not np.isfinite(secret).all():
             raise DataError("Input y contains NaN or infinity: every record needs a secret")
         check_classification_targets(secret)
@@ -107,7 +131,7 @@ class LogLiftEstimator(ClassifierMixin, TransformerMixin, BaseEstimator):  # typ
     def log_lift_interval(self, X: Any, *, confidence: float = 0.95) -> tuple[Floats, Floats]:
         """Lower and upper end of every log-lift, records x secrets.
 
-        How they are made is said by each estimator. A level that was not there while learning may mean anything.
+        How they are made is said by each estimator. A cell unlike any that was learned from may mean anything.
         """
         checked_confidence(confidence)
         check_is_fitted(self)
@@ -120,14 +144,19 @@ class LogLiftEstimator(ClassifierMixin, TransformerMixin, BaseEstimator):  # typ
     def score_samples(self, X: Any) -> Floats:
         """Risk of every record: the largest absolute log-lift over the secrets.
 
-        A record with a level that was not there while learning has infinite risk: whatever the other cells say, nobody
-        knows what that one does.
+        A record with a cell unlike any that was learned from (a level never met, a missing cell where none was missing,
+        a number far out of range) has infinite risk: whatever the other cells say, nobody knows what that one does.
         """
         check_is_fitted(self)
         features = self.encoder_.encode(self._cells(X, reset=False))
         with one_thread():
             risk = np.abs(self._log_lift(features)).max(axis=1)
         return np.where(features.unseen, np.inf, risk)
+
+    def unseen(self, X: Any) -> NDArray[np.bool_]:
+        """Which records have a cell unlike any that was learned from, so that their log-lift is a mere guess."""
+        check_is_fitted(self)
+        return self.encoder_.encode(self._cells(X, reset=False)).unseen
 
     def transform(self, X: Any) -> Floats:
         """The same as ``log_lift``, for pipelines."""
@@ -174,6 +203,9 @@ class LogLiftEstimator(ClassifierMixin, TransformerMixin, BaseEstimator):  # typ
                 raise DataError(f"Found array with {len(frame)} sample(s) and {len(frame.columns)} feature(s): no data")
             validate_data(self, X, reset=reset, skip_check_array=True)
             return cells_of_frame(frame, as_category=self._as_category(list(frame.columns)))
+        if isinstance(X, (list, tuple)) and _holds_text(X):
+            # numpy would turn the numbers beside the text into text.
+            X = np.array(X, dtype=object)
         array = validate_data(self, X, reset=reset, accept_sparse="csr", dtype=None, ensure_all_finite="allow-nan")
         if sparse.issparse(array):
             return cells_of_sparse(sparse.csr_array(array, dtype=np.float64))

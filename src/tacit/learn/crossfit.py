@@ -15,7 +15,7 @@ from tacit.learn.association import association_test
 from tacit.learn.blending import best_weights, blend, log_loss
 from tacit.learn.candidates import Learner, Lesson, Model, View
 from tacit.learn.contract import Codes, Floats, LogLiftEstimator
-from tacit.learn.doubt import interval, redrawn, stretch
+from tacit.learn.doubt import interval, least_error, redrawn, stretch
 from tacit.learn.encoding import Features
 from tacit.learn.folds import fold_of_each, learn_and_check
 
@@ -99,6 +99,7 @@ class CrossFitted(LogLiftEstimator):
         self.fold_ = fold_of_each(secret, min(int(self.folds), max(2, len(secret) // 2)), rng)
         self.ensemble_, lifts = self._cross_fitted(view, learners, secret, rng, stage="learning")
         self._judge(learners, lifts, secret)
+        self.least_error_ = least_error(self.prior_, records=len(secret), columns=features.shape[1])
         self.doubt_factor_ = self.association_p_value_ = float("nan")
         if self.doubt:
             self.association_p_value_ = association_test(view.design, secret, rng)
@@ -163,7 +164,8 @@ class CrossFitted(LogLiftEstimator):
             raise ArgumentError("no intervals were prepared: fit the estimator with doubt=True")
         lifts = self._by_fold(features)
         spread = _spread(lifts, self.common_spread_)
-        return interval(_mean(lifts, self.prior_), spread, self.doubt_factor_, self.prior_, confidence)
+        middle = _mean(lifts, self.prior_)
+        return interval(middle, spread, self.doubt_factor_, self.least_error_, self.prior_, confidence)
 
 
 def _mean(lifts: Floats, prior: Floats) -> Floats:

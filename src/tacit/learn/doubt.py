@@ -33,7 +33,17 @@ def stretch(found: Floats, known: Floats, spread: Floats) -> float:
     return float(np.quantile(ratio, AIM) / ndtri(0.5 + USUAL_CONFIDENCE / 2))
 
 
-def interval(middle: Floats, spread: Floats, factor: float, prior: Floats, confidence: float) -> tuple[Floats, Floats]:
-    """Lower and upper end; no posterior exceeds 1."""
-    reach = float(ndtri(0.5 + confidence / 2)) * factor * np.maximum(spread, LEAST_SPREAD)
+def least_error(prior: Floats, *, records: int, columns: int) -> Floats:
+    """The standard error of a log-lift that depends on every column by one number: nobody can know it better.
+
+    It is what is left of doubt where models learned nothing and so agree that there is nothing.
+    """
+    return np.asarray(np.sqrt((columns + 1) * (1 - prior) / (prior * records)))
+
+
+def interval(
+    middle: Floats, spread: Floats, factor: float, least: Floats, prior: Floats, confidence: float
+) -> tuple[Floats, Floats]:
+    """Lower and upper end, at least as far out as the least error says; no posterior exceeds 1."""
+    reach = float(ndtri(0.5 + confidence / 2)) * np.maximum(factor * np.maximum(spread, LEAST_SPREAD), least)
     return middle - reach, np.minimum(middle + reach, np.maximum(-np.log(prior), middle))

@@ -23,7 +23,11 @@ MOST_DENSE_COLUMNS = 256
 # Beyond this kurtosis a few extreme cells would set the scale of a column; their logarithm does not.
 HEAVY_TAIL = 8.0
 
+# Standard deviations from the centre beyond which a number is taken for this one.
+FURTHEST = 1e3
+
 UNSEEN = -1
+KINDS: tuple[Kind, ...] = ("number", "category")
 
 
 @dataclass(frozen=True)
@@ -41,21 +45,19 @@ class Cells:
 
 @dataclass(frozen=True)
 class Features:
-    """Encoded records. ``codes`` counts the levels of categories, 0 = missing; ``UNSEEN`` is a level never met."""
+    """Encoded records. ``codes`` counts the levels of categories, 0 = missing; ``UNSEEN`` is a level never met.
+
+    ``unseen`` marks the records with a cell unlike any that was learned from: a level never met, a missing cell where
+    none was missing, a number further outside the range than the range is wide.
+    """
 
     numbers: Floats
     codes: Codes
+    unseen: NDArray[np.bool_]
     sparse: Any = None
 
     def __len__(self) -> int:
         return int(self.sparse.shape[0] if self.sparse is not None else len(self.numbers))
-
-    @property
-    def unseen(self) -> NDArray[np.bool_]:
-        """Which records hold a level that was never met while learning."""
-        if self.sparse is not None:
-            return np.zeros(len(self), dtype=bool)
-        return np.asarray((self.codes == UNSEEN).any(axis=1))
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -69,13 +71,16 @@ class Features:
     def rows(self, index: NDArray[Any]) -> Features:
         """Some of the records."""
         if self.sparse is not None:
-            return Features(self.numbers[:0], self.codes[:0], self.sparse[index])
-        return Features(self.numbers[index], self.codes[index])
+            return Features(self.numbers[:0], self.codes[:0], self.unseen[index], self.sparse[index])
+        return Features(self.numbers[index], self.codes[index], self.unseen[index])
 
 
 @dataclass(frozen=True)
 class Encoder:
-    """What was seen of each column while learning: the levels of a category, centre and scale of a number."""
+    """What was seen of each column while learning: the levels of a category; centre, scale and range of a number.
+
+    ``missing`` tells of every column whether a cell of it was missing; the other numbers are of number columns alone.
+    """
 
     names: tuple[str, ...]
     kinds: tuple[Kind, ...]
@@ -83,6 +88,8 @@ class Encoder:
     centre: tuple[float, ...]
     scale: tuple[float, ...]
     heavy: tuple[bool, ...]
+    low: tuple[float, ...]
+    high: tuple[float, ...]
     missing: tuple[bool, ...]
 
     @classmethod
@@ -90,34 +97,46 @@ class Encoder:
         """Levels by frequency, and a scale for every number; a heavy tail is taken by its logarithm."""
         if cells.sparse is not None:
             top = abs(cells.sparse).max(axis=0).toarray().ravel()
-            return cls(cells.names, cells.kinds, (), (), tuple(np.where(top > 0, top, 1.0).tolist()), (), ())
-        levels, centre, scale, heavy, missing = [], [], [], [], []
-        for kind, column in zip(cells.kinds, cells.columns, strict=True):
-            if kind == "category":
-                levels.append(_levels(column))
-                continue
-            seen = column[np.isfinite(column)]
-            tail = _kurtosis(seen) > HEAVY_TAIL
-            middle, width = _centre_and_scale(seen, tail)
-            centre.append(middle)
-            scale.append(width)
-            heavy.append(tail)
-            missing.append(bool(np.isnan(column).any()))
-        return cls(cells.names, cells.kinds, tuple(levels), tuple(centre), tuple(scale), tuple(heavy), tuple(missing))
+            return cls(cells.names, cells.kinds, (), (), tuple(np.where(top > 0, top, 1.0).tolist()), (), (), (), ())
+        of_kind = {kind: [c for c, k in zip(cells.columns, cells.kinds, strict=True) if k == kind] for kind in KINDS}
+        seen = [column[np.isfinite(column)] for column in of_kind["number"]]
+        heavy = tuple(_kurtosis(column) > HEAVY_TAIL for column in seen)
+        middles = [_centre_and_scale(column, tail) for column, tail in zip(seen, heavy, strict=True)]
+        return cls(
+            names=cells.names,
+            kinds=cells.kinds,
+            levels=tuple(map(_levels, of_kind["category"])),
+            centre=tuple(centre for centre, _ in middles),
+            scale=tuple(scale for _, scale in middles),
+            heavy=heavy,
+            low=tuple(float(column.min(initial=np.inf)) for column in seen),
+            high=tuple(float(column.max(initial=-np.inf)) for column in seen),
+            missing=tuple(bool(_is_missing(column).any()) for column in cells.columns),
+        )
 
     def encode(self, cells: Cells) -> Features:
         """Numbers as they are and categories as codes."""
         if cells.sparse is not None:
-            return Features(np.empty((0, 0)), np.empty((0, 0), dtype=np.int64), cells.sparse)
+            nothing = np.zeros(len(cells), dtype=bool)
+            return Features(np.empty((0, 0)), np.empty((0, 0), dtype=np.int64), nothing, cells.sparse)
         if cells.kinds != self.kinds:
             cells = _coerced(cells, self)
         numbers = [c for c, kind in zip(cells.columns, self.kinds, strict=True) if kind == "number"]
         texts = [c for c, kind in zip(cells.columns, self.kinds, strict=True) if kind == "category"]
         codes = [_codes(column, levels) for column, levels in zip(texts, self.levels, strict=True)]
         n = len(cells)
+        unseen = np.zeros(n, dtype=bool)
+        for column, met in zip(cells.columns, self.missing, strict=True):
+            unseen |= _is_missing(column) & (not met)
+        for column, low, high in zip(numbers, self.low, self.high, strict=True):
+            # In halves, because the width of a range may be too large a number.
+            unseen |= (column / 2 < low - high / 2) | (column / 2 > high - low / 2)
+        for column in codes:
+            unseen |= column == UNSEEN
         return Features(
             numbers=np.column_stack(numbers).astype(np.float64) if numbers else np.empty((n, 0)),
             codes=np.column_stack(codes) if codes else np.empty((n, 0), dtype=np.int64),
+            unseen=unseen,
         )
 
     def design(self, features: Features) -> Any:
@@ -134,10 +153,13 @@ class Encoder:
         return stacked.toarray() if stacked.shape[1] <= MOST_DENSE_COLUMNS else stacked
 
     def _scaled(self, numbers: Floats) -> Floats:
-        heavy, flags = np.array(self.heavy, dtype=bool), np.array(self.missing, dtype=bool)
+        heavy = np.array(self.heavy, dtype=bool)
+        flags = np.array([m for m, kind in zip(self.missing, self.kinds, strict=True) if kind == "number"], dtype=bool)
         scaled = numbers.copy()
         scaled[:, heavy] = np.arcsinh(scaled[:, heavy])
         scaled = (scaled - np.array(self.centre)) / np.array(self.scale)
+        # What lies further out is unseen anyway, and must not overflow on its way through a model.
+        scaled = scaled.clip(-FURTHEST, FURTHEST)
         return np.hstack([np.nan_to_num(scaled), np.isnan(numbers[:, flags])])
 
     def ordinal(self, features: Features) -> tuple[Floats, NDArray[np.bool_]]:
@@ -224,19 +246,34 @@ def _as_numbers(column: NDArray[Any]) -> Floats | None:
     if any(isinstance(value, texts) for value in column):
         return None
     try:
-        return np.array([np.nan if value is None else value for value in column], dtype=np.float64)
+        return np.array([np.nan if is_missing(value) else value for value in column], dtype=np.float64)
     except (TypeError, ValueError):
         return None
 
 
 def _text(column: NDArray[Any]) -> NDArray[Any]:
     """Any values as text, missing ones as None."""
-    return np.array([None if value is None or value != value else str(value) for value in column], dtype=object)
+    return np.array([None if is_missing(value) else str(value) for value in column], dtype=object)
+
+
+def is_missing(value: Any) -> bool:
+    """Whether a cell is None, not a number, not a time, or pandas' NA (which will not say whether it is itself)."""
+    if value is None or type(value).__name__ in ("NAType", "NaTType"):
+        return True
+    return isinstance(value, (float, np.floating)) and bool(np.isnan(value))
+
+
+def _is_missing(column: NDArray[Any]) -> NDArray[np.bool_]:
+    if column.dtype != object:
+        return np.asarray(np.isnan(column))
+    return np.array([value is None for value in column], dtype=bool)
 
 
 def _finite(column: Floats, name: str) -> Floats:
     if np.isinf(column).any():
-        raise DataError(f"column '{name}' contains infinity; a number must be finite or missing (NaN)")
+        raise DataError(
+            f"column '{name}' contains infinity; a number must be finite or missing: mend it, or leave it out"
+        )
     return column
 
 
@@ -265,15 +302,17 @@ def _codes(column: NDArray[Any], levels: tuple[str, ...]) -> Codes:
 
 
 def _kurtosis(seen: Floats) -> float:
-    if len(seen) < 2 or not np.ptp(seen):
-        return 0.0
-    z = (seen - seen.mean()) / seen.std()
-    return float((z**4).mean())
+    # Divided first, because the squares of large numbers are infinite.
+    shown = seen / (np.abs(seen).max(initial=0.0) or 1.0)
+    deviation = shown - shown.mean() if len(shown) else shown
+    variance = float((deviation**2).mean()) if len(shown) else 0.0
+    return float((deviation**4).mean() / variance**2) if variance > 1e-30 else 0.0
 
 
 def _centre_and_scale(seen: Floats, heavy: bool) -> tuple[float, float]:
     if not len(seen):
         return 0.0, 1.0
     shown = np.arcsinh(seen) if heavy else seen
-    width = float(shown.std())
-    return float(shown.mean()), width if width > 0 else 1.0
+    top = float(np.abs(shown).max()) or 1.0
+    width = float((shown / top).std()) * top
+    return float((shown / top).mean()) * top, width if width > 0 else 1.0

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from scipy.special import betaincinv, ndtri
 
 from tacit.errors import ArgumentError, DataError
-from tacit.learn.contract import Codes, Floats
+from tacit.learn.contract import Codes, Floats, spoken_secrets
 from tacit.lift.estimate import Estimate
 from tacit.lift.shuffles import LEVEL, Verdict
 
@@ -55,7 +55,8 @@ def evidence_of(estimator: Any, secret: Any, *, random_state: int = 0) -> Eviden
 
     Guarantees
     ----------
-    If the secret is independent of the records, the verdict is "leak" in at most 5% of tables: within a fold,
+    If the secret is independent of the records, and no record is there twice (copies of a person in several folds make
+    everything look like a leak), the verdict is "leak" in at most 5% of tables: within a fold,
     the secrets are exchangeable given the models of the other folds, so the p-value of a fold is exact, and twice the
     mean of p-values is a p-value however they depend on each other. It is careful, so a second exact test looks for an
     association of single columns (``association_test``); each of the two is held to half of the 5%.
@@ -85,7 +86,7 @@ def codes_of(secret: Any, secrets: NDArray[Any]) -> Codes:
     """The place of every secret among ``secrets``."""
     values = np.asarray(secret)
     if values.dtype == object:
-        values = np.array(["(missing)" if v is None or v != v else str(v) for v in values])
+        values = spoken_secrets(values)
     place = np.searchsorted(secrets, values).clip(max=len(secrets) - 1)
     if not (secrets[place] == values).all():
         unknown = values[secrets[place] != values][0]

@@ -21,7 +21,7 @@ from tacit.learn.association import association_test
 from tacit.learn.blending import log_loss
 from tacit.learn.contract import Codes, Floats, LogLiftEstimator
 from tacit.learn.crossfit import Candidate
-from tacit.learn.doubt import interval, redrawn, stretch
+from tacit.learn.doubt import interval, least_error, redrawn, stretch
 from tacit.learn.encoding import Features
 from tacit.learn.folds import fold_of_each
 from tacit.learn.objectives import OBJECTIVES, log_mean, objective_named, objective_value
@@ -233,6 +233,7 @@ class NeuralLogLift(LogLiftEstimator):
                     self.networks_.append(network)
                     self.steps_.append(step)
             self._settle(design, secret, folds)
+        self.least_error_ = least_error(self.prior_, records=n, columns=features.shape[1])
         self.doubt_factor_ = self.association_p_value_ = float("nan")
         if self.doubt and folds:
             self.association_p_value_ = association_test(design, secret, rng)
@@ -284,8 +285,8 @@ class NeuralLogLift(LogLiftEstimator):
     def _interval(self, features: Features, confidence: float) -> tuple[Floats, Floats]:
         if np.isnan(self.doubt_factor_):
             raise ArgumentError("no intervals were prepared: fit the estimator with folds and doubt=True")
-        spread = self._spread(features)
-        return interval(self._log_lift(features), spread, self.doubt_factor_, self.prior_, confidence)
+        middle, spread = self._log_lift(features), self._spread(features)
+        return interval(middle, spread, self.doubt_factor_, self.least_error_, self.prior_, confidence)
 
     def _spread(self, features: Features) -> Floats:
         """Standard deviation over networks of each log-lift; infinite with a single network, which cannot know."""

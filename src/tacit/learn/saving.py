@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
+import io
+import json
 import zipfile
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+from scipy import sparse
+
 from tacit.errors import ArgumentError, SourceError
 from tacit.learn.contract import LogLiftEstimator
+from tacit.learn.crossfit import Ensemble
+from tacit.learn.encoding import Features
+from tacit.learn.trees import TreeModel
 
 SUFFIX = ".tacit"
-# A file may build these and scikit-learn's own estimators, and nothing else.
-TRUSTED = frozenset(
+# A file may build these and nothing else. Forests and support vector machines of scikit-learn's are not among them:
+# they would run compiled code on whatever numbers the file holds.
+OURS = frozenset(
     {
-        "functools.partial",
-        "sklearn.ensemble._hist_gradient_boosting.predictor.TreePredictor",
-        "sklearn.tree._tree.Tree",
-        "sklearn.utils.validation.check_array",
         "tacit.learn.auto.AutoLogLift",
         "tacit.learn.candidates.NothingLearned",
         "tacit.learn.classifier.ClassifierLogLift",
@@ -30,11 +36,30 @@ TRUSTED = frozenset(
         "tacit.learn.net.Network",
         "tacit.learn.net.Networks",
         "tacit.learn.neural.NeuralLogLift",
-        "tacit.learn.trees.TreeModel",
+        "tacit.learn.trees.Forest",
     }
+)
+PLAIN = frozenset(
+    {f"builtins.{name}" for name in ("bool", "dict", "float", "int", "list", "NoneType", "set", "str", "tuple")}
+    | {f"numpy.{name}" for name in ("bool", "dtype", "float32", "float64", "int32", "int64", "ndarray", "str_")}
+    | {"numpy.random.mtrand.RandomState"}
+)
+HARMLESS = (
+    "sklearn.calibration.",
+    "sklearn.discriminant_analysis.",
+    "sklearn.linear_model.",
+    "sklearn.naive_bayes.",
+    "sklearn.neural_network.",
+    "sklearn.pipeline.",
+    "sklearn.preprocessing.",
 )
 # A model of a table of people is some megabytes; a file that unpacks to more than this is not one.
 MOST_BYTES = 2**31
+# What a file that was damaged, or made to harm, can raise while it is read and tried out.
+DAMAGE = (
+    *(zipfile.BadZipFile, ValueError, KeyError, TypeError, AttributeError, IndexError, EOFError, OSError),
+    *(RecursionError, MemoryError, NotImplementedError, ImportError),
+)
 
 
 def save_model(estimator: LogLiftEstimator, path: str | Path) -> None:
@@ -46,20 +71,27 @@ def save_model(estimator: LogLiftEstimator, path: str | Path) -> None:
         If it holds something that could not be loaded safely, such as a classifier of one's own making.
     """
     from sklearn.utils.validation import check_is_fitted
-    from skops import io
+    from skops import io as skops_io
 
     check_is_fitted(estimator)
     kept = {name: value for name, value in vars(estimator).items() if name not in LEFT_OUT}
+    if "progress" in kept:
+        kept["progress"] = None
+    if "ensemble_" in kept:
+        kept["ensemble_"] = _portable(kept["ensemble_"])
     bare = type(estimator).__new__(type(estimator))
-    bare.__dict__.update(kept, **({"progress": None} if "progress" in kept else {}))
-    data = io.dumps(bare)
-    strange = set(io.get_untrusted_types(data=data)) - TRUSTED
+    bare.__dict__.update(kept)
+    data = skops_io.dumps(bare)
+    strange = _strange(data)
     if strange:
         raise ArgumentError(
-            f"a model that holds {min(strange)} cannot be saved safely; use one of Tacit's estimators or a classifier "
-            "of scikit-learn's"
+            f"a model that holds {min(strange)} cannot be saved safely; use one of Tacit's estimators, or a linear "
+            "model, a net or naive Bayes of scikit-learn's"
         )
-    Path(path).write_bytes(data)
+    try:
+        Path(path).write_bytes(data)
+    except OSError as error:
+        raise SourceError(f"cannot write the model {path}: {error.strerror}") from error
 
 
 # What was kept about the training records stays out of the file: it would give their secrets away.
@@ -73,7 +105,7 @@ def load_model(path: str | Path) -> LogLiftEstimator:
     ----------
     A file that would build anything but Tacit's and scikit-learn's estimators is refused before anything is built.
     """
-    from skops import io
+    from skops import io as skops_io
 
     try:
         data = Path(path).read_bytes()
@@ -81,17 +113,60 @@ def load_model(path: str | Path) -> LogLiftEstimator:
         raise SourceError(f"cannot read the model {path}: {error.strerror}") from error
     try:
         _refuse_bombs(path)
-        strange = set(io.get_untrusted_types(data=data)) - TRUSTED
+        strange = _strange(data)
         if strange:
             raise SourceError(f"{path} holds {min(strange)}, which no model of Tacit's does: it is not loaded")
-        estimator: Any = io.loads(data, trusted=sorted(TRUSTED))
-    except (zipfile.BadZipFile, ValueError, KeyError, TypeError, AttributeError, EOFError, OSError) as error:
+        estimator: Any = skops_io.loads(data, trusted=sorted(OURS))
+        if not isinstance(estimator, LogLiftEstimator):
+            raise ValueError(f"it holds a {type(estimator).__name__}")
+        _try_out(estimator)
+    except DAMAGE as error:
+        what = str(error).splitlines()[0][:120] if str(error) else ""
         raise SourceError(
-            f"{path} is not a model of this Tacit's ({type(error).__name__}: {error}); make it anew with --save-model"
+            f"{path} is not a model of this Tacit's ({type(error).__name__}: {what}); make it anew with --save-model"
         ) from error
-    if not isinstance(estimator, LogLiftEstimator) or not hasattr(estimator, "encoder_"):
-        raise SourceError(f"{path} is not a model of Tacit's but a {type(estimator).__name__}")
     return estimator
+
+
+def _try_out(estimator: LogLiftEstimator) -> None:
+    """Score one record of missing cells, so that what does not fit together fails here and not amid the work."""
+    encoder = estimator.encoder_
+    if encoder.levels or encoder.centre:
+        numbers = np.full((1, len(encoder.centre)), np.nan)
+        features = Features(numbers, np.zeros((1, len(encoder.levels)), dtype=np.int64), np.zeros(1, dtype=bool))
+    else:
+        wide = sparse.csr_array((1, len(encoder.scale)))
+        features = Features(np.empty((0, 0)), np.empty((0, 0), dtype=np.int64), np.zeros(1, dtype=bool), wide)
+    lift = estimator._log_lift(features)
+    if lift.shape != (1, len(estimator.secrets_)) or len(estimator.prior_) != len(estimator.secrets_):
+        raise ValueError("secrets, prior and log-lifts do not fit together")
+    if len(encoder.kinds) != len(encoder.levels) + len(encoder.centre) and not features.sparse:
+        raise ValueError("columns and their kinds do not fit together")
+
+
+def _portable(ensemble: Ensemble) -> Ensemble:
+    models = {
+        name: [model.portable() if isinstance(model, TreeModel) else model for model in models]
+        for name, models in ensemble.models.items()
+    }
+    return replace(ensemble, models=models)
+
+
+def _strange(data: bytes) -> set[str]:
+    """What a file would build that is neither Tacit's, nor plain data, nor harmless."""
+    with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        schema = json.loads(archive.read("schema.json"))
+    found = set()
+    waiting = [schema]
+    while waiting:
+        part = waiting.pop()
+        if isinstance(part, dict):
+            if isinstance(part.get("__module__"), str):
+                found.add(f"{part['__module__']}.{part.get('__class__')}")
+            waiting += part.values()
+        elif isinstance(part, list):
+            waiting += part
+    return {name for name in found if name not in OURS | PLAIN and not name.startswith(HARMLESS)}
 
 
 def _refuse_bombs(path: str | Path) -> None:
