@@ -3,7 +3,7 @@
 from tacit.tables.counting import Counts, count, distinct_counts
 from tacit.tables.cutting import Cut, cut, cut_points
 from tacit.tables.drawing import new_key
-from tacit.tables.rewriting import rewrite, scores, with_symbol
+from tacit.tables.rewriting import redraw, rewrite, scores, with_symbol
 from tacit.tables.sources import open_table
 from tacit.tables.symbols import Symbols
 from tacit.tables.table import Column, Table
@@ -21,6 +21,7 @@ __all__ = [
     "distinct_counts",
     "new_key",
     "open_table",
+    "redraw",
     "rewrite",
     "scores",
     "suffix_for",

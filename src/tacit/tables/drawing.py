@@ -17,6 +17,8 @@ KEY_BYTES = 32
 # A draw uses 60 bits: 15 hexadecimal digits of the hash, which fit a signed 64-bit integer.
 BITS = 60
 HEX_DIGITS = BITS // 4
+# As for a Channel: how much the floating-point probabilities of a mechanism may miss a sum of one by.
+SUM_TOLERANCE = 1e-6
 
 
 def new_key(random_state: int | None = None) -> bytes:
@@ -64,22 +66,36 @@ class AliasTable:
         return int(self.symbols[2 * bucket + int(rest >= self.threshold[bucket])])
 
 
-def alias_table(probabilities: ArrayLike) -> AliasTable:
-    """The alias table of a probability vector, made with whole numbers throughout."""
+def checked_distribution(probabilities: ArrayLike, name: str) -> NDArray[np.float64]:
+    """The probabilities as a vector, which must sum to one."""
     vector = np.asarray(probabilities, dtype=np.float64)
     if vector.ndim != 1 or not len(vector) or not np.isfinite(vector).all() or (vector < 0).any():
-        raise ArgumentError("the replacement must be a vector of probabilities")
-    if abs(fsum(vector) - 1) > 1e-6:
-        raise ArgumentError(f"the replacement sums to {fsum(vector):g}, not 1")
+        raise ArgumentError(f"{name} must be a vector of probabilities")
+    if abs(fsum(vector) - 1) > SUM_TOLERANCE:
+        raise ArgumentError(f"{name} sums to {fsum(vector):g}, not 1")
+    return vector
+
+
+def alias_table(probabilities: ArrayLike) -> AliasTable:
+    """The alias table of a probability vector, made with whole numbers throughout."""
+    vector = checked_distribution(probabilities, "the replacement")
     support = np.flatnonzero(vector)
-    shares = _whole_shares([float(p) for p in vector[support]])
-    bucket_bits = max(0, (len(support) - 1).bit_length())
-    size = 1 << (BITS - bucket_bits)
+    shift, threshold, places = alias_lists(vector[support].tolist())
+    return AliasTable(shift, np.array(threshold, np.int64), support[places].astype(np.int64))
+
+
+def alias_lists(probabilities: list[float]) -> tuple[int, list[int], list[int]]:
+    """The shift, thresholds and symbols of an :class:`AliasTable`, for probabilities > 0 that sum to about one.
+
+    Plain lists, because a channel may have a hundred thousand rows of a few entries, for which arrays are slow.
+    """
+    bucket_bits = (len(probabilities) - 1).bit_length()
     buckets = 1 << bucket_bits
-    threshold, other = _vose(shares + [0] * (buckets - len(shares)), size)
-    named = np.concatenate([support, np.full(buckets - len(support), support[0])])
-    symbols = np.column_stack([named, named[other]]).reshape(-1)
-    return AliasTable(BITS - bucket_bits, np.array(threshold, np.int64), symbols.astype(np.int64))
+    shares = _whole_shares(probabilities) + [0] * (buckets - len(probabilities))
+    threshold, other = _vose(shares, 1 << (BITS - bucket_bits))
+    # Buckets beyond the last symbol are the first symbol's, of which they hold nothing.
+    named = [*range(len(probabilities)), *[0] * (buckets - len(probabilities))]
+    return BITS - bucket_bits, threshold, [named[at] for own in range(buckets) for at in (own, other[own])]
 
 
 def _whole_shares(probabilities: list[float]) -> list[int]:

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.tables.drawing import BITS, HEX_DIGITS, AliasTable
+from tacit.tables.channels import BUCKET, MISSING, SHIFT_BITS, THRESHOLD, Draws, other_name, own_name
+from tacit.tables.drawing import BITS, HEX_DIGITS
 from tacit.tables.duckdb_engine import column_type, constant_list, enumeration, identifier, text, variable
 from tacit.tables.levels import level_text, positions_of
 from tacit.tables.symbols import Symbols
@@ -19,9 +20,12 @@ if TYPE_CHECKING:
     import duckdb
 
 CODE = "__tacit_code__"
-SLOT = "__tacit_slot__"
 KEPT = "__tacit_kept__"
+PLACE = "__tacit_place__"
+DRAWN = "__tacit_drawn__"
 BITS_OF_ROW = "__tacit_bits__"
+CELL = "__tacit_cell__"
+SLOT = "__tacit_slot__"
 
 # DuckDB copies a constant for every 2,048 rows. Up to so many combinations of levels that costs next to nothing, and a
 # row finds its entry by position; beyond, a join finds it and a sort puts the rows back in order.
@@ -33,12 +37,16 @@ PACKED = 1 << 62
 
 
 def looked_up(
-    relation: duckdb.DuckDBPyRelation, symbols: Symbols, values: Mapping[str, NDArray[Any]]
+    relation: duckdb.DuckDBPyRelation, symbols: Symbols, values: Mapping[str, NDArray[Any]], *, in_order: bool = True
 ) -> duckdb.DuckDBPyRelation:
-    """The rows, in order, with columns that hold the entry of ``values`` of each row's symbol; null where unseen."""
+    """The rows with columns that hold the entry of ``values`` of each row's symbol; null where unseen.
+
+    They stay in order, unless that is not asked for: whoever sorts them later saves a sort.
+    """
     limit = DENSE_BITS if all(array.dtype == np.bool_ for array in values.values()) else DENSE_NUMBERS
     if prod(len(levels) + 1 for levels in symbols.levels) > limit:
-        return _joined(relation, symbols, values)
+        joined = _joined(relation, symbols, values)
+        return joined.order(identifier(ROW)) if in_order else joined
     parts, sizes, positions = [], [], []
     for name, levels in zip(symbols.columns, symbols.levels, strict=True):
         sql, size, position = _column_code(relation, name, levels)
@@ -117,7 +125,7 @@ def _told_apart(levels: Sequence[Any], kind: str) -> bool:
 def _joined(
     relation: duckdb.DuckDBPyRelation, symbols: Symbols, values: Mapping[str, NDArray[Any]]
 ) -> duckdb.DuckDBPyRelation:
-    """By a join and a sort on the row position, both of which the engine can do on disk."""
+    """By a join, which the engine can do on disk, and which loses the order."""
     import pyarrow as pa
 
     kinds = [column_type(relation, name) for name in symbols.columns]
@@ -145,53 +153,97 @@ def _joined(
     kept = [f"r.{identifier(column)}" for column in relation.columns]
     joined = relation.query(
         "tacit_rows",
-        f"SELECT {', '.join([*kept, *(f's.{p}' for p in payload)])} FROM tacit_rows r LEFT JOIN ({lookup}) s "
-        f"ON {matches} ORDER BY r.{identifier(ROW)}",
+        f"SELECT {', '.join([*kept, *(f's.{p}' for p in payload)])} "
+        f"FROM tacit_rows r LEFT JOIN ({lookup}) s ON {matches}",
     )
     del tacit_symbols
     return joined
 
 
-def _flagged(relation: duckdb.DuckDBPyRelation, symbols: Symbols, kept: NDArray[np.bool_]) -> duckdb.DuckDBPyRelation:
-    """The rows with KEPT, which is false for rows that were never seen."""
-    found = looked_up(relation, symbols, {KEPT: kept})
+def redrawn(relation: duckdb.DuckDBPyRelation, symbols: Symbols, draws: Draws, key: str) -> duckdb.DuckDBPyRelation:
+    """Every released cell of a row that is not kept becomes that of a drawn output."""
+    if (draws.outputs == MISSING).all():
+        placed, _ = _placed(relation, symbols, draws, in_order=True)
+        return _replaced(placed, symbols, dict.fromkeys(symbols.columns, "NULL"))
+    largest = max(len(draws.outputs), *(len(levels) for levels in symbols.levels))
+    if largest > DENSE_NUMBERS:
+        return _drawn_by_join(relation, symbols, draws, key)
+    return _drawn_by_position(relation, symbols, draws, key)
+
+
+def _placed(
+    relation: duckdb.DuckDBPyRelation, symbols: Symbols, draws: Draws, *, in_order: bool
+) -> tuple[duckdb.DuckDBPyRelation, str]:
+    """The rows with DRAWN, and the SQL for the place of their distribution."""
     columns = ", ".join(identifier(column) for column in relation.columns)
-    return found.project(f"{columns}, coalesce({KEPT}, false) AS {KEPT}")
+    if draws.only_place is not None:
+        # Whether a row is kept is then all there is to look up: a bit, which is faster than a number.
+        found = looked_up(relation, symbols, {KEPT: draws.place < 0}, in_order=in_order)
+        return found.project(f"{columns}, NOT coalesce({KEPT}, false) AS {DRAWN}"), f"{draws.only_place}::BIGINT"
+    found = looked_up(relation, symbols, {PLACE: draws.place}, in_order=in_order)
+    place = f"coalesce({PLACE}, {draws.unseen})"
+    return found.project(f"{columns}, {place} AS {PLACE}, {place} >= 0 AS {DRAWN}"), PLACE
 
 
-def suppressed(relation: duckdb.DuckDBPyRelation, symbols: Symbols, kept: NDArray[np.bool_]) -> duckdb.DuckDBPyRelation:
-    """Every released cell of a row that is not kept becomes missing."""
-    return _replaced(_flagged(relation, symbols, kept), symbols, f"NOT {KEPT}", dict.fromkeys(symbols.columns, "NULL"))
+def _in_cells(
+    relation: duckdb.DuckDBPyRelation, symbols: Symbols, draws: Draws, key: str, *, in_order: bool
+) -> tuple[duckdb.DuckDBPyRelation, str]:
+    """The rows with the number of their bucket as CELL, null where kept, and the SQL for what is left of their bits."""
+    placed, place = _placed(relation, symbols, draws, in_order=in_order)
+    shift = f"({place} & {(1 << SHIFT_BITS) - 1})"
+    digits = f"substr(sha256({text(key)} || {identifier(ROW)}::VARCHAR), 1, {HEX_DIGITS})"
+    # A table of a single bucket has a single output, which takes no chance.
+    bits = f"CASE WHEN {DRAWN} AND {shift} < {BITS} THEN ('0x' || {digits})::BIGINT WHEN {DRAWN} THEN 0::BIGINT END"
+    hashed = placed.project(f"*, {bits} AS {BITS_OF_ROW}")
+    cells = hashed.project(f"*, ({place} >> {SHIFT_BITS}) + ({BITS_OF_ROW} >> {shift}) AS {CELL}")
+    return cells, f"({BITS_OF_ROW} & ((1::BIGINT << {shift}) - 1))"
 
 
-def redrawn(
-    relation: duckdb.DuckDBPyRelation, symbols: Symbols, kept: NDArray[np.bool_], alias: AliasTable, key: str
+def _drawn_by_position(
+    relation: duckdb.DuckDBPyRelation, symbols: Symbols, draws: Draws, key: str
 ) -> duckdb.DuckDBPyRelation:
-    """Every released cell of a row that is not kept becomes that of a drawn symbol."""
+    """By lists, in which a row finds its threshold and its output by position; the rows stay in order."""
     import pyarrow as pa
 
-    digits = f"substr(sha256({text(key)} || {identifier(ROW)}::VARCHAR), 1, {HEX_DIGITS})"
-    hashed = _flagged(relation, symbols, kept).project(
-        f"*, CASE WHEN NOT {KEPT} THEN ('0x' || {digits})::BIGINT END AS {BITS_OF_ROW}"
-    )
-    threshold = constant_list(relation, pa.array(alias.threshold))
-    bucket = f"({BITS_OF_ROW} >> {alias.shift})" if alias.shift < BITS else f"({BITS_OF_ROW} * 0)"
-    rest = f"({BITS_OF_ROW} & {(1 << alias.shift) - 1})"
-    slot = f"CASE WHEN NOT {KEPT} THEN 2 * {bucket} + ({rest} >= {threshold}[{bucket} + 1])::BIGINT END"
-    slotted = hashed.project(f"*, {slot} AS {SLOT}")
-    packs = _packs([len(levels) for levels in symbols.levels])
+    cells, rest = _in_cells(relation, symbols, draws, key, in_order=True)
+    threshold = constant_list(relation, pa.array(draws.threshold))
+    slot = f"CASE WHEN {DRAWN} THEN 2 * {CELL} + ({rest} >= {threshold}[{CELL} + 1])::BIGINT END"
+    slotted = cells.project(f"*, {slot} AS {SLOT}")
+    missing = draws.outputs == MISSING
+    outputs = symbols.codes[draws.outputs]
     packed, drawn = [], {}
-    for number, pack in enumerate(packs):
+    for number, pack in enumerate(_packs([len(levels) for levels in symbols.levels])):
         sizes = [len(symbols.levels[c]) for c in pack]
         strides = np.cumprod([1, *sizes[:-1]])
-        codes = constant_list(relation, pa.array(symbols.codes[alias.symbols][:, pack] @ strides))
-        packed.append(f"CASE WHEN NOT {KEPT} THEN {codes}[{SLOT} + 1] END AS __tacit_pack{number}__")
+        codes = constant_list(relation, pa.array(outputs[:, pack] @ strides, mask=missing))
+        packed.append(f"CASE WHEN {DRAWN} THEN {codes}[{SLOT} + 1] END AS __tacit_pack{number}__")
         for c, size, stride in zip(pack, sizes, strides, strict=True):
             name = symbols.columns[c]
-            levels = pa.array([level_text(level) for level in symbols.levels[c]], pa.string())
-            held = constant_list(relation, levels, column_type(relation, name))
+            # A level that is never drawn need not fit the column's type.
+            used = set(outputs[~missing, c].tolist())
+            levels = [level_text(level) if at in used else None for at, level in enumerate(symbols.levels[c])]
+            held = constant_list(relation, pa.array(levels, pa.string()), column_type(relation, name))
             drawn[name] = f"{held}[(__tacit_pack{number}__ // {stride}) % {size} + 1]"
-    return _replaced(slotted.project(", ".join(["*", *packed])), symbols, f"NOT {KEPT}", drawn)
+    return _replaced(slotted.project(", ".join(["*", *packed])), symbols, drawn)
+
+
+def _drawn_by_join(
+    relation: duckdb.DuckDBPyRelation, symbols: Symbols, draws: Draws, key: str
+) -> duckdb.DuckDBPyRelation:
+    """By a join with the table of buckets, and a sort on the row position, both of which the engine can do on disk."""
+    cells, rest = _in_cells(relation, symbols, draws, key, in_order=False)
+    # DuckDB finds this table by the name of the Python variable.
+    tacit_buckets = draws.written(symbols)
+    # A join on null finds nothing, so the rows that are kept never meet the buckets.
+    joined = cells.query(
+        "tacit_rows", f"SELECT * FROM tacit_rows r LEFT JOIN tacit_buckets b ON r.{CELL} = b.{identifier(BUCKET)}"
+    )
+    del tacit_buckets
+    drawn = {}
+    for c, name in enumerate(symbols.columns):
+        chosen = f"CASE WHEN {rest} < {THRESHOLD} THEN {own_name(c)} ELSE {other_name(c)} END"
+        drawn[name] = f"({chosen})::{column_type(relation, name)}"
+    return _replaced(joined, symbols, drawn).order(identifier(ROW))
 
 
 def _packs(sizes: Sequence[int]) -> list[list[int]]:
@@ -207,15 +259,14 @@ def _packs(sizes: Sequence[int]) -> list[list[int]]:
     return packs
 
 
-def _replaced(
-    relation: duckdb.DuckDBPyRelation, symbols: Symbols, risky: str, value: Mapping[str, str]
-) -> duckdb.DuckDBPyRelation:
+def _replaced(relation: duckdb.DuckDBPyRelation, symbols: Symbols, drawn: Mapping[str, str]) -> duckdb.DuckDBPyRelation:
+    """Released cells of rows that are DRAWN become ``drawn``; what was added to the rows on the way is left out."""
     parts = []
     for column in relation.columns:
         if column in symbols.columns:
             # Kept cells are written as they were counted: NaN against missing, -0.0 against 0.0, would be side doors.
             kept = _value(column, column_type(relation, column))
-            parts.append(f"CASE WHEN {risky} THEN {value[column]} ELSE {kept} END AS {identifier(column)}")
+            parts.append(f"CASE WHEN {DRAWN} THEN {drawn[column]} ELSE {kept} END AS {identifier(column)}")
         elif not column.startswith("__tacit_") or column == ROW:
             parts.append(identifier(column))
     return relation.project(", ".join(parts))

@@ -1,4 +1,4 @@
-"""Rewrite the released columns of risky rows, and write risks beside the rows; everything else is left alone."""
+"""Rewrite released columns, of risky rows or by a channel, and write risks beside rows; all else is left alone."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from tacit.errors import ArgumentError, DataError
 from tacit.tables import engines
-from tacit.tables.drawing import AliasTable, alias_table, key_text
+from tacit.tables.channels import Draws, draws_by_channel, draws_by_replacement
+from tacit.tables.drawing import key_text, new_key
 from tacit.tables.symbols import Symbols
 from tacit.tables.table import Column, Table
 
@@ -56,23 +57,66 @@ def rewrite(
         raise ArgumentError(f"unseen must be 'risky' or 'refuse', not {unseen!r}")
     if unseen == "refuse":
         _refuse_unseen(table, symbols)
-    alias = None if replacement is None else _alias(replacement, symbols)
+    return _drawn(table, symbols, draws_by_replacement(mask, replacement), key)
+
+
+def redraw(
+    table: Table,
+    symbols: Symbols,
+    *,
+    channel: Any,
+    key: bytes | None = None,
+    unseen: ArrayLike | Literal["suppress", "refuse"] = "suppress",
+) -> Table:
+    """Send the released values of every row through a channel: symbol i becomes j with probability ``channel[i, j]``.
+
+    Parameters
+    ----------
+    table : Table
+    symbols : Symbols
+        The released values.
+    channel : sparse matrix or array of shape (symbols, symbols) or (symbols, symbols + 1)
+        Row-stochastic. The outputs are the symbols; the column after the last of them makes all released cells missing.
+    key : bytes, optional
+        256 bits from :func:`new_key`; without it, fresh ones from the system's secure source.
+    unseen : array or str
+        What a row becomes whose values are no symbol. ``suppress``: missing; ``refuse``: it is a DataError; an array:
+        drawn with these probabilities of the symbols and, if there is one more, of missing.
+
+    Guarantees
+    ----------
+    Each output's probability is within 2^-60 of its entry of the channel, divided by the sum of its row, and rows are
+    drawn independently, were SHA-256 with an unknown key uniform; an output of probability zero never occurs. A symbol
+    whose row has no entry but its own is kept. Rows, their order, the columns and their types stay, and so does every
+    cell of a row that is kept and of a column that is not released, but for numbers: NaN is written as missing and -0.0
+    as 0.0, as they are counted. The same key gives the same rows on every engine and partitioning. A table that is
+    drawn twice needs two keys: with one, the second draw of a row would tell of the first.
+    """
+    _check_columns(table, symbols)
+    if isinstance(unseen, str):
+        if unseen not in ("suppress", "refuse"):
+            raise ArgumentError(f"unseen must be 'suppress', 'refuse' or probabilities, not {unseen!r}")
+        draws = draws_by_channel(channel, None, len(symbols))
+        if unseen == "refuse":
+            _refuse_unseen(table, symbols)
+    else:
+        draws = draws_by_channel(channel, unseen, len(symbols))
+    return _drawn(table, symbols, draws, new_key() if key is None else key)
+
+
+def _drawn(table: Table, symbols: Symbols, draws: Draws, key: bytes) -> Table:
     written = key_text(key)
     if table.engine == "spark":
         from tacit.tables import spark_rewriting
 
         with table.reading():
-            return table.with_rows(spark_rewriting.rewritten(table, symbols, ~mask, alias, written), table.columns)
+            return table.with_rows(spark_rewriting.redrawn(table, symbols, draws, written), table.columns)
     import narwhals as nw
 
     from tacit.tables import duckdb_rewriting
 
     with table.reading():
-        rows = nw.to_native(table.rows)
-        if alias is None:
-            done = duckdb_rewriting.suppressed(rows, symbols, ~mask)
-        else:
-            done = duckdb_rewriting.redrawn(rows, symbols, ~mask, alias, written)
+        done = duckdb_rewriting.redrawn(nw.to_native(table.rows), symbols, draws, written)
         return table.with_rows(nw.from_native(done), table.columns)
 
 
@@ -136,13 +180,6 @@ def _mask(merged: ArrayLike, symbols: Symbols) -> NDArray[np.bool_]:
     if mask.dtype != bool or mask.shape != (len(symbols),):
         raise ArgumentError(f"merged must be true or false for each of {len(symbols)} symbols")
     return mask
-
-
-def _alias(replacement: ArrayLike, symbols: Symbols) -> AliasTable:
-    vector = np.asarray(replacement, dtype=np.float64)
-    if vector.shape != (len(symbols),):
-        raise ArgumentError(f"replacement must have a probability for each of {len(symbols)} symbols")
-    return alias_table(vector)
 
 
 def _refuse_unseen(table: Table, symbols: Symbols) -> None:

@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.tables import engines
-from tacit.tables.drawing import BITS, HEX_DIGITS, AliasTable
+from tacit.tables.channels import BUCKET, KEPT, SHIFT_BITS, THRESHOLD, Draws, other_name, own_name
+from tacit.tables.drawing import BITS, HEX_DIGITS
 from tacit.tables.levels import level_text, positions_of
 from tacit.tables.spark_engine import column, session
 from tacit.tables.symbols import Symbols
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
 
 SYMBOL = "__tacit_symbol__"
+PLACE = "__tacit_place__"
 
 
 def _with_symbol(frame: DataFrame, symbols: Symbols) -> DataFrame:
@@ -93,65 +95,52 @@ def valued(
     return done
 
 
-def rewritten(
-    table: Table, symbols: Symbols, kept: NDArray[np.bool_], alias: AliasTable | None, key: str
-) -> nw.LazyFrame[Any]:
-    """Every released cell of a row that is not kept becomes that of a drawn symbol, or missing."""
+def redrawn(table: Table, symbols: Symbols, draws: Draws, key: str) -> nw.LazyFrame[Any]:
+    """Every released cell of a row that is not kept becomes that of a drawn output."""
     import narwhals as nw
     import pyarrow as pa
     from pyspark.sql import functions as F
 
     rows = _with_symbol(nw.to_native(table.rows), symbols)
-    safe = pa.table({"__tacit_s__": pa.array(np.flatnonzero(kept))}).append_column(
-        "__tacit_safe__", pa.array(np.ones(int(kept.sum()), bool))
-    )
-    small = session().createDataFrame(safe)
-    marked = rows.join(F.broadcast(small), F.col(SYMBOL) == F.col("__tacit_s__"), "left").drop("__tacit_s__")
-    risky = F.col("__tacit_safe__").isNull()
-    drawn: dict[str, Column] = {}
-    if alias is not None:
-        marked, drawn = _drawn(marked, table, symbols, alias, key, risky)
+    places = pa.table({"__tacit_s__": pa.array(np.arange(len(symbols))), "__tacit_p__": pa.array(draws.place)})
+    small = F.broadcast(session().createDataFrame(places))
+    found = rows.join(small, F.col(SYMBOL) == F.col("__tacit_s__"), "left").drop("__tacit_s__")
+    placed = found.withColumn(PLACE, F.coalesce(F.col("__tacit_p__"), F.lit(draws.unseen)))
+    with_outputs, outputs = _with_outputs(placed, table, symbols, draws, key)
     new = []
     for name in table.names:
         value = column(name)
         if name in symbols.columns:
-            kind = marked.schema[name].dataType
+            kind = with_outputs.schema[name].dataType
             # Kept cells are written as they were counted: NaN against missing, -0.0 against 0.0, would be side doors.
-            value = F.when(risky, drawn.get(name, F.lit(None)).cast(kind)).otherwise(_counted(name, kind))
+            kept = _counted(name, kind)
+            value = F.when(F.col(PLACE) == KEPT, kept).otherwise(outputs[name].cast(kind))
         new.append(value.alias(name))
-    done: nw.LazyFrame[Any] = nw.from_native(marked.select(*new, column(ROW)))
+    done: nw.LazyFrame[Any] = nw.from_native(with_outputs.select(*new, column(ROW)))
     return done
 
 
-def _drawn(
-    frame: DataFrame, table: Table, symbols: Symbols, alias: AliasTable, key: str, risky: Column
+def _with_outputs(
+    frame: DataFrame, table: Table, symbols: Symbols, draws: Draws, key: str
 ) -> tuple[DataFrame, dict[str, Column]]:
-    """The frame joined with the bucket of each risky row, and each column's drawn value as text."""
+    """The frame joined with the bucket of each row that is drawn, and each column's drawn value as text."""
     import narwhals as nw
-    import pyarrow as pa
     from pyspark.sql import functions as F
 
     index = engines.indexed(table, nw.from_native(frame.select("*", column(ROW).alias("__tacit_at__"))))
     digits = F.substring(F.sha2(F.concat(F.lit(key), column(ROW).cast("string")), 256), 1, HEX_DIGITS)
-    bits = F.when(risky, F.conv(digits, 16, 10).cast("bigint"))
+    drawn, shift = F.col(PLACE) != KEPT, F.col(PLACE).bitwiseAND(F.lit((1 << SHIFT_BITS) - 1)).cast("int")
+    # A table of a single bucket has a single output, which takes no chance.
+    bits = F.when(drawn & (shift < BITS), F.conv(digits, 16, 10).cast("bigint")).when(drawn, F.lit(0).cast("bigint"))
     hashed = nw.to_native(index).withColumn("__tacit_bits__", bits)
-    bucket = F.shiftright(F.col("__tacit_bits__"), alias.shift) if alias.shift < BITS else F.lit(0).cast("bigint")
-    names = [f"__tacit_d{c}__" for c in range(len(symbols.columns))]
-    own, other = {}, {}
-    for c, name in enumerate(names):
-        written = [level_text(level) for level in symbols.levels[c]]
-        values = [written[code] for code in symbols.codes[alias.symbols, c]]
-        own[f"{name}own"] = pa.array(values[0::2], pa.string())
-        other[f"{name}other"] = pa.array(values[1::2], pa.string())
-    numbered = {"__tacit_b__": pa.array(np.arange(len(alias.threshold))), "__tacit_t__": pa.array(alias.threshold)}
-    small = session().createDataFrame(pa.table(numbered | own | other))
-    hashed = hashed.withColumn("__tacit_bucket__", F.when(risky, bucket))
-    joined = hashed.join(F.broadcast(small), F.col("__tacit_bucket__") == F.col("__tacit_b__"), "left")
-    rest = F.col("__tacit_bits__").bitwiseAND(F.lit((1 << alias.shift) - 1))
-    first = rest < F.col("__tacit_t__")
-    drawn = {
-        column_name: F.when(first, F.col(f"{name}own")).otherwise(F.col(f"{name}other"))
-        for column_name, name in zip(symbols.columns, names, strict=True)
+    cell = F.call_function("shiftright", F.col("__tacit_bits__"), shift)
+    hashed = hashed.withColumn("__tacit_bucket__", F.when(drawn, F.shiftright(F.col(PLACE), SHIFT_BITS) + cell))
+    small = F.broadcast(session().createDataFrame(draws.written(symbols)))
+    joined = hashed.join(small, F.col("__tacit_bucket__") == F.col(BUCKET), "left")
+    rest = F.col("__tacit_bits__") - F.call_function("shiftleft", cell, shift)
+    own = rest < F.col(THRESHOLD)
+    outputs = {
+        name: F.when(own, F.col(own_name(c))).otherwise(F.col(other_name(c))) for c, name in enumerate(symbols.columns)
     }
     # The hidden position goes on as it came, for a later step may ask for the index again.
-    return joined.withColumn(ROW, F.col("__tacit_at__")), drawn
+    return joined.withColumn(ROW, F.col("__tacit_at__")), outputs
