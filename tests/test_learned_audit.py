@@ -143,12 +143,13 @@ def test_a_saved_model_scores_another_table_and_is_no_pickle(folder: Path, audit
     assert zipfile.is_zipfile(model)
     assert not model.read_bytes().startswith(b"\x80")
     assert not any(name.endswith((".pkl", ".pickle")) for name in zipfile.ZipFile(model).namelist())
-    result = audit(folder / "next.csv", secret="illness", model=model)
+    result = audit(folder / "next.csv", secret="illness", model=model, fresh=True)
     assert result.verdict == "leak"
     assert result.learned is not None
+    assert result.learned.p_value <= 0.05
     assert result.learned.trained_on == 0
     assert result.learned.estimator == "the saved model model.tacit"
-    assert any("in-sample" in note for note in result.learned.notes)
+    assert any("honest only for records that it was not learned from" in note for note in result.learned.notes)
 
 
 def test_a_saved_model_says_of_its_own_table_what_it_said(folder: Path, audited: AuditResult) -> None:
@@ -156,11 +157,56 @@ def test_a_saved_model_says_of_its_own_table_what_it_said(folder: Path, audited:
     assert result.learned is not None
     assert audited.learned is not None
     assert result.learned.safe_shares == audited.learned.safe_shares
-    # In-sample a model finds what it learned, real or not.
-    assert result.learned.in_sample
-    assert result.verdict == "cannot tell"
-    assert "learned from" in result.headline
     assert result.learned.largest_risk == pytest.approx(audited.learned.largest_risk)
+
+
+@pytest.mark.parametrize("rows", [600, 599])
+def test_without_the_word_that_records_are_fresh_a_model_gives_no_verdict_and_no_p_value(
+    folder: Path, audited: AuditResult, tmp_path: Path, rows: int
+) -> None:
+    """In-sample a model finds what it has learned, real or not; dropping a row does not make the others fresh."""
+    table = write_csv(tmp_path / "p.csv", {name: cells[:rows] for name, cells in patients().items()})
+    result = audit(table, secret="illness", model=folder / "model.tacit")
+    assert result.learned is not None
+    assert result.learned.unvouched
+    assert math.isnan(result.learned.p_value)
+    assert result.verdict == "cannot tell"
+    assert "--fresh" in result.headline
+    assert any("--fresh" in note for note in result.learned.notes)
+    assert "p –" in str(result)
+    json.dumps(result.to_dict(), allow_nan=False)
+
+
+def test_fresh_records_that_look_like_the_models_own_are_pointed_out(folder: Path, audited: AuditResult) -> None:
+    result = audit(folder / "people.csv", secret="illness", model=folder / "model.tacit", fresh=True)
+    assert result.learned is not None
+    assert any("make sure that it is not the same table" in note for note in result.learned.notes)
+
+
+def test_fresh_is_a_word_about_a_saved_model(folder: Path) -> None:
+    with pytest.raises(ArgumentError, match="beside --model"):
+        audit(folder / "people.csv", secret="illness", estimator="linear", fresh=True)
+
+
+def test_a_saved_model_is_for_the_owners_eyes_alone(folder: Path, audited: AuditResult) -> None:
+    assert (folder / "model.tacit").stat().st_mode & 0o777 == 0o600
+
+
+def test_columns_that_were_cut_as_asked_are_not_called_uncut(folder: Path, audited: AuditResult) -> None:
+    result = audit(folder / "people.csv", secret="illness", estimator="linear", bins={"income": [900, 1100]})
+    assert result.learned is not None
+    assert result.learned.cut == ("income",)
+    assert "with the cuts you asked for" in result.headline
+    told = " ".join(str(result).split())
+    assert "income cut as you asked, all else uncut" in told
+    assert "uncut" in audited.headline
+    assert "distinct values, uncut" in " ".join(str(audited).split())
+
+
+def test_it_is_said_which_model_each_risk_comes_from(audited: AuditResult) -> None:
+    told = " ".join(str(audited).split())
+    assert "by the final model, which protect goes by" in told
+    assert "estimated risk of a record, by models that had not seen it" in told
 
 
 def test_columns_in_another_order_are_the_same_to_a_model(folder: Path, audited: AuditResult, tmp_path: Path) -> None:

@@ -391,6 +391,7 @@ def test_the_whole_job_with_auto_from_a_csv_with_missing_cells(run: Run, tmp_pat
     assert NOTHING_POINTWISE in " ".join(out.split())
     assert sorted(path.name for path in Path("release/private").iterdir()) == [
         "README.txt",
+        "estimates.json",
         "model.tacit",
         "rules.json",
         "salt.txt",

@@ -114,7 +114,9 @@ def test_a_directory_appears_when_it_is_complete(tmp_path):
         (draft / "private").mkdir()
         (draft / "private" / "a.txt").write_text("a")
         assert not target.exists()
-        assert draft.parent == tmp_path
+        assert draft.parent.parent == tmp_path
+        # Whoever is killed now leaves nothing that others can read.
+        assert draft.parent.stat().st_mode & 0o777 == 0o700
     assert (target / "private" / "a.txt").read_text() == "a"
     assert [path.name for path in tmp_path.iterdir()] == ["release"]
 

@@ -68,7 +68,8 @@ def audit(
     """What do the columns of TABLE give away about a secret column?
 
     TABLE is a CSV, Parquet, JSONL or Arrow file, or a DuckDB database (people.duckdb::table).
-    Nothing is written unless you ask for it.
+    Nothing is written unless you ask for it. With --estimator the answer is learned: an estimate, which certifies
+    nothing about a single record.
     """
     from tacit import report
     from tacit.cli.showing import show, watched
@@ -111,13 +112,14 @@ def audit(
 @click.option("--max-loss", type=float, default=0.1, show_default=True, help="Tolerated loss, for the advice given.")
 @click.option("-o", "--out", type=click.Path(path_type=Path), required=True, help="Directory of the release.")
 @click.option("--overwrite", is_flag=True, help="Replace an existing release.")
-@click.option("--random-state", type=int, help="Make the draws repeatable (for tests, not for publishing).")
+@click.option("--random-state", type=int, help="Make draws and learning repeatable (for tests, not for publishing).")
 @shared_options
 def protect(table: str, format_: str, bits: bool, quiet: bool, **words: Any) -> int:
     """Write a release of TABLE that keeps the secret, with a certificate.
 
     Only records whose value is risky are changed. The directory holds data, certificate.json and report.html to
-    publish, and private/ for you alone. It appears whole or not at all.
+    publish, and private/ for you alone. It appears whole or not at all. With --estimator only the merged records are
+    certified; of all others there is an estimate, and no guarantee.
     """
     from tacit.cli.showing import show, watched
     from tacit.workflows.protecting import protect as run

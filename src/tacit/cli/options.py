@@ -81,13 +81,19 @@ estimator_options = _stack(
         type=click.Choice(ESTIMATORS),
         default="counts",
         show_default=True,
-        help="How log-lift is found: counted, or learned from the uncut records (an estimate).",
+        help="How log-lift is found: counted, or learned from the records with no column cut but those in --bins (an "
+        "estimate). With any but counts, protect certifies the merged records alone.",
     ),
     click.option(
         "--model",
         type=click.Path(path_type=Path),
         metavar="FILE.tacit",
         help="Use a model that was saved earlier instead of learning one.",
+    ),
+    click.option(
+        "--fresh",
+        is_flag=True,
+        help="With --model: none of these records was used to learn it. Without this there is no verdict.",
     ),
 )
 
@@ -103,6 +109,8 @@ shared_options = _stack(
         show_default=True,
         help="json prints one JSON object on standard output and nothing else.",
     ),
-    click.option("--bits", is_flag=True, help="Show bits instead of nats."),
+    click.option(
+        "--bits", is_flag=True, help="Show bits instead of nats. What you give, such as --epsilon, stays in nats."
+    ),
     click.option("--quiet", "-q", is_flag=True, help="No progress on standard error."),
 )

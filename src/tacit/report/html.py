@@ -40,7 +40,8 @@ def to_html(result: Result, *, bits: bool = False) -> str:
     ----------
     The page loads nothing: its policy forbids every request, and only the one script written here may run. The page of
     a :class:`~tacit.workflows.results.ProtectResult` is part of the release: of the result it shows the certificate,
-    the headline, the curve and shares of records, never the notes, the diagnosis or the path, which are the owner's.
+    the headline, the curve and shares of records (not those that were learned), never the notes, the diagnosis or the
+    path, which are the owner's.
     """
     context = _context(result, bits=bits)
     digest = base64.b64encode(hashlib.sha256(context["script"].encode()).digest()).decode()
@@ -194,18 +195,16 @@ def _safe_at(result: AuditResult, epsilon: float) -> SafeShare | None:
 
 
 def _protect(result: ProtectResult, unit: str) -> dict[str, Any]:
-    certificate, curve = result.certificate, words.by_epsilon(result.curve)
+    certificate, estimated = result.certificate, result.certificate.kind == "learned"
+    # What was learned of few records, told finely enough, is a fingerprint of their secrets.
+    curve = () if estimated else words.by_epsilon(result.curve)
     place = words.place_of(curve, certificate.epsilon)
-    # Of a learned release the curve tells the larger of what is counted and what is estimated.
-    mark = (max(certificate.attained_epsilon, certificate.estimated_epsilon or 0.0), certificate.utility.nmil)
+    mark = (certificate.attained_epsilon, certificate.utility.nmil)
     lines = [(certificate.epsilon, f"epsilon {numbers.setting(certificate.epsilon)}")]
-    estimated = certificate.kind == "learned"
-    names = ("before (estimate)", "after (merged records counted)") if estimated else ("before", "after")
-    layers = [Layer(names[0], result.before), Layer(names[1], result.after, "outline")]
+    layers = [Layer("before", result.before), Layer("after", result.after, "outline")]
     return {
         "c": certificate,
         "estimated": estimated,
-        "names": names,
         # A measure may meet its promise to the last bit; rounding must not call that a breach.
         "kept": [m.promise is None or m.after <= m.promise * (1 + 1e-9) + 1e-12 for m in certificate.measures],
         "risk_chart": _both(lambda width: charts.risk_histogram(layers, lines=lines, unit=unit, width=width)),

@@ -173,6 +173,9 @@ def _field_in_bits(owner: Any, name: str) -> Any:
         return "bits" if item == "nats" else item
     if name in _SENTENCES:
         return _sentence(item)
+    if name == "reason" and isinstance(item, str) and "nats" in item:
+        # Its numbers stand without units, so they are labelled and not converted.
+        return f"{item} (log-losses in nats)"
     return in_bits(item)
 
 

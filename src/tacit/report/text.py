@@ -265,21 +265,21 @@ def _learned(result: AuditResult, learned: LearnedFindings, unit: str) -> Parts:
 
 
 def _learned_facts(learned: LearnedFindings, unit: str) -> Padding:
-    found = learned.information
+    found, fine = learned.information, words.resolution(learned)
     rows = [
         ("Estimator", printable(learned.estimator)),
         ("Why", printable(learned.reason)),
-        ("Learned from", f"{count(learned.trained_on)} records with {count(learned.n_values)} distinct values, uncut"),
+        ("Learned from", f"{count(learned.trained_on)} records with {count(learned.n_values)} distinct values, {fine}"),
         (
             "Information",
             f"{with_unit(found.value, unit)} (95% interval {interval(found.low, found.high)}) of "
             f"{number(learned.prior_log_loss)}; shuffled secrets reach {number(learned.null_high)}; "
             f"p {chance(learned.p_value)}",
         ),
-        ("Largest risk", with_unit(learned.largest_risk, unit)),
+        ("Largest risk", f"{with_unit(learned.largest_risk, unit)}, by the final model, which protect goes by"),
     ]
     if not learned.trained_on:
-        rows[2] = ("Scored", f"{count(learned.n_values)} distinct values, uncut, by a model learned elsewhere")
+        rows[2] = ("Scored", f"{count(learned.n_values)} distinct values, {fine}, by a model learned elsewhere")
     if learned.model_path:
         rows.append(("Model", f"{printable(learned.model_path)} (private)"))
     return _facts([row for row in rows if row[1]])
@@ -292,7 +292,8 @@ def _learned_shares(result: AuditResult, learned: LearnedFindings, unit: str) ->
         table.add_row(setting(s.epsilon), share(s.records), share(s.surely), share(counted.get(s.epsilon)))
     yield Padding(table, (1, 0, 0, 0))
     quantiles = ", ".join(f"{name}: {number(value)}" for name, value in learned.risk_histogram.quantiles.items())
-    yield _line(f"Quantiles of the estimated risk of a record, {unit}: {quantiles}.")
+    by = "the saved model" if not learned.trained_on else "models that had not seen it"
+    yield _line(f"Quantiles of the estimated risk of a record, by {by}, {unit}: {quantiles}.")
 
 
 def _learned_risky(rank: int, value: LearnedRiskyValue, unit: str) -> Padding:
@@ -453,7 +454,7 @@ def _protect_facts(result: ProtectResult, unit: str) -> Padding:
         )
     rows += [
         ("Loss (NMIL)", f"{share(utility.nmil)} of the information; lower is better"),
-        ("Kept", f"{share(utility.rows_unchanged)} of rows and {share(utility.cells_unchanged)} of cells unchanged"),
+        ("Kept", f"{words.unchanged(certificate)} unchanged"),
     ]
     if certificate.left_out:
         rows.append(("Left out", listed(certificate.left_out)))

@@ -7,12 +7,15 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from tacit.report.numbers import share
 from tacit.workflows.results import (
     AttackResult,
     AuditResult,
     CalibrationPoint,
+    Certificate,
     ColumnLeak,
     CurvePoint,
+    LearnedFindings,
     ProtectResult,
     Result,
     VerifyResult,
@@ -54,8 +57,8 @@ _TONES: dict[str, Tone] = {
 PLUG_IN = "These are plug-in numbers: exact for this table; for a larger population, estimates that are biased upwards."
 
 ESTIMATE = (
-    "These are estimates, learned from the records with their columns uncut. A learned estimate certifies nothing "
-    "pointwise: of a single record it may be wrong."
+    "These are estimates, learned from the records with no column cut but those that were asked for. A learned "
+    "estimate certifies nothing pointwise: of a single record it may be wrong."
 )
 
 DEFINITIONS: tuple[tuple[str, str], ...] = (
@@ -155,6 +158,11 @@ def listed(names: Iterable[object], *, limit: int = 12) -> str:
     return ", ".join(shown[:limit]) + (f" and {rest} more" if rest > 0 else "")
 
 
+def resolution(found: LearnedFindings) -> str:
+    """How finely the released columns were looked at."""
+    return f"{listed(found.cut, limit=6)} cut as you asked, all else uncut" if found.cut else "uncut"
+
+
 def calibrated(points: Sequence[CalibrationPoint]) -> str:
     """In how many groups of records the prediction lies within the limits of what was observed."""
     within = sum(point.low <= point.predicted <= point.high for point in points)
@@ -162,6 +170,13 @@ def calibrated(points: Sequence[CalibrationPoint]) -> str:
         f"In {within} of {len(points)} groups of records the predicted log-lift lies within the 95% limits of the one "
         "observed among records that the model had not seen."
     )
+
+
+def unchanged(certificate: Certificate) -> str:
+    """How many rows and cells stay as they were; where replacements are drawn, what is expected of the draw."""
+    utility = certificate.utility
+    about = "" if certificate.mechanism.get("replacement") in ("merge", "suppress") else "about "
+    return f"{about}{share(utility.rows_unchanged)} of rows and {about}{share(utility.cells_unchanged)} of cells"
 
 
 def by_leak(leaks: Sequence[ColumnLeak]) -> tuple[ColumnLeak, ...]:

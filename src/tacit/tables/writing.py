@@ -91,8 +91,9 @@ def os_errors(target: Path) -> Iterator[None]:
 def whole_directory(path: str | os.PathLike[str], *, overwrite: bool = False) -> Iterator[Path]:
     """A directory that appears under its name when the block ends well, and not at all otherwise.
 
-    Yields a hidden sibling to write into. With ``overwrite`` an existing directory stays until the new one is
-    complete. What a killed process left behind is removed by the next call for the same path.
+    Yields a directory to write into, within a hidden sibling that nobody else may enter. With ``overwrite`` an
+    existing directory stays until the new one is complete. What a killed process left behind is removed by the next
+    call for the same path.
     """
     target = Path(os.path.abspath(path))
     with os_errors(target):
@@ -101,15 +102,17 @@ def whole_directory(path: str | os.PathLike[str], *, overwrite: bool = False) ->
         _restore_or_clean(target)
         _refuse_existing(target, overwrite)
         draft = _beside(target, "draft")
-        draft.mkdir(mode=0o755)
+        draft.mkdir(mode=0o700)
+        release = draft / "release"
+        release.mkdir(mode=0o755)
     _drafts.add(draft)
     try:
-        yield draft
+        yield release
         with os_errors(target):
-            for file in sorted(draft.rglob("*")):
+            for file in sorted(release.rglob("*")):
                 _synced(file)
-            _synced(draft)
-            _put_in_place(draft, target)
+            _synced(release)
+            _put_in_place(release, target)
     finally:
         shutil.rmtree(draft, ignore_errors=True)
         _drafts.discard(draft)
@@ -202,13 +205,13 @@ def _removed(path: Path) -> None:
         path.unlink(missing_ok=True)
 
 
-def _put_in_place(draft: Path, target: Path) -> None:
+def _put_in_place(release: Path, target: Path) -> None:
     old = None
     if target.exists():
         old = _beside(target, "old")
         os.rename(target, old)
     try:
-        os.rename(draft, target)
+        os.rename(release, target)
     except BaseException:
         if old is not None:
             with suppress(OSError):

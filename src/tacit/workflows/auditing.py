@@ -49,6 +49,7 @@ def audit(
     shuffle: int | None = None,
     estimator: str = "counts",
     model: str | Path | None = None,
+    fresh: bool = False,
     save_model: str | Path | None = None,
     random_state: int = 0,
     engine: str = "duckdb",
@@ -81,6 +82,9 @@ def audit(
         from columns that are not cut unless ``bins`` says so: ``learned`` of the result.
     model : path, optional
         A model saved earlier, instead of learning one.
+    fresh : bool
+        Your word that the model was learned from none of these records. Without it a saved model gives no verdict and
+        no p-value: on its own records it always finds what it has learned.
     save_model : path, optional
         Where to save the learned model (``.tacit``). It knows about the records: it is for the owner alone.
     random_state : int
@@ -98,7 +102,7 @@ def audit(
     """
     checked_loss(max_loss)
     wanted = (*findings.EPSILONS, *(() if epsilon is None else (checked_epsilon(epsilon),)))
-    choice = learning.choice_of(estimator, model, weight=weight, save_model=save_model)
+    choice = learning.choice_of(estimator, model, weight=weight, save_model=save_model, fresh=fresh)
     question = ask(
         source,
         secret=secret,

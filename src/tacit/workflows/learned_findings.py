@@ -44,7 +44,7 @@ def with_learned(
 
 def findings_of(learned: Learned, *, epsilons: Sequence[float], beside: RiskHistogram | None = None) -> LearnedFindings:
     """Everything an audit says of a learned model."""
-    model, evidence = learned.model, learned.evidence
+    model, evidence, question = learned.model, learned.evidence, learned.found.question
     risks, share = learned.risks_of_records()
     return LearnedFindings(
         estimator=learned.name,
@@ -54,7 +54,7 @@ def findings_of(learned: Learned, *, epsilons: Sequence[float], beside: RiskHist
             for c in getattr(model, "candidates_", ())
         ),
         prior_log_loss=entropy(learned.found.joint.prior),
-        trained_on=len(learned.value) if learned.fresh else 0,
+        trained_on=len(learned.value) if learned.learned_here else 0,
         n_values=len(learned.risk),
         information=evidence.information,
         null_high=float(evidence.null_high),
@@ -66,7 +66,8 @@ def findings_of(learned: Learned, *, epsilons: Sequence[float], beside: RiskHist
         calibration=tuple(_calibration(point) for point in evidence.calibration),
         riskiest=riskiest(learned, n=RISKIEST),
         notes=learned.notes,
-        in_sample=learned.in_sample,
+        unvouched=learned.unvouched,
+        cut=tuple(made.column for made in question.cuts if made.column in question.released),
     )
 
 
@@ -89,24 +90,25 @@ def headline(found: LearnedFindings, secret: str) -> str:
         for nats in (found.information.value, found.information.low, found.information.high, found.null_high)
     )
     by = f"estimate by {found.estimator}"
+    columns = f"The released columns, {'with the cuts you asked for' if found.cut else 'uncut'},"
     if found.verdict == "leak" and share == 0:
         return (
-            f"The released columns, uncut, are tied to {secret} ({by}; p {found.p_value:.2g}), but so weakly that "
+            f"{columns} are tied to {secret} ({by}; p {found.p_value:.2g}), but so weakly that "
             "nothing of its uncertainty could be predicted."
         )
     if found.verdict == "leak":
         return (
-            f"The released columns, uncut, give away about {share:.1%} of the uncertainty about {secret} ({by}; 95% "
-            f"interval {low:.1%} to {high:.1%}); shuffled secrets show {_up_to(chance)}."
+            f"{columns} give away about {share:.1%} of the uncertainty about {secret} ({by}; 95% interval {low:.1%} to "
+            f"{high:.1%}); shuffled secrets show {_up_to(chance)}."
         )
     if found.verdict == "no leak detected":
         return (
-            f"No leak about {secret} detected ({by}): the released columns, uncut, show {share:.1%} of its "
-            f"uncertainty, and shuffled secrets show {_up_to(chance)}."
+            f"No leak about {secret} detected ({by}), which is no proof that there is none: t{columns[1:]} show "
+            f"{share:.1%} of its uncertainty, and shuffled secrets show {_up_to(chance)}."
         )
     why = (
-        "this looks like the very table that the model was learned from. Learn anew (--estimator auto), or score others"
-        if found.in_sample
+        "a model finds what it has learned in its own records. If none of these was used to learn it, say so (--fresh)"
+        if found.unvouched
         else "there are too few records to learn from. Gather more"
     )
     return f"Cannot tell whether {secret} leaks ({by}): {why}."

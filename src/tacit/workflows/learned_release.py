@@ -5,30 +5,39 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
+from tacit.errors import DataError, NotCertifiedError
 from tacit.lift.joint import Joint, Mask, Vector
-from tacit.lift.registry import MEASURES
 from tacit.workflows.certifying import (
+    NO_LEAK_DETECTED,
     NOTHING_POINTWISE,
     Written,
+    assumption_of_learned,
     assumptions_of,
     claim_of_learned,
+    drawn_by,
     facts_of,
     file_sha256,
     merged_facts,
+    randomness_of,
     salted,
 )
+from tacit.workflows.estimates import FILE as ESTIMATES
+from tacit.workflows.estimates import Estimates
 from tacit.workflows.findings import histogram_of
 from tacit.workflows.learning import Learned, saved
 from tacit.workflows.planning import ROUNDING, TOLERANCE, Replacement
-from tacit.workflows.results import Certificate, CurvePoint, MeasureChange, RiskHistogram
+from tacit.workflows.results import Certificate, CurvePoint, RiskHistogram
 from tacit.workflows.rules import Rules
 from tacit.workflows.tabulating import Counted
 
 MODEL = "model.tacit"
+# Nats below which all estimated risks together say no more than that the prior was learned.
+NOTHING_LEARNED = 0.01
 CURVE_POINTS = 60
 
 
@@ -171,23 +180,29 @@ class LearnedRelease:
 
     def certificate(self, written: Written) -> Certificate:
         """The certificate of a release whose data has been written; the model is put beside the rules."""
-        private = written.data.parent / "private"
-        private.mkdir(mode=0o700, exist_ok=True)
-        saved(self.learned.model, private / MODEL)
-        learned, epsilon = self.learned, self.rules.epsilon
-        estimated, exceeding = estimates_of(self.found, self.merged, learned.risk, learned.risk_high, epsilon)
+        learned, epsilon, told = self.learned, self.rules.epsilon, self.estimates
+        private = self._with_private(written)
+        facts = facts_of(self.found, self.rules, self.merged, written)
+        facts["randomness"] = randomness_of(
+            drawn=drawn_by(self.rules),
+            repeatable=written.random_state is not None,
+            learned_here=learned.learned_here,
+        )
+        pooled = merged_facts(self.found, self.merged)
         mechanism = {
             "name": "watchdog",
             "replacement": self.replacement,
             "method": "learned partition",
             "estimator": learned.name,
-            "learned_from": len(learned.value) if learned.fresh else 0,
-            "records_risky": self.records_risky,
+            "learned_from": told.learned_from,
+            "verdict": told.verdict,
+            "records_risky": told.judged(pooled["records_merged"]),
             "salted_model_sha256": salted(file_sha256(private / MODEL), written.salt),
-            **merged_facts(self.found, self.merged),
+            "salted_estimates_sha256": salted(file_sha256(private / ESTIMATES), written.salt),
+            **pooled,
         }
         return Certificate(
-            **facts_of(self.found, self.rules, self.merged, written),
+            **facts,
             claim=claim_of_learned(
                 secret=self.rules.secret, epsilon=epsilon, attained=self.attained, mechanism=mechanism
             ),
@@ -197,27 +212,46 @@ class LearnedRelease:
             breach_share=None,
             mechanism=mechanism,
             assumptions=(
-                *assumptions_of(self.found, self.rules, written.keep_secret),
-                f"Which records are risky was judged by {learned.name}. {NOTHING_POINTWISE} A kept record may be "
-                f"riskier than epsilon: of {exceeding:.1%} of the kept records the 95% interval reaches beyond it.",
+                *assumptions_of(
+                    secret=facts["secret"],
+                    cuts=facts["cuts"],
+                    left_out=facts["left_out"],
+                    weight=self.found.question.weight,
+                    delta=0.0,
+                    randomness=facts["randomness"],
+                ),
+                assumption_of_learned(learned.name, told.exceeding),
             ),
-            measures=self._measures(estimated),
+            measures=told.measures(epsilon=epsilon, attained=self.attained),
             kind="learned",
-            estimated_epsilon=estimated,
-            estimated_exceeding=exceeding,
+            estimated_epsilon=told.kept_within(epsilon),
+            estimated_exceeding=told.exceeding,
         )
 
-    def _measures(self, estimated: float) -> tuple[MeasureChange, ...]:
-        """What leaks before and after, as learned: estimates, of which nothing is promised."""
-        information, largest = MEASURES["mutual_information"], MEASURES["risk"]
-        before, after = float(self.ladder.leakages[0]), float(self.ladder.leakages[self.size])
-        worst = max(estimated, self.attained)
-        return (
-            MeasureChange(information.name, information.title, before, after, None, information.unit, "estimate"),
-            MeasureChange(
-                largest.name, largest.title, float(self.learned.risk.max()), worst, None, largest.unit, "estimate"
-            ),
+    @cached_property
+    def estimates(self) -> Estimates:
+        """What is estimated, to the last digit."""
+        learned, epsilon = self.learned, self.rules.epsilon
+        largest, exceeding = estimates_of(self.found, self.merged, learned.risk, learned.risk_high, epsilon)
+        return Estimates(
+            estimator=learned.name,
+            learned_from=len(learned.value) if learned.learned_here else 0,
+            verdict=learned.evidence.verdict,
+            kept_risk=largest,
+            kept_exceeding=exceeding,
+            records_risky=self.records_risky,
+            information_before=float(self.ladder.leakages[0]),
+            information_after=float(self.ladder.leakages[self.size]),
+            risk_before=float(learned.risk.max()),
         )
+
+    def _with_private(self, written: Written) -> Path:
+        """The owner's folder, with the model and the estimates in full."""
+        private = written.data.parent / "private"
+        private.mkdir(mode=0o700, exist_ok=True)
+        saved(self.learned.model, private / MODEL)
+        (private / ESTIMATES).write_text(self.estimates.to_json(), "utf-8")
+        return private
 
     def headline(self, certificate: Certificate) -> str:
         """What came of it, in one sentence."""
@@ -235,7 +269,8 @@ class LearnedRelease:
             else "none was kept as it was"
         )
         sentence = f"{certain}; {rest}. {loss:.1%} of the information is lost."
-        return sentence[0].upper() + sentence[1:]
+        doubt = f" {NO_LEAK_DETECTED}" if certificate.mechanism["verdict"] == "no leak detected" else ""
+        return sentence[0].upper() + sentence[1:] + doubt
 
     def diagnosis(self, certificate: Certificate, max_loss: float) -> str | None:
         """What to do when little or nothing of the table came through."""
@@ -277,7 +312,15 @@ def learned_release(learned: Learned, epsilon: float, replacement: Replacement) 
     ----------
     Which values are merged is a function of the values alone (the final model's score and the counts), so that the
     mechanism looks at nothing but the released cells. The counted risk of the merged set is within epsilon.
+
+    Raises
+    ------
+    DataError
+        If there were too few records to learn from: whatever is not known to be safe is not released.
+    NotCertifiedError
+        If a leak was detected, but nothing was learned of where it is, so that every record would be kept.
     """
+    _refuse_too_few(learned)
     first = None
     if replacement == "suppress" and (learned.risk > epsilon + TOLERANCE).any():
         # Nobody could tell a wholly missing value from a suppressed one.
@@ -286,6 +329,7 @@ def learned_release(learned: Learned, epsilon: float, replacement: Replacement) 
     size = ladder.merged(epsilon)
     merged = np.zeros(len(ladder.order), dtype=bool)
     merged[ladder.order[:size]] = True
+    _refuse_unfound(learned, merged)
     question = learned.found.question
     rules = Rules(
         secret=question.secret,
@@ -299,6 +343,24 @@ def learned_release(learned: Learned, epsilon: float, replacement: Replacement) 
         epsilon_max=math.inf,
     )
     return LearnedRelease(learned, ladder, size, rules, replacement)
+
+
+def _refuse_too_few(learned: Learned) -> None:
+    if learned.learned_here and learned.evidence.verdict == "cannot tell":
+        raise DataError(
+            f"{len(learned.value):,} records are too few to learn from: nobody could tell which of them are risky, so "
+            "nothing was written. Gather more records, or cut the columns and count (--bins COLUMN=4 with --estimator "
+            "counts)"
+        )
+
+
+def _refuse_unfound(learned: Learned, merged: Mask) -> None:
+    if learned.evidence.verdict == "leak" and learned.risk.max() <= NOTHING_LEARNED and not merged.any():
+        raise NotCertifiedError(
+            f"a leak was detected, but {learned.name} did not learn which records it is in and would keep all of them: "
+            "nothing was written. Try another estimator (--estimator auto), gather more records, or cut the columns "
+            "and count (--bins COLUMN=4 with --estimator counts)"
+        )
 
 
 def _replacement(marginal: Vector, merged: Mask, replacement: Replacement) -> Vector | None:

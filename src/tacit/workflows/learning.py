@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -37,10 +38,14 @@ Codes = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Choice:
-    """How log-lift is to be learned: by a named estimator, or by a model that was saved."""
+    """How log-lift is to be learned: by a named estimator, or by a model that was saved.
+
+    ``fresh`` is the caller's word that a saved model was not learned from any of the records at hand.
+    """
 
     estimator: str
     model: Path | None = None
+    fresh: bool = False
 
     @property
     def name(self) -> str:
@@ -54,10 +59,13 @@ def choice_of(
     *,
     weight: str | None,
     save_model: str | Path | None = None,
+    fresh: bool = False,
 ) -> Choice | None:
     """What was asked for, None for counts alone; whatever cannot be done is refused before any work."""
     if model is not None and estimator != COUNTS:
         raise ArgumentError(f"a saved model is not learned again: give --model {model} or --estimator {estimator}")
+    if fresh and model is None:
+        raise ArgumentError("only a saved model can have seen records before: give --fresh beside --model, or neither")
     if model is None and estimator == COUNTS:
         if save_model is not None:
             raise ArgumentError("counting learns no model to save: choose one that does, such as --estimator auto")
@@ -69,7 +77,7 @@ def choice_of(
     if save_model is not None and Path(save_model).suffix.lower() != SUFFIX:
         raise ArgumentError(f"cannot save the model to {save_model}: name a file that ends in {SUFFIX}")
     if model is not None:
-        return Choice(estimator, Path(model))
+        return Choice(estimator, Path(model), fresh)
     from tacit.learn.naming import ESTIMATORS
 
     if estimator not in ESTIMATORS:
@@ -78,11 +86,13 @@ def choice_of(
 
 
 def saved(model: Any, path: Path) -> None:
-    """Write a model; the file appears whole or not at all."""
+    """Write a model for the owner's eyes alone; the file appears whole or not at all."""
     from tacit.learn.saving import save_model
-    from tacit.tables.writing import whole_file
+    from tacit.tables.writing import os_errors, whole_file
 
-    with whole_file(path) as temporary:
+    with whole_file(path) as temporary, os_errors(path):
+        # There from the start with its mode, so that nobody else reads a byte.
+        temporary.touch(mode=0o600, exist_ok=False)
         save_model(model, temporary)
 
 
@@ -122,15 +132,15 @@ class Learned:
         Of every record that was learned from: its released value, and the column of its secret.
     record_lifts : array (records, secrets)
         Log-lift of those records by models that had not seen them.
-    fresh, in_sample : bool
-        Whether the model was learned here, or saved earlier and, as it seems, from this very table.
+    learned_here, unvouched : bool
+        Whether the model was learned from these records; or saved earlier, and nobody said that these are fresh.
     """
 
     found: Counted
     model: Any
     name: str
-    fresh: bool
-    in_sample: bool
+    learned_here: bool
+    unvouched: bool
     cells: Cells
     lifts: Matrix
     low: Matrix
@@ -228,11 +238,10 @@ def learned(found: Counted, choice: Choice, *, random_state: int = 0, progress: 
     cells, codes = _met_by(model, found), found.symbols.codes
     lifts = _in_batches(lambda frame: (model.log_lift(frame),), cells, codes)[0]
     low, high = _in_batches(model.log_lift_interval, cells, codes)
-    fresh = choice.model is None
-    record_lifts = np.asarray(model.out_of_fold_log_lift_) if fresh else lifts[value]
+    learned_here, unvouched = choice.model is None, choice.model is not None and not choice.fresh
+    record_lifts = np.asarray(model.out_of_fold_log_lift_) if learned_here else lifts[value]
     progress("calibrating", None)
-    evidence = _evidence(model, record_lifts, labels[secret], fresh=fresh, random_state=random_state)
-    in_sample = not fresh and looks_learned_from(found, model)
+    evidence = _evidence(model, record_lifts, labels[secret], learned_here=learned_here, random_state=random_state)
     unmet = float(found.joint.marginal[cells.unmet(codes)].sum())
     if unmet:
         notes.append(f"{unmet:.1%} of the records have a cell that the model never met; doubt counts as risk, ∞ here")
@@ -240,8 +249,8 @@ def learned(found: Counted, choice: Choice, *, random_state: int = 0, progress: 
         found=found,
         model=model,
         name=choice.name,
-        fresh=fresh,
-        in_sample=in_sample,
+        learned_here=learned_here,
+        unvouched=unvouched,
         cells=cells,
         lifts=lifts,
         low=low,
@@ -249,22 +258,25 @@ def learned(found: Counted, choice: Choice, *, random_state: int = 0, progress: 
         value=value,
         secret=columns[secret],
         record_lifts=record_lifts,
-        # A model always finds what it has learned in the table it was learned from.
-        evidence=replace(evidence, verdict="cannot tell") if in_sample else evidence,
+        # A model always finds what it has learned in the records it was learned from.
+        evidence=replace(evidence, verdict="cannot tell", p_value=math.nan) if unvouched else evidence,
         notes=tuple(notes),
     )
 
 
 def _origin(choice: Choice, model: Any, found: Counted) -> str:
+    honest = (
+        f"scored by {choice.name}: the numbers are honest only for records that it was not learned from; on its own "
+        "they are in-sample and too sure of themselves"
+    )
+    if not choice.fresh:
+        return f"{honest}. If none of these records was used to learn it, say so (--fresh)"
     if looks_learned_from(found, model):
         return (
-            f"this looks like the very table that {choice.name} was learned from (the shares of the secret are the "
-            "same): the numbers are in-sample and too sure of themselves, and cannot tell a leak from chance"
+            f"{honest}. You said that these are fresh, but the shares of the secret are exactly those it was "
+            "learned from: make sure that it is not the same table"
         )
-    return (
-        f"scored by {choice.name}: if its own records are among these, the numbers are in-sample and too sure of "
-        "themselves; they are honest on other records"
-    )
+    return f"{honest}. You said that these are fresh"
 
 
 def looks_learned_from(found: Counted, model: Any) -> bool:
@@ -276,10 +288,10 @@ def looks_learned_from(found: Counted, model: Any) -> bool:
     )
 
 
-def _evidence(model: Any, record_lifts: Matrix, secrets: NDArray[Any], *, fresh: bool, random_state: int) -> Any:
+def _evidence(model: Any, record_lifts: Matrix, secrets: NDArray[Any], *, learned_here: bool, random_state: int) -> Any:
     from tacit.learn.evidence import evidence_of
 
-    if fresh:
+    if learned_here:
         return evidence_of(model, secrets, random_state=random_state)
     # A saved model has no folds: what it says of these records takes their place, all in one.
     seen = SimpleNamespace(

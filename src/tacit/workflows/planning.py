@@ -19,6 +19,7 @@ from tacit.workflows.tabulating import Counted
 
 Replacement = Literal["resample", "uniform", "merge", "suppress"]
 REPLACEMENTS: tuple[Replacement, ...] = ("resample", "uniform", "merge", "suppress")
+BY_RULES = "as in the rules"
 
 # Rounding of sums of a million terms; a claim of "at most epsilon" is checked to this many nats.
 TOLERANCE = 1e-9
@@ -99,7 +100,7 @@ def plan_by_rules(found: Counted, rules: Rules) -> Plan:
     merged[position[needed & (position >= 0)]] = True
     made_by = {
         "name": "watchdog",
-        "replacement": "as in the rules",
+        "replacement": BY_RULES,
         "method": "rules of an earlier release",
         "values_merged_besides": int((needed & ~alike).sum()),
     }

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 import secrets
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -21,13 +21,17 @@ from tacit.tables.rewriting import rewrite
 from tacit.tables.writing import suffix_for, whole_directory, write_table
 from tacit.workflows import findings, learning
 from tacit.workflows.auditing import curve_points, suggestion
-from tacit.workflows.certifying import Written, certificate_of
+from tacit.workflows.certifying import REPORT, Written, certificate_of, file_sha256
+from tacit.workflows.estimates import FILE as ESTIMATES
 from tacit.workflows.learned_release import MODEL, LearnedRelease, learned_release
 from tacit.workflows.planning import REPLACEMENTS, TOLERANCE, Plan, Replacement, plan, plan_by_rules
 from tacit.workflows.question import Bins, Names, ask
 from tacit.workflows.results import RENDERERS, Certificate, CurvePoint, ProtectResult, RiskHistogram, plain
 from tacit.workflows.rules import Rules
 from tacit.workflows.tabulating import Counted, Progress, checked_epsilon, checked_loss, counted, silent
+
+# What scikit-learn and JAX both take for a seed.
+SEED_BITS = 31
 
 
 def protect(
@@ -50,6 +54,7 @@ def protect(
     overwrite: bool = False,
     estimator: str = "counts",
     model: str | Path | None = None,
+    fresh: bool = False,
     random_state: int | None = None,
     engine: str = "duckdb",
     progress: Progress = silent,
@@ -81,8 +86,11 @@ def protect(
         which records are risky, from columns that are not cut unless ``bins`` says so.
     model : path, optional
         A saved model instead of learning one, such as ``private/model.tacit`` of an earlier release.
+    fresh : bool
+        Your word that the saved model was learned from none of these records, so that its verdict means something.
     random_state : int, optional
-        For a release that can be made again; without it the draws come from the system's secure source.
+        For a release that can be made again; without it the draws, and the seed of the learning, come from the
+        system's secure source.
 
     Returns
     -------
@@ -91,7 +99,10 @@ def protect(
     Raises
     ------
     NotCertifiedError
-        If the rules of an earlier batch do not keep this one within epsilon. Nothing is written then.
+        If the rules of an earlier batch do not keep this one within epsilon, or a leak was detected that the estimator
+        cannot find in any record. Nothing is written then.
+    DataError
+        If there are too few records to learn from. Nothing is written then.
 
     Guarantees
     ----------
@@ -99,9 +110,10 @@ def protect(
     secret and output, and the release is written only if it is within what was claimed. Rows whose value is not
     merged are unchanged and in their place. With a learned estimator the certificate's attained epsilon is that of the
     merged records alone, counted; of all others it says what is estimated, and that this certifies nothing pointwise.
+    Estimates are published with two digits, and in full in ``private/`` alone.
     """
     checked_loss(max_loss)
-    choice = learning.choice_of(estimator, model, weight=weight)
+    choice = learning.choice_of(estimator, model, weight=weight, fresh=fresh)
     if rules is None:
         _check_bounds(epsilon, delta, epsilon_max, replacement)
     elif secret or released or bins or delta or epsilon is not None or choice is not None:
@@ -126,7 +138,9 @@ def protect(
     planned: CountedRelease | LearnedRelease
     if choice is not None:
         assert epsilon is not None
-        learned = learning.learned(found, choice, random_state=random_state or 0, progress=progress)
+        # A seed that can be guessed would make every published estimate a test of guesses at the secrets.
+        seed = secrets.randbits(SEED_BITS) if random_state is None else random_state
+        learned = learning.learned(found, choice, random_state=seed, progress=progress)
         planned = learned_release(learned, epsilon, replacement)
     else:
         progress("choosing what to merge", None)
@@ -147,7 +161,7 @@ def protect(
             after=planned.after,
             notes=(*found.question.notes, *planned.remarks()),
         )
-        _write_papers(result, planned.rules, written.salt, directory)
+        result = _write_papers(result, planned.rules, written.salt, directory)
     return result
 
 
@@ -209,11 +223,15 @@ def _write_data(
     return data_file
 
 
-def _write_papers(result: ProtectResult, rules: Rules, salt: bytes, directory: Path) -> None:
+def _write_papers(result: ProtectResult, rules: Rules, salt: bytes, directory: Path) -> ProtectResult:
+    """Write everything beside the data; the certificate last of what is public, with the report's fingerprint."""
+    if "page" in RENDERERS:
+        page = directory / REPORT
+        page.write_text(RENDERERS["page"](result), "utf-8")
+        output = {**result.certificate.output, "report_sha256": file_sha256(page)}
+        result = replace(result, certificate=replace(result.certificate, output=output))
     text = json.dumps(plain(result.certificate), indent=2, ensure_ascii=False, allow_nan=False)
     (directory / "certificate.json").write_text(text + "\n", "utf-8")
-    if "page" in RENDERERS:
-        (directory / "report.html").write_text(RENDERERS["page"](result), "utf-8")
     private = directory / "private"
     private.mkdir(mode=0o700, exist_ok=True)
     (private / "rules.json").write_text(rules.to_json(), "utf-8")
@@ -228,7 +246,11 @@ def _write_papers(result: ProtectResult, rules: Rules, salt: bytes, directory: P
             f"{MODEL} is what was learned from the records. It scores values that were never seen, too: "
             f"tacit protect TABLE --model private/{MODEL} --secret ... --epsilon ..."
         )
+        lines.append(
+            f"{ESTIMATES} has the estimates in full. Digits are a fingerprint of the secrets: do not publish it."
+        )
     (private / "README.txt").write_text("\n".join(lines) + "\n", "utf-8")
+    return result
 
 
 @dataclass(frozen=True)

@@ -258,8 +258,9 @@ class LearnedFindings:
 
     ``information``, ``calibration`` and ``risk_histogram`` come from models that had not seen the record they score
     (unless the notes say otherwise); ``safe_shares``, ``riskiest`` and ``largest_risk`` from the final model, which is
-    the one that ``protect`` goes by. ``prior_log_loss`` is the loss of knowing nothing but the prior. ``in_sample``
-    says that a saved model seems to be scoring the table it was learned from, where nothing can be told from chance.
+    the one that ``protect`` goes by. ``prior_log_loss`` is the loss of knowing nothing but the prior. ``unvouched``
+    says that a saved model scored records that nobody said were fresh: it may have been learned from them, so there is
+    no p-value, and nothing can be told from chance. ``cut`` are the released columns whose cut was asked for.
 
     Guarantees
     ----------
@@ -284,7 +285,8 @@ class LearnedFindings:
     riskiest: tuple[LearnedRiskyValue, ...]
     notes: tuple[str, ...]
     kind: str = "estimate"
-    in_sample: bool = False
+    unvouched: bool = False
+    cut: tuple[str, ...] = ()
     model_path: str | None = None
 
 

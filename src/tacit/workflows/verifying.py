@@ -20,7 +20,7 @@ from tacit.tables.counting import count
 from tacit.tables.pairing import Codes, Pairs, paired
 from tacit.tables.sources import open_table
 from tacit.tables.table import Table
-from tacit.tables.writing import write_table
+from tacit.tables.writing import SUFFIXES, write_table
 from tacit.workflows.agreeing import AGREEMENT, agree, close
 from tacit.workflows.certifying import (
     NOTHING_POINTWISE,
@@ -28,13 +28,16 @@ from tacit.workflows.certifying import (
     claim_of,
     claim_of_learned,
     file_sha256,
+    promised_by,
     salted,
 )
+from tacit.workflows.estimates import FILE as ESTIMATES
 from tacit.workflows.learned_release import MODEL
-from tacit.workflows.learned_verifying import checks_of_estimate, checks_of_learned_claim
+from tacit.workflows.learned_verifying import checks_of_estimate, checks_of_learned_claim, checks_of_published
+from tacit.workflows.paper_checks import checks_of_report, checks_of_utility, checks_of_words, notes_on_papers
 from tacit.workflows.planning import TOLERANCE
 from tacit.workflows.question import Question, ask
-from tacit.workflows.results import Certificate, Check, VerifyResult
+from tacit.workflows.results import Certificate, Check, MeasureChange, VerifyResult
 from tacit.workflows.rules import Rules
 from tacit.workflows.tabulating import Counted, Progress, counted, silent
 
@@ -55,6 +58,7 @@ class Release:
     rules: Rules | None
     salt: bytes | None
     model: Path | None = None
+    estimates: Path | None = None
 
 
 def open_release(directory: str | Path, *, engine: str = "duckdb") -> Release:
@@ -67,18 +71,20 @@ def open_release(directory: str | Path, *, engine: str = "duckdb") -> Release:
         certificate = certificate_from(json.loads(paper.read_text("utf-8")))
     except OSError as error:
         raise SourceError(f"{folder} is no release: cannot read {paper.name} ({error.strerror})") from error
-    except (ValueError, KeyError, TypeError) as error:
+    except (ValueError, KeyError, TypeError, AttributeError, OverflowError) as error:
         raise SourceError(
             f"{paper} is damaged or not a certificate of Tacit ({type(error).__name__}: {error})"
         ) from error
-    rules, model = folder / "private" / "rules.json", folder / "private" / MODEL
+    rules, model, estimates = (folder / "private" / name for name in ("rules.json", MODEL, ESTIMATES))
+    learned = certificate.kind == "learned"
     return Release(
         directory=folder,
         certificate=certificate,
         data=open_table(folder / str(certificate.output["file"]), engine=engine),
         rules=Rules.load(rules) if rules.exists() else None,
         salt=_salt(folder / "private" / "salt.txt"),
-        model=model if certificate.kind == "learned" and model.exists() else None,
+        model=model if learned and model.exists() else None,
+        estimates=estimates if learned and estimates.exists() else None,
     )
 
 
@@ -107,14 +113,17 @@ def verify(
     Guarantees
     ----------
     The verdict is "holds" only if every line was checked: the data is the data that was certified, the original is
-    the original, every record outside the merged values is unchanged, no merged record took a kept value, the
-    replacement shows no trace of the secret (a test that errs about once in a million), and the bound recomputed on the
-    joint of secret and output is what was claimed. Of a learned release that bound is about the merged records; what
-    is estimated of the others is recomputed where ``private/model.tacit`` is at hand, and is never part of what
-    "holds" says: a learned estimate certifies nothing pointwise.
+    the original, the words are those that the numbers call for, every record outside the merged values is unchanged,
+    no merged record took a kept value, the replacement shows no trace of the secret (a test that errs about once in a
+    million), and the bound recomputed on the joint of secret and output is what was claimed. Of a learned release that
+    bound is about the merged records; what is estimated of the others is recomputed where ``private/model.tacit`` is at
+    hand, and is never part of what "holds" says: a learned estimate certifies nothing pointwise.
     """
     opened = open_release(release, engine=engine)
-    checks = _checks_of_papers(opened)
+    checks = [*_checks_of_papers(opened), *checks_of_words(opened.certificate, opened.rules)]
+    checks += checks_of_report(opened.certificate, opened.directory)
+    if opened.estimates is not None:
+        checks += checks_of_published(opened.certificate, opened.estimates, opened.salt)
     if against is not None:
         progress("counting the original", None)
         checks += _checks_against(opened, against, engine, progress)
@@ -156,15 +165,18 @@ def _headline(certificate: Certificate, failed: list[Check], unchecked: list[Che
 
 def _notes(opened: Release, against: Any) -> tuple[str, ...]:
     certificate = opened.certificate
+    notes = notes_on_papers(certificate, opened.directory, owner=opened.rules is not None, against=against is not None)
     if certificate.kind != "learned":
-        return ()
+        return notes
+    if opened.estimates is None:
+        notes += (f"the measures before and after are estimates and were not checked: it takes private/{ESTIMATES}",)
     estimate = f"that kept records leak at most {certificate.estimated_epsilon:.4g} nats is an estimate"
     checked = (
         "recomputed with private/model.tacit"
         if opened.model is not None and against is not None
         else "which was not checked: it takes the original and private/model.tacit. It is no part of what is certified"
     )
-    return (f"{estimate} by {certificate.mechanism['estimator']}, {checked}", NOTHING_POINTWISE)
+    return (f"{estimate} by {certificate.mechanism['estimator']}, {checked}", *notes, NOTHING_POINTWISE)
 
 
 def _checks_of_papers(opened: Release) -> list[Check]:
@@ -262,7 +274,9 @@ def _checks_against(opened: Release, against: Any, engine: str, progress: Progre
     question = question_of(certificate, against, engine=engine)
     original, claimed = question.original, certificate.input
     checks = []
-    if opened.salt is not None and claimed["salted_sha256"] is not None and original.sha256() is not None:
+    # A frame has no fingerprint; a file that was certified has one.
+    printed = claimed["salted_sha256"] is not None or claimed["format"] in SUFFIXES
+    if opened.salt is not None and printed and original.sha256() is not None:
         digest = salted(original.sha256(), opened.salt)
         checks.append(_same("original is the one certified", digest, claimed["salted_sha256"], what="salted SHA-256"))
     checks.append(_same("records of the original", original.row_count(), claimed["records"], what="records"))
@@ -275,6 +289,8 @@ def _checks_against(opened: Release, against: Any, engine: str, progress: Progre
     seen = compare(opened, question)
     of_claim = _checks_of_claim if certificate.kind == "counted" else checks_of_learned_claim
     claims = of_claim(certificate, seen.found, seen.merged)
+    if opened.rules is not None:
+        claims += checks_of_utility(certificate, seen.found, opened.rules, seen.merged)
     if opened.rules is None and int(seen.merged.sum()) != certificate.mechanism["values_merged"]:
         # A merged value that drew itself back looks kept; whatever fails for it may be our guess and not the release.
         unsure = "the rows do not show which values were merged; needs private/rules.json"
@@ -311,17 +327,17 @@ def _checks_of_rules(opened: Release) -> list[Check]:
     rules, certificate = opened.rules, opened.certificate
     if rules is None:
         return []
-    same = (rules.secret, rules.released, rules.epsilon, rules.delta) == (
-        certificate.secret,
-        certificate.released,
-        certificate.epsilon,
-        certificate.delta,
+    asked = (certificate.epsilon, certificate.delta, certificate.epsilon_max)
+    same = (rules.secret, rules.released) == (certificate.secret, certificate.released) and asked == (
+        rules.epsilon,
+        rules.delta,
+        rules.epsilon_max,
     )
     return [
         Check(
             "rules belong to the certificate",
             same,
-            "secret, released, epsilon and delta agree" if same else "they differ",
+            "secret, released and bounds agree" if same else "they differ",
         )
     ]
 
@@ -446,13 +462,17 @@ def _checks_of_claim(certificate: Certificate, found: Counted, merged: Mask) -> 
     ]
     after = {name: float(measure.function(output)) for name, measure in MEASURES.items()}
     before = {name: float(measure.function(found.joint)) for name, measure in MEASURES.items()}
-    wrong = [
-        m.title
-        for m in certificate.measures
-        if m.name in after and not (agree(after[m.name], m.after) and agree(before[m.name], m.before))
-    ]
+    promised, told = promised_by(found.joint, bound), {m.name: m for m in certificate.measures}
+    right = {
+        name: MeasureChange(name, m.title, before[name], after[name], promised.get(name), m.unit)
+        for name, m in MEASURES.items()
+    }
+    wrong = [m.title for name, m in right.items() if name not in told or not _alike(m, told[name])]
+    wrong += [str(name) for name in told if name not in right]
     breach = float(output.marginal[risk(output) > certificate.epsilon + TOLERANCE].sum())
     assert certificate.breach_share is not None
+    assert certificate.attained_delta is not None
+    checks.append(close("mass outside epsilon", outside, certificate.attained_delta))
     checks.append(close("records that breach epsilon", breach, certificate.breach_share))
     share = float(found.joint.marginal[merged].sum())
     checks.append(close("records merged", share, certificate.mechanism["records_merged"]))
@@ -469,3 +489,12 @@ def _checks_of_claim(certificate: Certificate, found: Counted, merged: Mask) -> 
     checks.append(Check("promises", not over, f"exceeded: {', '.join(over)}" if over else "all kept"))
     checks.append(close("loss of utility", nmil(found.joint, merged), certificate.utility.nmil))
     return checks
+
+
+def _alike(own: MeasureChange, told: MeasureChange) -> bool:
+    if (own.title, own.unit, own.kind) != (told.title, told.unit, told.kind):
+        return False
+    if own.promise is None or told.promise is None:
+        return own.promise is told.promise and agree(own.before, told.before) and agree(own.after, told.after)
+    pairs = ((own.before, told.before), (own.after, told.after), (own.promise, told.promise))
+    return all(agree(a, b) for a, b in pairs)

@@ -1,0 +1,104 @@
+"""The lines of a verification about what a certificate and its report say in words, and about utility."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from pathlib import Path
+
+from tacit.lift.bounds import watchdog_bound_exact
+from tacit.lift.joint import Mask
+from tacit.workflows.agreeing import agree
+from tacit.workflows.certifying import (
+    NOTHING_DRAWN,
+    REPORT,
+    assumption_of_learned,
+    assumptions_of,
+    drawn_by,
+    file_sha256,
+    randomness_of,
+    utility_of,
+)
+from tacit.workflows.learning import COUNTS, MOST_RECORDS
+from tacit.workflows.results import Certificate, Check
+from tacit.workflows.rules import Rules
+from tacit.workflows.tabulating import Counted
+
+
+def checks_of_words(certificate: Certificate, rules: Rules | None) -> list[Check]:
+    """Assumptions and randomness are functions of what else is claimed: they are made again and compared."""
+    drawn = drawn_by(rules) if rules is not None else not certificate.randomness.startswith(NOTHING_DRAWN)
+    learned_here = certificate.kind == "learned" and certificate.mechanism["learned_from"] != 0
+    sources = [
+        randomness_of(drawn=drawn, repeatable=repeatable, learned_here=learned_here) for repeatable in (False, True)
+    ]
+    rests_on = assumptions_of(
+        secret=certificate.secret,
+        cuts=certificate.cuts,
+        left_out=certificate.left_out,
+        weight=certificate.mechanism["weight"],
+        delta=certificate.delta,
+        randomness=certificate.randomness,
+    )
+    if certificate.kind == "learned":
+        exceeding = certificate.estimated_exceeding or 0.0
+        rests_on += (assumption_of_learned(certificate.mechanism["estimator"], exceeding),)
+    same, known = rests_on == certificate.assumptions, certificate.randomness in sources
+    return [
+        Check("assumptions", same, "as the claim calls for" if same else "they are not those of such a claim"),
+        Check("randomness", known, "as protect says it" if known else "protect does not say so of such a release"),
+        *(_checks_of_origin(certificate) if certificate.kind == "learned" else []),
+    ]
+
+
+def _checks_of_origin(certificate: Certificate) -> list[Check]:
+    from tacit.learn.naming import ESTIMATORS
+
+    by, records = certificate.mechanism["estimator"], certificate.input["records"]
+    was_saved = by.startswith("the saved model ")
+    named = was_saved or (by in ESTIMATORS and by != COUNTS)
+    expected = 0 if was_saved else min(records, MOST_RECORDS)
+    right = certificate.mechanism["learned_from"] == expected and certificate.mechanism["method"] == "learned partition"
+    return [
+        Check("estimator is one there is", named, by),
+        Check(
+            "learned from", right, f"{expected:,} records; the certificate says {certificate.mechanism['learned_from']}"
+        ),
+    ]
+
+
+def checks_of_report(certificate: Certificate, directory: Path) -> list[Check]:
+    """The page beside the certificate must be the one that was written with it."""
+    claimed, page = certificate.output.get("report_sha256"), directory / REPORT
+    if claimed is None or not page.exists():
+        return []
+    same = file_sha256(page) == claimed
+    return [Check("report is the one certified", same, "SHA-256 agrees" if same else f"{REPORT} was changed")]
+
+
+def notes_on_papers(certificate: Certificate, directory: Path, *, owner: bool, against: bool) -> tuple[str, ...]:
+    """What of the papers could not be checked, though nothing speaks against it."""
+    notes = []
+    if not (directory / REPORT).exists():
+        notes.append(f"there is no {REPORT} beside the certificate")
+    elif certificate.output.get("report_sha256") is None:
+        notes.append(f"{REPORT} was not checked: this certificate does not have its fingerprint")
+    if against and not owner:
+        notes.append("rows and cells unchanged were not checked: it takes private/rules.json")
+    return tuple(notes)
+
+
+def checks_of_utility(certificate: Certificate, found: Counted, rules: Rules, merged: Mask) -> list[Check]:
+    """What the honest reader keeps, and how much was merged, computed again."""
+    utility, mechanism = utility_of(found, rules, merged), certificate.mechanism
+    wrong = [
+        f.name.replace("_", " ")
+        for f in fields(utility)
+        if not agree(getattr(utility, f.name), getattr(certificate.utility, f.name))
+    ]
+    counted = {"values": found.joint.shape[1], "values_merged": int(merged.sum())}
+    wrong += [name.replace("_", " ") for name, size in counted.items() if mechanism[name] != size]
+    plain = mechanism.get("plain_watchdog_attains")
+    if plain is not None and not agree(watchdog_bound_exact(found.joint, certificate.epsilon), float(plain)):
+        wrong.append("plain watchdog attains")
+    told = f"differ: {', '.join(wrong)}" if wrong else f"{len(fields(utility)) + len(counted)} numbers recomputed"
+    return [Check("what is kept and merged", not wrong, told)]
