@@ -305,15 +305,17 @@ def _unbounded(pairs: Sequence[Pair]) -> Pair:
 
 
 def _given_secret(pairs: Sequence[Pair]) -> Pair:
-    """The bounds of releases that are independent given the secret; the smaller of two proofs on the high side.
+    """The bounds of releases that are independent given the secret; the smallest of three proofs on the high side.
 
-    By pairs: the releases so far are one release, independent of the next given the secret. At once: by Jensen
-    -log E[l1 ... lk] is at most the sum of -E[log lj], each below its chord (`f_bound` of ``reverse_kl``).
+    Plainly: all lifts but one are at least e^-low, and the one left has mean 1. By pairs: the releases so far are one
+    release, independent of the next given the secret. At once: by Jensen -log E[l1 ... lk] is at most the sum of
+    -E[log lj], each below its chord (`f_bound` of ``reverse_kl``).
     """
     low, high = _added(pairs)
     at_once = high + sum(f_bound("reverse_kl", top, epsilon_low=bottom, epsilon_high=top) for bottom, top in pairs)
     by_pairs = reduce(_two_given_secret, pairs)[1]
-    return low + _largest_log_mean(pairs), min(at_once, by_pairs)
+    plain = high + sum(sorted(bottom for bottom, _ in pairs)[:-1])
+    return low + _largest_log_mean(pairs), min(plain, at_once, by_pairs)
 
 
 def _two_given_secret(first: Pair, second: Pair) -> Pair:

@@ -26,7 +26,7 @@ _FOR_INSIDE: Final = 0.45
 _FOR_OUTSIDE: Final = 0.45
 _FOR_SHARE: Final = 0.1
 # Halvings of an interval no longer than 1: the limit found differs from the root by less than rounding.
-_HALVINGS: Final = 90
+_HALVINGS: Final = 60
 
 
 def checked_beta(beta: float) -> float:
@@ -92,7 +92,7 @@ def log_lift_limits(
     pair: Numbers,
     value: Numbers,
     secret: Numbers,
-    total: float,
+    total: Numbers | float,
     *,
     beta: float,
     prior: Numbers | None = None,
@@ -103,8 +103,8 @@ def log_lift_limits(
 
     Parameters
     ----------
-    pair, value, secret : arrays that broadcast
-        Records with both, with the released value, with the secret; of ``total`` records.
+    pair, value, secret, total : arrays that broadcast
+        Records with both, with the released value, with the secret; and all records.
     prior : array, optional
         P(s) where it is known.
     common : array of bool, shaped as ``value``, optional
@@ -126,15 +126,15 @@ def log_lift_limits(
         low = np.asarray(np.log(s_high / lower(pair, value, beta=part)))
         high = np.asarray(np.log(upper(pair, value, beta=part) / s_low))
     if common is not None and common.any():
-        pair, value, common = np.broadcast_arrays(pair, value, common)
-        inside, own = pair[common], value[common]
-        outside, rest = (secret + np.zeros_like(pair))[common] - inside, total - own
+        pair, value, secret, whole, common = np.broadcast_arrays(pair, value, secret, total, common)
+        inside, own, everyone = pair[common], value[common], whole[common]
+        outside, rest = secret[common] - inside, everyone - own
         low[common], high[common] = against_rest(
             lower(inside, own, beta=_FOR_INSIDE * beta),
             upper(inside, own, beta=_FOR_INSIDE * beta),
             lower(outside, rest, beta=_FOR_OUTSIDE * beta),
             upper(outside, rest, beta=_FOR_OUTSIDE * beta),
-            lower(own, total, beta=_FOR_SHARE * beta),
+            lower(own, everyone, beta=_FOR_SHARE * beta),
         )
     unseen = value + np.zeros_like(low) == 0
     low[unseen] = high[unseen] = np.inf
@@ -208,13 +208,14 @@ def _reach(p: Numbers, room: Numbers, radius: Numbers) -> Numbers:
     With logs of 1 + t/p and 1 - t/room the terms of first order cancel before they are rounded.
     """
     low, high = np.zeros_like(p), room.copy()
-    safe_p, safe_room = np.where(p > 0, p, 1.0), np.where(room > 0, room, 1.0)
-    inside = room > 0
+    # A share so small adds nothing, and would overflow as a divisor.
+    seen, inside = p > 1e-200, room > 0
+    safe_p, safe_room = np.where(seen, p, 1.0), np.where(inside, room, 1.0)
     for _ in range(_HALVINGS):
         middle = (low + high) / 2
         share = np.where(inside, np.minimum(middle / safe_room, 1.0), 0.0)
         with np.errstate(divide="ignore"):
-            divergence = -room * np.log1p(-share) - np.where(p > 0, p * np.log1p(middle / safe_p), 0.0)
+            divergence = -room * np.log1p(-share) - np.where(seen, p * np.log1p(middle / safe_p), 0.0)
         beyond = divergence > radius
         low, high = np.where(beyond, low, middle), np.where(beyond, middle, high)
     return high

@@ -123,24 +123,30 @@ def records_needed(
     needed, worst = _search(table, cells, bounds, beta=cautious, prior=known, common=mask)
     secret, released = divmod(int(cells[worst]), table.shape[1])
     counted = counted_log_lift(table, known)
-    beyond_low = -counted[secret, released] - bounds[0]
-    beyond_high = counted[secret, released] - bounds[1]
+    room_low, room_high = _room(counted[secret, released], bounds)
     return RecordsNeeded(
         epsilon_low=bounds[0], epsilon_high=bounds[1], beta=beta, records=float(table.sum()), needed=needed,
         low_now=max(float(now[0].max()), 0.0), high_now=max(float(now[1].max()), 0.0),
         counted=float(counted[secret, released]), secret=secret, released=released,
-        side="low" if beyond_low >= beyond_high else "high",
+        side="low" if room_low <= room_high else "high",
     )  # fmt: skip
 
 
 def _hardest_cells(table: Matrix, bounds: tuple[float, float], prior: Vector | None) -> NDArray[np.intp]:
     """Flat indices of the cells that need the most records, as the normal approximation has it, hardest first."""
     values = counted_log_lift(table, prior)
-    room = np.maximum(np.minimum(values + bounds[0], bounds[1] - values), 0.0)
+    room = np.maximum(np.minimum(*_room(values, bounds)), 0.0)
     with np.errstate(divide="ignore", invalid="ignore"):
         spread = (1 - table / table.sum(axis=0)) / table
-        need = np.where((room > 0) & (table > 0), spread / room**2, np.inf)
+        need = np.where(room > 0, np.where(table > 0, spread, 1.0) / room**2, np.inf)
     return np.argsort(-need, axis=None, kind="stable")[:_MOST_CELLS_SEARCHED]
+
+
+def _room(values: Matrix, bounds: tuple[float, float]) -> tuple[Matrix, Matrix]:
+    """How far log-lifts are from each bound; infinitely far where there is none, even a log-lift of -inf."""
+    with np.errstate(invalid="ignore"):
+        low, high = values + bounds[0], bounds[1] - values
+    return np.where(np.isinf(bounds[0]), np.inf, low), np.where(np.isinf(bounds[1]), np.inf, high)
 
 
 def _search(
