@@ -88,6 +88,33 @@ def test_bits_change_every_learned_quantity_and_no_share():
     assert release.estimated_exceeding == 0.29
 
 
+def test_the_reason_is_labelled_in_bits_because_its_numbers_stay_in_nats():
+    result = samples.learned_audit_result()
+    result = replace(result, learned=replace(result.learned, reason="trees: log-loss 0.53 nats a record, beside 0.69"))
+    for form in (one_line(to_text(result, bits=True, width=100)), to_html(result, bits=True)):
+        assert "log-loss 0.53 nats a record, beside 0.69 (log-losses in nats)" in form
+    assert "(log-losses in nats)" not in to_text(result, width=100)
+
+
+def test_rows_unchanged_are_an_expectation_where_replacements_are_drawn():
+    result = samples.learned_protect_result()
+    drawn = {**result.certificate.mechanism, "replacement": "resample"}
+    merged = {**result.certificate.mechanism, "replacement": "merge"}
+    for mechanism, said in ((drawn, True), (merged, False)):
+        release = replace(result, certificate=replace(result.certificate, mechanism=mechanism))
+        assert ("Kept about" in one_line(to_text(release, width=100))) is said
+        assert ("of rows and about" in to_html(release)) is said
+
+
+def test_the_page_of_a_learned_release_draws_no_estimates():
+    result = samples.learned_protect_result()
+    page = to_html(result)
+    assert result.curve
+    assert "<svg" not in page
+    assert "The owner has them in full" in page
+    assert "<svg" in to_html(samples.protect_result())
+
+
 def chart(*points: CalibrationPoint, width: float = 600) -> ET.Element:
     return ET.fromstring(calibration_chart(points, secrets=["a", "b"], unit="nats", width=width))
 
