@@ -9,8 +9,9 @@ on the sample. The certificate is the largest of one limit for every cell and si
 cell and side. If each limit by itself is too small with probability at most beta, so is the certificate.
 
 The limits need the mechanism, that is the columns of the table, to be fixed without a look at the counts. Four ways:
-`certify_counts` where that is so; `tacit.lift.gatekeeping` where a sample is split in two, one half to choose and one
-to prove; `certify_any` for a mechanism chosen on the very same records; `certify_growing` where records keep coming.
+`certify_counts` (C1) where that is so; `tacit.lift.gatekeeping` (C2) where a sample is split in two, one half to choose
+and one to prove; `certify_any` (C3) for a mechanism chosen on the very same records; `certify_growing` (C4) where
+records keep coming. And `certify_delta` for the probability of a pair beyond epsilon.
 """
 
 from __future__ import annotations
@@ -102,7 +103,7 @@ class CountCertificate:
 def certify_counts(
     counts: ArrayLike, *, beta: float = 0.05, prior: ArrayLike | None = None, common: ArrayLike | None = None
 ) -> CountCertificate:
-    """Certify epsilon from the counts of a release whose mechanism was fixed without looking at them (C1).
+    """Certify epsilon from the counts of a release whose mechanism was fixed without looking at them.
 
     Parameters
     ----------
@@ -140,7 +141,7 @@ def certify_counts(
 
 
 def certify_growing(counts: ArrayLike, *, beta: float = 0.05, prior: ArrayLike | None = None) -> CountCertificate:
-    """Certify epsilon from records that keep coming: one may look after every record and stop at will (C4).
+    """Certify epsilon from records that keep coming: one may look after every record and stop at will.
 
     Parameters are those of `certify_counts`; ``counts`` are all records so far.
 
@@ -159,7 +160,7 @@ def certify_growing(counts: ArrayLike, *, beta: float = 0.05, prior: ArrayLike |
 def certify_any(
     counts: ArrayLike, *, cells: int, beta: float = 0.05, prior: ArrayLike | None = None
 ) -> CountCertificate:
-    """Certify epsilon of a mechanism that may have been chosen on the very same records (C3).
+    """Certify epsilon of a mechanism that may have been chosen on the very same records.
 
     Parameters
     ----------

@@ -29,11 +29,10 @@ from typing import Any, Final, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import logsumexp
 
 from tacit.errors import ArgumentError
 from tacit.lift.bounds import f_bound
-from tacit.lift.joint import SUM_TOLERANCE, Channel, Joint, Matrix
+from tacit.lift.joint import SUM_TOLERANCE, Channel, Joint, Matrix, Vector
 from tacit.lift.measures import Distribution
 
 Relation = Literal["in sequence", "given secret", "other people", "unknown"]
@@ -341,8 +340,7 @@ def _largest_log_mean(pairs: Sequence[Pair]) -> float:
     # On the j-th stretch the j releases with the largest shares are high, the others low.
     values = [sum(h for _, h in ordered[:j]) - sum(low for low, _ in ordered[j:]) for j in range(len(pairs) + 1)]
     widths = np.maximum(-np.diff(edges), 0.0)
-    with np.errstate(divide="ignore"):
-        return min(float(logsumexp(values, b=widths)), plain)
+    return min(_log_mean(values, widths), plain)
 
 
 def _smallest_log_mean(first: Pair, second: Pair) -> float:
@@ -353,4 +351,10 @@ def _smallest_log_mean(first: Pair, second: Pair) -> float:
     one, two = _share_high(first), _share_high(second)
     widths = [min(one, 1 - two), min(two, 1 - one), max(1 - one - two, 0.0), max(one + two - 1, 0.0)]
     values = [first[1] - second[0], second[1] - first[0], -first[0] - second[0], first[1] + second[1]]
-    return max(float(logsumexp(values, b=widths)), plain)
+    return max(_log_mean(values, np.array(widths)), plain)
+
+
+def _log_mean(values: Sequence[float], widths: Vector) -> float:
+    """log of the mean of e^value over stretches whose widths sum to 1."""
+    top = max(value for value, width in zip(values, widths, strict=True) if width > 0)
+    return top + float(np.log(widths @ np.exp(np.minimum(np.array(values) - top, 0.0))))

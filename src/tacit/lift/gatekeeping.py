@@ -114,7 +114,7 @@ def certified_partition(
     prior: ArrayLike | None = None,
     share: float = 0.5,
 ) -> CertifiedPartition:
-    """Choose which values to merge on one half of the records and prove the choice on the other (C2).
+    """Choose which values to merge on one half of the records and prove the choice on the other.
 
     Parameters
     ----------
