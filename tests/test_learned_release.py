@@ -195,6 +195,25 @@ def test_the_next_batch_is_judged_by_the_model_of_the_first(
     assert verify(tmp_path / "r", against=folder / "next.csv").verdict == "holds"
 
 
+def test_a_blank_where_the_model_never_met_one_is_merged(folder: Path, tmp_path: Path) -> None:
+    first, later = patients(), patients(300, random_state=7)
+    first["income"] = [income if income is not None else 1000.0 for income in first["income"]]
+    write_csv(tmp_path / "first.csv", first)
+    protect(tmp_path / "first.csv", secret="illness", epsilon=0.8, out=tmp_path / "release", estimator="linear")
+    later["income"] = [None if at % 5 == 0 else 1000.0 for at in range(300)]
+    write_csv(tmp_path / "later.csv", later)
+    protect(
+        tmp_path / "later.csv",
+        secret="illness",
+        epsilon=0.8,
+        out=tmp_path / "second",
+        model=tmp_path / "release" / "private" / "model.tacit",
+        replacement="suppress",
+    )
+    released = rows_of(read_csv(tmp_path / "second" / "data.csv"))
+    assert {released[at] for at in range(0, 300, 5)} == {(None,) * len(RELEASED)}
+
+
 def test_the_next_batch_under_the_rules_is_counted(folder: Path, protected: ProtectResult, tmp_path: Path) -> None:
     made = protect(folder / "next.csv", rules=folder / "release" / "private" / "rules.json", out=tmp_path / "r")
     assert made.certificate.kind == "counted"

@@ -142,6 +142,7 @@ class Learned:
     learned_here: bool
     unvouched: bool
     cells: Cells
+    unmet: Mask
     lifts: Matrix
     low: Matrix
     high: Matrix
@@ -160,11 +161,6 @@ class Learned:
     def prior(self) -> Vector:
         """Their shares among the records learned from."""
         return np.asarray(self.model.prior_, dtype=np.float64)
-
-    @cached_property
-    def unmet(self) -> Mask:
-        """Values with a cell that the model never met."""
-        return self.cells.unmet(self.found.symbols.codes)
 
     @cached_property
     def risk(self) -> Vector:
@@ -242,9 +238,13 @@ def learned(found: Counted, choice: Choice, *, random_state: int = 0, progress: 
     record_lifts = np.asarray(model.out_of_fold_log_lift_) if learned_here else lifts[value]
     progress("calibrating", None)
     evidence = _evidence(model, record_lifts, labels[secret], learned_here=learned_here, random_state=random_state)
-    unmet = float(found.joint.marginal[cells.unmet(codes)].sum())
-    if unmet:
-        notes.append(f"{unmet:.1%} of the records have a cell that the model never met; doubt counts as risk, ∞ here")
+    unmet = _unmet(model, cells, codes)
+    if unmet.any():
+        share = float(found.joint.marginal[unmet].sum())
+        notes.append(
+            f"{share:.1%} of the records have a cell unlike any that the model met (a value, a missing cell, a number "
+            "far out of range); doubt counts as risk, ∞ here"
+        )
     return Learned(
         found=found,
         model=model,
@@ -252,6 +252,7 @@ def learned(found: Counted, choice: Choice, *, random_state: int = 0, progress: 
         learned_here=learned_here,
         unvouched=unvouched,
         cells=cells,
+        unmet=unmet,
         lifts=lifts,
         low=low,
         high=high,
@@ -309,7 +310,7 @@ def scored(found: Counted, model: Any) -> tuple[Vector, Vector]:
     """Risk of every released value by a model, and the upper end of its 95% interval."""
     cells = _met_by(model, found)
     codes = found.symbols.codes
-    unmet = cells.unmet(codes)
+    unmet = _unmet(model, cells, codes)
     lifts = _in_batches(lambda frame: (model.log_lift(frame),), cells, codes)[0]
     low, high = _in_batches(model.log_lift_interval, cells, codes)
     risks = doubtful(np.abs(lifts).max(axis=1), unmet)
@@ -355,6 +356,12 @@ def _columns(found: Counted, secrets: Sequence[str]) -> Codes:
             "learn anew from this table (--estimator auto), or leave out or join values that are so rare"
         )
     return np.array([place[label] for label in labels_of(found)], dtype=np.int64)
+
+
+def _unmet(model: Any, cells: Cells, codes: Codes) -> Mask:
+    """Values with a cell that the model never met, or met nothing like."""
+    strange = _in_batches(lambda frame: (model.unseen(frame),), cells, codes)[0]
+    return np.asarray(cells.unmet(codes) | strange.astype(bool))
 
 
 def _in_batches(
