@@ -373,6 +373,23 @@ def test_no_population_in_the_ball_and_no_channel_breaks_the_certificate_for_any
         assert np.abs(log_lift(Joint(truth @ channel))).max() <= bound + 1e-6
 
 
+def test_all_the_distance_spent_on_one_released_value_does_not_break_the_certificate_for_any_mechanism():
+    """The worst populations of the ball: only the beliefs at one value, rare or common, are not as counted."""
+    counts = np.array([[300, 9_000, 30_000], [500, 8_000, 28_000], [400, 9_500, 31_000]])
+    share, tau = counts / counts.sum(), kl_radius(counts.sum(), 9, beta=0.05)
+    bound, nearest = certify_any(counts, cells=9, beta=0.05), 0.0
+    for s, y in np.ndindex(3, 3):
+        for rows in ([s], [r for r in range(3) if r != s]):
+            far = share.copy()
+            far[:, y] = 1e-12
+            far[rows, y] = share[rows, y] / share[rows, y].sum() * share[:, y].sum()
+            truth = log_lift(Joint(at_distance(share, far / far.sum(), tau)))
+            assert truth.max() <= bound.epsilon_high
+            assert -truth.min() <= bound.epsilon_low
+            nearest = max(nearest, truth.max() / bound.epsilon_high, -truth.min() / bound.epsilon_low)
+    assert nearest > 0.7
+
+
 def at_distance(share, far, tau):
     """The mixture of two distributions that is as far from the first as tau allows."""
     low, high = 0.0, 1.0
