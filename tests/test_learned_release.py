@@ -16,7 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tables_of_people import patients, read_csv, write_csv
-from tacit import ArgumentError, Joint, ProtectResult, attack, mutual_information, nmil, protect, verify
+from tacit import ArgumentError, Joint, ProtectResult, SourceError, attack, mutual_information, nmil, protect, verify
 from tacit.cli import main
 from tacit.workflows.certifying import NOTHING_POINTWISE, certificate_from
 from tacit.workflows.learned_release import Ladder, set_risk
@@ -300,6 +300,9 @@ def test_an_estimate_that_poses_as_exact_is_found_out(release: Path, folder: Pat
 
 def test_a_learned_claim_cannot_pose_as_a_counted_one(release: Path, folder: Path) -> None:
     edit(release, kind="counted", attained_delta=0.0, breach_share=0.0)
+    with pytest.raises(SourceError, match="a counted claim with estimates"):
+        verify(release, against=folder / "people.csv")
+    edit(release, estimated_epsilon=None, estimated_exceeding=None)
     assert verify(release, against=folder / "people.csv").verdict == "broken"
 
 
