@@ -1,0 +1,233 @@
+"""Column generation: the best mechanism under many rows, from outputs that are made as they are needed.
+
+The linear program over the outputs so far gives every value a price. An output pays if the information it leaves open
+is less than what its values are worth; to find one, the entropy is replaced by its tangent, which is a small linear
+program whose solution is a corner, and again at that corner.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from tacit.lift.joint import Matrix, Vector
+from tacit.lift.master import Weights, entropies, weigh
+from tacit.lift.mixture import Mixture
+from tacit.lift.region import Labels, Region
+
+_PAYS = 1e-8
+_INNER = 8
+_MOST = 6_000
+
+
+@dataclass(frozen=True)
+class Budget:
+    """How hard to look for outputs that pay: rounds of pricing, and starting points in each."""
+
+    rounds: int
+    starts: int
+
+
+def pair_columns(region: Region) -> Matrix:
+    """All corners of the region with two values: the ends of the mixtures of two that are within bounds.
+
+    Returned as rows (outputs x released).
+    """
+    first, second = np.triu_indices(region.n, 1)
+    # The share t of the first value must satisfy slope * t <= room for every row.
+    rows, tops = region.inequalities()
+    slope = rows[:, first] - rows[:, second]
+    room = tops[:, None] - rows[:, second]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        limits = room / slope
+    upper = np.where(slope > 0, limits, np.inf).min(axis=0, initial=1.0)
+    lower = np.where(slope < 0, limits, -np.inf).max(axis=0, initial=0.0)
+    possible = (lower <= upper) & ~((slope == 0) & (room < 0)).any(axis=0)
+    found = []
+    for share in (lower, upper):
+        good = np.flatnonzero(possible & (share > 0) & (share < 1))
+        columns = np.zeros((len(good), region.n))
+        at = np.arange(len(good))
+        columns[at, first[good]], columns[at, second[good]] = share[good], 1 - share[good]
+        found.append(columns)
+    columns = np.concatenate(found)
+    return np.asarray(columns[region.holds(columns, slack=1e-10)])
+
+
+def start_columns(region: Region, groups: Labels) -> Matrix:
+    """Outputs to begin with: safe values, pairs, and the groups of subset merging, which alone make a mechanism."""
+    used, labels = np.unique(groups, return_inverse=True)
+    merged = np.zeros((len(used), region.n))
+    merged[labels, np.arange(region.n)] = region.marginal
+    merged /= merged.sum(axis=1, keepdims=True)
+    return np.concatenate([np.eye(region.n)[region.safe], merged, pair_columns(region.tight)])
+
+
+def solve_columns(region: Region, groups: Labels, budget: Budget) -> Mixture | None:
+    """A mechanism no worse than the groups, and the better the larger the budget; nothing is proved of it."""
+    columns = start_columns(region, groups)
+    costs = entropies(columns)
+    answer = weigh(columns, costs, region.marginal, polish=budget.rounds == 0)
+    pricing = Pricing(region.tight)
+    starts = budget.starts
+    for step in range(budget.rounds):
+        if answer is None:
+            break
+        new = pricing.paying(columns, answer, starts, step)
+        if not len(new):
+            # Before giving up, look around once more, and wider.
+            if starts > budget.starts:
+                break
+            starts *= 3
+            continue
+        columns, costs = _with(columns, costs, new, answer.prices)
+        answer = weigh(columns, costs, region.marginal, polish=False)
+    answer = weigh(columns, costs, region.marginal) if budget.rounds else answer
+    return None if answer is None else Mixture.of_columns(columns, answer.weights)
+
+
+def _with(columns: Matrix, costs: Vector, new: Matrix, prices: Vector) -> tuple[Matrix, Vector]:
+    """The columns with new ones; of too many, those closest to paying."""
+    columns, costs = np.concatenate([columns, new]), np.concatenate([costs, entropies(new)])
+    if len(costs) <= _MOST:
+        return columns, costs
+    chosen = np.sort(np.argsort(costs - columns @ prices, kind="stable")[: _MOST // 2])
+    return columns[chosen], costs[chosen]
+
+
+class Pricing:
+    """Looks for outputs that pay, from many starting points; the same ones each time it is asked the same."""
+
+    def __init__(self, region: Region) -> None:
+        self.region = region
+        self.rows, self.tops = region.inequalities()
+
+    def paying(self, columns: Matrix, answer: Weights, starts: int, step: int) -> Matrix:
+        """Corners whose entropy is below their price, found from the outputs in use and from random posteriors."""
+        rng = np.random.default_rng(step)
+        used = np.flatnonzero(answer.weights > 0)
+        found = []
+        for start in range(starts):
+            if start % 2 and len(used):
+                q = columns[used[rng.integers(len(used))]]
+            else:
+                q = rng.dirichlet(np.full(self.region.n, (0.1, 0.3, 1.0)[start // 2 % 3]))
+            corner = self._descend(q, answer.prices)
+            if corner is not None:
+                found.append(corner)
+        if not found:
+            return np.zeros((0, self.region.n))
+        new = np.array(found)
+        new = new[self.region.holds(new, slack=1e-12)]
+        return np.asarray(new[np.unique(np.round(new, 9), axis=0, return_index=True)[1]])
+
+    def _descend(self, q: Vector, prices: Vector) -> Vector | None:
+        value = np.inf
+        best: Vector | None = None
+        for _ in range(_INNER):
+            corner = self.corner(-np.log(np.maximum(q, 1e-7)) - prices)
+            if corner is None:
+                break
+            now = float(entropies(corner[None])[0] - prices @ corner)
+            if now >= value - 1e-10:
+                break
+            q, value, best = corner, now, corner
+        return best if value < -_PAYS else None
+
+    def corner(self, costs: Vector) -> Vector | None:
+        """The cheapest corner for linear costs, made exact; None if the solver or the rounding fails."""
+        from scipy.optimize import linprog
+
+        ones = np.ones((1, self.region.n))
+        answer = linprog(
+            costs, A_ub=self.rows, b_ub=self.tops, A_eq=ones, b_eq=[1.0], bounds=(0, None), method="highs-ds"
+        )
+        if answer.x is None or answer.status != 0:
+            return None
+        return self._exact(np.asarray(answer.x))
+
+    def reach(self, x: int) -> float:
+        """An upper bound on the probability that an output within bounds can give to a value, by duality."""
+        from scipy.optimize import linprog
+
+        costs = np.zeros(self.region.n)
+        costs[x] = -1.0
+        ones = np.ones((1, self.region.n))
+        answer = linprog(
+            costs, A_ub=self.rows, b_ub=self.tops, A_eq=ones, b_eq=[1.0], bounds=(0, None), method="highs-ds"
+        )
+        if answer.status != 0:
+            return 1.0
+        # Weak duality holds for any y >= 0, whatever the solver's rounding: max q_x <= y . tops + max(e_x - y . rows).
+        y = np.maximum(-np.asarray(answer.ineqlin.marginals), 0.0)
+        return float(y @ self.tops + (-costs - y @ self.rows).max())
+
+    def _exact(self, q: Vector) -> Vector | None:
+        """The corner again from its support and its tight rows: the solver stops at 1e-7."""
+        support = np.flatnonzero(q > 1e-9)
+        tight = np.abs(self.rows @ q - self.tops) < 1e-6
+        system = np.vstack([np.ones(len(support)), self.rows[tight][:, support]])
+        solved = np.linalg.lstsq(system, np.append(1.0, self.tops[tight]), rcond=None)[0]
+        if (solved < -1e-9).any():
+            return None
+        exact = np.zeros(self.region.n)
+        exact[support] = np.maximum(solved, 0.0)
+        return np.asarray(exact / exact.sum())
+
+
+def solve_blocks(region: Region, groups: Labels, size: int, budget: Budget) -> Mixture:
+    """Mechanisms for blocks of values, side by side: each block is made of whole groups, so that it is within bounds.
+
+    Guarantees
+    ----------
+    It loses no more than the groups.
+    """
+    _, labels = np.unique(groups, return_inverse=True)
+    order = np.argsort(_dealt(labels, size), kind="stable")
+    blocks = _dealt(labels, size)[order]
+    values, outputs, masses, n_outputs = [], [], [], 0
+    for block in np.split(order, np.flatnonzero(np.diff(blocks)) + 1):
+        part = region.take(block)
+        found = None if part.safe.all() else solve_columns(part, groups[block], budget)
+        plain = Mixture.of_groups(groups[block], part.marginal)
+        if found is None or found.loss > plain.loss:
+            found = plain
+        values.append(block[found.values])
+        outputs.append(found.outputs + n_outputs)
+        masses.append(found.masses)
+        n_outputs += int(found.outputs.max()) + 1
+    return Mixture(np.concatenate(values), np.concatenate(outputs), np.concatenate(masses))
+
+
+def _dealt(labels: Labels, size: int) -> Labels:
+    """The block of each value: groups are dealt out, the large ones first, so that every block gets of each kind."""
+    sizes = np.bincount(labels)
+    n_blocks = max(1, -(-len(labels) // size))
+    blocks = np.empty(len(sizes), dtype=np.intp)
+    blocks[np.argsort(-sizes, kind="stable")] = np.arange(len(sizes)) % n_blocks
+    return np.asarray(blocks[labels])
+
+
+def reach_bound(region: Region, *, solve: bool) -> float:
+    """A lower bound on the loss from how sure of a value any output can make one.
+
+    If no output within bounds gives x a probability above c(x), the loss is at least sum p(x) log 1/c(x). With
+    ``solve`` c comes from linear programs over all rows, else from each row by itself.
+
+    Guarantees
+    ----------
+    No mechanism within bounds loses less than this, in nats.
+    """
+    least, most = region.lifts.min(axis=1), region.lifts.max(axis=1)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        up = (region.high - least)[:, None] / (region.lifts - least[:, None])
+        down = (most - region.low)[:, None] / (most[:, None] - region.lifts)
+    up = np.where(region.lifts > region.high[:, None], up, 1.0)
+    down = np.where(region.lifts < region.low[:, None], down, 1.0)
+    reach = np.minimum(up, down).min(axis=0, initial=1.0)
+    if solve:
+        pricing = Pricing(region)
+        for x in np.flatnonzero(reach < 1):
+            reach[x] = min(reach[x], pricing.reach(int(x)))
+    return float(region.marginal @ -np.log(np.clip(reach, 1e-300, 1.0)))

@@ -1,0 +1,229 @@
+"""Mechanisms as flows: how much of every released value goes to every output, and the channel that makes of it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import FrozenInstanceError, dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from scipy.sparse import coo_array, csr_array
+
+from tacit.errors import ArgumentError
+from tacit.lift.joint import Channel, Joint, Matrix, Vector
+from tacit.lift.measures import entropy
+from tacit.lift.region import Labels
+
+# Above this a dense channel would take gigabytes.
+_LARGEST_DENSE = 200_000_000
+
+
+@dataclass(frozen=True, eq=False)
+class Mixture:
+    """P(x, y) of a mechanism, as a sparse list of flows, and what is known of the best one.
+
+    Attributes
+    ----------
+    values, outputs : arrays of int
+        From where and to where each flow goes; outputs are numbered from 0.
+    masses : array
+        How much flows; the flows from a value add up to its frequency.
+    bound : float
+        No mechanism within the same bounds loses less information than this, in nats.
+    """
+
+    values: Labels
+    outputs: Labels
+    masses: Vector
+    bound: float = 0.0
+
+    @property
+    def loss(self) -> float:
+        """H(X|Y) in nats."""
+        totals = np.bincount(self.outputs, self.masses)
+        return max(float((self.masses * np.log(totals[self.outputs] / self.masses)).sum()), 0.0)
+
+    @classmethod
+    def of_groups(cls, labels: Labels, marginal: Vector, bound: float = 0.0) -> Mixture:
+        """Every group of values is one output."""
+        return cls(np.arange(len(labels)), np.unique(labels, return_inverse=True)[1], marginal, bound)
+
+    @classmethod
+    def of_columns(cls, columns: Any, weights: Vector, bound: float = 0.0) -> Mixture:
+        """Outputs with posteriors ``columns`` (outputs x released, dense or sparse) and probabilities ``weights``."""
+        used = np.flatnonzero(weights > 0)
+        table = coo_array(columns[used]) if isinstance(columns, np.ndarray) else columns.tocsr()[used].tocoo()
+        outputs, values = (np.asarray(each, dtype=np.intp) for each in table.coords)
+        masses = np.asarray(table.data * weights[used][outputs])
+        flows = masses > 0
+        return cls(values[flows], np.unique(outputs[flows], return_inverse=True)[1], masses[flows], bound)
+
+    def spread(self, labels: Labels, marginal: Vector) -> Mixture:
+        """From a mechanism on types of values to one on the values; ``labels`` gives the type of each.
+
+        Every output is cut where one of its types passes from one value to the next, so that each piece holds one
+        value of each type, in the same proportions. The loss is the same, and there are at most as many more
+        outputs as there are more values than types.
+        """
+        if len(np.unique(labels)) == len(labels):
+            return Mixture(np.argsort(labels)[self.values], self.outputs, self.masses, self.bound)
+        order = np.lexsort((self.outputs, self.values))
+        kinds, outputs, masses = self.values[order], self.outputs[order], self.masses[order]
+        members = np.argsort(labels, kind="stable")
+        # One ruler for all types, each a stretch of it; what flows out is stretched to what there is.
+        ends = np.cumsum(marginal[members])
+        totals = np.bincount(labels, marginal)
+        stops = np.cumsum(masses * (totals / np.bincount(kinds, masses, len(totals)))[kinds])
+        starts = np.append(0.0, stops[:-1])
+        cuts = _cuts(ends, starts, stops, outputs)
+        return self._pieces(cuts, (outputs, starts, stops), ends, members)
+
+    def _pieces(
+        self, cuts: tuple[Labels, Vector], flows: tuple[Labels, Vector, Vector], ends: Vector, members: Labels
+    ) -> Mixture:
+        """One output for every piece between two cuts; ``cuts`` are (output, fraction), sorted."""
+        outputs, starts, stops = flows
+        n_outputs = int(outputs.max()) + 1
+        n_pieces = np.bincount(cuts[0], minlength=n_outputs)
+        first = np.append(0, np.cumsum(n_pieces))
+        shares = np.diff(np.append(cuts[1], 0.0))
+        shares[first[1:] - 1] = 1 - cuts[1][first[1:] - 1]
+        # A flow of an output of k pieces becomes k flows.
+        repeats = n_pieces[outputs]
+        flow = np.repeat(np.arange(len(outputs)), repeats)
+        piece = np.arange(len(flow)) - np.repeat(np.cumsum(repeats) - repeats, repeats) + first[outputs[flow]]
+        middle = cuts[1][piece] + shares[piece] / 2
+        at = starts[flow] + middle * (stops - starts)[flow]
+        values = members[np.minimum(np.searchsorted(ends, at), len(ends) - 1)]
+        masses = shares[piece] * (stops - starts)[flow]
+        kept = masses > 0
+        return Mixture(values[kept], np.unique(piece[kept], return_inverse=True)[1], masses[kept], self.bound)
+
+
+def _cuts(ends: Vector, starts: Vector, stops: Vector, outputs: Labels) -> tuple[Labels, Vector]:
+    """Where outputs are cut: at 0, and where the ruler passes to the next value inside one of their flows."""
+    flow = np.minimum(np.searchsorted(stops, ends[:-1]), len(stops) - 1)
+    lengths = (stops - starts)[flow]
+    fractions = (ends[:-1] - starts[flow]) / np.where(lengths > 0, lengths, 1.0)
+    # An end of a value within rounding of an end of a flow cuts nothing.
+    inside = (fractions > 1e-9) & (fractions < 1 - 1e-9)
+    n_outputs = int(outputs.max()) + 1
+    at = np.concatenate([np.arange(n_outputs), outputs[flow[inside]]])
+    fractions = np.concatenate([np.zeros(n_outputs), fractions[inside]])
+    order = np.lexsort((fractions, at))
+    return at[order], fractions[order]
+
+
+class MixtureChannel(Channel):
+    """A channel that sends every released value to a few outputs.
+
+    Attributes
+    ----------
+    sparse : csr_array of shape (released, outputs)
+        P(y | x); its rows sum to one.
+    outputs : sequence
+        What is written for each output: a released value of its own, so that the release keeps the domain.
+    rung : str
+        Which step of the ladder made it: ``watchdog``, ``camouflage``, ``subsets`` or ``optimal``.
+    epsilon, epsilon_low, epsilon_high : float
+        What was asked.
+    attained : float
+        Largest abs(log-lift) of the release, computed on the output joint.
+    attained_low, attained_high : float
+        How far below and above 0 the log-lifts go.
+    attained_also : tuple of float
+        The same as ``attained`` for every further secret.
+    utility : float
+        I(X;Y) in nats.
+    nmil : float
+        Share of the information in the released values that is lost.
+    loss_bound : float
+        No mechanism within the same bounds has a smaller nmil; 0 where nothing better is known.
+    proof : str
+        ``exact`` if nmil and its bound meet to 1e-6, else ``gap``.
+    kept_share : float
+        Share of the records whose value is released as it was.
+    """
+
+    sparse: csr_array
+    rung: str
+    epsilon: float
+    epsilon_low: float
+    epsilon_high: float
+    attained: float
+    attained_low: float
+    attained_high: float
+    attained_also: tuple[float, ...]
+    utility: float
+    nmil: float
+    loss_bound: float
+    kept_share: float
+
+    def __init__(self, sparse: csr_array, outputs: Sequence[Any] | None = None, **numbers: Any) -> None:
+        object.__setattr__(self, "sparse", sparse)
+        object.__setattr__(self, "outputs", outputs)
+        for name, value in numbers.items():
+            object.__setattr__(self, name, value)
+
+    def __setattr__(self, name: str, value: object) -> None:
+        raise FrozenInstanceError(f"cannot assign to {name!r}: a channel does not change")
+
+    def __repr__(self) -> str:
+        return (
+            f"MixtureChannel(rung={self.rung!r}, epsilon={self.epsilon:g}, attained={self.attained:g}, "
+            f"nmil={self.nmil:g}, loss_bound={self.loss_bound:g}, proof={self.proof!r})"
+        )
+
+    @property
+    def proof(self) -> str:
+        """``exact`` if nothing is left to gain, to 1e-6 in nmil, else ``gap``."""
+        return "exact" if self.nmil - self.loss_bound <= 1e-6 else "gap"
+
+    @property
+    def gap(self) -> float:
+        """How much smaller the nmil might have been."""
+        return self.nmil - self.loss_bound
+
+    @cached_property
+    def matrix(self) -> Matrix:
+        """The channel as a dense table, built when first asked for; `push` does without it."""
+        n_released, n_outputs = self.sparse.shape
+        if n_released * n_outputs > _LARGEST_DENSE:
+            raise ArgumentError(
+                f"the channel as a table would be {n_released} x {n_outputs}, too large to build; "
+                "use joint.through(channel), or its sparse form: channel.sparse"
+            )
+        dense = np.asarray(self.sparse.toarray())
+        dense.setflags(write=False)
+        return dense
+
+    def push(self, matrix: Matrix) -> Matrix:
+        """The joint matrix of secret and output, in time proportional to the flows."""
+        if matrix.shape[1] != self.sparse.shape[0]:
+            raise ArgumentError(
+                f"the channel takes {self.sparse.shape[0]} released values, the joint has {matrix.shape[1]}"
+            )
+        return np.asarray((self.sparse.T @ matrix.T).T)
+
+
+def row_stochastic(mixture: Mixture, n_released: int) -> csr_array:
+    """P(y | x) of a mixture; rows sum to one whatever rounding did to the flows."""
+    shape = (n_released, int(mixture.outputs.max()) + 1)
+    table = csr_array((mixture.masses, (mixture.values, mixture.outputs)), shape=shape)
+    sums = np.asarray(table.sum(axis=1))
+    table.data = table.data / np.repeat(sums, np.diff(table.indptr))
+    return table
+
+
+def measured(joint: Joint, sparse: csr_array) -> dict[str, float]:
+    """Utility and loss of a sparse channel."""
+    whole = entropy(joint.marginal)
+    flows = sparse.tocoo()
+    values, outputs = flows.coords
+    masses = joint.marginal[values] * flows.data
+    totals = np.bincount(outputs, masses)
+    flowing = masses > 0
+    loss = float((masses[flowing] * np.log(totals[outputs][flowing] / masses[flowing])).sum())
+    loss = min(max(loss, 0.0), whole)
+    return {"utility": whole - loss, "nmil": loss / whole if whole > 0 else 0.0}

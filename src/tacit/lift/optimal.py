@@ -1,0 +1,296 @@
+"""The best mechanism to be had: the ladder from the watchdog to the optimal randomised mechanism."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal, NamedTuple
+
+import numpy as np
+from scipy.sparse import csr_array
+
+from tacit.errors import ArgumentError
+from tacit.lift.assignment import assign
+from tacit.lift.binary import Row, binned, solve_row
+from tacit.lift.columns import Budget, reach_bound, solve_blocks, solve_columns
+from tacit.lift.joint import Joint, Mask, Vector
+from tacit.lift.measures import Distribution, entropy, log_lift, sides
+from tacit.lift.mixture import Mixture, MixtureChannel, measured, row_stochastic
+from tacit.lift.partition import partition
+from tacit.lift.region import Labels, Region
+from tacit.lift.subsets import cover_set, merge_subsets
+from tacit.lift.vertices import n_candidates, solve_corners
+
+Effort = Literal["low", "normal", "high"]
+Rung = Literal["watchdog", "camouflage", "subsets", "optimal"]
+
+# A release may pass its bounds by this, in nats; what the solver leaves is far less.
+SLACK = 1e-9
+# Bounds are proved up to the rounding of the solver.
+_ROUNDING = 1e-9
+# Loss and bound this close leave nothing to look for.
+_PROVED = 5e-7
+# A trace of a draw of any output makes the table dense; up to this many values that does no harm.
+_LARGEST_BLURRED = 2_000
+
+
+class Limits(NamedTuple):
+    """What an effort may cost: there is no clock here, so it is sizes and rounds that are limited."""
+
+    corners: int
+    types: int
+    bins: int
+    columns: int
+    block: int
+    blocks: int
+    rounds: int
+    starts: int
+    rows: int
+    seconds: float
+
+
+EFFORTS: dict[str, Limits] = {
+    "low": Limits(20_000, 200, 120, 24, 24, 0, 4, 6, 1, 1.0),
+    "normal": Limits(200_000, 1_000, 300, 40, 40, 1_500, 12, 12, 4, 5.0),
+    "high": Limits(1_000_000, 2_500, 600, 80, 64, 20_000, 40, 24, 16, 30.0),
+}
+
+
+def optimal(
+    joint: Distribution,
+    epsilon: float,
+    *,
+    epsilon_low: float | None = None,
+    epsilon_high: float | None = None,
+    also: Sequence[tuple[Distribution, float]] = (),
+    effort: Effort = "normal",
+    rung: Rung = "optimal",
+) -> MixtureChannel:
+    """Release as much of the released values as epsilon allows, by a channel that mixes some of them.
+
+    Parameters
+    ----------
+    joint : Joint or table of probabilities
+    epsilon : float
+        Bound on abs(log-lift); 0 asks for independence of the secret (perfect privacy).
+    epsilon_low, epsilon_high : float, optional
+        Bounds on each side instead; with ``epsilon_low=inf`` only how much likelier a secret becomes is bounded
+        (pointwise maximal leakage).
+    also : sequence of (joint, epsilon)
+        Further secrets over the same released values, each with its own epsilon. For secrets together, give the
+        joint of their combinations.
+    effort : str
+        ``low``, ``normal`` or ``high``: how large a problem is solved exactly, and how hard others are tried.
+    rung : str
+        How far to climb: ``watchdog`` (where it is within bounds), ``camouflage`` (one merged set), ``subsets``
+        (several) or ``optimal``. The channel's ``rung`` says which one won.
+
+    Guarantees
+    ----------
+    Every log-lift of the release is within its bounds, to 1e-9; ``attained`` is computed on the output joint. The
+    ``nmil`` is never above that of a lower rung, and no mechanism within the same bounds has one below ``loss_bound``
+    (to 1e-9, the rounding of the linear programs). There are at most as many outputs as released values, and each
+    is written as one of them.
+
+    Examples
+    --------
+    >>> joint = Joint.from_counts([[8, 2, 6, 1, 3], [2, 9, 5, 4, 5], [5, 4, 4, 10, 2]])
+    >>> optimal(joint, 0.6)
+    MixtureChannel(rung='optimal', epsilon=0.6, attained=0.6, nmil=0.152942, loss_bound=0.152942, proof='exact')
+    """
+    joint = Joint.of(joint)
+    if effort not in EFFORTS:
+        raise ArgumentError(f"there is no effort '{effort}'; there are: low, normal, high")
+    low, high = sides(epsilon, epsilon_low=epsilon_low, epsilon_high=epsilon_high)
+    claims = [(joint, low, high), *((Joint.of(other), *sides(bound)) for other, bound in also)]
+    ladder = Ladder(claims, EFFORTS[effort])
+    name, mixture = ladder.climb(rung)
+    return ladder.channel(name, mixture, epsilon)
+
+
+class Ladder:
+    """The rungs for one question; each is at least as good as the one below."""
+
+    def __init__(self, claims: list[tuple[Joint, float, float]], limits: Limits) -> None:
+        self.claims, self.limits = claims, limits
+        self.joint = claims[0][0]
+        self.region = Region.of(claims)
+        self.whole = entropy(self.joint.marginal) or 1.0
+
+    def climb(self, rung: Rung) -> tuple[str, Mixture]:
+        """The best mechanism up to a rung, and the rung that it is of."""
+        names = ("watchdog", "camouflage", "subsets", "optimal")
+        if rung not in names:
+            raise ArgumentError(f"there is no rung '{rung}'; there are: {', '.join(names)}")
+        region = self.region
+        risky = ~region.safe
+        if not risky.any():
+            return "watchdog", Mixture.of_groups(np.arange(region.n), region.marginal)
+        merged = self._merged(risky)
+        name = "watchdog" if (merged == risky).all() else "camouflage"
+        best = self._groups(np.where(merged, int(np.argmax(merged)), np.arange(region.n)))
+        if rung in ("watchdog", "camouflage"):
+            return name, best
+        groups = self._subsets(risky, merged)
+        split = self._groups(groups)
+        if split.loss < best.loss:
+            name, best = "subsets", split
+        if rung == "subsets":
+            return name, best
+        return self._mixed(name, best)
+
+    def _groups(self, labels: Labels) -> Mixture:
+        return Mixture.of_groups(labels, self.region.marginal)
+
+    def _merged(self, risky: Mask) -> Mask:
+        """The watchdog's set if it is within bounds, else one that safe values hide."""
+        joint, low, high = self.claims[0]
+        if len(self.claims) == 1 and low == high:
+            return partition(joint, low, time_limit=self.limits.seconds).merged
+        return cover_set(self.region, risky)
+
+    def _subsets(self, risky: Mask, merged: Mask) -> Labels:
+        """The better of splitting the merged set, and of groups of risky values that take safe ones as they need."""
+        found = [merge_subsets(self.region, merged)]
+        if (merged != risky).any() and self.region.n <= 20_000:
+            found.append(merge_subsets(self.region, np.ones_like(risky)))
+        return min(found, key=lambda labels: self._groups(labels).loss)
+
+    def _mixed(self, name: str, best: Mixture) -> tuple[str, Mixture]:
+        labels, types = self.region.types()
+        small = self._on_types(types)
+        proved = small is not None and small.loss - small.bound <= _PROVED * self.whole
+        bound = 0.0 if proved else self._bound(types)
+        if small is not None:
+            bound = max(bound, small.bound)
+            spread = small if types is self.region else small.spread(labels, self.region.marginal)
+            mended = self._mended(spread)
+            if mended is not None and mended.loss < best.loss:
+                name, best = "optimal", mended
+        return name, Mixture(best.values, best.outputs, best.masses, bound)
+
+    def _on_types(self, types: Region) -> Mixture | None:
+        """The mechanism that the size allows, on types of values; None if there is none better than groups."""
+        limits = self.limits
+        if types.rank == 1:
+            return self._one_row(types)
+        if types.n <= 400 and n_candidates(types) <= limits.corners:
+            found = solve_corners(types.tight)
+            if found is not None:
+                return found
+        budget = Budget(limits.rounds, limits.starts)
+        typed = merge_subsets(types, cover_set(types, ~types.safe))
+        if types.n <= limits.columns:
+            return solve_columns(types, typed, budget)
+        n_blocks = types.n // limits.block
+        if n_blocks <= limits.blocks:
+            rounds = limits.rounds if n_blocks <= limits.rounds else 0
+            return solve_blocks(types, typed, limits.block, Budget(rounds, limits.starts))
+        return None
+
+    def _one_row(self, types: Region) -> Mixture | None:
+        row = Row.of(types.tight, 0)
+        if types.n <= self.limits.types:
+            return solve_row(row)
+        one = Region(types.marginal, types.lifts[:1], np.array([row.low]), np.array([row.high]), 1)
+        labels, worst, best = binned(one, 0, self.limits.bins)
+        found, relaxed = solve_row(worst), solve_row(best)
+        if found is None:
+            return None
+        spread = found.spread(labels, types.marginal)
+        bound = 0.0 if relaxed is None else relaxed.bound
+        return Mixture(spread.values, spread.outputs, spread.masses, bound)
+
+    def _bound(self, types: Region) -> float:
+        """What every mechanism loses, from simpler questions: how sure one can get of a value, and single rows."""
+        bound = reach_bound(types, solve=types.n * len(types.lifts) <= 100 * self.limits.bins)
+        if types.rank == 1:
+            return bound
+        for s in self._hardest(types):
+            row = Row.of(types, int(s))
+            if types.n > self.limits.bins:
+                row = binned(types, int(s), self.limits.bins)[2]
+            found = solve_row(row, rounds=20)
+            bound = max(bound, found.bound if found is not None else 0.0)
+        return bound
+
+    def _hardest(self, types: Region) -> Labels:
+        """The rows that keep most values from standing alone."""
+        with np.errstate(divide="ignore", invalid="ignore"):
+            over = np.maximum(types.lifts / types.high[:, None], 1) - 1
+            under = np.maximum(types.low[:, None] - types.lifts, 0)
+        return np.argsort(-(over + under) @ types.marginal)[: self.limits.rows]
+
+    def _mended(self, mixture: Mixture) -> Mixture | None:
+        """The mechanism, or, if rounding took it out of bounds, the same with a trace of a draw of any output.
+
+        Such a draw takes every lift nearer to 1 by the same factor. None if a trace does not do, or would be too
+        large a table.
+        """
+        for trace in (0.0, 1e-9, 1e-8, 1e-7, 1e-6):
+            found = mixture if trace == 0 else _blurred(mixture, self.region.marginal, trace)
+            if self._attained(row_stochastic(found, self.region.n)) is not None:
+                return found
+            if self.region.n > _LARGEST_BLURRED:
+                break
+        return None
+
+    def _attained(self, sparse: csr_array) -> list[tuple[float, float]] | None:
+        """Lowest and highest log-lift of every claim on the output joint; None if one is out of bounds."""
+        plain, found = MixtureChannel(sparse), []
+        for joint, low, high in self.claims:
+            values = log_lift(joint.through(plain))
+            ends = float(-values.min()), float(values.max())
+            if ends[0] > low + SLACK or ends[1] > high + SLACK:
+                return None
+            found.append(ends)
+        return found
+
+    def channel(self, name: str, mixture: Mixture, epsilon: float) -> MixtureChannel:
+        """The channel of a mechanism, named, measured on the output joint and refused if it is out of bounds."""
+        sparse = row_stochastic(_fewer(mixture, self.region.n), self.region.n)
+        ends = self._attained(sparse)
+        if ends is None:
+            raise ArgumentError("the joint cannot be kept within these bounds to the precision of its numbers")
+        marginal = self.joint.marginal
+        labels = assign(sparse, marginal)
+        released = self.joint.released
+        outputs = [released[int(x)] for x in labels]
+        numbers = measured(self.joint, sparse)
+        kept = float(np.asarray(sparse[labels, np.arange(len(labels))]) @ marginal[labels])
+        bound = max(mixture.bound / self.whole - _ROUNDING, 0.0)
+        return MixtureChannel(
+            sparse,
+            outputs,
+            rung=name,
+            epsilon=epsilon,
+            epsilon_low=self.claims[0][1],
+            epsilon_high=self.claims[0][2],
+            attained=max(ends[0]),
+            attained_low=ends[0][0],
+            attained_high=ends[0][1],
+            attained_also=tuple(max(each) for each in ends[1:]),
+            loss_bound=min(bound, numbers["nmil"]),
+            kept_share=min(kept, 1.0),
+            **numbers,
+        )
+
+
+def _fewer(mixture: Mixture, most: int) -> Mixture:
+    """At most as many outputs as values: surplus ones, the least likely, are merged; that breaks no bound."""
+    totals = np.bincount(mixture.outputs, mixture.masses)
+    if len(totals) <= most:
+        return mixture
+    new = np.arange(len(totals))
+    surplus = np.argsort(totals, kind="stable")[: len(totals) - most + 1]
+    new[surplus] = surplus[0]
+    new = np.unique(new, return_inverse=True)[1]
+    return Mixture(mixture.values, new[mixture.outputs], mixture.masses, mixture.bound)
+
+
+def _blurred(mixture: Mixture, marginal: Vector, trace: float) -> Mixture:
+    totals = np.bincount(mixture.outputs, mixture.masses)
+    drawn = trace * np.outer(marginal, totals / totals.sum())
+    values, outputs = np.indices(drawn.shape)
+    table = csr_array((mixture.masses * (1 - trace), (mixture.values, mixture.outputs)), shape=drawn.shape)
+    masses = np.asarray(table.toarray() + drawn)
+    return Mixture(values.ravel(), outputs.ravel(), masses.ravel(), mixture.bound)
