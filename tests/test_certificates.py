@@ -235,8 +235,10 @@ def borderline(*, values, epsilon):
     return matrix / matrix.sum()
 
 
+@pytest.mark.parametrize("block", [2, 1_024])
 @pytest.mark.parametrize("known", [False, True])
-def test_the_partition_is_that_of_testing_one_candidate_after_another(known):
+def test_the_partition_is_that_of_testing_one_candidate_after_another(known, block, monkeypatch):
+    monkeypatch.setattr(gatekeeping, "_BLOCK", block)
     rng = np.random.default_rng(8)
     prior = np.full(3, 1 / 3) if known else None
     for seed in range(12):
@@ -279,7 +281,7 @@ def test_a_partition_is_falsely_certified_with_probability_at_most_beta():
         # To choose and to prove on the same records is not allowed, and this is why.
         order = gatekeeping._order_to_keep(counts.astype(float), (np.inf, 0.3), beta=BETA, prior=prior)
         both = gatekeeping._kept_and_bins(counts.astype(float), order)
-        careless += gatekeeping._passes(both, both, (np.inf, 0.3), beta=BETA, prior=prior)[0]
+        careless += gatekeeping._count_passed(both, both, (np.inf, 0.3), beta=BETA, prior=prior) > 0
     assert at_most_beta(false, runs)
     assert false > 0
     assert careless / runs > 3 * BETA
@@ -431,11 +433,14 @@ def test_growing_records_are_ever_falsely_certified_with_probability_at_most_bet
     parts = [rng.multinomial(step, matrix.ravel(), size=runs).reshape(runs, 2, 2) for step in steps]
     seen = np.cumsum(np.stack(parts, axis=1), axis=1)
     known = np.array([[0.8], [0.2]])
-    truth = epsilon_of(matrix)
-    ever = (certified(seen, limits=(lower_sequence, upper_sequence), prior=known) < truth).any(axis=1).sum()
-    assert at_most_beta(ever, runs)
+    truth, beta = epsilon_of(matrix), 0.3
+    growing = {"limits": (lower_sequence, upper_sequence), "prior": known}
+    ever = (certified(seen, beta=beta, **growing) < truth).any(axis=1).sum()
+    assert at_most_beta(ever, runs, beta=beta)
+    assert ever > 0
     # One-look limits, looked at so often, are not good enough.
-    assert (certified(seen, prior=known) < truth).any(axis=1).mean() > 2 * BETA
+    peeking = (certified(seen, beta=beta, prior=known) < truth).any(axis=1).sum()
+    assert not at_most_beta(peeking, runs, beta=beta)
 
 
 def test_the_price_of_looking_all_the_time_is_a_wider_certificate():

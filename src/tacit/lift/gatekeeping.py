@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from typing import Final
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -22,6 +23,9 @@ from tacit.lift.measures import TOLERANCE, sides
 from tacit.lift.partition import Order, nmil
 from tacit.lift.sample_size import MERGED, RecordsNeeded, records_needed
 from tacit.lift.shuffles import HYPERGEOMETRIC_LIMIT
+
+# Candidates tested at once: the first failure ends it, so that most of a large family is never looked at.
+_BLOCK: Final = 1_024
 
 
 def split_counts(counts: ArrayLike, *, rng: np.random.Generator, share: float = 0.5) -> tuple[Matrix, Matrix]:
@@ -146,8 +150,8 @@ def certified_partition(
     joint = Joint.from_counts(table[:, table.sum(axis=0) > 0])
     design, test = split_counts(table, rng=rng, share=share)
     order = _order_to_keep(design, bounds, beta=checked_beta(beta), prior=known)
-    passes = _passes(_kept_and_bins(test, order), _kept_and_bins(design, order), bounds, beta=beta, prior=known)
-    passed = int(np.argmin(np.append(passes, False)))
+    halves = _kept_and_bins(test, order), _kept_and_bins(design, order)
+    passed = _count_passed(*halves, bounds, beta=beta, prior=known) if len(order) else 0
     merged = np.ones(table.shape[1], dtype=np.bool_)
     merged[order[:passed]] = False
     merged.setflags(write=False)
@@ -182,18 +186,24 @@ def _kept_and_bins(table: Matrix, order: Order) -> Matrix:
     return np.hstack([kept, table.sum(axis=1, keepdims=True) - np.cumsum(kept, axis=1)])
 
 
-def _passes(table: Matrix, design: Matrix, bounds: tuple[float, float], *, beta: float, prior: Vector | None) -> Mask:
-    """Which partitions pass: all values kept so far, and the rest merged, within the bounds."""
-    size = table.shape[1] // 2
-    if size == 0:
-        return np.zeros(0, dtype=np.bool_)
-    secret, total = table[:, [0, size]].sum(axis=1), table[:, [0, size]].sum()
+def _count_passed(
+    table: Matrix, design: Matrix, bounds: tuple[float, float], *, beta: float, prior: Vector | None
+) -> int:
+    """How many partitions pass before the first that fails: all values kept so far, and the rest merged, in bounds."""
+    size = int(table.shape[1]) // 2
+    secret, total = table[:, [0, size]].sum(axis=1)[:, None], table[:, [0, size]].sum()
     common = design.sum(axis=0) > COMMON * design[:, [0, size]].sum()
-    low, high = log_lift_limits(
-        table, table.sum(axis=0), secret[:, None], total, beta=beta,
-        prior=None if prior is None else prior[:, None], common=None if prior is not None else common,
-    )  # fmt: skip
-    return _all_so_far(excess(low, high, bounds) <= 0, size)
+    for start in range(0, size, _BLOCK):
+        stop = min(start + _BLOCK, size)
+        columns = np.r_[start:stop, size + start : size + stop]
+        low, high = log_lift_limits(
+            table[:, columns], table[:, columns].sum(axis=0), secret, total, beta=beta,
+            prior=None if prior is None else prior[:, None], common=None if prior is not None else common[columns],
+        )  # fmt: skip
+        passes = _all_so_far(excess(low, high, bounds) <= 0, stop - start)
+        if not passes.all():
+            return start + int(np.argmin(passes))
+    return size
 
 
 def _all_so_far(fine: Mask, size: int) -> Mask:
