@@ -213,8 +213,7 @@ def doubtful(risks: Vector, doubt: Mask) -> Vector:
 def learned(found: Counted, choice: Choice, *, random_state: int = 0, progress: Progress = silent) -> Learned:
     """Fit the chosen estimator to the records of a counted table, or take the saved model, and score every value."""
     table, notes = found.table, []
-    rng = np.random.default_rng(random_state)
-    secret, value = records_of(table, rng)
+    secret, value = records_of(table, np.random.default_rng(random_state))
     if len(value) < table.sum():
         verb = "learned from" if choice.model is None else "looked at"
         notes.append(f"{verb} {len(value):,} of {table.sum():,.0f} records, drawn at random; all others were scored")

@@ -138,9 +138,7 @@ def protect(
     planned: CountedRelease | LearnedRelease
     if choice is not None:
         assert epsilon is not None
-        # A seed that can be guessed would make every published estimate a test of guesses at the secrets.
-        seed = secrets.randbits(SEED_BITS) if random_state is None else random_state
-        learned = learning.learned(found, choice, random_state=seed, progress=progress)
+        learned = learning.learned(found, choice, random_state=_seed(random_state), progress=progress)
         planned = learned_release(learned, epsilon, replacement)
     else:
         progress("choosing what to merge", None)
@@ -163,6 +161,11 @@ def protect(
         )
         result = _write_papers(result, planned.rules, written.salt, directory)
     return result
+
+
+def _seed(random_state: int | None) -> int:
+    """The seed of the learning: one that can be guessed would let anybody try secrets out on published estimates."""
+    return secrets.randbits(SEED_BITS) if random_state is None else random_state
 
 
 def _plan(
