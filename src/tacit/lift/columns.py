@@ -10,11 +10,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.sparse import csr_array
 
 from tacit.lift.joint import Matrix, Vector
 from tacit.lift.master import Weights, entropies, weigh
 from tacit.lift.mixture import Mixture
-from tacit.lift.region import Labels, Region
+from tacit.lift.region import Labels, Region, sums
+from tacit.lift.subsets import cover_set, merge_subsets
 
 _PAYS = 1e-8
 _INNER = 8
@@ -198,6 +200,44 @@ def solve_blocks(region: Region, groups: Labels, size: int, budget: Budget) -> M
         masses.append(found.masses)
         n_outputs += int(found.outputs.max()) + 1
     return Mixture(np.concatenate(values), np.concatenate(outputs), np.concatenate(masses))
+
+
+def solve_shares(region: Region, size: int, budget: Budget) -> Mixture | None:
+    """Mechanisms for blocks side by side, where every block gets its share of the frequent values.
+
+    A frequent risky value needs more cover than one block has, and frequent safe values are cover for all. None if some
+    block as a whole is out of bounds, as it may be where few values are dealt out.
+    """
+    n_blocks = max(1, -(-region.n // size))
+    frequent = np.flatnonzero(region.marginal > 1 / (4 * n_blocks))
+    others = np.flatnonzero(region.marginal <= 1 / (4 * n_blocks))
+    lean = np.argmax(region.lifts[:, others], axis=0)
+    others = others[np.lexsort((region.marginal[others], lean))]
+    values, outputs, masses, n_outputs = [], [], [], 0
+    for first in range(n_blocks):
+        block = np.concatenate([frequent, others[first::n_blocks]])
+        part = region.take(block)
+        part.marginal[: len(frequent)] /= n_blocks
+        if part.sums_excess(part.cells.sum(axis=1, keepdims=True), part.marginal.sum(keepdims=True))[0] > 1:
+            return None
+        found = solve_columns(part, merge_subsets(part, cover_set(part, ~part.safe)), budget)
+        if found is None:
+            return None
+        values.append(block[found.values])
+        outputs.append(found.outputs + n_outputs)
+        masses.append(found.masses)
+        n_outputs += int(found.outputs.max()) + 1
+    return _together(Mixture(np.concatenate(values), np.concatenate(outputs), np.concatenate(masses)), region)
+
+
+def _together(mixture: Mixture, region: Region) -> Mixture:
+    """The outputs of all blocks weighed once more against one another: better, and no more outputs than values."""
+    totals = np.bincount(mixture.outputs, mixture.masses)
+    shares = mixture.masses / totals[mixture.outputs]
+    columns = csr_array((shares, (mixture.outputs, mixture.values)), shape=(len(totals), region.n))
+    costs = sums(mixture.outputs, -shares * np.log(shares), len(totals))
+    answer = weigh(columns, costs, region.marginal)
+    return mixture if answer is None else Mixture.of_columns(columns, answer.weights)
 
 
 def _dealt(labels: Labels, size: int) -> Labels:

@@ -11,7 +11,7 @@ from scipy.sparse import csr_array
 from tacit.errors import ArgumentError
 from tacit.lift.assignment import assign
 from tacit.lift.binary import Row, binned, solve_row
-from tacit.lift.columns import Budget, reach_bound, solve_blocks, solve_columns
+from tacit.lift.columns import Budget, reach_bound, solve_blocks, solve_columns, solve_shares
 from tacit.lift.joint import Joint, Mask, Vector
 from tacit.lift.measures import Distribution, entropy, log_lift, sides
 from tacit.lift.mixture import Mixture, MixtureChannel, measured, row_stochastic
@@ -49,9 +49,9 @@ class Limits(NamedTuple):
 
 
 EFFORTS: dict[str, Limits] = {
-    "low": Limits(20_000, 200, 120, 24, 24, 0, 4, 6, 1, 1.0),
-    "normal": Limits(200_000, 1_000, 300, 40, 40, 1_500, 12, 12, 4, 5.0),
-    "high": Limits(1_000_000, 2_500, 600, 80, 64, 20_000, 40, 24, 16, 30.0),
+    "low": Limits(20_000, 200, 120, 24, 24, 25, 4, 6, 1, 1.0),
+    "normal": Limits(200_000, 1_000, 300, 40, 40, 300, 12, 12, 4, 5.0),
+    "high": Limits(1_000_000, 2_500, 600, 80, 64, 3_000, 40, 24, 16, 30.0),
 }
 
 
@@ -163,7 +163,7 @@ class Ladder:
         if small is not None:
             bound = max(bound, small.bound)
             spread = small if types is self.region else small.spread(labels, self.region.marginal)
-            mended = self._mended(spread)
+            mended = self._mended(_fewer(spread, self.region.n))
             if mended is not None and mended.loss < best.loss:
                 name, best = "optimal", mended
         return name, Mixture(best.values, best.outputs, best.masses, bound)
@@ -183,8 +183,10 @@ class Ladder:
             return solve_columns(types, typed, budget)
         n_blocks = types.n // limits.block
         if n_blocks <= limits.blocks:
-            rounds = limits.rounds if n_blocks <= limits.rounds else 0
-            return solve_blocks(types, typed, limits.block, Budget(rounds, limits.starts))
+            share = Budget(min(limits.rounds, 8 * limits.rounds // n_blocks), limits.starts)
+            whole = solve_blocks(types, typed, limits.block, share)
+            parted = solve_shares(types, limits.block, share) if share.rounds else None
+            return whole if parted is None or whole.loss <= parted.loss else parted
         return None
 
     def _one_row(self, types: Region) -> Mixture | None:
@@ -202,9 +204,10 @@ class Ladder:
 
     def _bound(self, types: Region) -> float:
         """What every mechanism loses, from simpler questions: how sure one can get of a value, and single rows."""
-        bound = reach_bound(types, solve=types.n * len(types.lifts) <= 100 * self.limits.bins)
         if types.rank == 1:
-            return bound
+            # What the row itself proves is better.
+            return 0.0
+        bound = reach_bound(types, solve=types.n <= self.limits.columns)
         for s in self._hardest(types):
             row = Row.of(types, int(s))
             if types.n > self.limits.bins:
