@@ -34,7 +34,22 @@ GROUPS: dict[str, tuple[str, ...]] = {
     ),
     "Partitions and mechanisms": (
         "critical_epsilons", "partition", "Partition", "nmil", "set_risk", "delta_of", "delta_total", "chain",
-        "watchdog", "WatchdogChannel", "funnel",
+        "watchdog", "WatchdogChannel", "funnel", "egamma_partition",
+    ),
+    "The optimal mechanism": (
+        "optimal", "MixtureChannel", "assignment", "linear_reduction", "ReductionChannel", "alpha_lift",
+    ),
+    "Certificates from samples": (
+        "certified_partition", "CertifiedPartition", "certify_counts", "certify_any", "certify_growing",
+        "CountCertificate", "certify_delta", "DeltaCertificate", "records_needed", "RecordsNeeded", "split_counts",
+    ),
+    "Several releases": (
+        "compose", "compose_table", "compose_given_secret", "compose_bounds", "Composition", "ReleaseBound",
+        "dp_epsilon",
+    ),
+    "Learned log-lift": (
+        "AutoLogLift", "ClassifierLogLift", "NeuralLogLift", "CountLogLift", "evidence_of", "Watchdog", "save_model",
+        "load_model",
     ),
     "Errors": (
         "TacitError", "ArgumentError", "ColumnError", "DataError", "SourceError", "EngineError", "NotCertifiedError",
