@@ -216,6 +216,13 @@ class TestCrossFitting:
         assert (first.log_lift(d.X) == second.log_lift(d.X)).all()
         assert first.doubt_factor_ == second.doubt_factor_
 
+    def test_fitting_again_forgets_the_first_table(self):
+        discrete, numbers = (SAMPLERS[name](300, np.random.default_rng(0)) for name in ("discrete", "gauss2"))
+        words = {"folds": 2, "doubt": False, "random_state": 0}
+        again = AutoLogLift(**words).fit(discrete.X, discrete.s).fit(numbers.X, numbers.s)
+        assert [c.name for c in again.candidates_] == ["linear", "products", "trees", "net"]
+        assert (again.log_lift(numbers.X) == AutoLogLift(**words).fit(numbers.X, numbers.s).log_lift(numbers.X)).all()
+
     def test_intervals_cover_about_what_they_promise(self):
         covered = []
         for name in SAMPLERS:

@@ -94,6 +94,8 @@ class CrossFitted(LogLiftEstimator):
         if not isinstance(self.folds, (int, np.integer)) or self.folds < 2:
             raise ArgumentError(f"folds is a whole number, 2 or more; got {self.folds!r}")
         rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31))
+        # What suited the records of an earlier fit need not suit these.
+        self.__dict__.pop("ensemble_", None)
         view = View(self.encoder_, features)
         learners = self._learners(view)
         self.fold_ = fold_of_each(secret, min(int(self.folds), max(2, len(secret) // 2)), rng)

@@ -62,11 +62,9 @@ class Features:
     @property
     def shape(self) -> tuple[int, int]:
         """Records and columns."""
-        return (
-            tuple(self.sparse.shape)
-            if self.sparse is not None
-            else (len(self), self.numbers.shape[1] + self.codes.shape[1])
-        )
+        if self.sparse is not None:
+            return tuple(self.sparse.shape)
+        return len(self), self.numbers.shape[1] + self.codes.shape[1]
 
     def rows(self, index: NDArray[Any]) -> Features:
         """Some of the records."""
@@ -170,17 +168,6 @@ class Encoder:
         codes[(codes < 0) | (codes > MOST_TREE_LEVELS)] = np.nan
         categorical = np.r_[np.zeros(features.numbers.shape[1], bool), np.ones(codes.shape[1], bool)]
         return np.hstack([features.numbers, codes]), categorical
-
-    def to_dict(self) -> dict[str, Any]:
-        """As JSON types."""
-        return {name: list(getattr(self, name)) for name in self.__dataclass_fields__}
-
-    @classmethod
-    def from_dict(cls, data: dict[str, Any]) -> Encoder:
-        """From JSON types."""
-        levels = tuple(tuple(str(level) for level in column) for column in data["levels"])
-        rest = {name: tuple(data[name]) for name in cls.__dataclass_fields__ if name != "levels"}
-        return cls(levels=levels, **rest)
 
 
 def frame_of(X: Any) -> Any:

@@ -53,6 +53,8 @@ HARMLESS = (
     "sklearn.pipeline.",
     "sklearn.preprocessing.",
 )
+# What was kept about the training records stays out of the file: it would give their secrets away.
+LEFT_OUT = frozenset({"out_of_fold_log_lift_", "test_log_lift_", "fold_"})
 # A model of a table of people is some megabytes; a file that unpacks to more than this is not one.
 MOST_BYTES = 2**31
 # What a file that was damaged, or made to harm, can raise while it is read and tried out.
@@ -94,16 +96,13 @@ def save_model(estimator: LogLiftEstimator, path: str | Path) -> None:
         raise SourceError(f"cannot write the model {path}: {error.strerror}") from error
 
 
-# What was kept about the training records stays out of the file: it would give their secrets away.
-LEFT_OUT = frozenset({"out_of_fold_log_lift_", "test_log_lift_", "fold_"})
-
-
 def load_model(path: str | Path) -> LogLiftEstimator:
     """Read an estimator that ``save_model`` wrote.
 
     Guarantees
     ----------
-    A file that would build anything but Tacit's and scikit-learn's estimators is refused before anything is built.
+    A file that would build anything but Tacit's estimators and the harmless ones of scikit-learn's is refused before
+    anything is built.
     """
     from skops import io as skops_io
 
