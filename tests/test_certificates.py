@@ -17,7 +17,7 @@ from tacit.lift.certificates import COMMON, certify_any, certify_counts, certify
 from tacit.lift.gatekeeping import certified_partition, split_counts
 from tacit.lift.intervals import kl_radius, log_lift_limits, lower_sequence, upper_sequence
 from tacit.lift.joint import Joint
-from tacit.lift.measures import log_lift, risk
+from tacit.lift.measures import TOLERANCE, log_lift, risk
 from tacit.lift.partition import nmil
 from tacit.lift.sample_size import MERGED, records_needed
 
@@ -285,6 +285,69 @@ def test_a_partition_is_falsely_certified_with_probability_at_most_beta():
     assert at_most_beta(false, runs)
     assert false > 0
     assert careless / runs > 3 * BETA
+
+
+def on_the_table(counts, order, bounds):
+    """How many values in order can be kept, tried one number after another on the release of the table itself."""
+    best = 0
+    for kept in range(1, len(order) + 1):
+        merged = np.ones(counts.shape[1], dtype=bool)
+        merged[order[:kept]] = False
+        release = released(counts, merged)
+        values = log_lift(Joint.from_counts(release[:, release.sum(axis=0) > 0]))
+        if -values.min() <= bounds[0] + TOLERANCE and values.max() <= bounds[1] + TOLERANCE:
+            best = kept
+    return best
+
+
+@pytest.mark.parametrize("low", [0.25, np.inf])
+def test_what_must_hold_on_the_table_too_is_the_largest_passed_partition_that_does(low):
+    rng, bites = np.random.default_rng(20), 0
+    for seed in range(300):
+        matrix = rng.random((2, 6)) + 0.9
+        counts = rng.multinomial(400, (matrix / matrix.sum()).ravel()).reshape(2, 6)
+        # A level so generous that a partition often passes on one half and is beyond the bounds on both together.
+        asked = {"epsilon": 0.25, "epsilon_low": low, "beta": 0.9}
+        plain = certified_partition(counts, rng=np.random.default_rng(seed), **asked)
+        result = certified_partition(counts, rng=np.random.default_rng(seed), on_table=True, **asked)
+        assert (plain.kept, plain.order.tolist()) == (plain.passed, result.order.tolist())
+        assert (result.passed, result.candidates) == (plain.passed, plain.candidates)
+        assert result.kept == on_the_table(counts, result.order[: result.passed], (low, 0.25))
+        assert np.flatnonzero(~result.merged).tolist() == sorted(result.order[: result.kept])
+        assert result.keeps_nothing == (result.kept == 0)
+        assert result.epsilon_high == (0.25 if result.kept else 0.0)
+        assert result.nmil == pytest.approx(nmil(Joint.from_counts(counts), result.merged) if result.kept else 1.0)
+        bites += 0 < result.kept < plain.passed
+    assert bites > 5
+
+
+def test_what_is_proved_but_breaks_the_bounds_on_the_table_is_merged_and_said_so():
+    # Against the known prior of a half both values are within 0.12; against the prior of the table one is 0.2 off it.
+    counts = [[5_500_000, 45_000], [4_500_000, 55_000]]
+    asked = {"epsilon": 0.12, "prior": [0.5, 0.5]}
+    assert certified_partition(counts, rng=np.random.default_rng(0), **asked).kept == 1
+    result = certified_partition(counts, rng=np.random.default_rng(0), on_table=True, **asked)
+    assert (result.passed, result.kept, result.epsilon, result.nmil) == (1, 0, 0.0, 1.0)
+    assert result.keeps_nothing
+    assert "on the table as counted" in result.sentence
+
+
+@pytest.mark.parametrize("beta", [0.05, 0.3])
+def test_looking_at_the_whole_table_to_choose_among_what_passed_keeps_the_level(beta):
+    runs, false, generator = 500, 0, np.random.default_rng(21)
+    # Values 0 and 1 may be kept, no other: the family has true and false claims, and the table helps to choose.
+    matrix = np.array([[10, 10.5, 14, 6, 13, 7], [10, 9.5, 6, 14, 7, 13]])
+    matrix /= matrix.sum()
+    for counts in samples(matrix, n=1_500, runs=runs, seed=22):
+        result = certified_partition(counts, epsilon=0.25, beta=beta, rng=generator, on_table=True)
+        false += not result.keeps_nothing and epsilon_of(released(matrix, result.merged)) > 0.25
+    assert at_most_beta(false, runs, beta=beta)
+    edge, wrong = borderline(values=12, epsilon=0.31), 0
+    for counts in samples(edge, n=12_000, runs=runs, seed=23):
+        options = {"epsilon": 0.3, "epsilon_low": np.inf, "prior": [0.5, 0.5], "on_table": True}
+        wrong += not certified_partition(counts, rng=generator, beta=beta, **options).keeps_nothing
+    assert at_most_beta(wrong, runs, beta=beta)
+    assert wrong > 0
 
 
 def test_random_populations_are_rarely_certified_falsely_and_keep_more_with_more_records():

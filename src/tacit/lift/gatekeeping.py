@@ -65,10 +65,13 @@ class CertifiedPartition:
         Share of the information in the released values that is lost, as counted; 1 if everything is merged.
     records_to_choose, records_to_prove : int
         Sizes of the two halves.
-    candidates, passed : int
-        Partitions in the family besides merging everything, and how many of them passed before the first failure.
+    candidates, passed, kept : int
+        Partitions in the family besides merging everything, how many of them passed before the first failure, and how
+        many values are kept: ``passed``, or fewer where the table as counted must keep the bounds too.
+    order : array of int
+        Values in the order in which they are kept: the first ``kept`` are, and any number up to ``passed`` may be.
     need : RecordsNeeded or None
-        What it would take to keep every value that looks safe as counted; None if all of them are kept. It looks at all
+        What it would take to prove every value that looks safe as counted; None if all of them passed. It looks at all
         the records, those that choose too, so it estimates and proves nothing.
     """
 
@@ -81,6 +84,8 @@ class CertifiedPartition:
     records_to_prove: int
     candidates: int
     passed: int
+    kept: int
+    order: Order = field(repr=False)
     need: RecordsNeeded | None = field(repr=False)
 
     @property
@@ -90,13 +95,15 @@ class CertifiedPartition:
 
     @property
     def keeps_nothing(self) -> bool:
-        """Whether nothing but merging everything is proved."""
+        """Whether everything is merged."""
         return bool(self.merged.all())
 
     @property
     def sentence(self) -> str:
         """The claim in plain words."""
-        if self.keeps_nothing:
+        if self.keeps_nothing and self.passed:
+            start = "No release that is proved also keeps the bounds on the table as counted: everything is merged."
+        elif self.keeps_nothing:
             start = "The records prove no epsilon for any release that keeps a value: everything is merged."
         else:
             start = (
@@ -117,6 +124,7 @@ def certified_partition(
     epsilon_high: float | None = None,
     prior: ArrayLike | None = None,
     share: float = 0.5,
+    on_table: bool = False,
 ) -> CertifiedPartition:
     """Choose which values to merge on one half of the records and prove the choice on the other.
 
@@ -133,6 +141,9 @@ def certified_partition(
         As for `certify_counts`.
     share : float
         Share of the records that choose.
+    on_table : bool
+        Keep only as many of the proved values as leave the release of this very table, as counted, within the bounds
+        too: both readings then hold, of the population and of the table as if it were everyone.
 
     Guarantees
     ----------
@@ -143,6 +154,10 @@ def certified_partition(
     They are tested on the second half in that order, each at level beta, up to the first failure. A false claim is made
     only if the first partition that breaks the bounds passes its test: probability at most beta, for the whole
     sequence. That is for *one* question: whoever asks for several epsilons of the same records divides beta by them.
+    With probability at least 1 - beta *all* partitions that passed are within the bounds at once, so any of them may be
+    chosen by looking at anything, the second half too. ``on_table`` does: it takes the largest that passed whose kept
+    values and merged rest have log-lifts within the bounds in all the counts, to `TOLERANCE`, and merges everything if
+    there is none. What it keeps on the table is exact and has no part in beta.
     """
     table = checked_counts(counts)
     known = checked_prior(prior, table)
@@ -152,22 +167,35 @@ def certified_partition(
     order = _order_to_keep(design, bounds, beta=checked_beta(beta), prior=known)
     halves = _kept_and_bins(test, order), _kept_and_bins(design, order)
     passed = _count_passed(*halves, bounds, beta=beta, prior=known) if len(order) else 0
+    kept = _largest_on_table(table, order[:passed], bounds) if on_table else passed
     merged = np.ones(table.shape[1], dtype=np.bool_)
-    merged[order[:passed]] = False
-    merged.setflags(write=False)
-    seen = table.sum(axis=0) > 0
+    merged[order[:kept]] = False
+    for array in (merged, order):
+        array.setflags(write=False)
     return CertifiedPartition(
         merged=merged,
-        epsilon_low=bounds[0] if passed else 0.0,
-        epsilon_high=bounds[1] if passed else 0.0,
+        epsilon_low=bounds[0] if kept else 0.0,
+        epsilon_high=bounds[1] if kept else 0.0,
         beta=beta,
-        nmil=nmil(joint, merged[seen]) if passed else 1.0,
+        nmil=nmil(joint, merged[table.sum(axis=0) > 0]) if kept else 1.0,
         records_to_choose=int(design.sum()),
         records_to_prove=int(test.sum()),
         candidates=len(order),
         passed=passed,
+        kept=kept,
+        order=order,
         need=_need_of_the_rest(table, order, passed, bounds, beta=beta, prior=known, share=share),
     )
+
+
+def _largest_on_table(table: Matrix, order: Order, bounds: tuple[float, float]) -> int:
+    """How many values in order can be kept at most so that they and the merged rest are in bounds as counted."""
+    both = _kept_and_bins(table, order)
+    values = counted_log_lift(both, table.sum(axis=1) / table.sum())
+    # What has no record is not in the release of this table, whatever it may come to mean in another.
+    fine = (excess(-values, values, bounds) <= TOLERANCE) | (both.sum(axis=0) == 0)
+    safe = np.flatnonzero(_all_so_far(fine, len(order)))
+    return int(safe[-1]) + 1 if len(safe) else 0
 
 
 def _order_to_keep(design: Matrix, bounds: tuple[float, float], *, beta: float, prior: Vector | None) -> Order:
