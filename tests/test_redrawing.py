@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import secrets
 from collections import Counter
+from fractions import Fraction
 
 import numpy as np
 import pyarrow as pa
@@ -12,10 +13,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse, stats
 
+import tacit.tables.aliasing as aliasing
 import tacit.tables.duckdb_rewriting as duckdb_rewriting
 from tacit.errors import ArgumentError, DataError
 from tacit.tables import Symbols, count, new_key, open_table, redraw, rewrite
-from tacit.tables.drawing import alias_table, row_bits
+from tacit.tables.channels import KEPT, MISSING, SHIFT_BITS, draws_by_channel
+from tacit.tables.drawing import BITS, alias_lists, alias_table, row_bits
 from test_rewriting import DATA, KEY, RELEASED, normal, rows_of, same, symbols_of
 
 
@@ -150,6 +153,53 @@ def test_draws_follow_each_row_of_the_channel_and_would_betray_a_tenth_too_much(
         for j in support:
             off = p * np.where(np.arange(5) == j, 1.1 if p[j] < 0.9 else 0.9, 1)
             assert stats.chisquare(observed[support], (off / off.sum())[support] * n).pvalue < 1e-6
+
+
+SEVERAL = np.array(
+    [
+        [0.5, 0.25, 0.15, 0.1, 0.0],
+        [0.3, 0.3, 0.2, 0.1, 0.1],
+        [0.05, 0.0, 0.9, 0.05, 0.0],
+        [0.2, 0.2, 0.2, 0.2, 0.2],
+    ]
+)
+
+
+def p_values(table, drawn_by, asked):
+    """Pearson's chi-squared of each source value's draws, against the row of the channel that was asked for."""
+    done = redraw(table, texts(4), channel=drawn_by, key=new_key(random_state=29))
+    drawn = Counter(zip(*(done.sample(done.names, 10**9).column(c).to_pylist() for c in ("was", "x")), strict=True))
+    found = []
+    for i, p in enumerate(asked):
+        observed = np.array([drawn[i, None if j == 4 else f"v{j}"] for j in range(5)])
+        assert (observed[p == 0] == 0).all()
+        found.append(stats.chisquare(observed[p > 0], p[p > 0] * observed.sum()).pvalue)
+    return np.array(found)
+
+
+@pytest.mark.parametrize(
+    ("engine", "records", "rows"),
+    [("duckdb", 100_000, (0, 1)), pytest.param("spark", 40_000, (0,), marks=pytest.mark.spark)],
+)
+def test_pearsons_test_passes_what_was_asked_and_fails_a_channel_that_is_a_tenth_off(request, engine, records, rows):
+    """With n draws of a probability p that is 10% off, chi-squared is 0.01 n p / (1 - p) above its mean: 100 or more.
+
+    At the level 1e-6 it takes 33, so the test fails the wrong channel but for about one key in 10,000.
+    """
+    if engine == "spark":
+        frame = request.getfixturevalue("spark").range(0, records, 1, 3)
+        table = open_table(frame.selectExpr("id % 4 AS was", "concat('v', id % 4) AS x"))
+    else:
+        was = np.arange(records) % 4
+        table = open_table(pa.table({"was": was, "x": [f"v{i}" for i in was]}))
+    assert (p_values(table, SEVERAL, SEVERAL) > 1e-6).all()
+    for row in rows:
+        p, off = SEVERAL[row, 0], SEVERAL.copy()
+        off[row] *= (1 - 1.1 * p) / (1 - p)
+        off[row, 0] = 1.1 * p
+        # The draws betray the row that is wrong, and only that.
+        wrong = p_values(table, off, SEVERAL) <= 1e-6
+        assert wrong.tolist() == [i == row for i in range(4)]
 
 
 def test_neighbouring_rows_are_drawn_independently():
@@ -297,3 +347,118 @@ def test_a_channel_that_is_none_is_refused(channel, message):
 def test_a_fate_of_unseen_values_that_is_none_is_refused(unseen, message):
     with pytest.raises(ArgumentError, match=message):
         redraw(open_table(pa.table({"x": ["v0"]})), texts(2), channel=np.eye(2), key=KEY, unseen=unseen)
+
+
+def slow_draws(channel, size):
+    """The oracle: the alias tables row by row, in plain Python; unseen values are missing."""
+    rows = sparse.csr_array(channel)
+    rows.sum_duplicates()
+    threshold, outputs, place, known = [1 << BITS], [MISSING] * 2, [], {}
+    for i in range(size):
+        entries = slice(rows.indptr[i], rows.indptr[i + 1])
+        named, p = rows.indices[entries].tolist(), rows.data[entries].tolist()
+        row = tuple(named), tuple(p)
+        if named == [i]:
+            place.append(KEPT)
+            continue
+        if row not in known:
+            shift, own, chosen = alias_lists(p)
+            known[row] = (len(threshold) << SHIFT_BITS) + shift
+            threshold += own
+            outputs += [MISSING if named[at] == size else named[at] for at in chosen]
+        place.append(known[row])
+    return place, threshold, outputs
+
+
+def assert_as_slow(channel):
+    size = channel.shape[0]
+    draws = draws_by_channel(channel, None, size)
+    place, threshold, outputs = slow_draws(channel, size)
+    assert draws.unseen == BITS
+    assert draws.place.tolist() == place
+    assert draws.threshold.tolist() == threshold
+    assert draws.outputs.tolist() == outputs
+    return draws
+
+
+def assert_exact(draws, channel):
+    """Over all 2^60 values of the bits each output is drawn within one of what its entry asks, in whole numbers."""
+    size = channel.shape[0]
+    for i, place in enumerate(draws.place.tolist()):
+        if place == KEPT:
+            assert channel[i, i] > 0
+            assert np.count_nonzero(channel[i]) == 1
+            continue
+        first, shift = place >> SHIFT_BITS, place & 63
+        times = Counter()
+        for bucket in range(first, first + (1 << (BITS - shift))):
+            times[int(draws.outputs[2 * bucket])] += int(draws.threshold[bucket])
+            times[int(draws.outputs[2 * bucket + 1])] += (1 << shift) - int(draws.threshold[bucket])
+        total = sum(map(Fraction, channel[i].tolist()))
+        assert sum(times.values()) == 1 << BITS
+        for j, asked in enumerate(channel[i].tolist()):
+            drawn = times[MISSING if j == size else j]
+            assert abs(drawn - Fraction(asked) / total * (1 << BITS)) < 1
+            assert asked > 0 or drawn == 0
+
+
+# Of every magnitude: whole buckets, entries whose share is one or none, and those below the reach of 64-bit numbers.
+weights = st.one_of(
+    st.floats(0, 1),
+    st.sampled_from([0.0, 0.25, 0.5, 1.0, 1 / 3, 0.1, 2.0**-59, 2.0**-60, 1.5 * 2.0**-60, 2.0**-61, 5e-324]),
+    st.floats(0, 1).map(lambda x: x**20),
+)
+
+
+@given(st.data(), st.integers(1, 9), st.booleans(), st.sampled_from([1, 8, 1 << 16]), st.sampled_from([1, 2, 16]))
+def test_all_alias_tables_at_once_are_those_made_one_by_one(data, size, missing, piece, fewest):
+    rows = st.lists(weights, min_size=size + missing, max_size=size + missing).filter(lambda p: sum(p) > 1e-9)
+    channel = np.array([data.draw(rows) for _ in range(size)])
+    channel /= channel.sum(axis=1, keepdims=True)
+    # A sum may miss one by as much as is allowed, and some rows are the same.
+    channel *= 1 + np.array(data.draw(st.lists(st.floats(-9e-7, 9e-7), min_size=size, max_size=size)))[:, None]
+    channel = channel[data.draw(st.lists(st.integers(0, size - 1), min_size=size, max_size=size))]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(aliasing, "PIECE", piece)
+        patch.setattr(aliasing, "FEWEST_ROWS", fewest)
+        assert_exact(assert_as_slow(channel), channel)
+
+
+def sparse_rows(random, size, most):
+    """Rows of 1 to ``most`` entries, spread over many magnitudes."""
+    sizes = random.integers(1, most + 1, size)
+    of_entry = np.repeat(np.arange(size), sizes)
+    entries = random.random(len(of_entry)) ** random.choice([1, 4, 12], len(of_entry)) + 1e-17
+    rows = sparse.csr_array((entries, (of_entry, random.integers(0, size + 1, len(of_entry)))), shape=(size, size + 1))
+    rows.sum_duplicates()
+    return sparse.csr_array(rows.multiply((1 / rows.sum(axis=1))[:, None]))
+
+
+@pytest.mark.parametrize(("size", "most"), [(6000, 4), (2500, 20), (200, 200)])
+def test_large_channels_are_made_one_by_one_or_at_once_alike(size, most):
+    assert_as_slow(sparse_rows(np.random.default_rng(size), size, most))
+
+
+def test_rows_of_very_many_entries_do_not_overflow():
+    """Whole numbers of 64 bits hold the fractions of 2,048 entries; beyond, rows are made one by one."""
+    n = 20
+    for width in (2048, 2049):
+        # Just below a whole number, so that the fractions are as large as they get.
+        row = np.full(width, (np.floor(2.0**60 / width) + 1 - 2.0**-4) / 2.0**60)
+        tables = aliasing.alias_tables(np.arange(n + 1) * width, np.tile(np.arange(width), n), np.tile(row, n))
+        shift, threshold, chosen = alias_lists(row.tolist())
+        assert (tables.shift == shift).all()
+        assert (tables.threshold.reshape(n, -1) == threshold).all()
+        assert (tables.outputs.reshape(n, -1) == chosen).all()
+
+
+def test_equal_rows_share_a_table_and_rows_that_only_look_equal_do_not(monkeypatch):
+    channel = np.full((2000, 2000), 0.0)
+    channel[:, :3] = [[0.5, 0.25, 0.25], [0.25, 0.5, 0.25], [0.0, 0.5, 0.5], [0.5, 0.5, 0.0]] * 500
+    draws = assert_as_slow(channel)
+    assert len(np.unique(draws.place)) == 4
+    # Were all hashes the same, every row would be compared with the first, and never be taken for it wrongly.
+    monkeypatch.setattr(aliasing, "_mixed", np.zeros_like)
+    collided = draws_by_channel(channel[:40, :40], None, 40)
+    assert_exact(collided, channel[:40, :40])
+    assert len(np.unique(collided.place)) == 31

@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from tacit.errors import ArgumentError
-from tacit.tables.drawing import SUM_TOLERANCE, alias_lists, checked_distribution
+from tacit.tables.aliasing import alias_tables, same_rows
+from tacit.tables.drawing import SUM_TOLERANCE, alias_table, checked_distribution
 from tacit.tables.levels import level_text
 from tacit.tables.symbols import Symbols
 
@@ -71,38 +72,12 @@ def other_name(column: int) -> str:
     return f"__tacit_other{column}__"
 
 
-class _Tables:
-    """Alias tables laid end to end, each known by its place."""
-
-    def __init__(self) -> None:
-        self._threshold: list[int] = []
-        self._outputs: list[int] = []
-
-    def add(self, outputs: list[int], probabilities: list[float]) -> int:
-        """The place of a new table; the probabilities are > 0 and sum to about one."""
-        shift, threshold, chosen = alias_lists(probabilities)
-        place = (len(self._threshold) << SHIFT_BITS) + shift
-        self._threshold += threshold
-        self._outputs += [outputs[at] for at in chosen]
-        return place
-
-    def add_vector(self, vector: NDArray[np.float64]) -> int:
-        """The place of a table of a probability for each output."""
-        support = np.flatnonzero(vector)
-        return self.add(support.tolist(), vector[support].tolist())
-
-    def draws(self, place: NDArray[np.int64], unseen: int) -> Draws:
-        """With the places of the symbols; outputs after the last symbol are missing."""
-        outputs = np.array(self._outputs, np.int64)
-        outputs[outputs == len(place)] = MISSING
-        return Draws(place, unseen, np.array(self._threshold, np.int64), outputs)
-
-
 def draws_by_replacement(merged: NDArray[np.bool_], replacement: ArrayLike | None) -> Draws:
     """All merged and unseen values are drawn from one distribution; from none, they are missing."""
-    size, tables = len(merged), _Tables()
-    only = tables.add([size], [1.0]) if replacement is None else tables.add_vector(_replacement(replacement, size))
-    return tables.draws(np.where(merged, only, KEPT), only)
+    size = len(merged)
+    only = None if replacement is None else _replacement(replacement, size)
+    shift, threshold, outputs = _one_table(only, size)
+    return Draws(np.where(merged, shift, KEPT), shift, threshold, outputs)
 
 
 def draws_by_channel(channel: Any, unseen: ArrayLike | None, size: int) -> Draws:
@@ -111,23 +86,31 @@ def draws_by_channel(channel: Any, unseen: ArrayLike | None, size: int) -> Draws
     Guarantees
     ----------
     A symbol is kept if, and only if, it is the only entry of its row. Rows that are equal share one alias table, so a
-    channel that merges many values into few distributions stays small.
+    channel that merges many values into few distributions stays small. Each output's probability is within 2^-60 of
+    its entry divided by the sum of its row; an output of probability zero is never drawn.
     """
-    rows, tables = _checked(channel, size), _Tables()
-    for_unseen = tables.add([size], [1.0]) if unseen is None else tables.add_vector(_unseen(unseen, size))
-    indices, data = rows.indices.astype(np.int64), rows.data
-    kept = (np.diff(rows.indptr) == 1) & (indices[rows.indptr[:-1]] == np.arange(size))
-    starts, outputs, probabilities = rows.indptr.tolist(), indices.tolist(), data.tolist()
-    written, weighed = indices.tobytes(), data.tobytes()
-    known: dict[tuple[bytes, bytes], int] = {}
+    rows = _checked(channel, size)
+    # The table of unseen values comes first.
+    for_unseen, threshold, outputs = _one_table(None if unseen is None else _unseen(unseen, size), size)
+    drawn = np.flatnonzero((np.diff(rows.indptr) != 1) | (rows.indices[rows.indptr[:-1]] != np.arange(size)))
+    first = same_rows(*_parts(rows[drawn]))
+    different, which = np.unique(first, return_inverse=True)
+    tables = alias_tables(*_parts(rows[drawn[different]]))
     place = np.full(size, KEPT, dtype=np.int64)
-    for symbol in np.flatnonzero(~kept).tolist():
-        begin, end = starts[symbol], starts[symbol + 1]
-        row = written[8 * begin : 8 * end], weighed[8 * begin : 8 * end]
-        if row not in known:
-            known[row] = tables.add(outputs[begin:end], probabilities[begin:end])
-        place[symbol] = known[row]
-    return tables.draws(place, for_unseen)
+    place[drawn] = (((tables.start + len(threshold)) << SHIFT_BITS) + tables.shift)[which.reshape(-1)]
+    outputs = np.concatenate([outputs, np.where(tables.outputs == size, MISSING, tables.outputs)])
+    return Draws(place, for_unseen, np.concatenate([threshold, tables.threshold]), outputs)
+
+
+def _one_table(vector: NDArray[np.float64] | None, size: int) -> tuple[int, NDArray[np.int64], NDArray[np.int64]]:
+    """The place, thresholds and outputs of a table that comes first; all is missing without a distribution."""
+    table = alias_table(np.arange(size + 1) == size if vector is None else vector)
+    return table.shift, table.threshold, np.where(table.symbols == size, MISSING, table.symbols)
+
+
+def _parts(rows: Any) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
+    """The starts, outputs and probabilities of compressed rows."""
+    return rows.indptr.astype(np.int64), rows.indices.astype(np.int64), rows.data
 
 
 def _checked(channel: Any, size: int) -> Any:
