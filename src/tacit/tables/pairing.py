@@ -1,18 +1,23 @@
-"""Two tables side by side: which secret and value each row of the original had, and what the release made of it."""
+"""Tables side by side: what the same row is in each, as in an original and what its release made of it."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
-from typing import Any
+from math import prod
+from pathlib import Path
+from typing import IO, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.errors import DataError
+from tacit.errors import ArgumentError, DataError
 from tacit.tables.rewriting import with_symbol
-from tacit.tables.symbols import Symbols
-from tacit.tables.table import ROW, Table
+from tacit.tables.symbols import Symbols, in_order
+from tacit.tables.table import ROW, Column, Table
+from tacit.tables.writing import os_errors
 
 # Rows brought over at a time: the memory this takes does not grow with the table.
 BATCH = 1_000_000
@@ -41,52 +46,120 @@ def paired(original: Table, release: Table, *, secrets: Symbols, values: Symbols
     ----------
     Row i is compared with row i. Memory grows with the number of combinations, not with the rows.
     """
-    before = with_symbol(with_symbol(original, secrets, name="__s__"), values, name="__x__")
-    after = with_symbol(release, outputs, name="__y__")
-    seen, records = np.empty(0, np.int64), np.empty(0, np.int64)
-    for (s, x), (y,) in _in_step(_columns(before, ["__s__", "__x__"]), _columns(after, ["__y__"])):
-        # A row whose secret or value carries no weight says nothing about anyone; it was never counted.
-        counted = (s >= 0) & (x >= 0)
-        s, x, y = s[counted], x[counted], y[counted]
-        code = (s * len(values) + x) * (len(outputs) + 1) + np.where(y < 0, len(outputs), y)
-        seen, inverse = np.unique(np.concatenate([seen, code]), return_inverse=True)
-        weight = np.concatenate([records, np.ones(len(code), np.int64)])
-        records = np.bincount(inverse, weights=weight, minlength=len(seen)).astype(np.int64)
-    rest, output = np.divmod(seen, len(outputs) + 1)
-    secret, value = np.divmod(rest, len(values))
-    position = np.append(outputs.positions_in(values), -1)
-    return Pairs(secret, value, output, position[output], records)
+    combinations, records = side_by_side([(original, secrets), (original, values), (release, outputs)])
+    # A row whose secret or value carries no weight says nothing about anyone; it was never counted.
+    counted = (combinations[:2] >= 0).all(axis=0)
+    secret, value, output = combinations[:, counted]
+    as_value = np.append(outputs.positions_in(values), -1)[output]
+    return Pairs(secret, value, np.where(output < 0, len(outputs), output), as_value, records[counted])
 
 
-def _columns(table: Table, names: list[str]) -> Iterator[Codes]:
-    """Columns of symbol numbers in row order, a batch at a time, a row of the array for each; -1 for missing."""
+def side_by_side(tables: Sequence[tuple[Table, Symbols]]) -> tuple[Codes, Codes]:
+    """Count the combinations of symbols that a row has in several tables, row i with row i.
+
+    Parameters
+    ----------
+    tables : sequence of (Table, Symbols)
+        Of the same number of rows. They may be one source cut in different ways, or one table with several symbols.
+
+    Returns
+    -------
+    combinations : int array of shape (tables, combinations)
+        Numbers of symbols, each combination once, in lexicographic order; -1 where a row's value is no symbol.
+    records : int array
+        How many rows have each combination; they sum to the number of rows.
+
+    Guarantees
+    ----------
+    Memory grows with the number of combinations, not with the rows: the numbers of the symbols wait in unnamed files
+    in the directory for temporary files, one to four bytes for each row and table. A table that is named several times
+    is read once. Tables of different numbers of rows are a DataError.
+    """
+    if not tables:
+        raise ArgumentError("there is no table to count: give at least one, with its symbols")
+    # A number as narrow as the symbols allow; one bit more, for -1.
+    kinds = [np.min_scalar_type(-len(symbols) - 1) for _, symbols in tables]
+    with ExitStack() as stack, os_errors(Path(tempfile.gettempdir())):
+        files = [stack.enter_context(tempfile.TemporaryFile(prefix="tacit-symbols-")) for _ in tables]
+        _keep(tables, files, kinds)
+        combinations, records = np.empty((len(tables), 0), np.int64), np.empty(0, np.int64)
+        waiting = [(combinations, records)]
+        for batch in _batches(files, kinds):
+            waiting.append(_together([(batch, np.ones(batch.shape[1], np.int64))]))
+            # To add to what is there takes as long as that is large, so it waits until it at least doubles.
+            if sum(len(few) for _, few in waiting[1:]) >= len(waiting[0][1]):
+                waiting = [_together(waiting)]
+        combinations, records = _together(waiting)
+    return combinations, records
+
+
+def _keep(tables: Sequence[tuple[Table, Symbols]], files: Sequence[IO[bytes]], kinds: Sequence[np.dtype[Any]]) -> None:
+    """Write the number of each row's symbol, -1 for missing, to the file of each table, and go back to its start.
+
+    By way of files because tables of one source share a connection, of which DuckDB reads one result at a time.
+    """
+    (first, _), expected = tables[0], 0
+    done: set[int] = set()
+    for own, _ in tables:
+        if id(own) in done:
+            continue
+        done.add(id(own))
+        same = [at for at, (table, _) in enumerate(tables) if table is own]
+        names = [f"__tacit_n{at}__" for at in same]
+        numbered, rows = own, 0
+        for at, name in zip(same, names, strict=True):
+            numbered = with_symbol(numbered, tables[at][1], name=name)
+        for batch in _read(numbered, names):
+            rows += batch.num_rows
+            for column, at in enumerate(same):
+                numbers = batch.column(column).fill_null(-1).to_numpy(zero_copy_only=False)
+                files[at].write(numbers.astype(kinds[at]).tobytes())
+        expected = rows if own is first else expected
+        if rows != expected:
+            raise DataError(
+                f"{own.name} has {rows:,} rows and {first.name} has {expected:,}: another number of rows, so they are "
+                "not of one table"
+            )
+    for file in files:
+        file.seek(0)
+
+
+def _read(table: Table, names: list[str]) -> Iterator[Any]:
+    """Arrow batches of some columns of numbers, in the order of the rows."""
     import narwhals as nw
 
-    rows = table.rows.select(*names, ROW)
-    with table.reading():
+    with table.reading(), ExitStack() as stack:
         if table.engine == "spark":
-            batches: Any = rows.sort(ROW).collect("pyarrow").to_native().to_batches(BATCH)
+            from tacit.tables import spark_engine
+
+            columns = [Column(name, "number", "Int64") for name in (*names, "__tacit_at__")]
+            placed = table.with_rows(table.rows.select(*names, ROW, nw.col(ROW).alias("__tacit_at__")), columns)
+            relation = stack.enter_context(spark_engine.spooled(placed)).order("__tacit_at__")
         else:
-            batches = nw.to_native(rows).to_arrow_reader(BATCH)
-        for batch in batches:
-            columns = [batch.column(at).fill_null(-1).to_numpy(zero_copy_only=False) for at in range(len(names))]
-            yield np.stack(columns).astype(np.int64)
+            relation = nw.to_native(table.rows)
+        # The connection can be asked nothing else until its result is closed.
+        yield from stack.enter_context(relation.project(", ".join(names)).to_arrow_reader(BATCH))
 
 
-def _in_step(*streams: Iterator[Codes]) -> Iterator[tuple[Codes, ...]]:
-    """Cut streams whose batches differ in size into pieces of the same rows."""
-    held = [np.empty((0, 0), np.int64) for _ in streams]
+def _batches(files: Sequence[IO[bytes]], kinds: Sequence[np.dtype[Any]]) -> Iterator[Codes]:
+    """The numbers in the files, a row of the array for each; all files hold as many."""
     while True:
-        for at, stream in enumerate(streams):
-            while not held[at].shape[1]:
-                batch = next(stream, None)
-                if batch is None:
-                    break
-                held[at] = batch
-        size = min(piece.shape[1] for piece in held)
-        if size == 0:
-            if any(piece.shape[1] for piece in held):
-                raise DataError("the release has another number of rows than the original: it is not of this table")
+        read = [np.frombuffer(file.read(BATCH * kind.itemsize), kind) for file, kind in zip(files, kinds, strict=True)]
+        if not len(read[0]):
             return
-        yield tuple(piece[:, :size] for piece in held)
-        held = [piece[:, size:] for piece in held]
+        yield np.stack(read).astype(np.int64)
+
+
+def _together(counted: Sequence[tuple[Codes, Codes]]) -> tuple[Codes, Codes]:
+    """Combinations that were counted apart, each of them once, and the sums of their records."""
+    combinations = np.concatenate([some for some, _ in counted], axis=1)
+    records = np.concatenate([some for _, some in counted])
+    # Sums of whole numbers in floating point, exact below 2^53.
+    radices = [int(numbers.max(initial=-1)) + 2 for numbers in combinations]
+    if prod(radices) <= 4 * len(records):
+        # Few enough could occur to have a place each, which is several times faster than to sort them.
+        summed = np.bincount(np.ravel_multi_index(tuple(combinations + 1), radices), weights=records)
+        places = np.flatnonzero(summed)
+        return np.stack(np.unravel_index(places, radices)) - 1, summed[places].astype(np.int64)
+    different, which = in_order(combinations.T + 1)
+    return different.T - 1, np.bincount(which, weights=records, minlength=len(different)).astype(np.int64)
