@@ -18,8 +18,9 @@ from tacit.lift.mixture import Mixture
 from tacit.lift.region import Labels, Region, sums
 from tacit.lift.subsets import cover_set, merge_subsets
 
-_PAYS = 1e-8
 _INNER = 8
+# Further rows for one corner, where the region is round.
+_CUTS = 5
 _MOST = 6_000
 
 
@@ -37,18 +38,10 @@ def pair_columns(region: Region) -> Matrix:
     Returned as rows (outputs x released).
     """
     first, second = np.triu_indices(region.n, 1)
-    # The share t of the first value must satisfy slope * t <= room for every row.
-    rows, tops = region.inequalities()
-    slope = rows[:, first] - rows[:, second]
-    room = tops[:, None] - rows[:, second]
-    with np.errstate(divide="ignore", invalid="ignore"):
-        limits = room / slope
-    upper = np.where(slope > 0, limits, np.inf).min(axis=0, initial=1.0)
-    lower = np.where(slope < 0, limits, -np.inf).max(axis=0, initial=0.0)
-    possible = (lower <= upper) & ~((slope == 0) & (room < 0)).any(axis=0)
+    lower, upper = region.pair_shares(first, second)
     found = []
     for share in (lower, upper):
-        good = np.flatnonzero(possible & (share > 0) & (share < 1))
+        good = np.flatnonzero((lower <= upper) & (share > 0) & (share < 1))
         columns = np.zeros((len(good), region.n))
         at = np.arange(len(good))
         columns[at, first[good]], columns[at, second[good]] = share[good], 1 - share[good]
@@ -135,19 +128,35 @@ class Pricing:
             if now >= value - 1e-10:
                 break
             q, value, best = corner, now, corner
-        return best if value < -_PAYS else None
+        return best if value < -self.region.pays else None
 
     def corner(self, costs: Vector) -> Vector | None:
         """The cheapest corner for linear costs, made exact; None if the solver or the rounding fails."""
+        for cut in range(_CUTS):
+            found = self._cheapest(costs)
+            corner = None if found is None else self._exact(found)
+            if found is None or corner is None:
+                return None
+            rows = self.region.cuts(corner)
+            if not len(rows) or cut == _CUTS - 1:
+                return self._within(found, corner)
+            self.rows, self.tops = np.vstack([self.rows, rows]), np.append(self.tops, np.ones(len(rows)))
+        return None
+
+    def _within(self, found: Vector, corner: Vector) -> Vector:
+        """The corner itself in a polytope; a round region is met from outside, and one smaller by that is within."""
+        over = self.region.beyond(corner)
+        shrunk = self._exact(found, shrink=over) if over > 1 else None
+        return self.region.pulled(corner if shrunk is None else shrunk)
+
+    def _cheapest(self, costs: Vector) -> Vector | None:
         from scipy.optimize import linprog
 
         ones = np.ones((1, self.region.n))
         answer = linprog(
             costs, A_ub=self.rows, b_ub=self.tops, A_eq=ones, b_eq=[1.0], bounds=(0, None), method="highs-ds"
         )
-        if answer.x is None or answer.status != 0:
-            return None
-        return self._exact(np.asarray(answer.x))
+        return None if answer.x is None or answer.status != 0 else np.asarray(answer.x)
 
     def reach(self, x: int) -> float:
         """An upper bound on the probability that an output within bounds can give to a value, by duality."""
@@ -165,12 +174,12 @@ class Pricing:
         y = np.maximum(-np.asarray(answer.ineqlin.marginals), 0.0)
         return float(y @ self.tops + (-costs - y @ self.rows).max())
 
-    def _exact(self, q: Vector) -> Vector | None:
-        """The corner again from its support and its tight rows: the solver stops at 1e-7."""
+    def _exact(self, q: Vector, *, shrink: float = 1.0) -> Vector | None:
+        """The corner again from its support and its tight rows, shrunk: the solver stops at 1e-7."""
         support = np.flatnonzero(q > 1e-9)
         tight = np.abs(self.rows @ q - self.tops) < 1e-6
         system = np.vstack([np.ones(len(support)), self.rows[tight][:, support]])
-        solved = np.linalg.lstsq(system, np.append(1.0, self.tops[tight]), rcond=None)[0]
+        solved = np.linalg.lstsq(system, np.append(1.0, self.tops[tight] / shrink), rcond=None)[0]
         if (solved < -1e-9).any():
             return None
         exact = np.zeros(self.region.n)

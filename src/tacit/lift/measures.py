@@ -14,6 +14,10 @@ from tacit.lift.joint import Joint, Matrix, Vector
 TOLERANCE: Final = 1e-12
 """Slack of every comparison of a log-lift with epsilon: a lift may pass e^epsilon by this factor, which is rounding."""
 
+SLACK: Final = 1e-9
+"""What the release of a mechanism that a solver made may pass its bounds by, in nats: `optimal` and `linear_reduction`
+give no channel whose ``attained`` is beyond epsilon by more. Whoever checks a claim of theirs checks it to this."""
+
 # Beyond these the measure differs from its limit by less than rounding, while powers would overflow.
 _SMALLEST_ORDER: Final = 1e-15
 _LARGEST_ORDER: Final = 1e15

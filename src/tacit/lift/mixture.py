@@ -128,8 +128,11 @@ class MixtureChannel(Channel):
         Which step of the ladder made it: ``watchdog``, ``camouflage``, ``subsets`` or ``optimal``.
     epsilon, epsilon_low, epsilon_high : float
         What was asked.
+    order : float or None
+        The order of alpha-lift, where epsilon bounds that; both sides are then without a bound.
     attained : float
-        Largest abs(log-lift) of the release, computed on the output joint.
+        Largest abs(log-lift) of the release, computed on the output joint; with an order, the logarithm of its largest
+        alpha-lift. It passes what was asked by `tacit.lift.measures.SLACK` at most.
     attained_low, attained_high : float
         How far below and above 0 the log-lifts go.
     attained_also : tuple of float
@@ -151,6 +154,7 @@ class MixtureChannel(Channel):
     epsilon: float
     epsilon_low: float
     epsilon_high: float
+    order: float | None
     attained: float
     attained_low: float
     attained_high: float

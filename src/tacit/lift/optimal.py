@@ -9,13 +9,15 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from tacit.errors import ArgumentError
+from tacit.lift.alpha import AlphaRegion, two_secrets
 from tacit.lift.assignment import assign
 from tacit.lift.binary import Row, binned, solve_row
 from tacit.lift.columns import Budget, reach_bound, solve_blocks, solve_columns, solve_shares
-from tacit.lift.joint import Joint, Mask, Vector
-from tacit.lift.measures import Distribution, entropy, log_lift, sides
+from tacit.lift.joint import Joint, Mask, Matrix, Vector
+from tacit.lift.measures import SLACK, Distribution, entropy, log_lift, sides
 from tacit.lift.mixture import Mixture, MixtureChannel, measured, row_stochastic
 from tacit.lift.partition import partition
+from tacit.lift.reduction import alpha_lift
 from tacit.lift.region import Labels, Region
 from tacit.lift.subsets import cover_set, merge_subsets
 from tacit.lift.vertices import n_candidates, solve_corners
@@ -23,8 +25,6 @@ from tacit.lift.vertices import n_candidates, solve_corners
 Effort = Literal["low", "normal", "high"]
 Rung = Literal["watchdog", "camouflage", "subsets", "optimal"]
 
-# A release may pass its bounds by this, in nats; what the solver leaves is far less.
-SLACK = 1e-9
 # Bounds are proved up to the rounding of the solver.
 _ROUNDING = 1e-9
 # Loss and bound this close leave nothing to look for.
@@ -62,6 +62,7 @@ def optimal(
     epsilon_low: float | None = None,
     epsilon_high: float | None = None,
     also: Sequence[tuple[Distribution, float]] = (),
+    order: float | None = None,
     effort: Effort = "normal",
     rung: Rung = "optimal",
 ) -> MixtureChannel:
@@ -78,6 +79,10 @@ def optimal(
     also : sequence of (joint, epsilon)
         Further secrets over the same released values, each with its own epsilon. For secrets together, give the
         joint of their combinations.
+    order : float, optional
+        Bound the alpha-lift of this order of every output by e^epsilon, instead of every lift: a mean over secrets,
+        which may hide that one of them becomes much likelier. More than 1; inf is ``epsilon_low=inf``. It cannot be
+        combined with the three above.
     effort : str
         ``low``, ``normal`` or ``high``: how large a problem is solved exactly, and how hard others are tried.
     rung : str
@@ -86,10 +91,13 @@ def optimal(
 
     Guarantees
     ----------
-    Every log-lift of the release is within its bounds, to 1e-9; ``attained`` is computed on the output joint. The
-    ``nmil`` is never above that of a lower rung, and no mechanism within the same bounds has one below ``loss_bound``
-    (to 1e-9, the rounding of the linear programs). There are at most as many outputs as released values, and each
-    is written as one of them.
+    Every log-lift of the release is within its bounds, to `tacit.lift.measures.SLACK` (1e-9), and with an order so is
+    the logarithm of every alpha-lift; ``attained`` is computed on the output joint. The ``nmil`` is never above that of
+    a lower rung, and no mechanism within the same bounds has one below ``loss_bound`` (to 1e-9, the rounding of the
+    linear programs). There are at most as many outputs as released values, and each is written as one of them.
+
+    With an order and three secrets or more the bound is round: outputs come from tangents of it and are then brought
+    within, so that a little may be left to gain, and ``loss_bound`` is that of a polytope around the region.
 
     Examples
     --------
@@ -100,6 +108,13 @@ def optimal(
     joint = Joint.of(joint)
     if effort not in EFFORTS:
         raise ArgumentError(f"there is no effort '{effort}'; there are: low, normal, high")
+    if order is not None:
+        if epsilon_low is not None or epsilon_high is not None or len(also):
+            raise ArgumentError(
+                "order bounds the alpha-lift of one secret; leave out epsilon_low, epsilon_high and also"
+            )
+        rounded = RoundLadder(joint, sides(epsilon)[0], order, EFFORTS[effort])
+        return rounded.channel(*rounded.climb(rung), epsilon)
     low, high = sides(epsilon, epsilon_low=epsilon_low, epsilon_high=epsilon_high)
     claims = [(joint, low, high), *((Joint.of(other), *sides(bound)) for other, bound in also)]
     ladder = Ladder(claims, EFFORTS[effort])
@@ -110,10 +125,12 @@ def optimal(
 class Ladder:
     """The rungs for one question; each is at least as good as the one below."""
 
-    def __init__(self, claims: list[tuple[Joint, float, float]], limits: Limits) -> None:
+    order: float | None = None
+
+    def __init__(self, claims: list[tuple[Joint, float, float]], limits: Limits, region: Region | None = None) -> None:
         self.claims, self.limits = claims, limits
         self.joint = claims[0][0]
-        self.region = Region.of(claims)
+        self.region = Region.of(claims) if region is None else region
         self.whole = entropy(self.joint.marginal) or 1.0
 
     def climb(self, rung: Rung) -> tuple[str, Mixture]:
@@ -159,7 +176,7 @@ class Ladder:
         labels, types = self.region.types()
         small = self._on_types(types)
         proved = small is not None and small.loss - small.bound <= _PROVED * self.whole
-        bound = 0.0 if proved else self._bound(types)
+        bound = 0.0 if proved else self._bound(types, small)
         if small is not None:
             bound = max(bound, small.bound)
             spread = small if types is self.region else small.spread(labels, self.region.marginal)
@@ -173,7 +190,7 @@ class Ladder:
         limits = self.limits
         if types.rank == 1:
             return self._one_row(types)
-        if types.n <= 400 and n_candidates(types) <= limits.corners:
+        if not isinstance(types, AlphaRegion) and types.n <= 400 and n_candidates(types) <= limits.corners:
             found = solve_corners(types.tight)
             if found is not None:
                 return found
@@ -202,7 +219,7 @@ class Ladder:
         bound = 0.0 if relaxed is None else relaxed.bound
         return Mixture(spread.values, spread.outputs, spread.masses, bound)
 
-    def _bound(self, types: Region) -> float:
+    def _bound(self, types: Region, found: Mixture | None) -> float:
         """What every mechanism loses, from simpler questions: how sure one can get of a value, and single rows."""
         if types.rank == 1:
             # What the row itself proves is better.
@@ -248,6 +265,10 @@ class Ladder:
             found.append(ends)
         return found
 
+    def _claimed(self, sparse: csr_array, ends: tuple[float, float]) -> float:
+        """What the release attains of that which epsilon bounds."""
+        return max(ends)
+
     def channel(self, name: str, mixture: Mixture, epsilon: float) -> MixtureChannel:
         """The channel of a mechanism, named, measured on the output joint and refused if it is out of bounds."""
         sparse = row_stochastic(_fewer(mixture, self.region.n), self.region.n)
@@ -268,7 +289,8 @@ class Ladder:
             epsilon=epsilon,
             epsilon_low=self.claims[0][1],
             epsilon_high=self.claims[0][2],
-            attained=max(ends[0]),
+            order=self.order,
+            attained=self._claimed(sparse, ends[0]),
             attained_low=ends[0][0],
             attained_high=ends[0][1],
             attained_also=tuple(max(each) for each in ends[1:]),
@@ -276,6 +298,65 @@ class Ladder:
             kept_share=min(kept, 1.0),
             **numbers,
         )
+
+
+class RoundLadder(Ladder):
+    """The rungs for a bound on alpha-lift."""
+
+    def __init__(self, joint: Joint, epsilon: float, order: float, limits: Limits) -> None:
+        if not order > 1:
+            raise ArgumentError(f"order is {order}; it must be more than 1, since at order 1 every alpha-lift is 1")
+        self.order, self.epsilon = order, epsilon
+        if np.isinf(order):
+            region = Region.of([(joint, np.inf, epsilon)])
+        elif epsilon == 0:
+            # The alpha-lift is 1 only where every lift is.
+            region = Region.of([(joint, 0.0, 0.0)])
+        elif len(joint.prior) == 2:
+            region = two_secrets(joint, epsilon, order)
+        else:
+            region = AlphaRegion.around(joint, epsilon, order)
+        super().__init__([(joint, np.inf, np.inf)], limits, region)
+
+    def _merged(self, risky: Mask) -> Mask:
+        return cover_set(self.region, risky)
+
+    def _attained(self, sparse: csr_array) -> list[tuple[float, float]] | None:
+        ends = super()._attained(sparse)
+        return ends if ends is not None and self._claimed(sparse, ends[0]) <= self.epsilon + SLACK else None
+
+    def _claimed(self, sparse: csr_array, ends: tuple[float, float]) -> float:
+        largest = alpha_lift(self.joint.through(MixtureChannel(sparse)), self.order or np.inf).max()
+        return max(float(np.log(largest)), 0.0)
+
+    def _bound(self, types: Region, found: Mixture | None) -> float:
+        """What every mechanism loses whose outputs are in a polytope around the region, tangent where it counts."""
+        if not isinstance(types, AlphaRegion):
+            return super()._bound(types, found)
+        few = found is not None and types.n <= _LARGEST_BLURRED
+        outputs = _posteriors(found, types.n) if found is not None and few else np.zeros((0, types.n))
+        outer = types.outer(outputs)
+        bound = super()._bound(outer, found)
+        for _ in range(self.limits.rounds):
+            relaxed = solve_corners(outer) if n_candidates(outer) <= self.limits.corners else None
+            if relaxed is None:
+                break
+            bound = max(bound, relaxed.bound)
+            # Where the best of the polytope leaves the region the next one is tangent.
+            now = _posteriors(relaxed, types.n)
+            beyond = now[~types.holds(now, slack=_PROVED)]
+            if not len(beyond) or (found is not None and found.loss - bound <= _PROVED * self.whole):
+                break
+            outputs = np.concatenate([outputs, beyond])
+            outer = types.outer(outputs)
+        return bound
+
+
+def _posteriors(mixture: Mixture, n: int) -> Matrix:
+    """P(x | y) of a mechanism, a row for every output."""
+    totals = np.bincount(mixture.outputs, mixture.masses)
+    flows = mixture.masses / totals[mixture.outputs]
+    return np.asarray(csr_array((flows, (mixture.outputs, mixture.values)), shape=(len(totals), n)).toarray())
 
 
 def _fewer(mixture: Mixture, most: int) -> Mixture:

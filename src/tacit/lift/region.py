@@ -8,8 +8,9 @@ average to the marginal of X. Several secrets at once are more rows.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,10 +22,10 @@ from tacit.lift.measures import TOLERANCE
 Labels = NDArray[np.intp]
 
 # Mixtures are made for bounds this much tighter, so that the solver's rounding stays within those asked.
-_MARGIN = 1e-11
+MARGIN = 1e-11
 # Bounds closer together than this leave no room for a margin: they ask for independence.
 _NO_ROOM = 1e-9
-_LARGEST_EXPONENT = 700.0
+LARGEST_EXPONENT = 700.0
 # Lifts that agree in all but so many of the last bits differ by rounding.
 _ROUNDING_BITS = 12
 
@@ -50,6 +51,9 @@ class Region:
         Number of rows that can be tight at once.
     """
 
+    # An output pays if it gains more than this, in nats per unit of probability.
+    pays: ClassVar[float] = 1e-8
+
     marginal: Vector
     lifts: Matrix
     low: Vector
@@ -64,7 +68,7 @@ class Region:
         for joint, epsilon_low, epsilon_high in claims:
             if joint.shape[1] != len(marginal) or not np.allclose(joint.marginal, marginal, rtol=1e-9, atol=1e-15):
                 raise ArgumentError("the joints differ in the frequencies of the released values; count them together")
-            high, low = np.exp(min(epsilon_high, _LARGEST_EXPONENT)), np.exp(-epsilon_low)
+            high, low = np.exp(min(epsilon_high, LARGEST_EXPONENT)), np.exp(-epsilon_low)
             tops, bottoms = joint.lift.max(axis=1), joint.lift.min(axis=1)
             too_high, too_low = tops > high * (1 + TOLERANCE), bottoms < low * (1 - TOLERANCE)
             binding = too_high | too_low
@@ -95,7 +99,7 @@ class Region:
         """The same with bounds a hair tighter, for mixtures that a solver makes; the same if there is no room."""
         if self.equal:
             return self
-        return Region(self.marginal, self.lifts, self.low * (1 + _MARGIN), self.high * (1 - _MARGIN), self.rank)
+        return replace(self, low=self.low * (1 + MARGIN), high=self.high * (1 - MARGIN))
 
     @property
     def equal(self) -> bool:
@@ -124,9 +128,34 @@ class Region:
         rows = np.vstack([self.lifts[upper] / self.high[upper, None], -self.lifts[lower] / self.low[lower, None]])
         return rows, np.concatenate([np.ones(int(upper.sum())), -np.ones(int(lower.sum()))])
 
+    def pair_shares(self, first: Labels, second: Labels) -> tuple[Vector, Vector]:
+        """Least and largest share of the first value in a mixture of two within bounds; crossed if there is none."""
+        # The share t of the first value must satisfy slope * t <= room for every row.
+        rows, tops = self.inequalities()
+        slope = rows[:, first] - rows[:, second]
+        room = tops[:, None] - rows[:, second]
+        with np.errstate(divide="ignore", invalid="ignore"):
+            limits = room / slope
+        upper = np.where(slope > 0, limits, np.inf).min(axis=0, initial=1.0)
+        lower = np.where(slope < 0, limits, -np.inf).max(axis=0, initial=0.0)
+        impossible = ((slope == 0) & (room < 0)).any(axis=0)
+        return np.where(impossible, 1.0, lower), np.where(impossible, 0.0, upper)
+
+    def cuts(self, q: Vector) -> Matrix:
+        """Further rows, at most 1 within the region, that a posterior breaks; a polytope has had all of its rows."""
+        return np.zeros((0, len(q)))
+
+    def beyond(self, q: Vector) -> float:
+        """By which factor a corner of all rows so far passes the bounds: it does not, if there are no further rows."""
+        return 1.0
+
+    def pulled(self, q: Vector) -> Vector:
+        """A corner of the rows so far, brought within bounds; it is, where there are no further rows."""
+        return q
+
     def take(self, values: Labels) -> Region:
         """The region of some of the values alone, with their frequencies among all."""
-        return Region(self.marginal[values], self.lifts[:, values], self.low, self.high, self.rank)
+        return replace(self, marginal=self.marginal[values], lifts=self.lifts[:, values])
 
     def types(self) -> tuple[Labels, Region]:
         """Group values with the same lifts up to rounding; a mechanism may treat them as one substance.
@@ -140,7 +169,7 @@ class Region:
             return np.arange(self.n), self
         masses = sums(labels, self.marginal, n_types)
         cells = np.array([sums(labels, row, n_types) for row in self.cells]).reshape(-1, n_types)
-        return labels, Region(masses, cells / masses, self.low, self.high, self.rank)
+        return labels, replace(self, marginal=masses, lifts=cells / masses)
 
     def _same_lifts(self) -> Labels:
         if not len(self.lifts):
