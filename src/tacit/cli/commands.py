@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from tacit import __version__
-from tacit.cli.options import estimator_options, question_options, shared_options
+from tacit.cli.options import estimator_options, parse_further, question_options, shared_options
 
 CONTEXT = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
 
@@ -94,16 +94,56 @@ def audit(
 @click.option(
     "--epsilon", type=float, help="Bound on the absolute log-lift, in nats: a factor of e^epsilon either way."
 )
-@click.option("--delta", type=float, default=0.0, show_default=True, help="Probability with which the bound may fail.")
-@click.option("--epsilon-max", type=float, default=math.inf, help="Bound that may never be broken when delta > 0.")
+@click.option(
+    "--epsilon-high",
+    type=float,
+    help="Bound on how much likelier a secret may become. Alone, it is the only bound (pointwise maximal leakage).",
+)
+@click.option("--epsilon-low", type=float, help="Bound on how much less likely a secret may become.")
+@click.option(
+    "--also",
+    multiple=True,
+    callback=parse_further,
+    metavar="COL=0.3|COL,COL=0.8",
+    help="A further secret, or a combination of columns, with its own epsilon. Repeatable.",
+)
+@click.option(
+    "--mechanism",
+    type=click.Choice(["auto", "watchdog", "subsets", "optimal"]),
+    default="auto",
+    show_default=True,
+    help="watchdog merges one set of values, subsets several; optimal mixes values as little as epsilon allows. "
+    "auto takes the one that loses least.",
+)
+@click.option(
+    "--effort",
+    type=click.Choice(["low", "normal", "high"]),
+    default="normal",
+    show_default=True,
+    help="How hard to look for the best mechanism.",
+)
 @click.option(
     "--replacement",
     type=click.Choice(["resample", "uniform", "merge", "suppress"]),
-    default="resample",
-    show_default=True,
-    help="What takes the place of a risky value: one drawn like the merged ones, drawn uniformly, the most "
-    "frequent of them, or nothing.",
+    help="Merge one set of values (watchdog), and put in their place one drawn like the merged ones, drawn "
+    "uniformly, the most frequent of them, or nothing.",
 )
+@click.option(
+    "--confidence",
+    type=float,
+    metavar="0.95",
+    help="Prove the bound for the people the records were drawn from, with this probability.",
+)
+@click.option("--delta", type=float, default=0.0, show_default=True, help="How much may exceed the bound.")
+@click.option(
+    "--delta-kind",
+    type=click.Choice(["mass", "egamma"]),
+    default="mass",
+    show_default=True,
+    help="What delta counts: the probability of pairs beyond epsilon, or the total excess, which nothing done later "
+    "can raise.",
+)
+@click.option("--epsilon-max", type=float, default=math.inf, help="Bound that may never be broken when delta > 0.")
 @click.option(
     "--rules", type=click.Path(path_type=Path), help="Treat this batch by an earlier release's private/rules.json."
 )
@@ -117,7 +157,7 @@ def audit(
 def protect(table: str, format_: str, bits: bool, quiet: bool, **words: Any) -> int:
     """Write a release of TABLE that keeps the secret, with a certificate.
 
-    Only records whose value is risky are changed. The directory holds data, certificate.json and report.html to
+    Only what leaks is changed. The directory holds data, certificate.json and report.html to
     publish, and private/ for you alone. It appears whole or not at all. With --estimator only the merged records are
     certified; of all others there is an estimate, and no guarantee.
     """

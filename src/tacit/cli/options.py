@@ -37,6 +37,28 @@ def parse_bins(_: click.Context, parameter: click.Parameter, values: Sequence[st
     return bins
 
 
+def parse_further(
+    _: click.Context, parameter: click.Parameter, values: Sequence[str]
+) -> dict[tuple[str, ...], float] | None:
+    """``sex=0.3`` as a further secret with its epsilon, ``race,sex=0.8`` as a combination of columns."""
+    found: dict[tuple[str, ...], float] = {}
+    for value in values:
+        names, equals, epsilon = value.rpartition("=")
+        columns = tuple(name.strip() for name in next(csv.reader([names], skipinitialspace=True), []))
+        try:
+            number = float(epsilon)
+        except ValueError:
+            number = None
+        if not equals or number is None or not columns or not all(columns):
+            raise click.BadParameter(
+                f"'{value}' is not COLUMN=EPSILON, such as sex=0.3 or race,sex=0.8", param=parameter
+            )
+        if columns in found:
+            raise click.BadParameter(f"'{names}' is named twice", param=parameter)
+        found[columns] = number
+    return found or None
+
+
 def _stack(*options: Callable[[Command], Command]) -> Callable[[Command], Command]:
     def decorate(command: Command) -> Command:
         for option in reversed(options):

@@ -144,19 +144,21 @@ def order_bound(
     return min(max(float(mean) / (order - 1), 0.0), high)
 
 
-def guessing_bound(prior: ArrayLike, epsilon: float) -> float:
+def guessing_bound(prior: ArrayLike, epsilon: float, *, epsilon_low: float | None = None) -> float:
     """Largest probability of guessing the secret right from a release within epsilon.
 
     The belief in a secret of prior p is at most p e^epsilon, and at least q e^-epsilon is left to each other
     secret of prior q. For small epsilon the first binds (the printed bound), for large epsilon the second.
+    ``epsilon_low`` replaces epsilon on the low side.
 
     Guarantees
     ----------
     ``guessing_probability(joint) <= guessing_bound(joint.prior, epsilon)`` for every joint within epsilon.
     """
     p = np.asarray(prior, dtype=np.float64)
+    low, high = measures.sides(epsilon, epsilon_low=epsilon_low)
     with np.errstate(over="ignore"):
-        return float(np.minimum(p * np.exp(epsilon), 1 - (1 - p) * np.exp(-epsilon)).max())
+        return float(np.minimum(p * np.exp(high), 1 - (1 - p) * np.exp(-low)).max())
 
 
 def f_bound(

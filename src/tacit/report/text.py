@@ -121,8 +121,15 @@ def _protect(result: ProtectResult, unit: str) -> Parts:
         yield _line(f"Why: {printable(result.diagnosis)}", style="yellow")
     yield _protect_facts(result, unit)
     yield from _changes(certificate)
-    yield _heading(f"What it costs, and what another epsilon would cost{' (estimate)' if learned else ''}")
-    yield _curve_table(result.curve, unit, certificate.epsilon)
+    if words.is_mixture(certificate):
+        yield _heading("What one merged set, the watchdog, would cost instead")
+        yield _curve_table(result.curve, unit, None)
+    else:
+        yield _heading(f"What it costs, and what another epsilon would cost{' (estimate)' if learned else ''}")
+        yield _curve_table(result.curve, unit, certificate.epsilon)
+    if certificate.readings:
+        yield _heading("How to read it")
+        yield _bullets(reading.sentence for reading in certificate.readings)
     yield _heading("What the claim rests on")
     yield _bullets(certificate.assumptions)
     yield from _notes(result.notes)

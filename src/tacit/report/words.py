@@ -172,6 +172,11 @@ def calibrated(points: Sequence[CalibrationPoint]) -> str:
     )
 
 
+def is_mixture(certificate: Certificate) -> bool:
+    """Whether values were mixed, and not only one set of them merged."""
+    return str(certificate.mechanism["name"]) != "watchdog"
+
+
 def unchanged(certificate: Certificate) -> str:
     """How many rows and cells stay as they were; where replacements are drawn, what is expected of the draw."""
     utility = certificate.utility

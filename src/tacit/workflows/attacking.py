@@ -14,10 +14,10 @@ from tacit.errors import DataError
 from tacit.lift.bounds import guessing_bound
 from tacit.lift.joint import Joint
 from tacit.lift.measures import guessing_probability
-from tacit.workflows.certifying import NOTHING_POINTWISE
+from tacit.workflows.claims import NOTHING_POINTWISE
 from tacit.workflows.results import Adversary, AttackResult, AttackVerdict, Certificate
 from tacit.workflows.tabulating import Progress, silent
-from tacit.workflows.verifying import compare, open_release, pooled, question_of
+from tacit.workflows.verifying import compare, open_release, output_joints, question_of
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -101,7 +101,7 @@ def attack(
             guesses = [_guess(make, *view, secret, train, test) for view in views]
             adversaries.append(_adversary(name, guesses, secret[test]))
     joint = seen.found.joint
-    released = pooled(joint, seen.merged)
+    released = output_joints(opened, seen)[0]
     return _result(release, question.original.name, certificate, joint, released, adversaries, train, test)
 
 
@@ -245,7 +245,9 @@ def _result(
 ) -> AttackResult:
     prior = float(original.prior.max())
     learned = certificate.kind == "learned"
-    bound = guessing_bound(original.prior, max(certificate.attained_epsilon, certificate.estimated_epsilon or 0.0))
+    reached = max(certificate.attained_epsilon, certificate.estimated_epsilon or 0.0)
+    ruled_out = math.inf if math.isinf(certificate.epsilon_low) else None
+    bound = guessing_bound(original.prior, reached, epsilon_low=ruled_out)
     before = max(a.before for a in adversaries)
     after = max(max(a.after, a.retrained) for a in adversaries)
     # Several adversaries get several chances to be lucky: the interval is widened for all of them together.

@@ -12,28 +12,24 @@ from numpy.typing import NDArray
 
 from tacit.errors import DataError, NotCertifiedError
 from tacit.lift.joint import Joint, Mask, Vector
-from tacit.workflows.certifying import (
+from tacit.workflows.bounds import ROUNDING, TOLERANCE, Bounds
+from tacit.workflows.certifying import Written, facts_of, file_sha256, merged_facts, salted
+from tacit.workflows.claims import (
     NO_LEAK_DETECTED,
     NOTHING_POINTWISE,
-    Written,
     assumption_of_learned,
     assumptions_of,
     claim_of_learned,
-    drawn_by,
-    facts_of,
-    file_sha256,
-    merged_facts,
     randomness_of,
-    salted,
 )
 from tacit.workflows.estimates import FILE as ESTIMATES
 from tacit.workflows.estimates import Estimates
 from tacit.workflows.findings import histogram_of
 from tacit.workflows.learning import Learned, saved
-from tacit.workflows.planning import ROUNDING, TOLERANCE, Replacement
 from tacit.workflows.results import Certificate, CurvePoint, RiskHistogram
 from tacit.workflows.rules import Rules
 from tacit.workflows.tabulating import Counted
+from tacit.workflows.treatment import Merging, Replacement
 
 MODEL = "model.tacit"
 # Nats below which all estimated risks together say no more than that the prior was learned.
@@ -150,7 +146,7 @@ class LearnedRelease:
     @property
     def merged(self) -> Mask:
         """The values that are merged."""
-        return self.rules.merged
+        return self.rules.treatment.changed
 
     @property
     def attained(self) -> float:
@@ -160,7 +156,7 @@ class LearnedRelease:
     @property
     def curve(self) -> tuple[CurvePoint, ...]:
         """What other epsilons would cost, by estimate."""
-        return self.ladder.curve(self.rules.epsilon)
+        return self.ladder.curve(self.rules.bounds.epsilon)
 
     @cached_property
     def before(self) -> RiskHistogram:
@@ -176,15 +172,15 @@ class LearnedRelease:
     @property
     def records_risky(self) -> float:
         """Share of records judged riskier than epsilon."""
-        return float(self.found.joint.marginal[self.learned.risk > self.rules.epsilon + TOLERANCE].sum())
+        return float(self.found.joint.marginal[self.learned.risk > self.rules.bounds.epsilon + TOLERANCE].sum())
 
     def certificate(self, written: Written) -> Certificate:
         """The certificate of a release whose data has been written; the model is put beside the rules."""
-        learned, epsilon, told = self.learned, self.rules.epsilon, self.estimates
+        learned, epsilon, told = self.learned, self.rules.bounds.epsilon, self.estimates
         private = self._with_private(written)
-        facts = facts_of(self.found, self.rules, self.merged, written)
+        facts = facts_of(self.found, self.rules, written)
         facts["randomness"] = randomness_of(
-            drawn=drawn_by(self.rules),
+            drawn=self.rules.treatment.drawn,
             repeatable=written.random_state is not None,
             learned_here=learned.learned_here,
         )
@@ -217,7 +213,7 @@ class LearnedRelease:
                     cuts=facts["cuts"],
                     left_out=facts["left_out"],
                     weight=self.found.question.weight,
-                    delta=0.0,
+                    bounds=self.rules.bounds,
                     randomness=facts["randomness"],
                 ),
                 assumption_of_learned(learned.name, told.exceeding),
@@ -231,7 +227,7 @@ class LearnedRelease:
     @cached_property
     def estimates(self) -> Estimates:
         """What is estimated, to the last digit."""
-        learned, epsilon = self.learned, self.rules.epsilon
+        learned, epsilon = self.learned, self.rules.bounds.epsilon
         largest, exceeding = estimates_of(self.found, self.merged, learned.risk, learned.risk_high, epsilon)
         return Estimates(
             estimator=learned.name,
@@ -336,11 +332,8 @@ def learned_release(learned: Learned, epsilon: float, replacement: Replacement) 
         released=question.released,
         cuts=question.cuts,
         symbols=learned.found.symbols,
-        merged=merged,
-        replacement=_replacement(learned.found.joint.marginal, merged, replacement),
-        epsilon=epsilon,
-        delta=0.0,
-        epsilon_max=math.inf,
+        treatment=Merging.of(learned.found.joint.marginal, merged, replacement),
+        bounds=Bounds.within(epsilon),
     )
     return LearnedRelease(learned, ladder, size, rules, replacement)
 
@@ -361,17 +354,6 @@ def _refuse_unfound(learned: Learned, merged: Mask) -> None:
             "nothing was written. Try another estimator (--estimator auto), gather more records, or cut the columns "
             "and count (--bins COLUMN=4 with --estimator counts)"
         )
-
-
-def _replacement(marginal: Vector, merged: Mask, replacement: Replacement) -> Vector | None:
-    if replacement == "suppress" or not merged.any():
-        return None
-    weights = np.where(merged, marginal, 0.0)
-    if replacement == "uniform":
-        weights = merged.astype(np.float64)
-    elif replacement == "merge":
-        weights = (np.arange(len(merged)) == int(np.argmax(weights))).astype(np.float64)
-    return np.asarray(weights / weights.sum())
 
 
 def estimates_of(

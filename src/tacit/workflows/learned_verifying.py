@@ -8,11 +8,11 @@ from pathlib import Path
 from tacit.lift.joint import Mask
 from tacit.lift.partition import nmil
 from tacit.workflows.agreeing import close
+from tacit.workflows.bounds import TOLERANCE
 from tacit.workflows.certifying import file_sha256, salted
 from tacit.workflows.estimates import Estimates, agrees, coarse, coarse_share, published_epsilon, published_risky
 from tacit.workflows.learned_release import estimates_of, set_risk
 from tacit.workflows.learning import loaded, scored
-from tacit.workflows.planning import TOLERANCE
 from tacit.workflows.results import Certificate, Check
 from tacit.workflows.tabulating import Counted
 

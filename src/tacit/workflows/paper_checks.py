@@ -8,25 +8,19 @@ from pathlib import Path
 from tacit.lift.bounds import watchdog_bound_exact
 from tacit.lift.joint import Mask
 from tacit.workflows.agreeing import agree
-from tacit.workflows.certifying import (
-    NOTHING_DRAWN,
-    REPORT,
-    assumption_of_learned,
-    assumptions_of,
-    drawn_by,
-    file_sha256,
-    randomness_of,
-    utility_of,
-)
+from tacit.workflows.certifying import REPORT, bounds_of, file_sha256, further_of, utility_of
+from tacit.workflows.claims import NOTHING_DRAWN, assumption_of_learned, assumptions_of, randomness_of
 from tacit.workflows.learning import COUNTS, MOST_RECORDS
+from tacit.workflows.planning import MIXTURE
 from tacit.workflows.results import Certificate, Check
 from tacit.workflows.rules import Rules
 from tacit.workflows.tabulating import Counted
+from tacit.workflows.treatment import Mixing
 
 
 def checks_of_words(certificate: Certificate, rules: Rules | None) -> list[Check]:
     """Assumptions and randomness are functions of what else is claimed: they are made again and compared."""
-    drawn = drawn_by(rules) if rules is not None else not certificate.randomness.startswith(NOTHING_DRAWN)
+    drawn = rules.treatment.drawn if rules is not None else not certificate.randomness.startswith(NOTHING_DRAWN)
     learned_here = certificate.kind == "learned" and certificate.mechanism["learned_from"] != 0
     sources = [
         randomness_of(drawn=drawn, repeatable=repeatable, learned_here=learned_here) for repeatable in (False, True)
@@ -36,8 +30,11 @@ def checks_of_words(certificate: Certificate, rules: Rules | None) -> list[Check
         cuts=certificate.cuts,
         left_out=certificate.left_out,
         weight=certificate.mechanism["weight"],
-        delta=certificate.delta,
+        bounds=bounds_of(certificate),
         randomness=certificate.randomness,
+        also=further_of(certificate),
+        mixture=certificate.mechanism["replacement"] == MIXTURE or (rules is not None and _mixes(rules)),
+        confidence=certificate.readings[1].confidence if certificate.readings else None,
     )
     if certificate.kind == "learned":
         exceeding = certificate.estimated_exceeding or 0.0
@@ -48,6 +45,10 @@ def checks_of_words(certificate: Certificate, rules: Rules | None) -> list[Check
         Check("randomness", known, "as protect says it" if known else "protect does not say so of such a release"),
         *(_checks_of_origin(certificate) if certificate.kind == "learned" else []),
     ]
+
+
+def _mixes(rules: Rules) -> bool:
+    return isinstance(rules.treatment, Mixing)
 
 
 def _checks_of_origin(certificate: Certificate) -> list[Check]:
@@ -89,7 +90,7 @@ def notes_on_papers(certificate: Certificate, directory: Path, *, owner: bool, a
 
 def checks_of_utility(certificate: Certificate, found: Counted, rules: Rules, merged: Mask) -> list[Check]:
     """What the honest reader keeps, and how much was merged, computed again."""
-    utility, mechanism = utility_of(found, rules, merged), certificate.mechanism
+    utility, mechanism = utility_of(found, rules), certificate.mechanism
     wrong = [
         f.name.replace("_", " ")
         for f in fields(utility)

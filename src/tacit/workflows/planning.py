@@ -2,136 +2,377 @@
 
 from __future__ import annotations
 
+import hashlib
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import numpy as np
-from numpy.typing import NDArray
 
-from tacit.errors import NotCertifiedError
+from tacit.errors import ArgumentError, NotCertifiedError
+from tacit.lift.assignment import assignment
 from tacit.lift.bounds import watchdog_bound_exact
-from tacit.lift.covering import cover
-from tacit.lift.joint import Joint, Mask, Matrix, Vector
-from tacit.lift.measures import log_lift, risk
+from tacit.lift.egamma import egamma_partition
+from tacit.lift.gatekeeping import CertifiedPartition, certified_partition
+from tacit.lift.joint import Joint, Mask, Matrix
 from tacit.lift.mechanisms import watchdog
+from tacit.lift.mixture import MixtureChannel
+from tacit.lift.optimal import EFFORTS, Effort, Rung, optimal
+from tacit.lift.partition import nmil
+from tacit.lift.region import Region
+from tacit.lift.subsets import cover_set
+from tacit.workflows import findings
+from tacit.workflows.bounds import Attained, Bounds, FurtherSecret
 from tacit.workflows.rules import Rules
 from tacit.workflows.tabulating import Counted
+from tacit.workflows.treatment import REPLACEMENTS, Merging, Mixing, Places, Replacement, Treatment
 
-Replacement = Literal["resample", "uniform", "merge", "suppress"]
-REPLACEMENTS: tuple[Replacement, ...] = ("resample", "uniform", "merge", "suppress")
+Mechanism = Literal["auto", "watchdog", "subsets", "optimal"]
+MECHANISMS: tuple[Mechanism, ...] = get_args(Mechanism)
+
 BY_RULES = "as in the rules"
+MIXTURE = "mixture"
+# Values added to a merged set one by one; a set that needs more than this is merged whole, which always suffices.
+MOST_STEPS = 2_000
+# A mixture is worth its chance only if it loses less by this, as a share of the information.
+WORTH = 1e-6
+# Where too few records prove what was asked, epsilons this much larger each are tried for a hint.
+STEP, MOST_TRIES = 1.15, 30
 
-# Rounding of sums of a million terms; a claim of "at most epsilon" is checked to this many nats.
-TOLERANCE = 1e-9
-ROUNDING = 1e-14
+
+@dataclass(frozen=True)
+class Asked:
+    """What is asked of a release: bounds, how to reach them, and whether they are to hold beyond the table."""
+
+    bounds: Bounds
+    also: tuple[FurtherSecret, ...] = ()
+    mechanism: Mechanism = "auto"
+    effort: Effort = "normal"
+    replacement: Replacement | None = None
+    confidence: float | None = None
+
+    def __post_init__(self) -> None:
+        if self.mechanism not in MECHANISMS:
+            raise ArgumentError(f"no mechanism '{self.mechanism}'; choose one of {', '.join(MECHANISMS)}")
+        if self.effort not in EFFORTS:
+            raise ArgumentError(f"no effort '{self.effort}'; choose one of {', '.join(EFFORTS)}")
+        if self.replacement not in (None, *REPLACEMENTS):
+            raise ArgumentError(f"no replacement '{self.replacement}'; choose one of {', '.join(REPLACEMENTS)}")
+        if self.confidence is not None and not 0.5 <= self.confidence < 1:
+            raise ArgumentError(f"confidence is a probability, 0.5 or more and below 1; got {self.confidence}")
+        mixes = self.mechanism in ("subsets", "optimal")
+        if mixes and self.replacement is not None:
+            raise ArgumentError(
+                f"--replacement says what takes the place of one merged set; the mechanism '{self.mechanism}' has its "
+                "own: leave out one of the two"
+            )
+        for name, given in (("delta", self.bounds.delta > 0), ("confidence", self.confidence is not None)):
+            if given and mixes:
+                raise ArgumentError(f"--{name} takes one merged set: leave it out, or --mechanism {self.mechanism}")
+            if given and self.also:
+                raise ArgumentError(f"--{name} takes one secret: leave it out, or --also")
+        if self.confidence is not None and self.bounds.delta > 0:
+            raise ArgumentError(
+                "--confidence proves a bound without a delta: leave out one of the two (tacit.certify_delta certifies "
+                "the mass of a fixed mechanism)"
+            )
+
+    @property
+    def merges(self) -> bool:
+        """Whether only one merged set will do."""
+        return self.mechanism == "watchdog" or self.replacement is not None
 
 
 @dataclass(frozen=True)
 class Plan:
-    """Rules applied to a counted table: what comes out, exactly, before a single row is written."""
+    """Rules applied to a counted table: what comes out, exactly, before a single row is written.
+
+    ``output`` is the joint of secret and output, ``further`` those of the further secrets; ``touched`` are the values
+    of the table that are not always released as they are. ``proof`` is what a confidence rests on.
+    """
 
     rules: Rules
-    merged: Mask
+    touched: Mask
     output: Joint
+    further: tuple[Joint, ...]
     made_by: dict[str, Any]
+    proof: CertifiedPartition | None = None
 
     @property
-    def attained(self) -> float:
-        """Largest absolute log-lift of the output joint; what is below the rounding of its sums is zero."""
-        largest = float(risk(self.output).max())
-        return largest if largest > ROUNDING else 0.0
+    def attained(self) -> Attained:
+        """What the release attains of the secret."""
+        return Attained.of(self.output, self.rules.bounds)
 
-    def mass_outside(self, epsilon: float) -> float:
-        """Probability of the pairs (s, y) of the output whose log-lift is outside epsilon."""
-        return float(self.output.matrix[np.abs(log_lift(self.output)) > epsilon + TOLERANCE].sum())
-
-    def breach_share(self, epsilon: float) -> float:
-        """Share of records whose output is outside epsilon for some secret."""
-        return float(self.output.marginal[risk(self.output) > epsilon + TOLERANCE].sum())
+    @property
+    def attained_also(self) -> tuple[Attained, ...]:
+        """What it attains of each further secret."""
+        return tuple(Attained.of(joint, each.bounds) for joint, each in zip(self.further, self.rules.also, strict=True))
 
 
-def plan(found: Counted, epsilon: float, delta: float, epsilon_max: float, replacement: Replacement) -> Plan:
-    """The least that must be merged for epsilon, by the watchdog or, where it cannot, with camouflage."""
-    channel = watchdog(
-        found.joint, epsilon, delta=delta, epsilon_max=epsilon_max, replacement=replacement, method="auto"
-    )
-    merged = np.array(channel.merged)
-    if replacement == "suppress" and merged.any():
-        merged = _with_missing(found, merged, epsilon)
+@dataclass(frozen=True)
+class _Choice:
+    """A treatment and how it came about."""
+
+    treatment: Treatment
+    made_by: dict[str, Any]
+    proof: CertifiedPartition | None = None
+
+
+def plan(found: Counted, asked: Asked) -> Plan:
+    """The release that loses least, of those that were asked for.
+
+    Raises
+    ------
+    NotCertifiedError
+        If the records are too few to prove what was asked, or a release would break its bounds.
+    """
+    if asked.confidence is not None:
+        choice = _proved(found, asked, asked.confidence)
+    elif asked.bounds.delta > 0:
+        choice = _relaxed(found, asked)
+    else:
+        choice = _best(found, asked)
     rules = Rules(
         secret=found.question.secret,
         released=found.question.released,
         cuts=found.question.cuts,
         symbols=found.symbols,
-        merged=merged,
-        # Where nothing is merged there is nothing to draw; a later batch's unseen values are then suppressed.
-        replacement=None if replacement == "suppress" or not merged.any() else np.array(channel.replacement),
-        epsilon=epsilon,
-        delta=delta,
-        epsilon_max=epsilon_max,
+        treatment=choice.treatment,
+        bounds=asked.bounds,
+        also=asked.also,
     )
-    made_by = {
-        "name": "watchdog",
-        "replacement": replacement,
-        "method": channel.partition.method,
-        "plain_watchdog_attains": watchdog_bound_exact(found.joint, epsilon),
-    }
-    return _applied(found, rules, np.arange(len(merged)), made_by)
+    return _applied(found, rules, choice.made_by, choice.proof)
 
 
-def _with_missing(found: Counted, merged: Mask, epsilon: float) -> Mask:
+def _claims(found: Counted, bounds: Bounds, also: Sequence[FurtherSecret]) -> list[tuple[Joint, float, float]]:
+    """Every joint with what must hold of each of its log-lifts."""
+    further = zip(found.further, also, strict=True)
+    return [(found.joint, *bounds.ceiling), *((joint, each.epsilon, each.epsilon) for joint, each in further)]
+
+
+def _best(found: Counted, asked: Asked) -> _Choice:
+    """One merged set or, where that loses less and may be, a mixture."""
+    merged, method = _one_set(found, asked)
+    single = nmil(found.joint, merged)
+    facts = {"method": method, "effort": asked.effort, "watchdog_nmil": single, **_plain(found, asked.bounds)}
+    if asked.merges:
+        return _merging(found, asked, merged, facts)
+    channel = _optimal(found, asked, "subsets" if asked.mechanism == "subsets" else "optimal")
+    facts |= {"loss_bound": channel.loss_bound}
+    if channel.nmil >= single - WORTH:
+        return _merging(found, asked, merged, facts)
+    treatment = Mixing.of(channel.sparse, assignment(channel, found.joint))
+    return _Choice(treatment, {**facts, "name": channel.rung, "replacement": MIXTURE, "method": channel.proof})
+
+
+def _optimal(found: Counted, asked: Asked, rung: Rung) -> MixtureChannel:
+    bounds = asked.bounds
+    return optimal(
+        found.joint,
+        bounds.epsilon,
+        epsilon_low=bounds.low,
+        epsilon_high=bounds.high,
+        also=[(joint, each.epsilon) for joint, each in zip(found.further, asked.also, strict=True)],
+        effort=asked.effort,
+        rung=rung,
+    )
+
+
+def _one_set(found: Counted, asked: Asked) -> tuple[Mask, str]:
+    """The merged set of the watchdog or, where that is out of bounds, with camouflage; and how it was found."""
+    if asked.bounds.symmetric and not asked.also:
+        chosen = watchdog(found.joint, asked.bounds.epsilon, method="auto").partition
+        return np.array(chosen.merged), chosen.method
+    channel = _optimal(found, asked, "camouflage")
+    output = channel.sparse.indices
+    return np.asarray((np.bincount(output) > 1)[output]), channel.rung
+
+
+def _plain(found: Counted, bounds: Bounds) -> dict[str, Any]:
+    """What the risky values alone, merged, would leak."""
+    return {"plain_watchdog_attains": watchdog_bound_exact(found.joint, bounds.epsilon)} if bounds.symmetric else {}
+
+
+def _merging(found: Counted, asked: Asked, merged: Mask, facts: dict[str, Any]) -> _Choice:
+    how: Replacement = asked.replacement or "resample"
+    if how == "suppress" and merged.any():
+        merged = _with_missing(found, merged, _claims(found, asked.bounds, asked.also))
+    return _Choice(Merging.of(found.joint.marginal, merged, how), {"name": "watchdog", "replacement": how, **facts})
+
+
+def _with_missing(found: Counted, merged: Mask, claims: Sequence[tuple[Joint, float, float]]) -> Mask:
     """The merged set with the wholly missing value, which nobody could tell from a suppressed one."""
     missing = found.symbols.all_missing
     if not (missing & ~merged).any():
         return merged
-    # The set has changed under its makers' hands, so it is made to keep epsilon outright.
-    return cover(found.joint, merged | missing | (risk(found.joint) > epsilon + TOLERANCE), epsilon)
+    # The set has changed under its makers' hands, so it is made to keep its bounds outright.
+    region = Region.of(claims)
+    return cover_set(region, merged | missing | ~region.safe, most=MOST_STEPS)
+
+
+def _relaxed(found: Counted, asked: Asked) -> _Choice:
+    """The least that must be merged where the bound may fail by delta."""
+    bounds = asked.bounds
+    if bounds.delta_kind == "egamma":
+        chosen = egamma_partition(found.joint, bounds.epsilon, bounds.delta)
+    else:
+        made = watchdog(found.joint, bounds.epsilon, delta=bounds.delta, epsilon_max=bounds.epsilon_max, method="auto")
+        chosen = made.partition
+    facts = {"method": chosen.method, **_plain(found, bounds)}
+    return _merging(found, asked, np.array(chosen.merged), facts)
+
+
+def dealer(table: Matrix) -> np.random.Generator:
+    """Deals records to halves, always the same way for the same counts: nobody can deal again until it pleases."""
+    whole = np.ascontiguousarray(table, dtype="<i8")
+    seed = hashlib.sha256(repr(whole.shape).encode() + whole.tobytes()).digest()
+    return np.random.default_rng(int.from_bytes(seed))
+
+
+def proof_of(table: Matrix, bounds: Bounds, confidence: float) -> CertifiedPartition:
+    """What the records of a table prove of the people they were drawn from."""
+    return certified_partition(
+        table,
+        epsilon=bounds.epsilon,
+        rng=dealer(table),
+        beta=1 - confidence,
+        epsilon_low=bounds.low,
+        epsilon_high=bounds.high,
+        on_table=True,
+    )
+
+
+def _proved(found: Counted, asked: Asked, confidence: float) -> _Choice:
+    """The largest release that half of the records chose and the other half proves to be within bounds."""
+    if found.question.weight is not None:
+        raise ArgumentError("--confidence counts records, and weighted ones prove nothing: leave out --weight")
+    bounds = asked.bounds
+    proof = proof_of(found.table, bounds, confidence)
+    if proof.keeps_nothing:
+        raise NotCertifiedError(_too_few(found, bounds, confidence, proof))
+    merged = np.array(proof.merged)
+    if asked.replacement == "suppress" and (found.symbols.all_missing & ~merged).any():
+        raise ArgumentError(
+            "suppressed records could not be told from those that are wholly missing, whose values are kept: choose "
+            "another --replacement"
+        )
+    choice = _merging(found, asked, merged, {"method": "split and prove", **_plain(found, bounds)})
+    return replace(choice, proof=proof)
+
+
+def _too_few(found: Counted, bounds: Bounds, confidence: float, proof: CertifiedPartition) -> str:
+    """Why nothing was written, what these records would prove, and how many would do."""
+    records = int(found.table.sum())
+    text = (
+        f"{records:,} records do not prove {bounds.epsilon:g} nats with {confidence:.0%} confidence for any release "
+        "that keeps a value, so nothing was written."
+    )
+    if not bounds.symmetric:
+        return text + enough_of(found, proof)
+    wider = bounds
+    for _ in range(MOST_TRIES):
+        wider = Bounds.within(float(f"{wider.epsilon * STEP + 1e-3:.2g}"))
+        hint = proof_of(found.table, wider, confidence)
+        if not hint.keeps_nothing:
+            kept = 1 - float(found.joint.marginal[hint.merged].sum())
+            text += f" They can certify {wider.epsilon:g} nats, keeping {kept:.1%} of the records (--epsilon)."
+            break
+    return text + enough_of(found, proof)
+
+
+def enough_of(found: Counted, proof: CertifiedPartition) -> str:
+    """How many records would keep all values that look safe, in a sentence; empty if these do."""
+    need = proof.need
+    if need is None:
+        return ""
+    value = "the merged values" if need.released < 0 else findings.spoken(found.joint.released[need.released])
+    cell = f"{findings.spoken(found.joint.secrets[need.secret])} at {value}"
+    if np.isinf(need.needed):
+        return f" No number of records like these would keep all values that look safe: {cell} is at the edge."
+    return f" About {need.needed:,.0f} records like these would keep all values that look safe ({cell} needs most)."
 
 
 def plan_by_rules(found: Counted, rules: Rules) -> Plan:
-    """What an earlier release merged, and besides it what is too risky in this table."""
+    """What an earlier release did, and besides it what is too risky in this table."""
     position = found.symbols.positions_in(rules.symbols)
-    bound = rules.epsilon if rules.delta == 0 else rules.epsilon_max
-    alike = (position < 0) | rules.merged[position]
-    needed = cover(found.joint, alike | (risk(found.joint) > bound + TOLERANCE), bound)
-    if rules.replacement is None and needed.any():
-        needed = _with_missing(found, needed, bound)
-    merged = rules.merged.copy()
-    merged[position[needed & (position >= 0)]] = True
+    claims = _claims(found, rules.bounds, rules.also)
+    if isinstance(rules.treatment, Merging):
+        treatment, besides = _merged_besides(found, rules.treatment, position, claims)
+    else:
+        assert isinstance(rules.treatment, Mixing)
+        treatment, besides = _mixed_besides(found, rules, rules.treatment, position)
     made_by = {
-        "name": "watchdog",
+        "name": "watchdog" if isinstance(treatment, Merging) else "optimal",
         "replacement": BY_RULES,
         "method": "rules of an earlier release",
-        "values_merged_besides": int((needed & ~alike).sum()),
+        "values_merged_besides": besides,
     }
-    return _applied(found, replace(rules, merged=merged), position, made_by)
+    return _applied(found, replace(rules, treatment=treatment), made_by)
 
 
-def _applied(found: Counted, rules: Rules, position: NDArray[np.int64], made_by: dict[str, Any]) -> Plan:
-    """Push the counted joint through the rules; ``position`` is -1 for values the rules do not know."""
-    unseen = position < 0
-    merged: Mask = unseen | rules.merged[position]
-    output = _output_joint(found.joint, merged, position, rules.replacement, size=len(rules.merged))
-    plan = Plan(rules, merged, output, made_by)
-    within = plan.attained <= rules.epsilon + TOLERANCE
-    relaxed = plan.mass_outside(rules.epsilon) <= rules.delta + TOLERANCE
-    if not within and not (rules.delta > 0 and relaxed and plan.attained <= rules.epsilon_max + TOLERANCE):
+def _merged_besides(
+    found: Counted, treatment: Merging, position: Places, claims: Sequence[tuple[Joint, float, float]]
+) -> tuple[Treatment, int]:
+    alike, region = treatment.touched(position), Region.of(claims)
+    needed = cover_set(region, alike | ~region.safe, most=MOST_STEPS)
+    if treatment.replacement is None and needed.any():
+        needed = _with_missing(found, needed, claims)
+    merged = treatment.merged.copy()
+    merged[position[needed & (position >= 0)]] = True
+    return Merging(merged, treatment.replacement), int((needed & ~alike).sum())
+
+
+def _mixed_besides(found: Counted, rules: Rules, treatment: Mixing, position: Places) -> tuple[Treatment, int]:
+    """Outputs that are out of bounds in this batch are merged into one, with others that hide them."""
+    missing = len(rules.symbols)
+    outputs = [_pushed(joint, treatment, position, rules) for joint in (found.joint, *found.further)]
+    occurs = np.flatnonzero(outputs[0].sum(axis=0) > 0)
+    bounds = [rules.bounds, *(each.bounds for each in rules.also)]
+    region = Region.of([(Joint(each[:, occurs]), *bound.ceiling) for each, bound in zip(outputs, bounds, strict=True)])
+    merged = cover_set(region, ~region.safe, most=MOST_STEPS)
+    if not merged.any():
+        return treatment, 0
+    places = occurs[merged]
+    into = missing if missing in places else int(places[np.argmax(region.marginal[merged])])
+    gone = {*places.tolist(), *(np.flatnonzero(rules.symbols.all_missing).tolist() if into == missing else ())}
+    return treatment.joined(np.array(sorted(gone)), into), len(places)
+
+
+def _pushed(joint: Joint, treatment: Treatment, position: Places, rules: Rules) -> Matrix:
+    """P(s, y); a wholly missing value and a suppressed one look the same, and are one output."""
+    output = treatment.push(joint.matrix, position)
+    gone = np.flatnonzero(rules.symbols.all_missing)
+    output[:, -1] += output[:, gone].sum(axis=1)
+    output[:, gone] = 0.0
+    return output
+
+
+def outputs_of(found: Counted, rules: Rules) -> list[Joint]:
+    """The joints of each secret and the output, were the table treated by the rules."""
+    position = found.symbols.positions_in(rules.symbols)
+    outputs = []
+    for joint in (found.joint, *found.further):
+        output = _pushed(joint, rules.treatment, position, rules)
+        outputs.append(Joint(output[:, output.sum(axis=0) > 0], secrets=joint.secrets, total=joint.total))
+    return outputs
+
+
+def _applied(found: Counted, rules: Rules, made_by: dict[str, Any], proof: CertifiedPartition | None = None) -> Plan:
+    """The plan of these rules for this table, if it keeps all bounds."""
+    outputs = outputs_of(found, rules)
+    touched = rules.treatment.touched(found.symbols.positions_in(rules.symbols))
+    made = Plan(rules, touched, outputs[0], tuple(outputs[1:]), made_by, proof)
+    attained = made.attained
+    if not attained.holds(rules.bounds):
         raise NotCertifiedError(
-            f"the release would leak {plan.attained:.4g} nats, and a mass of {plan.mass_outside(rules.epsilon):.4g} "
-            f"would exceed epsilon {rules.epsilon:g}: nothing was written. Choose a larger epsilon, or coarser columns "
+            f"the release would leak {attained.epsilon:.4g} nats, and a mass of {attained.delta:.4g} would exceed "
+            f"epsilon {rules.bounds.epsilon:g}: nothing was written. Choose a larger epsilon, or coarser columns "
             "(--bins)"
         )
-    return plan
-
-
-def _output_joint(
-    joint: Joint, merged: Mask, position: NDArray[np.int64], replacement: Vector | None, *, size: int
-) -> Joint:
-    output: Matrix = np.zeros((joint.shape[0], size + 1))
-    output[:, position[~merged]] = joint.matrix[:, ~merged]
-    pooled = joint.matrix[:, merged].sum(axis=1)
-    if replacement is None:
-        output[:, size] += pooled
-    else:
-        output[:, :size] += np.outer(pooled, replacement)
-    return Joint(output[:, output.sum(axis=0) > 0], secrets=joint.secrets, total=joint.total)
+    for each, reached in zip(rules.also, made.attained_also, strict=True):
+        if not reached.holds(each.bounds):
+            raise NotCertifiedError(
+                f"the release would leak {reached.epsilon:.4g} nats of {', '.join(each.secret)}, more than "
+                f"{each.epsilon:g}: nothing was written"
+            )
+    return made

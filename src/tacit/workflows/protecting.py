@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import secrets
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -16,19 +17,21 @@ from tacit.errors import ArgumentError
 from tacit.lift.funnel import Funnel, funnel
 from tacit.lift.joint import Joint
 from tacit.lift.measures import risk
+from tacit.lift.optimal import Effort
 from tacit.tables.drawing import new_key
-from tacit.tables.rewriting import rewrite
 from tacit.tables.writing import suffix_for, whole_directory, write_table
 from tacit.workflows import findings, learning
 from tacit.workflows.auditing import curve_points, suggestion
+from tacit.workflows.bounds import TOLERANCE, DeltaKind, asked_bounds, further_secrets
 from tacit.workflows.certifying import REPORT, Written, certificate_of, file_sha256
 from tacit.workflows.estimates import FILE as ESTIMATES
 from tacit.workflows.learned_release import MODEL, LearnedRelease, learned_release
-from tacit.workflows.planning import REPLACEMENTS, TOLERANCE, Plan, Replacement, plan, plan_by_rules
+from tacit.workflows.planning import MIXTURE, Asked, Mechanism, Plan, enough_of, plan, plan_by_rules
 from tacit.workflows.question import Bins, Names, ask
 from tacit.workflows.results import RENDERERS, Certificate, CurvePoint, ProtectResult, RiskHistogram, plain
 from tacit.workflows.rules import Rules
-from tacit.workflows.tabulating import Counted, Progress, checked_epsilon, checked_loss, counted, silent
+from tacit.workflows.tabulating import Counted, Progress, checked_loss, counted, silent
+from tacit.workflows.treatment import Replacement
 
 # What scikit-learn and JAX both take for a seed.
 SEED_BITS = 31
@@ -46,9 +49,16 @@ def protect(
     weight: str | None = None,
     keep_ids: Names = None,
     keep_secret: bool = False,
+    epsilon_low: float | None = None,
+    epsilon_high: float | None = None,
     delta: float = 0.0,
+    delta_kind: DeltaKind = "mass",
     epsilon_max: float = math.inf,
-    replacement: Replacement = "resample",
+    also: Mapping[str | Sequence[str], float] | None = None,
+    mechanism: Mechanism = "auto",
+    effort: Effort = "normal",
+    replacement: Replacement | None = None,
+    confidence: float | None = None,
     rules: str | Path | None = None,
     max_loss: float = 0.1,
     overwrite: bool = False,
@@ -67,11 +77,27 @@ def protect(
         As in ``audit``.
     epsilon : float
         Bound on the absolute log-lift, in nats.
+    epsilon_low, epsilon_high : float, optional
+        Bounds on each side instead: how much less likely, and how much likelier, a secret may become. With
+        ``epsilon_high`` alone only that side is bounded (pointwise maximal leakage).
     delta : float
-        Probability mass that may lie outside epsilon; ``epsilon_max`` is then the bound that may never be broken.
-    replacement : {"resample", "uniform", "merge", "suppress"}
+        How much may lie outside epsilon. With ``delta_kind`` "mass" it is the probability of pairs of secret and output
+        beyond epsilon, and ``epsilon_max`` the bound that may never be broken; with "egamma" it is the total excess of
+        probability, which no later processing can raise.
+    also : mapping, optional
+        Further secrets, each with its own epsilon: ``{"sex": 0.3, ("race", "sex"): 0.8}``; a tuple of columns is their
+        combination.
+    mechanism : {"auto", "watchdog", "subsets", "optimal"}
+        "watchdog" merges one set of values; "subsets" several; "optimal" mixes values as little as the bounds allow.
+        "auto" takes whichever loses least, and "watchdog" if a replacement is named.
+    effort : {"low", "normal", "high"}
+        How hard to look for the best mechanism.
+    replacement : {"resample", "uniform", "merge", "suppress"}, optional
         What takes the place of a merged value: a value drawn in proportion to the merged ones (keeps every
-        column's marginal), or uniformly; the most frequent merged value; nothing.
+        column's marginal; the default), or uniformly; the most frequent merged value; nothing.
+    confidence : float, optional
+        Prove the bounds for the people the records were drawn from, with this probability: half of the records choose
+        what to merge, the other half proves it.
     rules : path, optional
         ``private/rules.json`` of an earlier release: treat this batch alike. Values it does not know are risky, and
         values that exceed epsilon in this batch are merged besides.
@@ -99,30 +125,40 @@ def protect(
     Raises
     ------
     NotCertifiedError
-        If the rules of an earlier batch do not keep this one within epsilon, or a leak was detected that the estimator
-        cannot find in any record. Nothing is written then.
+        If the rules of an earlier batch do not keep this one within epsilon, the records are too few for the confidence
+        asked, or a leak was detected that the estimator cannot find in any record. Nothing is written then.
     DataError
         If there are too few records to learn from. Nothing is written then.
 
     Guarantees
     ----------
     The directory appears whole or not at all. The certificate's attained epsilon is computed on the joint of
-    secret and output, and the release is written only if it is within what was claimed. Rows whose value is not
-    merged are unchanged and in their place. With a learned estimator the certificate's attained epsilon is that of the
-    merged records alone, counted; of all others it says what is estimated, and that this certifies nothing pointwise.
-    Estimates are published with two digits, and in full in ``private/`` alone.
+    secret and output, and the release is written only if it is within what was claimed. Rows whose value is neither
+    merged nor mixed are unchanged and in their place, and every released value is one of the table's. With a learned
+    estimator the certificate's attained epsilon is that of the merged records alone, counted; of all others it says
+    what is estimated, and that this certifies nothing pointwise. Estimates are published with two digits, and in full
+    in ``private/`` alone.
     """
     checked_loss(max_loss)
     choice = learning.choice_of(estimator, model, weight=weight, fresh=fresh)
+    asked, earlier = None, None
     if rules is None:
-        _check_bounds(epsilon, delta, epsilon_max, replacement)
-    elif secret or released or bins or delta or epsilon is not None or choice is not None:
-        raise ArgumentError(
-            "the rules settle secret, released, bins, epsilon, delta and estimator: leave those out with --rules"
-        )
-    if choice is not None and delta > 0:
-        raise ArgumentError("a learned estimate cannot vouch for a delta yet: leave out --delta, or count")
-    earlier = Rules.load(rules) if rules is not None else None
+        bounds = asked_bounds(
+            epsilon, epsilon_low=epsilon_low, epsilon_high=epsilon_high, delta=delta, delta_kind=delta_kind,
+            epsilon_max=epsilon_max,
+        )  # fmt: skip
+        asked = Asked(bounds, further_secrets(also), mechanism, effort, replacement, confidence)
+    else:
+        settled = (secret, released, bins, delta, epsilon, epsilon_low, epsilon_high, also, confidence, choice)
+        if any(each is not None and each != 0 and each != {} for each in settled):
+            raise ArgumentError(
+                "the rules settle secret, released, bins, all epsilons, delta, confidence and estimator: leave those "
+                "out with --rules"
+            )
+        earlier = Rules.load(rules)
+    if choice is not None and asked is not None:
+        _refuse_with_learning(asked)
+    further = earlier.also if earlier is not None else asked.also if asked is not None else ()
     question = ask(
         source,
         secret=earlier.secret if earlier else secret,
@@ -131,18 +167,23 @@ def protect(
         bins={made.column: made.edges for made in earlier.cuts} if earlier else bins,
         weight=weight,
         keep_ids=earlier.released if earlier else keep_ids,
+        also=[each.secret for each in further],
         engine=engine,
     )
     _check_target(Path(out), question.original.path, overwrite)
     found = counted(question if choice is None else question.uncut(), progress=progress)
     planned: CountedRelease | LearnedRelease
     if choice is not None:
-        assert epsilon is not None
+        assert asked is not None
         learned = learning.learned(found, choice, random_state=_seed(random_state), progress=progress)
-        planned = learned_release(learned, epsilon, replacement)
+        planned = learned_release(learned, asked.bounds.epsilon, asked.replacement or "resample")
     else:
         progress("choosing what to merge", None)
-        planned = CountedRelease(found, _plan(found, earlier, epsilon, delta, epsilon_max, replacement))
+        if earlier is not None:
+            planned = CountedRelease(found, plan_by_rules(found, earlier))
+        else:
+            assert asked is not None
+            planned = CountedRelease(found, plan(found, asked))
     with whole_directory(Path(out), overwrite=overwrite) as directory:
         data_file = _write_data(found, planned.rules, directory, keep_secret, random_state, progress)
         progress("certifying", None)
@@ -168,33 +209,18 @@ def _seed(random_state: int | None) -> int:
     return secrets.randbits(SEED_BITS) if random_state is None else random_state
 
 
-def _plan(
-    found: Counted,
-    earlier: Rules | None,
-    epsilon: float | None,
-    delta: float,
-    epsilon_max: float,
-    replacement: Replacement,
-) -> Plan:
-    if earlier is not None:
-        return plan_by_rules(found, earlier)
-    assert epsilon is not None
-    return plan(found, epsilon, delta, epsilon_max, replacement)
-
-
-def _check_bounds(epsilon: float | None, delta: float, epsilon_max: float, replacement: str) -> None:
-    if epsilon is None:
-        raise ArgumentError("say how much may be learned: epsilon, in nats (--epsilon 0.5), or give --rules")
-    checked_epsilon(epsilon)
-    checked_epsilon(epsilon_max, name="epsilon_max")
-    if epsilon_max < epsilon:
-        raise ArgumentError(
-            f"epsilon_max ({epsilon_max:g}) is the looser bound; it cannot be below epsilon ({epsilon:g})"
-        )
-    if not 0 <= delta < 1:
-        raise ArgumentError(f"delta is a probability, 0 or more and below 1; got {delta}")
-    if replacement not in REPLACEMENTS:
-        raise ArgumentError(f"no replacement '{replacement}'; choose one of {', '.join(REPLACEMENTS)}")
+def _refuse_with_learning(asked: Asked) -> None:
+    """What a learned estimate cannot vouch for."""
+    wants = {
+        "--delta": asked.bounds.delta > 0,
+        "--epsilon-low and --epsilon-high": not asked.bounds.symmetric,
+        "--also": bool(asked.also),
+        "--confidence": asked.confidence is not None,
+        f"--mechanism {asked.mechanism}": asked.mechanism not in ("auto", "watchdog"),
+    }
+    for words, wanted in wants.items():
+        if wanted:
+            raise ArgumentError(f"a learned estimate cannot vouch for that yet: leave out {words}, or count")
 
 
 def _check_target(out: Path, source: Path | None, overwrite: bool) -> None:
@@ -213,14 +239,9 @@ def _write_data(
 ) -> str:
     progress("writing the release", None)
     question = found.question
-    kept = {*question.released, *(question.secret if keep_secret else ())}
-    release = rewrite(
-        question.table.select([c.name for c in question.table.columns if c.name in kept]),
-        rules.symbols,
-        merged=rules.merged,
-        replacement=rules.replacement,
-        key=new_key(random_state),
-    )
+    kept = {*question.released, *(question.hidden if keep_secret else ())}
+    shown = question.table.select([c.name for c in question.table.columns if c.name in kept])
+    release = rules.treatment.applied(shown, rules.symbols, new_key(random_state))
     data_file = "data" + suffix_for(question.original)
     write_table(release, directory / data_file, like=question.original)
     return data_file
@@ -302,23 +323,49 @@ class CountedRelease:
 
     def remarks(self) -> list[str]:
         """What else the owner should know."""
-        rules, plain_attains = self.rules, self.plan.made_by.get("plain_watchdog_attains", 0.0)
-        if rules.delta > 0 or plain_attains <= rules.epsilon + TOLERANCE:
-            return []
-        return [
-            f"the risky values alone still tilt towards a secret: the plain watchdog would leak {plain_attains:.4g} "
-            "nats. Some safe values were merged with them (camouflage), which brings the release within epsilon"
-        ]
+        bounds, made_by, notes = self.rules.bounds, self.plan.made_by, []
+        if made_by["replacement"] == MIXTURE:
+            notes.append(_mixture_note(made_by, self.found, self.rules))
+        elif bounds.delta == 0 and made_by.get("plain_watchdog_attains", 0.0) > bounds.epsilon + TOLERANCE:
+            notes.append(
+                f"the risky values alone still tilt towards a secret: the plain watchdog would leak "
+                f"{made_by['plain_watchdog_attains']:.4g} nats. Some safe values were merged with them (camouflage), "
+                "which brings the release within epsilon"
+            )
+        if self.plan.proof is not None:
+            notes.append(
+                f"{self.plan.proof.passed:,} nested releases were proved.{enough_of(self.found, self.plan.proof)}"
+            )
+        return notes
+
+
+def _mixture_note(made_by: Mapping[str, Any], found: Counted, rules: Rules) -> str:
+    """Which rung it is, and what it gains over the watchdog."""
+    kept = rules.treatment.kept(found.joint.marginal, found.symbols, rules.symbols)
+    lost = 1 - kept.information / kept.entropy if kept.entropy > 0 else 0.0
+    bound = made_by["loss_bound"]
+    best = "no mechanism loses less" if made_by["method"] == "exact" else f"no mechanism loses less than {bound:.2%}"
+    return (
+        f"the mechanism is '{made_by['name']}' (effort {made_by['effort']}): it loses {lost:.2%} of the information "
+        f"where one merged set, the watchdog, would lose {made_by['watchdog_nmil']:.2%}; {best}. A released value "
+        f"stands for a mixture of values; no column's shares move by more than {kept.column_shift:.1%}"
+    )
 
 
 def _headline(certificate: Certificate) -> str:
-    kept = 1 - certificate.mechanism["records_merged"]
-    cost = f"{kept:.1%} of the records are not merged, {certificate.utility.nmil:.1%} of the information is lost."
+    utility = certificate.utility
+    same = (
+        f"{utility.rows_unchanged:.1%} of the records stay as they were"
+        if certificate.mechanism["replacement"] == MIXTURE
+        else f"{1 - certificate.mechanism['records_merged']:.1%} of the records are not merged"
+    )
+    cost = f"{same}, {utility.nmil:.1%} of the information is lost."
     if certificate.delta == 0:
         attained, asked = f"{certificate.attained_epsilon:.4g} nats", f"{certificate.epsilon:g} nats"
         return f"The release leaks at most {attained} ({asked} were asked): {cost}"
+    excess = "except with probability" if certificate.delta_kind == "mass" else "but for an excess of probability of"
     return (
-        f"The release leaks at most {certificate.epsilon:g} nats except with probability "
+        f"The release leaks at most {certificate.epsilon:g} nats {excess} "
         f"{certificate.attained_delta:.3g} ({certificate.delta:g} allowed), and {certificate.breach_share:.1%} of the "
         f"records exceed it for some secret: {cost}"
     )
@@ -327,7 +374,7 @@ def _headline(certificate: Certificate) -> str:
 def _diagnosis(found: Counted, certificate: Certificate, curve: Funnel, max_loss: float) -> str | None:
     """What to do when little or nothing of the table came through."""
     merged = certificate.mechanism["records_merged"]
-    if merged < 0.9:
+    if merged < 0.9 or certificate.utility.nmil < 0.5:
         return None
     groups = findings.column_groups(found.symbols)
     gains = []

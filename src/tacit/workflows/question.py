@@ -32,6 +32,7 @@ class Question:
     """A table with its columns' roles settled and its cuts made; ``table`` is what will be counted and released.
 
     ``automatic`` are the cuts of released columns that nobody asked for: the column and the note that says so.
+    ``also`` are further secrets, each a column or a combination of columns.
     """
 
     original: Table
@@ -43,6 +44,12 @@ class Question:
     roles: tuple[ColumnRole, ...]
     notes: tuple[str, ...]
     automatic: tuple[tuple[str, str], ...] = ()
+    also: tuple[tuple[str, ...], ...] = ()
+
+    @property
+    def hidden(self) -> tuple[str, ...]:
+        """Every column that is secret, alone or in combination."""
+        return tuple(dict.fromkeys([*self.secret, *(name for each in self.also for name in each)]))
 
     def uncut(self) -> Question:
         """The same question at full resolution: only the secret's cuts, and those that were asked for, remain."""
@@ -75,6 +82,7 @@ def ask(
     bins: Bins | None = None,
     weight: str | None = None,
     keep_ids: Names = None,
+    also: Sequence[tuple[str, ...]] = (),
     engine: str = "duckdb",
 ) -> Question:
     """Settle the roles of the columns of ``source``.
@@ -87,13 +95,14 @@ def ask(
     if not secrets:
         raise ArgumentError("no secret column was named; say which column must not be learned (--secret COLUMN)")
     asked = dict(bins or {})
-    table.require([*secrets, *names(released), *dropped, *asked, *names(keep_ids), *names(weight)])
-    shown = _released(table, secrets, names(released), dropped, weight)
+    hidden = tuple(dict.fromkeys([*secrets, *(name for each in also for name in each)]))
+    table.require([*hidden, *names(released), *dropped, *asked, *names(keep_ids), *names(weight)])
+    shown = _released(table, hidden, names(released), dropped, weight)
     notes = []
     if released is None:
         notes.append(f"released columns were not named, so all others count as released: {', '.join(shown)}")
     by_name = {column.name: column for column in table.columns}
-    used = [by_name[name] for name in (*secrets, *shown)]
+    used = [by_name[name] for name in (*hidden, *shown)]
     table.require_countable([column.name for column in used])
     head = table.head([column.name for column in used], FIRST_LOOK)
     if head.num_rows == 0:
@@ -101,7 +110,7 @@ def ask(
     distinct = _distinct(table, [column for column in used if column.name not in asked], head)
     _refuse_ids(table, used, distinct, head, confirmed={*asked, *names(keep_ids)})
     cuts, automatic = _cuts(table, used, asked, {n: d for n, d in distinct.items() if n not in names(keep_ids)})
-    roles = _roles(table, secrets, shown, weight, distinct, cuts)
+    roles = _roles(table, hidden, shown, weight, distinct, cuts)
     return Question(
         original=table,
         table=cut(table, cuts) if cuts else table,
@@ -112,6 +121,7 @@ def ask(
         roles=roles,
         notes=(*notes, *(note for _, note in automatic)),
         automatic=tuple((column, note) for column, note in automatic if column in shown),
+        also=tuple(also),
     )
 
 

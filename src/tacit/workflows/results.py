@@ -343,6 +343,36 @@ class Utility:
     nmil: float
     rows_unchanged: float
     cells_unchanged: float
+    column_shift: float
+
+
+@dataclass(frozen=True)
+class FurtherClaim:
+    """What is claimed of a further secret."""
+
+    secret: tuple[str, ...]
+    epsilon: float
+    attained_epsilon: float
+
+
+@dataclass(frozen=True)
+class Reading:
+    """What a claim means of whom.
+
+    ``population``: the table is everyone, and the claim is exact. ``sample``: the table is a random sample, and the
+    claim is about the people it was drawn from; ``confidence`` is the probability with which it is proved, None where
+    nothing is. ``records_to_choose`` and ``records_to_prove`` are the sizes of the two halves; of ``candidates`` nested
+    releases, the first ``passed`` were proved and the one that keeps ``kept`` values was made.
+    """
+
+    name: Literal["population", "sample"]
+    sentence: str
+    confidence: float | None
+    records_to_choose: int | None = None
+    records_to_prove: int | None = None
+    candidates: int | None = None
+    passed: int | None = None
+    kept: int | None = None
 
 
 @dataclass(frozen=True)
@@ -352,19 +382,24 @@ class Certificate:
     ``kind`` is "counted" if the claim is about every record, and "learned" if an estimator judged which records are
     risky: the claim then covers the merged records alone. Of the kept ones ``estimated_epsilon`` is the largest
     estimated risk, and ``estimated_exceeding`` the share of them whose 95% interval reaches beyond epsilon;
-    ``attained_delta`` and ``breach_share`` are not known then, and None.
+    ``attained_delta`` and ``breach_share`` are not known then, and None. ``composition`` is what this release and
+    earlier ones of the same people say together, where a ledger was kept.
 
     Guarantees
     ----------
-    ``attained_epsilon`` is the largest absolute log-lift of the joint of secret and output, computed on that joint:
-    the table is the population, its shares the probabilities. ``holds`` is true only if that value is within
-    ``epsilon`` (or, with ``delta`` above zero, the mass outside it is at most ``delta``). Where ``kind`` is
-    "learned" both are about the output of merged records only, counted all the same.
+    ``attained_epsilon`` is the largest absolute log-lift of the joint of secret and output, on the sides that are
+    bounded, computed on that joint: the table is the population, its shares the probabilities. ``holds`` is true only
+    if every log-lift lies between ``-epsilon_low`` and ``epsilon_high`` (or, with ``delta`` above zero, the delta of
+    its kind is at most that), of every further secret too. Where ``kind`` is "learned" both are about the output of
+    merged records only, counted all the same.
     """
 
     claim: str
     epsilon: float
+    epsilon_low: float
+    epsilon_high: float
     delta: float
+    delta_kind: str
     epsilon_max: float
     secret: tuple[str, ...]
     released: tuple[str, ...]
@@ -382,8 +417,11 @@ class Certificate:
     output: Mapping[str, Any]
     randomness: str
     tacit_version: str
-    format_version: int = 1
+    format_version: int = 2
     kind: Literal["counted", "learned"] = "counted"
+    also: tuple[FurtherClaim, ...] = ()
+    readings: tuple[Reading, ...] = ()
+    composition: Mapping[str, Any] | None = None
     estimated_epsilon: float | None = None
     estimated_exceeding: float | None = None
 

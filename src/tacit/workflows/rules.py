@@ -1,4 +1,4 @@
-"""Rules: what a release merged, saved so that the next batch is treated alike. Only the owner may see them."""
+"""Rules: what a release did to every value, saved so that the next batch is treated alike. They are the owner's."""
 
 from __future__ import annotations
 
@@ -7,52 +7,48 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from tacit.errors import SourceError
-from tacit.lift.joint import Mask, Vector
 from tacit.tables.cutting import Cut
 from tacit.tables.symbols import Symbols
+from tacit.workflows.bounds import Bounds, FurtherSecret
+from tacit.workflows.treatment import Treatment, treatment_from
 
 FORMAT = "tacit rules"
-VERSION = 1
+VERSION = 2
 
 
 @dataclass(frozen=True)
 class Rules:
-    """Which released values are merged, and what takes their place.
+    """What becomes of the released values, and what that keeps within which bounds.
 
-    ``replacement`` is a distribution over ``symbols``, or None where merged rows are suppressed (all missing).
+    ``also`` are further secrets that the release keeps, each within its own epsilon.
     """
 
     secret: tuple[str, ...]
     released: tuple[str, ...]
     cuts: tuple[Cut, ...]
     symbols: Symbols
-    merged: Mask
-    replacement: Vector | None
-    epsilon: float
-    delta: float
-    epsilon_max: float
+    treatment: Treatment
+    bounds: Bounds
+    also: tuple[FurtherSecret, ...] = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """The rules in JSON types."""
+        return {
+            "format": FORMAT,
+            "version": VERSION,
+            "secret": list(self.secret),
+            "released": list(self.released),
+            "cuts": [made.to_dict() for made in self.cuts],
+            "symbols": self.symbols.to_dict(),
+            "treatment": self.treatment.to_dict(),
+            "bounds": self.bounds.to_dict(),
+            "also": [{"secret": list(each.secret), "epsilon": each.epsilon} for each in self.also],
+        }
 
     def to_json(self) -> str:
         """The rules as JSON text."""
-        return json.dumps(
-            {
-                "format": FORMAT,
-                "version": VERSION,
-                "secret": self.secret,
-                "released": self.released,
-                "cuts": [made.to_dict() for made in self.cuts],
-                "symbols": self.symbols.to_dict(),
-                "merged": np.flatnonzero(self.merged).tolist(),
-                "replacement": None if self.replacement is None else _sparse(self.replacement),
-                "epsilon": self.epsilon,
-                "delta": self.delta,
-                "epsilon_max": "inf" if np.isinf(self.epsilon_max) else self.epsilon_max,
-            },
-            allow_nan=False,
-        )
+        return json.dumps(self.to_dict(), allow_nan=False)
 
     @classmethod
     def load(cls, path: str | Path) -> Rules:
@@ -68,43 +64,20 @@ class Rules:
         if data.get("version") != VERSION:
             raise SourceError(f"{path} has rules of version {data.get('version')}; this Tacit reads version {VERSION}")
         try:
-            return cls._from_dict(data)
+            return cls.from_dict(data)
         except (KeyError, TypeError, IndexError, ValueError) as error:
             raise SourceError(f"{path} is damaged ({type(error).__name__}: {error}); make the rules anew") from error
 
     @classmethod
-    def _from_dict(cls, data: dict[str, Any]) -> Rules:
+    def from_dict(cls, data: dict[str, Any]) -> Rules:
+        """Rules that :meth:`to_dict` wrote; a KeyError, TypeError, IndexError or ValueError if they are damaged."""
         symbols = Symbols.from_dict(data["symbols"])
-        size = len(symbols.codes)
-        merged = np.zeros(size, dtype=bool)
-        merged[_places(data["merged"], size)] = True
-        replacement = None
-        if data["replacement"] is not None:
-            replacement = np.zeros(size)
-            replacement[_places(data["replacement"]["at"], size)] = data["replacement"]["p"]
-            if not ((replacement >= 0).all() and abs(replacement.sum() - 1) < 1e-6):
-                raise ValueError("the replacement is no distribution")
-        if not (0 <= data["epsilon"] <= float(data["epsilon_max"]) and 0 <= data["delta"] < 1):
-            raise ValueError("the bounds are out of range")
         return cls(
             secret=tuple(data["secret"]),
             released=tuple(data["released"]),
             cuts=tuple(Cut.from_dict(made) for made in data["cuts"]),
             symbols=symbols,
-            merged=merged,
-            replacement=replacement,
-            epsilon=float(data["epsilon"]),
-            delta=float(data["delta"]),
-            epsilon_max=float(data["epsilon_max"]),
+            treatment=treatment_from(data["treatment"], len(symbols)),
+            bounds=Bounds.from_dict(data["bounds"]),
+            also=tuple(FurtherSecret(tuple(each["secret"]), float(each["epsilon"])) for each in data["also"]),
         )
-
-
-def _places(places: list[int], size: int) -> list[int]:
-    if not all(isinstance(place, int) and 0 <= place < size for place in places):
-        raise ValueError("a value that is not among the symbols")
-    return places
-
-
-def _sparse(values: Vector) -> dict[str, list[float]]:
-    at = np.flatnonzero(values)
-    return {"at": at.tolist(), "p": values[at].tolist()}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -38,6 +39,11 @@ class Counted:
     symbols: Symbols
     table: Matrix
 
+    @cached_property
+    def further(self) -> tuple[Joint, ...]:
+        """The joints of the further secrets, over the same released values."""
+        return tuple(self.counts.joint(names, self.question.released)[0] for names in self.question.also)
+
     @property
     def evidence(self) -> Matrix:
         """The table scaled to the effective number of records; the table itself where nothing is weighted."""
@@ -49,18 +55,20 @@ class Counted:
 def counted(question: Question, *, progress: Progress = silent) -> Counted:
     """One pass over the table."""
     progress("counting", None)
-    counts = count(question.table, [*question.secret, *question.released], weight=question.weight)
+    counts = count(question.table, [*question.hidden, *question.released], weight=question.weight)
     joint, symbols = counts.joint(question.secret, question.released)
-    if joint.shape[0] < 2:
-        named, only = ", ".join(question.secret), findings.spoken(joint.secrets[0])
-        raise DataError(
-            f"secret '{named}' has the single value '{only}' in {question.table.name}: there is nothing to learn; "
-            "choose another secret, or a table in which it varies"
-        )
     assert joint.total is not None
     table = joint.matrix * joint.total
     # Records are whole; what the shares lost to rounding must not become half a record.
-    return Counted(question, counts, joint, symbols, np.rint(table) if question.weight is None else table)
+    found = Counted(question, counts, joint, symbols, np.rint(table) if question.weight is None else table)
+    for names, each in zip((question.secret, *question.also), (joint, *found.further), strict=True):
+        if each.shape[0] < 2:
+            only = findings.spoken(each.secrets[0])
+            raise DataError(
+                f"secret '{', '.join(names)}' has the single value '{only}' in {question.table.name}: there is nothing "
+                "to learn; choose another secret, or a table in which it varies"
+            )
+    return found
 
 
 def checked_epsilon(epsilon: float, *, name: str = "epsilon") -> float:
