@@ -184,7 +184,7 @@ def p_values(table, drawn_by, asked):
 def test_pearsons_test_passes_what_was_asked_and_fails_a_channel_that_is_a_tenth_off(request, engine, records, rows):
     """With n draws of a probability p that is 10% off, chi-squared is 0.01 n p / (1 - p) above its mean: 100 or more.
 
-    At the level 1e-6 it takes 33, so the test fails the wrong channel but for about one key in 10,000.
+    At the level 1e-6 it takes 33, so the test fails the wrong channel but for a few keys in a million.
     """
     if engine == "spark":
         frame = request.getfixturevalue("spark").range(0, records, 1, 3)
