@@ -17,6 +17,7 @@ from tacit.workflows.results import (
     Certificate,
     ColumnLeak,
     CurvePoint,
+    FurtherClaim,
     LearnedCandidate,
     LearnedFindings,
     LearnedRiskyValue,
@@ -48,7 +49,10 @@ _INFORMATION: Mapping[type, frozenset[str]] = {
     Suggestion: frozenset({"epsilon"}),
     MeasureChange: frozenset({"before", "after", "promise"}),
     Utility: frozenset({"mutual_information", "entropy"}),
-    Certificate: frozenset({"epsilon", "epsilon_max", "attained_epsilon", "estimated_epsilon"}),
+    Certificate: frozenset(
+        {"epsilon", "epsilon_low", "epsilon_high", "epsilon_max", "attained_epsilon", "estimated_epsilon"}
+    ),
+    FurtherClaim: frozenset({"epsilon", "attained_epsilon"}),
     Estimate: frozenset({"value", "low", "high"}),
     LearnedCandidate: frozenset({"log_loss"}),
     CalibrationPoint: frozenset({"predicted", "observed", "low", "high"}),

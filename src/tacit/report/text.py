@@ -455,11 +455,12 @@ def _protect_facts(result: ProtectResult, unit: str) -> Padding:
             (
                 "Delta",
                 f"{setting(certificate.delta)} allowed, {number(certificate.attained_delta)} attained; "
-                f"never beyond {setting(certificate.epsilon_max)} {unit}; "
+                f"{words.ceiling(certificate, unit)}"
                 f"{share(certificate.breach_share)} of records carry a value beyond epsilon",
             )
         )
     rows += [
+        ("Mechanism", words.mechanism(certificate)),
         ("Loss (NMIL)", f"{share(utility.nmil)} of the information; lower is better"),
         ("Kept", f"{words.unchanged(certificate)} unchanged"),
     ]
@@ -472,7 +473,12 @@ def _epsilons(certificate: Certificate, unit: str) -> list[tuple[str, str]]:
     """What was asked, what is certain and, of a learned release, what is estimated."""
     asked, attained = setting(certificate.epsilon), number(certificate.attained_epsilon)
     if certificate.kind == "counted":
-        return [("Epsilon", f"{asked} {unit} claimed, {attained} {unit} attained; lower is safer")]
+        claimed = f"{asked} {unit}" if words.is_symmetric(certificate) else words.sides(certificate, unit)
+        rows = [("Epsilon", f"{claimed} claimed, {attained} {unit} attained; lower is safer")]
+        for each in certificate.also:
+            told = f"{setting(each.epsilon)} {unit} claimed, {number(each.attained_epsilon)} {unit} attained"
+            rows.append((f"… of {listed(each.secret)}", told))
+        return rows
     merged = share(certificate.mechanism["records_merged"])
     return [
         ("Epsilon", f"{asked} {unit} asked; lower is safer"),

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import math
 import unicodedata
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from tacit.report.numbers import share
+from tacit.report.numbers import setting, share
 from tacit.workflows.results import (
     AttackResult,
     AuditResult,
@@ -175,6 +176,39 @@ def calibrated(points: Sequence[CalibrationPoint]) -> str:
 def is_mixture(certificate: Certificate) -> bool:
     """Whether values were mixed, and not only one set of them merged."""
     return str(certificate.mechanism["name"]) != "watchdog"
+
+
+def is_symmetric(certificate: Certificate) -> bool:
+    """Whether both sides have one bound."""
+    return certificate.epsilon_low == certificate.epsilon_high
+
+
+def sides(certificate: Certificate, unit: str) -> str:
+    """The bounds of the two sides, where they differ."""
+    high = f"{setting(certificate.epsilon_high)} {unit}"
+    if math.isinf(certificate.epsilon_low):
+        return f"{high} upwards, no bound downwards"
+    return f"{high} upwards and {setting(certificate.epsilon_low)} {unit} downwards"
+
+
+def ceiling(certificate: Certificate, unit: str) -> str:
+    """What may never be exceeded, whatever delta; nothing where there is no such bound."""
+    if math.isinf(certificate.epsilon_max):
+        return ""
+    return f"never beyond {setting(certificate.epsilon_max)} {unit}; "
+
+
+def mechanism(certificate: Certificate) -> str:
+    """Which rung of the ladder it is, and what it gains over the watchdog."""
+    made_by = certificate.mechanism
+    if not is_mixture(certificate):
+        return "watchdog: one set of values is merged"
+    what = "several sets of values are merged" if made_by["name"] == "subsets" else "values are mixed"
+    gain = ""
+    if "watchdog_nmil" in made_by:
+        best = f"no mechanism loses less than {share(made_by['loss_bound'])}"
+        gain = f". One merged set, the watchdog, would lose {share(made_by['watchdog_nmil'])}; {best}"
+    return f"{made_by['name']}: {what}{gain}"
 
 
 def unchanged(certificate: Certificate) -> str:

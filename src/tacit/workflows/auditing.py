@@ -274,8 +274,8 @@ def suggestion(curve: Funnel, *, max_loss: float) -> Suggestion:
             max_loss,
             None,
             None,
-            f"No finite epsilon is attained by merging values at a loss of {max_loss:.0%} or less. "
-            "Drop or cut the column that leaks most, or tolerate more loss (--max-loss).",
+            f"No finite epsilon is attained by merging one set of values at a loss of {max_loss:.0%} or less. Mixing "
+            "values loses less, and tacit protect says how much; or drop or cut the column that leaks most.",
         )
     best = int(affordable[int(np.argmin(attained))])
     # Rounded up, so that asking for the number shown gives what is shown.
@@ -285,7 +285,7 @@ def suggestion(curve: Funnel, *, max_loss: float) -> Suggestion:
         max_loss,
         epsilon,
         loss,
-        f"With --epsilon {epsilon:g} the release loses {loss:.1%} of its information ({max_loss:.0%} tolerated).",
+        f"With --epsilon {epsilon:g} a release loses {loss:.1%} of its information or less ({max_loss:.0%} tolerated).",
     )
 
 

@@ -21,7 +21,8 @@ DELTA_KINDS: tuple[DeltaKind, ...] = get_args(DeltaKind)
 
 # Rounding of sums of a million terms; a claim of "at most epsilon" is checked to this many nats.
 TOLERANCE = 1e-9
-ROUNDING = 1e-14
+# What linear programs and sums leave of nothing.
+ROUNDING = 1e-10
 
 
 @dataclass(frozen=True)

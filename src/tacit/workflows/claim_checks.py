@@ -10,7 +10,7 @@ from tacit.lift.registry import MEASURES
 from tacit.workflows.agreeing import AGREEMENT, agree, close
 from tacit.workflows.bounds import Attained
 from tacit.workflows.certifying import bounds_of, further_of
-from tacit.workflows.claims import population_sentence, sample_sentence
+from tacit.workflows.claims import NOT_PROVED, population_sentence, sample_sentence
 from tacit.workflows.planning import MIXTURE, proof_of
 from tacit.workflows.results import Certificate, Check, MeasureChange
 from tacit.workflows.tabulating import Counted
@@ -28,7 +28,7 @@ def checks_of_claim(certificate: Certificate, found: Counted, outputs: Sequence[
         Check(
             "epsilon is kept",
             attained.holds(bounds),
-            f"recomputed -{attained.low:.6g} to {attained.high:.6g} nats, allowed -{low:g} to {high:g} nats",
+            f"recomputed -{attained.low:.6g} nats to {attained.high:.6g} nats, allowed -{low:g} nats to {high:g} nats",
         ),
         close("delta", attained.delta, certificate.attained_delta),
         close("records that breach epsilon", attained.breach_share, certificate.breach_share),
@@ -94,17 +94,16 @@ def _checks_of_further(certificate: Certificate, outputs: Sequence[Joint]) -> li
 
 def _checks_of_readings(certificate: Certificate, found: Counted, merged: Mask) -> list[Check]:
     """What the records prove is proved again: who is dealt to which half follows from the counts."""
-    here, there = certificate.readings
-    checks = []
-    if here.sentence != population_sentence(certificate.attained_epsilon):
-        checks.append(Check("reading as population", False, "it does not say what the numbers say"))
+    bounds, (here, there) = bounds_of(certificate), certificate.readings
+    said = NOT_PROVED if there.confidence is None else sample_sentence(there, bounds)
+    told = here.sentence == population_sentence(certificate.attained_epsilon, bounds) and there.sentence == said
+    checks = [Check("readings", told, "say what the numbers say" if told else "do not say what the numbers say")]
     if there.confidence is None:
         return checks
-    bounds = bounds_of(certificate)
     proof = proof_of(found.table, bounds, there.confidence)
-    told = (there.records_to_choose, there.records_to_prove, there.candidates, there.passed, there.kept)
-    numbers = (proof.records_to_choose, proof.records_to_prove, proof.candidates, proof.passed, proof.kept)
-    same = told == numbers and bool((proof.merged == merged).all()) and there.sentence == sample_sentence(there, bounds)
+    claimed = (there.records_to_choose, there.records_to_prove, there.candidates, there.passed, there.kept)
+    proved = (proof.records_to_choose, proof.records_to_prove, proof.candidates, proof.passed, proof.kept)
+    same = claimed == proved and bool((proof.merged == merged).all())
     return [
         *checks,
         Check(

@@ -48,10 +48,10 @@ def _changes(secret: tuple[str, ...], bounds: Bounds) -> str:
             f"makes no value of {named} likelier by more than a factor of {math.exp(high):.3g} (log-lift at most "
             f"{high:g} nats); it may make values less likely without a bound"
         )
-    within = f"|log-lift| at most {high:g}" if low == high else f"log-lift between -{low:g} and {high:g}"
+    within = f"|log-lift| at most {high:g} nats" if low == high else f"log-lift between -{low:g} nats and {high:g} nats"
     return (
         f"changes the probability of any value of {named} by a factor between {math.exp(-low):.3g} and "
-        f"{math.exp(high):.3g} ({within} nats)"
+        f"{math.exp(high):.3g} ({within})"
     )
 
 
@@ -97,7 +97,7 @@ def assumptions_of(
     outside = (
         "the claim is an estimate"
         if confidence is None
-        else f"it is proved with {confidence:.1%} confidence if the records are a random sample of them, asked once"
+        else f"there is a proof, if the records are a random sample of them: {confidence:.1%} confidence, asked once"
     )
     texts = [
         f"The table is the population: probabilities are its shares. For people outside it {outside}.",
@@ -142,7 +142,7 @@ def assumptions_of(
 
 def readings_of(attained: float, bounds: Bounds, proof: CertifiedPartition | None) -> tuple[Reading, Reading]:
     """The two readings of a counted claim: of the table itself, and of the people it may have been drawn from."""
-    here = Reading("population", population_sentence(attained), 1.0)
+    here = Reading("population", population_sentence(attained, bounds), 1.0)
     if proof is None:
         return here, Reading("sample", NOT_PROVED, None)
     there = Reading(
@@ -158,17 +158,18 @@ def readings_of(attained: float, bounds: Bounds, proof: CertifiedPartition | Non
     return here, replace(there, sentence=sample_sentence(there, bounds))
 
 
-def population_sentence(attained: float) -> str:
+def population_sentence(attained: float, bounds: Bounds) -> str:
     """The first reading in plain words."""
-    return (
-        f"If this table is everyone the claim is about, it is exact: no log-lift of the release passes {attained:.4g} "
-        "nats on a side that is bounded, but for what delta allows."
-    )
+    start = "If this table is everyone the claim is about, it is exact"
+    if bounds.delta > 0:
+        return f"{start}, and so is its delta: both were computed on the joint of secret and output."
+    side = "above" if math.isinf(bounds.low) else "beyond"
+    return f"{start}: no log-lift of the release is {side} {attained:.4g} nats."
 
 
 def sample_sentence(reading: Reading, bounds: Bounds) -> str:
     """The second reading in plain words, where it is proved."""
-    low = "" if math.isinf(bounds.low) else f"below -{bounds.low:g} or "
+    low = "" if math.isinf(bounds.low) else f"below -{bounds.low:g} nats or "
     return (
         f"If the records are a random sample, then with {reading.confidence:.1%} confidence no log-lift of such a "
         f"release of the people they were drawn from is {low}above {bounds.high:g} nats. {reading.records_to_choose:,} "

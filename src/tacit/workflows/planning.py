@@ -15,13 +15,13 @@ from tacit.lift.bounds import watchdog_bound_exact
 from tacit.lift.egamma import egamma_partition
 from tacit.lift.gatekeeping import CertifiedPartition, certified_partition
 from tacit.lift.joint import Joint, Mask, Matrix
+from tacit.lift.measures import log_lift
 from tacit.lift.mechanisms import watchdog
 from tacit.lift.mixture import MixtureChannel
 from tacit.lift.optimal import EFFORTS, Effort, Rung, optimal
 from tacit.lift.partition import nmil
 from tacit.lift.region import Region
 from tacit.lift.subsets import cover_set
-from tacit.workflows import findings
 from tacit.workflows.bounds import Attained, Bounds, FurtherSecret
 from tacit.workflows.rules import Rules
 from tacit.workflows.tabulating import Counted
@@ -37,7 +37,9 @@ MOST_STEPS = 2_000
 # A mixture is worth its chance only if it loses less by this, as a share of the information.
 WORTH = 1e-6
 # Where too few records prove what was asked, epsilons this much larger each are tried for a hint.
-STEP, MOST_TRIES = 1.15, 30
+STEP, LARGEST_HINT, WORTH_KEEPING = 1.15, 2.0, 0.1
+# How many times as many records are tried for the number that would do.
+FACTORS = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000)
 
 
 @dataclass(frozen=True)
@@ -249,7 +251,7 @@ def _proved(found: Counted, asked: Asked, confidence: float) -> _Choice:
     bounds = asked.bounds
     proof = proof_of(found.table, bounds, confidence)
     if proof.keeps_nothing:
-        raise NotCertifiedError(_too_few(found, bounds, confidence, proof))
+        raise NotCertifiedError(_too_few(found, bounds, confidence))
     merged = np.array(proof.merged)
     if asked.replacement == "suppress" and (found.symbols.all_missing & ~merged).any():
         raise ArgumentError(
@@ -260,36 +262,44 @@ def _proved(found: Counted, asked: Asked, confidence: float) -> _Choice:
     return replace(choice, proof=proof)
 
 
-def _too_few(found: Counted, bounds: Bounds, confidence: float, proof: CertifiedPartition) -> str:
+def _too_few(found: Counted, bounds: Bounds, confidence: float) -> str:
     """Why nothing was written, what these records would prove, and how many would do."""
-    records = int(found.table.sum())
     text = (
-        f"{records:,} records do not prove {bounds.epsilon:g} nats with {confidence:.0%} confidence for any release "
-        "that keeps a value, so nothing was written."
+        f"{int(found.table.sum()):,} records do not prove {bounds.epsilon:g} nats with {confidence:.0%} confidence for "
+        "any release that keeps a value, so nothing was written."
     )
-    if not bounds.symmetric:
-        return text + enough_of(found, proof)
+    hint = ""
     wider = bounds
-    for _ in range(MOST_TRIES):
+    while bounds.symmetric and wider.epsilon <= LARGEST_HINT:
         wider = Bounds.within(float(f"{wider.epsilon * STEP + 1e-3:.2g}"))
-        hint = proof_of(found.table, wider, confidence)
-        if not hint.keeps_nothing:
-            kept = 1 - float(found.joint.marginal[hint.merged].sum())
-            text += f" They can certify {wider.epsilon:g} nats, keeping {kept:.1%} of the records (--epsilon)."
+        kept = _share_kept(found, proof_of(found.table, wider, confidence))
+        if kept > 0:
+            hint = f" They can certify {wider.epsilon:g} nats, keeping {kept:.1%} of the records (--epsilon)."
+        if kept >= WORTH_KEEPING:
             break
-    return text + enough_of(found, proof)
+    return text + hint + enough(found, bounds, confidence)
 
 
-def enough_of(found: Counted, proof: CertifiedPartition) -> str:
-    """How many records would keep all values that look safe, in a sentence; empty if these do."""
-    need = proof.need
-    if need is None:
-        return ""
-    value = "the merged values" if need.released < 0 else findings.spoken(found.joint.released[need.released])
-    cell = f"{findings.spoken(found.joint.secrets[need.secret])} at {value}"
-    if np.isinf(need.needed):
-        return f" No number of records like these would keep all values that look safe: {cell} is at the edge."
-    return f" About {need.needed:,.0f} records like these would keep all values that look safe ({cell} needs most)."
+def _share_kept(found: Counted, proof: CertifiedPartition) -> float:
+    return 1 - float(found.joint.marginal[proof.merged].sum())
+
+
+def enough(found: Counted, bounds: Bounds, confidence: float) -> str:
+    """How many records like these would keep half of what looks safe, in a sentence: an estimate, not a promise.
+
+    The records are counted several times over, and what they would prove then is what more of them might.
+    """
+    safe = ~bounds.beyond(log_lift(found.joint)).any(axis=0)
+    wanted, records = float(found.joint.marginal[safe].sum()) / 2, int(found.table.sum())
+    if wanted == 0:
+        return " No value of the table is within that bound by itself, so no number of records would do."
+    for factor in FACTORS:
+        kept = _share_kept(found, proof_of(found.table * factor, bounds, confidence))
+        if kept >= wanted:
+            return (
+                f" About {records * factor:,} records like these would keep {kept:.0%} of them." if factor > 1 else ""
+            )
+    return f" Even {records * FACTORS[-1]:,} records like these would keep less than {wanted:.0%} of them."
 
 
 def plan_by_rules(found: Counted, rules: Rules) -> Plan:

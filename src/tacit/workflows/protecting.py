@@ -26,7 +26,7 @@ from tacit.workflows.bounds import TOLERANCE, DeltaKind, asked_bounds, further_s
 from tacit.workflows.certifying import REPORT, Written, certificate_of, file_sha256
 from tacit.workflows.estimates import FILE as ESTIMATES
 from tacit.workflows.learned_release import MODEL, LearnedRelease, learned_release
-from tacit.workflows.planning import MIXTURE, Asked, Mechanism, Plan, enough_of, plan, plan_by_rules
+from tacit.workflows.planning import MIXTURE, Asked, Mechanism, Plan, enough, plan, plan_by_rules
 from tacit.workflows.question import Bins, Names, ask
 from tacit.workflows.results import RENDERERS, Certificate, CurvePoint, ProtectResult, RiskHistogram, plain
 from tacit.workflows.rules import Rules
@@ -333,9 +333,8 @@ class CountedRelease:
                 "which brings the release within epsilon"
             )
         if self.plan.proof is not None:
-            notes.append(
-                f"{self.plan.proof.passed:,} nested releases were proved.{enough_of(self.found, self.plan.proof)}"
-            )
+            more = enough(self.found, bounds, 1 - self.plan.proof.beta)
+            notes.append(f"the records proved {self.plan.proof.passed:,} nested releases.{more}")
         return notes
 
 

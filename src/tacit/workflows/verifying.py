@@ -150,10 +150,13 @@ def _headline(certificate: Certificate, failed: list[Check], unchecked: list[Che
             f"{certificate.epsilon:g} nats were claimed, recomputed from the original and the release. Of the kept "
             "records there is an estimate, and no guarantee."
         )
-    return (
-        f"The claim holds: {certificate.attained_epsilon:.4g} nats attained, {certificate.epsilon:g} nats claimed, "
-        "recomputed from the original and the release."
-    )
+    what = f"{certificate.attained_epsilon:.4g} nats attained, {certificate.epsilon:g} nats claimed"
+    if certificate.delta > 0:
+        what = (
+            f"{certificate.epsilon:g} nats but for a delta of {certificate.attained_delta:.4g}, {certificate.delta:g} "
+            "claimed"
+        )
+    return f"The claim holds: {what}, recomputed from the original and the release."
 
 
 def _notes(opened: Release, against: Any) -> tuple[str, ...]:
