@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import comb
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -31,6 +32,9 @@ _ROUNDING = 1e-9
 _PROVED = 5e-7
 # A trace of a draw of any output makes the table dense; up to this many values that does no harm.
 _LARGEST_BLURRED = 2_000
+# Polytopes around a round region, each closer, and how many sets of tight rows their corners may come from.
+_POLYTOPES = 6
+_MOST_SYSTEMS = 2_000
 
 
 class Limits(NamedTuple):
@@ -333,12 +337,13 @@ class RoundLadder(Ladder):
         """What every mechanism loses whose outputs are in a polytope around the region, tangent where it counts."""
         if not isinstance(types, AlphaRegion):
             return super()._bound(types, found)
-        few = found is not None and types.n <= _LARGEST_BLURRED
-        outputs = _posteriors(found, types.n) if found is not None and few else np.zeros((0, types.n))
+        known = found is not None and types.n <= _LARGEST_BLURRED
+        outputs = _posteriors(found, types.n) if found is not None and known else np.zeros((0, types.n))
         outer = types.outer(outputs)
         bound = super()._bound(outer, found)
-        for _ in range(self.limits.rounds):
-            relaxed = solve_corners(outer) if n_candidates(outer) <= self.limits.corners else None
+        for _ in range(_POLYTOPES):
+            few = n_candidates(outer) <= self.limits.corners and comb(len(outer.lifts), outer.rank) <= _MOST_SYSTEMS
+            relaxed = solve_corners(outer) if few else None
             if relaxed is None:
                 break
             bound = max(bound, relaxed.bound)
