@@ -152,6 +152,24 @@ def audit(
 @click.option("--max-loss", type=float, default=0.1, show_default=True, help="Tolerated loss, for the advice given.")
 @click.option("-o", "--out", type=click.Path(path_type=Path), required=True, help="Directory of the release.")
 @click.option("--overwrite", is_flag=True, help="Replace an existing release.")
+@click.option(
+    "--ledger",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Compose this release with the earlier ones in this file, and add it. For you alone.",
+)
+@click.option(
+    "--people",
+    "relation",
+    type=click.Choice(["same", "other"]),
+    default="same",
+    show_default=True,
+    callback=lambda context, parameter, value: f"{value} people",
+    help="Whether the ledger's earlier releases are of the same people, or of none of them.",
+)
+@click.option(
+    "--budget", type=float, help="Write nothing if all releases of the ledger together would pass this many nats."
+)
 @click.option("--random-state", type=int, help="Make draws and learning repeatable (for tests, not for publishing).")
 @shared_options
 def protect(table: str, format_: str, bits: bool, quiet: bool, **words: Any) -> int:

@@ -15,6 +15,7 @@ from tacit.tables.cutting import Cut
 from tacit.workflows.bounds import Bounds, FurtherSecret
 from tacit.workflows.claims import HOW, assumptions_of, claim_of, randomness_of, readings_of
 from tacit.workflows.estimates import VERDICTS
+from tacit.workflows.ledger import composition_from
 from tacit.workflows.planning import BY_RULES, MIXTURE, Plan
 from tacit.workflows.results import Certificate, FurtherClaim, MeasureChange, Reading, Utility
 from tacit.workflows.rules import Rules
@@ -189,6 +190,7 @@ def certificate_from(data: dict[str, Any]) -> Certificate:
             for each in data["also"]
         ),
         readings=tuple(Reading(**each) for each in data["readings"]),
+        composition=composition_from(data.get("composition")),
     )
     _check_kind(made)
     return made

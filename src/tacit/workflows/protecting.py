@@ -26,6 +26,8 @@ from tacit.workflows.bounds import TOLERANCE, DeltaKind, asked_bounds, further_s
 from tacit.workflows.certifying import REPORT, Written, certificate_of, file_sha256
 from tacit.workflows.estimates import FILE as ESTIMATES
 from tacit.workflows.learned_release import MODEL, LearnedRelease, learned_release
+from tacit.workflows.ledger import Ledger
+from tacit.workflows.ledger_file import People
 from tacit.workflows.planning import MIXTURE, Asked, Mechanism, Plan, enough, plan, plan_by_rules
 from tacit.workflows.question import Bins, Names, ask
 from tacit.workflows.results import RENDERERS, Certificate, CurvePoint, ProtectResult, RiskHistogram, plain
@@ -66,6 +68,9 @@ def protect(
     model: str | Path | None = None,
     fresh: bool = False,
     random_state: int | None = None,
+    ledger: str | Path | None = None,
+    relation: People = "same people",
+    budget: float | None = None,
     engine: str = "duckdb",
     progress: Progress = silent,
 ) -> ProtectResult:
@@ -117,6 +122,12 @@ def protect(
     random_state : int, optional
         For a release that can be made again; without it the draws, and the seed of the learning, come from the
         system's secure source.
+    ledger : path, optional
+        A private file that composes this release with earlier ones; it is made if it is not there.
+    relation : {"same people", "other people"}
+        Whether the ledger's earlier releases are of the same people, or of none of them.
+    budget : float, optional
+        The most that all releases of the ledger together may say of any secret that one of them was about, in nats.
 
     Returns
     -------
@@ -126,7 +137,8 @@ def protect(
     ------
     NotCertifiedError
         If the rules of an earlier batch do not keep this one within epsilon, the records are too few for the confidence
-        asked, or a leak was detected that the estimator cannot find in any record. Nothing is written then.
+        asked, a leak was detected that the estimator cannot find in any record, or all releases of the ledger together
+        would pass the budget. Nothing is written then.
     DataError
         If there are too few records to learn from. Nothing is written then.
 
@@ -158,6 +170,10 @@ def protect(
         earlier = Rules.load(rules)
     if choice is not None and asked is not None:
         _refuse_with_learning(asked)
+    book = Ledger.asked(
+        ledger, relation=relation, budget=budget, out=Path(out), repeatable=random_state is not None,
+        learned=choice is not None, keep_secret=keep_secret,
+    )  # fmt: skip
     further = earlier.also if earlier is not None else asked.also if asked is not None else ()
     question = ask(
         source,
@@ -184,11 +200,12 @@ def protect(
         else:
             assert asked is not None
             planned = CountedRelease(found, plan(found, asked))
-    with whole_directory(Path(out), overwrite=overwrite) as directory:
+    own = planned.plan if isinstance(planned, CountedRelease) else None
+    with book.page(found, own, out, progress=progress) as page, whole_directory(out, overwrite=overwrite) as directory:
         data_file = _write_data(found, planned.rules, directory, keep_secret, random_state, progress)
         progress("certifying", None)
         written = Written(directory / data_file, secrets.token_bytes(32), keep_secret, random_state)
-        certificate = planned.certificate(written)
+        certificate = replace(planned.certificate(written), composition=page.composition)
         result = ProtectResult(
             out=str(out),
             data_file=data_file,
@@ -198,9 +215,10 @@ def protect(
             curve=planned.curve,
             before=planned.before,
             after=planned.after,
-            notes=(*found.question.notes, *planned.remarks()),
+            notes=(*found.question.notes, *planned.remarks(), *page.notes),
         )
         result = _write_papers(result, planned.rules, written.salt, directory)
+        page.add(result.certificate)
     return result
 
 

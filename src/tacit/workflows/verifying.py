@@ -162,6 +162,8 @@ def _headline(certificate: Certificate, failed: list[Check], unchecked: list[Che
 def _notes(opened: Release, against: Any) -> tuple[str, ...]:
     certificate = opened.certificate
     notes = notes_on_papers(certificate, opened.directory, owner=opened.rules is not None, against=against is not None)
+    if certificate.composition is not None:
+        notes += ("what this and earlier releases say together was not checked: it takes the ledger of the owner",)
     if certificate.kind != "learned":
         return notes
     if opened.estimates is None:
