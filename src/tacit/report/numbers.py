@@ -175,12 +175,19 @@ def _field_in_bits(owner: Any, name: str) -> Any:
         return _scaled(item)
     if name == "unit":
         return "bits" if item == "nats" else item
+    if name == "composition" and item is not None:
+        return _composition_in_bits(item)
     if name in _SENTENCES:
         return _sentence(item)
     if name == "reason" and isinstance(item, str) and "nats" in item:
         # Its numbers stand without units, so they are labelled and not converted.
         return f"{item} (log-losses in nats)"
     return in_bits(item)
+
+
+def _composition_in_bits(item: Mapping[str, Any]) -> dict[str, Any]:
+    secrets = [{key: _scaled(value) for key, value in each.items()} for each in item["secrets"]]
+    return {**item, "secrets": secrets, "sentence": _sentence(item["sentence"])}
 
 
 def _scaled(item: Any) -> Any:

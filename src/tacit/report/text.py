@@ -466,6 +466,8 @@ def _protect_facts(result: ProtectResult, unit: str) -> Padding:
     ]
     if certificate.left_out:
         rows.append(("Left out", listed(certificate.left_out)))
+    if certificate.composition is not None:
+        rows.append(("Together", words.together(certificate.composition, unit)))
     return _facts(rows)
 
 

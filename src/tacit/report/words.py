@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 import unicodedata
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from tacit.report.numbers import setting, share
+from tacit.report.numbers import number, setting, share
 from tacit.workflows.results import (
     AttackResult,
     AuditResult,
@@ -216,6 +216,19 @@ def unchanged(certificate: Certificate) -> str:
     utility = certificate.utility
     about = "" if certificate.mechanism.get("replacement") in ("merge", "suppress") else "about "
     return f"{about}{share(utility.rows_unchanged)} of rows and {about}{share(utility.cells_unchanged)} of cells"
+
+
+def together(composition: Mapping[str, Any], unit: str) -> str:
+    """What all releases of a ledger say together of each secret, in short."""
+    told = [
+        f"{number(each['epsilon'])} {unit} of {listed(each['secret'])}"
+        if math.isfinite(each["epsilon"])
+        else f"no bound of {listed(each['secret'])}"
+        for each in composition["secrets"]
+    ]
+    releases = composition["releases"]
+    how = "counted, exact" if composition["exact"] else "by bound"
+    return f"{releases} release{'s' if releases > 1 else ''} in the ledger: {'; '.join(told)} ({how})"
 
 
 def by_leak(leaks: Sequence[ColumnLeak]) -> tuple[ColumnLeak, ...]:
