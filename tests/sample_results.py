@@ -229,7 +229,10 @@ def certificate() -> Certificate:
     return Certificate(
         claim="No record of this release moves the odds of any value of race by more than 0.5 nats, either way.",
         epsilon=0.5,
+        epsilon_low=0.5,
+        epsilon_high=0.5,
         delta=0.0,
+        delta_kind="mass",
         epsilon_max=INF,
         secret=("race",),
         released=("zip", "age", "sex", "job"),
@@ -248,7 +251,7 @@ def certificate() -> Certificate:
             MeasureChange("max_risk", "Largest risk", INF, 0.46, 0.5),
             MeasureChange("chi_squared", "Chi-squared information", 0.33, 0.07, None, "1"),
         ),
-        utility=Utility(2.21, 2.91, 0.24, 0.784, 0.861),
+        utility=Utility(2.21, 2.91, 0.24, 0.784, 0.861, 0.012),
         cuts=({"column": "age", "edges": ["20", "30", "40"]},),
         left_out=("id",),
         input={"name": "people.parquet", "records": 48842, "sha256": SHA},
@@ -281,7 +284,7 @@ def verify_result() -> VerifyResult:
         verdict="broken",
         headline="The claim is broken: the largest log-lift of the release is 0.71 nats, the claim says 0.5 nats.",
         checks=(
-            Check("certificate can be read", True, "format 1, Tacit 0.1.0"),
+            Check("certificate can be read", True, "format 2, Tacit 0.1.0"),
             Check("data is the data that was certified", True, f"SHA-256 {SHA}"),
             Check(
                 "largest log-lift within epsilon", False, "0.71 nats in the joint of race and release, claim 0.5 nats"

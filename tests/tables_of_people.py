@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -52,6 +53,24 @@ def read_csv(path: Path) -> dict[str, list[str]]:
     with path.open(newline="", encoding="utf-8") as file:
         names, *rows = list(csv.reader(file))
     return {name: [row[at] if row else "" for row in rows] for at, name in enumerate(names)}
+
+
+def rules_in(release: Path) -> dict[str, Any]:
+    """The rules that a release keeps for its owner."""
+    return json.loads((release / "private" / "rules.json").read_text("utf-8"))
+
+
+def symbols_of(rules: Mapping[str, Any]) -> list[tuple[Any, ...]]:
+    """The released values that some rules know, in their order."""
+    levels = [column["levels"] for column in rules["symbols"]["columns"]]
+    return [tuple(levels[c][k] for c, k in enumerate(code)) for code in rules["symbols"]["codes"]]
+
+
+def merged_in(release: Path) -> list[tuple[Any, ...]]:
+    """The values that a release merged into one set."""
+    rules = rules_in(release)
+    symbols = symbols_of(rules)
+    return [symbols[k] for k in rules["treatment"]["merged"]]
 
 
 def joint_of(columns: Columns, secret: str, released: Sequence[str]) -> tuple[np.ndarray, dict[tuple[Any, ...], int]]:

@@ -5,17 +5,53 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from strategies import epsilons, joints
-from tacit.lift.covering import cover
 from tacit.lift.joint import Joint
+from tacit.lift.measures import log_lift
 from tacit.lift.partition import set_risk
+from tacit.lift.region import Region
+from tacit.lift.subsets import cover_set
 
 
-@given(joints(), epsilons(), st.data())
-def test_the_cover_holds_the_set_and_is_within_epsilon(joint, epsilon, data):
-    merged = np.array(data.draw(st.lists(st.booleans(), min_size=joint.shape[1], max_size=joint.shape[1])))
-    covered = cover(joint, merged, epsilon)
+def some_of(joint: Joint, data: st.DataObject) -> np.ndarray:
+    return np.array(data.draw(st.lists(st.booleans(), min_size=joint.shape[1], max_size=joint.shape[1])))
+
+
+def cover(joint: Joint, merged: np.ndarray, epsilon: float, *, most: int = 400) -> np.ndarray:
+    return cover_set(Region.of([(joint, epsilon, epsilon)]), merged, most=most)
+
+
+@given(joints(), epsilons(), st.sampled_from([0, 1, 400]), st.data())
+def test_the_cover_holds_the_set_and_is_within_epsilon(joint, epsilon, most, data):
+    merged = some_of(joint, data)
+    covered = cover(joint, merged, epsilon, most=most)
     assert (covered >= merged).all()
     assert set_risk(joint, covered) <= epsilon + 1e-9
+
+
+@given(joints(), epsilons(), epsilons(), epsilons(), st.data())
+def test_a_cover_is_within_every_claim_on_either_side(joint, low, high, epsilon, data):
+    """Two secrets over one released value: the joint, and the same with its first two secrets told apart no longer."""
+    coarse = Joint(np.vstack([joint.matrix[:2].sum(axis=0), joint.matrix[2:]]))
+    claims = [(joint, low, high)] + ([(coarse, epsilon, epsilon)] if coarse.shape[0] > 1 else [])
+    merged = some_of(joint, data)
+    covered = cover_set(Region.of(claims), merged)
+    assert (covered >= merged).all()
+    if not covered.any():
+        return
+    for each, least, most in claims:
+        pooled = each.matrix[:, covered].sum(axis=1)
+        lifts = np.log(pooled / pooled.sum() / each.prior)
+        assert lifts.max() <= most + 1e-9
+        assert lifts.min() >= -least - 1e-9
+
+
+def test_only_the_side_that_is_bounded_is_covered():
+    joint = Joint.from_counts([[10, 2, 8], [0, 10, 10]])
+    merged = np.array([True, False, False])
+    assert log_lift(joint).max() <= np.log(2) + 1e-12
+    region = Region.of([(joint, np.inf, 0.7)])
+    assert cover_set(region, merged).tolist() == merged.tolist()
+    assert cover_set(Region.of([(joint, 0.7, 0.7)]), merged).sum() > 1
 
 
 def test_a_set_that_is_within_epsilon_is_left_alone():

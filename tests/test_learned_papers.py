@@ -23,7 +23,7 @@ from tables_of_people import patients, write_csv
 from tacit import DataError, NotCertifiedError, ProtectResult, SourceError, protect, verify
 from tacit.learn.saving import load_model
 from tacit.workflows import learned_release
-from tacit.workflows.certifying import NO_LEAK_DETECTED
+from tacit.workflows.claims import NO_LEAK_DETECTED
 from tacit.workflows.estimates import agrees, coarse, coarse_share, published_epsilon
 
 

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from tables_of_people import clinic, joint_of, read_csv, write_csv
+from tables_of_people import clinic, joint_of, merged_in, read_csv, rules_in, write_csv
 from tacit import ArgumentError, NotCertifiedError, SourceError, protect, risk, verify
 from tacit.workflows import protecting
 
@@ -38,10 +38,7 @@ def test_the_attained_epsilon_is_that_of_the_output_joint(
     columns, released = clinic(), read_csv(out / "data.csv")
     before = list(zip(*(columns[name] for name in RELEASED), strict=True))
     after = list(zip(*(released[name] for name in RELEASED), strict=True))
-    rules = json.loads((out / "private" / "rules.json").read_text())
-    levels = [column["levels"] for column in rules["symbols"]["columns"]]
-    symbols = [tuple(levels[c][k] for c, k in enumerate(code)) for code in rules["symbols"]["codes"]]
-    merged = {symbols[k] for k in rules["merged"]}
+    merged = set(merged_in(out))
     output = ["merged" if x in merged else y for x, y in zip(before, after, strict=True)]
     assert all(x == y for x, y in zip(before, after, strict=True) if x not in merged)
     joint, _ = joint_of({"s": columns["illness"], "y": output}, "s", ["y"])
@@ -53,7 +50,7 @@ def test_the_attained_epsilon_is_that_of_the_output_joint(
 
 def test_only_risky_rows_change_and_the_rest_stay_in_their_place(people: Path, tmp_path: Path) -> None:
     out = tmp_path / "release"
-    protect(people, secret="illness", epsilon=1.0, out=out)
+    protect(people, secret="illness", epsilon=1.0, out=out, mechanism="watchdog")
     columns, released = clinic(), read_csv(out / "data.csv")
     joint, place = joint_of(columns, "illness", RELEASED)
     risks = risk(joint)
@@ -78,7 +75,7 @@ def test_resampling_keeps_the_frequencies_of_the_release(people: Path, tmp_path:
 
     columns = clinic(40_000)
     path = write_csv(tmp_path / "many.csv", columns)
-    protect(path, secret="illness", epsilon=0.3, out=tmp_path / "release", random_state=1)
+    protect(path, secret="illness", epsilon=0.3, out=tmp_path / "release", replacement="resample", random_state=1)
     released = read_csv(tmp_path / "release" / "data.csv")
     for name in RELEASED:
         values, expected = np.unique(columns[name], return_counts=True)
@@ -213,7 +210,7 @@ def test_when_the_watchdog_cannot_attain_epsilon_camouflage_does(tmp_path: Path)
     rows = [("a", "risky")] * 30 + [("b", "risky")] * 2
     rows += [(s, f"safe {k}") for k in range(8) for s in ("a",) * 20 + ("b",) * 25]
     table = pa.table({"s": [s for s, _ in rows], "x": [x for _, x in rows]})
-    result = protect(table, secret="s", epsilon=0.3, out=tmp_path / "r")
+    result = protect(table, secret="s", epsilon=0.3, out=tmp_path / "r", mechanism="watchdog")
     assert result.certificate.attained_epsilon <= 0.3 + 1e-9
     assert result.certificate.mechanism["plain_watchdog_attains"] > 0.3
     assert "camouflage" in result.notes[-1]
@@ -223,14 +220,14 @@ def test_when_the_watchdog_cannot_attain_epsilon_camouflage_does(tmp_path: Path)
 def test_everything_merged_comes_with_a_diagnosis_and_a_next_step(tmp_path: Path) -> None:
     columns = clinic(800)
     columns["job"] = [f"job {i % 200}" for i in range(800)]
-    result = protect(pa.table(columns), secret="illness", epsilon=0.2, out=tmp_path / "r")
+    result = protect(pa.table(columns), secret="illness", epsilon=0.2, out=tmp_path / "r", mechanism="watchdog")
     assert result.diagnosis is not None
     assert "--drop job" in result.diagnosis
     assert "records a value" in result.diagnosis
 
 
 def test_delta_lets_a_little_through_and_says_how_many_records_breach(people: Path, tmp_path: Path) -> None:
-    strict = protect(people, secret="illness", epsilon=0.5, out=tmp_path / "a").certificate
+    strict = protect(people, secret="illness", epsilon=0.5, out=tmp_path / "a", mechanism="watchdog").certificate
     relaxed = protect(
         people, secret="illness", epsilon=0.5, delta=0.05, epsilon_max=2.5, out=tmp_path / "b"
     ).certificate
@@ -243,7 +240,7 @@ def test_delta_lets_a_little_through_and_says_how_many_records_breach(people: Pa
 
 def test_the_next_batch_is_treated_alike_and_unseen_values_count_as_risky(tmp_path: Path) -> None:
     first = write_csv(tmp_path / "one.csv", clinic(3000))
-    protect(first, secret="illness", epsilon=1.0, out=tmp_path / "one")
+    protect(first, secret="illness", epsilon=1.0, out=tmp_path / "one", mechanism="watchdog")
     columns = clinic(3000, random_state=1)
     columns["ward"][:3] = ["new ward"] * 3
     second = write_csv(tmp_path / "two.csv", columns)
@@ -253,12 +250,14 @@ def test_the_next_batch_is_treated_alike_and_unseen_values_count_as_risky(tmp_pa
     assert "new ward" not in released["ward"]
     assert result.certificate.epsilon == 1.0
     assert result.certificate.attained_epsilon <= 1.0
-    merged_before = set(json.loads(rules.read_text())["merged"])
-    assert merged_before <= set(json.loads((tmp_path / "two" / "private" / "rules.json").read_text())["merged"])
+    assert merged_in(tmp_path / "one")
+    assert set(merged_in(tmp_path / "one")) <= set(merged_in(tmp_path / "two"))
 
 
-def test_a_batch_that_the_rules_alone_would_not_keep_within_epsilon_is_covered(tmp_path: Path) -> None:
-    protect(write_csv(tmp_path / "one.csv", clinic(3000)), secret="illness", epsilon=1.0, out=tmp_path / "one")
+@pytest.mark.parametrize("mechanism", ["watchdog", "optimal"])
+def test_a_batch_that_the_rules_alone_would_not_keep_within_epsilon_is_covered(tmp_path: Path, mechanism: str) -> None:
+    first = write_csv(tmp_path / "one.csv", clinic(3000))
+    protect(first, secret="illness", epsilon=1.0, out=tmp_path / "one", mechanism=mechanism)
     columns = clinic(3000)
     # The wards that were merged now hold one illness only, and nothing else is risky.
     columns["illness"] = [
@@ -276,9 +275,9 @@ def test_a_plan_that_misses_its_epsilon_is_never_written(people: Path, tmp_path:
     from tacit.workflows import planning
 
     protect(people, secret="illness", epsilon=0.5, out=tmp_path / "one")
-    monkeypatch.setattr(planning, "cover", lambda joint, merged, epsilon: np.zeros_like(merged))
-    rules = json.loads((tmp_path / "one" / "private" / "rules.json").read_text())
-    (tmp_path / "rules.json").write_text(json.dumps({**rules, "merged": []}))
+    monkeypatch.setattr(planning, "cover_set", lambda region, merged, most: np.zeros_like(merged))
+    treatment = {"merged": [], "replacement": None}
+    (tmp_path / "rules.json").write_text(json.dumps({**rules_in(tmp_path / "one"), "treatment": treatment}))
     with pytest.raises(NotCertifiedError, match="nothing was written"):
         protect(people, rules=tmp_path / "rules.json", out=tmp_path / "two")
     assert not (tmp_path / "two").exists()
@@ -308,6 +307,20 @@ def test_damaged_rules_are_refused(people: Path, tmp_path: Path, text: str) -> N
         ({"epsilon": 1, "delta": math.nan}, "delta is a probability"),
         ({"epsilon": 1, "epsilon_max": 0.5}, "epsilon_max"),
         ({"epsilon": 1, "replacement": "shred"}, "no replacement 'shred'"),
+        ({"epsilon": 1, "mechanism": "magic"}, "no mechanism 'magic'"),
+        ({"epsilon": 1, "effort": "heroic"}, "no effort 'heroic'"),
+        ({"epsilon": 1, "mechanism": "optimal", "replacement": "merge"}, "leave out one of the two"),
+        ({"epsilon_low": 1}, "--epsilon"),
+        ({"epsilon": 1, "epsilon_low": -1}, "epsilon_low must be"),
+        ({"epsilon": 1, "epsilon_low": math.nan}, "epsilon_low must be"),
+        ({"epsilon_high": math.inf}, "epsilon_high is inf"),
+        ({"epsilon": 1, "epsilon_low": 0.5, "delta": 0.1}, "one epsilon for both sides"),
+        ({"epsilon": 1, "delta": 0.1, "delta_kind": "loss"}, "no kind of delta is called 'loss'"),
+        ({"epsilon": 1, "delta": 0.1, "delta_kind": "egamma", "epsilon_max": 2}, "leave out --epsilon-max"),
+        ({"epsilon": 1, "delta": 0.1, "mechanism": "optimal"}, "one merged set"),
+        ({"epsilon": 1, "delta": 0.1, "also": {"age": 1}}, "takes one secret"),
+        ({"epsilon": 1, "also": {"age": -1}}, "epsilon of age must be"),
+        ({"epsilon": 1, "also": {(): 1}}, "without a column"),
     ],
 )
 def test_wrong_bounds_are_refused(people: Path, tmp_path: Path, words: dict, message: str) -> None:
@@ -362,13 +375,18 @@ def test_nothing_but_a_release_is_ever_overwritten(people: Path, tmp_path: Path)
 
 def test_rules_and_words_that_contradict_them_are_refused(people: Path, tmp_path: Path) -> None:
     protect(people, secret="illness", epsilon=1, out=tmp_path / "one")
-    for words in ({"epsilon": 0.1}, {"secret": "ward"}, {"delta": 0.1}, {"bins": {"age": 3}}):
+    for words in (
+        {"epsilon": 0.1}, {"secret": "ward"}, {"delta": 0.1}, {"bins": {"age": 3}}, {"epsilon_low": 0.1},
+        {"epsilon_high": 0.1}, {"also": {"age": 0.1}}, {"confidence": 0.9},
+    ):  # fmt: skip
         with pytest.raises(ArgumentError, match="leave those out with --rules"):
             protect(people, rules=tmp_path / "one" / "private" / "rules.json", out=tmp_path / "two", **words)
 
 
-def test_what_exceeds_epsilon_in_the_next_batch_is_merged_besides(tmp_path: Path) -> None:
-    protect(write_csv(tmp_path / "one.csv", clinic(3000)), secret="illness", epsilon=0.45, out=tmp_path / "one")
+@pytest.mark.parametrize("mechanism", ["watchdog", "optimal"])
+def test_what_exceeds_epsilon_in_the_next_batch_is_merged_besides(tmp_path: Path, mechanism: str) -> None:
+    first = write_csv(tmp_path / "one.csv", clinic(3000))
+    protect(first, secret="illness", epsilon=0.45, out=tmp_path / "one", mechanism=mechanism)
     batch = write_csv(tmp_path / "two.csv", clinic(3000, random_state=4))
     result = protect(batch, rules=tmp_path / "one" / "private" / "rules.json", out=tmp_path / "two")
     assert result.certificate.mechanism["values_merged_besides"] > 0
@@ -400,13 +418,23 @@ def test_suppression_with_missing_rows_and_delta_is_possible_and_counted_right(t
 
 
 @pytest.mark.parametrize(
-    "change",
-    [{"merged": [-1]}, {"merged": [10_000]}, {"epsilon": -5}, {"replacement": {"at": [0], "p": [0.5]}}, {"delta": 2}],
+    ("part", "change"),
+    [
+        ("treatment", {"merged": [-1]}),
+        ("treatment", {"merged": [10_000]}),
+        ("treatment", {"replacement": {"at": [0], "p": [0.5]}}),
+        ("bounds", {"epsilon_low": -5}),
+        ("bounds", {"epsilon_high": "inf"}),
+        ("bounds", {"epsilon_high": "nan"}),
+        ("bounds", {"delta": 2}),
+        ("bounds", {"delta_kind": "large"}),
+        ("bounds", {"epsilon_max": 0.5}),
+    ],
 )
-def test_rules_that_make_no_sense_are_refused(people: Path, tmp_path: Path, change: dict) -> None:
-    protect(people, secret="illness", epsilon=1, out=tmp_path / "one")
-    rules = json.loads((tmp_path / "one" / "private" / "rules.json").read_text())
-    (tmp_path / "rules.json").write_text(json.dumps({**rules, **change}))
+def test_rules_that_make_no_sense_are_refused(people: Path, tmp_path: Path, part: str, change: dict) -> None:
+    protect(people, secret="illness", epsilon=1, out=tmp_path / "one", mechanism="watchdog")
+    rules = rules_in(tmp_path / "one")
+    (tmp_path / "rules.json").write_text(json.dumps({**rules, part: {**rules[part], **change}}))
     with pytest.raises(SourceError, match="damaged"):
         protect(people, rules=tmp_path / "rules.json", out=tmp_path / "two")
 

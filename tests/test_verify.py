@@ -9,7 +9,7 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from tables_of_people import clinic, read_csv, write_csv
+from tables_of_people import clinic, merged_in, read_csv, rules_in, write_csv
 from tacit import SourceError, protect, verify
 
 
@@ -20,7 +20,8 @@ def people(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def release(people: Path, tmp_path: Path) -> Path:
-    protect(people, secret="illness", epsilon=0.8, out=tmp_path / "release", random_state=0)
+    """One merged set, replaced by draws; mixtures have their own tests."""
+    protect(people, secret="illness", epsilon=0.8, out=tmp_path / "release", mechanism="watchdog", random_state=0)
     return tmp_path / "release"
 
 
@@ -95,10 +96,11 @@ def test_another_original_is_found_out(release: Path, tmp_path: Path) -> None:
 
 
 def test_a_claim_that_is_too_small_is_found_out(release: Path, people: Path) -> None:
-    edit(release, epsilon=0.1, attained_epsilon=0.1)
+    edit(release, epsilon=0.1, epsilon_low=0.1, epsilon_high=0.1, attained_epsilon=0.1)
     assert {"claim in words", "rules belong to the certificate"} <= failed(verify(release, against=people))
-    rules = json.loads((release / "private" / "rules.json").read_text())
-    (release / "private" / "rules.json").write_text(json.dumps({**rules, "epsilon": 0.1}))
+    rules = rules_in(release)
+    bounds = {**rules["bounds"], "epsilon_low": 0.1, "epsilon_high": 0.1}
+    (release / "private" / "rules.json").write_text(json.dumps({**rules, "bounds": bounds}))
     assert {"attained epsilon", "epsilon is kept"} <= failed(verify(release, against=people))
     shutil.rmtree(release / "private")
     assert verify(release, against=people).verdict == "broken"
@@ -117,9 +119,7 @@ def test_an_unprotected_table_with_a_forged_certificate_is_found_out(release: Pa
 
 def test_a_kept_row_that_was_touched_is_found_out(release: Path, people: Path) -> None:
     columns, original = read_csv(release / "data.csv"), read_csv(people)
-    rules = json.loads((release / "private" / "rules.json").read_text())
-    levels = [column["levels"] for column in rules["symbols"]["columns"]]
-    merged = {tuple(levels[c][k] for c, k in enumerate(rules["symbols"]["codes"][m])) for m in rules["merged"]}
+    merged = merged_in(release)
     rows = list(zip(original["age"], original["ward"], original["district"], strict=True))
     at = next(i for i, row in enumerate(rows) if row not in merged)
     columns["district"][at] = "south" if columns["district"][at] != "south" else "east"
@@ -131,9 +131,7 @@ def test_a_kept_row_that_was_touched_is_found_out(release: Path, people: Path) -
 def test_a_replacement_that_remembers_the_secret_is_found_out(release: Path, people: Path) -> None:
     """Merged rows get a merged value chosen by their secret: frequencies look right, the secret shines through."""
     columns, original = read_csv(release / "data.csv"), read_csv(people)
-    rules = json.loads((release / "private" / "rules.json").read_text())
-    levels = [column["levels"] for column in rules["symbols"]["columns"]]
-    merged = [tuple(levels[c][k] for c, k in enumerate(rules["symbols"]["codes"][m])) for m in rules["merged"]]
+    merged = merged_in(release)
     chosen = {secret: merged[k] for k, secret in enumerate(sorted(set(original["illness"])))}
     for i, row in enumerate(zip(original["age"], original["ward"], original["district"], strict=True)):
         if row in merged:
@@ -202,9 +200,7 @@ def test_a_deterministic_replacement_is_checked_exactly(people: Path, tmp_path: 
     out = tmp_path / "r"
     protect(people, secret="illness", epsilon=0.6, out=out, replacement="merge")
     columns, original = read_csv(out / "data.csv"), read_csv(people)
-    rules = json.loads((out / "private" / "rules.json").read_text())
-    levels = [column["levels"] for column in rules["symbols"]["columns"]]
-    merged = [tuple(levels[c][k] for c, k in enumerate(rules["symbols"]["codes"][m])) for m in rules["merged"]]
+    merged = merged_in(out)
     rows = list(zip(original["age"], original["ward"], original["district"], strict=True))
     at = next(i for i, row in enumerate(rows) if row in merged)
     other = next(row for row in merged if row != tuple(columns[n][at] for n in ("age", "ward", "district")))
@@ -217,8 +213,9 @@ def test_a_deterministic_replacement_is_checked_exactly(people: Path, tmp_path: 
 
 def test_too_few_merged_records_to_test_a_draw_are_not_called_checked(tmp_path: Path) -> None:
     table = pa.table({"s": ["a", "a", "b", "b", "a", "b", "a"], "x": ["p", "p", "q", "q", "r", "r", "p"]})
-    protect(table, secret="s", epsilon=0.2, out=tmp_path / "drawn")
-    assert verify(tmp_path / "drawn", against=table).verdict == "not checked"
+    for mechanism in ("watchdog", "optimal"):
+        protect(table, secret="s", epsilon=0.2, out=tmp_path / mechanism, mechanism=mechanism)
+        assert verify(tmp_path / mechanism, against=table).verdict == "not checked"
     protect(table, secret="s", epsilon=0.2, out=tmp_path / "merged", replacement="merge")
     assert verify(tmp_path / "merged", against=table).verdict == "holds"
 
@@ -240,7 +237,7 @@ def test_an_honest_release_is_never_called_broken(tmp_path: Path) -> None:
         if len(set(table["s"].to_pylist())) < 2:
             continue
         words = {"delta": 0.2} if seed % 2 else {}
-        kind = ["resample", "uniform", "merge", "suppress"][seed % 4]
+        kind = ["resample", "uniform", "merge", "suppress", None][seed % 5]
         out = tmp_path / str(seed)
         protect(table, secret="s", epsilon=0.3, out=out, replacement=kind, **words)
         assert verify(out, against=table).verdict != "broken", seed
