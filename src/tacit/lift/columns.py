@@ -258,15 +258,22 @@ def _dealt(labels: Labels, size: int) -> Labels:
     return np.asarray(blocks[labels])
 
 
-def reach_bound(region: Region, *, solve: bool) -> float:
+def reach_bound(region: Region, reach: Vector) -> float:
     """A lower bound on the loss from how sure of a value any output can make one.
 
-    If no output within bounds gives x a probability above c(x), the loss is at least sum p(x) log 1/c(x). With
-    ``solve`` c comes from linear programs over all rows, else from each row by itself.
+    If no output within bounds gives x a probability above c(x), the loss is at least sum p(x) log 1/c(x).
 
     Guarantees
     ----------
     No mechanism within bounds loses less than this, in nats.
+    """
+    return float(region.marginal @ -np.log(np.clip(reach, 1e-300, 1.0)))
+
+
+def reaches(region: Region, *, solve: bool) -> Vector:
+    """Upper bounds on the probability that an output within bounds can give to each value.
+
+    With ``solve`` from linear programs over all rows, else from each row by itself.
     """
     least, most = region.lifts.min(axis=1), region.lifts.max(axis=1)
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -279,4 +286,4 @@ def reach_bound(region: Region, *, solve: bool) -> float:
         pricing = Pricing(region)
         for x in np.flatnonzero(reach < 1):
             reach[x] = min(reach[x], pricing.reach(int(x)))
-    return float(region.marginal @ -np.log(np.clip(reach, 1e-300, 1.0)))
+    return np.asarray(reach)

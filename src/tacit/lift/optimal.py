@@ -13,7 +13,8 @@ from tacit.errors import ArgumentError
 from tacit.lift.alpha import AlphaRegion, two_secrets
 from tacit.lift.assignment import assign
 from tacit.lift.binary import Row, binned, solve_row
-from tacit.lift.columns import Budget, reach_bound, solve_blocks, solve_columns, solve_shares
+from tacit.lift.branching import branch_bound
+from tacit.lift.columns import Budget, reach_bound, reaches, solve_blocks, solve_columns, solve_shares
 from tacit.lift.joint import Joint, Mask, Matrix, Vector
 from tacit.lift.measures import SLACK, Distribution, entropy, log_lift, sides
 from tacit.lift.mixture import Mixture, MixtureChannel, measured, row_stochastic
@@ -50,12 +51,13 @@ class Limits(NamedTuple):
     starts: int
     rows: int
     seconds: float
+    branched: int
 
 
 EFFORTS: dict[str, Limits] = {
-    "low": Limits(20_000, 200, 120, 24, 24, 25, 4, 6, 1, 1.0),
-    "normal": Limits(200_000, 1_000, 300, 40, 40, 300, 12, 12, 4, 5.0),
-    "high": Limits(1_000_000, 2_500, 600, 80, 64, 3_000, 40, 24, 16, 30.0),
+    "low": Limits(20_000, 200, 120, 24, 24, 25, 4, 6, 1, 1.0, 1_500),
+    "normal": Limits(200_000, 1_000, 300, 40, 40, 300, 12, 12, 4, 5.0, 8_000),
+    "high": Limits(1_000_000, 2_500, 600, 80, 64, 3_000, 40, 24, 16, 30.0, 24_000),
 }
 
 
@@ -224,11 +226,15 @@ class Ladder:
         return Mixture(spread.values, spread.outputs, spread.masses, bound)
 
     def _bound(self, types: Region, found: Mixture | None) -> float:
-        """What every mechanism loses, from simpler questions: how sure one can get of a value, and single rows."""
+        """What every mechanism loses: how sure one can get of a value, pieces of the region, and single rows."""
         if types.rank == 1:
             # What the row itself proves is better.
             return 0.0
-        bound = reach_bound(types, solve=types.n <= self.limits.columns)
+        branches = types.n**2 <= self.limits.branched
+        reach = reaches(types, solve=branches or types.n <= self.limits.columns)
+        bound = reach_bound(types, reach)
+        if branches:
+            bound = max(bound, branch_bound(types, reach, most=self.limits.branched))
         for s in self._hardest(types):
             row = Row.of(types, int(s))
             if types.n > self.limits.bins:
