@@ -139,7 +139,6 @@ MORE_TERMS = {
     ),
     "leakage": "The number that a measure gives for a joint.",
     "measure": "A function of a joint that is larger when the release says more about the secret. They are below.",
-    "mechanism": "What makes a channel from a joint and an epsilon: the watchdog.",
     "merged": "A released value is merged if every record that has it gets a replacement instead.",
     "promise": "What epsilon implies for another measure: an upper bound that is proved, not computed on the table.",
     "random_state": (
@@ -148,8 +147,8 @@ MORE_TERMS = {
     ),
     "risky_set": "The released values whose risk is more than epsilon.",
     "rules": (
-        "private/rules.json of a release: which values were merged and what took their place, so that the next batch "
-        "can be treated alike. Only the owner may see it."
+        "private/rules.json of a release: which values were merged or mixed and what took their place, so that the "
+        "next batch can be treated alike. Only the owner may see it."
     ),
     "zero cell": (
         "A pair of secret and released value that never occurs. Its log-lift is -inf: whoever sees the value knows "
