@@ -317,15 +317,15 @@ def _bounded(known: Known, group: Sequence[Entry]) -> Known:
 def _sentence(page: Page, groups: int, why: str) -> str:
     number = len(page.earlier) + 1
     if number == 1:
-        told = _listed(f"{known.epsilon:.4g} nats of {known.name}" for known in page.together)
-        return f"This is the first release in the ledger; it leaks at most {told}."
+        told = _listed(map(_amount, page.together))
+        return f"This is the first release in the ledger; it leaks {told} at most."
     bounded = [known for known in page.together if math.isfinite(known.epsilon)]
     ruled_out = [known for known in page.together if math.isinf(known.epsilon) and known.exact]
     unbounded = [known for known in page.together if math.isinf(known.epsilon) and not known.exact]
     parts = []
     if bounded:
-        told = _listed(f"{known.epsilon:.4g} nats of {known.name}" for known in bounded)
-        parts.append(f"The {number} releases in the ledger leak together at most {told}.")
+        told = _listed(map(_amount, bounded))
+        parts.append(f"The {number} releases in the ledger together leak {told} at most.")
     if ruled_out:
         told = _listed(known.name for known in ruled_out)
         parts.append(
@@ -348,6 +348,13 @@ def _sentence(page: Page, groups: int, why: str) -> str:
             f"{1 - page.beta:.1%} confidence."
         )
     return " ".join(parts)
+
+
+def _amount(known: Known) -> str:
+    side = " (on the side that was bounded)" if known.one_sided else ""
+    if math.isinf(known.epsilon):
+        return f"an unbounded amount of {known.name}"
+    return f"{known.epsilon:.4g} nats of {known.name}{side}"
 
 
 def _listed(words: Iterable[str]) -> str:

@@ -65,7 +65,9 @@ class Together:
     def _view(self, table: Table, columns: Sequence[str], cuts: Iterable[Cut]) -> Table:
         """The table as these columns of it were cut; one object for equal cuts, which is read once."""
         wanted = _cuts_of(columns, cuts)
-        return self._views.setdefault(wanted, cut(table, wanted))
+        if wanted not in self._views:
+            self._views[wanted] = cut(table, wanted)
+        return self._views[wanted]
 
     @cached_property
     def _counted(self) -> tuple[Codes, Vector]:
