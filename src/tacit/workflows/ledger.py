@@ -330,7 +330,7 @@ def _sentence(page: Page, groups: int, why: str) -> str:
         told = _listed(known.name for known in ruled_out)
         parts.append(
             f"The {number} releases in the ledger together rule out a value of {told} for some records, which no "
-            "epsilon bounds, whatever each keeps to by itself."
+            "epsilon bounds, whatever each keeps to by itself. One release of all their columns would keep an epsilon."
         )
     if unbounded:
         told = _listed(known.name for known in unbounded)
