@@ -15,11 +15,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tables_of_people import patients, read_csv, write_csv
+from tables_of_people import merged_in, patients, read_csv, rules_in, write_csv
 from tacit import ArgumentError, Joint, ProtectResult, SourceError, attack, mutual_information, nmil, protect, verify
 from tacit.cli import main
-from tacit.workflows.certifying import NOTHING_POINTWISE, certificate_from
+from tacit.workflows.bounds import Bounds
+from tacit.workflows.certifying import certificate_from
+from tacit.workflows.claims import NOTHING_POINTWISE, readings_of
 from tacit.workflows.learned_release import Ladder, set_risk
+from tacit.workflows.results import plain
 
 RELEASED = ("age", "ward", "district", "income")
 Run = Callable[..., tuple[int, str, str]]
@@ -55,12 +58,6 @@ def failed(result: object) -> set[str]:
     return {check.name for check in result.checks if check.passed is False}  # type: ignore[attr-defined]
 
 
-def merged_values(release: Path) -> set[tuple]:
-    rules = json.loads((release / "private" / "rules.json").read_text())
-    levels = [column["levels"] for column in rules["symbols"]["columns"]]
-    return {tuple(levels[c][k] for c, k in enumerate(rules["symbols"]["codes"][m])) for m in rules["merged"]}
-
-
 def rows_of(columns: dict) -> list[tuple]:
     return [tuple(cell or None for cell in row) for row in zip(*(columns[name] for name in RELEASED), strict=True)]
 
@@ -94,7 +91,7 @@ def test_every_form_of_the_release_says_that_an_estimate_certifies_nothing(
 
 def test_the_attained_epsilon_is_the_counted_risk_of_the_merged_records(folder: Path, protected: ProtectResult) -> None:
     columns = patients()
-    merged = merged_values(folder / "release")
+    merged = set(merged_in(folder / "release"))
     inside = [row in merged for row in rows_of(columns)]
     secrets = sorted(set(columns["illness"]))
     prior = np.array([columns["illness"].count(s) for s in secrets]) / len(inside)
@@ -107,7 +104,7 @@ def test_the_attained_epsilon_is_the_counted_risk_of_the_merged_records(folder: 
 def test_kept_rows_are_unchanged_in_place_and_merged_ones_come_from_their_own_pool(
     folder: Path, protected: ProtectResult
 ) -> None:
-    merged = merged_values(folder / "release")
+    merged = set(merged_in(folder / "release"))
     before, after = rows_of(patients()), rows_of(read_csv(folder / "release" / "data.csv"))
     assert any(row in merged for row in before)
     assert any(row not in merged for row in before)
@@ -283,10 +280,11 @@ def test_a_forged_line_is_found_out(release: Path, folder: Path, changes: dict, 
 
 def test_a_smaller_epsilon_than_the_estimate_is_found_out(release: Path, folder: Path) -> None:
     """Certificate and rules agree with each other on a claim that the kept records do not keep."""
-    rules = json.loads((release / "private" / "rules.json").read_text())
-    (release / "private" / "rules.json").write_text(json.dumps({**rules, "epsilon": 0.5}))
+    rules, sides = rules_in(release), {"epsilon_low": 0.5, "epsilon_high": 0.5}
+    rules["bounds"] |= sides
+    (release / "private" / "rules.json").write_text(json.dumps(rules))
     claim = paper(release)["claim"].replace("for them 0.8 nats", "for them 0.5 nats")
-    edit(release, epsilon=0.5, estimated_epsilon=0.5, claim=claim)
+    edit(release, epsilon=0.5, **sides, estimated_epsilon=0.5, claim=claim)
     wrong = failed(verify(release, against=folder / "people.csv"))
     assert "kept records are within epsilon by the estimate" in wrong
     assert "claim in words" not in wrong
@@ -300,6 +298,10 @@ def test_an_estimate_that_poses_as_exact_is_found_out(release: Path, folder: Pat
 
 def test_a_learned_claim_cannot_pose_as_a_counted_one(release: Path, folder: Path) -> None:
     edit(release, kind="counted", attained_delta=0.0, breach_share=0.0)
+    with pytest.raises(SourceError, match="a counted claim has two readings"):
+        verify(release, against=folder / "people.csv")
+    readings = [plain(reading) for reading in readings_of(paper(release)["attained_epsilon"], Bounds.within(0.8), None)]
+    edit(release, readings=readings)
     with pytest.raises(SourceError, match="a counted claim with estimates"):
         verify(release, against=folder / "people.csv")
     edit(release, estimated_epsilon=None, estimated_exceeding=None)
@@ -315,7 +317,7 @@ def test_another_model_is_found_out(release: Path, folder: Path, tmp_path: Path)
 def test_a_kept_row_that_was_touched_is_found_out(release: Path, folder: Path) -> None:
     import hashlib
 
-    columns, merged = read_csv(release / "data.csv"), merged_values(release)
+    columns, merged = read_csv(release / "data.csv"), merged_in(release)
     at = next(i for i, row in enumerate(rows_of(patients())) if row not in merged)
     columns["district"][at] = "south" if columns["district"][at] != "south" else "east"
     write_csv(release / "data.csv", columns)

@@ -161,12 +161,7 @@ def protect(
         )  # fmt: skip
         asked = Asked(bounds, further_secrets(also), mechanism, effort, replacement, confidence)
     else:
-        settled = (secret, released, bins, delta, epsilon, epsilon_low, epsilon_high, also, confidence, choice)
-        if any(each is not None and each != 0 and each != {} for each in settled):
-            raise ArgumentError(
-                "the rules settle secret, released, bins, all epsilons, delta, confidence and estimator: leave those "
-                "out with --rules"
-            )
+        _refuse_with_rules(secret, released, bins, delta, epsilon, epsilon_low, epsilon_high, also, confidence, choice)
         earlier = Rules.load(rules)
     if choice is not None and asked is not None:
         _refuse_with_learning(asked)
@@ -188,38 +183,52 @@ def protect(
     )
     _check_target(Path(out), question.original.path, overwrite)
     found = counted(question if choice is None else question.uncut(), progress=progress)
-    planned: CountedRelease | LearnedRelease
-    if choice is not None:
-        assert asked is not None
-        learned = learning.learned(found, choice, random_state=_seed(random_state), progress=progress)
-        planned = learned_release(learned, asked.bounds.epsilon, asked.replacement or "resample")
-    else:
-        progress("choosing what to merge", None)
-        if earlier is not None:
-            planned = CountedRelease(found, plan_by_rules(found, earlier))
-        else:
-            assert asked is not None
-            planned = CountedRelease(found, plan(found, asked))
+    planned = _planned(found, asked, earlier, choice, random_state=random_state, progress=progress)
     own = planned.plan if isinstance(planned, CountedRelease) else None
     with book.page(found, own, out, progress=progress) as page, whole_directory(out, overwrite=overwrite) as directory:
         data_file = _write_data(found, planned.rules, directory, keep_secret, random_state, progress)
         progress("certifying", None)
         written = Written(directory / data_file, secrets.token_bytes(32), keep_secret, random_state)
         certificate = replace(planned.certificate(written), composition=page.composition)
+        diagnosis = planned.diagnosis(certificate, max_loss)
+        notes = (*found.question.notes, *planned.remarks(), *page.notes)
         result = ProtectResult(
-            out=str(out),
-            data_file=data_file,
-            certificate=certificate,
-            headline=planned.headline(certificate),
-            diagnosis=planned.diagnosis(certificate, max_loss),
-            curve=planned.curve,
-            before=planned.before,
-            after=planned.after,
-            notes=(*found.question.notes, *planned.remarks(), *page.notes),
-        )
+            str(out), data_file, certificate, planned.headline(certificate), diagnosis, planned.curve, planned.before,
+            planned.after, notes,
+        )  # fmt: skip
         result = _write_papers(result, planned.rules, written.salt, directory)
         page.add(result.certificate)
     return result
+
+
+def _refuse_with_rules(*settled: Any) -> None:
+    """What the rules settle may not be said again."""
+    if any(each is not None and each != 0 and each != {} for each in settled):
+        raise ArgumentError(
+            "the rules settle secret, released, bins, all epsilons, delta, confidence and estimator: leave those out "
+            "with --rules"
+        )
+
+
+def _planned(
+    found: Counted,
+    asked: Asked | None,
+    earlier: Rules | None,
+    choice: learning.Choice | None,
+    *,
+    random_state: int | None,
+    progress: Progress,
+) -> CountedRelease | LearnedRelease:
+    """The release by the rules of an earlier one, or as it was asked for, learned or counted."""
+    if earlier is not None:
+        progress("choosing what to merge", None)
+        return CountedRelease(found, plan_by_rules(found, earlier))
+    assert asked is not None
+    if choice is None:
+        progress("choosing what to merge", None)
+        return CountedRelease(found, plan(found, asked))
+    learned = learning.learned(found, choice, random_state=_seed(random_state), progress=progress)
+    return learned_release(learned, asked.bounds.epsilon, asked.replacement or "resample")
 
 
 def _seed(random_state: int | None) -> int:
