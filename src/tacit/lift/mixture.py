@@ -124,6 +124,8 @@ class MixtureChannel(Channel):
         P(y | x); its rows sum to one.
     outputs : sequence
         What is written for each output: a released value of its own, so that the release keeps the domain.
+    labels : array of int
+        The index of that released value, as `assignment` chose it.
     rung : str
         Which step of the ladder made it: ``watchdog``, ``camouflage``, ``subsets`` or ``optimal``.
     epsilon, epsilon_low, epsilon_high : float
@@ -150,6 +152,7 @@ class MixtureChannel(Channel):
     """
 
     sparse: csr_array
+    labels: Labels
     rung: str
     epsilon: float
     epsilon_low: float

@@ -295,6 +295,7 @@ class Ladder:
         return MixtureChannel(
             sparse,
             outputs,
+            labels=labels,
             rung=name,
             epsilon=epsilon,
             epsilon_low=self.claims[0][1],

@@ -10,7 +10,6 @@ from typing import Any, Literal, get_args
 import numpy as np
 
 from tacit.errors import ArgumentError, NotCertifiedError
-from tacit.lift.assignment import assignment
 from tacit.lift.bounds import watchdog_bound_exact
 from tacit.lift.egamma import egamma_partition
 from tacit.lift.gatekeeping import CertifiedPartition, certified_partition
@@ -163,7 +162,7 @@ def _best(found: Counted, asked: Asked) -> _Choice:
     facts |= {"loss_bound": channel.loss_bound}
     if channel.nmil >= single - WORTH:
         return _merging(found, asked, merged, facts)
-    treatment = Mixing.of(channel.sparse, assignment(channel, found.joint))
+    treatment = Mixing.of(channel.sparse, channel.labels)
     return _Choice(treatment, {**facts, "name": channel.rung, "replacement": MIXTURE, "method": channel.proof})
 
 
@@ -304,8 +303,18 @@ def enough(found: Counted, bounds: Bounds, confidence: float) -> str:
 
 def plan_by_rules(found: Counted, rules: Rules) -> Plan:
     """What an earlier release did, and besides it what is too risky in this table."""
+    if rules.bounds.delta > 0:
+        try:
+            return _by_rules(found, rules, rules.bounds.ceiling)
+        except NotCertifiedError:
+            # This batch spends more than delta where it may exceed epsilon; then it may not.
+            pass
+    return _by_rules(found, rules, (rules.bounds.low, rules.bounds.high))
+
+
+def _by_rules(found: Counted, rules: Rules, sides: tuple[float, float]) -> Plan:
     position = found.symbols.positions_in(rules.symbols)
-    claims = _claims(found, rules.bounds, rules.also)
+    claims = [(found.joint, *sides), *_claims(found, rules.bounds, rules.also)[1:]]
     if isinstance(rules.treatment, Merging):
         treatment, besides = _merged_besides(found, rules.treatment, position, claims)
     else:
