@@ -76,7 +76,7 @@ TERMS: dict[str, str] = {
         "tells is counted and certified; the others are kept as they are, and for them epsilon is an estimate."
     ),
     "ledger": (
-        "A file of the owner that keeps a line for every release of the same people, and from which protect tells what "
+        "A file of the owner that holds the rules of every release of the same people, so that protect can tell what "
         "all of them say together. It is not published."
     ),
     "log_lift": (
