@@ -1,16 +1,24 @@
 """What each rung of the mechanism ladder loses, and how long it takes, from 8 to a million released values.
 
-    .venv/bin/python benchmarks/mechanisms.py [--effort low|normal|high] [--epsilon 0.5] [--largest 1000000]
+    .venv/bin/python benchmarks/mechanisms.py            under five minutes
+    .venv/bin/python benchmarks/mechanisms.py --all      also the rows that take more than half a minute each
+    .venv/bin/python benchmarks/mechanisms.py --sizes 100 1000 --secrets 3 [--epsilon 0.5] [--effort low|normal|high]
 
 Random tables: each P(s|x) is a uniform draw, normalised; P(x) is `uniform` (uniform draws) or `zipf` (1/rank^1.1). NMIL
 is the share of the information in the released values that is lost; the bound says what no mechanism can go below. The
-watchdog is shown as 1 where its merged set breaks epsilon, since it may then release nothing.
+watchdog is shown as 1 where its merged set breaks epsilon, since it may then release nothing. --write puts the rows
+into README.md, where they replace those of the same table. For real tables and peers see mechanisms_on_tables.py.
 """
 
 from __future__ import annotations
 
 import argparse
+import os
+from pathlib import Path
 from time import perf_counter
+
+# Before numpy is there: seconds are of one thread.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 import numpy as np
 
@@ -19,10 +27,22 @@ from tacit.lift.mechanisms import watchdog
 from tacit.lift.mixture import MixtureChannel
 from tacit.lift.optimal import optimal
 
+PAGE = Path(__file__).with_name("README.md")
+MARKS = ("<!-- mechanisms: written by mechanisms.py -->", "<!-- end of mechanisms -->")
+HEAD = (
+    "| values | secrets | P(x) | watchdog | camouflage | subsets | optimal | bound | unchanged | won | seconds |\n"
+    "|---|---|---|---|---|---|---|---|---|---|---|"
+)
 SIZES = (8, 20, 100, 1_000, 10_000, 100_000, 1_000_000)
 SECRETS = (2, 3, 15)
-# More cells than this are not built: a joint and its lifts would take gigabytes.
-MOST_CELLS = 4_000_000
+KINDS = ("uniform", "zipf")
+# Each takes more than half a minute on a busy machine, so that they are run only when asked for.
+SLOW = {
+    *((1_000, n_secrets, kind) for n_secrets in (3, 15) for kind in KINDS),
+    *((10_000, n_secrets, "zipf") for n_secrets in (3, 15)),
+    *((1_000_000, 3, "zipf"), (1_000_000, 15, "uniform"), (1_000_000, 15, "zipf")),
+}
+Key = tuple[int, int, str]
 
 
 def random_joint(kind: str, n_secrets: int, n_released: int) -> Joint:
@@ -39,10 +59,8 @@ def timed(joint: Joint, epsilon: float, rung: str, effort: str) -> tuple[float, 
     return perf_counter() - start, channel
 
 
-def line(kind: str, n_secrets: int, n_released: int, epsilon: float, effort: str) -> str:
-    head = f"| {n_released:,} | {n_secrets} | {kind} |"
-    if n_secrets * n_released > MOST_CELLS:
-        return f"{head} not run: more than {MOST_CELLS:,} cells | | | | | | | |"
+def line(key: Key, epsilon: float, effort: str) -> str:
+    n_released, n_secrets, kind = key
     joint = random_joint(kind, n_secrets, n_released)
     start = perf_counter()
     plain = watchdog(joint, epsilon)
@@ -53,27 +71,47 @@ def line(kind: str, n_secrets: int, n_released: int, epsilon: float, effort: str
         seconds.append(took)
         losses.append(channel.nmil)
     shown = " | ".join(f"{loss:.4f}" for loss in losses)
-    times = " / ".join(f"{each:.2g}" for each in seconds)
+    times = " / ".join(f"{each:.2g}" if each < 99 else f"{each:.0f}" for each in seconds)
     return (
-        f"{head} {shown} | {channel.loss_bound:.4f} ({channel.proof}) | {channel.kept_share:.3f} | "
-        f"{channel.rung} | {times} |"
+        f"| {n_released:,} | {n_secrets} | {kind} | {shown} | {channel.loss_bound:.4f} ({channel.proof}) | "
+        f"{channel.kept_share:.3f} | {channel.rung} | {times} |"
     )
 
 
+def key_of(row: str) -> Key:
+    """Which table a row is of: (values, secrets, P(x))."""
+    cells = [cell.strip() for cell in row.split("|")]
+    return int(cells[1].replace(",", "")), int(cells[2]), cells[3]
+
+
+def rewritten(page: str, lines: list[str]) -> str:
+    """The page with the rows put into its table, in the order of the sizes."""
+    before, rest = page.split(MARKS[0])
+    inside, after = rest.split(MARKS[1])
+    old = [row for row in inside.splitlines() if row.startswith("|")][2:]
+    found = {key_of(row): row for row in [*old, *lines]}
+    order = sorted(found, key=lambda key: (key[1], key[2], key[0]))
+    return "\n".join([f"{before}{MARKS[0]}\n", HEAD, *(found[key] for key in order), f"\n{MARKS[1]}{after}"])
+
+
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--effort", default="normal", choices=["low", "normal", "high"])
     parser.add_argument("--epsilon", type=float, default=0.5)
-    parser.add_argument("--largest", type=int, default=SIZES[-1])
-    arguments = parser.parse_args()
-    print(f"epsilon {arguments.epsilon:g}, effort {arguments.effort}; seconds are of the four rungs\n")
-    print("| values | secrets | P(x) | watchdog | camouflage | subsets | optimal | bound | kept | won | seconds |")
-    print("|---|---|---|---|---|---|---|---|---|---|---|")
-    for n_secrets in SECRETS:
-        for kind in ("uniform", "zipf"):
-            for n_released in SIZES:
-                if n_released <= arguments.largest:
-                    print(line(kind, n_secrets, n_released, arguments.epsilon, arguments.effort), flush=True)
+    parser.add_argument("--sizes", type=int, nargs="*", default=SIZES)
+    parser.add_argument("--secrets", type=int, nargs="*", default=SECRETS)
+    parser.add_argument("--all", action="store_true", help="also what takes more than half a minute a row")
+    parser.add_argument("--write", action="store_true", help="put the rows into README.md")
+    given = parser.parse_args()
+    start, lines = perf_counter(), []
+    print(f"epsilon {given.epsilon:g}, effort {given.effort}; seconds are of the four rungs\n\n{HEAD}")
+    for key in ((size, n, kind) for n in given.secrets for kind in KINDS for size in given.sizes):
+        if key not in SLOW or given.all:
+            lines.append(line(key, given.epsilon, given.effort))
+            print(lines[-1], flush=True)
+    print(f"\n{perf_counter() - start:.0f} s in all")
+    if given.write:
+        PAGE.write_text(rewritten(PAGE.read_text(), lines))
 
 
 if __name__ == "__main__":
