@@ -24,7 +24,7 @@ from tacit.workflows.treatment import Mixing
 
 REPORT = "report.html"
 FORMAT = 2
-RUNGS = ("watchdog", "subsets", "optimal")
+RUNGS = ("watchdog", "camouflage", "subsets", "optimal")
 
 
 @dataclass(frozen=True)
@@ -229,6 +229,8 @@ def _check_kind(made: Certificate) -> None:
         needed = (made.attained_delta, made.breach_share)
         if made.mechanism["replacement"] not in (*HOW, BY_RULES, MIXTURE):
             raise ValueError("a replacement that is not known")
+        if made.mechanism["replacement"] == MIXTURE and "watchdog_nmil" not in made.mechanism:
+            raise ValueError("a mixture says what one merged set would lose")
         names = tuple(reading.name for reading in made.readings)
         if names != ("population", "sample") or not _may_be_read(made.readings[1]):
             raise ValueError("a counted claim has two readings, of the table as population and as sample")
@@ -279,6 +281,12 @@ def bounds_of(certificate: Certificate) -> Bounds:
 def further_of(certificate: Certificate) -> tuple[FurtherSecret, ...]:
     """The further secrets that a certificate claims something of."""
     return tuple(FurtherSecret(each.secret, each.epsilon) for each in certificate.also)
+
+
+def mixes(certificate: Certificate) -> bool:
+    """Whether a certificate is of a mixture, or of a batch treated by the rules of one."""
+    how, name = certificate.mechanism["replacement"], certificate.mechanism["name"]
+    return bool(how == MIXTURE or (how == BY_RULES and name != "watchdog"))
 
 
 def _number(value: Any) -> float | None:

@@ -9,9 +9,9 @@ from tacit.lift.partition import nmil
 from tacit.lift.registry import MEASURES
 from tacit.workflows.agreeing import AGREEMENT, agree, close
 from tacit.workflows.bounds import Attained
-from tacit.workflows.certifying import bounds_of, further_of
+from tacit.workflows.certifying import bounds_of, further_of, mixes
 from tacit.workflows.claims import NOT_PROVED, population_sentence, sample_sentence
-from tacit.workflows.planning import MIXTURE, proof_of
+from tacit.workflows.planning import proof_of
 from tacit.workflows.results import Certificate, Check, MeasureChange
 from tacit.workflows.tabulating import Counted
 
@@ -43,7 +43,7 @@ def checks_of_claim(certificate: Certificate, found: Counted, outputs: Sequence[
 
 def _check_of_loss(certificate: Certificate, found: Counted, merged: Mask) -> list[Check]:
     """What merging loses; that of a mixture takes its rules."""
-    if certificate.mechanism["replacement"] == MIXTURE or certificate.mechanism["name"] != "watchdog":
+    if mixes(certificate):
         return []
     return [close("loss of utility", nmil(found.joint, merged), certificate.utility.nmil)]
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 from tacit.lift.bounds import watchdog_bound_exact
 from tacit.lift.joint import Mask
-from tacit.workflows.agreeing import agree
-from tacit.workflows.certifying import REPORT, bounds_of, file_sha256, further_of, utility_of
+from tacit.workflows.agreeing import AGREEMENT, agree
+from tacit.workflows.certifying import REPORT, bounds_of, file_sha256, further_of, mixes, utility_of
 from tacit.workflows.claims import NOTHING_DRAWN, assumption_of_learned, assumptions_of, randomness_of
 from tacit.workflows.learning import COUNTS, MOST_RECORDS
 from tacit.workflows.planning import MIXTURE
@@ -33,7 +33,7 @@ def checks_of_words(certificate: Certificate, rules: Rules | None) -> list[Check
         bounds=bounds_of(certificate),
         randomness=certificate.randomness,
         also=further_of(certificate),
-        mixture=certificate.mechanism["replacement"] == MIXTURE or (rules is not None and _mixes(rules)),
+        mixture=mixes(certificate) if rules is None else isinstance(rules.treatment, Mixing),
         confidence=certificate.readings[1].confidence if certificate.readings else None,
     )
     if certificate.kind == "learned":
@@ -45,10 +45,6 @@ def checks_of_words(certificate: Certificate, rules: Rules | None) -> list[Check
         Check("randomness", known, "as protect says it" if known else "protect does not say so of such a release"),
         *(_checks_of_origin(certificate) if certificate.kind == "learned" else []),
     ]
-
-
-def _mixes(rules: Rules) -> bool:
-    return isinstance(rules.treatment, Mixing)
 
 
 def _checks_of_origin(certificate: Certificate) -> list[Check]:
@@ -83,6 +79,8 @@ def notes_on_papers(certificate: Certificate, directory: Path, *, owner: bool, a
         notes.append(f"there is no {REPORT} beside the certificate")
     elif certificate.output.get("report_sha256") is None:
         notes.append(f"{REPORT} was not checked: this certificate does not have its fingerprint")
+    if "loss_bound" in certificate.mechanism:
+        notes.append("what the watchdog and the best mechanism would lose was not computed again")
     if against and not owner:
         notes.append("rows and cells unchanged were not checked: it takes private/rules.json")
     return tuple(notes)
@@ -101,5 +99,10 @@ def checks_of_utility(certificate: Certificate, found: Counted, rules: Rules, me
     plain = mechanism.get("plain_watchdog_attains")
     if plain is not None and not agree(watchdog_bound_exact(found.joint, certificate.epsilon), float(plain)):
         wrong.append("plain watchdog attains")
+    # What others would lose is not computed again, but a mixture lies between the least loss and that of one set.
+    if not float(mechanism.get("loss_bound", 0.0)) <= utility.nmil + AGREEMENT:
+        wrong.append("loss bound")
+    if mechanism["replacement"] == MIXTURE and not utility.nmil <= float(mechanism["watchdog_nmil"]) + AGREEMENT:
+        wrong.append("watchdog nmil")
     told = f"differ: {', '.join(wrong)}" if wrong else f"{len(fields(utility)) + len(counted)} numbers recomputed"
     return [Check("what is kept and merged", not wrong, told)]

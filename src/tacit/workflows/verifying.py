@@ -21,7 +21,7 @@ from tacit.tables.symbols import Symbols
 from tacit.tables.table import Table
 from tacit.tables.writing import SUFFIXES, write_table
 from tacit.workflows.bounds import TOLERANCE, Bounds
-from tacit.workflows.certifying import bounds_of, certificate_from, file_sha256, further_of, salted
+from tacit.workflows.certifying import bounds_of, certificate_from, file_sha256, further_of, mixes, salted
 from tacit.workflows.claim_checks import checks_of_claim
 from tacit.workflows.claims import NOTHING_POINTWISE, claim_of, claim_of_learned
 from tacit.workflows.estimates import FILE as ESTIMATES
@@ -29,7 +29,7 @@ from tacit.workflows.learned_release import MODEL
 from tacit.workflows.learned_verifying import checks_of_estimate, checks_of_learned_claim, checks_of_published
 from tacit.workflows.mixture_checks import TOO_UNLIKELY, checks_of_mixture
 from tacit.workflows.paper_checks import checks_of_report, checks_of_utility, checks_of_words, notes_on_papers
-from tacit.workflows.planning import MIXTURE, outputs_of
+from tacit.workflows.planning import outputs_of
 from tacit.workflows.question import Question, ask
 from tacit.workflows.results import Certificate, Check, VerifyResult
 from tacit.workflows.rules import Rules
@@ -271,7 +271,7 @@ def output_joints(opened: Release, seen: Comparison) -> list[Joint]:
     if opened.rules is not None:
         return outputs_of(seen.found, opened.rules)
     joint, pairs = seen.found.joint, seen.pairs
-    if opened.certificate.mechanism["replacement"] == MIXTURE:
+    if mixes(opened.certificate):
         return [Joint.from_counts(_crosstab(pairs.secret, pairs.output, pairs.records))]
     return [pooled(joint, seen.merged)]
 
@@ -314,7 +314,7 @@ def _checks_of_claims(opened: Release, seen: Comparison) -> list[Check]:
         claims = checks_of_claim(certificate, seen.found, output_joints(opened, seen), seen.merged)
     if opened.rules is not None:
         return [*claims, *checks_of_utility(certificate, seen.found, opened.rules, seen.merged)]
-    if certificate.mechanism["replacement"] == MIXTURE or certificate.also:
+    if mixes(certificate) or certificate.also:
         unsure = "the rows do not show how values were mixed; needs private/rules.json"
         return [Check(check.name, None, unsure) for check in claims]
     if int(seen.merged.sum()) != certificate.mechanism["values_merged"]:
@@ -380,7 +380,7 @@ def _checks_of_rows(opened: Release, seen: Comparison) -> list[Check]:
     certificate, found, pairs, merged = opened.certificate, seen.found, seen.pairs, seen.merged
     if opened.rules is not None and isinstance(opened.rules.treatment, Mixing):
         return checks_of_mixture(pairs, found.symbols, seen.outputs, opened.rules, merged)
-    if certificate.mechanism["replacement"] == MIXTURE:
+    if mixes(certificate):
         return [Check("draws follow the rules for every secret", None, "needs private/rules.json")]
     from_merged = merged[pairs.value]
     touched = int(pairs.records[~from_merged & (pairs.value != pairs.output_as_value)].sum())
