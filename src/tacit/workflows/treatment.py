@@ -64,7 +64,7 @@ class Treatment(ABC):
         """P(s, y) from P(s, x)."""
 
     @abstractmethod
-    def loss(self, marginal: Vector, position: Places) -> float:
+    def loss(self, marginal: Vector, position: Places, own: Symbols) -> float:
         """H(X|Y) in nats."""
 
     @abstractmethod
@@ -91,7 +91,7 @@ class Treatment(ABC):
         after = self.push(marginal[None, :], position)[0]
         shifts = [_shift(_by_level(symbols, marginal, j), _by_level(own, after, j)) for j in range(len(cells))]
         return Kept(
-            information=whole - min(max(self.loss(marginal, position), 0.0), whole),
+            information=whole - min(max(self.loss(marginal, position, own), 0.0), whole),
             entropy=whole,
             rows=rows,
             cells=sum(cells) / len(cells),
@@ -140,7 +140,7 @@ class Merging(Treatment):
             output[:, :size] += np.outer(pooled, self.replacement)
         return output
 
-    def loss(self, marginal: Vector, position: Places) -> float:
+    def loss(self, marginal: Vector, position: Places, own: Symbols) -> float:
         """H(X|Y): what is lost is which of the merged values it was."""
         merged = self.touched(position)
         pooled = float(marginal[merged].sum())
@@ -234,11 +234,14 @@ class Mixing(Treatment):
         some = mass > 0
         return values[some].astype(np.int64), outputs[some].astype(np.int64), mass[some]
 
-    def loss(self, marginal: Vector, position: Places) -> float:
-        """H(X|Y)."""
-        _, outputs, mass = self.flows(marginal, position)
-        totals = np.bincount(outputs, mass)
-        return float((mass * np.log(totals[outputs] / mass)).sum())
+    def loss(self, marginal: Vector, position: Places, own: Symbols) -> float:
+        """H(X|Y); a wholly missing value and a suppressed one look the same."""
+        values, outputs, mass = self.flows(marginal, position)
+        outputs = np.append(np.where(own.all_missing, len(own), np.arange(len(own))), len(own))[outputs]
+        pairs, where = np.unique(np.stack([values, outputs]), axis=1, return_inverse=True)
+        both = np.bincount(where.reshape(-1), mass)
+        totals = np.bincount(pairs[1], both)
+        return float((both * np.log(totals[pairs[1]] / both)).sum())
 
     def same(self, marginal: Vector, position: Places, symbols: Symbols, own: Symbols) -> tuple[float, list[float]]:
         """Expected shares, summed over all flows."""
@@ -288,6 +291,8 @@ def treatment_from(data: Mapping[str, Any], size: int) -> Treatment:
     replacement[_places(data["replacement"]["at"], size)] = data["replacement"]["p"]
     if not ((replacement >= 0).all() and abs(replacement.sum() - 1) < SUM_TOLERANCE):
         raise ValueError("the replacement is no distribution")
+    if (replacement[~merged] > 0).any():
+        raise ValueError("the replacement is not of the merged values")
     return Merging(merged, replacement)
 
 
@@ -295,6 +300,8 @@ def _mixing_from(data: Mapping[str, Any], size: int) -> Mixing:
     rows = np.array(_places(data["mixed"], size), dtype=np.int64)
     outputs = np.array(_places(data["outputs"], size + 1), dtype=np.int64)
     p, starts = np.array(data["p"], dtype=np.float64), np.array(data["starts"], dtype=np.int64)
+    if len(np.unique(rows)) < len(rows):
+        raise ValueError("a value is mixed twice")
     lengths = np.diff(starts)
     if starts[0] != 0 or (lengths < 1).any() or not len(p) == len(outputs) == starts[-1] or len(lengths) != len(rows):
         raise ValueError("the channel's parts do not fit together")
