@@ -97,7 +97,8 @@ def assumptions_of(
     outside = (
         "the claim is an estimate"
         if confidence is None
-        else f"there is a proof, if the records are a random sample of them: {confidence:.1%} confidence, asked once"
+        else "there is a proof, if the records are a random sample of them: "
+        f"{percent(confidence)} confidence, asked once"
     )
     texts = [
         f"The table is the population: probabilities are its shares. For people outside it {outside}.",
@@ -167,13 +168,18 @@ def population_sentence(attained: float, bounds: Bounds) -> str:
     return f"{start}: no log-lift of the release is {side} {attained:.4g} nats."
 
 
+def percent(confidence: float) -> str:
+    """A confidence in words, rounded down: it never says more than was asked."""
+    return f"{math.floor(confidence * 1e3 + 1e-9) / 10:.1f}%"
+
+
 def sample_sentence(reading: Reading, bounds: Bounds) -> str:
     """The second reading in plain words, where it is proved."""
     low = "" if math.isinf(bounds.low) else f"below -{bounds.low:g} nats or "
     return (
-        f"If the records are a random sample, then with {reading.confidence:.1%} confidence no log-lift of such a "
-        f"release of the people they were drawn from is {low}above {bounds.high:g} nats. {reading.records_to_choose:,} "
-        f"records, dealt by a fingerprint of the counts, chose which values to keep, and the other "
+        f"If the records are a random sample, then with {percent(reading.confidence or 0.0)} confidence no log-lift of "
+        f"such a release of the people they were drawn from is {low}above {bounds.high:g} nats. "
+        f"{reading.records_to_choose:,} records, dealt by a fingerprint of the counts, chose which values to keep, and the other "
         f"{reading.records_to_prove:,} proved it; values that were never seen count as merged."
     )
 
