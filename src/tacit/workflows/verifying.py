@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import tempfile
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -379,7 +380,12 @@ def _merged(opened: Release, found: Counted, pairs: Pairs) -> Mask:
 def _checks_of_rows(opened: Release, seen: Comparison) -> list[Check]:
     certificate, found, pairs, merged = opened.certificate, seen.found, seen.pairs, seen.merged
     if opened.rules is not None and isinstance(opened.rules.treatment, Mixing):
-        return checks_of_mixture(pairs, found.symbols, seen.outputs, opened.rules, merged)
+        rules, outputs = opened.rules, seen.outputs
+        further = [
+            replace(checks_of_mixture(each, found.symbols, outputs, rules, merged)[-1], name=f"draws ignore {name}")
+            for name, each in _further_pairs(opened, seen)
+        ]
+        return [*checks_of_mixture(pairs, found.symbols, outputs, rules, merged), *further]
     if mixes(certificate):
         return [Check("draws follow the rules for every secret", None, "needs private/rules.json")]
     from_merged = merged[pairs.value]
@@ -389,18 +395,35 @@ def _checks_of_rows(opened: Release, seen: Comparison) -> list[Check]:
     strayed[known] = from_merged[known] & ~merged[pairs.output_as_value[known]]
     stray = int(pairs.records[strayed].sum())
     kept = float(found.joint.marginal[~merged].sum())
+    drawn = certificate.mechanism["replacement"] not in ("merge", "suppress")
     return [
         Check(
             "kept records are unchanged", touched == 0, f"{kept:.1%} of the weight is kept; {touched:,} records differ"
         ),
         Check("merged records stay apart", stray == 0, f"{stray:,} merged records carry a kept value"),
-        _independence(pairs, from_merged, drawn=certificate.mechanism["replacement"] not in ("merge", "suppress")),
+        _independence(pairs, merged, drawn=drawn),
+        *(
+            _independence(each, merged, drawn=drawn, name=f"replacement ignores {name}")
+            for name, each in _further_pairs(opened, seen)
+        ),
     ]
 
 
-def _independence(pairs: Pairs, from_merged: Mask, *, drawn: bool) -> Check:
+def _further_pairs(opened: Release, seen: Comparison) -> Iterator[tuple[str, Pairs]]:
+    """The rows beside each further secret: draws that ignore one secret may tell another."""
+    for columns in seen.question.also:
+        secrets = seen.found.counts.symbols(columns)[0]
+        yield (
+            ", ".join(columns),
+            paired(seen.question.table, opened.data, secrets=secrets, values=seen.found.symbols, outputs=seen.outputs),
+        )
+
+
+def _independence(
+    pairs: Pairs, merged: Mask, *, drawn: bool, name: str = "replacement ignores secret and value"
+) -> Check:
     """Among merged records the new value must not depend on the secret, nor on the value it replaced."""
-    name = "replacement ignores secret and value"
+    from_merged = merged[pairs.value]
     if len(np.unique(pairs.output[from_merged])) < 2:
         return Check(name, True, "merged records all look the same")
     if not drawn:

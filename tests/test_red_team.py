@@ -1,0 +1,50 @@
+"""Attacks on releases that once got through."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from tacit import protect, verify
+
+
+@pytest.fixture(scope="module")
+def people(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    rng = np.random.default_rng(0)
+    n = 4_000
+    race, sex = rng.choice(["a", "b", "c"], n, p=[0.5, 0.3, 0.2]), rng.choice(["m", "f"], n)
+    job = np.where(rng.random(n) < 0.35, np.char.add("j", race), rng.choice(["j1", "j2", "j3", "j4"], n))
+    age = np.where((rng.random(n) < 0.3) & (sex == "m"), "old", rng.choice(["young", "mid", "old"], n))
+    path = tmp_path_factory.mktemp("people") / "people.csv"
+    pd.DataFrame({"race": race, "sex": sex, "job": job, "age": age}).to_csv(path, index=False)
+    return path
+
+
+def _sorted_by_sex(release: Path, original: Path) -> None:
+    """Deal the outputs of the records of each race and value anew, so that they tell the sex and nothing of the race."""
+    people, data = pd.read_csv(original), pd.read_csv(release / "data.csv")
+    dealt = data.copy()
+    for rows in people.groupby(["race", "job", "age"]).indices.values():
+        outputs = sorted(map(tuple, data.iloc[rows].to_numpy()))
+        by_sex = rows[np.argsort(people["sex"].to_numpy()[rows], kind="stable")]
+        dealt.iloc[by_sex] = outputs
+    dealt.to_csv(release / "data.csv", index=False)
+    certificate = json.loads((release / "certificate.json").read_text("utf-8"))
+    certificate["output"]["sha256"] = hashlib.sha256((release / "data.csv").read_bytes()).hexdigest()
+    (release / "certificate.json").write_text(json.dumps(certificate), "utf-8")
+
+
+@pytest.mark.parametrize("mechanism", ["optimal", "watchdog"])
+def test_draws_that_tell_a_further_secret_are_found_out(people: Path, tmp_path: Path, mechanism: str) -> None:
+    release = tmp_path / "release"
+    protect(people, secret="race", epsilon=0.4, also={"sex": 0.3}, mechanism=mechanism, out=release)  # type: ignore[arg-type]
+    assert verify(release, against=people).verdict == "holds"
+    _sorted_by_sex(release, people)
+    result = verify(release, against=people)
+    assert result.verdict == "broken"
+    assert [check.name.split()[-1] for check in result.checks if check.passed is False] == ["sex"]
