@@ -251,7 +251,7 @@ def test_a_channel_that_was_edited_is_found_out(release: Path, folder: Path) -> 
         ({"utility": {"rows_unchanged": 1.0}}, "what is kept and merged"),
         ({"utility": {"nmil": 0.0}}, "what is kept and merged"),
         ({"mechanism": {"values_merged": 1}}, "what is kept and merged"),
-        ({"mechanism": {"records_merged": 0.01}}, "records merged"),
+        ({"mechanism": {"records_merged": 0.01}}, "records mixed"),
         ({"mechanism": {"plain_watchdog_attains": 5.0}}, "what is kept and merged"),
         # These two are not computed again: only what cannot be is found out.
         ({"mechanism": {"loss_bound": 0.9}}, "what is kept and merged"),

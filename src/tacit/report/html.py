@@ -198,7 +198,7 @@ def _protect(result: ProtectResult, unit: str) -> dict[str, Any]:
     certificate, estimated = result.certificate, result.certificate.kind == "learned"
     # What was learned of few records, told finely enough, is a fingerprint of their secrets.
     curve = () if estimated else words.by_epsilon(result.curve)
-    place = None if words.is_mixture(certificate) else words.place_of(curve, certificate.epsilon)
+    place = words.place_of(curve, certificate.epsilon) if words.on_curve(certificate) else None
     mark = (certificate.attained_epsilon, certificate.utility.nmil)
     lines = [(certificate.epsilon, f"epsilon {numbers.setting(certificate.epsilon)}")]
     layers = [Layer("before", result.before), Layer("after", result.after, "outline")]

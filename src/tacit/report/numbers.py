@@ -46,7 +46,7 @@ _INFORMATION: Mapping[type, frozenset[str]] = {
     RiskyValue: frozenset({"log_lift", "risk", "contributions"}),
     ColumnLeak: frozenset({"alone", "alone_null", "given_others", "given_others_null", "left_out"}),
     CurvePoint: frozenset({"epsilon", "attained", "utility", "leakage"}),
-    Suggestion: frozenset({"epsilon"}),
+    Suggestion: frozenset({"epsilon", "mixture_epsilon"}),
     MeasureChange: frozenset({"before", "after", "promise"}),
     Utility: frozenset({"mutual_information", "entropy"}),
     Certificate: frozenset(

@@ -121,8 +121,8 @@ def _protect(result: ProtectResult, unit: str) -> Parts:
         yield _line(f"Why: {printable(result.diagnosis)}", style="yellow")
     yield _protect_facts(result, unit)
     yield from _changes(certificate)
-    if words.is_mixture(certificate):
-        yield _heading("What one merged set, the watchdog, would cost instead")
+    if not (learned or words.on_curve(certificate)):
+        yield _heading("What one merged set, the plain watchdog, would cost instead")
         yield _curve_table(result.curve, unit, None)
     else:
         yield _heading(f"What it costs, and what another epsilon would cost{' (estimate)' if learned else ''}")

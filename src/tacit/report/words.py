@@ -55,6 +55,9 @@ _TONES: dict[str, Tone] = {
     "certified in part": "doubt",
 }
 
+# A bound on the loss below this share is shown as 0%, which says nothing.
+_WORTH_TELLING = 5e-4
+
 PLUG_IN = "These are plug-in numbers: exact for this table; for a larger population, estimates that are biased upwards."
 
 ESTIMATE = (
@@ -178,6 +181,12 @@ def is_mixture(certificate: Certificate) -> bool:
     return str(certificate.mechanism["name"]) != "watchdog"
 
 
+def on_curve(certificate: Certificate) -> bool:
+    """Whether the release is a point of the plain watchdog's trade-off."""
+    proved = any(reading.name == "sample" and reading.confidence for reading in certificate.readings)
+    return not (is_mixture(certificate) or proved or certificate.delta > 0)
+
+
 def is_symmetric(certificate: Certificate) -> bool:
     """Whether both sides have one bound."""
     return certificate.epsilon_low == certificate.epsilon_high
@@ -206,8 +215,9 @@ def mechanism(certificate: Certificate) -> str:
     what = "several sets of values are merged" if made_by["name"] == "subsets" else "values are mixed"
     gain = ""
     if "watchdog_nmil" in made_by:
-        best = f"no mechanism loses less than {share(made_by['loss_bound'])}"
-        gain = f". One merged set, the watchdog, would lose {share(made_by['watchdog_nmil'])}; {best}"
+        gain = f". One merged set, the watchdog, would lose {share(made_by['watchdog_nmil'])}"
+        if made_by["loss_bound"] >= _WORTH_TELLING:
+            gain += f"; no mechanism loses less than {share(made_by['loss_bound'])}"
     return f"{made_by['name']}: {what}{gain}"
 
 

@@ -17,6 +17,7 @@ from tacit.lift import shuffles
 from tacit.lift.funnel import Funnel, funnel
 from tacit.lift.joint import Joint, Vector
 from tacit.lift.measures import risk
+from tacit.lift.optimal import optimal
 from tacit.workflows import findings, learning
 from tacit.workflows.learned_findings import with_learned
 from tacit.workflows.question import Bins, Names, ask
@@ -32,6 +33,9 @@ from tacit.workflows.tabulating import Counted, Progress, checked_epsilon, check
 
 RISKIEST = 20
 CURVE_POINTS = 200
+# Epsilons tried for the suggestion of a mixture, and the cells up to which trying a few of them goes unnoticed.
+MIXED_EPSILONS = (0.0, 0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 1.0, 1.5, 2.0)
+MOST_CELLS_MIXED = 10_000
 
 
 def audit(
@@ -179,7 +183,7 @@ def findings_of(
         riskiest=findings.riskiest(joint, table, found.symbols, n=RISKIEST, evidence=found.evidence),
         column_leaks=findings.column_leaks(joint, table, groups, null),
         curve=curve_points(curve),
-        suggestion=suggestion(curve, max_loss=max_loss),
+        suggestion=suggestion(curve, max_loss=max_loss, joint=joint),
         notes=(*found.question.notes, *_cautions(found)),
         random_state=random_state,
         tacit_version=__version__,
@@ -265,28 +269,59 @@ def curve_points(curve: Funnel) -> tuple[CurvePoint, ...]:
     )
 
 
-def suggestion(curve: Funnel, *, max_loss: float) -> Suggestion:
-    """The smallest epsilon attained at a loss of at most ``max_loss``."""
+def suggestion(curve: Funnel, *, max_loss: float, joint: Joint | None = None) -> Suggestion:
+    """The smallest epsilon at a loss of at most ``max_loss``: of one merged set and, given a joint, of mixing."""
     affordable = np.flatnonzero(np.asarray(curve.nmil) <= max_loss)
     attained = np.asarray(curve.attained)[affordable]
+    mixture = _affordable_mixture(joint, max_loss) if joint is not None else None
     if not len(affordable) or not np.isfinite(attained).any():
-        return Suggestion(
-            max_loss,
-            None,
-            None,
-            f"No finite epsilon is attained by merging one set of values at a loss of {max_loss:.0%} or less. Mixing "
-            "values loses less, and tacit protect says how much; or drop or cut the column that leaks most.",
+        advice = (
+            "No finite epsilon is attained by merging one set of values (--mechanism watchdog) at a loss of "
+            f"{max_loss:.0%} or less."
         )
+        if mixture is None:
+            advice += (
+                " Mixing values loses less, and tacit protect says how much; or drop or cut the column that leaks most."
+            )
+        return _with_mixture(Suggestion(max_loss, None, None, advice), mixture)
     best = int(affordable[int(np.argmin(attained))])
     # Rounded up, so that asking for the number shown gives what is shown.
     epsilon = math.ceil(float(curve.attained[best]) * 1e4) / 1e4
     loss = float(curve.nmil[best])
-    return Suggestion(
-        max_loss,
-        epsilon,
-        loss,
-        f"With --epsilon {epsilon:g} a release loses {loss:.1%} of its information or less ({max_loss:.0%} tolerated).",
+    if mixture is None:
+        tolerated = f"({max_loss:.0%} tolerated)"
+        advice = f"With --epsilon {epsilon:g} a release loses {loss:.1%} of its information or less {tolerated}."
+    else:
+        advice = f"One merged set (--mechanism watchdog) loses {loss:.1%} with --epsilon {epsilon:g}."
+    return _with_mixture(Suggestion(max_loss, epsilon, loss, advice), mixture)
+
+
+def _with_mixture(found: Suggestion, mixture: tuple[float, float] | None) -> Suggestion:
+    if mixture is None:
+        return found
+    epsilon, loss = mixture
+    start = (
+        f"With --epsilon {epsilon:g} a release loses {loss:.1%} of its information ({found.max_loss:.0%} tolerated)."
     )
+    return replace(found, mixture_epsilon=epsilon, mixture_nmil=loss, sentence=f"{start} {found.sentence}")
+
+
+def _affordable_mixture(joint: Joint, max_loss: float) -> tuple[float, float] | None:
+    """The smallest of a few epsilons whose best release loses at most so much, and what it loses; None if none does.
+
+    Only for joints that take no noticeable time; a larger epsilon never loses more, so that halving finds it.
+    """
+    if joint.matrix.size > MOST_CELLS_MIXED:
+        return None
+    low, high, best = 0, len(MIXED_EPSILONS), None
+    while low < high:
+        middle = (low + high) // 2
+        loss = optimal(joint, MIXED_EPSILONS[middle], effort="low").nmil
+        if loss <= max_loss:
+            high, best = middle, (MIXED_EPSILONS[middle], loss)
+        else:
+            low = middle + 1
+    return best
 
 
 def _check_targets(table: Path | None, *, scores: str | Path | None, save_model: str | Path | None) -> None:

@@ -32,7 +32,11 @@ def checks_of_claim(certificate: Certificate, found: Counted, outputs: Sequence[
         ),
         close("delta", attained.delta, certificate.attained_delta),
         close("records that breach epsilon", attained.breach_share, certificate.breach_share),
-        close("records merged", float(found.joint.marginal[merged].sum()), certificate.mechanism["records_merged"]),
+        close(
+            f"records {'mixed' if mixes(certificate) else 'merged'}",
+            float(found.joint.marginal[merged].sum()),
+            certificate.mechanism["records_merged"],
+        ),
         *_check_of_loss(certificate, found, merged),
         *_checks_of_measures(certificate, found, output),
         *_checks_of_further(certificate, outputs[1:]),

@@ -17,8 +17,8 @@ NO_LEAK_DETECTED = "No leak was detected by the estimator, which is no proof tha
 _NOT_TESTED = "Whether the saved model is right about these records was not tested."
 NOTHING_DRAWN = "None: the mechanism is deterministic."
 NOT_PROVED = (
-    "If the table is a sample, nothing is proved of the people it was drawn from: counted shares err, and a third of "
-    "such claims or more may be false of them. tacit protect --confidence 0.95 asks for a proof."
+    "If the table is a sample, nothing is proved of the people it was drawn from: counted shares err, and in "
+    "simulations 10 to 88% of such claims were false of them. tacit protect --confidence 0.95 asks for a proof."
 )
 HOW = {
     "resample": "replaced by draws from their own pool",
@@ -179,8 +179,8 @@ def sample_sentence(reading: Reading, bounds: Bounds) -> str:
     return (
         f"If the records are a random sample, then with {percent(reading.confidence or 0.0)} confidence no log-lift of "
         f"such a release of the people they were drawn from is {low}above {bounds.high:g} nats. "
-        f"{reading.records_to_choose:,} records, dealt by a fingerprint of the counts, chose which values to keep, and the other "
-        f"{reading.records_to_prove:,} proved it; values that were never seen count as merged."
+        f"{reading.records_to_choose:,} records, dealt by a fingerprint of the counts, chose which values to keep, and "
+        f"the other {reading.records_to_prove:,} proved it; values that were never seen count as merged."
     )
 
 

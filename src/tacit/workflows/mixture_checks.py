@@ -163,10 +163,15 @@ def checks_of_mixture(pairs: Pairs, values: Symbols, outputs: Symbols, rules: Ru
     by_output, power = draws.outputs_p_value()
     worst = min(by_cell, by_output)
     if worst > TOO_UNLIKELY and not power:
-        few = int(pairs.records[touched[pairs.value]].sum())
+        mixed = touched[pairs.value]
+        few, spread = int(pairs.records[mixed].sum()), len(np.unique(pairs.value[mixed]))
         return [
             *checks,
-            Check(name, None, f"{few:,} mixed records are too few to tell; --replacement merge can be checked"),
+            Check(
+                name,
+                None,
+                f"{few:,} mixed records of {spread:,} values are too few to tell; --replacement merge can be checked",
+            ),
         ]
     told = f"p-value {worst:.2g}; below {TOO_UNLIKELY:g} they would be called others"
     return [*checks, Check(name, worst > TOO_UNLIKELY, told)]

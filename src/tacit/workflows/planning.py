@@ -36,7 +36,7 @@ MOST_STEPS = 2_000
 # A mixture is worth its chance only if it loses less by this, as a share of the information.
 WORTH = 1e-6
 # Where too few records prove what was asked, epsilons this much larger each are tried for a hint.
-STEP, LARGEST_HINT, WORTH_KEEPING = 1.15, 2.0, 0.1
+STEP, LARGEST_HINT, WORTH_KEEPING, WORTH_TELLING = 1.15, 2.0, 0.1, 0.01
 # How many times as many records are tried for the number that would do.
 FACTORS = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000)
 
@@ -131,6 +131,10 @@ def plan(found: Counted, asked: Asked) -> Plan:
         choice = _proved(found, asked, asked.confidence)
     elif asked.bounds.delta > 0:
         choice = _relaxed(found, asked)
+        if not asked.merges:
+            # A mixture that never passes epsilon may lose less than a merged set that sometimes does.
+            strict = _best(found, replace(asked, bounds=Bounds.within(asked.bounds.epsilon)))
+            choice = min((choice, strict), key=lambda each: _information_lost(found, each.treatment))
     else:
         choice = _best(found, asked)
     rules = Rules(
@@ -143,6 +147,10 @@ def plan(found: Counted, asked: Asked) -> Plan:
         also=asked.also,
     )
     return _applied(found, rules, choice.made_by, choice.proof)
+
+
+def _information_lost(found: Counted, treatment: Treatment) -> float:
+    return treatment.loss(found.joint.marginal, np.arange(len(found.symbols)), found.symbols)
 
 
 def _claims(found: Counted, bounds: Bounds, also: Sequence[FurtherSecret]) -> list[tuple[Joint, float, float]]:
@@ -268,13 +276,18 @@ def _too_few(found: Counted, bounds: Bounds, confidence: float) -> str:
         "any release that keeps a value, so nothing was written."
     )
     hint = ""
+    upwards = _share_kept(found, proof_of(found.table, Bounds(np.inf, bounds.high), confidence))
+    if np.isfinite(bounds.low) and upwards >= WORTH_TELLING:
+        hint = (
+            f" They can certify {bounds.high:g} nats of how much likelier a secret may become, and nothing of how much "
+            f"less likely, keeping {upwards:.1%} of the records (--epsilon-high)."
+        )
     wider = bounds
     while bounds.symmetric and wider.epsilon <= LARGEST_HINT:
         wider = Bounds.within(float(f"{wider.epsilon * STEP + 1e-3:.2g}"))
         kept = _share_kept(found, proof_of(found.table, wider, confidence))
-        if kept > 0:
-            hint = f" They can certify {wider.epsilon:g} nats, keeping {kept:.1%} of the records (--epsilon)."
         if kept >= WORTH_KEEPING:
+            hint += f" They can certify {wider.epsilon:g} nats both ways, keeping {kept:.1%} of them (--epsilon)."
             break
     return text + hint + enough(found, bounds, confidence)
 
@@ -296,9 +309,11 @@ def enough(found: Counted, bounds: Bounds, confidence: float) -> str:
         kept = _share_kept(found, proof_of(found.table * factor, bounds, confidence))
         if kept >= wanted:
             return (
-                f" About {records * factor:,} records like these would keep {kept:.0%} of them." if factor > 1 else ""
+                f" About {records * factor:,} records like these would keep {kept:.0%} of the records."
+                if factor > 1
+                else ""
             )
-    return f" Even {records * FACTORS[-1]:,} records like these would keep less than {wanted:.0%} of them."
+    return f" Even {records * FACTORS[-1]:,} records like these would keep less than {wanted:.0%} of the records."
 
 
 def plan_by_rules(found: Counted, rules: Rules) -> Plan:

@@ -23,7 +23,7 @@ from tacit.tables.writing import suffix_for, whole_directory, write_table
 from tacit.workflows import findings, learning
 from tacit.workflows.auditing import curve_points, suggestion
 from tacit.workflows.bounds import TOLERANCE, DeltaKind, asked_bounds, further_secrets
-from tacit.workflows.certifying import REPORT, Written, certificate_of, file_sha256
+from tacit.workflows.certifying import REPORT, Written, certificate_of, file_sha256, mixes
 from tacit.workflows.estimates import FILE as ESTIMATES
 from tacit.workflows.learned_release import MODEL, LearnedRelease, learned_release
 from tacit.workflows.ledger import Ledger
@@ -35,6 +35,8 @@ from tacit.workflows.rules import Rules
 from tacit.workflows.tabulating import Counted, Progress, checked_loss, counted, silent
 from tacit.workflows.treatment import Replacement
 
+# A bound on the loss below this share says nothing worth a sentence.
+WORTH_TELLING = 5e-4
 # What scikit-learn and JAX both take for a seed.
 SEED_BITS = 31
 
@@ -161,7 +163,10 @@ def protect(
         )  # fmt: skip
         asked = Asked(bounds, further_secrets(also), mechanism, effort, replacement, confidence)
     else:
-        _refuse_with_rules(secret, released, bins, delta, epsilon, epsilon_low, epsilon_high, also, confidence, choice)
+        _refuse_with_rules(
+            secret, released, bins, delta, epsilon, epsilon_low, epsilon_high, also, confidence, choice, replacement,
+            mechanism != "auto", effort != "normal", delta_kind != "mass", math.isfinite(epsilon_max),
+        )  # fmt: skip
         earlier = Rules.load(rules)
     if choice is not None and asked is not None:
         _refuse_with_learning(asked)
@@ -205,8 +210,8 @@ def _refuse_with_rules(*settled: Any) -> None:
     """What the rules settle may not be said again."""
     if any(each is not None and each != 0 and each != {} for each in settled):
         raise ArgumentError(
-            "the rules settle secret, released, bins, all epsilons, delta, confidence and estimator: leave those out "
-            "with --rules"
+            "the rules settle secret, released, bins, all epsilons, delta, mechanism, replacement, confidence and "
+            "estimator: leave those out with --rules"
         )
 
 
@@ -369,12 +374,15 @@ def _mixture_note(made_by: Mapping[str, Any], found: Counted, rules: Rules) -> s
     """Which rung it is, and what it gains over the watchdog."""
     kept = rules.treatment.kept(found.joint.marginal, found.symbols, rules.symbols)
     lost = 1 - kept.information / kept.entropy if kept.entropy > 0 else 0.0
-    bound = made_by["loss_bound"]
-    best = "no mechanism loses less" if made_by["method"] == "exact" else f"no mechanism loses less than {bound:.2%}"
+    best = ""
+    if made_by["loss_bound"] >= WORTH_TELLING:
+        least = "" if made_by["method"] == "exact" else f" than {made_by['loss_bound']:.2%}"
+        best = f"; no mechanism loses less{least}"
+    stands = "one of several" if rules.treatment.drawn else "all values that were merged with it"
     return (
         f"the mechanism is '{made_by['name']}' (effort {made_by['effort']}): it loses {lost:.2%} of the information "
-        f"where one merged set, the watchdog, would lose {made_by['watchdog_nmil']:.2%}; {best}. A released value "
-        f"stands for a mixture of values; no column's shares move by more than {kept.column_shift:.1%}"
+        f"where one merged set, the watchdog, would lose {made_by['watchdog_nmil']:.2%}{best}. A released value stands "
+        f"for {stands}; no column's shares move by more than {kept.column_shift:.1%}"
     )
 
 
@@ -382,19 +390,28 @@ def _headline(certificate: Certificate) -> str:
     utility = certificate.utility
     same = (
         f"{utility.rows_unchanged:.1%} of the records stay as they were"
-        if certificate.mechanism["replacement"] == MIXTURE
+        if mixes(certificate)
         else f"{1 - certificate.mechanism['records_merged']:.1%} of the records are not merged"
     )
     cost = f"{same}, {utility.nmil:.1%} of the information is lost."
     if certificate.delta == 0:
-        attained, asked = f"{certificate.attained_epsilon:.4g} nats", f"{certificate.epsilon:g} nats"
-        return f"The release leaks at most {attained} ({asked} were asked): {cost}"
+        return f"The release leaks at most {_leaks(certificate)}: {cost}"
     excess = "except with probability" if certificate.delta_kind == "mass" else "but for an excess of probability of"
     return (
         f"The release leaks at most {certificate.epsilon:g} nats {excess} "
         f"{certificate.attained_delta:.3g} ({certificate.delta:g} allowed), and {certificate.breach_share:.1%} of the "
         f"records exceed it for some secret: {cost}"
     )
+
+
+def _leaks(certificate: Certificate) -> str:
+    """What is attained and what was asked, of the sides that are bounded."""
+    low, high, attained = certificate.epsilon_low, certificate.epsilon_high, certificate.attained_epsilon
+    if low == high:
+        return f"{attained:.4g} nats ({high:g} nats were asked)"
+    if math.isinf(low):
+        return f"{attained:.4g} nats upwards ({high:g} nats were asked, and no bound downwards)"
+    return f"{attained:.4g} nats ({high:g} nats were asked upwards, {low:g} nats downwards)"
 
 
 def _diagnosis(found: Counted, certificate: Certificate, curve: Funnel, max_loss: float) -> str | None:
@@ -409,8 +426,10 @@ def _diagnosis(found: Counted, certificate: Certificate, curve: Funnel, max_loss
             break
         without = Joint.from_counts(np.stack([np.bincount(group.others, weights=row) for row in found.table]))
         gains.append((float(without.marginal[risk(without) <= certificate.epsilon].sum()), group.name))
-    start = "Every record was" if merged > 1 - 1e-12 else f"{merged:.1%} of the records were"
-    text = f"{start} merged: at epsilon {certificate.epsilon:g} nats hardly any value is safe on its own."
+    start = "Every record was merged" if merged > 1 - 1e-12 else f"{merged:.1%} of the records were merged"
+    if mixes(certificate):
+        start = f"{certificate.utility.nmil:.1%} of the information is lost"
+    text = f"{start}: at epsilon {certificate.epsilon:g} nats hardly any value is safe on its own."
     if gains and max(gains)[0] > 1 - merged + 0.01:
         share, name = max(gains)
         text += f" Leaving out column '{name}' makes {share:.1%} of the records safe (--drop {name})."
@@ -418,6 +437,6 @@ def _diagnosis(found: Counted, certificate: Certificate, curve: Funnel, max_loss
     if per_value < 20:
         text += f" There are only {per_value:.1f} records a value: cut columns more coarsely (--bins)."
     hint = suggestion(curve, max_loss=max_loss)
-    if hint.epsilon is not None and hint.epsilon > certificate.epsilon:
+    if hint.epsilon is not None and hint.epsilon > certificate.epsilon and not mixes(certificate):
         text += f" {hint.sentence}"
     return text

@@ -188,12 +188,18 @@ class CurvePoint:
 
 @dataclass(frozen=True)
 class Suggestion:
-    """The smallest epsilon whose loss stays within what was tolerated."""
+    """The smallest epsilon whose loss stays within what was tolerated.
+
+    ``epsilon`` and ``nmil`` are those of one merged set, a point of the trade-off; ``mixture_epsilon`` and
+    ``mixture_nmil`` those of mixing, the smallest of a few epsilons that were tried.
+    """
 
     max_loss: float
     epsilon: float | None
     nmil: float | None
     sentence: str
+    mixture_epsilon: float | None = None
+    mixture_nmil: float | None = None
 
 
 @dataclass(frozen=True)
