@@ -26,14 +26,18 @@ def people(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def _sorted_by_sex(release: Path, original: Path) -> None:
-    """Deal the outputs of the records of each race and value anew, so that they tell the sex and nothing of the race."""
+    """Deal the outputs of the records of each race and value anew: they tell the sex, and nothing of the race."""
     people, data = pd.read_csv(original), pd.read_csv(release / "data.csv")
     dealt = data.copy()
     for rows in people.groupby(["race", "job", "age"]).indices.values():
         outputs = sorted(map(tuple, data.iloc[rows].to_numpy()))
         by_sex = rows[np.argsort(people["sex"].to_numpy()[rows], kind="stable")]
         dealt.iloc[by_sex] = outputs
-    dealt.to_csv(release / "data.csv", index=False)
+    _publish(dealt, release)
+
+
+def _publish(data: pd.DataFrame, release: Path) -> None:
+    data.to_csv(release / "data.csv", index=False)
     certificate = json.loads((release / "certificate.json").read_text("utf-8"))
     certificate["output"]["sha256"] = hashlib.sha256((release / "data.csv").read_bytes()).hexdigest()
     (release / "certificate.json").write_text(json.dumps(certificate), "utf-8")
@@ -48,3 +52,22 @@ def test_draws_that_tell_a_further_secret_are_found_out(people: Path, tmp_path: 
     result = verify(release, against=people)
     assert result.verdict == "broken"
     assert [check.name.split()[-1] for check in result.checks if check.passed is False] == ["sex"]
+
+
+@pytest.mark.parametrize("mechanism", ["optimal", "watchdog"])
+def test_draws_that_follow_the_weight_are_found_out(tmp_path: Path, mechanism: str) -> None:
+    rng = np.random.default_rng(0)
+    n = 4_000
+    ill, weight = rng.choice(["yes", "no"], n), rng.choice([1.0, 20.0], n)
+    town = np.where(rng.random(n) < 0.5, np.where(ill == "yes", "p", "q"), rng.choice(["p", "q", "r", "t"], n))
+    people, release = pd.DataFrame({"ill": ill, "weight": weight, "town": town}), tmp_path / "release"
+    people.to_csv(tmp_path / "people.csv", index=False)
+    protect(tmp_path / "people.csv", secret="ill", weight="weight", epsilon=0.3, mechanism=mechanism, out=release)  # type: ignore[arg-type]
+    assert verify(release, against=tmp_path / "people.csv").verdict == "holds"
+    data = pd.read_csv(release / "data.csv")
+    for (one, _), rows in people.groupby(["ill", "town"]).indices.items():
+        # As many records of each output as before, but other ones: the heavy of the ill, the light of the others.
+        heavy = weight[rows] if one == "yes" else -weight[rows]
+        data.iloc[rows[np.argsort(heavy, kind="stable")], 0] = np.sort(data["town"].to_numpy()[rows])
+    _publish(data, release)
+    assert verify(release, against=tmp_path / "people.csv").verdict == "broken"

@@ -16,6 +16,7 @@ from tacit.lift import shuffles
 from tacit.lift.joint import Joint, Mask, Matrix
 from tacit.lift.measures import entropy, log_lift
 from tacit.tables.counting import count
+from tacit.tables.cutting import Cut, cut
 from tacit.tables.pairing import Codes, Pairs, paired
 from tacit.tables.sources import open_table
 from tacit.tables.symbols import Symbols
@@ -410,13 +411,24 @@ def _checks_of_rows(opened: Release, seen: Comparison) -> list[Check]:
 
 
 def _further_pairs(opened: Release, seen: Comparison) -> Iterator[tuple[str, Pairs]]:
-    """The rows beside each further secret: draws that ignore one secret may tell another."""
-    for columns in seen.question.also:
+    """The rows beside each further secret, and beside each secret and the weight of the record, light or heavy.
+
+    Draws that ignore one secret may tell another; and draws that follow the weight move shares of weight, not counts.
+    """
+    question, values, outputs = seen.question, seen.found.symbols, seen.outputs
+    for columns in question.also:
         secrets = seen.found.counts.symbols(columns)[0]
-        yield (
-            ", ".join(columns),
-            paired(seen.question.table, opened.data, secrets=secrets, values=seen.found.symbols, outputs=seen.outputs),
-        )
+        beside = paired(question.table, opened.data, secrets=secrets, values=values, outputs=outputs)
+        yield ", ".join(columns), beside
+    if question.weight is None:
+        return
+    usual = float(seen.found.table.sum() / seen.found.counts.records.sum())
+    table = cut(question.table, [Cut(question.weight, (usual,))])
+    for columns in (question.secret, *question.also):
+        both = (*columns, question.weight)
+        secrets = count(table, both).symbols(both)[0]
+        beside = paired(table, opened.data, secrets=secrets, values=values, outputs=outputs)
+        yield f"{', '.join(columns)} and the weight", beside
 
 
 def _independence(
