@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tables_of_people import clinic, joint_of, read_csv, rules_in, symbols_of, write_csv
+from tables_of_people import clinic, joint_of, merged_in, read_csv, rules_in, symbols_of, write_csv
 from tacit import NotCertifiedError, protect, verify
 
 RELEASED = ["age", "ward", "district"]
@@ -366,10 +366,10 @@ def test_one_merged_set_keeps_every_secret_too(tmp_path: Path, replacement: str)
 
 def test_an_excess_of_probability_is_kept_and_told(folder: Path, tmp_path: Path) -> None:
     people, columns = folder / "people.csv", people_of()
-    words = {"secret": "illness", "epsilon": 0.3, "delta": 0.02}
-    made = protect(people, **words, delta_kind="egamma", out=tmp_path / "r").certificate
+    words = {"secret": "illness", "epsilon": 0.3, "delta": 0.02, "delta_kind": "egamma"}
+    made = protect(people, **words, out=tmp_path / "r", mechanism="watchdog").certificate
     joint, place = joint_of(columns, "illness", RELEASED)
-    merged = [place[symbols_of(rules_in(tmp_path / "r"))[k]] for k in rules_in(tmp_path / "r")["treatment"]["merged"]]
+    merged = [place[value] for value in merged_in(tmp_path / "r")]
     kept = [x for x in range(joint.shape[1]) if x not in merged]
     output = np.column_stack([joint[:, kept], joint[:, merged].sum(axis=1)])
     free = np.outer(joint.sum(axis=1), output.sum(axis=0))
@@ -382,6 +382,18 @@ def test_an_excess_of_probability_is_kept_and_told(folder: Path, tmp_path: Path)
     assert verify(tmp_path / "r", against=people).verdict == "holds"
     edit(tmp_path / "r", attained_delta=0.0001)
     assert "delta" in failed(verify(tmp_path / "r", against=people))
+
+
+@pytest.mark.parametrize("kind", ["mass", "egamma"])
+def test_a_delta_never_makes_a_release_worse(folder: Path, tmp_path: Path, kind: str) -> None:
+    """One merged set that may exceed epsilon loses more here than a mixture that never does."""
+    people, words = folder / "people.csv", {"secret": "illness", "epsilon": 0.3}
+    strict = protect(people, **words, out=tmp_path / "strict").certificate
+    relaxed = protect(people, **words, delta=0.001, delta_kind=kind, out=tmp_path / "r").certificate
+    assert relaxed.utility.nmil <= strict.utility.nmil + 1e-9
+    assert relaxed.attained_delta <= 0.001 + 1e-9
+    assert relaxed.delta_kind == kind
+    assert verify(tmp_path / "r", against=people).verdict == "holds"
 
 
 # The next batch

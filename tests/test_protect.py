@@ -227,10 +227,9 @@ def test_everything_merged_comes_with_a_diagnosis_and_a_next_step(tmp_path: Path
 
 
 def test_delta_lets_a_little_through_and_says_how_many_records_breach(people: Path, tmp_path: Path) -> None:
-    strict = protect(people, secret="illness", epsilon=0.5, out=tmp_path / "a", mechanism="watchdog").certificate
-    relaxed = protect(
-        people, secret="illness", epsilon=0.5, delta=0.05, epsilon_max=2.5, out=tmp_path / "b"
-    ).certificate
+    words = {"secret": "illness", "epsilon": 0.5, "mechanism": "watchdog"}
+    strict = protect(people, **words, out=tmp_path / "a").certificate
+    relaxed = protect(people, **words, delta=0.05, epsilon_max=2.5, out=tmp_path / "b").certificate
     assert relaxed.utility.nmil < strict.utility.nmil
     assert relaxed.attained_delta <= 0.05 + 1e-9
     assert relaxed.attained_epsilon <= 2.5 + 1e-9
