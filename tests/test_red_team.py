@@ -71,3 +71,26 @@ def test_draws_that_follow_the_weight_are_found_out(tmp_path: Path, mechanism: s
         data.iloc[rows[np.argsort(heavy, kind="stable")], 0] = np.sort(data["town"].to_numpy()[rows])
     _publish(data, release)
     assert verify(release, against=tmp_path / "people.csv").verdict == "broken"
+
+
+def test_a_batch_by_the_rules_of_a_mixture_keeps_epsilon_where_it_would_spend_more_than_delta(tmp_path: Path) -> None:
+    first = {("a", "x"): 11, ("b", "x"): 6, ("c", "x"): 2, ("d", "x"): 3, ("e", "x"): 3, ("b", "y"): 8, ("e", "y"): 3}
+    second = {("a", "x"): 22, ("c", "x"): 3, ("d", "x"): 3, ("e", "x"): 3, ("b", "y"): 5, ("e", "y"): 3}
+    for name, counts in (("first", first), ("second", second)):
+        rows = [pair for pair, number in counts.items() for _ in range(number)]
+        pd.DataFrame(rows, columns=["secret", "value"]).to_csv(tmp_path / f"{name}.csv", index=False)
+    made = protect(
+        tmp_path / "first.csv", secret="secret", epsilon=1.0, delta=0.1, delta_kind="egamma", out=tmp_path / "one"
+    )
+    assert made.certificate.mechanism["replacement"] == "mixture"
+    again = protect(tmp_path / "second.csv", rules=tmp_path / "one/private/rules.json", out=tmp_path / "two")
+    assert again.certificate.holds
+
+
+def test_a_proof_from_a_sample_says_that_it_is_about_the_secrets_that_were_seen(tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    people = pd.DataFrame({"secret": rng.choice(["a", "b"], 8_000), "value": rng.choice(["x", "y", "z"], 8_000)})
+    people.to_csv(tmp_path / "people.csv", index=False)
+    made = protect(tmp_path / "people.csv", secret="secret", epsilon=0.5, confidence=0.95, out=tmp_path / "release")
+    assert "hold every value that the secret has" in made.certificate.readings[1].sentence
+    assert verify(tmp_path / "release", against=tmp_path / "people.csv").verdict == "holds"

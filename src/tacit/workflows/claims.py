@@ -176,11 +176,13 @@ def percent(confidence: float) -> str:
 def sample_sentence(reading: Reading, bounds: Bounds) -> str:
     """The second reading in plain words, where it is proved."""
     low = "" if math.isinf(bounds.low) else f"below -{bounds.low:g} nats or "
+    sure = percent(reading.confidence or 0.0)
     return (
-        f"If the records are a random sample, then with {percent(reading.confidence or 0.0)} confidence no log-lift of "
-        f"such a release of the people they were drawn from is {low}above {bounds.high:g} nats. "
+        f"If the records are a random sample, and hold every value that the secret has, then with {sure} confidence no "
+        f"log-lift of such a release of the people they were drawn from is {low}above {bounds.high:g} nats. "
         f"{reading.records_to_choose:,} records, dealt by a fingerprint of the counts, chose which values to keep, and "
-        f"the other {reading.records_to_prove:,} proved it; values that were never seen count as merged."
+        f"the other {reading.records_to_prove:,} proved it; released values that were never seen count as merged. "
+        "Nothing is proved of a value of the secret that no record has."
     )
 
 

@@ -334,7 +334,7 @@ def _by_rules(found: Counted, rules: Rules, sides: tuple[float, float]) -> Plan:
         treatment, besides = _merged_besides(found, rules.treatment, position, claims)
     else:
         assert isinstance(rules.treatment, Mixing)
-        treatment, besides = _mixed_besides(found, rules, rules.treatment, position)
+        treatment, besides = _mixed_besides(found, rules, rules.treatment, position, sides)
     made_by = {
         "name": "watchdog" if isinstance(treatment, Merging) else "optimal",
         "replacement": BY_RULES,
@@ -356,13 +356,15 @@ def _merged_besides(
     return Merging(merged, treatment.replacement), int((needed & ~alike).sum())
 
 
-def _mixed_besides(found: Counted, rules: Rules, treatment: Mixing, position: Places) -> tuple[Treatment, int]:
+def _mixed_besides(
+    found: Counted, rules: Rules, treatment: Mixing, position: Places, sides: tuple[float, float]
+) -> tuple[Treatment, int]:
     """Outputs that are out of bounds in this batch are merged into one, with others that hide them."""
     missing = len(rules.symbols)
     outputs = [_pushed(joint, treatment, position, rules) for joint in (found.joint, *found.further)]
     occurs = np.flatnonzero(outputs[0].sum(axis=0) > 0)
-    bounds = [rules.bounds, *(each.bounds for each in rules.also)]
-    region = Region.of([(Joint(each[:, occurs]), *bound.ceiling) for each, bound in zip(outputs, bounds, strict=True)])
+    bounds = [sides, *((each.epsilon, each.epsilon) for each in rules.also)]
+    region = Region.of([(Joint(each[:, occurs]), *bound) for each, bound in zip(outputs, bounds, strict=True)])
     merged = cover_set(region, ~region.safe, most=MOST_STEPS)
     if not merged.any():
         return treatment, 0
