@@ -11,6 +11,9 @@ import pandas as pd
 import pytest
 
 from tacit import protect, verify
+from tacit.errors import ArgumentError, SourceError
+from tacit.workflows.bounds import Bounds
+from tacit.workflows.claims import population_sentence
 
 
 @pytest.fixture(scope="module")
@@ -94,3 +97,25 @@ def test_a_proof_from_a_sample_says_that_it_is_about_the_secrets_that_were_seen(
     made = protect(tmp_path / "people.csv", secret="secret", epsilon=0.5, confidence=0.95, out=tmp_path / "release")
     assert "hold every value that the secret has" in made.certificate.readings[1].sentence
     assert verify(tmp_path / "release", against=tmp_path / "people.csv").verdict == "holds"
+
+
+def test_the_first_reading_is_certain_or_the_certificate_is_damaged(people: Path, tmp_path: Path) -> None:
+    release = tmp_path / "release"
+    protect(people, secret="race", epsilon=0.4, drop="sex", out=release)
+    whole = json.loads((release / "certificate.json").read_text("utf-8"))
+    for field, value in (("confidence", 2.0), ("passed", 7)):
+        whole["readings"][0] |= {field: value}
+        (release / "certificate.json").write_text(json.dumps(whole), "utf-8")
+        with pytest.raises(SourceError, match="damaged"):
+            verify(release)
+
+
+def test_an_epsilon_that_bounds_no_side_is_refused(people: Path, tmp_path: Path) -> None:
+    with pytest.raises(ArgumentError, match="leave out"):
+        protect(people, secret="race", epsilon=0.1, epsilon_low=0.3, epsilon_high=0.2, out=tmp_path / "release")
+
+
+def test_the_first_reading_is_about_its_secret_and_never_rounded_down() -> None:
+    told = population_sentence(0.123441, Bounds.within(0.2))
+    assert told.endswith("no log-lift of the secret is beyond 0.1235 nats.")
+    assert population_sentence(0.4 + 1e-10, Bounds.within(0.4)).endswith("beyond 0.4 nats.")

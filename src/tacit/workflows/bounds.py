@@ -167,6 +167,11 @@ def asked_bounds(
         checked_epsilon(epsilon)
     if epsilon is None and epsilon_high is None:
         raise ArgumentError("say how much may be learned: epsilon, in nats (--epsilon 0.5), or give --rules")
+    if None not in (epsilon, epsilon_low, epsilon_high):
+        raise ArgumentError(
+            "epsilon is the bound of a side that has none of its own: leave out --epsilon, --epsilon-low or "
+            "--epsilon-high"
+        )
     unbounded = math.inf if epsilon is None else epsilon
     low = unbounded if epsilon_low is None else epsilon_low
     high = unbounded if epsilon_high is None else epsilon_high

@@ -232,7 +232,8 @@ def _check_kind(made: Certificate) -> None:
         if made.mechanism["replacement"] == MIXTURE and "watchdog_nmil" not in made.mechanism:
             raise ValueError("a mixture says what one merged set would lose")
         names = tuple(reading.name for reading in made.readings)
-        if names != ("population", "sample") or not _may_be_read(made.readings[1]):
+        plainly = len(names) == 2 and made.readings[0] == Reading("population", made.readings[0].sentence, 1.0)
+        if names != ("population", "sample") or not plainly or not _may_be_read(made.readings[1]):
             raise ValueError("a counted claim has two readings, of the table as population and as sample")
         if (made.estimated_epsilon, made.estimated_exceeding) != (None, None):
             raise ValueError("a counted claim with estimates")

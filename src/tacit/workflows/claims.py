@@ -165,7 +165,9 @@ def population_sentence(attained: float, bounds: Bounds) -> str:
     if bounds.delta > 0:
         return f"{start}, and so is its delta: both were computed on the joint of secret and output."
     side = "above" if math.isinf(bounds.low) else "beyond"
-    return f"{start}: no log-lift of the release is {side} {attained:.4g} nats."
+    # Rounded up, so that the sentence never claims more than was counted; what is rounding of sums stays so.
+    bound = math.ceil(attained * 1e4 - 1e-4) / 1e4
+    return f"{start}: no log-lift of the secret is {side} {bound:g} nats."
 
 
 def percent(confidence: float) -> str:
