@@ -225,11 +225,14 @@ def test_too_few_records_say_what_they_can_prove_and_how_many_would_do(tmp_path:
     assert "nothing was written" in text
     assert re.search(r"About [\d,]+ records like these", text)
     assert [path.name for path in tmp_path.iterdir()] == ["p.csv"]
-    hint = re.search(r"They can certify ([\d.]+) nats", text)
-    assert hint is not None
-    made = protect(people, secret="illness", epsilon=float(hint[1]), confidence=0.9, out=tmp_path / "r").certificate
-    assert made.readings[1].confidence == 0.9
-    assert verify(tmp_path / "r", against=people).verdict == "holds"
+    both = re.search(r"certify ([\d.]+) nats both ways", text)
+    high = re.search(r"certify ([\d.]+) nats of how much", text)
+    assert both is not None
+    assert high is not None
+    for side, hint in (("epsilon", both), ("epsilon_high", high)):
+        words = {"secret": "illness", "confidence": 0.9, side: float(hint[1])}
+        assert protect(people, **words, out=tmp_path / side).certificate.readings[1].confidence == 0.9
+        assert verify(tmp_path / side, against=people).verdict == "holds"
 
 
 @pytest.mark.parametrize(

@@ -162,14 +162,13 @@ def protect(
             epsilon_max=epsilon_max,
         )  # fmt: skip
         asked = Asked(bounds, further_secrets(also), mechanism, effort, replacement, confidence)
+        _refuse_with_learning(asked, choice)
     else:
         _refuse_with_rules(
             secret, released, bins, delta, epsilon, epsilon_low, epsilon_high, also, confidence, choice, replacement,
             mechanism != "auto", effort != "normal", delta_kind != "mass", math.isfinite(epsilon_max),
         )  # fmt: skip
         earlier = Rules.load(rules)
-    if choice is not None and asked is not None:
-        _refuse_with_learning(asked)
     book = Ledger.asked(
         ledger, relation=relation, budget=budget, out=Path(out), repeatable=random_state is not None,
         learned=choice is not None, keep_secret=keep_secret,
@@ -241,7 +240,7 @@ def _seed(random_state: int | None) -> int:
     return secrets.randbits(SEED_BITS) if random_state is None else random_state
 
 
-def _refuse_with_learning(asked: Asked) -> None:
+def _refuse_with_learning(asked: Asked, choice: learning.Choice | None) -> None:
     """What a learned estimate cannot vouch for."""
     wants = {
         "--delta": asked.bounds.delta > 0,
@@ -251,7 +250,7 @@ def _refuse_with_learning(asked: Asked) -> None:
         f"--mechanism {asked.mechanism}": asked.mechanism not in ("auto", "watchdog"),
     }
     for words, wanted in wants.items():
-        if wanted:
+        if wanted and choice is not None:
             raise ArgumentError(f"a learned estimate cannot vouch for that yet: leave out {words}, or count")
 
 
