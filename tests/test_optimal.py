@@ -16,7 +16,7 @@ from tacit.lift.columns import reach_bound, reaches
 from tacit.lift.joint import Channel, Joint
 from tacit.lift.measures import SLACK, entropy, log_lift, mutual_information, risk
 from tacit.lift.mechanisms import watchdog
-from tacit.lift.optimal import EFFORTS, Limits, optimal
+from tacit.lift.optimal import EFFORTS, optimal
 from tacit.lift.reduction import linear_reduction
 from tacit.lift.region import Region
 from tacit.lift.vertices import corners, solve_corners
@@ -87,7 +87,7 @@ def awkward_joint(rng, number):
 
 # Low side, high side: both, none at all, one side alone, and sides that differ.
 ASKED = [(0.4, 0.4), (0.1, 0.1), (0.0, 0.0), (np.inf, 0.3), (1.0, 0.2), (0.3, np.inf), (0.9, 0.9), (0.2, 0.8)]
-QUICK = Limits(
+QUICK = EFFORTS["low"]._replace(
     corners=500, types=200, bins=60, columns=12, block=12, blocks=4, rounds=1, starts=1, rows=0, seconds=0.2, branched=0
 )
 

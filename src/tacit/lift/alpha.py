@@ -65,6 +65,10 @@ class AlphaRegion(Region):
         # Half of the room at most: below 1 nothing is left.
         return replace(self, limit=max(self.limit * (1 - MARGIN), (1 + self.limit) / 2))
 
+    def tighter(self, share: float) -> Region:
+        """The same with a share of the room, in logarithms."""
+        return replace(self, limit=self.limit**share)
+
     def excess(self, lifts: Matrix) -> Vector:
         """By which factor outputs with these lifts (columns) pass the bound; at most 1 if they do not."""
         return np.asarray(norms(lifts, self.prior, self.order) / self.limit)

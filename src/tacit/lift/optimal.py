@@ -16,6 +16,7 @@ from tacit.lift.binary import Row, binned, solve_row
 from tacit.lift.branching import branch_bound
 from tacit.lift.columns import Budget, reach_bound, reaches, solve_blocks, solve_columns, solve_shares
 from tacit.lift.joint import Joint, Mask, Matrix, Vector
+from tacit.lift.many import settled, solve_clusters, solve_many, solve_parts
 from tacit.lift.measures import SLACK, Distribution, entropy, log_lift, sides
 from tacit.lift.mixture import Mixture, MixtureChannel, measured, row_stochastic
 from tacit.lift.partition import partition
@@ -36,6 +37,10 @@ _LARGEST_BLURRED = 2_000
 # Polytopes around a round region, each closer, and how many sets of tight rows their corners may come from.
 _POLYTOPES = 6
 _MOST_SYSTEMS = 2_000
+# Up to this many values the solver of partitions is asked, and groups are tried for bounds that are tighter by a share.
+_LARGEST_ASKED = 300
+_LARGEST_RETRIED = 20_000
+_TIGHTER = (0.5, 0.25)
 
 
 class Limits(NamedTuple):
@@ -52,12 +57,18 @@ class Limits(NamedTuple):
     rows: int
     seconds: float
     branched: int
+    many: int
+    parts: int
+    part: int
+    clusters: int
 
 
+# Many: values that outputs are generated for at once, with `rounds`. Parts: values times rows that are dealt out into
+# blocks, of `part` values. Clusters: how many stand for more values than that.
 EFFORTS: dict[str, Limits] = {
-    "low": Limits(20_000, 200, 120, 24, 24, 25, 4, 6, 1, 1.0, 1_500),
-    "normal": Limits(200_000, 1_000, 300, 40, 40, 300, 12, 12, 4, 5.0, 8_000),
-    "high": Limits(1_000_000, 2_500, 600, 80, 64, 3_000, 40, 24, 16, 30.0, 24_000),
+    "low": Limits(20_000, 200, 120, 24, 24, 25, 8, 6, 1, 1.0, 1_500, 500, 6_000, 100, 800),
+    "normal": Limits(200_000, 1_000, 300, 40, 40, 300, 14, 12, 4, 5.0, 8_000, 1_200, 150_000, 200, 2_400),
+    "high": Limits(1_000_000, 2_500, 600, 80, 64, 3_000, 40, 24, 16, 30.0, 24_000, 2_500, 600_000, 600, 4_000),
 }
 
 
@@ -99,8 +110,9 @@ def optimal(
     ----------
     Every log-lift of the release is within its bounds, to `tacit.lift.measures.SLACK` (1e-9), and with an order so is
     the logarithm of every alpha-lift; ``attained`` is computed on the output joint. The ``nmil`` is never above that of
-    a lower rung, and no mechanism within the same bounds has one below ``loss_bound`` (to 1e-9, the rounding of the
-    linear programs). There are at most as many outputs as released values, and each is written as one of them.
+    a lower rung, nor of a lower effort unless a solver ran out of time: a higher effort tries all that a lower one
+    tries. No mechanism within the same bounds has one below ``loss_bound`` (to 1e-9, the rounding of the linear
+    programs). There are at most as many outputs as released values, and each is written as one of them.
 
     With an order and three secrets or more the bound is round: outputs come from tangents of it and are then brought
     within, so that a little may be left to gain, and ``loss_bound`` is that of a polytope around the region.
@@ -119,13 +131,19 @@ def optimal(
             raise ArgumentError(
                 "order bounds the alpha-lift of one secret; leave out epsilon_low, epsilon_high and also"
             )
-        rounded = RoundLadder(joint, sides(epsilon)[0], order, EFFORTS[effort])
+        rounded = RoundLadder(joint, sides(epsilon)[0], order, _up_to(effort))
         return rounded.channel(*rounded.climb(rung), epsilon)
     low, high = sides(epsilon, epsilon_low=epsilon_low, epsilon_high=epsilon_high)
     claims = [(joint, low, high), *((Joint.of(other), *sides(bound)) for other, bound in also)]
-    ladder = Ladder(claims, EFFORTS[effort])
+    ladder = Ladder(claims, _up_to(effort))
     name, mixture = ladder.climb(rung)
     return ladder.channel(name, mixture, epsilon)
+
+
+def _up_to(effort: str) -> list[Limits]:
+    """The limits of an effort and of those below it, the lowest first."""
+    names = list(EFFORTS)
+    return [EFFORTS[name] for name in names[: names.index(effort) + 1]]
 
 
 class Ladder:
@@ -133,8 +151,10 @@ class Ladder:
 
     order: float | None = None
 
-    def __init__(self, claims: list[tuple[Joint, float, float]], limits: Limits, region: Region | None = None) -> None:
-        self.claims, self.limits = claims, limits
+    def __init__(
+        self, claims: list[tuple[Joint, float, float]], efforts: list[Limits], region: Region | None = None
+    ) -> None:
+        self.claims, self.efforts, self.limits = claims, efforts, efforts[-1]
         self.joint = claims[0][0]
         self.region = Region.of(claims) if region is None else region
         self.whole = entropy(self.joint.marginal) or 1.0
@@ -148,13 +168,14 @@ class Ladder:
         risky = ~region.safe
         if not risky.any():
             return "watchdog", Mixture.of_groups(np.arange(region.n), region.marginal)
-        merged = self._merged(risky)
-        name = "watchdog" if (merged == risky).all() else "camouflage"
-        best = self._groups(np.where(merged, int(np.argmax(merged)), np.arange(region.n)))
+        sets = self._merged(risky)
+        camouflage = [self._groups(np.where(each, int(np.argmax(each)), np.arange(region.n))) for each in sets]
+        chosen = int(np.argmin([each.loss for each in camouflage]))
+        name = "watchdog" if (sets[chosen] == risky).all() else "camouflage"
+        best = camouflage[chosen]
         if rung in ("watchdog", "camouflage"):
             return name, best
-        groups = self._subsets(risky, merged)
-        split = self._groups(groups)
+        split = self._subsets(risky, sets)
         if split.loss < best.loss:
             name, best = "subsets", split
         if rung == "subsets":
@@ -164,60 +185,77 @@ class Ladder:
     def _groups(self, labels: Labels) -> Mixture:
         return Mixture.of_groups(labels, self.region.marginal)
 
-    def _merged(self, risky: Mask) -> Mask:
-        """The watchdog's set if it is within bounds, else one that safe values hide."""
+    def _merged(self, risky: Mask) -> list[Mask]:
+        """The watchdog's set if it is within bounds, else ones that safe values hide: what each effort finds."""
         joint, low, high = self.claims[0]
-        if len(self.claims) == 1 and low == high:
-            return partition(joint, low, time_limit=self.limits.seconds).merged
-        return cover_set(self.region, risky)
+        if len(self.claims) > 1 or low != high:
+            return [cover_set(self.region, risky)]
+        found: list[Mask] = []
+        for limits in self.efforts:
+            answer = partition(joint, low, time_limit=limits.seconds)
+            found.append(answer.merged)
+            # More time changes only what a solver did not end, which is asked of few values.
+            if answer.gap is None or answer.gap <= _PROVED or self.region.n > _LARGEST_ASKED:
+                break
+        return found
 
-    def _subsets(self, risky: Mask, merged: Mask) -> Labels:
-        """The better of splitting the merged set, and of groups of risky values that take safe ones as they need."""
-        found = [merge_subsets(self.region, merged)]
-        if (merged != risky).any() and self.region.n <= 20_000:
-            found.append(merge_subsets(self.region, np.ones_like(risky)))
-        return min(found, key=lambda labels: self._groups(labels).loss)
+    def _subsets(self, risky: Mask, sets: list[Mask]) -> Mixture:
+        """The best of splitting the merged sets, of groups of risky values that take safe ones as they need, and of
+        the same for tighter bounds: what is within those is within these too."""
+        region = self.region
+        found = [merge_subsets(region, each) for each in sets]
+        if region.n <= _LARGEST_RETRIED:
+            if any((each != risky).any() for each in sets):
+                found.append(merge_subsets(region, np.ones_like(risky)))
+            for share in _TIGHTER:
+                tighter = region.tighter(share)
+                found.append(merge_subsets(tighter, cover_set(tighter, ~tighter.safe)))
+        return min((self._groups(labels) for labels in found), key=lambda each: each.loss)
 
     def _mixed(self, name: str, best: Mixture) -> tuple[str, Mixture]:
         labels, types = self.region.types()
-        small = self._on_types(types)
-        proved = small is not None and small.loss - small.bound <= _PROVED * self.whole
-        bound = 0.0 if proved else self._bound(types, small)
-        if small is not None:
+        bound, found = 0.0, None
+        for limits in self.efforts:
+            small = self._on_types(types, limits)
+            if small is None:
+                continue
             bound = max(bound, small.bound)
+            found = small if found is None or small.loss < found.loss else found
             spread = small if types is self.region else small.spread(labels, self.region.marginal)
             mended = self._mended(_fewer(spread, self.region.n))
             if mended is not None and mended.loss < best.loss:
                 name, best = "optimal", mended
+            if best.loss - bound <= _PROVED * self.whole:
+                return name, Mixture(best.values, best.outputs, best.masses, bound)
+        bound = max(bound, self._bound(types, found))
         return name, Mixture(best.values, best.outputs, best.masses, bound)
 
-    def _on_types(self, types: Region) -> Mixture | None:
+    def _on_types(self, types: Region, limits: Limits) -> Mixture | None:
         """The mechanism that the size allows, on types of values; None if there is none better than groups."""
-        limits = self.limits
         if types.rank == 1:
-            return self._one_row(types)
-        if not isinstance(types, AlphaRegion) and types.n <= 400 and n_candidates(types) <= limits.corners:
+            return self._one_row(types, limits)
+        if isinstance(types, AlphaRegion):
+            return _round(types, limits)
+        if types.n <= 400 and n_candidates(types) <= limits.corners:
             found = solve_corners(types.tight)
             if found is not None:
                 return found
-        budget = Budget(limits.rounds, limits.starts)
-        typed = merge_subsets(types, cover_set(types, ~types.safe))
-        if types.n <= limits.columns:
-            return solve_columns(types, typed, budget)
-        n_blocks = types.n // limits.block
-        if n_blocks <= limits.blocks:
-            share = Budget(min(limits.rounds, 8 * limits.rounds // n_blocks), limits.starts)
-            whole = solve_blocks(types, typed, limits.block, share)
-            parted = solve_shares(types, limits.block, share) if share.rounds else None
-            return whole if parted is None or whole.loss <= parted.loss else parted
-        return None
+        if types.n <= limits.many:
+            groups = merge_subsets(types, cover_set(types, ~types.safe))
+            tried = [solve_many(types, groups, Budget(limits.rounds, 2 if types.n <= limits.columns else 1))]
+            if types.n <= limits.columns:
+                tried.append(solve_columns(types, groups, Budget(limits.rounds, limits.starts)))
+            return min((each for each in tried if each is not None), key=lambda each: each.loss, default=None)
+        if types.n * len(types.lifts) <= limits.parts:
+            return solve_parts(types, limits.part, Budget(max(3, limits.rounds // 3), 1))
+        return solve_clusters(types, limits.clusters, Budget(limits.rounds, 1))
 
-    def _one_row(self, types: Region) -> Mixture | None:
+    def _one_row(self, types: Region, limits: Limits) -> Mixture | None:
         row = Row.of(types.tight, 0)
-        if types.n <= self.limits.types:
+        if types.n <= limits.types:
             return solve_row(row)
         one = Region(types.marginal, types.lifts[:1], np.array([row.low]), np.array([row.high]), 1)
-        labels, worst, best = binned(one, 0, self.limits.bins)
+        labels, worst, best = binned(one, 0, limits.bins)
         found, relaxed = solve_row(worst), solve_row(best)
         if found is None:
             return None
@@ -256,6 +294,7 @@ class Ladder:
         Such a draw takes every lift nearer to 1 by the same factor. None if a trace does not do, or would be too
         large a table.
         """
+        mixture = settled(mixture, self.region)
         for trace in (0.0, 1e-9, 1e-8, 1e-7, 1e-6):
             found = mixture if trace == 0 else _blurred(mixture, self.region.marginal, trace)
             if self._attained(row_stochastic(found, self.region.n)) is not None:
@@ -314,7 +353,7 @@ class Ladder:
 class RoundLadder(Ladder):
     """The rungs for a bound on alpha-lift."""
 
-    def __init__(self, joint: Joint, epsilon: float, order: float, limits: Limits) -> None:
+    def __init__(self, joint: Joint, epsilon: float, order: float, efforts: list[Limits]) -> None:
         if not order > 1:
             raise ArgumentError(f"order is {order}; it must be more than 1, since at order 1 every alpha-lift is 1")
         self.order, self.epsilon = order, epsilon
@@ -327,10 +366,10 @@ class RoundLadder(Ladder):
             region = two_secrets(joint, epsilon, order)
         else:
             region = AlphaRegion.around(joint, epsilon, order)
-        super().__init__([(joint, np.inf, np.inf)], limits, region)
+        super().__init__([(joint, np.inf, np.inf)], efforts, region)
 
-    def _merged(self, risky: Mask) -> Mask:
-        return cover_set(self.region, risky)
+    def _merged(self, risky: Mask) -> list[Mask]:
+        return [cover_set(self.region, risky)]
 
     def _attained(self, sparse: csr_array) -> list[tuple[float, float]] | None:
         ends = super()._attained(sparse)
@@ -362,6 +401,20 @@ class RoundLadder(Ladder):
             outputs = np.concatenate([outputs, beyond])
             outer = types.outer(outputs)
         return bound
+
+
+def _round(types: AlphaRegion, limits: Limits) -> Mixture | None:
+    """The mechanism that the size allows where the region is round."""
+    groups = merge_subsets(types, cover_set(types, ~types.safe))
+    if types.n <= limits.columns:
+        return solve_columns(types, groups, Budget(limits.rounds, limits.starts))
+    n_blocks = types.n // limits.block
+    if n_blocks > limits.blocks:
+        return None
+    share = Budget(min(limits.rounds, 8 * limits.rounds // n_blocks), limits.starts)
+    whole = solve_blocks(types, groups, limits.block, share)
+    parted = solve_shares(types, limits.block, share) if share.rounds else None
+    return whole if parted is None or whole.loss <= parted.loss else parted
 
 
 def _posteriors(mixture: Mixture, n: int) -> Matrix:

@@ -1,0 +1,159 @@
+"""Many small linear programs over one region at once: the cheapest corner for each of many costs.
+
+A region of few rows and many values has corners of few values, so that each program has a small basis. All of them take
+their next step together, as arrays: that is what makes hundreds of them as quick as a few one by one.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tacit.lift.joint import Mask, Matrix, Vector
+from tacit.lift.region import Labels, Region
+
+# A column that gains less than this, in nats, is not worth a step; entries smaller than the other are no pivot.
+_GAINS: Final = 1e-9
+_PIVOT: Final = 1e-9
+# What a draw of any value costs, in nats: dearer than all that a corner may cost, so that it is given up first.
+_DEAR: Final = 1e4
+# Steps for every row; a program that has not ended by then still has a corner, if not the cheapest.
+_STEPS_A_ROW: Final = 8
+
+Tables = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Corners:
+    """Corners of a region, each a posterior with few values.
+
+    Attributes
+    ----------
+    values : array of int, corners x places
+        The values of each corner; a place that holds nothing has the value 0 and the share 0.
+    shares : array, corners x places
+        Their probabilities; each row sums to one.
+    """
+
+    values: Labels
+    shares: Matrix
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    def __getitem__(self, which: Mask | Labels) -> Corners:
+        return Corners(self.values[which], self.shares[which])
+
+    @property
+    def costs(self) -> Vector:
+        """Entropy of each, in nats."""
+        logs = np.log(self.shares, out=np.zeros_like(self.shares), where=self.shares > 0)
+        return np.asarray(-(self.shares * logs).sum(axis=1))
+
+    def worth(self, prices: Vector) -> Vector:
+        """What the values of each corner are worth."""
+        return np.asarray((prices[self.values] * self.shares).sum(axis=1))
+
+
+@dataclass(frozen=True, eq=False)
+class State:
+    """Where each of many programs stands: the variables of its basis, and the inverse of their columns."""
+
+    basis: Labels
+    inverse: Tables
+
+    def take(self, which: Labels) -> State:
+        """The state of some of the programs."""
+        return State(self.basis[which], self.inverse[which])
+
+
+class Simplex:
+    """The primal simplex method for many costs over one region, all in step.
+
+    Variables are the values, a draw of any value (which is within all bounds, so that there is a corner to begin with),
+    and one slack for every row.
+    """
+
+    def __init__(self, region: Region) -> None:
+        rows, tops = region.inequalities()
+        self.n, self.n_rows = region.n, len(rows)
+        average = rows @ (region.marginal / region.marginal.sum())
+        # A row for the sum comes last.
+        self.table = np.vstack([np.column_stack([rows, average]), np.ones(region.n + 1)])
+        self.tops = np.append(tops, 1.0)
+
+    def begin(self, n: int) -> State:
+        """The slacks and the draw of any value as basis of every program."""
+        m = self.n_rows + 1
+        basis = np.tile(np.append(self.n + 1 + np.arange(self.n_rows), self.n), (n, 1))
+        inverse = np.eye(m)
+        inverse[:-1, -1] = -self.table[:-1, -1]
+        return State(basis, np.tile(inverse, (n, 1, 1)))
+
+    def cheapest(self, costs: Matrix, state: State) -> tuple[Corners, Mask]:
+        """The cheapest corner for every row of costs (programs x released), and which of them are corners at all.
+
+        It starts from the corners of ``state`` and leaves there those that it found, so that the next costs, if they
+        are like these, take few steps.
+        """
+        costs = np.column_stack([costs, np.full(len(costs), _DEAR)])
+        going = np.arange(len(costs))
+        for _ in range(_STEPS_A_ROW * (self.n_rows + 1)):
+            going = self._step(costs, state.basis, state.inverse, going)
+            if not len(going):
+                break
+        return self._corners(state.basis)
+
+    def _step(self, costs: Matrix, basis: Labels, inverse: Tables, going: Labels) -> Labels:
+        """One pivot in all programs that go on; returns those that still do."""
+        at = np.arange(len(going))
+        now, inverted = basis[going], inverse[going]
+        own = now <= self.n
+        paid = np.where(own, costs[going[:, None], np.where(own, now, 0)], 0.0)
+        prices = np.einsum("bi,bij->bj", paid, inverted)
+        reduced = np.concatenate([costs[going] - prices @ self.table, -prices[:, :-1]], axis=1)
+        enters = np.argmin(reduced, axis=1)
+        pays = reduced[at, enters] < -_GAINS
+        if not pays.all():
+            going, inverted, enters = going[pays], inverted[pays], enters[pays]
+            at = np.arange(len(going))
+            if not len(going):
+                return going
+        is_value = enters <= self.n
+        column = self.table[:, np.where(is_value, enters, 0)].T * is_value[:, None]
+        slack = np.flatnonzero(~is_value)
+        column[slack, enters[slack] - self.n - 1] = 1.0
+        step = np.einsum("bij,bj->bi", inverted, column)
+        level = np.maximum(inverted @ self.tops, 0.0)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            ratios = np.where(step > _PIVOT, level / step, np.inf)
+        leaves = np.argmin(ratios, axis=1)
+        fine = np.isfinite(ratios[at, leaves])
+        going, inverted, enters, step, leaves = going[fine], inverted[fine], enters[fine], step[fine], leaves[fine]
+        at = np.arange(len(going))
+        pivot = inverted[at, leaves] / step[at, leaves][:, None]
+        inverted -= step[:, :, None] * pivot[:, None, :]
+        inverted[at, leaves] = pivot
+        inverse[going] = inverted
+        basis[going, leaves] = enters
+        return going
+
+    def _corners(self, basis: Labels) -> tuple[Corners, Mask]:
+        """The corners of the bases, solved once more to the last digit."""
+        m = self.n_rows + 1
+        whole = np.column_stack([self.table, np.vstack([np.eye(self.n_rows), np.zeros(self.n_rows)])])
+        systems = np.moveaxis(whole[:, basis], 1, 0)
+        regular = np.abs(np.linalg.det(systems)) > 1e-200
+        systems[~regular] = np.eye(m)
+        levels = np.linalg.solve(systems, np.tile(self.tops, (len(basis), 1))[..., None])[..., 0]
+        held = basis < self.n
+        levels = np.where(held, levels, 0.0)
+        draws = ((basis == self.n) & (np.abs(levels) > 0)).any(axis=1)
+        shares = np.where(levels > 1e-12, levels, 0.0)
+        totals = shares.sum(axis=1)
+        fine = regular & ~draws & (levels >= -1e-9).all(axis=1) & (abs(totals - 1) < 1e-6)
+        shares = shares / np.where(totals > 0, totals, 1.0)[:, None]
+        return Corners(np.where(shares > 0, basis, 0), shares), np.asarray(fine)
