@@ -221,7 +221,7 @@ def test_too_few_records_say_what_they_can_prove_and_how_many_would_do(tmp_path:
     with pytest.raises(NotCertifiedError) as caught:
         protect(people, secret="illness", epsilon=0.8, confidence=0.9, out=tmp_path / "r")
     text = str(caught.value)
-    assert text.startswith("3,000 records do not prove 0.8 nats with 90% confidence")
+    assert text.startswith("3,000 records do not prove 0.8 nats with 90.0% confidence")
     assert "nothing was written" in text
     assert re.search(r"About [\d,]+ records like these", text)
     assert [path.name for path in tmp_path.iterdir()] == ["p.csv"]

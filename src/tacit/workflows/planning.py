@@ -22,6 +22,7 @@ from tacit.lift.partition import nmil
 from tacit.lift.region import Region
 from tacit.lift.subsets import cover_set
 from tacit.workflows.bounds import Attained, Bounds, FurtherSecret
+from tacit.workflows.claims import percent
 from tacit.workflows.rules import Rules
 from tacit.workflows.tabulating import Counted
 from tacit.workflows.treatment import REPLACEMENTS, Merging, Mixing, Places, Replacement, Treatment
@@ -272,7 +273,7 @@ def _proved(found: Counted, asked: Asked, confidence: float) -> _Choice:
 def _too_few(found: Counted, bounds: Bounds, confidence: float) -> str:
     """Why nothing was written, what these records would prove, and how many would do."""
     text = (
-        f"{int(found.table.sum()):,} records do not prove {bounds.epsilon:g} nats with {confidence:.0%} confidence for "
+        f"{int(found.table.sum()):,} records do not prove {bounds.epsilon:g} nats with {percent(confidence)} confidence for "
         "any release that keeps a value, so nothing was written."
     )
     hint = ""
