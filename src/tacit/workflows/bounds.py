@@ -188,6 +188,8 @@ def asked_bounds(
         raise ArgumentError(f"delta is a probability, 0 or more and below 1; got {delta}")
     if delta_kind not in DELTA_KINDS:
         raise ArgumentError(f"no kind of delta is called '{delta_kind}'; choose one of {', '.join(DELTA_KINDS)}")
+    if delta == 0 and (delta_kind != "mass" or math.isfinite(epsilon_max)):
+        raise ArgumentError("--delta-kind and --epsilon-max are about a delta: give --delta, or leave them out")
     if delta > 0 and not bounds.symmetric:
         raise ArgumentError("delta takes one epsilon for both sides: leave out --delta, or --epsilon-low and -high")
     if delta > 0 and delta_kind == "egamma" and math.isfinite(epsilon_max):

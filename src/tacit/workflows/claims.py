@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -41,17 +41,35 @@ def claim_of(*, secret: tuple[str, ...], bounds: Bounds, also: Sequence[FurtherS
     return f"{what}, except for pairs of total probability {bounds.delta:g}, which may exceed it {ceiling}."
 
 
+def factor_up(nats: float) -> str:
+    """e to the power of ``nats`` with three digits, rounded up: a sentence never claims more than its number."""
+    return _three_digits(math.exp(nats), math.ceil)
+
+
+def factor_down(nats: float) -> str:
+    """e to the power of ``-nats`` with three digits, rounded down."""
+    return _three_digits(math.exp(-nats), math.floor)
+
+
+def _three_digits(value: float, rounded: Callable[[float], int]) -> str:
+    if value <= 0 or value == 1:
+        return f"{value:g}"
+    unit = 10.0 ** (math.floor(math.log10(value)) - 2)
+    # A value that is a round number but for rounding stays one.
+    return f"{rounded(round(value / unit, 6)) * unit:.3g}"
+
+
 def _changes(secret: tuple[str, ...], bounds: Bounds) -> str:
     named, low, high = ", ".join(secret), bounds.low, bounds.high
     if math.isinf(low):
         return (
-            f"makes no value of {named} likelier by more than a factor of {math.exp(high):.3g} (log-lift at most "
+            f"makes no value of {named} likelier by more than a factor of {factor_up(high)} (log-lift at most "
             f"{high:g} nats); it may make values less likely without a bound"
         )
     within = f"|log-lift| at most {high:g} nats" if low == high else f"log-lift between -{low:g} nats and {high:g} nats"
     return (
-        f"changes the probability of any value of {named} by a factor between {math.exp(-low):.3g} and "
-        f"{math.exp(high):.3g} ({within})"
+        f"changes the probability of any value of {named} by a factor between {factor_down(low)} and "
+        f"{factor_up(high)} ({within})"
     )
 
 
@@ -60,7 +78,6 @@ def claim_of_learned(*, secret: tuple[str, ...], epsilon: float, attained: float
     merged, risky, by = (mechanism[name] for name in ("records_merged", "records_risky", "estimator"))
     # Rounded up, so that the sentence never claims more than was counted.
     bound = math.ceil(attained * 1e4) / 1e4
-    factor = math.exp(bound)
     if merged == 0:
         certain = f"No record was judged risky by {by}."
     else:
@@ -68,7 +85,7 @@ def claim_of_learned(*, secret: tuple[str, ...], epsilon: float, attained: float
         certain = (
             f"The {risky:.1%} of the records judged risky by {by}{besides} were "
             f"{HOW[mechanism['replacement']]}: seeing such a record changes the probability of any value of "
-            f"{', '.join(secret)} by a factor between {1 / factor:.3g} and {factor:.3g} (|log-lift| at most "
+            f"{', '.join(secret)} by a factor between {factor_down(bound)} and {factor_up(bound)} (|log-lift| at most "
             f"{bound:g} nats, counted on this table, exact)."
         )
     rest = (

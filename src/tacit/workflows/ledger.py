@@ -354,7 +354,8 @@ def _amount(known: Known) -> str:
     side = " (on the side that was bounded)" if known.one_sided else ""
     if math.isinf(known.epsilon):
         return f"an unbounded amount of {known.name}"
-    return f"{known.epsilon:.4g} nats of {known.name}{side}"
+    # Rounded up, so that the sentence never claims more than was counted.
+    return f"{math.ceil(known.epsilon * 1e4) / 1e4:g} nats of {known.name}{side}"
 
 
 def _listed(words: Iterable[str]) -> str:

@@ -35,6 +35,8 @@ from tacit.workflows.rules import Rules
 from tacit.workflows.tabulating import Counted, Progress, checked_loss, counted, silent
 from tacit.workflows.treatment import Replacement
 
+# With fewer records than this the measures of a table fit few assignments of the secrets.
+FEW_RECORDS = 200
 # A bound on the loss below this share says nothing worth a sentence.
 WORTH_TELLING = 5e-4
 # What scikit-learn and JAX both take for a seed.
@@ -366,6 +368,12 @@ class CountedRelease:
         if self.plan.proof is not None:
             more = enough(self.found, bounds, 1 - self.plan.proof.beta)
             notes.append(f"the records proved {self.plan.proof.passed:,} nested releases.{more}")
+        records = int(self.found.counts.records.sum())
+        if records < FEW_RECORDS:
+            notes.append(
+                f"the table has {records:,} records: whoever knows who is in it can try out secrets on the measures "
+                "before and after, and rule many of them out. Publish the data without certificate.json and report.html"
+            )
         return notes
 
 
@@ -381,7 +389,7 @@ def _mixture_note(made_by: Mapping[str, Any], found: Counted, rules: Rules) -> s
     return (
         f"the mechanism is '{made_by['name']}' (effort {made_by['effort']}): it loses {lost:.2%} of the information "
         f"where one merged set, the watchdog, would lose {made_by['watchdog_nmil']:.2%}{best}. A released value stands "
-        f"for {stands}; no column's shares move by more than {kept.column_shift:.1%}"
+        f"for {stands}; no column's shares are expected to move by more than {kept.column_shift:.1%}"
     )
 
 
@@ -421,14 +429,15 @@ def _diagnosis(found: Counted, certificate: Certificate, curve: Funnel, max_loss
     groups = findings.column_groups(found.symbols)
     gains = []
     for group in groups:
-        if len(groups) == 1:
+        if len(groups) == 1 or certificate.also:
             break
         without = Joint.from_counts(np.stack([np.bincount(group.others, weights=row) for row in found.table]))
         gains.append((float(without.marginal[risk(without) <= certificate.epsilon].sum()), group.name))
     start = "Every record was merged" if merged > 1 - 1e-12 else f"{merged:.1%} of the records were merged"
     if mixes(certificate):
         start = f"{certificate.utility.nmil:.1%} of the information is lost"
-    text = f"{start}: at epsilon {certificate.epsilon:g} nats hardly any value is safe on its own."
+    bound = "these epsilons" if certificate.also else f"epsilon {certificate.epsilon:g} nats"
+    text = f"{start}: at {bound} hardly any value is safe on its own."
     if gains and max(gains)[0] > 1 - merged + 0.01:
         share, name = max(gains)
         text += f" Leaving out column '{name}' makes {share:.1%} of the records safe (--drop {name})."

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from tacit import __version__
 from tacit.errors import SourceError
 from tacit.lift import shuffles
 from tacit.lift.joint import Joint, Mask, Matrix
@@ -41,6 +42,8 @@ from tacit.workflows.treatment import Mixing
 # Shuffles behind the test that replacements ignore the secret.
 SHUFFLES = 199
 MOST_ROWS, MOST_COLUMNS = 64, 2048
+# The lines that hold words against words.
+IN_WORDS = ("claim in words", "assumptions", "randomness", "readings")
 
 
 @dataclass(frozen=True)
@@ -124,6 +127,7 @@ def verify(
         checks += _checks_against(opened, against, engine, progress)
     else:
         checks.append(Check("claim recomputed", None, "needs the original: tacit verify RELEASE --against TABLE"))
+    checks = _of_other_versions(opened.certificate, checks)
     failed = [check for check in checks if check.passed is False]
     open_ = [check for check in checks if check.passed is None]
     return VerifyResult(
@@ -134,6 +138,23 @@ def verify(
         checks=tuple(checks),
         notes=_notes(opened, against),
     )
+
+
+def _of_other_versions(certificate: Certificate, checks: list[Check]) -> list[Check]:
+    """Another version of Tacit may have put the same numbers into other words."""
+    if certificate.tacit_version == __version__:
+        return checks
+    unsure = f"written by Tacit {_version_of(certificate)}, whose words this one, {__version__}, does not know"
+    return [
+        Check(check.name, None, unsure) if check.passed is False and check.name in IN_WORDS else check
+        for check in checks
+    ]
+
+
+def _version_of(certificate: Certificate) -> str:
+    """The version that a certificate says made it, if it looks like one."""
+    version = certificate.tacit_version
+    return version if version.replace(".", "").isalnum() and len(version) <= 20 else "of no known version"
 
 
 def _headline(certificate: Certificate, failed: list[Check], unchecked: list[Check]) -> str:
