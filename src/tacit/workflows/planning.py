@@ -273,8 +273,8 @@ def _proved(found: Counted, asked: Asked, confidence: float) -> _Choice:
 def _too_few(found: Counted, bounds: Bounds, confidence: float) -> str:
     """Why nothing was written, what these records would prove, and how many would do."""
     text = (
-        f"{int(found.table.sum()):,} records do not prove {bounds.epsilon:g} nats with {percent(confidence)} confidence "
-        "for any release that keeps a value, so nothing was written."
+        f"{int(found.table.sum()):,} records do not prove {bounds.epsilon:g} nats with {percent(confidence)} "
+        "confidence for any release that keeps a value, so nothing was written."
     )
     hint = ""
     upwards = _share_kept(found, proof_of(found.table, Bounds(np.inf, bounds.high), confidence))
