@@ -22,6 +22,7 @@ from tacit.lift.region import Region
 from tacit.lift.vertices import corners, solve_corners
 
 RUNGS = ("camouflage", "subsets", "optimal")
+THREE, FIVE = (0.9, 0.07, 0.03), (0.86, 0.09, 0.03, 0.01, 0.01)
 COUNTS = Joint.from_counts([[8, 2, 6, 1, 3], [2, 9, 5, 4, 5], [5, 4, 4, 10, 2]], released=list("abcde"))
 
 
@@ -306,6 +307,48 @@ def test_frequent_values_find_cover_in_every_block(n_released):
     checked(channel, joint, 0.6, 0.6)
     assert channel.nmil < 0.75 * optimal(joint, 0.6, rung="subsets").nmil
     assert channel.loss_bound > 0.1 * channel.nmil
+
+
+def counted_joint(seed, prior, n_released, n_records):
+    """A small sample of many values, as of a table: most are rare, and most rule some secret out."""
+    rng = np.random.default_rng(seed)
+    posteriors = rng.dirichlet(20 * np.array(prior), size=n_released)
+    marginal = 1 / np.arange(1, n_released + 1) ** 0.5
+    counts = rng.multinomial(n_records, (posteriors * (marginal / marginal.sum())[:, None]).ravel())
+    table = counts.reshape(n_released, -1).T
+    return Joint.from_counts(table[:, table.sum(axis=0) > 0])
+
+
+def several_joints(rng):
+    """Ten joints of several secrets, too large to be solved exactly at low effort."""
+    yield counted_joint(1, THREE, 150, 900)
+    yield counted_joint(2, FIVE, 100, 900)
+    for number, (n_secrets, n_released) in enumerate([(3, 60), (4, 40), (3, 150), (6, 30)] * 2):
+        marginal = rng.random(n_released) if number < 4 else 1 / np.arange(1, n_released + 1) ** 1.1
+        yield Joint(rng.dirichlet(np.ones(n_secrets), size=n_released).T * (marginal / marginal.sum()))
+
+
+def test_more_effort_and_a_larger_epsilon_never_lose_more():
+    for joint in several_joints(np.random.default_rng(11)):
+        losses = []
+        for epsilon in (0.3, 0.5, 0.8, 1.2):
+            channel = optimal(joint, epsilon, effort="low")
+            assert channel.attained <= epsilon + SLACK
+            losses.append(channel.nmil)
+        assert (np.diff(losses) <= 1e-9).all(), losses
+        subsets = [optimal(joint, epsilon, effort="low", rung="subsets").nmil for epsilon in (0.25, 0.5, 1.0)]
+        assert (np.diff(subsets) <= 1e-9).all(), subsets
+        assert optimal(joint, 0.5, effort="normal").nmil <= losses[1] + 1e-9
+
+
+@pytest.mark.parametrize(("prior", "epsilon", "before"), [(THREE, 0.3, 0.2610), (FIVE, 1.0, 0.2384)])
+def test_a_sample_of_many_values_loses_at_most_half_of_what_it_lost_before(prior, epsilon, before):
+    """Most values rule a secret out; frequent values must be cover for many others, a little for each."""
+    joint = counted_joint(0, prior, 800, 8_000)
+    assert (joint.matrix == 0).mean() > 0.4
+    channel = optimal(joint, epsilon, effort="low")
+    assert channel.attained <= epsilon + SLACK
+    assert channel.loss_bound <= channel.nmil <= before / 2
 
 
 def test_fifteen_secrets_lose_a_seventh_of_what_the_watchdog_loses():

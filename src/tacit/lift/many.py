@@ -32,9 +32,15 @@ _NOISE: Final = 1.0
 # Fees: so many times what the value must lose at least, plus a little, but no less than a share of what it loses in its
 # group; and how they rise where they are paid, at first and when half of the rounds are over.
 _FEE: Final = (1.2, 0.02, 0.25)
+# With many rows groups are not so far from the best: the share is then larger, and blocks are smaller.
+_MANY_ROWS: Final = 8
+_MANY_ROWS_SHARE: Final = 0.5
+_MANY_ROWS_BLOCK: Final = 0.6
 _RISE: Final = (1.4, 3.0, 0.05)
-# Rounds that may be added, as a share, while a fee is paid: whoever pays in the end goes back to the groups.
-_LONGER: Final = 2
+# By which factor rounds may be more while a fee is paid: whoever pays in the end goes back to the groups. And the
+# largest fee, in nats.
+_LONGER: Final = 4
+_LARGEST_FEE: Final = 60.0
 # The share of earlier prices in those that outputs are looked for at: they swing less.
 _EARLIER: Final = 0.5
 # Outputs for every value that the program is asked to weigh, and numbers that a batch of searches may hold.
@@ -45,9 +51,10 @@ _STALLED: Final = 2e-3
 # Widths of clusters to try, as a share of a lift, and the room that they must leave.
 _WIDTHS: Final = tuple(0.005 * 1.25**k for k in range(20))
 _ROOM: Final = 0.5
+_SAMPLE: Final = 20_000
 _HAIR: Final = 1e-9
 # Pieces smaller than this may be the rounding of others.
-_CRUMB: Final = 1e-11
+_CRUMB: Final = 1e-7
 
 
 def solve_many(region: Region, groups: Labels, budget: Budget) -> Mixture | None:
@@ -70,7 +77,7 @@ def solve_many(region: Region, groups: Labels, budget: Budget) -> Mixture | None
         paid = weights[-region.n :] > 1e-9 * region.marginal
         if paid.any():
             rise = _RISE[0] if 2 * step < budget.rounds else _RISE[1]
-            fees = np.where(paid, rise * fees + _RISE[2], fees)
+            fees = np.where(paid, np.minimum(rise * fees + _RISE[2], _LARGEST_FEE), fees)
             continue
         stalled = stalled + 1 if cost > before * (1 - _STALLED) else 0
         before = cost
@@ -84,7 +91,8 @@ def solve_many(region: Region, groups: Labels, budget: Budget) -> Mixture | None
 def _first_fees(region: Region, groups: Labels, least: Vector) -> Vector:
     labels = np.unique(groups, return_inverse=True)[1]
     lost = np.log(np.bincount(labels, region.marginal)[labels] / region.marginal)
-    return np.where(region.safe, 0.0, np.maximum(_FEE[0] * least + _FEE[1], _FEE[2] * lost))
+    share = _FEE[2] if len(region.lifts) <= _MANY_ROWS else _MANY_ROWS_SHARE
+    return np.where(region.safe, 0.0, np.maximum(_FEE[0] * least + _FEE[1], share * lost))
 
 
 @dataclass(eq=False)
@@ -214,6 +222,7 @@ def solve_parts(region: Region, size: int, budget: Budget) -> Mixture | None:
     A frequent risky value needs more cover than one block has, and frequent safe values are cover for all. None if some
     block as a whole is out of bounds, as it may be where few values are dealt out.
     """
+    size = size if len(region.lifts) <= _MANY_ROWS else int(size * _MANY_ROWS_BLOCK)
     n_blocks = max(1, -(-region.n // size))
     frequent = np.flatnonzero(region.marginal > 1 / (4 * n_blocks))
     others = np.flatnonzero(region.marginal <= 1 / (4 * n_blocks))
@@ -269,14 +278,10 @@ def clustered(region: Region, most: int) -> tuple[Labels, Region] | None:
     """
     middle = np.where(region.low > 0, region.low, 1.0)[:, None]
     scaled = np.where(region.lifts < middle, region.lifts / middle - 1, np.log(np.maximum(region.lifts / middle, 1.0)))
-    for width in _WIDTHS:
-        keys = np.ascontiguousarray(np.floor(scaled / width).astype(np.int16).T)
-        labels = np.unique(keys.view([("", np.int16)] * keys.shape[1])[:, 0], return_inverse=True)[1]
-        n_clusters = int(labels.max()) + 1
-        if n_clusters <= most:
-            break
-    else:
+    labels = _cells(scaled, most)
+    if labels is None:
         return None
+    n_clusters = int(labels.max()) + 1
     masses = sums(labels, region.marginal, n_clusters)
     lifts = np.array([sums(labels, row, n_clusters) for row in region.cells]) / masses
     # With l_x <= l + d (l + middle) for all values x of a cluster of lift l, the same holds of their mixtures.
@@ -289,4 +294,18 @@ def clustered(region: Region, most: int) -> tuple[Labels, Region] | None:
         thin |= (low > 0) & (np.log(low) > _ROOM * np.log(region.low))
     if thin.any():
         return None
-    return np.asarray(labels), replace(region, marginal=masses, lifts=lifts, low=low, high=high)
+    return labels, replace(region, marginal=masses, lifts=lifts, low=low, high=high)
+
+
+def _cells(scaled: Matrix, most: int) -> Labels | None:
+    """The cell of each column in the finest grid that has at most so many cells in use; None if there is none."""
+    # Cells are told apart by one number; should two of them share theirs, they are one cluster, and measured as such.
+    factors = np.random.default_rng(0).integers(1, 1 << 40, len(scaled))
+    few = scaled[:, :: max(1, scaled.shape[1] // _SAMPLE)]
+    for width in _WIDTHS:
+        if len(np.unique(factors @ np.floor(few / width).astype(np.int64))) > most:
+            continue
+        labels = np.unique(factors @ np.floor(scaled / width).astype(np.int64), return_inverse=True)[1]
+        if labels.max() < most:
+            return np.asarray(labels)
+    return None

@@ -41,6 +41,7 @@ _MOST_SYSTEMS = 2_000
 _LARGEST_ASKED = 300
 _LARGEST_RETRIED = 20_000
 _TIGHTER = (0.5, 0.25)
+_MANY_ROWS = 8
 
 
 class Limits(NamedTuple):
@@ -66,7 +67,7 @@ class Limits(NamedTuple):
 # Many: values that outputs are generated for at once, with `rounds`. Parts: values times rows that are dealt out into
 # blocks, of `part` values. Clusters: how many stand for more values than that.
 EFFORTS: dict[str, Limits] = {
-    "low": Limits(20_000, 200, 120, 24, 24, 25, 8, 6, 1, 1.0, 1_500, 500, 6_000, 100, 800),
+    "low": Limits(20_000, 200, 120, 24, 24, 25, 8, 6, 1, 1.0, 1_500, 500, 15_000, 120, 800),
     "normal": Limits(200_000, 1_000, 300, 40, 40, 300, 14, 12, 4, 5.0, 8_000, 1_200, 150_000, 200, 2_400),
     "high": Limits(1_000_000, 2_500, 600, 80, 64, 3_000, 40, 24, 16, 30.0, 24_000, 2_500, 600_000, 600, 4_000),
 }
@@ -242,12 +243,14 @@ class Ladder:
                 return found
         if types.n <= limits.many:
             groups = merge_subsets(types, cover_set(types, ~types.safe))
-            tried = [solve_many(types, groups, Budget(limits.rounds, 2 if types.n <= limits.columns else 1))]
+            # A round takes longer the more rows there are.
+            rounds = limits.rounds if len(types.lifts) <= _MANY_ROWS else max(1, 2 * limits.rounds // 3)
+            tried = [solve_many(types, groups, Budget(rounds, 2 if types.n <= limits.columns else 1))]
             if types.n <= limits.columns:
                 tried.append(solve_columns(types, groups, Budget(limits.rounds, limits.starts)))
             return min((each for each in tried if each is not None), key=lambda each: each.loss, default=None)
         if types.n * len(types.lifts) <= limits.parts:
-            return solve_parts(types, limits.part, Budget(max(3, limits.rounds // 3), 1))
+            return solve_parts(types, limits.part, Budget(max(3, limits.rounds // 4), 1))
         return solve_clusters(types, limits.clusters, Budget(limits.rounds, 1))
 
     def _one_row(self, types: Region, limits: Limits) -> Mixture | None:

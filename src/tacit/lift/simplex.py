@@ -22,6 +22,10 @@ _PIVOT: Final = 1e-9
 _DEAR: Final = 1e4
 # Steps for every row; a program that has not ended by then still has a corner, if not the cheapest.
 _STEPS_A_ROW: Final = 8
+# Shares this small are none; corners off by more than the other are no corners; and how often they are made more exact.
+_NOTHING: Final = 1e-12
+_ROUNDING: Final = 1e-10
+_REFINED: Final = 2
 
 Tables = NDArray[np.float64]
 
@@ -102,58 +106,58 @@ class Simplex:
         costs = np.column_stack([costs, np.full(len(costs), _DEAR)])
         going = np.arange(len(costs))
         for _ in range(_STEPS_A_ROW * (self.n_rows + 1)):
-            going = self._step(costs, state.basis, state.inverse, going)
+            going = self._step(costs, state, going)
             if not len(going):
                 break
-        return self._corners(state.basis)
+        return self._corners(state)
 
-    def _step(self, costs: Matrix, basis: Labels, inverse: Tables, going: Labels) -> Labels:
+    def _step(self, costs: Matrix, state: State, going: Labels) -> Labels:
         """One pivot in all programs that go on; returns those that still do."""
-        at = np.arange(len(going))
-        now, inverted = basis[going], inverse[going]
+        # Copies are what takes time here: while all go on there are none.
+        every = len(going) == len(state.basis)
+        inverse = state.inverse if every else state.inverse[going]
+        now, paid = (state.basis, costs) if every else (state.basis[going], costs[going])
         own = now <= self.n
-        paid = np.where(own, costs[going[:, None], np.where(own, now, 0)], 0.0)
-        prices = np.einsum("bi,bij->bj", paid, inverted)
-        reduced = np.concatenate([costs[going] - prices @ self.table, -prices[:, :-1]], axis=1)
+        spent = np.where(own, np.take_along_axis(paid, np.where(own, now, 0), axis=1), 0.0)
+        prices = np.einsum("bi,bij->bj", spent, inverse)
+        reduced = np.concatenate([paid - prices @ self.table, -prices[:, :-1]], axis=1)
         enters = np.argmin(reduced, axis=1)
-        pays = reduced[at, enters] < -_GAINS
-        if not pays.all():
-            going, inverted, enters = going[pays], inverted[pays], enters[pays]
-            at = np.arange(len(going))
-            if not len(going):
-                return going
+        at = np.arange(len(going))
         is_value = enters <= self.n
         column = self.table[:, np.where(is_value, enters, 0)].T * is_value[:, None]
         slack = np.flatnonzero(~is_value)
         column[slack, enters[slack] - self.n - 1] = 1.0
-        step = np.einsum("bij,bj->bi", inverted, column)
-        level = np.maximum(inverted @ self.tops, 0.0)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            ratios = np.where(step > _PIVOT, level / step, np.inf)
+        step = np.einsum("bij,bj->bi", inverse, column)
+        level = np.maximum(inverse @ self.tops, 0.0)
+        ratios = np.divide(level, step, out=np.full_like(level, np.inf), where=step > _PIVOT)
         leaves = np.argmin(ratios, axis=1)
-        fine = np.isfinite(ratios[at, leaves])
-        going, inverted, enters, step, leaves = going[fine], inverted[fine], enters[fine], step[fine], leaves[fine]
-        at = np.arange(len(going))
-        pivot = inverted[at, leaves] / step[at, leaves][:, None]
-        inverted -= step[:, :, None] * pivot[:, None, :]
-        inverted[at, leaves] = pivot
-        inverse[going] = inverted
-        basis[going, leaves] = enters
+        goes = (reduced[at, enters] < -_GAINS) & np.isfinite(ratios[at, leaves])
+        if not goes.all():
+            going, inverse, enters, step, leaves = going[goes], inverse[goes], enters[goes], step[goes], leaves[goes]
+            at, every = np.arange(len(going)), False
+        pivot = inverse[at, leaves] / step[at, leaves][:, None]
+        step[at, leaves] -= 1.0
+        inverse -= step[:, :, None] * pivot[:, None, :]
+        # The row of the pivot was p s with s the step there; less (s - 1) p it is p.
+        if not every:
+            state.inverse[going] = inverse
+        state.basis[going, leaves] = enters
         return going
 
-    def _corners(self, basis: Labels) -> tuple[Corners, Mask]:
-        """The corners of the bases, solved once more to the last digit."""
-        m = self.n_rows + 1
+    def _corners(self, state: State) -> tuple[Corners, Mask]:
+        """The corners of the bases, made exact to the last digit."""
+        basis, inverse = state.basis, state.inverse
         whole = np.column_stack([self.table, np.vstack([np.eye(self.n_rows), np.zeros(self.n_rows)])])
-        systems = np.moveaxis(whole[:, basis], 1, 0)
-        regular = np.abs(np.linalg.det(systems)) > 1e-200
-        systems[~regular] = np.eye(m)
-        levels = np.linalg.solve(systems, np.tile(self.tops, (len(basis), 1))[..., None])[..., 0]
+        systems = whole.T[basis]
+        levels = inverse @ self.tops
+        for _ in range(_REFINED):
+            left = self.tops - np.einsum("bji,bj->bi", systems, levels)
+            levels = levels + np.einsum("bij,bj->bi", inverse, left)
+        left = np.abs(self.tops - np.einsum("bji,bj->bi", systems, levels)).max(axis=1)
         held = basis < self.n
-        levels = np.where(held, levels, 0.0)
-        draws = ((basis == self.n) & (np.abs(levels) > 0)).any(axis=1)
-        shares = np.where(levels > 1e-12, levels, 0.0)
+        draws = ((basis == self.n) & (np.abs(levels) > _NOTHING)).any(axis=1)
+        shares = np.where(held & (levels > _NOTHING), levels, 0.0)
         totals = shares.sum(axis=1)
-        fine = regular & ~draws & (levels >= -1e-9).all(axis=1) & (abs(totals - 1) < 1e-6)
+        fine = ~draws & (levels >= -_ROUNDING).all(axis=1) & (left < _ROUNDING) & (abs(totals - 1) < _ROUNDING)
         shares = shares / np.where(totals > 0, totals, 1.0)[:, None]
         return Corners(np.where(shares > 0, basis, 0), shares), np.asarray(fine)
