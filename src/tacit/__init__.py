@@ -34,6 +34,7 @@ _HOMES = {
     "NeuralLogLift": "tacit.learn.neural",
     "NotCertifiedError": "tacit.errors",
     "Partition": "tacit.lift.partition",
+    "PrefixLogLift": "tacit.learn.prefixes",
     "ProtectResult": "tacit.workflows.results",
     "RecordsNeeded": "tacit.lift.sample_size",
     "ReductionChannel": "tacit.lift.reduction",
