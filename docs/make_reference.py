@@ -47,9 +47,14 @@ GROUPS: dict[str, tuple[str, ...]] = {
         "compose", "compose_table", "compose_given_secret", "compose_bounds", "Composition", "ReleaseBound",
         "dp_epsilon",
     ),
+    "Gaussian obfuscation": (
+        "gaussian_delta", "gaussian_scale", "obfuscation_delta", "obfuscation_floor", "obfuscation_scale", "vacuous",
+        "compose_deltas", "tail_bound", "e_gamma_of_log_lift", "e_gamma_counts", "e_gamma_scores", "GridGaussian",
+        "secure_words",
+    ),
     "Learned log-lift": (
-        "AutoLogLift", "ClassifierLogLift", "NeuralLogLift", "CountLogLift", "evidence_of", "Watchdog", "save_model",
-        "load_model",
+        "AutoLogLift", "ClassifierLogLift", "NeuralLogLift", "CountLogLift", "PrefixLogLift", "evidence_of", "Watchdog",
+        "save_model", "load_model",
     ),
     "Errors": (
         "TacitError", "ArgumentError", "ColumnError", "DataError", "SourceError", "EngineError", "NotCertifiedError",
