@@ -8,14 +8,13 @@ import shutil
 from collections.abc import Iterable, Sequence
 from functools import singledispatch
 
-from rich import box
 from rich.console import Console, RenderableType
 from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
 from tacit import __version__
-from tacit.report import words
+from tacit.report import terminal, words
 from tacit.report.numbers import (
     band,
     chance,
@@ -30,7 +29,7 @@ from tacit.report.numbers import (
     unit_name,
     with_unit,
 )
-from tacit.report.words import Badge, badge, listed, printable, shorten
+from tacit.report.words import badge, listed, printable, shorten
 from tacit.workflows.results import (
     Adversary,
     AttackResult,
@@ -46,7 +45,6 @@ from tacit.workflows.results import (
     VerifyResult,
 )
 
-_STYLES = {"bad": "bold red", "good": "bold green", "doubt": "bold yellow"}
 _RISKIEST_SHOWN = 5
 _CONTRIBUTIONS_SHOWN = 5
 _CURVE_SHOWN = 8
@@ -97,7 +95,7 @@ def _parts(result: Result, unit: str) -> Parts:
 
 @_parts.register
 def _audit(result: AuditResult, unit: str) -> Parts:
-    yield _answer(words.badge_of_result(result), result.headline)
+    yield terminal.answer(words.badge_of_result(result), result.headline)
     yield _audit_facts(result)
     if result.learned is not None:
         yield from _learned(result, result.learned, unit)
@@ -106,60 +104,62 @@ def _audit(result: AuditResult, unit: str) -> Parts:
     yield from _suggestion(result, unit)
     yield from _columns(result, unit)
     yield from _riskiest(result, unit)
-    yield from _notes(result.notes)
+    yield from terminal.notes(result.notes)
     scores = [("Risk of every record", f"{printable(result.scores_path)} (private)")] if result.scores_path else []
-    yield _facts([*scores, ("Tacit", __version__)])
+    yield terminal.facts([*scores, ("Tacit", __version__)])
 
 
 @_parts.register
 def _protect(result: ProtectResult, unit: str) -> Parts:
     certificate = result.certificate
     learned = certificate.kind == "learned"
-    yield _answer(words.badge_of_result(result), result.headline)
-    yield _line(f"Claim: {printable(certificate.claim)}")
+    yield terminal.answer(words.badge_of_result(result), result.headline)
+    yield terminal.line(f"Claim: {printable(certificate.claim)}")
     if result.diagnosis:
-        yield _line(f"Why: {printable(result.diagnosis)}", style="yellow")
+        yield terminal.line(f"Why: {printable(result.diagnosis)}", style="yellow")
     yield _protect_facts(result, unit)
     yield from _changes(certificate)
     if not (learned or words.on_curve(certificate)):
-        yield _heading("What one merged set, the plain watchdog, would cost instead")
+        yield terminal.heading("What one merged set, the plain watchdog, would cost instead")
         yield _curve_table(result.curve, unit, None)
     else:
-        yield _heading(f"What it costs, and what another epsilon would cost{' (estimate)' if learned else ''}")
+        yield terminal.heading(f"What it costs, and what another epsilon would cost{' (estimate)' if learned else ''}")
         yield _curve_table(result.curve, unit, certificate.epsilon)
     if certificate.readings:
-        yield _heading("How to read it")
-        yield _bullets(reading.sentence for reading in certificate.readings)
-    yield _heading("What the claim rests on")
-    yield _bullets(certificate.assumptions)
-    yield from _notes(result.notes)
+        yield terminal.heading("How to read it")
+        yield terminal.bullets(reading.sentence for reading in certificate.readings)
+    yield terminal.heading("What the claim rests on")
+    yield terminal.bullets(certificate.assumptions)
+    yield from terminal.notes(result.notes)
 
 
 @_parts.register
 def _verify(result: VerifyResult, unit: str) -> Parts:
-    yield _answer(words.badge_of_result(result), result.headline)
-    yield _facts(
+    yield terminal.answer(words.badge_of_result(result), result.headline)
+    yield terminal.facts(
         [
             ("Release", printable(result.release)),
             ("Against", printable(result.against) if result.against else "nothing: only what the release shows itself"),
         ]
     )
-    yield _heading("Checks")
-    table = _table("Check", "", "Detail")
+    yield terminal.heading("Checks")
+    table = terminal.table("Check", "", "Detail")
     for check in result.checks:
         table.add_row(
-            Text(printable(check.name)), _mark(words.badge_of_check(check.passed)), Text(printable(check.detail))
+            Text(printable(check.name)),
+            terminal.mark(words.badge_of_check(check.passed)),
+            Text(printable(check.detail)),
         )
     yield table
     if any(check.passed is None for check in result.checks):
-        yield _line("A line that could not be checked counts as doubt, never as passed.", style="dim")
-    yield from _notes(result.notes)
+        yield terminal.line("A line that could not be checked counts as doubt, never as passed.", style="dim")
+    yield from terminal.notes(result.notes)
 
 
 @_parts.register
 def _attack(result: AttackResult, unit: str) -> Parts:
-    yield _answer(words.badge_of_result(result), result.headline)
-    yield _facts(
+    yield terminal.answer(words.badge_of_result(result), result.headline)
+    yield terminal.facts(
         [
             ("Release", f"{printable(result.release)}, against {printable(result.against)}"),
             ("Records", f"trained on {count(result.trained_on)}, tested on {count(result.tested_on)} others"),
@@ -168,69 +168,18 @@ def _attack(result: AttackResult, unit: str) -> Parts:
             ("Best possible", f"{share(result.optimal_before)} before, {share(result.optimal_after)} after"),
         ]
     )
-    yield _heading("How often the secret is guessed right (95% limits); higher is riskier")
-    table = _table("Adversary", ">Before", ">After", ">After, retrained\non the release")
+    yield terminal.heading("How often the secret is guessed right (95% limits); higher is riskier")
+    table = terminal.table("Adversary", ">Before", ">After", ">After, retrained\non the release")
     for adversary in result.adversaries:
         table.add_row(Text(printable(adversary.name)), *_accuracies(adversary))
     yield table
-    yield from _notes(result.notes)
+    yield from terminal.notes(result.notes)
 
 
 def _bound(result: AttackResult) -> tuple[str, str]:
     if result.bound_kind == "promise":
         return "Promise", f"no adversary can be right more often than {share(result.guessing_bound)}"
     return "Estimate", f"none should be right more often than {share(result.guessing_bound)}; not promised"
-
-
-def _answer(verdict: Badge, headline: str) -> Text:
-    answer = Text(f"{verdict.symbol} {verdict.words.upper()}", style=_STYLES[verdict.tone])
-    return answer.append(f"  {printable(headline)}", style="bold default")
-
-
-def _heading(title: str) -> Padding:
-    return Padding(Text(title, style="bold"), (1, 0, 0, 0))
-
-
-def _line(text: str, *, style: str = "") -> Text:
-    return Text(text, style=style)
-
-
-def _mark(verdict: Badge) -> Text:
-    return Text(f"{verdict.symbol} {verdict.words}", style=_STYLES[verdict.tone])
-
-
-def _facts(rows: Sequence[tuple[str, str]], *, style: str = "") -> Padding:
-    grid = Table.grid(padding=(0, 2))
-    grid.add_column(style="dim", no_wrap=True)
-    grid.add_column(overflow="fold")
-    for name, value in rows:
-        grid.add_row(Text(name), Text(value, style=style))
-    return Padding(grid, (1, 0, 0, 0))
-
-
-def _table(*headers: str) -> Table:
-    """A table; a header that begins with ``>`` is of a column of numbers, ranged right."""
-    table = Table(box=box.SIMPLE_HEAD, show_edge=False, header_style="bold dim", padding=(0, 1, 0, 0))
-    for header in headers:
-        numeric = header.startswith(">")
-        # Folding keeps the whole of a long hash or name; an ellipsis would drop its end.
-        table.add_column(
-            Text(header.lstrip(">")), justify="right" if numeric else "left", no_wrap=numeric, overflow="fold"
-        )
-    return table
-
-
-def _bullets(lines: Iterable[str]) -> Table:
-    grid = Table.grid(padding=(0, 1))
-    for line in lines:
-        grid.add_row("•", Text(printable(line)))
-    return grid
-
-
-def _notes(notes: Sequence[str]) -> Parts:
-    if notes:
-        yield _heading("Notes")
-        yield _bullets(notes)
 
 
 def _audit_facts(result: AuditResult) -> Padding:
@@ -246,29 +195,29 @@ def _audit_facts(result: AuditResult) -> Padding:
     rows += [(role.capitalize(), listed(by_role[role])) for role in ("dropped", "weight") if role in by_role]
     if result.source.sha256:
         rows.append(("SHA-256", result.source.sha256))
-    return _facts(rows)
+    return terminal.facts(rows)
 
 
 def _learned(result: AuditResult, learned: LearnedFindings, unit: str) -> Parts:
-    yield _heading(f"Learned: an estimate. {words.DIRECTION}")
-    yield _line(words.ESTIMATE)
+    yield terminal.heading(f"Learned: an estimate. {words.DIRECTION}")
+    yield terminal.line(words.ESTIMATE)
     yield _learned_facts(learned, unit)
     if learned.candidates:
-        table = _table("Tried", f">Loss on records apart ({unit} a record)", ">Weight")
+        table = terminal.table("Tried", f">Loss on records apart ({unit} a record)", ">Weight")
         for c in learned.candidates:
             table.add_row(Text(printable(c.title)), number(c.log_loss), number(c.weight))
         table.add_row(Text("the prior alone", style="dim"), number(learned.prior_log_loss), "")
         yield Padding(table, (1, 0, 0, 0))
     yield from _learned_shares(result, learned, unit)
     if learned.calibration:
-        yield _line(words.calibrated(learned.calibration))
-    yield _heading("The riskiest values (estimate)")
+        yield terminal.line(words.calibrated(learned.calibration))
+    yield terminal.heading("The riskiest values (estimate)")
     if not learned.riskiest:
-        yield _line("No value carries any risk.")
+        yield terminal.line("No value carries any risk.")
     for rank, value in enumerate(learned.riskiest[:_RISKIEST_SHOWN], start=1):
         yield _learned_risky(rank, value, unit)
-    yield from _notes(learned.notes)
-    yield _heading("Counted: plug-in")
+    yield from terminal.notes(learned.notes)
+    yield terminal.heading("Counted: plug-in")
 
 
 def _learned_facts(learned: LearnedFindings, unit: str) -> Padding:
@@ -289,18 +238,20 @@ def _learned_facts(learned: LearnedFindings, unit: str) -> Padding:
         rows[2] = ("Scored", f"{count(learned.n_values)} distinct values, {fine}, by a model learned elsewhere")
     if learned.model_path:
         rows.append(("Model", f"{printable(learned.model_path)} (private)"))
-    return _facts([row for row in rows if row[1]])
+    return terminal.facts([row for row in rows if row[1]])
 
 
 def _learned_shares(result: AuditResult, learned: LearnedFindings, unit: str) -> Parts:
     counted = {s.epsilon: s.records for s in result.safe_shares}
-    table = _table(f">Epsilon ({unit})", ">Records within\n(estimate)", ">Surely within\n(95%)", ">Counted\n(plug-in)")
+    table = terminal.table(
+        f">Epsilon ({unit})", ">Records within\n(estimate)", ">Surely within\n(95%)", ">Counted\n(plug-in)"
+    )
     for s in learned.safe_shares:
         table.add_row(setting(s.epsilon), share(s.records), share(s.surely), share(counted.get(s.epsilon)))
     yield Padding(table, (1, 0, 0, 0))
     quantiles = ", ".join(f"{name}: {number(value)}" for name, value in learned.risk_histogram.quantiles.items())
     by = "the saved model" if not learned.trained_on else "models that had not seen it"
-    yield _line(f"Quantiles of the estimated risk of a record, by {by}, {unit}: {quantiles}.")
+    yield terminal.line(f"Quantiles of the estimated risk of a record, by {by}, {unit}: {quantiles}.")
 
 
 def _learned_risky(rank: int, value: LearnedRiskyValue, unit: str) -> Padding:
@@ -323,11 +274,11 @@ def _learned_risky(rank: int, value: LearnedRiskyValue, unit: str) -> Padding:
 
 
 def _measures(result: AuditResult) -> Parts:
-    yield _heading(f"What leaks. {words.DIRECTION}")
-    yield _line(words.PLUG_IN)
-    table = _table("Measure", ">Value", ">Shuffled", ">p", "Verdict")
+    yield terminal.heading(f"What leaks. {words.DIRECTION}")
+    yield terminal.line(words.PLUG_IN)
+    table = terminal.table("Measure", ">Value", ">Shuffled", ">p", "Verdict")
     for m in result.measures:
-        table.add_row(Text(printable(m.title)), *_finding(m), _mark(badge(m.verdict)))
+        table.add_row(Text(printable(m.title)), *_finding(m), terminal.mark(badge(m.verdict)))
     yield table
     legend = [
         ("Shuffled", f"What the measure gives for shuffled secrets: 5% to 95% of {count(result.shuffles)} shuffles."),
@@ -337,7 +288,7 @@ def _measures(result: AuditResult) -> Parts:
         legend.append(("∞", "Some value rules a secret out, or gives it away."))
     if result.measures:
         legend.append(("Meaning", f"tacit explain {printable(result.measures[0].name)}, and so for every measure."))
-    yield _facts(legend, style="dim")
+    yield terminal.facts(legend, style="dim")
 
 
 def _finding(m: MeasureFinding) -> tuple[str, ...]:
@@ -346,30 +297,34 @@ def _finding(m: MeasureFinding) -> tuple[str, ...]:
 
 
 def _safe_shares(result: AuditResult, unit: str) -> Parts:
-    yield _heading("How much of the table is safe")
-    table = _table(f">Epsilon ({unit})", ">Records within", ">Values within", ">Records, if zero\ncells are skipped")
+    yield terminal.heading("How much of the table is safe")
+    table = terminal.table(
+        f">Epsilon ({unit})", ">Records within", ">Values within", ">Records, if zero\ncells are skipped"
+    )
     for s in result.safe_shares:
         table.add_row(setting(s.epsilon), share(s.records), share(s.values), share(s.records_skipping_zero_cells))
     yield table
-    yield _line(words.SKIPPING, style="dim")
+    yield terminal.line(words.SKIPPING, style="dim")
     histogram = result.risk_histogram
     quantiles = ", ".join(f"{printable(name)}: {number(value)}" for name, value in histogram.quantiles.items())
     if quantiles:
-        yield _line(f"Quantiles of the risk of a record, {unit}: {quantiles}.")
+        yield terminal.line(f"Quantiles of the risk of a record, {unit}: {quantiles}.")
     if histogram.infinite_share:
-        yield _line(f"Risk is ∞ for {share(histogram.infinite_share)} of records. {words.INFINITE}")
+        yield terminal.line(f"Risk is ∞ for {share(histogram.infinite_share)} of records. {words.INFINITE}")
 
 
 def _suggestion(result: AuditResult, unit: str) -> Parts:
-    yield _heading("What a safe release would cost")
-    yield _line(printable(result.suggestion.sentence))
+    yield terminal.heading("What a safe release would cost")
+    yield terminal.line(printable(result.suggestion.sentence))
     yield _curve_table(result.curve, unit, result.suggestion.epsilon)
 
 
 def _curve_table(curve: Sequence[CurvePoint], unit: str, chosen: float | None) -> RenderableType:
     if not curve:
-        return _line("The trade-off was not computed.", style="dim")
-    table = _table(f">Epsilon ({unit})", ">Attained", ">Loss (NMIL)", ">Records kept\nas they are", ">Leakage left", "")
+        return terminal.line("The trade-off was not computed.", style="dim")
+    table = terminal.table(
+        f">Epsilon ({unit})", ">Attained", ">Loss (NMIL)", ">Records kept\nas they are", ">Leakage left", ""
+    )
     points = words.by_epsilon(curve)
     place = words.place_of(points, chosen)
     for k in _thinned(len(points), place):
@@ -389,8 +344,8 @@ def _thinned(n: int, place: int | None) -> list[int]:
 def _columns(result: AuditResult, unit: str) -> Parts:
     if not result.column_leaks:
         return
-    yield _heading(f"Which column gives it away, in {unit}. {words.DIRECTION}")
-    table = _table(
+    yield terminal.heading(f"Which column gives it away, in {unit}. {words.DIRECTION}")
+    table = terminal.table(
         "Column", ">Alone", ">Shuffled", ">Adds to\nothers", ">Shuffled", ">Others\nwithout it", "Verdict, alone"
     )
     for c in words.by_leak(result.column_leaks)[:_COLUMNS_SHOWN]:
@@ -401,23 +356,23 @@ def _columns(result: AuditResult, unit: str) -> Parts:
             number(c.given_others),
             f"≤{number(c.given_others_null)}",
             number(c.left_out),
-            _mark(badge(c.alone_verdict)),
+            terminal.mark(badge(c.alone_verdict)),
         )
     yield table
     rest = len(result.column_leaks) - _COLUMNS_SHOWN
     if rest > 0:
-        yield _line(f"{rest} more columns are in the JSON and in the HTML report.", style="dim")
+        yield terminal.line(f"{rest} more columns are in the JSON and in the HTML report.", style="dim")
 
 
 def _riskiest(result: AuditResult, unit: str) -> Parts:
-    yield _heading("The riskiest values")
+    yield terminal.heading("The riskiest values")
     if not result.riskiest:
-        yield _line("No value carries any risk.")
+        yield terminal.line("No value carries any risk.")
     for rank, value in enumerate(result.riskiest[:_RISKIEST_SHOWN], start=1):
         yield _risky(rank, value, unit)
     rest = len(result.riskiest) - _RISKIEST_SHOWN
     if rest > 0:
-        yield _line(f"{rest} more are in the JSON and in the HTML report.", style="dim")
+        yield terminal.line(f"{rest} more are in the JSON and in the HTML report.", style="dim")
 
 
 def _risky(rank: int, value: RiskyValue, unit: str) -> Padding:
@@ -468,7 +423,7 @@ def _protect_facts(result: ProtectResult, unit: str) -> Padding:
         rows.append(("Left out", listed(certificate.left_out)))
     if certificate.composition is not None:
         rows.append(("Together", words.together(certificate.composition, unit)))
-    return _facts(rows)
+    return terminal.facts(rows)
 
 
 def _epsilons(certificate: Certificate, unit: str) -> list[tuple[str, str]]:
@@ -498,23 +453,23 @@ def _changes(certificate: Certificate) -> Parts:
     if certificate.kind == "learned":
         yield from _estimated_changes(certificate)
         return
-    yield _heading(f"Before and after, plug-in. {words.DIRECTION}")
-    table = _table("Measure", ">Before", ">After", ">Epsilon promises\nat most")
+    yield terminal.heading(f"Before and after, plug-in. {words.DIRECTION}")
+    table = terminal.table("Measure", ">Before", ">After", ">Epsilon promises\nat most")
     for m in certificate.measures:
         after, promise = with_unit(m.after, m.unit), quantity(m.promise, m.unit)
         table.add_row(Text(printable(m.title)), quantity(m.before, m.unit), after, promise)
     yield table
     if any(math.isinf(m.before) or math.isinf(m.after) for m in certificate.measures):
-        yield _line(words.INFINITE, style="dim")
+        yield terminal.line(words.INFINITE, style="dim")
 
 
 def _estimated_changes(certificate: Certificate) -> Parts:
-    yield _heading(f"Before and after, by estimate. {words.DIRECTION}")
-    table = _table("Measure", ">Before", ">After", "Kind")
+    yield terminal.heading(f"Before and after, by estimate. {words.DIRECTION}")
+    table = terminal.table("Measure", ">Before", ">After", "Kind")
     for m in certificate.measures:
         table.add_row(Text(printable(m.title)), quantity(m.before, m.unit), with_unit(m.after, m.unit), m.kind)
     yield table
-    yield _line(words.ESTIMATE)
+    yield terminal.line(words.ESTIMATE)
 
 
 def _accuracies(adversary: Adversary) -> tuple[str, ...]:

@@ -1,0 +1,1 @@
+"""Images and texts to features, and back."""

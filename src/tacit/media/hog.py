@@ -1,0 +1,142 @@
+"""Adversaries for images: histograms of oriented gradients under a support vector machine, and plain pixels."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tacit.errors import ArgumentError, DataError
+
+BINS = 9
+# What a normalised block may be made of by one bin (Dalal and Triggs).
+MOST_OF_A_BLOCK = 0.2
+CELLS_A_SIDE = 8
+# Beside the gradients the means are few; weighed up they count where only brightness tells.
+MEANS_WEIGHT = 2.0
+# The linear adversary looks at a picture of this many pixels a side.
+MOST_PIXELS_A_SIDE = 32
+
+Floats = NDArray[np.float32]
+
+
+def oriented_gradients(pixels: NDArray[np.uint8], *, cell: int) -> Floats:
+    """Histograms of nine directions over cells, normalised over blocks of two by two cells; one row an image."""
+    grey = _grey(pixels)
+    n, height, width = grey.shape
+    down, across = np.zeros_like(grey), np.zeros_like(grey)
+    down[:, 1:-1] = grey[:, 2:] - grey[:, :-2]
+    across[:, :, 1:-1] = grey[:, :, 2:] - grey[:, :, :-2]
+    size = np.hypot(across, down)
+    direction = np.arctan2(down, across) / np.pi % 1 * BINS - 0.5
+    lower = np.floor(direction)
+    upper_share = (direction - lower).astype(np.float32)
+    bin_ = lower.astype(np.int64) % BINS
+    rows, columns = height // cell, width // cell
+    cells = np.zeros((n, rows, columns, BINS), np.float32)
+    for b in range(BINS):
+        # A direction between two bins counts for both, by its nearness.
+        votes = size * ((bin_ == b) * (1 - upper_share) + ((bin_ + 1) % BINS == b) * upper_share)
+        cut = votes[:, : rows * cell, : columns * cell].reshape(n, rows, cell, columns, cell)
+        cells[..., b] = cut.sum(axis=(2, 4))
+    corners = (cells[:, :-1, :-1], cells[:, 1:, :-1], cells[:, :-1, 1:], cells[:, 1:, 1:])
+    blocks = np.concatenate(corners, axis=-1)
+    blocks /= np.sqrt((blocks**2).sum(axis=-1, keepdims=True) + (0.01 * cell) ** 2)
+    blocks = np.minimum(blocks, MOST_OF_A_BLOCK)
+    blocks /= np.sqrt((blocks**2).sum(axis=-1, keepdims=True) + 1e-4)
+    return np.asarray(blocks.reshape(n, -1))
+
+
+def cell_means(pixels: NDArray[np.uint8], *, cell: int) -> Floats:
+    """The mean of every channel over cells, to which gradients are blind."""
+    values = np.sqrt(pixels.astype(np.float32) / 255)
+    n, height, width = values.shape[:3]
+    rows, columns = height // cell, width // cell
+    cut = values[:, : rows * cell, : columns * cell].reshape(n, rows, cell, columns, cell, -1)
+    return np.asarray(cut.mean(axis=(2, 4)).reshape(n, -1))
+
+
+def _grey(pixels: NDArray[np.uint8]) -> Floats:
+    values = pixels.astype(np.float32) / 255
+    # The square root tempers what light does to gradients.
+    return np.sqrt(values if values.ndim == 3 else values @ np.array([0.299, 0.587, 0.114], np.float32))
+
+
+class HogClassifier:
+    """Guesses a label from images, as an adversary would: gradients, means, and a support vector machine.
+
+    Follows scikit-learn: ``fit(images, s)``, ``predict(images)``; images are uint8 (n, height, width[, 3]).
+
+    Parameters
+    ----------
+    cell : int, optional
+        Side of a cell in pixels; by default an eighth of the shorter side, and at least 2.
+    C : float
+        Penalty of the support vector machine: larger trusts the training images more.
+    """
+
+    def __init__(self, *, cell: int | None = None, C: float = 3.0) -> None:
+        self.cell = cell
+        self.C = C
+
+    def fit(self, images: NDArray[np.uint8], s: Any) -> HogClassifier:
+        """Learn from images and their labels."""
+        from sklearn.svm import SVC
+
+        labels = np.asarray(s)
+        pixels = _checked(images)
+        if len(pixels) != len(labels):
+            raise DataError(f"{len(pixels):,} images and {len(labels):,} labels")
+        if len(np.unique(labels)) < 2:
+            raise DataError("an adversary needs images of at least two labels")
+        self.cell_ = self.cell or max(2, min(pixels.shape[1:3]) // CELLS_A_SIDE)
+        features = self._features(pixels)
+        self.model_ = SVC(C=self.C, gamma="scale", cache_size=500).fit(features, labels)
+        self.classes_ = self.model_.classes_
+        return self
+
+    def predict(self, images: NDArray[np.uint8]) -> NDArray[Any]:
+        """The label that each image looks most like."""
+        return np.asarray(self.model_.predict(self._features(_checked(images))))
+
+    def score(self, images: NDArray[np.uint8], s: Any) -> float:
+        """Share of labels guessed right."""
+        return float((self.predict(images) == np.asarray(s)).mean())
+
+    def _features(self, pixels: NDArray[np.uint8]) -> Floats:
+        means = MEANS_WEIGHT * cell_means(pixels, cell=self.cell_)
+        return np.hstack([oriented_gradients(pixels, cell=self.cell_), means])
+
+
+class PixelClassifier:
+    """Guesses a label from the pixels of a smaller picture by logistic regression; used like :class:`HogClassifier`."""
+
+    def __init__(self, *, C: float = 0.01) -> None:
+        self.C = C
+
+    def fit(self, images: NDArray[np.uint8], s: Any) -> PixelClassifier:
+        """Learn from images and their labels."""
+        from sklearn.linear_model import LogisticRegression
+        from sklearn.pipeline import make_pipeline
+        from sklearn.preprocessing import StandardScaler
+
+        pixels = _checked(images)
+        self.cell_ = max(1, max(pixels.shape[1:3]) // MOST_PIXELS_A_SIDE)
+        self.model_ = make_pipeline(StandardScaler(), LogisticRegression(C=self.C, max_iter=1000))
+        self.model_.fit(cell_means(pixels, cell=self.cell_), np.asarray(s))
+        self.classes_ = self.model_.classes_
+        return self
+
+    def predict(self, images: NDArray[np.uint8]) -> NDArray[Any]:
+        """The label that each image looks most like."""
+        return np.asarray(self.model_.predict(cell_means(_checked(images), cell=self.cell_)))
+
+
+def _checked(images: Any) -> NDArray[np.uint8]:
+    pixels = np.asarray(images)
+    if pixels.dtype != np.uint8 or pixels.ndim not in (3, 4):
+        raise ArgumentError(
+            f"images are a uint8 array (n, height, width) or (n, height, width, 3); got {pixels.dtype}{pixels.shape}"
+        )
+    return pixels
