@@ -135,6 +135,22 @@ def test_rounding_a_gaussian_never_tells_more_than_the_gaussian():
                 assert noise.delta(epsilon, steps * step, on_grid=True, dimensions=4) == pytest.approx(plain, abs=1e-13)
 
 
+def test_of_vectors_no_shift_within_the_diameter_passes_delta():
+    noise, epsilon = GridGaussian(1.0, step=0.25), 0.5
+    shares = noise.counts / float(WORD)
+
+    def moved(k):
+        return np.append(np.zeros(k), shares), np.append(shares, np.zeros(k))
+
+    worst = 0.0
+    for i, j in [(0, 4), (1, 3), (2, 3), (4, 0)]:
+        (first, second), (third, fourth) = moved(i), moved(j)
+        excess = np.outer(first, third) - np.exp(epsilon) * np.outer(second, fourth)
+        worst = max(worst, np.maximum(excess, 0).sum())
+    assert worst <= noise.delta(epsilon, 1.0, dimensions=2, on_grid=True) <= 1.02 * worst
+    assert noise.delta(epsilon, 1.0, dimensions=2) == pytest.approx(gaussian_delta(epsilon, 1 + 0.25 * 2**0.5, 1.0))
+
+
 def test_on_a_coarse_grid_the_discrete_law_can_tell_more_than_the_gaussian():
     found = GridGaussian(0.6, step=1.0, law="discrete").delta(0.0, 1.0, on_grid=True)
     assert found > gaussian_delta(0.0, 1.0, 0.6) + 0.001

@@ -152,9 +152,5 @@ def _mills(t: Numbers) -> Numbers:
 
 def _mills_drop(t: Numbers, width: Numbers) -> Numbers:
     """R(t) - R(t + width) as the integral of -R' = 1 - t R, which is positive, over a short stretch."""
-    total = np.zeros_like(t)
-    start = np.maximum(t, -_NARROW)
-    for node, weight in zip(_NODES, _WEIGHTS, strict=True):
-        at = start + width * (1 + node) / 2
-        total += weight / 2 * (1 - at * _mills(at))
-    return width * total
+    at = np.maximum(t, -_NARROW)[..., None] + width[..., None] * (1 + _NODES) / 2
+    return np.asarray(width * ((1 - at * _mills(at)) @ (_WEIGHTS / 2)))

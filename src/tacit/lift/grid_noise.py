@@ -42,6 +42,8 @@ _WORD: Final = 1 << 64
 _ROUNDING: Final = 1e-15
 # Words are looked up by their first bits; where these leave several grid points, by bisection.
 _GUIDE_BITS: Final = 16
+# Words looked up at a time: what they need fits into a cache.
+_BLOCK: Final = 1 << 15
 
 
 class GridGaussian:
@@ -115,12 +117,16 @@ class GridGaussian:
         """One draw for every word: multiples of step, in the shape of ``words`` (uint64, see `secure_words`)."""
         if not (isinstance(words, np.ndarray) and words.dtype == np.uint64):
             raise ArgumentError("words must be an array of uint64, all 64 bits of each random: see secure_words")
-        flat = words.ravel()
-        index = self._guide[flat >> np.uint64(64 - _GUIDE_BITS)]
-        # A negative entry says that the first bits leave more than one point.
-        open_ = np.flatnonzero(index < 0)
-        index[open_] = np.searchsorted(self._thresholds, flat[open_], side="right")
-        return np.asarray(((index - np.int32(self._last)) * self.step).reshape(words.shape))
+        flat, drawn = words.ravel(), np.empty(words.size)
+        for start in range(0, len(flat), _BLOCK):
+            part = flat[start : start + _BLOCK]
+            index = self._guide[part >> np.uint64(64 - _GUIDE_BITS)]
+            # A negative entry says that the first bits leave more than one point.
+            several = np.flatnonzero(index < 0)
+            index[several] = np.searchsorted(self._thresholds, part[several], side="right")
+            index -= np.int32(self._last)
+            np.multiply(index, self.step, out=drawn[start : start + _BLOCK])
+        return drawn.reshape(words.shape)
 
     def to_grid(self, values: ArrayLike) -> Numbers:
         """Values rounded to the nearest multiple of step."""
