@@ -29,6 +29,7 @@ _HOMES = {
     "EngineError": "tacit.errors",
     "Estimate": "tacit.lift.estimate",
     "GridGaussian": "tacit.lift.grid_noise",
+    "FeatureObfuscator": "tacit.learn.obfuscator",
     "Joint": "tacit.lift.joint",
     "MEASURES": "tacit.lift.registry",
     "MixtureChannel": "tacit.lift.mixture",

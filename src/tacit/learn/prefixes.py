@@ -277,10 +277,10 @@ class PrefixLogLift(LogLiftEstimator):
                 total = total + self._terms(design, places, out_of_fold)
             return np.asarray(total / orders)
 
-    def sweep(self, n: int) -> Sweep:
+    def sweep(self, n: int, *, out_of_fold: bool = False) -> Sweep:
         """``n`` records about which nothing has been released yet, to be released feature by feature."""
         check_is_fitted(self)
-        return Sweep(self, n)
+        return Sweep(self, n, self._folds(n) if out_of_fold else None)
 
     @property
     def _starts(self) -> Codes:
@@ -388,12 +388,11 @@ class Sweep:
         Log-lift of what has been released so far.
     """
 
-    def __init__(self, estimator: PrefixLogLift, n: int) -> None:
-        self._estimator = estimator
+    def __init__(self, estimator: PrefixLogLift, n: int, fold: Codes | None = None) -> None:
+        self._estimator, self._fold = estimator, fold
         self._hidden = [net.start(n) for net in estimator.networks_]
         self._n = n
         self._parts: dict[int, tuple[Encoder, slice]] = {}
-        self._met: tuple[int, Any, list[Floats]] | None = None
         self.log_lift = np.zeros((n, len(estimator.prior_)))
 
     def candidate(self, feature: int, columns: Any) -> Floats:
@@ -413,7 +412,11 @@ class Sweep:
 
     def _lift(self, hidden: list[Floats]) -> Floats:
         nets = self._estimator.networks_
-        return self._estimator._lift(np.mean([net.scores(h) for net, h in zip(nets, hidden, strict=True)], axis=0))
+        scores = np.stack([net.scores(h) for net, h in zip(nets, hidden, strict=True)])
+        # By all networks together, or by the one that did not see the record.
+        return self._estimator._lift(
+            scores.mean(axis=0) if self._fold is None else scores[self._fold, np.arange(self._n)]
+        )
 
     def _brought(self, feature: int, columns: Any) -> list[Floats]:
         estimator = self._estimator
@@ -501,12 +504,11 @@ def _column_of_each_input(encoder: Encoder) -> Codes:
 
 def encoder_of_columns(encoder: Encoder, columns: Codes) -> Encoder:
     """The encoder of some columns alone."""
-    kinds = np.array(encoder.kinds)
-    chosen = {
-        kind: [int(np.sum(kinds[:c] == kind)) for c in columns.tolist() if kinds[c] == kind]
-        for kind in ("number", "category")
-    }
-    numbers = chosen["number"]
+    number = np.array([kind == "number" for kind in encoder.kinds])
+    # A column's place among those of its kind.
+    place = np.where(number, np.cumsum(number), np.cumsum(~number)) - 1
+    numbers = place[columns[number[columns]]].tolist()
+    categories = place[columns[~number[columns]]].tolist()
 
     def of_numbers(values: tuple[Any, ...]) -> tuple[Any, ...]:
         return tuple(values[at] for at in numbers)
@@ -515,7 +517,7 @@ def encoder_of_columns(encoder: Encoder, columns: Codes) -> Encoder:
         encoder,
         names=tuple(encoder.names[c] for c in columns),
         kinds=tuple(encoder.kinds[c] for c in columns),
-        levels=tuple(encoder.levels[at] for at in chosen["category"]),
+        levels=tuple(encoder.levels[at] for at in categories),
         centre=of_numbers(encoder.centre),
         scale=of_numbers(encoder.scale),
         heavy=of_numbers(encoder.heavy),
