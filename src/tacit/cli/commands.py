@@ -9,7 +9,10 @@ from typing import Any
 import click
 
 from tacit import __version__
+from tacit.cli import image_commands, text_commands
+from tacit.cli.image_commands import image_audit_options, image_protect_options, labels_option
 from tacit.cli.options import estimator_options, parse_further, question_options, shared_options
+from tacit.cli.text_commands import text_audit_options, text_protect_options
 
 CONTEXT = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
 
@@ -53,6 +56,8 @@ def tacit() -> None:
 @click.option(
     "--random-state", type=int, default=0, show_default=True, help="Seed of the shuffles and of the learning."
 )
+@image_audit_options
+@text_audit_options
 @shared_options
 def audit(
     table: str,
@@ -63,11 +68,15 @@ def audit(
     format_: str,
     bits: bool,
     quiet: bool,
+    labels: Path | None,
+    patch: tuple[int, ...],
     **words: Any,
 ) -> int:
     """What do the columns of TABLE give away about a secret column?
 
-    TABLE is a CSV, Parquet, JSONL or Arrow file, or a DuckDB database (people.duckdb::table).
+    TABLE is a CSV, Parquet, JSONL or Arrow file, or a DuckDB database (people.duckdb::table); or a folder of images
+    with --labels, or an npz: then, what do the patches of the images give away about a label? With --text, what do the
+    words of a column of posts give away?
     Nothing is written unless you ask for it. With --estimator the answer is learned: an estimate, which certifies
     nothing about a single record.
     """
@@ -77,6 +86,13 @@ def audit(
 
     if page is not None and page.suffix.lower() not in (".html", ".htm"):
         raise click.BadParameter(f"'{page}' does not end in .html", param_hint="--report")
+    if image_commands.of_images(table):
+        shown = {"epsilon": epsilon, "format_": format_, "bits": bits, "quiet": quiet}
+        return image_commands.audit_images(table, page, {**words, **shown, "labels": labels, "patch": patch})
+    own = text_commands.taken(words)
+    if own is not None:
+        shown = {"epsilon": epsilon, "format_": format_, "bits": bits, "quiet": quiet}
+        return text_commands.audit_posts(table, page, {**words, **own, **shown})
     with watched(quiet=quiet) as progress:
         result = run(table, epsilon=epsilon, scores=scores, shuffle=shuffles, progress=progress, **words)
     if page is not None:
@@ -171,17 +187,27 @@ def audit(
     "--budget", type=float, help="Write nothing if all releases of the ledger together would pass this many nats."
 )
 @click.option("--random-state", type=int, help="Make draws and learning repeatable (for tests, not for publishing).")
+@image_protect_options
+@text_protect_options
 @shared_options
 def protect(table: str, format_: str, bits: bool, quiet: bool, **words: Any) -> int:
     """Write a release of TABLE that keeps the secret, with a certificate.
 
     Only what leaks is changed. The directory holds data, certificate.json and report.html to
     publish, and private/ for you alone. It appears whole or not at all. With --estimator only the merged records are
-    certified; of all others there is an estimate, and no guarantee.
+    certified; of all others there is an estimate, and no guarantee. With a folder of images, or an npz, noise is put on
+    the patches that give a label away; with --text the words of posts are masked.
     """
     from tacit.cli.showing import show, watched
     from tacit.workflows.protecting import protect as run
 
+    if image_commands.of_images(table):
+        return image_commands.protect_images(table, {**words, "format_": format_, "bits": bits, "quiet": quiet})
+    own = text_commands.taken(words)
+    if own is not None:
+        return text_commands.protect_posts(table, {**words, **own, "format_": format_, "bits": bits, "quiet": quiet})
+    for name in ("labels", "patch", "scale", "order", "keep_label", "keep_names"):
+        words.pop(name)
     with watched(quiet=quiet) as progress:
         result = run(table, progress=progress, **words)
     show(result, format_=format_, bits=bits)
@@ -190,9 +216,12 @@ def protect(table: str, format_: str, bits: bool, quiet: bool, **words: Any) -> 
 
 @tacit.command(epilog=EXIT_CODES)
 @click.argument("release", type=click.Path(path_type=Path))
-@click.option("--against", type=click.Path(path_type=str), help="The original table.")
+@click.option("--against", type=click.Path(path_type=str), help="The original table, folder of images or npz.")
+@labels_option
 @shared_options
-def verify(release: Path, against: str | None, engine: str, format_: str, bits: bool, quiet: bool) -> int:
+def verify(
+    release: Path, against: str | None, labels: Path | None, engine: str, format_: str, bits: bool, quiet: bool
+) -> int:
     """Recompute the claim of RELEASE from the released data and the original.
 
     Exit code 0 only if every line of the claim was checked and holds.
@@ -201,7 +230,7 @@ def verify(release: Path, against: str | None, engine: str, format_: str, bits: 
     from tacit.workflows.verifying import verify as run
 
     with watched(quiet=quiet) as progress:
-        result = run(release, against=against, engine=engine, progress=progress)
+        result = run(release, against=against, labels=labels, engine=engine, progress=progress)
     show(result, format_=format_, bits=bits)
     return int(result.verdict != "holds")
 
@@ -257,3 +286,6 @@ def explain(name: str | None) -> int:
 
     click.echo(run(name))
     return 0
+
+
+tacit.add_command(text_commands.explain_text)

@@ -59,7 +59,9 @@ def parse_further(
     return found or None
 
 
-def _stack(*options: Callable[[Command], Command]) -> Callable[[Command], Command]:
+def stack(*options: Callable[[Command], Command]) -> Callable[[Command], Command]:
+    """Options in one decorator, in the order of the help."""
+
     def decorate(command: Command) -> Command:
         for option in reversed(options):
             command = option(command)
@@ -68,7 +70,7 @@ def _stack(*options: Callable[[Command], Command]) -> Callable[[Command], Comman
     return decorate
 
 
-question_options = _stack(
+question_options = stack(
     click.option("--secret", multiple=True, callback=split_names, help="Column(s) that must not be learned."),
     click.option(
         "--released",
@@ -97,7 +99,7 @@ question_options = _stack(
 # As tacit.learn.naming has them; the help must not load scikit-learn to know.
 ESTIMATORS = ("counts", "auto", "linear", "trees", "net", "neural")
 
-estimator_options = _stack(
+estimator_options = stack(
     click.option(
         "--estimator",
         type=click.Choice(ESTIMATORS),
@@ -119,7 +121,7 @@ estimator_options = _stack(
     ),
 )
 
-shared_options = _stack(
+shared_options = stack(
     click.option(
         "--engine", type=click.Choice(["duckdb", "spark"]), default="duckdb", show_default=True, help="Table engine."
     ),

@@ -185,7 +185,8 @@ def _pillow() -> Any:
 
 def _stacked(files: Sequence[Path], notes: list[str]) -> Pixels:
     """All images as one array; grey ones become colour where some are in colour."""
-    pillow, dropped, turned, found = _pillow(), 0, 0, []
+    pillow, dropped, turned = _pillow(), 0, 0
+    found: list[Pixels] = []
     for file in files:
         pixels, alpha, rotated = _read_image(pillow, file)
         if found and pixels.shape[:2] != found[0].shape[:2]:
@@ -284,7 +285,7 @@ def _matched(
     unlabelled = [name for name in names if name not in at]
     if unlabelled:
         raise DataError(
-            f"{len(unlabelled):,} images have no row in {path}, such as '{unlabelled[0]}': label them, or move them away"
+            f"{len(unlabelled):,} images have no row in {path}, such as '{unlabelled[0]}': label them, or take them out"
         )
     missing = [name for name in at if name not in known]
     if missing:

@@ -15,9 +15,10 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from tacit import __version__
-from tacit.report import charts, numbers, words
+from tacit.report import charts, image_report, numbers, text_report, words
 from tacit.report.calibration import calibration_chart, drawn
 from tacit.report.charts import Layer
+from tacit.workflows.image_results import ImageAuditResult, ImageProtectResult
 from tacit.workflows.results import (
     AttackResult,
     AuditResult,
@@ -28,6 +29,7 @@ from tacit.workflows.results import (
     SafeShare,
     VerifyResult,
 )
+from tacit.workflows.text_results import TextAuditResult, TextExplanation, TextProtectResult
 
 _WIDE, _NARROW = 860, 360
 _COLUMNS_DRAWN = 25
@@ -114,6 +116,10 @@ def _context(result: Result, *, bits: bool) -> dict[str, Any]:
     context: dict[str, Any] = {"r": shown, "unit": unit, "badge": badge, "version": __version__}
     # Both are our own files, written into <style> and <script>, where escaping would break them.
     context |= {"style": Markup(_source("style.css")), "script": Markup(_source("slider.js"))}
+    if isinstance(shown, ImageAuditResult | ImageProtectResult):
+        return context | image_report.page_of(shown, unit, _both)
+    if isinstance(shown, TextAuditResult | TextProtectResult | TextExplanation):
+        return context | text_report.page_of(shown, unit, _both)
     if isinstance(shown, AuditResult):
         return context | {"body": "audit.html", "kind": "audit"} | _audit(shown, unit)
     if isinstance(shown, ProtectResult):

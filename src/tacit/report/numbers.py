@@ -12,6 +12,7 @@ from dataclasses import fields, is_dataclass, replace
 from typing import Any, TypeVar
 
 from tacit.lift.estimate import Estimate
+from tacit.workflows.image_results import HeatMap, ImageCertificate, PatchDelta, PatchFindings, PatchPlace
 from tacit.workflows.results import (
     CalibrationPoint,
     Certificate,
@@ -29,6 +30,17 @@ from tacit.workflows.results import (
     SafeShare,
     Suggestion,
     Utility,
+)
+from tacit.workflows.text_results import (
+    Dot,
+    Piece,
+    PostShare,
+    ReadPost,
+    Term,
+    TermGroup,
+    TextAuditResult,
+    TextCertificate,
+    TextExplanation,
 )
 
 T = TypeVar("T")
@@ -59,6 +71,20 @@ _INFORMATION: Mapping[type, frozenset[str]] = {
     LearnedSafeShare: frozenset({"epsilon"}),
     LearnedRiskyValue: frozenset({"log_lift", "low", "high", "risk", "contributions"}),
     LearnedFindings: frozenset({"prior_log_loss", "null_high", "largest_risk"}),
+    HeatMap: frozenset({"mean", "by_secret"}),
+    PatchPlace: frozenset({"mean"}),
+    PatchFindings: frozenset({"null_high"}),
+    ImageCertificate: frozenset({"epsilon"}),
+    Term: frozenset({"log_lift", "low", "high", "conditional", "chance"}),
+    TermGroup: frozenset({"chance", "largest"}),
+    Dot: frozenset({"log_lift"}),
+    Piece: frozenset({"log_lift", "moved"}),
+    ReadPost: frozenset({"risk", "log_lift"}),
+    PostShare: frozenset({"epsilon"}),
+    TextAuditResult: frozenset({"uncertainty", "null_high", "largest_risk"}),
+    TextCertificate: frozenset({"epsilon"}),
+    TextExplanation: frozenset({"epsilon"}),
+    PatchDelta: frozenset({"total_epsilon"}),
 }
 # Fields written by a workflow as sentences: "0.112 nats" in them is converted too. Fields with data are not here.
 _SENTENCES = frozenset(

@@ -30,6 +30,7 @@ from tacit.report.numbers import (
     with_unit,
 )
 from tacit.report.words import badge, listed, printable, shorten
+from tacit.workflows.image_results import ImageAuditResult, ImageProtectResult
 from tacit.workflows.results import (
     Adversary,
     AttackResult,
@@ -44,6 +45,7 @@ from tacit.workflows.results import (
     RiskyValue,
     VerifyResult,
 )
+from tacit.workflows.text_results import TextAuditResult, TextExplanation, TextProtectResult
 
 _RISKIEST_SHOWN = 5
 _CONTRIBUTIONS_SHOWN = 5
@@ -131,6 +133,20 @@ def _protect(result: ProtectResult, unit: str) -> Parts:
     yield terminal.heading("What the claim rests on")
     yield terminal.bullets(certificate.assumptions)
     yield from terminal.notes(result.notes)
+
+
+@_parts.register
+def _images(result: ImageAuditResult | ImageProtectResult, unit: str) -> Parts:
+    from tacit.report import image_report
+
+    return image_report.parts_of(result, unit)
+
+
+@_parts.register
+def _posts(result: TextAuditResult | TextProtectResult | TextExplanation, unit: str) -> Parts:
+    from tacit.report import text_report
+
+    return text_report.parts_of(result, unit)
 
 
 @_parts.register

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from tacit.report.numbers import number, setting, share
+from tacit.workflows.image_results import ImageAuditResult, ImageProtectResult
 from tacit.workflows.results import (
     AttackResult,
     AuditResult,
@@ -21,6 +22,7 @@ from tacit.workflows.results import (
     Result,
     VerifyResult,
 )
+from tacit.workflows.text_results import TextAuditResult, TextExplanation, TextProtectResult
 
 Tone = Literal["bad", "good", "doubt"]
 
@@ -53,6 +55,8 @@ _TONES: dict[str, Tone] = {
     "within the estimate": "good",
     "beyond the estimate": "bad",
     "certified in part": "doubt",
+    "estimated, not certified": "doubt",
+    "still better than the prior": "bad",
 }
 
 # A bound on the loss below this share is shown as 0%, which says nothing.
@@ -125,7 +129,12 @@ def badge_of_result(result: Result) -> Badge:
         if certificate.holds and certificate.kind == "learned" and certificate.mechanism["records_merged"] < 1:
             return badge("certified in part")
         return badge("holds" if certificate.holds else "does not hold")
-    if isinstance(result, (AuditResult, VerifyResult, AttackResult)):
+    if isinstance(result, ImageProtectResult):
+        after = result.certificate.verdict_after
+        return badge(after if after.startswith("still") else "estimated, not certified")
+    if isinstance(result, TextAuditResult | TextProtectResult | TextExplanation):
+        return badge(result.verdict)
+    if isinstance(result, (AuditResult, ImageAuditResult, VerifyResult, AttackResult)):
         return badge(result.verdict)
     raise TypeError(f"no report for {type(result).__name__}; it knows audit, protect, verify and attack results")
 

@@ -136,17 +136,20 @@ class ImageAdversary:
 class PatchDelta:
     """What the repaired bound says of one patch's noise, if the estimate of its densities were right.
 
-    ``largest`` and ``total`` are over patches: the excess probability beyond epsilon a patch, and of all patches
-    together beyond ``patches`` times epsilon. ``floor`` is the part of ``total`` that no scale of noise removes:
-    that a patch was noised tells something by itself.
+    ``largest`` is over patches: the excess probability beyond epsilon. ``total`` is that of all patches together beyond
+    ``total_epsilon``. Either is vacuous if publishing the label itself would keep to it. ``floor`` is what no scale of
+    noise removes, added up: that a patch was noised tells something by itself. ``rarest`` is the share of the rarest
+    label.
     """
 
     largest: float
+    largest_vacuous: bool
     total: float
-    floor: float
+    total_epsilon: float
     vacuous: bool
+    floor: float
     diameter: float
-    truncated: float
+    rarest: float
 
 
 @dataclass(frozen=True)

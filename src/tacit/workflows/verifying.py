@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from tacit import __version__
-from tacit.errors import SourceError
+from tacit.errors import ArgumentError, SourceError
 from tacit.lift import shuffles
 from tacit.lift.joint import Joint, Mask, Matrix
 from tacit.lift.measures import entropy, log_lift
@@ -65,6 +65,7 @@ def open_release(directory: str | Path, *, engine: str = "duckdb") -> Release:
     paper = folder / "certificate.json"
     if not folder.is_dir():
         raise SourceError(f"no release at {folder}: it is not a directory; tacit protect -o {folder} makes one")
+    refuse_images(folder)
     try:
         certificate = certificate_from(json.loads(paper.read_text("utf-8")))
     except OSError as error:
@@ -86,6 +87,18 @@ def open_release(directory: str | Path, *, engine: str = "duckdb") -> Release:
     )
 
 
+def refuse_images(folder: Path) -> None:
+    """Whoever opens the release of a table must not be given one of images."""
+    from tacit.workflows.image_verifying import is_image_release
+    from tacit.workflows.text_verifying import refuse_text_release
+
+    refuse_text_release(folder)
+    if is_image_release(folder):
+        raise ArgumentError(
+            f"{folder} is a release of images: its adversaries were trained when it was made, see its report.html"
+        )
+
+
 def _salt(path: Path) -> bytes | None:
     if not path.exists():
         return None
@@ -96,7 +109,12 @@ def _salt(path: Path) -> bytes | None:
 
 
 def verify(
-    release: str | Path, *, against: Any = None, engine: str = "duckdb", progress: Progress = silent
+    release: str | Path,
+    *,
+    against: Any = None,
+    labels: str | Path | None = None,
+    engine: str = "duckdb",
+    progress: Progress = silent,
 ) -> VerifyResult:
     """Check the claim of a release.
 
@@ -107,6 +125,8 @@ def verify(
     against : path or frame, optional
         The original table. Without it only the fingerprint and the certificate's own consistency can be checked, and
         the verdict is "not checked".
+    labels : path, optional
+        Of a release of images: the labels of the originals, which are part of their fingerprint.
 
     Guarantees
     ----------
@@ -117,6 +137,15 @@ def verify(
     bound is about the merged records; what is estimated of the others is recomputed where ``private/model.tacit`` is at
     hand, and is never part of what "holds" says: a learned estimate certifies nothing pointwise.
     """
+    from tacit.workflows.image_verifying import is_image_release, verify_images
+    from tacit.workflows.text_verifying import is_text_release, verify_text
+
+    if is_image_release(release):
+        return verify_images(release, against=against, labels=labels, progress=progress)
+    if is_text_release(release):
+        return verify_text(release, against=against, engine=engine, progress=progress)
+    if labels is not None:
+        raise ArgumentError(f"labels are for a release of images, and {release} is none: leave them out")
     opened = open_release(release, engine=engine)
     checks = [*_checks_of_papers(opened), *checks_of_words(opened.certificate, opened.rules)]
     checks += checks_of_report(opened.certificate, opened.directory)
