@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any
 
@@ -74,3 +74,21 @@ def every(table: Table, columns: Sequence[str], step: int) -> pa.Table:
     names = [f"c{i}" for i in range(len(columns))]
     rows = indexed(table, picked(table, columns, names)).filter(nw.col(ROW) % step == 0).sort(ROW)
     return collected(table, rows.select(*names)).rename_columns(list(columns))
+
+
+def batches(table: Table, columns: Sequence[str], rows: int) -> Iterator[pa.Table]:
+    """All rows of the columns, in order, ``rows`` of them at a time."""
+    import narwhals as nw
+
+    names = [f"c{i}" for i in range(len(columns))]
+    ordered = indexed(table, picked(table, columns, names)).sort(ROW)
+    if table.engine == "spark":
+        for start in range(0, table.row_count(), rows):
+            part = ordered.filter((nw.col(ROW) >= start) & (nw.col(ROW) < start + rows)).sort(ROW)
+            yield collected(table, part.select(*names)).rename_columns(list(columns))
+        return
+    import pyarrow as pa
+
+    with reading(table):
+        for batch in nw.to_native(ordered.select(*names)).to_arrow_reader(rows):
+            yield pa.Table.from_batches([batch]).rename_columns(list(columns))
