@@ -56,6 +56,7 @@ GROUPS: dict[str, tuple[str, ...]] = {
         "AutoLogLift", "ClassifierLogLift", "NeuralLogLift", "CountLogLift", "PrefixLogLift", "evidence_of", "Watchdog",
         "save_model", "load_model",
     ),
+    "Images": ("audit_images", "protect_images", "open_images", "HogClassifier"),
     "Errors": (
         "TacitError", "ArgumentError", "ColumnError", "DataError", "SourceError", "EngineError", "NotCertifiedError",
     ),

@@ -30,7 +30,7 @@ from tacit.workflows.results import Adversary, AttackResult, Result
 _SECRETS_DRAWN = 3
 _MAP = 190
 _SHEET = 100
-_PUBLIC = 104
+_PUBLIC = 114
 
 DEFINITIONS: tuple[tuple[str, str], ...] = (
     (

@@ -117,7 +117,7 @@ def audit_images(
     asked = ask_images(source, labels=labels, secret=secret, random_state=random_state)
     sizes = checked_sizes(asked.images, patch)
     held = asked.fold == 0
-    shown = _chosen(asked, np.flatnonzero(held))
+    shown = chosen_images(asked, np.flatnonzero(held))
     found, heats = [], []
     for size in sizes:
         progress(f"learning patches of {size}", None)
@@ -216,7 +216,7 @@ def _findings_of(
     p_value, null_high, enough = shuffled_test(lift, codes, np.zeros(len(codes), np.int64), random_state=random_state)
     verdict: Verdict = "cannot tell" if not enough else "leak" if p_value <= LEVEL else "no leak detected"
     right = int(((lift + np.log(model.prior_)).argmax(axis=1) == codes).sum())
-    rows = np.flatnonzero(held)[:MOST_DRAWN]
+    rows = drawn_from(np.flatnonzero(held), random_state)
     heat = heat_map(images, size, asked, rows, model.feature_log_lift(matrix[rows], orders=ORDERS))
     given = np.abs(model.feature_log_lift(matrix[rows])).max(axis=2)
     own = np.abs(model.feature_log_lift(matrix[shown], orders=ORDERS)).max(axis=2)
@@ -233,6 +233,11 @@ def _findings_of(
         flagged=tuple((epsilon, float((given > epsilon).mean())) for epsilon in EPSILONS),
     )
     return findings, own.reshape(len(shown), images.height // size, images.width // size)
+
+
+def drawn_from(rows: Codes, random_state: int) -> Codes:
+    """At most so many of the images as heat maps are drawn from, by chance: files are often sorted by their label."""
+    return np.sort(np.random.default_rng([random_state, 2]).permutation(rows)[:MOST_DRAWN])
 
 
 def heat_map(images: Images, size: int, asked: Asked, rows: Codes, density: Floats) -> HeatMap:
@@ -278,7 +283,7 @@ def _leaking_most(mean: Grid) -> tuple[PatchPlace, ...]:
     return tuple(sorted(places, key=lambda place: -place.mean)[:LEAKING_SHOWN])
 
 
-def _chosen(asked: Asked, rows: Codes) -> Codes:
+def chosen_images(asked: Asked, rows: Codes) -> Codes:
     """A few images for the contact sheet, the secrets in turn."""
     by_secret = [rows[asked.codes[rows] == s] for s in range(len(asked.secrets))]
     turns = [each[k] for k in range(SHOWN_IMAGES) for each in by_secret if k < len(each)]

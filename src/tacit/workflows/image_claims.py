@@ -37,12 +37,20 @@ def assumptions_of_images(*, secret: str, delta: PatchDelta, patches: int, epsil
         f"If the learned densities were right, the repaired bound would give a delta of at most {delta.largest:.3g} a "
         f"patch beyond {epsilon:g} nats (diameter {delta.diameter:g}){_worth(delta.largest_vacuous)}; and for all "
         f"{patches:,} patches together {delta.total:.3g} beyond {delta.total_epsilon:g} nats{_worth(delta.vacuous)}.",
-        f"No noise, however strong, brings the deltas of all patches to less than {delta.floor:.3g} in sum: that a "
-        "patch was noised tells something.",
+        _floor(delta),
         "The shares of noised patches are counted over all images, where the bound asks for them given what was "
         "released before.",
         "Each image was judged by a model that had not seen it. Labels, names and order of the files are no part of "
         "the estimate.",
+    )
+
+
+def _floor(delta: PatchDelta) -> str:
+    if delta.floor == 0:
+        return "That a patch was noised tells of no label more than epsilon by itself, counted over all images."
+    return (
+        f"No noise, however strong, brings the deltas of all patches below {delta.floor:.3g} in sum: that a patch "
+        "was noised tells something."
     )
 
 

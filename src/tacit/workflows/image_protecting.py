@@ -22,13 +22,14 @@ from tacit.workflows.certifying import REPORT, file_sha256, salted
 from tacit.workflows.claims import randomness_of
 from tacit.workflows.image_auditing import (
     FOLDS,
-    MOST_DRAWN,
     ORDERS,
     SHOWN_IMAGES,
     Asked,
     ask_images,
     checked_scale,
     checked_sizes,
+    chosen_images,
+    drawn_from,
     guess_of,
     heat_map,
     prefix_estimator,
@@ -162,7 +163,8 @@ def _treated(
     images, matrix = asked.images, asked.images.matrix()
     m = (images.height // size) * (images.width // size)
     pixels, flags = images.pixels.copy(), np.zeros((len(images), m), dtype=bool)
-    density = np.zeros((min(len(images), MOST_DRAWN), m, len(asked.secrets)))
+    drawn = drawn_from(np.arange(len(images)), seed)
+    density = np.zeros((len(drawn), m, len(asked.secrets)))
     truncated = 0.0
     for k in range(FOLDS):
         progress(f"learning from two thirds, treating the other ({k + 1} of {FOLDS})", k / FOLDS)
@@ -178,24 +180,22 @@ def _treated(
         pixels[rows] = pixels_of(done.values, images.pixels[rows].shape)
         columns = images.channels * size**2
         truncated = max(truncated, *(columns * noise.truncated for noise in tool.noise_.values()))
-        drawn = rows[rows < len(density)]
-        density[drawn] = tool.estimator_.feature_log_lift(matrix[drawn], orders=ORDERS)
+        mine = np.flatnonzero(asked.fold[drawn] == k)
+        density[mine] = tool.estimator_.feature_log_lift(matrix[drawn[mine]], orders=ORDERS)
     mask = patch_masks(images.height, images.width, size, flags)
     mask = mask if images.channels == 1 else mask[..., None]
     # Whatever rounding may do, a patch that was not flagged is the original's.
     pixels = np.where(mask, pixels, images.pixels)
-    shown = np.concatenate(
-        [np.flatnonzero(asked.codes[: len(density)] == s)[: SHOWN_IMAGES // 2] for s in range(len(asked.secrets))]
-    )[:SHOWN_IMAGES]
+    shown = np.searchsorted(drawn, chosen_images(asked, drawn))
     heat = np.abs(density[shown]).max(axis=2).reshape(len(shown), images.height // size, images.width // size)
     diameter = float(size * np.sqrt(images.channels))
     return Treated(
         pixels=pixels,
         flags=flags,
-        heat=heat_map(images, size, asked, np.arange(len(density)), density),
+        heat=heat_map(images, size, asked, drawn, density),
         delta=patch_delta(flags, asked.codes, epsilon=epsilon, scale=scale, diameter=diameter, truncated=truncated),
         size=size,
-        shown=shown,
+        shown=drawn[shown],
         shown_heat=heat,
     )
 
@@ -205,8 +205,8 @@ def _adversaries(asked: Asked, treated: Pixels, progress: Progress) -> tuple[Ima
     from tacit.media.hog import HogClassifier, PixelClassifier
 
     makers: tuple[tuple[str, Callable[[], Any]], ...] = (
-        ("gradients (HOG), support vectors", HogClassifier),
-        ("pixels, logistic regression", PixelClassifier),
+        ("HOG and SVM", HogClassifier),
+        ("pixels, linear", PixelClassifier),
     )
     original, train, test = asked.images.pixels, asked.fold != 0, asked.fold == 0
     truth, n = asked.labels[test], int(test.sum())
