@@ -54,9 +54,13 @@ GROUPS: dict[str, tuple[str, ...]] = {
     ),
     "Learned log-lift": (
         "AutoLogLift", "ClassifierLogLift", "NeuralLogLift", "CountLogLift", "PrefixLogLift", "evidence_of", "Watchdog",
-        "save_model", "load_model",
+        "FeatureObfuscator", "save_model", "load_model",
     ),
     "Images": ("audit_images", "protect_images", "open_images", "HogClassifier"),
+    "Text": (
+        "audit_text", "protect_text", "explain_text", "TextAuditResult", "TextProtectResult", "TextCertificate",
+        "TextExplanation", "TextModel",
+    ),
     "Errors": (
         "TacitError", "ArgumentError", "ColumnError", "DataError", "SourceError", "EngineError", "NotCertifiedError",
     ),

@@ -98,7 +98,9 @@ def page_of(result: Result, unit: str, both: Callable[[Callable[[float], Markup]
             "best_after": max(max(a.after, a.retrained) for a in c.adversaries),
         }
     assert isinstance(result, TextExplanation)
-    labels = sorted({piece.secret for post in result.posts for piece in post.pieces if piece.secret})
+    labels = sorted(
+        {post.secret for post in result.posts} | {p.secret for q in result.posts for p in q.pieces if p.secret}
+    )
     return shared | {
         "body": "text_explain.html",
         "kind": "reading of posts",

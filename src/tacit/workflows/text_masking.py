@@ -37,7 +37,9 @@ class Masking:
 
     def of(self, term: str) -> str:
         """What takes the place of a term."""
-        return GENERAL.get(term[0], self.mask) if self.generalise else self.mask
+        general = GENERAL.get(term[0], self.mask) if self.generalise else self.mask
+        # Somebody who wrote #tag would not be masked by it.
+        return self.mask if general == term else general
 
     def masked(self, post: str, hidden: set[str]) -> str:
         """The post with the terms in ``hidden`` masked, and every other address written ``<url>``.
@@ -66,7 +68,7 @@ class Masking:
                 begin = place + len(gap)
                 if released.startswith(written, begin):
                     onward.setdefault(begin + len(written), found)
-                elif released.startswith(mask, begin):
+                if released.startswith(mask, begin):
                     onward.setdefault(begin + len(mask), [*found, token])
             readings, at = onward, token.end
             if not readings:
