@@ -69,7 +69,7 @@ def trial(
     test = ~train
     most = int(np.bincount(codes[train]).argmax())
     hits = int((codes[test] == most).sum())
-    kinds = (("words", words_only), ("words and pairs of words", with_pairs))
+    kinds = (("words", words_only), ("words and pairs", with_pairs))
     made = []
     for name, read in kinds:
         before, after = ([read(post, mask) for post in texts] for texts in (clean, masked))
