@@ -35,6 +35,8 @@ MOST_NUMBERS = 134_217_728
 # Records that the order by leak is judged by.
 MOST_JUDGED = 2_000
 RATE = 2e-3
+# Widths of the hidden layers: above so many features every prefix has to be cheap.
+FEW_FEATURES, FEW_HIDDEN, MANY_HIDDEN = 64, (128, 64), (64, 16)
 
 
 class PrefixLogLift(LogLiftEstimator):
@@ -58,8 +60,8 @@ class PrefixLogLift(LogLiftEstimator):
         Log-lifts are trimmed to [-clip, clip], so that no feature's conditional density exceeds 2 clip.
     cross_fit : int, optional
         Number of folds. Each has a network that did not see it; ``out_of_fold=True`` lets it score its records.
-    hidden : pair of int
-        Widths of the two hidden layers.
+    hidden : pair of int, optional
+        Widths of the two hidden layers; (128, 64), or (64, 16) where features are many.
     decay : float
         Weight decay of AdamW.
     epochs : int
@@ -96,7 +98,7 @@ class PrefixLogLift(LogLiftEstimator):
         orders: str = "both",
         clip: float | None = None,
         cross_fit: int | None = None,
-        hidden: tuple[int, int] = (64, 32),
+        hidden: tuple[int, int] | None = None,
         decay: float = 0.1,
         epochs: int = 200,
         batch: int | None = None,
@@ -143,7 +145,7 @@ class PrefixLogLift(LogLiftEstimator):
             raise ArgumentError(f"clip is a number of nats above 0, or None; got {self.clip!r}")
         if self.cross_fit is not None and (not isinstance(self.cross_fit, (int, np.integer)) or self.cross_fit < 2):
             raise ArgumentError(f"cross_fit is a whole number of folds, 2 or more, or None; got {self.cross_fit!r}")
-        if len(self.hidden) != 2 or min(self.hidden) < 1:
+        if self.hidden is not None and (len(self.hidden) != 2 or min(self.hidden) < 1):
             raise ArgumentError(f"hidden is the widths of two layers; got {self.hidden!r}")
 
     def _network(
@@ -158,6 +160,7 @@ class PrefixLogLift(LogLiftEstimator):
     ) -> PrefixNetwork:
         bags = self.layout_.starts is None
         records = SparseRecords(design, self.orders) if bags else DenseRecords(design, self._starts, self.orders)
+        hidden = self.hidden or (FEW_HIDDEN if self.n_groups_ <= FEW_FEATURES else MANY_HIDDEN)
         batch = self.batch or (64 if len(learn) < 10_000 else 256)
 
         def shown(part: float) -> None:
@@ -165,7 +168,7 @@ class PrefixLogLift(LogLiftEstimator):
                 self.progress("learning prefixes", begun + share * part)
 
         return train_prefix_network(
-            cast(Any, records), secret, self.prior_, learn, check, rng=rng, hidden=(self.hidden[0], self.hidden[1]),
+            cast(Any, records), secret, self.prior_, learn, check, rng=rng, hidden=(hidden[0], hidden[1]),
             rate=RATE, decay=self.decay, batch=batch, epochs=self.epochs, progress=shown,
         )  # fmt: skip
 

@@ -36,6 +36,9 @@ OURS = frozenset(
         "tacit.learn.net.Network",
         "tacit.learn.net.Networks",
         "tacit.learn.neural.NeuralLogLift",
+        "tacit.learn.prefix_net.PrefixNetwork",
+        "tacit.learn.prefixes.Layout",
+        "tacit.learn.prefixes.PrefixLogLift",
         "tacit.learn.trees.Forest",
     }
 )
@@ -139,7 +142,7 @@ def _try_out(estimator: LogLiftEstimator) -> None:
     lift = estimator._log_lift(features)
     if lift.shape != (1, len(estimator.secrets_)) or len(estimator.prior_) != len(estimator.secrets_):
         raise ValueError("secrets, prior and log-lifts do not fit together")
-    if len(encoder.kinds) != len(encoder.levels) + len(encoder.centre) and not features.sparse:
+    if len(encoder.kinds) != len(encoder.levels) + len(encoder.centre) and features.sparse is None:
         raise ValueError("columns and their kinds do not fit together")
 
 
