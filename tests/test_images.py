@@ -229,6 +229,24 @@ def test_the_public_page_shows_no_original_and_the_private_one_does(place: Path)
     assert "Do not publish this page" in private
 
 
+def test_an_image_without_noise_is_not_on_the_public_page(tmp_path: Path) -> None:
+    """It is released as it was, so showing it would show an original."""
+    from base64 import b64encode
+
+    from tacit.report.pictures import png
+
+    pixels, label = faces(150, strength=0)
+    pixels[75:] = faces(75, seed=1)[0]
+    np.savez(tmp_path / "faces.npz", x=pixels, smile=label)
+    made = protect_images(
+        tmp_path / "faces.npz", secret="smile", epsilon=0.5, patch=8, out=tmp_path / "r", random_state=0
+    )
+    assert 0 < made.certificate.flagged_images < 1
+    page = (tmp_path / "r" / "report.html").read_text()
+    assert not any(b64encode(png(image)).decode() in page for image in pixels)
+    assert any("they are the originals" in note for note in made.notes)
+
+
 def test_jpeg_stays_jpeg_and_the_report_says_what_it_does(tmp_path: Path) -> None:
     folder = folder_of(*faces(120), tmp_path / "faces", suffix=".jpg")
     made = protect_images(

@@ -135,7 +135,7 @@ def protect_images(
                 certificate=certificate,
                 headline=_headline(certificate),
                 notes=(*asked.notes, *_notes(asked, certificate)),
-                sheet=_public_sheet(released),
+                sheet=_public_sheet(released, treated.flags[place]),
             )
             return _write_papers(result, asked, treated, released, place, salt, directory)
 
@@ -298,6 +298,8 @@ def _headline(certificate: ImageCertificate) -> str:
 
 def _notes(asked: Asked, certificate: ImageCertificate) -> tuple[str, ...]:
     notes = ["an adversary that fails proves nothing, and of a single image nothing is certified"]
+    if certificate.flagged_images < 1:
+        notes.append(f"{1 - certificate.flagged_images:.1%} of the images have no noised patch: they are the originals")
     if certificate.verdict_after == BETTER:
         notes.append(
             "an adversary is still better than the prior: lower --epsilon, choose another --patch, or raise --scale"
@@ -312,9 +314,10 @@ def _notes(asked: Asked, certificate: ImageCertificate) -> tuple[str, ...]:
     return tuple(notes)
 
 
-def _public_sheet(released: Images) -> tuple[ShownImage, ...]:
-    """The first images of the release, without their secret: whoever has the release has these."""
-    return tuple(ShownImage(None, None, obfuscated=image) for image in released.pixels[: 2 * SHOWN_IMAGES])
+def _public_sheet(released: Images, flags: Mask) -> tuple[ShownImage, ...]:
+    """The first noised images of the release, without their secret; one without noise is its original: not shown."""
+    noised = np.flatnonzero(flags.any(axis=1))[: 2 * SHOWN_IMAGES]
+    return tuple(ShownImage(None, None, obfuscated=released.pixels[k]) for k in noised)
 
 
 def _write_papers(
