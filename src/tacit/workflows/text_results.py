@@ -24,8 +24,8 @@ class Term:
     Guarantees
     ----------
     ``verdict``: if the secret is independent of the posts' words, any term at all is called "real" in at most 5% of
-    corpora (exact hypergeometric tails, Holm's correction over all terms). "noise": as close to the prior as one post
-    in twenty would be, and held by enough posts to have been shown otherwise. "cannot tell": all others.
+    corpora (exact hypergeometric tails, Holm's correction over all terms). "noise": its own p-value is above 5%, and
+    enough posts have it that it could have been shown to be real. "cannot tell": all others.
     """
 
     term: str
