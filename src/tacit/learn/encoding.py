@@ -118,7 +118,7 @@ class Encoder:
             nothing = np.zeros(len(cells), dtype=bool)
             return Features(np.empty((0, 0)), np.empty((0, 0), dtype=np.int64), nothing, cells.sparse)
         if cells.kinds != self.kinds:
-            cells = _coerced(cells, self)
+            cells = coerced(cells, self)
         numbers = [c for c, kind in zip(cells.columns, self.kinds, strict=True) if kind == "number"]
         texts = [c for c, kind in zip(cells.columns, self.kinds, strict=True) if kind == "category"]
         codes = [_codes(column, levels) for column, levels in zip(texts, self.levels, strict=True)]
@@ -264,7 +264,7 @@ def _finite(column: Floats, name: str) -> Floats:
     return column
 
 
-def _coerced(cells: Cells, encoder: Encoder) -> Cells:
+def coerced(cells: Cells, encoder: Encoder) -> Cells:
     """Columns of the kinds that were learned: 3 for '3', NaN for a number column that is all missing."""
     columns = []
     for name, kind, column in zip(cells.names, encoder.kinds, cells.columns, strict=True):

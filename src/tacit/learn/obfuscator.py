@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from tacit.errors import ArgumentError, DataError
 from tacit.learn.contract import Codes, Floats
-from tacit.learn.encoding import Cells, _coerced, frame_of
+from tacit.learn.encoding import Cells, coerced, frame_of
 from tacit.learn.noise import secure_words
 from tacit.learn.prefixes import PrefixLogLift, Sweep, encoder_of_columns
 from tacit.lift.divergence import compose_deltas
@@ -241,7 +241,7 @@ class FeatureObfuscator(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         """The columns: numbers as floats, categories as text."""
         encoder = self.estimator_.encoder_
         cells: Cells = self.estimator_._cells(X, reset=False)
-        return list((cells if cells.kinds == encoder.kinds else _coerced(cells, encoder)).columns)
+        return list((cells if cells.kinds == encoder.kinds else coerced(cells, encoder)).columns)
 
     def _released(self, table: list[NDArray[Any]], words: Words, *, training: bool) -> tuple[list[Any], Flags]:
         """The released columns (a flagged category is ``REDRAWN``) and the flags, feature by feature."""
