@@ -78,7 +78,9 @@ def audit_images(source: str, page: Path | None, words: dict[str, Any]) -> int:
     from tacit import report
     from tacit.cli.showing import show, watched
     from tacit.workflows.image_auditing import audit_images as run
+    from tacit.workflows.tabulating import checked_epsilon
 
+    limit = None if words["epsilon"] is None else checked_epsilon(words["epsilon"])
     with watched(quiet=words["quiet"]) as progress:
         result = run(
             source, secret=one_secret(words["secret"]), labels=words["labels"], patch=words["patch"] or None,
@@ -87,9 +89,9 @@ def audit_images(source: str, page: Path | None, words: dict[str, Any]) -> int:
     if page is not None:
         report.write_report(result, page)
     show(result, format_=words["format_"], bits=words["bits"])
-    if words["epsilon"] is None:
+    if limit is None:
         return 0
-    return int(any(findings.leaking_most[0].mean > words["epsilon"] for findings in result.patches))
+    return int(any(findings.leaking_most[0].mean > limit for findings in result.patches))
 
 
 def protect_images(source: str, words: dict[str, Any]) -> int:

@@ -307,7 +307,7 @@ def _open_npz(path: Path, labels: Path | None, *, need_labels: bool = True) -> I
         pixels = pixels[..., 0]
     if pixels.ndim == 4 and pixels.shape[3] != 3:
         raise DataError(f"array '{key}' of {path} has {pixels.shape[3]} channels: Tacit reads grey (1) and colour (3)")
-    if len(pixels) == 0:
+    if pixels.size == 0:
         raise DataError(f"array '{key}' of {path} holds no images")
     names = tuple(str(k) for k in range(len(pixels)))
     table: dict[str, tuple[str, ...]] = {}
@@ -404,6 +404,12 @@ def _format_of(name: str) -> str:
     return FORMATS.get(Path(name).suffix.lower(), "PNG")
 
 
+def _plain_suffix(name: str) -> str:
+    # .jpg and .jpeg are one kind: which of the two an image had may tell where it came from.
+    suffix = Path(name).suffix.lower()
+    return ".jpg" if suffix == ".jpeg" else suffix
+
+
 def image_file(images: Images) -> str:
     """What the release calls its images: a folder, or an npz."""
     return "images.npz" if images.npz else "images"
@@ -419,7 +425,7 @@ def write_images(images: Images, directory: Path, *, keep: Sequence[str] = ()) -
     target = directory / image_file(images)
     kept = {column: images.label(column) for column in keep}
     if images.npz:
-        np.savez_compressed(target, allow_pickle=False, **{images.pixels_key: images.pixels, **kept})
+        _write_npz(target, {images.pixels_key: images.pixels, **kept})
         return target
     pillow = _pillow()
     target.mkdir()
@@ -435,6 +441,16 @@ def write_images(images: Images, directory: Path, *, keep: Sequence[str] = ()) -
     return target
 
 
+def _write_npz(target: Path, arrays: Mapping[str, NDArray[Any]]) -> None:
+    """As numpy's savez_compressed, which takes an array called ``file`` for its own argument; no clock in it."""
+    import zipfile
+
+    with zipfile.ZipFile(target, "w", compression=zipfile.ZIP_DEFLATED) as packed:
+        for name, values in arrays.items():
+            with packed.open(zipfile.ZipInfo(f"{name}.npy"), "w", force_zip64=True) as member:
+                np.lib.format.write_array(member, np.asanyarray(values), allow_pickle=False)
+
+
 def reordered(images: Images, order: NDArray[np.int64], *, rename: bool) -> Images:
     """The images in another order, with numbers for names if ``rename``; what kind of file each is stays."""
     names = [images.names[k] for k in order]
@@ -442,6 +458,6 @@ def reordered(images: Images, order: NDArray[np.int64], *, rename: bool) -> Imag
         names = [str(k) for k in range(len(names))]
     elif rename:
         digits = len(str(len(names)))
-        names = [f"{k + 1:0{digits}d}{Path(name).suffix.lower()}" for k, name in enumerate(names)]
+        names = [f"{k + 1:0{digits}d}{_plain_suffix(name)}" for k, name in enumerate(names)]
     labels = {column: tuple(np.array(values)[order].tolist()) for column, values in images.labels.items()}
     return replace(images, pixels=images.pixels[order], names=tuple(names), labels=labels)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import math
 from pathlib import Path
 
 import numpy as np
@@ -55,7 +56,7 @@ def _floor(delta: PatchDelta) -> str:
 
 
 def _worth(is_vacuous: bool) -> str:
-    return ", which is vacuous: publishing the label itself would keep to it" if is_vacuous else ""
+    return ", which is vacuous: publishing the label itself would raise no belief beyond it" if is_vacuous else ""
 
 
 def patch_delta(
@@ -72,10 +73,13 @@ def patch_delta(
     with np.errstate(divide="ignore", invalid="ignore"):
         lift = np.where(given > 0, np.log(given) - np.log(whole), -np.inf)
     forth = obfuscation_delta(given, lift, epsilon, diameter, scale)
-    floors = obfuscation_floor(given, lift, epsilon)
     # Where a secret never has the flag, seeing it rules the secret out: the whole share of flags is excess.
     seen, other = given > 0, whole.copy()
     other[seen] = obfuscation_delta(whole[seen], -lift[seen], epsilon, diameter, scale)
+    # That it was noised may make a secret likelier, or rule it out: both are what no noise hides.
+    ruled_out = whole.copy()
+    ruled_out[seen] = obfuscation_floor(whole[seen], -lift[seen], epsilon)
+    floors = np.maximum(obfuscation_floor(given, lift, epsilon), ruled_out)
     worst = np.minimum(1.0, np.maximum(forth, other).max(axis=0) + (1 + np.exp(epsilon)) * truncated)
     total_epsilon, total = compose_deltas(np.full(len(worst), epsilon), worst)
     rarest = float(np.bincount(codes).min() / len(codes))
@@ -86,10 +90,21 @@ def patch_delta(
         total=total,
         total_epsilon=float(total_epsilon),
         vacuous=bool(vacuous(total, epsilon=total_epsilon, prior=rarest)),
-        floor=coarse(float(floors.max(axis=0).sum())),
+        floor=_rounded_down(float(floors.max(axis=0).sum())),
         diameter=diameter,
         rarest=rarest,
     )
+
+
+def _rounded_down(floor: float) -> float:
+    """A floor as it is published: never more than it is, and nought only where it is."""
+    if floor <= 0:
+        return 0.0
+    lead = math.floor(math.log10(floor))
+    unit = 10.0 ** (lead - 1)
+    # The unit is taken off where the last digit, as a float, came out above.
+    near = round(math.floor(floor / unit) * unit, max(0, 1 - lead))
+    return near if near <= floor else round(near - unit, max(0, 1 - lead))
 
 
 def judged(delta: PatchDelta, epsilon: float) -> bool:
@@ -114,9 +129,10 @@ def fingerprint(directory: Path, data_file: str) -> str:
     """Fingerprint of all released images and labels: of each file its name and its bytes."""
     place = directory / data_file
     files = [place] if place.is_file() else sorted(place.iterdir())
+    # A folder within was never written: it counts by its name, and changes the fingerprint.
     if (directory / LABELS).exists():
         files.append(directory / LABELS)
     digest = hashlib.sha256()
     for file in files:
-        digest.update(f"{file.name}\0{file_sha256(file)}\n".encode())
+        digest.update(f"{file.name}\0{file_sha256(file) if file.is_file() else 'folder'}\n".encode())
     return digest.hexdigest()

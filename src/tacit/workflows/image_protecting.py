@@ -177,9 +177,12 @@ def _treated(
         tool.fit(matrix[others], asked.labels[others])
         done = tool.obfuscate(matrix[rows])
         flags[rows] = done.flags
-        pixels[rows] = pixels_of(done.values, images.pixels[rows].shape)
+        # The tool brings numbers into the range it learned from. What a pixel can be is known: there is noise alone.
+        noise, raw = tool.noise_[float(scale)], matrix[rows]
+        moved = noise.to_grid(raw) - noise.to_grid(raw.clip(tool.low_, tool.high_))
+        pixels[rows] = pixels_of(done.values + moved, images.pixels[rows].shape)
         columns = images.channels * size**2
-        truncated = max(truncated, *(columns * noise.truncated for noise in tool.noise_.values()))
+        truncated = columns * noise.truncated
         mine = np.flatnonzero(asked.fold[drawn] == k)
         density[mine] = tool.estimator_.feature_log_lift(matrix[drawn[mine]], orders=ORDERS)
     mask = patch_masks(images.height, images.width, size, flags)
@@ -304,6 +307,9 @@ def _notes(asked: Asked, certificate: ImageCertificate) -> tuple[str, ...]:
         notes.append(
             "an adversary is still better than the prior: lower --epsilon, choose another --patch, or raise --scale"
         )
+    kinds = sorted({Path(name).suffix.lower() for name in asked.images.names})
+    if not asked.images.npz and len(kinds) > 1:
+        notes.append(f"files stay of their kind ({', '.join(kinds)}): make sure that the kind does not tell the secret")
     if certificate.names == "kept":
         notes.append("names and order of the files were kept: make sure that they do not tell the secret")
     if certificate.output["lossy"]:

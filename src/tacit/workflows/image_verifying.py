@@ -14,18 +14,29 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.errors import SourceError
+from tacit.lift.grid_noise import GridGaussian
 from tacit.media.images import Images, open_images, open_pixels, patch_masks
 from tacit.workflows.certifying import REPORT, file_sha256, salted
-from tacit.workflows.image_claims import LABELS, assumptions_of_images, claim_of_images, fingerprint, judged
+from tacit.workflows.image_claims import (
+    LABELS,
+    assumptions_of_images,
+    claim_of_images,
+    fingerprint,
+    judged,
+    patch_delta,
+)
 from tacit.workflows.image_protecting import FLAGS, NAMES, SALT, verdict_of
 from tacit.workflows.image_results import KIND, Guess, ImageAdversary, PatchDelta
 from tacit.workflows.results import Check, VerifyResult
 from tacit.workflows.tabulating import Progress, silent
 
+# Chances below e to minus this do not come by chance, however many patches there are.
+NEVER = 30.0
 # Noise of the right scale gives a larger sum of squares about once in two million releases.
 TOO_FAR = 5.0
 NOTES = (
     "that the right patches were chosen cannot be checked: it was learned, and certifies nothing of a single image",
+    "what adversaries guessed was not measured again: it rests on the certificate",
     "that the noise came from a secure source cannot be checked either; its spread was, where the originals are",
 )
 
@@ -119,6 +130,12 @@ def _check_fields(paper: Mapping[str, Any]) -> None:
         raise TypeError("a field that should be a whole number is not")
     if paper["format_version"] != 1 or Path(paper["output"]["file"]).name != paper["output"]["file"]:
         raise ValueError("not a certificate of images of format 1")
+    papers = [paper["output"]["sha256"], paper["claim"]]
+    if not all(isinstance(text, str) for text in papers) or type(paper["output"]["lossy"]) is not bool:
+        raise TypeError("the output is not described")
+    if paper["certified_epsilon"] is not None or not all(type(each) is str for each in paper["kept_labels"]):
+        raise ValueError("nothing is certified of images, and kept labels are names")
+    PatchDelta(**paper["delta"])
     _adversaries(paper)
 
 
@@ -141,8 +158,8 @@ def _checks_of_papers(opened: ImageRelease) -> list[Check]:
         return [Check("images are those certified", False, f"there is no {place.name}")]
     same = fingerprint(directory, place.name) == paper["output"]["sha256"]
     checks = [Check("images are those certified", same, "SHA-256 agrees" if same else "the files were changed")]
-    stray = (directory / LABELS).exists() and not paper["kept_labels"]
-    checks.append(Check("no other labels", not stray, f"{LABELS} was not certified" if stray else "as certified"))
+    stray = _stray_labels(directory, place, paper["kept_labels"])
+    checks.append(Check("no other labels", stray is None, stray or "as certified"))
     delta = PatchDelta(**paper["delta"])
     claim = claim_of_images(
         secret=paper["secret"], epsilon=paper["epsilon"], scale=paper["scale"], patch=paper["patch"],
@@ -162,6 +179,28 @@ def _checks_of_papers(opened: ImageRelease) -> list[Check]:
         detail = "SHA-256 agrees" if same else f"{REPORT} was changed"
         checks.append(Check("report is the one certified", same, detail))
     return checks
+
+
+def _stray_labels(directory: Path, place: Path, kept: list[str]) -> str | None:
+    """What is wrong with the labels beside the images, or within an npz."""
+    beside = directory / LABELS
+    if place.is_file():
+        images = open_pixels(place)
+        fits = not images.notes and sorted(images.labels) == sorted(kept) and not beside.exists()
+        return None if fits else f"{place.name} holds other arrays than the certified labels"
+    if beside.exists() != bool(kept):
+        return f"{LABELS} was not certified" if beside.exists() else f"there is no {LABELS}"
+    if not kept or _label_rows(directory)[0] == ["file", *kept]:
+        return None
+    return f"{LABELS} has other columns than were certified"
+
+
+def _label_rows(directory: Path) -> list[list[str]]:
+    try:
+        with (directory / LABELS).open(encoding="utf-8", newline="") as file:
+            return list(csv.reader(file)) or [[]]
+    except (OSError, ValueError, csv.Error) as error:
+        raise SourceError(f"cannot read {directory / LABELS} ({error})") from error
 
 
 def _originals(opened: ImageRelease, against: Path, labels: str | Path | None) -> Images:
@@ -204,14 +243,17 @@ def _checks_of_patches(opened: ImageRelease, original: Images, released: Images)
     mask = patch_masks(original.height, original.width, paper["patch"], flags)
     if original.channels == 3:
         mask = np.repeat(mask[..., None], 3, axis=3)
+    rows = np.array(wanted, dtype=np.int64)
     changed = int((released.pixels != before)[~mask].sum())
-    share = float(flags.mean())
+    share, touched = float(flags.mean()), float(flags.any(axis=1).mean())
     checks = [
         Check(
             "share of noised patches",
-            math.isclose(share, paper["flagged_share"], abs_tol=1e-12),
-            f"{share:.2%} by private/{FLAGS}",
-        )
+            math.isclose(share, paper["flagged_share"], abs_tol=1e-12)
+            and math.isclose(touched, paper["flagged_images"], abs_tol=1e-12),
+            f"{share:.2%}, in {touched:.2%} of the images, by private/{FLAGS}",
+        ),
+        *_checks_of_labels(opened, original, released, rows),
     ]
     if paper["output"]["lossy"]:
         unsure = "JPEG changes pixels, so that neither can be checked bit by bit"
@@ -223,7 +265,59 @@ def _checks_of_patches(opened: ImageRelease, original: Images, released: Images)
     checks.append(
         Check("unflagged patches are unchanged", changed == 0, f"{changed:,} of {int((~mask).sum()):,} values differ")
     )
-    return [*checks, _check_of_noise(before[mask], released.pixels[mask], paper["scale"])]
+    square = float(((released.pixels.astype(np.float64) - before) ** 2).mean())
+    same = math.isclose(square, paper["mean_square"], rel_tol=1e-9, abs_tol=1e-9)
+    checks.append(Check("mean squared change", same, f"{square:.4g} levels squared"))
+    checks.append(_check_of_noise(before[mask], released.pixels[mask], paper["scale"]))
+    return [*checks, _check_of_each_patch(before, released.pixels, flags, paper)]
+
+
+def _checks_of_labels(
+    opened: ImageRelease, original: Images, released: Images, rows: NDArray[np.int64]
+) -> list[Check]:  # fmt: skip
+    """Kept labels are the originals', and the bound is what the flags and the secrets give."""
+    paper, flags, checks = opened.paper, opened.flags, []
+    assert flags is not None
+    kept = paper["kept_labels"]
+    if kept and set(kept) <= set(original.labels):
+        wanted = [original.label(column)[rows].tolist() for column in kept]
+        if released.npz:
+            found = [list(released.labels.get(column, ())) for column in kept]
+            same = found == wanted
+        else:
+            same = _label_rows(opened.directory)[1:] == [list(row) for row in zip(released.names, *wanted, strict=True)]
+        checks.append(Check("kept labels", same, ", ".join(kept)))
+    if paper["secret"] in original.labels:
+        codes = np.unique(original.label(paper["secret"]), return_inverse=True)[1][rows].astype(np.int64)
+        columns = original.channels * paper["patch"] ** 2
+        delta = patch_delta(
+            flags, codes, epsilon=paper["epsilon"], scale=paper["scale"], diameter=math.sqrt(columns),
+            truncated=columns * GridGaussian(paper["scale"]).truncated,
+        )  # fmt: skip
+        same = delta == PatchDelta(**paper["delta"])
+        checks.append(Check("bound", same, f"delta {delta.largest:g} a patch, from flags, labels, epsilon and scale"))
+    return checks
+
+
+def _check_of_each_patch(
+    before: NDArray[np.uint8], after: NDArray[np.uint8], flags: NDArray[np.bool_], paper: Mapping[str, Any]
+) -> Check:  # fmt: skip
+    """Whether some noised patch has more unchanged values than noise could leave, by a union bound."""
+    from scipy.special import gammaln
+
+    size, n = paper["patch"], len(before)
+    stays = np.diag(noise_law(paper["scale"]))
+
+    def by_patch(values: NDArray[Any]) -> NDArray[Any]:
+        cut = values.reshape(n, before.shape[1] // size, size, before.shape[2] // size, size, -1)
+        return cut.transpose(0, 1, 3, 2, 4, 5).reshape(n, flags.shape[1], -1)[flags]
+
+    same = by_patch(before == after).sum(axis=1)
+    of = by_patch(before).shape[1]
+    likeliest = np.log(np.maximum(stays[by_patch(before)].max(axis=1, initial=0.0), 1e-300))
+    chance = gammaln(of + 1) - gammaln(same + 1) - gammaln(of - same + 1) + same * likeliest
+    wrong = int((chance < -NEVER).sum())
+    return Check("every flagged patch was noised", wrong == 0, f"{wrong:,} of {len(same):,} are mostly the originals'")
 
 
 def _check_of_noise(before: NDArray[np.uint8], after: NDArray[np.uint8], scale: float) -> Check:

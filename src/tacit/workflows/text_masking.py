@@ -148,7 +148,8 @@ def differences(originals: Sequence[str], released: Sequence[str], masking: Mask
             wrong.append(at)
             shown.append([])
             continue
-        said, hidden = terms(old), {token.term for token in found}
+        said, hidden = tokens(old), set(found)
         words, masked, touched = words + len(said), masked + len(found), touched + bool(found)
-        shown.append([term for term in said if term not in hidden])
+        # Place by place: a word that is masked here and shown there is shown.
+        shown.append([token.term for token in said if token not in hidden])
     return Differences(tuple(wrong), words, masked, touched, tuple(shown))

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tacit import __version__
 from tacit.errors import ArgumentError, DataError
@@ -214,12 +215,12 @@ def _certificate(
         trained_on=tried.trained_on,
         tested_on=tried.tested_on,
         adversaries=published(tried),
-        assumptions=_assumptions(posts, masking, kept, min_count),
+        assumptions=(),
         input={},
         output={},
         tacit_version=__version__,
     )
-    return replace(made, claim=claim_in_words(made))
+    return replace(made, claim=claim_in_words(made), assumptions=assumptions_of_text(made))
 
 
 def published(tried: Trial) -> Any:
@@ -234,6 +235,11 @@ def published(tried: Trial) -> Any:
     )  # fmt: skip
 
 
+def published_prior(tried: Trial) -> tuple[float, tuple[float, float], int, int]:
+    """What guessing without reading does, and on how many posts, as published."""
+    return round(tried.prior_right, DIGITS), _rounded(tried.prior_interval), tried.trained_on, tried.tested_on
+
+
 def _rounded(limits: tuple[float, float]) -> tuple[float, float]:
     """Limits rounded outwards."""
     unit = 10.0**-DIGITS
@@ -241,20 +247,22 @@ def _rounded(limits: tuple[float, float]) -> tuple[float, float]:
     return round(low, DIGITS), round(min(high, 1.0), DIGITS)
 
 
-def _assumptions(posts: Posts, masking: Masking, kept: tuple[str, ...], min_count: int) -> tuple[str, ...]:
-    unknown = "masked" if masking.rare == "mask" else "shown"
+def assumptions_of_text(certificate: TextCertificate) -> tuple[str, ...]:
+    """What the numbers rest on, from a certificate alone."""
+    unknown = "masked" if certificate.rare == "mask" else "shown"
     lines = [
         NOTHING_POINTWISE,
         "a mask shows that something was masked, and where; the retrained adversary has learned from the masks",
-        f"words in fewer than {min_count} posts are {unknown}; of them nothing is estimated",
+        f"words in fewer than {certificate.min_count} posts are {unknown}; of them nothing is estimated",
         "how a post is written (length, punctuation, order of the words) is as it was",
+        "the posts stand in the order of the original, which was not looked at: a table sorted by the secret tells it",
         "posts are taken to be independent; several posts of one author say more together than each alone",
         "who knows a post, or finds it in public, reads the author, whatever was masked",
     ]
-    others = [name for name in kept if name not in (posts.text, posts.secret)]
+    others = [name for name in certificate.kept if name not in (certificate.text, certificate.secret)]
     if others:
         lines.append(f"column{'s' * (len(others) > 1)} {', '.join(others)}: released as they are, and not looked at")
-    if posts.secret in kept:
+    if certificate.secret in certificate.kept:
         lines.append("the secret itself is in the file: whoever reads it reads the secret")
     return tuple(lines)
 
@@ -335,10 +343,28 @@ def _notes(corpus: ReadCorpus, masked: MaskedPosts, certificate: TextCertificate
         notes.append(
             f"{certificate.words_unknown:.1%} of the words are too rare to be judged and are shown (--rare mask)"
         )
+    if certificate.secret not in certificate.kept and order_tells(corpus.posts.codes):
+        notes.append(
+            "posts next to each other have the same secret far more, or far less, often than by chance: the order "
+            "tells it; shuffle the table first"
+        )
     copies = len(corpus.posts.texts) - len(corpus.rows)
     if copies:
         notes.append(f"{copies:,} posts are copies of others; they were masked, but not learned from")
     return tuple(notes)
+
+
+def order_tells(codes: NDArray[np.int64]) -> bool:
+    """Whether neighbours agree in the secret more or less often than in 199 random orders, by far."""
+    if len(codes) < 3:
+        return False
+    rng = np.random.default_rng(0)
+    drawn = np.array([_agreeing(rng.permutation(codes)) for _ in range(199)], dtype=np.float64)
+    return bool(abs(_agreeing(codes) - drawn.mean()) > 5 * max(float(drawn.std()), 0.5))
+
+
+def _agreeing(codes: NDArray[np.int64]) -> int:
+    return int((codes[1:] == codes[:-1]).sum())
 
 
 def _write_papers(result: TextProtectResult, directory: Path, salt: bytes) -> TextProtectResult:

@@ -21,7 +21,16 @@ from tacit.workflows.results import Adversary, Check, VerifyResult
 from tacit.workflows.tabulating import Progress, silent
 from tacit.workflows.text_masking import Differences, Masking, differences
 from tacit.workflows.text_models import TextModel
-from tacit.workflows.text_protecting import MODEL, NOTHING_POINTWISE, TERMS, claim_in_words, published, tried_on
+from tacit.workflows.text_protecting import (
+    MODEL,
+    NOTHING_POINTWISE,
+    TERMS,
+    assumptions_of_text,
+    claim_in_words,
+    published,
+    published_prior,
+    tried_on,
+)
 from tacit.workflows.text_results import TextCertificate
 
 _DAMAGE = (ValueError, KeyError, TypeError, AttributeError, OverflowError)
@@ -124,7 +133,7 @@ def _checks_of_papers(folder: Path, certificate: TextCertificate, data: Table) -
     yield Check("number of posts", rows == certificate.output["records"], f"{rows:,} posts")
     yield Check("columns", data.names == certificate.kept, f"the file holds {', '.join(data.names)}")
     claim = claim_in_words(certificate)
-    same = claim == certificate.claim
+    same = claim == certificate.claim and assumptions_of_text(certificate) == certificate.assumptions
     yield Check("claim in words", same, "says what the numbers say" if same else claim)
 
 
@@ -209,6 +218,8 @@ def _checks_of_estimate(
         raise SourceError(f"{private / TERMS} is damaged: it should hold what protect wrote") from error
     rows = np.flatnonzero(posts.first).tolist()
     again = tried_on(posts, texts, rows, masking=masking, min_count=certificate.min_count, seed=seed)
-    same = published(again) == certificate.adversaries and again.tested_on == certificate.tested_on
+    same = published(again) == certificate.adversaries and published_prior(again) == (
+        certificate.prior_right, tuple(certificate.prior_interval), certificate.trained_on, certificate.tested_on,
+    )  # fmt: skip
     best = max(max(a.after, a.retrained) for a in again.adversaries)
     yield Check("adversaries trained again", same, f"the best guesses {best:.1%} right")
