@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from tacit import report
 from tacit.cli import main
 from tacit.errors import DataError, SourceError
 from tacit.lift.obfuscation import obfuscation_floor
@@ -23,6 +24,10 @@ from tacit.workflows.text_masking import Masking, differences
 from tacit.workflows.text_protecting import assumptions_of_text, order_tells, protect_text
 from tacit.workflows.text_verifying import _certificate
 from tacit.workflows.verifying import verify
+
+
+# Without the room of reports a release has no page, and verify says so.
+assert report.write_report
 
 
 def dark(n: int = 60) -> tuple[np.ndarray, np.ndarray]:
