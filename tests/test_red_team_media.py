@@ -25,7 +25,6 @@ from tacit.workflows.text_protecting import assumptions_of_text, order_tells, pr
 from tacit.workflows.text_verifying import _certificate
 from tacit.workflows.verifying import verify
 
-
 # Without the room of reports a release has no page, and verify says so.
 assert report.write_report
 
