@@ -50,7 +50,7 @@ class Obfuscated:
         An estimate of the bound on E-gamma, gamma = e^epsilon, of each feature given those released before it, the
         larger of its two sides and over the secrets (`obfuscation_delta`; the fact of being changed is in it).
     vacuous : array, features
-        Where that bound says nothing: publishing the secret itself would keep it.
+        Where that bound says next to nothing: publishing the secret itself would keep its upper side.
     total_epsilon, total_delta : float
         Of all features together (`compose_deltas`).
     total_vacuous : bool
