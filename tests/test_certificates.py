@@ -19,6 +19,7 @@ from tacit.lift.intervals import kl_radius, log_lift_limits, lower_sequence, upp
 from tacit.lift.joint import Joint
 from tacit.lift.measures import TOLERANCE, log_lift, risk
 from tacit.lift.partition import nmil
+from tacit.lift.rounding import at_least, at_most, confident
 from tacit.lift.sample_size import MERGED, records_needed
 
 BETA = 0.05
@@ -557,7 +558,8 @@ def test_delta_falls_with_epsilon_and_is_small_where_little_is_flagged():
     certificate = certify_delta(first, second, epsilon=0.4)
     flagged = float(second[certificate.flagged].sum() / second.sum())
     assert certificate.counted == flagged < certificate.delta
-    assert f"{certificate.delta:.2%}" in certificate.sentence
+    said = float(certificate.sentence.split("at most ")[1].split("%")[0]) / 100
+    assert certificate.delta <= said < certificate.delta * 1.01
     with pytest.raises(ArgumentError, match="one shape"):
         certify_delta(first, second[:, :2], epsilon=0.4)
 
@@ -619,3 +621,14 @@ def test_the_merged_values_are_named_where_they_decide():
     assert need is not None
     assert need.released == MERGED
     assert "the merged values" in need.sentence
+
+
+@pytest.mark.parametrize("value", [0.12341, 0.6065306597, 1.6487212707, 2.0, 9.999, 99.95, 1e-5])
+def test_a_bound_in_words_never_says_more_than_was_proved(value: float) -> None:
+    assert float(at_least(value)) <= value * (1 + 1e-6)
+    assert float(at_most(value)) >= value * (1 - 1e-6)
+    assert float(at_most(value)) / float(at_least(value)) < 1.011
+    assert confident(0.99999) == "99.9%"
+    certificate = certify_counts(GOLDEN)
+    said = float(certificate.sentence.split("beyond ")[1].split(" ")[0])
+    assert certificate.epsilon <= said < certificate.epsilon * 1.011

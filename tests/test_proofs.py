@@ -15,8 +15,9 @@ from scipy.stats import binom
 
 from tables_of_people import clinic, merged_in, read_csv, write_csv
 from tacit import ArgumentError, NotCertifiedError, protect, verify
+from tacit.lift.rounding import confident
 from tacit.workflows.bounds import Bounds
-from tacit.workflows.claims import NOT_PROVED, percent, sample_sentence
+from tacit.workflows.claims import NOT_PROVED, sample_sentence
 from tacit.workflows.planning import Asked, plan
 from tacit.workflows.question import ask
 from tacit.workflows.results import Reading
@@ -139,7 +140,7 @@ def test_without_a_confidence_nothing_is_said_to_be_proved(folder: Path, tmp_pat
 
 @pytest.mark.parametrize(("confidence", "words"), [(0.95, "95.0%"), (0.9996, "99.9%"), (0.999999, "99.9%")])
 def test_a_confidence_is_never_rounded_up(confidence: float, words: str) -> None:
-    assert percent(confidence) == words
+    assert confident(confidence) == words
 
 
 def test_one_set_is_merged_and_all_else_stays(folder: Path) -> None:

@@ -39,6 +39,7 @@ from tacit.lift.intervals import (
 )
 from tacit.lift.joint import SUM_TOLERANCE, Mask, Matrix, Vector
 from tacit.lift.measures import sides
+from tacit.lift.rounding import at_most, confident
 
 Side = Literal["low", "high"]
 
@@ -95,8 +96,9 @@ class CountCertificate:
                 f"value {self.released} too few were seen."
             )
         return (
-            f"If the {self.records:,.0f} records are a random sample, then with {1 - self.beta:.1%} confidence no "
-            f"log-lift of the population is beyond {self.epsilon:.3g} nats."
+            f"If the {self.records:,.0f} records are a random sample and hold every value of the secret, then with "
+            f"{confident(1 - self.beta)} confidence no log-lift of the population is beyond {at_most(self.epsilon)} "
+            "nats."
         )
 
 
@@ -234,9 +236,9 @@ class DeltaCertificate:
     def sentence(self) -> str:
         """The claim in plain words."""
         return (
-            f"If the records are a random sample, then with {1 - self.beta:.1%} confidence at most {self.delta:.2%} of "
-            f"people have a pair of secret and released value with a log-lift below -{self.epsilon_low:.3g} or above "
-            f"{self.epsilon_high:.3g} nats."
+            f"If the records are a random sample and hold every pair there is, then with {confident(1 - self.beta)} "
+            f"confidence at most {at_most(100 * self.delta)}% of people have a pair of secret and released value with "
+            f"a log-lift below -{self.epsilon_low:g} or above {self.epsilon_high:g} nats."
         )
 
 

@@ -34,6 +34,7 @@ from tacit.errors import ArgumentError
 from tacit.lift.bounds import f_bound
 from tacit.lift.joint import SUM_TOLERANCE, Channel, Joint, Matrix, Vector
 from tacit.lift.measures import Distribution
+from tacit.lift.rounding import at_most, confident
 
 Relation = Literal["in sequence", "given secret", "other people", "unknown"]
 
@@ -118,11 +119,11 @@ class Composition:
                 f"Nothing bounds what {self.releases} releases say together: two that say nothing alone can tell "
                 "everything together. Count their joint instead."
             )
-        sure = f", with {1 - self.beta:.1%} confidence" if self.beta else ""
+        sure = f", with {confident(1 - self.beta)} confidence" if self.beta else ""
         condition = f", if {' and '.join(self.assumptions)}" if self.assumptions else ""
         return (
-            f"The log-lifts of {self.releases} releases together lie between -{self.epsilon_low:.3g} and "
-            f"{self.epsilon_high:.3g} nats{sure}{condition}."
+            f"The log-lifts of {self.releases} releases together lie between -{at_most(self.epsilon_low)} and "
+            f"{at_most(self.epsilon_high)} nats{sure}{condition}."
         )
 
 

@@ -21,6 +21,7 @@ from tacit.lift.intervals import checked_beta, log_lift_limits
 from tacit.lift.joint import Joint, Mask, Matrix, Vector
 from tacit.lift.measures import TOLERANCE, sides
 from tacit.lift.partition import Order, nmil
+from tacit.lift.rounding import confident
 from tacit.lift.sample_size import MERGED, RecordsNeeded, records_needed
 from tacit.lift.shuffles import HYPERGEOMETRIC_LIMIT
 
@@ -107,8 +108,9 @@ class CertifiedPartition:
             start = "The records prove no epsilon for any release that keeps a value: everything is merged."
         else:
             start = (
-                f"If the records are a random sample, then with {1 - self.beta:.1%} confidence no log-lift of the "
-                f"release is below -{self.epsilon_low:.3g} or above {self.epsilon_high:.3g} nats. "
+                f"If the records are a random sample and hold every value of the secret, then with "
+                f"{confident(1 - self.beta)} confidence no log-lift of the release is below -{self.epsilon_low:g} or "
+                f"above {self.epsilon_high:g} nats. "
                 f"{int((~self.merged).sum()):,} values are kept, {int(self.merged.sum()):,} merged."
             )
         return start if self.need is None else f"{start} {self.need.sentence}"

@@ -7,10 +7,11 @@ from collections.abc import Sequence
 from tacit.lift.joint import Joint, Mask
 from tacit.lift.partition import nmil
 from tacit.lift.registry import MEASURES
+from tacit.lift.rounding import confident
 from tacit.workflows.agreeing import AGREEMENT, agree, close
 from tacit.workflows.bounds import Attained
 from tacit.workflows.certifying import bounds_of, further_of, mixes
-from tacit.workflows.claims import NOT_PROVED, percent, population_sentence, sample_sentence
+from tacit.workflows.claims import NOT_PROVED, population_sentence, sample_sentence
 from tacit.workflows.planning import proof_of
 from tacit.workflows.results import Certificate, Check, MeasureChange
 from tacit.workflows.tabulating import Counted
@@ -113,7 +114,7 @@ def _checks_of_readings(certificate: Certificate, found: Counted, merged: Mask) 
         Check(
             "proof from the records",
             same,
-            f"{proof.passed:,} of {proof.candidates:,} releases proved again, {percent(there.confidence)} confidence"
+            f"{proof.passed:,} of {proof.candidates:,} releases proved again, {confident(there.confidence)} confidence"
             if same
             else "the records do not prove this again",
         ),

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 from tacit.lift.gatekeeping import CertifiedPartition
+from tacit.lift.rounding import at_least, at_most, confident
 from tacit.workflows.bounds import Bounds, FurtherSecret
 from tacit.workflows.results import Reading
 
@@ -42,21 +43,13 @@ def claim_of(*, secret: tuple[str, ...], bounds: Bounds, also: Sequence[FurtherS
 
 
 def factor_up(nats: float) -> str:
-    """e to the power of ``nats`` with three digits, rounded up: a sentence never claims more than its number."""
-    return _three_digits(math.exp(nats), math.ceil)
+    """e to the power of ``nats``, rounded up."""
+    return at_most(math.exp(nats))
 
 
 def factor_down(nats: float) -> str:
-    """e to the power of ``-nats`` with three digits, rounded down."""
-    return _three_digits(math.exp(-nats), math.floor)
-
-
-def _three_digits(value: float, rounded: Callable[[float], int]) -> str:
-    if value <= 0 or value == 1:
-        return f"{value:g}"
-    unit = 10.0 ** (math.floor(math.log10(value)) - 2)
-    # A value that is a round number but for rounding stays one.
-    return f"{rounded(round(value / unit, 6)) * unit:.3g}"
+    """e to the power of ``-nats``, rounded down."""
+    return at_least(math.exp(-nats))
 
 
 def _changes(secret: tuple[str, ...], bounds: Bounds) -> str:
@@ -115,7 +108,7 @@ def assumptions_of(
         "the claim is an estimate"
         if confidence is None
         else "there is a proof, if the records are a random sample of them: "
-        f"{percent(confidence)} confidence, asked once"
+        f"{confident(confidence)} confidence, asked once"
     )
     texts = [
         f"The table is the population: probabilities are its shares. For people outside it {outside}.",
@@ -187,15 +180,10 @@ def population_sentence(attained: float, bounds: Bounds) -> str:
     return f"{start}: no log-lift of the secret is {side} {bound:g} nats."
 
 
-def percent(confidence: float) -> str:
-    """A confidence in words, rounded down: it never says more than was asked."""
-    return f"{math.floor(confidence * 1e3 + 1e-9) / 10:.1f}%"
-
-
 def sample_sentence(reading: Reading, bounds: Bounds) -> str:
     """The second reading in plain words, where it is proved."""
     low = "" if math.isinf(bounds.low) else f"below -{bounds.low:g} nats or "
-    sure = percent(reading.confidence or 0.0)
+    sure = confident(reading.confidence or 0.0)
     return (
         f"If the records are a random sample, and hold every value that the secret has, then with {sure} confidence no "
         f"log-lift of such a release of the people they were drawn from is {low}above {bounds.high:g} nats. "

@@ -17,6 +17,7 @@ from typing import Any
 from tacit import __version__
 from tacit.errors import ArgumentError, NotCertifiedError, SourceError
 from tacit.lift.composition import ReleaseBound, compose_bounds
+from tacit.lift.rounding import at_most, confident
 from tacit.workflows.agreeing import agree
 from tacit.workflows.bounds import ROUNDING, TOLERANCE
 from tacit.workflows.ledger_file import (
@@ -345,7 +346,7 @@ def _sentence(page: Page, groups: int, why: str) -> str:
     if page.beta > 0:
         parts.append(
             f"What was proved from a sample was proved of each release alone; all of that holds with "
-            f"{1 - page.beta:.1%} confidence."
+            f"{confident(1 - page.beta)} confidence."
         )
     return " ".join(parts)
 
@@ -354,8 +355,7 @@ def _amount(known: Known) -> str:
     side = " (on the side that was bounded)" if known.one_sided else ""
     if math.isinf(known.epsilon):
         return f"an unbounded amount of {known.name}"
-    # Rounded up, so that the sentence never claims more than was counted.
-    return f"{math.ceil(known.epsilon * 1e4) / 1e4:g} nats of {known.name}{side}"
+    return f"{at_most(known.epsilon)} nats of {known.name}{side}"
 
 
 def _listed(words: Iterable[str]) -> str:

@@ -20,9 +20,9 @@ from tacit.lift.mixture import MixtureChannel
 from tacit.lift.optimal import EFFORTS, Effort, Rung, optimal
 from tacit.lift.partition import nmil
 from tacit.lift.region import Region
+from tacit.lift.rounding import confident
 from tacit.lift.subsets import cover_set
 from tacit.workflows.bounds import Attained, Bounds, FurtherSecret
-from tacit.workflows.claims import percent
 from tacit.workflows.rules import Rules
 from tacit.workflows.tabulating import Counted
 from tacit.workflows.treatment import REPLACEMENTS, Merging, Mixing, Places, Replacement, Treatment
@@ -273,7 +273,7 @@ def _proved(found: Counted, asked: Asked, confidence: float) -> _Choice:
 def _too_few(found: Counted, bounds: Bounds, confidence: float) -> str:
     """Why nothing was written, what these records would prove, and how many would do."""
     text = (
-        f"{int(found.table.sum()):,} records do not prove {bounds.epsilon:g} nats with {percent(confidence)} "
+        f"{int(found.table.sum()):,} records do not prove {bounds.epsilon:g} nats with {confident(confidence)} "
         "confidence for any release that keeps a value, so nothing was written."
     )
     hint = ""
