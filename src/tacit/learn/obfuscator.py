@@ -8,15 +8,16 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, TransformerMixin, clone
+from sklearn.base import clone
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from tacit.errors import ArgumentError, DataError
 from tacit.learn.contract import Codes, Floats
 from tacit.learn.encoding import Cells, coerced, frame_of
 from tacit.learn.noise import secure_words
 from tacit.learn.prefixes import PrefixLogLift, Sweep, encoder_of_columns
+from tacit.learn.records import RecordsTransformer
 from tacit.lift.divergence import compose_deltas
 from tacit.lift.gaussian import gaussian_scale
 from tacit.lift.grid_noise import GridGaussian
@@ -67,7 +68,7 @@ class Obfuscated:
     total_vacuous: bool
 
 
-class FeatureObfuscator(TransformerMixin, BaseEstimator):  # type: ignore[misc]
+class FeatureObfuscator(RecordsTransformer):
     """Changes the features of each record that give its secret away, and leaves all others as they are.
 
     Feature by feature, in ``order``: if knowing it would change the belief in some secret by more than epsilon, beyond
@@ -190,12 +191,6 @@ class FeatureObfuscator(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             total_delta=delta,
             total_vacuous=bool(vacuous(delta, epsilon=epsilon, prior=prior)),
         )
-
-    def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
-        """The names of the columns, which stay as they are."""
-        check_is_fitted(self)
-        names = getattr(self, "feature_names_in_", [f"x{j}" for j in range(self.n_features_in_)])
-        return np.array(names, dtype=object)
 
     def _check_words(self) -> None:
         if not self.epsilon >= 0:
@@ -371,22 +366,14 @@ class FeatureObfuscator(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     def _checked(self, X: Any, *, reset: bool) -> Any:
         frame = frame_of(X)
-        if frame is not None:
-            validate_data(self, X, reset=reset, skip_check_array=True)
-            for name in frame.columns:
-                if frame[name].dtype.is_temporal():
-                    raise DataError(f"column '{name}' holds times, and noise on a time is none: make it a number first")
-            return X
-        return validate_data(self, X, reset=reset, dtype=None, ensure_all_finite="allow-nan")
+        for name in () if frame is None else frame.columns:
+            if frame[name].dtype.is_temporal():
+                raise DataError(f"column '{name}' holds times, and noise on a time is none: make it a number first")
+        return super()._checked(X, reset=reset)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        tags.input_tags.string = True
-        tags.input_tags.categorical = True
-        tags.target_tags.required = True
         tags.transformer_tags.preserves_dtype = []
-        tags.non_deterministic = True
         return tags
 
 

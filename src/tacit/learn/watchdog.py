@@ -7,17 +7,18 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, TransformerMixin, clone
+from sklearn.base import clone
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from tacit.errors import ArgumentError, DataError
 from tacit.learn.contract import LogLiftEstimator
 from tacit.learn.encoding import frame_of
 from tacit.learn.naming import estimator_named
+from tacit.learn.records import RecordsTransformer
 
 
-class Watchdog(TransformerMixin, BaseEstimator):  # type: ignore[misc]
+class Watchdog(RecordsTransformer):
     """The watchdog mechanism for records whose log-lift is learned.
 
     ``fit`` learns the log-lift and remembers the pool of risky records; ``transform`` replaces each risky record by one
@@ -86,27 +87,6 @@ class Watchdog(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         source = np.arange(len(X))
         source[risky] = len(X) + _draws(len(self.pool_), len(risky), self.random_state)
         return _gathered(X, self.pool_, source)
-
-    def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
-        """The names of the columns, which stay as they are."""
-        check_is_fitted(self)
-        names = getattr(self, "feature_names_in_", [f"x{j}" for j in range(self.n_features_in_)])
-        return np.array(names, dtype=object)
-
-    def _checked(self, X: Any, *, reset: bool) -> Any:
-        if frame_of(X) is not None:
-            validate_data(self, X, reset=reset, skip_check_array=True)
-            return X
-        return validate_data(self, X, reset=reset, dtype=None, ensure_all_finite="allow-nan")
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        tags.input_tags.string = True
-        tags.input_tags.categorical = True
-        tags.target_tags.required = True
-        tags.non_deterministic = True
-        return tags
 
 
 def _draws(size: int, n: int, random_state: Any) -> NDArray[np.int64]:
