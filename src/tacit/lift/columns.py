@@ -7,6 +7,7 @@ program whose solution is a corner, and again at that corner.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -211,22 +212,28 @@ def solve_blocks(region: Region, groups: Labels, size: int, budget: Budget) -> M
     return Mixture(np.concatenate(values), np.concatenate(outputs), np.concatenate(masses))
 
 
+def dealt(region: Region, size: int) -> Iterator[tuple[Labels, Region]]:
+    """Blocks of about ``size`` values, alike in what they lean to: every block has its share of all frequent values."""
+    n_blocks = max(1, -(-region.n // size))
+    frequent = np.flatnonzero(region.marginal > 1 / (4 * n_blocks))
+    others = np.flatnonzero(region.marginal <= 1 / (4 * n_blocks))
+    lean = np.argmax(region.lifts[:, others], axis=0)
+    others = others[np.lexsort((region.marginal[others], lean))]
+    for first in range(n_blocks):
+        block = np.concatenate([frequent, others[first::n_blocks]])
+        part = region.take(block)
+        part.marginal[: len(frequent)] /= n_blocks
+        yield block, part
+
+
 def solve_shares(region: Region, size: int, budget: Budget) -> Mixture | None:
     """Mechanisms for blocks side by side, where every block gets its share of the frequent values.
 
     A frequent risky value needs more cover than one block has, and frequent safe values are cover for all. None if some
     block as a whole is out of bounds, as it may be where few values are dealt out.
     """
-    n_blocks = max(1, -(-region.n // size))
-    frequent = np.flatnonzero(region.marginal > 1 / (4 * n_blocks))
-    others = np.flatnonzero(region.marginal <= 1 / (4 * n_blocks))
-    lean = np.argmax(region.lifts[:, others], axis=0)
-    others = others[np.lexsort((region.marginal[others], lean))]
     values, outputs, masses, n_outputs = [], [], [], 0
-    for first in range(n_blocks):
-        block = np.concatenate([frequent, others[first::n_blocks]])
-        part = region.take(block)
-        part.marginal[: len(frequent)] /= n_blocks
+    for block, part in dealt(region, size):
         if part.sums_excess(part.cells.sum(axis=1, keepdims=True), part.marginal.sum(keepdims=True))[0] > 1:
             return None
         found = solve_columns(part, merge_subsets(part, cover_set(part, ~part.safe)), budget)

@@ -14,7 +14,7 @@ from typing import Final
 import numpy as np
 from scipy.sparse import csr_array, vstack
 
-from tacit.lift.columns import Budget, reaches
+from tacit.lift.columns import Budget, dealt, reaches
 from tacit.lift.joint import Matrix, Vector
 from tacit.lift.master import weigh
 from tacit.lift.measures import TOLERANCE
@@ -223,16 +223,8 @@ def solve_parts(region: Region, size: int, budget: Budget) -> Mixture | None:
     block as a whole is out of bounds, as it may be where few values are dealt out.
     """
     size = size if len(region.lifts) <= _MANY_ROWS else int(size * _MANY_ROWS_BLOCK)
-    n_blocks = max(1, -(-region.n // size))
-    frequent = np.flatnonzero(region.marginal > 1 / (4 * n_blocks))
-    others = np.flatnonzero(region.marginal <= 1 / (4 * n_blocks))
-    lean = np.argmax(region.lifts[:, others], axis=0)
-    others = others[np.lexsort((region.marginal[others], lean))]
     parts: list[Mixture] = []
-    for first in range(n_blocks):
-        block = np.concatenate([frequent, others[first::n_blocks]])
-        part = region.take(block)
-        part.marginal[: len(frequent)] /= n_blocks
+    for block, part in dealt(region, size):
         if part.sums_excess(part.cells.sum(axis=1, keepdims=True), part.marginal.sum(keepdims=True))[0] > 1:
             return None
         found = solve_many(part, merge_subsets(part, cover_set(part, ~part.safe)), budget)
