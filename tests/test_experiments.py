@@ -21,15 +21,16 @@ from tacit.lift.partition import chain, partition
 from tacit.workflows.examples import compas_path
 
 # An experiment is a script with modules beside it, not a package.
-sys.path += [str(Path(__file__).parent.parent / "experiments" / name) for name in ("compas", "genki")]
+sys.path += [str(Path(__file__).parent.parent / "experiments" / name) for name in (".", "compas", "genki", "person")]
 from compas_figures import Cloud, Curve, figure_1, figure_2
 from compas_learning import Learned, normalise, score
-from compas_pages import fill, records_block
+from compas_pages import records_block
 from compas_records import PRINTED, Records, match, read_records
 from compas_tradeoff import Tradeoff, gamma_printed, tradeoff
 from genki_adversary import features, interval, mirrored
 from genki_faces import read_faces
 from genki_pages import EPSILONS, SIZES, blocks, guess, key
+from pages import fill
 
 EXPERIMENT = Path(__file__).parent.parent / "experiments" / "compas"
 GENKI = EXPERIMENT.parent / "genki"

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import re
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from compas_learning import (
@@ -21,6 +20,10 @@ from compas_learning import (
 )
 from compas_records import CLAIMS, RACES, Match, PrintedRow, Records
 from compas_tradeoff import Tradeoff
+
+# What experiments share lies beside their folders.
+sys.path.append(str(Path(__file__).parent.parent))
+from pages import table
 
 EPSILONS = (0.1, 0.2, 0.3, 0.4, 0.5, 0.7, 0.85, 1.0, 1.2)
 # Shown as "near 0" by the tables' own words; what it allows the other log-lift is computed.
@@ -51,23 +54,6 @@ class LookedUp:
         says = self.auto[0] > 0 if for_0 else self.auto[1] > 0
         sure = any(low > 0 or high < 0 for low, high in zip(self.low, self.high, strict=True))
         return ("yes" if says else "no, the reverse") + ("" if sure else ", in doubt")
-
-
-def fill(page: Path, blocks: dict[str, str]) -> None:
-    """Put texts between their markers in a page."""
-    content = page.read_text(encoding="utf-8")
-    for name, block in blocks.items():
-        marks = re.compile(rf"(<!-- {name}: written by run.py -->\n).*?(<!-- end of {name} -->)", re.DOTALL)
-        if not marks.search(content):
-            raise ValueError(f"{page} has no marked section '{name}'")
-        content = marks.sub(lambda found, block=block: f"{found[1]}\n{block}\n\n{found[2]}", content)
-    page.write_text(content, encoding="utf-8")
-
-
-def table(head: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
-    """A Markdown table."""
-    lines = [head, ["---"] * len(head), *rows]
-    return "\n".join("| " + " | ".join(str(cell) for cell in cells) + " |" for cells in lines)
 
 
 def summary_block(

@@ -22,7 +22,6 @@ from compas_pages import (
     LookedUp,
     curve_block,
     estimators_block,
-    fill,
     records_block,
     rows_block,
     summary_block,
@@ -30,6 +29,7 @@ from compas_pages import (
 )
 from compas_records import PRINTED, Records, match, read_records
 from compas_tradeoff import Tradeoff, tradeoff
+from pages import fill
 
 from tacit.errors import TacitError
 

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Sequence
+import sys
 from pathlib import Path
 from typing import Any
 
 from genki_adversary import interval
+
+# What experiments share lies beside their folders.
+sys.path.append(str(Path(__file__).parent.parent))
+from pages import table
 
 SIZES = (32, 16, 8, 4, 2)
 EPSILONS = (0.5, 0.6, 0.7, 0.8)
@@ -29,23 +32,6 @@ Told = dict[str, Any]
 def key(what: str, size: int, epsilon: float | None = None) -> str:
     """The name of a cell."""
     return f"{what}, {size}x{size}" + ("" if epsilon is None else f", {epsilon}")
-
-
-def fill(page: Path, texts: dict[str, str]) -> None:
-    """Put texts between their markers in a page."""
-    content = page.read_text(encoding="utf-8")
-    for name, block in texts.items():
-        marks = re.compile(rf"(<!-- {name}: written by run.py -->\n).*?(<!-- end of {name} -->)", re.DOTALL)
-        if not marks.search(content):
-            raise ValueError(f"{page} has no marked section '{name}'")
-        content = marks.sub(lambda found, block=block: f"{found[1]}\n{block}\n\n{found[2]}", content)
-    page.write_text(content, encoding="utf-8")
-
-
-def table(head: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
-    """A Markdown table."""
-    lines = [head, ["---"] * len(head), *rows]
-    return "\n".join("| " + " | ".join(str(cell) for cell in cells) + " |" for cells in lines)
 
 
 def blocks(told: Told) -> dict[str, str]:

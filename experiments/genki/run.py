@@ -22,9 +22,10 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 import numpy as np
 from genki_adversary import Adversaries, judged
 from genki_faces import Faces, Pixels, read_faces
-from genki_pages import EPSILONS, SHOWN, SIZES, blocks, fill, key
+from genki_pages import EPSILONS, SHOWN, SIZES, blocks, key
 from genki_pictures import draw
 from genki_release import SHAPE, Density, Flags, averaged, mean_square, noise_everywhere, noised, shuffled
+from pages import fill
 
 from tacit.errors import TacitError
 from tacit.learn.obfuscator import FeatureObfuscator

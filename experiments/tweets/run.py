@@ -12,10 +12,8 @@ import csv
 import gzip
 import json
 import os
-import re
 import sys
 import time
-from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -31,6 +29,10 @@ from tacit.workflows.text_adversaries import split
 from tacit.workflows.text_auditing import audit_text
 from tacit.workflows.text_results import TextAuditResult
 from tacit.workflows.text_terms import TermCounts, chances, verdicts
+
+# What experiments share lies beside their folders.
+sys.path.append(str(Path(__file__).parent.parent))
+from pages import fill, table
 
 HERE = Path(__file__).parent
 FILE = "tweets/congress_office_tweets_party.csv.gz"
@@ -130,16 +132,7 @@ def _write(result: TextAuditResult, found: list[Masked], rules: list[Masked], fa
         "masking": _masking(found),
         "rules": _rules(rules),
     }
-    page = (HERE / "README.md").read_text("utf-8")
-    for name, block in blocks.items():
-        marks = re.compile(rf"(<!-- {name}: written by run.py -->\n).*?(<!-- end of {name} -->)", re.DOTALL)
-        page = marks.sub(lambda hit, block=block: f"{hit[1]}\n{block}\n\n{hit[2]}", page)
-    (HERE / "README.md").write_text(page, "utf-8")
-
-
-def _table(head: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
-    lines = [head, ["---"] * len(head), *rows]
-    return "\n".join("| " + " | ".join(str(cell) for cell in cells) + " |" for cells in lines)
+    fill(HERE / "README.md", blocks)
 
 
 def _numbers(result: TextAuditResult, facts: dict[str, Any]) -> str:
@@ -164,7 +157,7 @@ def _terms(result: TextAuditResult) -> str:
         for pair in zip(*(side[:12] for side in sides), strict=False)
     ]
     head = [cell for s in result.secrets for cell in (f"points to {s.label}", "tweets", "conditional", "alone")]
-    return _table(head, rows)
+    return table(head, rows)
 
 
 def _masking(found: list[Masked]) -> str:
@@ -173,7 +166,7 @@ def _masking(found: list[Masked]) -> str:
          f"{row.retrained.right:.1%}", f"{row.chamber.right:.1%}")
         for row in found
     ]  # fmt: skip
-    return _table(["ranking", "terms", "words masked", "clean-trained", "retrained", "chamber, retrained"], rows)
+    return table(["ranking", "terms", "words masked", "clean-trained", "retrained", "chamber, retrained"], rows)
 
 
 def _rules(rules: list[Masked]) -> str:
@@ -183,7 +176,7 @@ def _rules(rules: list[Masked]) -> str:
         for row in rules
     ]  # fmt: skip
     head = ["rule", "terms", "words masked", "posts touched", "clean-trained", "retrained", "chamber, retrained"]
-    return _table(head, rows)
+    return table(head, rows)
 
 
 if __name__ == "__main__":
