@@ -1,0 +1,90 @@
+"""Rules of matching: when an adversary takes two records for the same person's."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from tacit.errors import ArgumentError
+from tacit.person.records import Record
+
+# A label and a value; and what a record or a merged record holds: the confidence of each fact.
+Fact = tuple[str, str]
+Facts = Mapping[Fact, float]
+
+# The place of an alternative among the rules, then one value for each of its labels: records that share a key match.
+Key = tuple[int | str, ...]
+
+
+def facts_of(record: Record | Facts) -> Facts:
+    """The facts of a record, or of a merged record that is a mapping already."""
+    return record.confidences if isinstance(record, Record) else record
+
+
+@dataclass(frozen=True, init=False)
+class Rules:
+    """Two records match if for one of the alternatives they share a value of every label in it.
+
+    Parameters
+    ----------
+    alternatives : iterable of iterables of labels
+        An OR of ANDs: ``[["name", "card"], ["name", "phone"], ["email"]]``. A label alone may stand without its list.
+    min_confidence : float
+        Only values held with at least this confidence count, on both sides. A confidence of 0 never counts.
+
+    Notes
+    -----
+    With union merging (each fact with its best confidence) a merged record keeps every value that counts, so that it
+    matches whatever its parts matched; resolution then has one result, in whatever order records come.
+    """
+
+    alternatives: tuple[tuple[str, ...], ...]
+    min_confidence: float
+
+    def __init__(self, alternatives: Iterable[Iterable[str] | str], min_confidence: float = 0.0) -> None:
+        found: list[tuple[str, ...]] = []
+        for place, given in enumerate(alternatives, start=1):
+            labels = (given,) if isinstance(given, str) else tuple(given)
+            if not labels or not all(isinstance(label, str) and label for label in labels):
+                raise ArgumentError(f"rule {place} names no label: give a list of labels such as ['name', 'card']")
+            if len(set(labels)) != len(labels):
+                raise ArgumentError(f"rule {place} names a label twice: name each once")
+            if set(labels) not in map(set, found):
+                found.append(labels)
+        if not (math.isfinite(min_confidence) and 0.0 <= min_confidence <= 1.0):
+            raise ArgumentError(f"the least confidence of the rules is {min_confidence:g}: it lies in [0, 1]")
+        object.__setattr__(self, "alternatives", tuple(found))
+        object.__setattr__(self, "min_confidence", float(min_confidence))
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """The labels that matter for matching, in the order of their first mention."""
+        return tuple(dict.fromkeys(label for labels in self.alternatives for label in labels))
+
+    @property
+    def single_labels_only(self) -> bool:
+        """No alternative is an AND: what base records share is already all that merged records share."""
+        return all(len(labels) == 1 for labels in self.alternatives)
+
+    def counts(self, confidence: float) -> bool:
+        """Whether a value held with this confidence takes part in matching."""
+        return confidence > 0.0 and confidence >= self.min_confidence
+
+    def values(self, record: Record | Facts) -> dict[str, list[str]]:
+        """The values that count, by label, of the labels that matter."""
+        found: dict[str, list[str]] = {}
+        wanted = set(self.labels)
+        for (label, value), confidence in facts_of(record).items():
+            if label in wanted and self.counts(confidence):
+                found.setdefault(label, []).append(value)
+        return found
+
+    def keys(self, record: Record | Facts) -> Iterator[Key]:
+        """What the record can be found by: two records match exactly if they have a key in common."""
+        values = self.values(record)
+        for place, labels in enumerate(self.alternatives):
+            sides: Sequence[Sequence[str]] = [values.get(label, ()) for label in labels]
+            for combination in itertools.product(*sides):
+                yield (place, *combination)
