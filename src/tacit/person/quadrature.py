@@ -1,0 +1,343 @@
+"""Exponential sums for 1/x: the numbers by which the expectation of a ratio becomes a product.
+
+A leakage is an expectation of c / A over possible worlds, and A is a sum of independent parts. With
+
+    1/x  =  sum_i  omega_i exp(-u_i x) (1 + delta(x)),   abs(delta) <= TOLERANCE  on [1, ratio],
+
+the expectation of exp(-u A) is a product over the parts. All terms are positive, so the relative error of the leakage
+is at most the one of the sum, whatever the number of attributes, their confidences and weights.
+"""
+
+from __future__ import annotations
+
+import math
+from functools import lru_cache
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tacit.errors import ArgumentError
+
+FloatArray = NDArray[np.float64]
+
+TOLERANCE: Final = 1e-13
+"""Largest relative error of the sums, before rounding."""
+
+# Sums that meet 1/x at Chebyshev points of log x (Braess and Hackbusch), found by Newton's method with 60 digits:
+# the largest ratio for which they serve, the exponents u, the factors omega.
+_TABLES: Final[dict[float, tuple[tuple[float, ...], tuple[float, ...]]]] = {
+    # 6 terms, relative error 3e-15
+    1.5: (
+        (
+            0.18011962682415095,
+            0.961841887212176,
+            2.42520176684484,
+            4.692186468863867,
+            8.023268606409497,
+            13.110366843572844,
+        ),
+        (
+            0.46366634341476537,
+            1.1089508305922202,
+            1.8371089655589292,
+            2.736986747300992,
+            4.022372888875058,
+            6.533878182627981,
+        ),
+    ),
+    # 7 terms, relative error 1e-14
+    2.0: (
+        (
+            0.13251641581244755,
+            0.7061160574444052,
+            1.772432645046256,
+            3.4007966617204124,
+            5.722093502312957,
+            9.00074510162409,
+            13.920790557576494,
+        ),
+        (
+            0.34096225702721544,
+            0.811872781638989,
+            1.3319253849994537,
+            1.9456386558463572,
+            2.7378047745038376,
+            3.9158887325831966,
+            6.297431629077533,
+        ),
+    ),
+    # 8 terms, relative error 8e-15
+    2.5: (
+        (
+            0.10226561827387022,
+            0.5441236660661232,
+            1.3617882365202452,
+            2.599542740304648,
+            4.335492904394717,
+            6.708471094101136,
+            9.9905564267473,
+            14.872092671097544,
+        ),
+        (
+            0.2630405187643546,
+            0.624455719181844,
+            1.0180642231270738,
+            1.4700672729535735,
+            2.0239812911890995,
+            2.764107726115198,
+            3.8976156445694476,
+            6.238306855806543,
+        ),
+    ),
+    # 9 terms, relative error 3e-15
+    3.0: (
+        (
+            0.08165753965613032,
+            0.4339809280025816,
+            1.0837248623820266,
+            2.0611701774468427,
+            3.4175511459893246,
+            5.237651248139548,
+            7.667299760387053,
+            10.986365975318128,
+            15.894240133232202,
+        ),
+        (
+            0.2099796225429432,
+            0.4973418088165809,
+            0.8070869052341468,
+            1.1561503806495743,
+            1.5703356842333258,
+            2.0931708959965802,
+            2.8095529081104527,
+            3.927611675224402,
+            6.263047418576707,
+        ),
+    ),
+    # 10 terms, relative error 5e-15
+    4.0: (
+        (
+            0.061275246647687465,
+            0.32556808334151616,
+            0.8125472031025582,
+            1.5438780782328125,
+            2.5554236210092305,
+            3.904251397112972,
+            5.681821161316817,
+            8.041765869378636,
+            11.272228607287818,
+            16.078413723413366,
+        ),
+        (
+            0.1575577274500232,
+            0.3729715063624316,
+            0.6045308478346422,
+            0.8639982847333253,
+            1.1684001588419577,
+            1.5440861308884586,
+            2.0356692467381436,
+            2.729064858193882,
+            3.832009661543644,
+            6.154287133563848,
+        ),
+    ),
+    # 11 terms, relative error 3e-14
+    6.0: (
+        (
+            0.04234280482746077,
+            0.22508768933834092,
+            0.5622775321254347,
+            1.0697605041446097,
+            1.7736661154989506,
+            2.7150326422633433,
+            3.957562982132416,
+            5.601206055247495,
+            7.809298316448245,
+            10.878714005236555,
+            15.517479231629206,
+        ),
+        (
+            0.10888908303388832,
+            0.2580179366747779,
+            0.41895574562351107,
+            0.6002911983998639,
+            0.8142358119505407,
+            1.0789022209114865,
+            1.422413423977647,
+            1.8911416581747214,
+            2.571410647217459,
+            3.668256849661286,
+            5.980358057998408,
+        ),
+    ),
+    # 12 terms, relative error 5e-14
+    8.0: (
+        (
+            0.031658128492530885,
+            0.16827903814814052,
+            0.4203147249926385,
+            0.7994979888396763,
+            1.3250929971396372,
+            2.0271074789312213,
+            2.9513572755421587,
+            4.1673710959744446,
+            5.781461606730108,
+            7.962727059513668,
+            11.012107587000154,
+            15.6398387528362,
+        ),
+        (
+            0.08141113014336256,
+            0.19288285161261395,
+            0.31310982039096336,
+            0.4484156350611664,
+            0.6076932890814583,
+            0.8038442250798564,
+            1.0560397011742886,
+            1.3933243866942364,
+            1.8621064744129925,
+            2.547474021875315,
+            3.6524674627335876,
+            5.974359471529478,
+        ),
+    ),
+    # 13 terms, relative error 3e-14
+    10.0: (
+        (
+            0.024832239239894305,
+            0.1319524223670854,
+            0.3293765901345511,
+            0.6259207938637137,
+            1.0359813661811434,
+            1.581813796006183,
+            2.29702446293058,
+            3.2317048371265535,
+            4.4599378566040775,
+            6.0920340202113294,
+            8.299786375284214,
+            11.385589325845183,
+            16.06170776579088,
+        ),
+        (
+            0.06385302033722352,
+            0.1511831032351884,
+            0.24510971066873433,
+            0.3503412466712787,
+            0.4734318817842157,
+            0.6237497959517416,
+            0.8148992556829134,
+            1.0666201964635773,
+            1.4078629750042537,
+            1.8840285178581917,
+            2.578744904786203,
+            3.694276510114042,
+            6.030847652780692,
+        ),
+    ),
+    # 16 terms, relative error 3e-15
+    16.0: (
+        (
+            0.014147691248381517,
+            0.0750713632876414,
+            0.1868983765059736,
+            0.3537385569044624,
+            0.5821687551224853,
+            0.8821126802631288,
+            1.2681553761199997,
+            1.76141210310885,
+            2.391999481920402,
+            3.2021191037014907,
+            4.249999228667985,
+            5.615836540439818,
+            7.413050360142956,
+            9.813996659417933,
+            13.121566147488046,
+            18.056324800913725,
+        ),
+        (
+            0.03636719150337118,
+            0.08586201839533453,
+            0.1384666712535811,
+            0.19629563584580234,
+            0.26219708940808717,
+            0.34009057347836497,
+            0.4354727703092404,
+            0.5560090491348036,
+            0.7121358994357047,
+            0.917715891308748,
+            1.1912406356235319,
+            1.5589623108214077,
+            2.0632202973785865,
+            2.7859287138337727,
+            3.931571168562077,
+            6.318238628032221,
+        ),
+    ),
+}
+_LARGEST_TABLE: Final = max(_TABLES)
+
+# Beyond the tables: the trapezoid rule for 1/x = int exp(s - x e^s) ds. Its relative error 2 abs(Gamma(1 + 2 pi i / h))
+# is 2e-14 for this step and the same for every x.
+_STEP: Final = 0.285
+# Where e^s exceeds this the terms are smaller than rounding.
+_LAST: Final = 40.0
+# On the left the terms h e^s exp(-x e^s) fall only as a geometric series, for ever. Below the first node u0 they are a
+# measure on [0, u0] with known moments, of which these are the six Gauss nodes and weights (u0 = 1); with u0 <= 2 / x
+# they err by 4e-15.
+_TAIL_REACH: Final = 2.0
+_TAIL_U: Final = (
+    0.022197640736438456312,
+    0.11119090468655421033,
+    0.24913603571476518752,
+    0.40519049384358019056,
+    0.5638430058440661942,
+    0.75199693556447836891,
+)
+_TAIL_OMEGA: Final = (
+    0.05629599871725523467,
+    0.11814858952816203742,
+    0.15225508311479745902,
+    0.15631214163592327966,
+    0.16681832051061107437,
+    0.21442947098299265824,
+)
+
+
+def reach(ratio: float) -> float:
+    """The largest ratio served by the same nodes as this one: records with equal reach share their nodes."""
+    if not (ratio >= 1 and math.isfinite(ratio)):
+        raise ArgumentError(
+            f"the ratio of the largest to the smallest sum of weights is {ratio:g}: give finite weights"
+        )
+    for largest in _TABLES:
+        if ratio <= largest:
+            return largest
+    return float(2.0 ** math.ceil(math.log2(ratio)))
+
+
+def nodes(ratio: float) -> tuple[FloatArray, FloatArray]:
+    """Exponents u and factors omega with sum(omega * exp(-u * x)) = 1/x for x from 1 to ``ratio``.
+
+    The number of terms grows as the logarithm of the ratio: 7 up to 2, 21 up to 64, 65 at a million.
+
+    Guarantees
+    ----------
+    All u and omega are positive, and the relative error is at most `TOLERANCE` (and rounding) on all of [1, ratio].
+    """
+    return _nodes(reach(ratio))
+
+
+@lru_cache(maxsize=256)
+def _nodes(largest: float) -> tuple[FloatArray, FloatArray]:
+    if largest <= _LARGEST_TABLE:
+        u, omega = (np.array(part) for part in _TABLES[largest])
+    else:
+        first = _TAIL_REACH / largest
+        count = math.ceil(math.log(_LAST / first) / _STEP)
+        trapezoid = first * np.exp(_STEP * np.arange(count + 1))
+        u = np.concatenate([first * np.array(_TAIL_U), trapezoid])
+        omega = np.concatenate([first * np.array(_TAIL_OMEGA), _STEP * trapezoid])
+    for part in (u, omega):
+        part.flags.writeable = False  # the cache hands the same arrays to everybody
+    return u, omega
