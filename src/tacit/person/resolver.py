@@ -7,7 +7,6 @@ import math
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import NamedTuple
 
 from tacit.errors import ArgumentError
 from tacit.person.records import Record
@@ -27,10 +26,11 @@ class Link:
     labels: tuple[str, ...]
 
 
-class Resolved(NamedTuple):
+@dataclass(frozen=True)
+class Resolved:
     """One cluster as it stood: a copy, that later records do not change."""
 
-    facts: dict[Fact, float]
+    facts: dict[Fact, float] = field(repr=False)
     members: tuple[int, ...]
     links: tuple[Link, ...]
 
@@ -39,7 +39,7 @@ class Resolved(NamedTuple):
 _Values = dict[str, dict[str, int]]
 
 
-@dataclass
+@dataclass(repr=False)
 class _Absorption:
     home: int
     other: int
@@ -53,7 +53,7 @@ class _Absorption:
     n_links: int
 
 
-@dataclass
+@dataclass(repr=False)
 class _Addition:
     """All that one call of ``add`` did, in order, so that it can be taken back."""
 

@@ -1,0 +1,132 @@
+"""Resolution of a whole set of records: the slow algorithm of the literature, and fast ones."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal, NamedTuple
+
+from tacit.errors import ArgumentError
+from tacit.person.records import Attribute, Record
+from tacit.person.resolver import Link, Resolver
+from tacit.person.rules import Fact, Facts, Key, Rules, facts_of
+
+# Whether merged records are matched again (as R-Swoosh does), or base records alone are compared.
+Closure = Literal["swoosh", "components"]
+
+
+class Group(NamedTuple):
+    """Records that are one person's: their places, rising, and a tree of links that says why."""
+
+    members: tuple[int, ...]
+    links: tuple[Link, ...]
+
+
+def matches(a: Record | Facts, b: Record | Facts, rules: Rules) -> bool:
+    """Whether two records, base or merged, match."""
+    left, right = facts_of(a), facts_of(b)
+    agreed = {
+        fact[0]
+        for fact, confidence in left.items()
+        if fact in right and rules.counts(confidence) and rules.counts(right[fact])
+    }
+    return any(agreed.issuperset(labels) for labels in rules.alternatives)
+
+
+def union(a: Record, b: Record) -> Record:
+    """The merged record: every fact of either, with the better confidence.
+
+    Guarantees
+    ----------
+    Idempotent, commutative and associative in the facts and confidences; and the merged record matches whatever its
+    parts matched, under any `Rules`.
+    """
+    facts: dict[Fact, float] = dict(a.confidences)
+    for fact, confidence in b.confidences.items():
+        facts[fact] = max(confidence, facts.get(fact, 0.0))
+    return Record.trusted(Attribute(label, value, confidence) for (label, value), confidence in facts.items())
+
+
+def r_swoosh(records: Sequence[Record], rules: Rules) -> list[frozenset[int]]:
+    """R-Swoosh as it stands in the literature: slow, every pair is compared; what the fast ones are held against.
+
+    Returns
+    -------
+    list of frozenset of int
+        The places of the records of each cluster, clusters by their first record.
+
+    Notes
+    -----
+    Benjelloun et al., Swoosh: a generic approach to entity resolution (2009), algorithm 3.
+    """
+    waiting = [(record, frozenset([place])) for place, record in enumerate(records)]
+    settled: list[tuple[Record, frozenset[int]]] = []
+    while waiting:
+        record, members = waiting.pop()
+        for place, (other, others) in enumerate(settled):
+            if matches(record, other, rules):
+                del settled[place]
+                waiting.append((union(record, other), members | others))
+                break
+        else:
+            settled.append((record, members))
+    return _sorted([members for _, members in settled])
+
+
+def fix_point(records: Sequence[Record], rules: Rules) -> list[frozenset[int]]:
+    """The clusters of `r_swoosh`, through an index of keys: time about linear in the records."""
+    return [frozenset(group.members) for group in groups(records, rules, "swoosh")]
+
+
+def components(records: Sequence[Record], rules: Rules) -> list[frozenset[int]]:
+    """The connected components of the base records that match: merged records are not compared again.
+
+    Coarser rules than one label at a time can leave these finer than `fix_point`: what two records hold together may
+    match what neither matches alone.
+    """
+    return [frozenset(group.members) for group in groups(records, rules, "components")]
+
+
+def groups(records: Sequence[Record], rules: Rules, closure: Closure = "swoosh") -> list[Group]:
+    """The clusters with the links that made them, by their first record."""
+    if closure == "components" or (closure == "swoosh" and rules.single_labels_only):
+        found = _components(records, rules)
+    elif closure == "swoosh":
+        resolver = Resolver.of(records, rules)
+        found = [
+            Group(tuple(sorted(resolver.members[cluster])), tuple(resolver.links[cluster]))
+            for cluster in resolver.clusters
+        ]
+    else:
+        raise ArgumentError(f"no closure '{closure}': choose 'swoosh' or 'components'")
+    return sorted(found, key=lambda group: group.members[0])
+
+
+def _components(records: Sequence[Record], rules: Rules) -> list[Group]:
+    above = list(range(len(records)))
+
+    def top(place: int) -> int:
+        while above[place] != place:
+            above[place] = above[above[place]]
+            place = above[place]
+        return place
+
+    first: dict[Key, int] = {}
+    links: list[Link] = []
+    for place, record in enumerate(records):
+        for key in rules.keys(record):
+            owner = first.setdefault(key, place)
+            low, high = sorted((top(owner), top(place)))
+            if low != high:
+                above[high] = low
+                links.append(Link(owner, place, rules.alternatives[int(key[0])]))
+    members: dict[int, list[int]] = {}
+    for place in range(len(records)):
+        members.setdefault(top(place), []).append(place)
+    reasons: dict[int, list[Link]] = {}
+    for link in links:
+        reasons.setdefault(top(link.left), []).append(link)
+    return [Group(tuple(places), tuple(reasons.get(root, ()))) for root, places in members.items()]
+
+
+def _sorted(clusters: list[frozenset[int]]) -> list[frozenset[int]]:
+    return sorted(clusters, key=min)
