@@ -2,309 +2,32 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import reduce
-from typing import Any, Protocol, get_args, runtime_checkable
+from typing import get_args
 
 from tacit.errors import ArgumentError
+from tacit.person.comparing import Comparer
 from tacit.person.labels import Labels
-from tacit.person.leakage import measure, record_leakage
+from tacit.person.leakage import Leakage, as_labels, leakage_of, measure_of
 from tacit.person.merging import Policy, merge
-from tacit.person.records import Attribute, Record, Reference
+from tacit.person.records import Record, Reference
 from tacit.person.resolver import Link as Link
 from tacit.person.rules import Fact, Rules
-from tacit.person.swoosh import Closure, Group, groups, union
-from tacit.person.values import covers, is_suppressed
+from tacit.person.steps import FREE
+from tacit.person.steps import Augment as Augment
+from tacit.person.steps import Clusters as Clusters
+from tacit.person.steps import Correct as Correct
+from tacit.person.steps import Cost as Cost
+from tacit.person.steps import Generalise as Generalise
+from tacit.person.steps import Normalise as Normalise
+from tacit.person.steps import Resolve as Resolve
+from tacit.person.steps import Step as Step
+from tacit.person.swoosh import Group, forest, unions
+from tacit.person.values import is_suppressed
 
 # The paper's E: any function from records to records.
 Operator = Callable[[Sequence[Record]], Iterable[Record]]
-
-
-@dataclass(frozen=True)
-class Cost:
-    """What a step costs on n records, in whatever unit: fixed + per_record n + per_pair n^2."""
-
-    fixed: float = 0.0
-    per_record: float = 0.0
-    per_pair: float = 0.0
-
-    def __post_init__(self) -> None:
-        if not all(math.isfinite(part) and part >= 0 for part in (self.fixed, self.per_record, self.per_pair)):
-            raise ArgumentError("a part of a cost is negative or not finite: give finite numbers, 0 or more")
-
-    def of(self, n: int) -> float:
-        """The cost on n records."""
-        return self.fixed + self.per_record * n + self.per_pair * n * n
-
-
-@runtime_checkable
-class Step(Protocol):
-    """One operation of an adversary."""
-
-    @property
-    def cost(self) -> Cost:
-        """What it costs."""
-
-    def apply(self, records: Sequence[Record], labels: Labels) -> tuple[Record, ...]:
-        """The records after it."""
-
-
-def _reworded(record: Record, change: Callable[[Attribute], Iterable[Attribute]]) -> Record:
-    """The record with each attribute replaced; what falls together keeps the better confidence."""
-    facts: dict[Fact, float] = {}
-    for attribute in record:
-        for label, value, confidence in change(attribute):
-            facts[label, value] = max(confidence, facts.get((label, value), 0.0))
-    if facts == record.confidences:
-        return record
-    made = (Attribute(label, value, confidence) for (label, value), confidence in facts.items())
-    return Record.trusted(made, name=record.name, source=record.source)
-
-
-class _Table:
-    """A table from values of a label, looked up as they are, and by values in normal form in theirs."""
-
-    def __init__(self, table: Mapping[str, str], label: str, labels: Labels) -> None:
-        self._table = table
-        self._meant = labels[label].meant
-        self._normal = {self._meant(value): found for value, found in table.items()}
-
-    def get(self, value: str) -> str | None:
-        found = self._table.get(value)
-        if found is None and self._meant(value) == value:
-            found = self._normal.get(value)
-        return found
-
-
-@dataclass(frozen=True)
-class Normalise:
-    """Write values in their normal form (`Label.meant`), of these labels or of all: Influenza as Flu."""
-
-    labels: tuple[str, ...] | None = None
-    cost: Cost = Cost()
-
-    def apply(self, records: Sequence[Record], labels: Labels) -> tuple[Record, ...]:
-        """The records with normal values; what falls together keeps the better confidence."""
-        wanted = None if self.labels is None else frozenset(self.labels)
-
-        def change(attribute: Attribute) -> tuple[Attribute]:
-            if wanted is not None and attribute.label not in wanted:
-                return (attribute,)
-            return (attribute._replace(value=labels[attribute.label].meant(attribute.value)),)
-
-        return tuple(_reworded(record, change) for record in records)
-
-
-@dataclass(frozen=True)
-class Correct:
-    """Replace wrong values of a label by right ones.
-
-    A value that is in its normal form also finds an entry whose normal form it is, so that `Normalise` may come before.
-    """
-
-    label: str
-    mapping: Mapping[str, str] = field(repr=False)
-    cost: Cost = Cost()
-
-    def apply(self, records: Sequence[Record], labels: Labels) -> tuple[Record, ...]:
-        """The records with wrong values replaced."""
-        table = _Table(self.mapping, self.label, labels)
-
-        def change(attribute: Attribute) -> tuple[Attribute]:
-            right = table.get(attribute.value) if attribute.label == self.label else None
-            return (attribute if right is None else attribute._replace(value=right),)
-
-        return tuple(_reworded(record, change) for record in records)
-
-
-@dataclass(frozen=True)
-class Augment:
-    """Add what a table knows: for a value of one label the value of another (the zip code of an address).
-
-    The added attribute is as certain as the given one times the table's confidence. Values are looked up as in
-    `Correct`.
-    """
-
-    given: str
-    adds: str
-    table: Mapping[str, str] = field(repr=False)
-    confidence: float = 1.0
-    cost: Cost = Cost()
-
-    def __post_init__(self) -> None:
-        if not 0.0 <= self.confidence <= 1.0:
-            raise ArgumentError(
-                f"the confidence of the table of '{self.adds}' is {self.confidence:g}: it lies in [0, 1]"
-            )
-
-    def apply(self, records: Sequence[Record], labels: Labels) -> tuple[Record, ...]:
-        """The records with what the table adds."""
-        table = _Table(self.table, self.given, labels)
-
-        def change(attribute: Attribute) -> tuple[Attribute, ...]:
-            added = table.get(attribute.value) if attribute.label == self.given else None
-            if added is None:
-                return (attribute,)
-            return attribute, Attribute(self.adds, added, attribute.confidence * self.confidence)
-
-        return tuple(_reworded(record, change) for record in records)
-
-
-@dataclass(frozen=True)
-class Generalise:
-    """Write the exact values of a label as coarsely as a published table does, so that records join on it.
-
-    Covering is no equivalence (11* covers 111 and 112, which differ), so that matching never does it by itself: the
-    finer side is brought to the level of the coarser first. The exact value is replaced, as in the paper.
-
-    Parameters
-    ----------
-    label : str
-    level : int, callable or None
-        How many characters stay (2 writes 111 as 11*, and 11* stays); or a function from exact to coarse value; or
-        None: the suppressed value among the records that covers the exact one, of several the one that covers fewest
-        of the exact values there. A value that nothing covers stays.
-    """
-
-    label: str
-    level: int | Callable[[str], str] | None = None
-    cost: Cost = Cost()
-
-    def __post_init__(self) -> None:
-        if isinstance(self.level, int) and self.level < 0:
-            raise ArgumentError(
-                f"the level of '{self.label}' is {self.level}: give how many characters stay, 0 or more"
-            )
-
-    def apply(self, records: Sequence[Record], labels: Labels) -> tuple[Record, ...]:
-        """The records with coarse values of the label."""
-        coarse = self._coarse(records)
-
-        def change(attribute: Attribute) -> tuple[Attribute]:
-            if attribute.label != self.label:
-                return (attribute,)
-            return (attribute._replace(value=coarse(attribute.value)),)
-
-        return tuple(_reworded(record, change) for record in records)
-
-    def _coarse(self, records: Sequence[Record]) -> Callable[[str], str]:
-        level = self.level
-        if isinstance(level, int):
-            return lambda value: _cut(value, level)
-        if level is not None:
-            return lambda value: value if is_suppressed(value) else level(value)
-        values = sorted({a.value for record in records for a in record if a.label == self.label})
-        exact = [value for value in values if not is_suppressed(value)]
-        patterns = [value for value in values if is_suppressed(value)]
-        breadth = {pattern: [value for value in exact if covers(pattern, value)] for pattern in patterns}
-        best: dict[str, str] = {}
-        for pattern in sorted(patterns, key=lambda pattern: len(breadth[pattern]), reverse=True):
-            best.update(dict.fromkeys(breadth[pattern], pattern))
-        return lambda value: best.get(value, value)
-
-
-def _cut(value: str, level: int) -> str:
-    # A range or a set is not a row of characters of which some could be starred.
-    if is_suppressed(value) and not value.rstrip("*").isalnum():
-        return value
-    return value[:level] + "*" * (len(value) - level)
-
-
-@dataclass(frozen=True)
-class Resolve:
-    """Find the records that are one person's.
-
-    Parameters
-    ----------
-    rules : Rules
-    closure : {"swoosh", "components"}
-        Whether merged records are matched again until nothing changes, or base records alone.
-    """
-
-    rules: Rules
-    closure: Closure = "swoosh"
-    cost: Cost = Cost()
-
-    def __post_init__(self) -> None:
-        if self.closure not in get_args(Closure):
-            raise ArgumentError(f"no closure '{self.closure}': choose {' or '.join(get_args(Closure))}")
-
-    def groups(self, records: Sequence[Record]) -> list[Group]:
-        """Which records are one person's, and why."""
-        return groups(records, self.rules, self.closure)
-
-    def apply(self, records: Sequence[Record], labels: Labels) -> tuple[Record, ...]:
-        """The merged records, each fact with its best confidence."""
-        return _merged(records, self.groups(records))
-
-
-@dataclass(frozen=True)
-class Clusters:
-    """Clusters brought from elsewhere: of Splink, Zingg, Senzing, or the truth.
-
-    Parameters
-    ----------
-    ids : mapping from a record's name to a cluster, or a sequence with one for each record
-        A record without one, or with None, stays alone.
-    """
-
-    ids: Mapping[str, Hashable] | Sequence[Hashable] = field(repr=False)
-    cost: Cost = Cost()
-
-    def groups(self, records: Sequence[Record]) -> list[Group]:
-        """Which records are one person's."""
-        if isinstance(self.ids, Mapping):
-            found = [self.ids.get(record.name) for record in records]
-        else:
-            found = list(self.ids)
-            if len(found) != len(records):
-                raise ArgumentError(
-                    f"there are clusters for {len(found)} records and {len(records)} records: give one each, "
-                    "or a mapping from the records' names"
-                )
-        last: dict[Hashable, int] = {}
-        links: list[Link] = []
-        for place, cluster in enumerate(found):
-            if cluster is not None:
-                if cluster in last:
-                    links.append(Link(last[cluster], place, ()))
-                last[cluster] = place
-        return _forest(len(records), links)
-
-    def apply(self, records: Sequence[Record], labels: Labels) -> tuple[Record, ...]:
-        """The merged records, each fact with its best confidence."""
-        return _merged(records, self.groups(records))
-
-
-def _merged(records: Sequence[Record], found: Iterable[Group]) -> tuple[Record, ...]:
-    return tuple(reduce(union, (records[place] for place in group.members)) for group in found)
-
-
-def _forest(n: int, links: Iterable[Link]) -> list[Group]:
-    """The groups that links make of n records; a link between records that are together already is dropped."""
-    above = list(range(n))
-
-    def top(place: int) -> int:
-        while above[place] != place:
-            above[place] = above[above[place]]
-            place = above[place]
-        return place
-
-    kept: list[Link] = []
-    for link in links:
-        low, high = sorted((top(link.left), top(link.right)))
-        if low != high:
-            above[high] = low
-            kept.append(link)
-    members: dict[int, list[int]] = {}
-    for place in range(n):
-        members.setdefault(top(place), []).append(place)
-    reasons: dict[int, list[Link]] = {}
-    for link in kept:
-        reasons.setdefault(top(link.left), []).append(link)
-    return [Group(tuple(places), tuple(reasons.get(root, ()))) for root, places in members.items()]
 
 
 @dataclass(frozen=True)
@@ -349,7 +72,7 @@ class Holdings:
     clusters : tuple of Cluster
         Each record is in exactly one.
     kept : tuple of Cluster
-        The records as they were given, each alone, if the adversary keeps them besides.
+        If the adversary keeps them: the records as they were given, less those that are a cluster as they are.
     cost : float
     """
 
@@ -388,7 +111,7 @@ class Adversary:
     steps: Sequence[Step] = ()
     merge: Policy = "union"
     keep_base: bool = False
-    cost: Cost = Cost()
+    cost: Cost = FREE
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "steps", tuple(self.steps))
@@ -434,7 +157,7 @@ class Adversary:
         return Holdings(
             records=current,
             clusters=tuple(_cluster(current, group, self.merge, known) for group in found),
-            kept=tuple(_alone(record, place) for place, record in enumerate(given)) if self.keep_base else (),
+            kept=_originals(given, current, found) if self.keep_base else (),
             cost=self.cost_of(len(given)),
         )
 
@@ -452,8 +175,14 @@ class Adversary:
         return tuple(after)
 
 
-def _alone(record: Record, place: int) -> Cluster:
-    return Cluster(record, (place,), (), {attribute.fact: (place,) for attribute in record})
+def _originals(given: Sequence[Record], current: Sequence[Record], found: Iterable[Group]) -> tuple[Cluster, ...]:
+    """The records as they were given, less those that are a cluster by themselves, unchanged."""
+    alone = {group.members[0] for group in found if len(group.members) == 1}
+    return tuple(
+        Cluster(record, (place,), (), {attribute.fact: (place,) for attribute in record})
+        for place, record in enumerate(given)
+        if place not in alone or current[place] != record
+    )
 
 
 def _regrouped(step: Resolve | Clusters, records: tuple[Record, ...], found: list[Group]) -> list[Group]:
@@ -465,11 +194,11 @@ def _regrouped(step: Resolve | Clusters, records: tuple[Record, ...], found: lis
         later = [link for group in step.groups(records) for link in group.links]
     else:
         later = []
-        for group in step.groups(_merged(records, found)):
+        for group in step.groups(unions(records, found)):
             for link in group.links:
                 ends = [_carrier(records, found[end], link.labels) for end in (link.left, link.right)]
                 later.append(Link(min(ends), max(ends), link.labels))
-    return _forest(len(records), [*earlier, *later])
+    return forest(len(records), [*earlier, *later])
 
 
 def _carrier(records: Sequence[Record], group: Group, labels: tuple[str, ...]) -> int:
@@ -489,8 +218,9 @@ class Exposure:
     leakage, precision, recall : float
         Of the record with the largest leakage.
     greatest_recall : float
-        The largest recall of any record the adversary holds: under union merging a stronger resolution cannot lower
-        it, though leakage may fall when wrong facts are gathered along.
+        The largest recall of any record the adversary holds. Under union merging a stronger resolution (more rules)
+        cannot lower it, though leakage may fall when wrong facts are gathered along; unless a label has a single true
+        value, where every further value makes the others doubtful.
     cost : float
     cluster : Cluster or None
         The one with the largest leakage; of equals the one with fewest members. None if nothing leaks.
@@ -541,14 +271,14 @@ def leakage(
     >>> round(leakage(records, alice), 4), round(leakage(records, alice, joins), 4)
     (0.6667, 0.8571)
     """
-    known = _known(weights, labels)
+    known = as_labels(weights, labels)
     given = tuple(records)
     if isinstance(adversary, Adversary):
         held: Iterable[Record] = (cluster.record for cluster in adversary.holdings(given, known).candidates)
     else:
         held = given if adversary is None else adversary(given)
-    hopeful = _hopeful(reference, known)
-    return max((record_leakage(record, reference, labels=known) for record in held if hopeful(record)), default=0.0)
+    hopeful, beside = _hopeful(reference, known), Comparer(reference, known)
+    return max((leakage_of(beside.compare(record)) for record in held if hopeful(record)), default=0.0)
 
 
 def exposure(
@@ -557,13 +287,13 @@ def exposure(
     """What leaks to an adversary, with the record that leaks most."""
     known = labels if labels is not None else Labels()
     holdings = adversary.holdings(tuple(records), known)
-    hopeful = _hopeful(reference, known)
-    best: tuple[Any, Cluster] | None = None
+    hopeful, beside = _hopeful(reference, known), Comparer(reference, known)
+    best: tuple[Leakage, Cluster] | None = None
     greatest = 0.0
     for cluster in holdings.candidates:
         if not hopeful(cluster.record):
             continue
-        found = measure(cluster.record, reference, known)
+        found = measure_of(beside.compare(cluster.record))
         greatest = max(greatest, found.recall)
         if best is None or (found.value, -len(cluster.members)) > (best[0].value, -len(best[1].members)):
             best = found, cluster
@@ -579,12 +309,6 @@ def ladder(
     """What leaks to each of several adversaries, and at what cost, in their order."""
     given = tuple(records)
     return tuple(exposure(given, reference, adversary, labels) for adversary in adversaries)
-
-
-def _known(weights: Mapping[str, float] | None, labels: Labels | None) -> Labels:
-    if weights is not None and labels is not None:
-        raise ArgumentError("both weights and labels are given: put the weights into the labels")
-    return labels if labels is not None else Labels.weighted(weights)
 
 
 def _hopeful(reference: Reference, labels: Labels) -> Callable[[Record], bool]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from functools import reduce
 from typing import Literal, NamedTuple
 
 from tacit.errors import ArgumentError
@@ -69,7 +70,7 @@ def r_swoosh(records: Sequence[Record], rules: Rules) -> list[frozenset[int]]:
                 break
         else:
             settled.append((record, members))
-    return _sorted([members for _, members in settled])
+    return sorted((members for _, members in settled), key=min)
 
 
 def fix_point(records: Sequence[Record], rules: Rules) -> list[frozenset[int]]:
@@ -89,20 +90,24 @@ def components(records: Sequence[Record], rules: Rules) -> list[frozenset[int]]:
 def groups(records: Sequence[Record], rules: Rules, closure: Closure = "swoosh") -> list[Group]:
     """The clusters with the links that made them, by their first record."""
     if closure == "components" or (closure == "swoosh" and rules.single_labels_only):
-        found = _components(records, rules)
-    elif closure == "swoosh":
-        resolver = Resolver.of(records, rules)
-        found = [
-            Group(tuple(sorted(resolver.members[cluster])), tuple(resolver.links[cluster]))
-            for cluster in resolver.clusters
-        ]
-    else:
+        return forest(len(records), _agreements(records, rules))
+    if closure != "swoosh":
         raise ArgumentError(f"no closure '{closure}': choose 'swoosh' or 'components'")
-    return sorted(found, key=lambda group: group.members[0])
+    resolver = Resolver.of(records, rules)
+    return forest(len(records), (link for links in resolver.links.values() for link in links))
 
 
-def _components(records: Sequence[Record], rules: Rules) -> list[Group]:
-    above = list(range(len(records)))
+def unions(records: Sequence[Record], found: Iterable[Group]) -> tuple[Record, ...]:
+    """The merged record of each group, every fact with its best confidence."""
+    return tuple(reduce(union, (records[place] for place in group.members)) for group in found)
+
+
+def forest(n: int, links: Iterable[Link]) -> list[Group]:
+    """The groups that links make of n records, by their first record.
+
+    A link between records that are together already is dropped, so that the links of a group are a tree.
+    """
+    above = list(range(n))
 
     def top(place: int) -> int:
         while above[place] != place:
@@ -110,23 +115,26 @@ def _components(records: Sequence[Record], rules: Rules) -> list[Group]:
             place = above[place]
         return place
 
-    first: dict[Key, int] = {}
-    links: list[Link] = []
-    for place, record in enumerate(records):
-        for key in rules.keys(record):
-            owner = first.setdefault(key, place)
-            low, high = sorted((top(owner), top(place)))
-            if low != high:
-                above[high] = low
-                links.append(Link(owner, place, rules.alternatives[int(key[0])]))
+    kept: list[Link] = []
+    for link in links:
+        low, high = sorted((top(link.left), top(link.right)))
+        if low != high:
+            above[high] = low
+            kept.append(link)
     members: dict[int, list[int]] = {}
-    for place in range(len(records)):
+    for place in range(n):
         members.setdefault(top(place), []).append(place)
     reasons: dict[int, list[Link]] = {}
-    for link in links:
+    for link in kept:
         reasons.setdefault(top(link.left), []).append(link)
     return [Group(tuple(places), tuple(reasons.get(root, ()))) for root, places in members.items()]
 
 
-def _sorted(clusters: list[frozenset[int]]) -> list[frozenset[int]]:
-    return sorted(clusters, key=min)
+def _agreements(records: Sequence[Record], rules: Rules) -> Iterator[Link]:
+    """A link from every record to the first with the same key: enough to connect all that match, and never pairs."""
+    first: dict[Key, int] = {}
+    for place, record in enumerate(records):
+        for key in rules.keys(record):
+            owner = first.setdefault(key, place)
+            if owner != place:
+                yield Link(owner, place, rules.alternatives[int(key[0])])

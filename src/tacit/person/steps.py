@@ -1,0 +1,279 @@
+"""The operations an adversary is made of: correct, add, coarsen, and find the records of one person."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Protocol, get_args, runtime_checkable
+
+from tacit.errors import ArgumentError
+from tacit.person.labels import Labels
+from tacit.person.records import Attribute, Record
+from tacit.person.resolver import Link
+from tacit.person.rules import Fact, Rules
+from tacit.person.swoosh import Closure, Group, forest, groups, unions
+from tacit.person.values import covers, is_suppressed
+
+
+@dataclass(frozen=True)
+class Cost:
+    """What a step costs on n records, in whatever unit: fixed + per_record n + per_pair n^2."""
+
+    fixed: float = 0.0
+    per_record: float = 0.0
+    per_pair: float = 0.0
+
+    def __post_init__(self) -> None:
+        if not all(math.isfinite(part) and part >= 0 for part in (self.fixed, self.per_record, self.per_pair)):
+            raise ArgumentError("a part of a cost is negative or not finite: give finite numbers, 0 or more")
+
+    def of(self, n: int) -> float:
+        """The cost on n records."""
+        return self.fixed + self.per_record * n + self.per_pair * n * n
+
+
+FREE = Cost()
+
+
+@runtime_checkable
+class Step(Protocol):
+    """One operation of an adversary."""
+
+    @property
+    def cost(self) -> Cost:
+        """What it costs."""
+
+    def apply(self, records: Sequence[Record], labels: Labels) -> tuple[Record, ...]:
+        """The records after it."""
+
+
+def _reworded(record: Record, change: Callable[[Attribute], Iterable[Attribute]]) -> Record:
+    """The record with each attribute replaced; what falls together keeps the better confidence."""
+    facts: dict[Fact, float] = {}
+    for attribute in record:
+        for label, value, confidence in change(attribute):
+            facts[label, value] = max(confidence, facts.get((label, value), 0.0))
+    if facts == record.confidences:
+        return record
+    made = (Attribute(label, value, confidence) for (label, value), confidence in facts.items())
+    return Record.trusted(made, name=record.name, source=record.source)
+
+
+class _Table:
+    """A table from values of a label, looked up as they are, and by values in normal form in theirs."""
+
+    def __init__(self, table: Mapping[str, str], label: str, labels: Labels) -> None:
+        self._table = table
+        self._meant = labels[label].meant
+        self._normal = {self._meant(value): found for value, found in table.items()}
+
+    def get(self, value: str) -> str | None:
+        found = self._table.get(value)
+        if found is None and self._meant(value) == value:
+            found = self._normal.get(value)
+        return found
+
+
+@dataclass(frozen=True)
+class Normalise:
+    """Write values in their normal form (`Label.meant`), of these labels or of all: Influenza as Flu.
+
+    Suppressed values (11*) stay as they are.
+    """
+
+    labels: tuple[str, ...] | None = None
+    cost: Cost = FREE
+
+    def apply(self, records: Sequence[Record], labels: Labels) -> tuple[Record, ...]:
+        """The records with normal values; what falls together keeps the better confidence."""
+        wanted = None if self.labels is None else frozenset(self.labels)
+
+        def change(attribute: Attribute) -> tuple[Attribute]:
+            # The normal form of a suppressed value may be another value: the digits of 11* are 11.
+            if (wanted is not None and attribute.label not in wanted) or is_suppressed(attribute.value):
+                return (attribute,)
+            return (attribute._replace(value=labels[attribute.label].meant(attribute.value)),)
+
+        return tuple(_reworded(record, change) for record in records)
+
+
+@dataclass(frozen=True)
+class Correct:
+    """Replace wrong values of a label by right ones.
+
+    A value that is in its normal form also finds an entry whose normal form it is, so that `Normalise` may come before.
+    """
+
+    label: str
+    mapping: Mapping[str, str] = field(repr=False)
+    cost: Cost = FREE
+
+    def apply(self, records: Sequence[Record], labels: Labels) -> tuple[Record, ...]:
+        """The records with wrong values replaced."""
+        table = _Table(self.mapping, self.label, labels)
+
+        def change(attribute: Attribute) -> tuple[Attribute]:
+            right = table.get(attribute.value) if attribute.label == self.label else None
+            return (attribute if right is None else attribute._replace(value=right),)
+
+        return tuple(_reworded(record, change) for record in records)
+
+
+@dataclass(frozen=True)
+class Augment:
+    """Add what a table knows: for a value of one label the value of another (the zip code of an address).
+
+    The added attribute is as certain as the given one times the table's confidence. Values are looked up as in
+    `Correct`.
+    """
+
+    given: str
+    adds: str
+    table: Mapping[str, str] = field(repr=False)
+    confidence: float = 1.0
+    cost: Cost = FREE
+
+    def __post_init__(self) -> None:
+        if not 0.0 <= self.confidence <= 1.0:
+            raise ArgumentError(
+                f"the confidence of the table of '{self.adds}' is {self.confidence:g}: it lies in [0, 1]"
+            )
+
+    def apply(self, records: Sequence[Record], labels: Labels) -> tuple[Record, ...]:
+        """The records with what the table adds."""
+        table = _Table(self.table, self.given, labels)
+
+        def change(attribute: Attribute) -> tuple[Attribute, ...]:
+            added = table.get(attribute.value) if attribute.label == self.given else None
+            if added is None:
+                return (attribute,)
+            return attribute, Attribute(self.adds, added, attribute.confidence * self.confidence)
+
+        return tuple(_reworded(record, change) for record in records)
+
+
+@dataclass(frozen=True)
+class Generalise:
+    """Write the exact values of a label as coarsely as a published table does, so that records join on it.
+
+    Covering is no equivalence (11* covers 111 and 112, which differ), so that matching never does it by itself: the
+    finer side is brought to the level of the coarser first. The exact value is replaced, as in the paper.
+
+    Parameters
+    ----------
+    label : str
+    level : int, callable or None
+        How many characters stay (2 writes 111 as 11*, and 11* stays); or a function from exact to coarse value; or
+        None: the suppressed value among the records that covers the exact one, of several the one that covers fewest
+        of the exact values there. A value that nothing covers stays.
+    """
+
+    label: str
+    level: int | Callable[[str], str] | None = None
+    cost: Cost = FREE
+
+    def __post_init__(self) -> None:
+        if isinstance(self.level, int) and self.level < 0:
+            raise ArgumentError(
+                f"the level of '{self.label}' is {self.level}: give how many characters stay, 0 or more"
+            )
+
+    def apply(self, records: Sequence[Record], labels: Labels) -> tuple[Record, ...]:
+        """The records with coarse values of the label."""
+        coarse = self._coarse(records)
+
+        def change(attribute: Attribute) -> tuple[Attribute]:
+            if attribute.label != self.label:
+                return (attribute,)
+            return (attribute._replace(value=coarse(attribute.value)),)
+
+        return tuple(_reworded(record, change) for record in records)
+
+    def _coarse(self, records: Sequence[Record]) -> Callable[[str], str]:
+        level = self.level
+        if isinstance(level, int):
+            return lambda value: _cut(value, level)
+        if level is not None:
+            return lambda value: value if is_suppressed(value) else level(value)
+        values = sorted({a.value for record in records for a in record if a.label == self.label})
+        exact = [value for value in values if not is_suppressed(value)]
+        patterns = [value for value in values if is_suppressed(value)]
+        breadth = {pattern: [value for value in exact if covers(pattern, value)] for pattern in patterns}
+        best: dict[str, str] = {}
+        for pattern in sorted(patterns, key=lambda pattern: len(breadth[pattern]), reverse=True):
+            best.update(dict.fromkeys(breadth[pattern], pattern))
+        return lambda value: best.get(value, value)
+
+
+def _cut(value: str, level: int) -> str:
+    # A range or a set is not a row of characters of which some could be starred.
+    if is_suppressed(value) and value.strip()[0] in "<>≥≤[({":
+        return value
+    return value[:level] + "*" * (len(value) - level)
+
+
+@dataclass(frozen=True)
+class Resolve:
+    """Find the records that are one person's.
+
+    Parameters
+    ----------
+    rules : Rules
+    closure : {"swoosh", "components"}
+        Whether merged records are matched again until nothing changes, or base records alone.
+    """
+
+    rules: Rules
+    closure: Closure = "swoosh"
+    cost: Cost = FREE
+
+    def __post_init__(self) -> None:
+        if self.closure not in get_args(Closure):
+            raise ArgumentError(f"no closure '{self.closure}': choose {' or '.join(get_args(Closure))}")
+
+    def groups(self, records: Sequence[Record]) -> list[Group]:
+        """Which records are one person's, and why."""
+        return groups(records, self.rules, self.closure)
+
+    def apply(self, records: Sequence[Record], labels: Labels) -> tuple[Record, ...]:
+        """The merged records, each fact with its best confidence."""
+        return unions(records, self.groups(records))
+
+
+@dataclass(frozen=True)
+class Clusters:
+    """Clusters brought from elsewhere: of Splink, Zingg, Senzing, or the truth.
+
+    Parameters
+    ----------
+    ids : mapping from a record's name to a cluster, or a sequence with one for each record
+        A record without one, or with None, stays alone.
+    """
+
+    ids: Mapping[str, Hashable] | Sequence[Hashable] = field(repr=False)
+    cost: Cost = FREE
+
+    def groups(self, records: Sequence[Record]) -> list[Group]:
+        """Which records are one person's."""
+        if isinstance(self.ids, Mapping):
+            found = [self.ids.get(record.name) for record in records]
+        else:
+            found = list(self.ids)
+            if len(found) != len(records):
+                raise ArgumentError(
+                    f"there are clusters for {len(found)} records and {len(records)} records: give one each, "
+                    "or a mapping from the records' names"
+                )
+        last: dict[Hashable, int] = {}
+        links: list[Link] = []
+        for place, cluster in enumerate(found):
+            if cluster is not None:
+                if cluster in last:
+                    links.append(Link(last[cluster], place, ()))
+                last[cluster] = place
+        return forest(len(records), links)
+
+    def apply(self, records: Sequence[Record], labels: Labels) -> tuple[Record, ...]:
+        """The merged records, each fact with its best confidence."""
+        return unions(records, self.groups(records))
