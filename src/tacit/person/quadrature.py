@@ -304,16 +304,14 @@ _TAIL_OMEGA: Final = (
 )
 
 
-def reach(ratio: float) -> float:
-    """The largest ratio served by the same nodes as this one: records with equal reach share their nodes."""
-    if not (ratio >= 1 and math.isfinite(ratio)):
-        raise ArgumentError(
-            f"the ratio of the largest to the smallest sum of weights is {ratio:g}: give finite weights"
-        )
-    for largest in _TABLES:
-        if ratio <= largest:
-            return largest
-    return float(2.0 ** math.ceil(math.log2(ratio)))
+def reaches(ratios: FloatArray) -> FloatArray:
+    """For each ratio the largest one served by the same nodes: records with equal reach share their nodes."""
+    if not np.all((ratios >= 1) & np.isfinite(ratios)):
+        raise ArgumentError("the largest sum of weights is no finite multiple of the smallest: give finite weights")
+    tables = np.array(list(_TABLES))
+    place = np.searchsorted(tables, ratios)
+    beyond = np.exp2(np.ceil(np.log2(ratios)))
+    return np.where(place < len(tables), tables[np.minimum(place, len(tables) - 1)], beyond)
 
 
 def nodes(ratio: float) -> tuple[FloatArray, FloatArray]:
@@ -325,7 +323,7 @@ def nodes(ratio: float) -> tuple[FloatArray, FloatArray]:
     ----------
     All u and omega are positive, and the relative error is at most `TOLERANCE` (and rounding) on all of [1, ratio].
     """
-    return _nodes(reach(ratio))
+    return _nodes(float(reaches(np.array(ratio))))
 
 
 @lru_cache(maxsize=256)

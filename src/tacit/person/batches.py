@@ -1,0 +1,167 @@
+"""Leakage of many records at once."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from tacit.errors import ArgumentError
+from tacit.person.comparing import Comparer, FloatArray, IntArray
+from tacit.person.labels import Labels
+from tacit.person.leakage import as_labels, check_beta, leakage_of, plain_factors
+from tacit.person.quadrature import nodes, reaches
+from tacit.person.records import Record, Reference
+
+# Numbers in one array of nodes by attributes: a few of them fit into a processor's cache.
+_CHUNK: Final = 1 << 16
+
+
+def record_leakages(
+    records: Sequence[Record], reference: Reference, labels: Labels | None = None, *, beta: float = 1.0
+) -> FloatArray:
+    """Leakage of every record against one reference, as `record_leakage` gives it one by one."""
+    check_beta(beta)
+    comparer = Comparer(reference, as_labels(None, labels))
+    result = np.zeros(len(records))
+    plain: list[int] = []
+    parts = []
+    for place, record in enumerate(records):
+        found = comparer.compare(record)
+        if found.units:
+            result[place] = leakage_of(found, beta=beta)
+        elif found.credit.any():
+            plain.append(place)
+            parts.append(found)
+    if plain:
+        starts = np.concatenate([[0], np.cumsum([len(found) for found in parts])])
+        confidence, weight, credit = (
+            np.concatenate([getattr(found, name) for found in parts]) for name in ("confidence", "weight", "credit")
+        )
+        result[plain] = leakage_batch(starts, confidence, weight, credit, comparer.reference_weight, beta=beta)
+    return result
+
+
+def leakage_batch(
+    starts: ArrayLike,
+    confidence: ArrayLike,
+    weight: ArrayLike,
+    credit: ArrayLike,
+    reference_weight: ArrayLike,
+    *,
+    beta: float = 1.0,
+) -> FloatArray:
+    """Leakage of many records of independent attributes, given as arrays.
+
+    Parameters
+    ----------
+    starts : array of int, one longer than there are records
+        Record i has the attributes from ``starts[i]`` to before ``starts[i + 1]``.
+    confidence, weight, credit : arrays over all attributes
+        Confidence in [0, 1]; the weight; what of the weight is right: the weight itself, 0 if wrong.
+    reference_weight : float or array over records
+        Weight of the reference each record is compared with.
+    beta : float
+        Recall counts ``beta`` times as much as precision.
+
+    Returns
+    -------
+    array over records
+
+    Guarantees
+    ----------
+    The relative error is at most 1e-12. Memory beyond the arrays given stays bounded by a small multiple of them.
+    """
+    check_beta(beta)
+    bounds = np.asarray(starts, dtype=np.intp)
+    p, w, c = (np.asarray(values, dtype=np.float64) for values in (confidence, weight, credit))
+    _check(bounds, p, w, c)
+    size = len(bounds) - 1
+    base = beta * beta * np.broadcast_to(np.asarray(reference_weight, dtype=np.float64), (size,))
+    if not np.all(np.isfinite(base) & (base >= 0)):
+        raise ArgumentError("a reference weight is negative or not finite: give sums of weights")
+    result = np.zeros(size)
+    # An empty record leaks nothing, and reduceat cannot see it.
+    filled = np.flatnonzero(bounds[1:] > bounds[:-1])
+    if len(filled) == 0:
+        return result
+    firsts = bounds[:-1][filled]
+    certain = p == 1
+    kept_weight = np.add.reduceat(np.where(certain, w, 0.0), firsts)
+    kept_credit = np.add.reduceat(np.where(certain, c, 0.0), firsts)
+    extra = np.minimum.reduceat(np.where((p > 0) & (c > 0), np.where(certain, 0.0, w), np.inf), firsts)
+    least = base[filled] + kept_weight + extra
+    most = np.maximum(base[filled] + np.add.reduceat(np.where(p > 0, w, 0.0), firsts), least)
+    usable = (least > 0) & np.isfinite(least)
+    free = np.where(certain, 0.0, p)  # what is certain was counted above: here it is a factor of 1
+    reach = np.zeros(len(filled))
+    reach[usable] = reaches(most[usable] / least[usable])
+    for largest in np.unique(reach[usable]):
+        group = np.flatnonzero(usable & (reach == largest))
+        for part in _parts(group, bounds, filled, len(nodes(largest)[0])):
+            where, begins = _attributes(bounds, filled[part])
+            scale = least[part]
+            per_attribute = np.repeat(scale, np.diff(np.append(begins, len(where))))
+            # The leakage is the same if all weights of a record are divided by its scale.
+            total = _sums(
+                float(largest), free[where], w[where] / per_attribute, c[where] / per_attribute, begins,
+                kept_weight[part] / scale, kept_credit[part] / scale, base[filled[part]] / scale,
+            )  # fmt: skip
+            result[filled[part]] = np.minimum(1.0, (1 + beta * beta) * total)
+    return result
+
+
+def _check(bounds: IntArray, p: FloatArray, w: FloatArray, c: FloatArray) -> None:
+    if bounds.ndim != 1 or len(bounds) == 0 or bounds[0] != 0 or np.any(np.diff(bounds) < 0):
+        raise ArgumentError("starts is not the beginning of each record: give rising numbers that begin with 0")
+    if not (p.shape == w.shape == c.shape == (bounds[-1],)):
+        raise ArgumentError(
+            f"confidence, weight and credit have shapes {p.shape}, {w.shape} and {c.shape}, "
+            f"but starts ends with {bounds[-1]}: give one number per attribute"
+        )
+    if not np.all((p >= 0) & (p <= 1)):
+        raise ArgumentError("a confidence does not lie in [0, 1]")
+    if not np.all(np.isfinite(w) & (c >= 0) & (c <= w)):
+        raise ArgumentError("a credit is negative or larger than its weight, or a weight is not finite")
+
+
+def _parts(group: IntArray, bounds: IntArray, filled: IntArray, n_nodes: int) -> list[IntArray]:
+    """The group cut so that nodes times attributes of a part stay within the cache, if no record alone is beyond it."""
+    lengths = np.diff(bounds)[filled[group]]
+    ends = np.cumsum(lengths)
+    cuts = np.searchsorted(ends, np.arange(1, ends[-1] * n_nodes // _CHUNK + 1) * (_CHUNK // n_nodes))
+    return [part for part in np.split(group, np.unique(cuts)) if len(part)]
+
+
+def _attributes(bounds: IntArray, records: IntArray) -> tuple[IntArray, IntArray]:
+    """Places of the attributes of some records, and where in them each record begins."""
+    lengths = bounds[records + 1] - bounds[records]
+    begins = np.cumsum(lengths) - lengths
+    where = np.arange(int(lengths.sum())) + np.repeat(bounds[records] - begins, lengths)
+    return where, begins
+
+
+def _sums(
+    largest: float,
+    p: FloatArray,
+    w: FloatArray,
+    c: FloatArray,
+    begins: IntArray,
+    kept_weight: FloatArray,
+    kept_credit: FloatArray,
+    base: FloatArray,
+) -> FloatArray:
+    """E[I / A] of every record, weights being in units of its least A; a few nodes at a time if a record is long."""
+    u, omega = nodes(largest)
+    total = np.zeros(len(begins))
+    step = max(1, (_CHUNK << 4) // max(1, len(p)))
+    for start in range(0, len(u), step):
+        some = u[start : start + step]
+        logs, ratios = plain_factors(p, w, some)
+        log_mass = np.add.reduceat(logs, begins, axis=1) - np.multiply.outer(some, kept_weight + base)
+        ratios *= c
+        ratio = np.add.reduceat(ratios, begins, axis=1) + kept_credit
+        total += omega[start : start + step] @ (np.exp(log_mass) * ratio)
+    return total
