@@ -1,0 +1,363 @@
+"""Sources read into records: one long table of attributes, in the engine."""
+
+from __future__ import annotations
+
+import hashlib
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from tacit.errors import DataError, SourceError
+from tacit.person.records import Attribute, Record
+from tacit.tables.table import ROW, Table
+from tacit.workflows.person_case_model import Case, Source
+from tacit.workflows.person_case_sources import labelled
+from tacit.workflows.tabulating import Progress, silent
+
+if TYPE_CHECKING:
+    import duckdb
+    import pyarrow as pa
+
+    from tacit.tables.linking import Attributes
+
+# Attributes that travel from a source to the engine at a time.
+BATCH = 100_000
+
+
+@dataclass(frozen=True)
+class SourceFacts:
+    """A source that was read: where its records are among all, and what its file was.
+
+    Its records are ``first`` to ``first + records - 1``.
+    """
+
+    name: str
+    path: Path
+    format: str
+    first: int
+    records: int
+    sha256: str
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Evidence:
+    """All records of all sources; ``repr`` shows how many there are and no value.
+
+    Attributes
+    ----------
+    attributes : tacit.tables.linking.Attributes
+        The long table (rid, label, value, confidence) in the engine; records are numbered from 0, source after source,
+        those without any attribute included.
+    sources : tuple of SourceFacts
+        In the order of the case.
+    names : tuple of Arrow arrays or None, one for each source
+        What the file calls its records; None if it does not, then they are called by the number of their row.
+    notes : tuple of str
+        What was left out or assumed, in sentences without values.
+    """
+
+    attributes: Attributes
+    sources: tuple[SourceFacts, ...]
+    names: tuple[pa.Array | None, ...]
+    notes: tuple[str, ...]
+
+    @property
+    def n_records(self) -> int:
+        """How many records there are."""
+        return sum(source.records for source in self.sources)
+
+    @cached_property
+    def _starts(self) -> list[int]:
+        return [source.first for source in self.sources]
+
+    def source(self, rid: int) -> SourceFacts:
+        """The source of a record."""
+        if not 0 <= rid < self.n_records:
+            raise DataError(f"no record {rid}: there are {self.n_records:,}, numbered from 0")
+        return self.sources[bisect_right(self._starts, rid) - 1]
+
+    def name(self, rid: int) -> str:
+        """What a record is called: its source, and what the source calls it or the number of its row, from 1."""
+        source = self.source(rid)
+        names = self.names[self.sources.index(source)]
+        own = None if names is None else names[rid - source.first].as_py()
+        return f"{source.name} {own if own is not None else rid - source.first + 1}"
+
+    def record(self, rid: int) -> Record:
+        """One record."""
+        return self.records([rid])[0]
+
+    def records(self, rids: Iterable[int] | None = None) -> list[Record]:
+        """Some records, or all, in the order asked for: these leave the engine."""
+        from tacit.tables import linking
+
+        wanted = list(range(self.n_records)) if rids is None else [int(rid) for rid in rids]
+        held = linking.records(self.attributes, wanted)
+        return [
+            Record.trusted(
+                (Attribute(*parts) for parts in held[rid]), name=self.name(rid), source=self.source(rid).name
+            )
+            for rid in wanted
+        ]
+
+    def __repr__(self) -> str:
+        return f"Evidence({self.n_records:,} records of {len(self.sources)} sources)"
+
+
+@dataclass(frozen=True)
+class _Opened:
+    """A source whose records have been counted and checked; ``rows`` gives its attributes in batches."""
+
+    records: int
+    names: pa.Array | None
+    notes: tuple[str, ...]
+    rows: Any
+
+
+def read_sources(case: Case, *, progress: Progress = silent) -> Evidence:
+    """Read all sources of a case.
+
+    The confidence of an attribute is that of its source, times that of its label, times that of its row. Empty cells
+    are no attributes, and neither is what has confidence 0. Numbers are written as people write them; a list in a cell
+    is several values. Of a label and value that a record says twice the better confidence counts.
+
+    Guarantees
+    ----------
+    Rows of tables stay in the engine and are never all in memory. No message holds a value of a person.
+    """
+    from tacit.tables import linking
+
+    opened: list[_Opened] = []
+    facts: list[SourceFacts] = []
+    first = 0
+    for place, source in enumerate(case.sources):
+        progress(f"opening {source.name}", place / len(case.sources))
+        found = _opened(source, case)
+        opened.append(found)
+        facts.append(SourceFacts(source.name, source.path, source.format, first, found.records, _sha256(source)))
+        first += found.records
+    stream = _Stream(facts, opened, progress)
+    try:
+        attributes = linking.attributes(stream.reader(), records=first)
+    except Exception:
+        # What stopped the stream reaches us wrapped by the engine that was reading it.
+        if stream.failure is not None:
+            raise stream.failure from None
+        raise
+    notes = [note for found in opened for note in found.notes]
+    notes += _undescribed(case, attributes.labels)
+    return Evidence(attributes, tuple(facts), tuple(found.names for found in opened), tuple(notes))
+
+
+def _undescribed(case: Case, labels: tuple[str, ...]) -> list[str]:
+    known = {label for label, _ in case.person or ()} | set(case.labels)
+    strange = [label for label in labels if label not in known]
+    if not strange or case.person is None:
+        return []
+    shown = ", ".join(strange[:20]) + (", …" if len(strange) > 20 else "")
+    return [f"labels that the person has no value of count as wrong: {shown}; to leave a column out map it to null"]
+
+
+class _Stream:
+    """The attributes of all sources, one batch after the other; keeps what stopped it."""
+
+    def __init__(self, facts: list[SourceFacts], opened: list[_Opened], progress: Progress) -> None:
+        self.failure: BaseException | None = None
+        self._facts, self._opened, self._progress = facts, opened, progress
+
+    def reader(self) -> pa.RecordBatchReader:
+        import pyarrow as pa
+
+        return pa.RecordBatchReader.from_batches(schema(), self._batches())
+
+    def _batches(self) -> Iterator[pa.RecordBatch]:
+        try:
+            for place, (facts, opened) in enumerate(zip(self._facts, self._opened, strict=True)):
+                self._progress(f"reading {facts.name}", place / len(self._facts))
+                yield from opened.rows(facts.first)
+        except BaseException as failure:
+            self.failure = failure
+            raise
+
+
+def schema() -> pa.Schema:
+    """Of the long table."""
+    import pyarrow as pa
+
+    return pa.schema(
+        [("rid", pa.int64()), ("label", pa.string()), ("value", pa.string()), ("confidence", pa.float64())]
+    )
+
+
+def _sha256(source: Source) -> str:
+    path = source.path if source.path.exists() else Path(str(source.path).rsplit("::", 1)[0])
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _opened(source: Source, case: Case) -> _Opened:
+    try:
+        if source.format == "features":
+            return _open_features(source)
+        if source.format == "breaches":
+            return _open_breaches(source, case)
+        return _open_table(source)
+    except OSError as error:
+        raise SourceError(f"cannot read {source.path}: {error.strerror}") from error
+
+
+def _open_table(source: Source) -> _Opened:
+    from tacit.tables.duckdb_engine import answered
+    from tacit.tables.sources import open_table
+    from tacit.workflows.person_sources_cells import cell_texts, picked, texts
+
+    table = open_table(source.path)
+    columns = labelled(source, table.names)
+    beside = [name for name in (source.identifier, source.confidence_column) if name is not None]
+    table.require([*source.columns.keys() - {"*"}, *beside])
+    relation = picked(table, [name for name, _ in columns])
+    values = texts(table, [name for name, _ in columns], relation, cell_texts)
+    with table.reading():
+        records, notes = answered(lambda: _checked(table, source))
+        names = answered(lambda: _names(table, source.identifier))
+
+    def rows(first: int) -> Iterator[pa.RecordBatch]:
+        made = _long(table, source, [label for _, label in columns], values, first)
+        with table.reading():
+            for batch in made.to_arrow_reader(BATCH) if made is not None else ():
+                yield batch.cast(schema()) if batch.schema != schema() else batch
+
+    return _Opened(records, names, notes, rows)
+
+
+_SHARE = "f"
+
+
+def _with_share(table: Table, columns: list[str], share: str | None) -> duckdb.DuckDBPyRelation:
+    """The columns as c0, c1, ..., and the row's own confidence as the text ``f``."""
+    from tacit.workflows.person_sources_cells import picked
+
+    relation = picked(table, [*columns, share] if share is not None else columns)
+    kept = [f"c{at}" for at in range(len(columns))]
+    own = f"trim(CAST(c{len(columns)} AS VARCHAR))" if share is not None else "'1'"
+    return relation.project(", ".join([*kept, f'"{ROW}"', f"{own} AS {_SHARE}"]))
+
+
+def _checked(table: Table, source: Source) -> tuple[int, tuple[str, ...]]:
+    """The number of rows, and a note if some have no confidence; a DataError names the first that has a wrong one."""
+    if source.confidence_column is None:
+        return table.row_count(), ()
+    relation = _with_share(table, [], source.confidence_column)
+    wrong = f"coalesce(NOT (try_cast({_SHARE} AS DOUBLE) BETWEEN 0 AND 1), true)"
+    records, missing, first = relation.query(
+        "t",
+        f"SELECT count(*), count(*) FILTER (coalesce({_SHARE}, '') = ''), "
+        f"min(\"{ROW}\") FILTER (coalesce({_SHARE}, '') <> '' AND {wrong}) FROM t",
+    ).fetchall()[0]
+    if first is not None:
+        raise DataError(
+            f"{table.name}, row {first + 1}: '{source.confidence_column}' is no confidence: a number from 0 to 1"
+        )
+    if not missing:
+        return records, ()
+    return records, (
+        f"source '{source.name}': {missing:,} rows have no '{source.confidence_column}', which was taken to be 1",
+    )
+
+
+def _names(table: Table, identifier: str | None) -> pa.Array | None:
+    if identifier is None:
+        return None
+    from tacit.workflows.person_sources_cells import cell_text, picked, texts
+
+    relation = picked(table, [identifier])
+    (name,) = texts(table, [identifier], relation, cell_text)
+    found = relation.query("t", f'SELECT {name} AS name FROM t ORDER BY "{ROW}"').to_arrow_table()
+    return found.column("name").combine_chunks()
+
+
+def _long(
+    table: Table, source: Source, labels: list[str], values: list[str], first: int
+) -> duckdb.DuckDBPyRelation | None:
+    """The attributes of a table in one scan: every row becomes a list of them, and the lists are laid end to end."""
+    from tacit.tables.duckdb_engine import text
+
+    if not labels:
+        return None
+    columns = [name for name, _ in labelled(source, table.names)]
+    relation = _with_share(table, columns, source.confidence_column)
+    share = f"coalesce(try_cast({_SHARE} AS DOUBLE), 1.0)"
+    parts = []
+    for label, found in zip(labels, values, strict=True):
+        own = source.confidence * source.label_confidence.get(label, 1.0)
+        parts.append(f"{{'label': {text(label)}, 'share': CAST({own!r} AS DOUBLE), 'found': {found}}}")
+    return relation.query(
+        "t",
+        f'WITH lists AS (SELECT "{ROW}" + {first} AS rid, {share} AS f, unnest([{", ".join(parts)}]) AS a FROM t), '
+        "long AS (SELECT rid, a.label AS label, unnest(a.found) AS value, f * a.share AS confidence FROM lists) "
+        "SELECT CAST(rid AS BIGINT) AS rid, label, value, confidence FROM long "
+        "WHERE value IS NOT NULL AND confidence > 0",
+    )
+
+
+def _packed(found: list[tuple[int, list[tuple[str, str]], float]], source: Source) -> Any:
+    """Records read one by one, as batches: (position, labels and values, confidence)."""
+    import pyarrow as pa
+
+    said = [
+        (rid, label, value, confidence * source.confidence * source.label_confidence.get(label, 1.0))
+        for rid, facts, confidence in found
+        for label, value in facts
+    ]
+    said = [row for row in said if row[3] > 0]
+    columns: tuple[Any, ...] = tuple(zip(*said, strict=True)) if said else ((), (), (), ())
+
+    def rows(first: int) -> Iterator[pa.RecordBatch]:
+        import pyarrow.compute as pc
+
+        held = [pa.array(column, kind.type) for column, kind in zip(columns, schema(), strict=True)]
+        held[0] = pc.add(held[0], first)
+        yield pa.RecordBatch.from_arrays(held, schema=schema())
+
+    return rows
+
+
+def _open_features(source: Source) -> _Opened:
+    import pyarrow as pa
+
+    from tacit.workflows.person_sources_features import read_features
+
+    found: list[tuple[int, list[tuple[str, str]], float]] = []
+    names: list[str] = []
+    unknown: set[str] = set()
+    unsure = 0
+    for place, (name, facts, confidence, strange) in enumerate(read_features(source)):
+        names.append(name)
+        unknown |= strange
+        unsure += confidence is None
+        found.append((place, facts, 1.0 if confidence is None else confidence))
+    notes = []
+    if unknown:
+        notes.append(f"source '{source.name}': feature attributes without a label: {', '.join(sorted(unknown))}")
+    if unsure:
+        notes.append(
+            f"source '{source.name}': {unsure:,} rows have no '{source.confidence_column}', which was taken to be 1"
+        )
+    return _Opened(len(found), pa.array(names, pa.string()), tuple(notes), _packed(found, source))
+
+
+def _open_breaches(source: Source, case: Case) -> _Opened:
+    import pyarrow as pa
+
+    from tacit.workflows.person_sources_breaches import read_breaches
+
+    breaches = read_breaches(source, case.reference)
+    found = []
+    for place, (_, labels, confidence) in enumerate(breaches.records):
+        facts = [(label, value) for label in labels for value in case.reference.values(label)]
+        found.append((place, facts, confidence))
+    names = pa.array([name for name, _, _ in breaches.records], pa.string())
+    return _Opened(len(found), names, breaches.notes, _packed(found, source))
