@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -19,7 +20,7 @@ from tacit.person.rules import Fact, Facts, Rules
 Bogus = Callable[[str], str] | Mapping[str, Sequence[str]]
 
 # Choices of links that Create tries before it keeps the best so far.
-MOST_CHOICES = 20_000
+MOST_CHOICES = 5_000
 # More bogus attributes than this of one label are never made.
 MOST_OF_A_LABEL = 1_000
 
@@ -131,38 +132,73 @@ class Create:
                 found.update(dict.fromkeys(map(frozenset, itertools.product(*sides))))
         return [option for option in found if not any(other < option for other in found)]
 
-    def _price(self, facts: Iterable[Fact]) -> tuple[float, float]:
-        costs, telling = 0.0, 0.0
-        for fact in facts:
-            costs += self.cost(fact[0])
-            telling += self._telling(fact)
-        return costs, telling
-
     def _cheapest(self, options: list[list[frozenset[Fact]]]) -> frozenset[Fact]:
-        """One option for each cluster, such that all together are cheapest: depth first, and cut off by the best."""
-        prices = {fact: self._price([fact]) for cluster in options for option in cluster for fact in option}
+        """One option for each cluster, such that all together are cheapest."""
+        prices = {f: (self.cost(f[0]), self._telling(f)) for cluster in options for option in cluster for f in option}
+        holders = Counter(fact for cluster in options for fact in frozenset().union(*cluster))
+        shared = frozenset(fact for fact, count in holders.items() if count > 1)
+        chosen: frozenset[Fact] = frozenset()
+        for part in _connected([frozenset().union(*cluster) & shared for cluster in options]):
+            chosen |= _search(_worthwhile([options[place] for place in part], shared, prices), shared, prices)
+        return chosen
 
-        def price(facts: frozenset[Fact]) -> tuple[float, float]:
-            ordered = sorted(facts)  # sums of the same numbers in another order may differ in the last digit
-            return math.fsum(prices[f][0] for f in ordered), math.fsum(prices[f][1] for f in ordered)
 
-        order = sorted(options, key=len)
-        best: tuple[tuple[float, float], frozenset[Fact]] | None = None
-        tried = 0
-        stack: list[tuple[int, frozenset[Fact]]] = [(0, frozenset())]
-        while stack and (tried <= MOST_CHOICES or best is None):
-            depth, facts = stack.pop()
-            tried += 1
-            if best is not None and price(facts) >= best[0]:
-                continue
-            if depth == len(order):
-                best = price(facts), facts
-                continue
-            grown = {facts | option for option in order[depth]}
-            # The cheapest is looked at first: it goes on the stack last.
-            stack.extend((depth + 1, more) for more in sorted(grown, key=lambda g: (price(g), sorted(g)), reverse=True))
-        assert best is not None
-        return best[1]
+Price = tuple[float, float]
+
+
+def _sum(facts: Iterable[Fact], prices: Mapping[Fact, Price]) -> Price:
+    ordered = [prices[fact] for fact in sorted(facts)]  # so that equal sets have equal sums to the last digit
+    return math.fsum(cost for cost, _ in ordered), math.fsum(telling for _, telling in ordered)
+
+
+def _connected(sets: Sequence[frozenset[Fact]]) -> list[list[int]]:
+    """Places of sets that have elements in common, directly or through others; a set without elements is alone."""
+    parts: list[tuple[list[int], frozenset[Fact]]] = []
+    for place, elements in enumerate(sets):
+        meeting = [part for part in parts if part[1] & elements]
+        parts = [part for part in parts if not part[1] & elements]
+        places = sorted([place, *(p for part in meeting for p in part[0])])
+        parts.append((places, elements.union(*(part[1] for part in meeting))))
+    return [places for places, _ in parts]
+
+
+def _worthwhile(
+    options: list[list[frozenset[Fact]]], shared: frozenset[Fact], prices: Mapping[Fact, Price]
+) -> list[list[frozenset[Fact]]]:
+    """Of options of a cluster that contain the same shared facts only the cheapest; clusters with few options first."""
+    kept = []
+    for cluster in options:
+        best: dict[frozenset[Fact], frozenset[Fact]] = {}
+        for option in sorted(cluster, key=lambda option: (_sum(option, prices), sorted(option))):
+            best.setdefault(option & shared, option)
+        kept.append(list(best.values()))
+    return sorted(kept, key=len)
+
+
+def _search(
+    options: list[list[frozenset[Fact]]], shared: frozenset[Fact], prices: Mapping[Fact, Price]
+) -> frozenset[Fact]:
+    """Depth first, the cheapest step first; cut off where what is yet to come cannot make up for it."""
+    to_come = [0.0]
+    for cluster in reversed(options):
+        # A cluster costs at least what no other cluster can have brought already.
+        to_come.append(to_come[-1] + min(_sum(option - shared, prices)[0] for option in cluster))
+    to_come.reverse()
+    best: tuple[Price, frozenset[Fact]] = ((math.inf, math.inf), frozenset())
+    stack: list[tuple[int, frozenset[Fact], Price]] = [(0, frozenset(), (0.0, 0.0))]
+    tried = 0
+    while stack and (tried <= MOST_CHOICES or not best[1]):
+        depth, facts, price = stack.pop()
+        tried += 1
+        if (price[0] + to_come[depth], price[1]) >= best[0]:
+            continue
+        if depth == len(options):
+            best = price, facts
+            continue
+        grown = {facts | option for option in options[depth]}
+        steps = [(_sum(more, prices), sorted(more), more) for more in grown]
+        stack.extend((depth + 1, more, cost) for cost, _, more in sorted(steps, key=lambda s: s[:2], reverse=True))
+    return best[1]
 
 
 def placeholders() -> Iterator[str]:

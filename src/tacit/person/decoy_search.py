@@ -486,13 +486,14 @@ class _Knapsack:
         return kept
 
 
-def search(board: Board, budget: float, method: str) -> tuple[Found, str]:
-    """The best plan by a method, and which: ``auto`` is exact for few clusters, else the better of the other two."""
-    if method == "auto":
-        if len(board.hot) + len(board.cold) <= MOST_FOR_EXACT:
-            return exact(board, budget), "exact"
-        found, other = greedy(board, budget), by_partition(board, budget)
-        better = _better(found, other)
-        return better, "greedy" if better is found else "partition"
+def search(board: Board, budget: float, method: str) -> list[tuple[Found, str]]:
+    """The plans by a method, each with its name, best first.
+
+    ``auto`` is exact for few clusters, else it takes both of the others.
+    """
+    few = len(board.hot) + len(board.cold) <= MOST_FOR_EXACT
     ways = {"exact": exact, "greedy": greedy, "partition": by_partition}
-    return ways[method](board, budget), method
+    names = [method] if method != "auto" else ["exact"] if few else ["greedy", "partition"]
+    plans = [(ways[name](board, budget), name) for name in names]
+    first = plans[0][0]
+    return plans[::-1] if any(_better(first, plan) is not first for plan, _ in plans[1:]) else plans
