@@ -1,0 +1,244 @@
+"""Which records are of one person: rules of matching carried out in an engine, to the fix-point of R-Swoosh."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterable, Sequence
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tacit.errors import ArgumentError
+from tacit.person.rules import Rules
+from tacit.tables.linking_attributes import (
+    Attributes,
+    Wide,
+    attributes,
+    augmented,
+    distinct_values,
+    holding,
+    recoded,
+    records,
+    wide_attributes,
+)
+from tacit.tables.linking_components import Partition, partition_on
+from tacit.tables.linking_engines import Store
+from tacit.tables.linking_trace import links
+
+__all__ = [
+    "Attributes",
+    "Wide",
+    "attributes",
+    "augmented",
+    "distinct_values",
+    "holding",
+    "links",
+    "recoded",
+    "records",
+    "resolve",
+    "wide_attributes",
+]
+
+IntArray = NDArray[np.int64]
+Closure = Literal["swoosh", "components"]
+Alternative = tuple[int, tuple[str, ...]]
+Progress = Callable[[str, float | None], None]
+
+# A cluster may have this many times as many keys as values; the combinations of a larger one are compared and not
+# written out, so that keys never outgrow the table.
+KEYS_PER_VALUE = 16
+# Tables of keys found so far are laid together when there are so many.
+MOST_KEY_TABLES = 12
+
+
+def resolve(
+    held: Attributes,
+    rules: Rules | Iterable[Iterable[str] | str],
+    *,
+    min_confidence: float = 0.0,
+    closure: Closure = "swoosh",
+    progress: Progress | None = None,
+) -> IntArray:
+    """The cluster of every record, named by its smallest record.
+
+    Parameters
+    ----------
+    held : Attributes
+    rules : Rules, or alternatives of labels
+        Two records match if for one alternative they share a value of every label in it.
+    min_confidence : float
+        Only values held with at least this confidence count (and never those held with confidence 0); if the rules
+        have a least confidence too, the larger one.
+    closure : {"swoosh", "components"}
+        Whether what was merged is matched again until nothing changes, as R-Swoosh does, or only base records are.
+    progress : callable, optional
+        Told what is being done, and None.
+
+    Returns
+    -------
+    int array, one entry a record
+
+    Guarantees
+    ----------
+    The result does not depend on the order of records, on threads or on the engine. It is exact unless two different
+    keys have one 64-bit hash: with m different keys the chance is at most m^2 / 2^65, for ten million 3 in a million,
+    if values are not made to collide. Memory grows with the number of records (some 50 bytes each on DuckDB, in Spark
+    nothing but the result) and not with the number of matching pairs.
+
+    Notes
+    -----
+    A record has a key for every alternative and choice of its values; every record is linked to the smallest record
+    of each of its keys, and clusters are the components. A later round looks only at clusters that grew in the round
+    before: of two clusters that newly match one has grown. Alternatives of one label need no later round, because
+    merging makes no new value. A chain of merges in which each needs the one before takes a round for each.
+    """
+    if closure not in ("swoosh", "components"):
+        raise ArgumentError(f"there is no closure '{closure}': use swoosh or components")
+    given = rules if isinstance(rules, Rules) else Rules(rules)
+    given = Rules(given.alternatives, max(given.min_confidence, min_confidence))
+    matcher = _Matcher(held, given)
+    tell = progress or (lambda what, share: None)
+    try:
+        tell("linking records", None)
+        grown = matcher.first_round()
+        turn = 1
+        while grown is not None and closure == "swoosh" and matcher.ands:
+            turn += 1
+            tell(f"linking merged records, round {turn}", None)
+            grown = matcher.next_round(grown)
+        return matcher.partition.labels()
+    finally:
+        matcher.close()
+
+
+class _Matcher:
+    """The state of one resolution: the partition, the keys seen, and the clusters too rich in values for keys."""
+
+    def __init__(self, held: Attributes, rules: Rules) -> None:
+        self._held = held
+        self._store: Store = held.store
+        self._rules = rules
+        self._alternatives: list[Alternative] = list(enumerate(rules.alternatives))
+        self.ands = [(place, labels) for place, labels in self._alternatives if len(labels) > 1]
+        self.partition: Partition = partition_on(held.store, held.records)
+        self._keys: list[str] = []
+        # For each alternative, records whose clusters are compared and have no keys of it.
+        self._rich: dict[int, list[str]] = {}
+        self._temporary: list[str] = []
+
+    def close(self) -> None:
+        """Forget every table."""
+        rich = itertools.chain.from_iterable(self._rich.values())
+        self._store.drop(*self._keys, *rich, *self._temporary)
+        self.partition.close()
+
+    def _counts(self) -> str:
+        return f"confidence > 0 AND confidence >= CAST({self._rules.min_confidence!r} AS DOUBLE)"
+
+    def first_round(self) -> str | None:
+        """Link base records."""
+        if not self._alternatives or not self._held.records:
+            return None
+        name, where = self._held.name, f"AND {self._counts()}"
+        sides = [labels for _, labels in self.ands if len(self._held.several.intersection(labels)) > 1]
+        if sides:
+            listed = self._listed({label for labels in sides for label in labels})
+            counts = self._store.make(
+                f"SELECT rid AS cid, label, count(*) AS n FROM {name} WHERE label IN ({listed}) {where} "
+                "GROUP BY rid, label HAVING count(*) > 1"
+            )
+            self._find_rich(counts)
+        keys = self._store.make(self._key_query(name, "rid", self._alternatives, where))
+        self._keys.append(keys)
+        firsts = f"SELECT k, min(cid) AS m FROM {keys} GROUP BY k HAVING min(cid) < max(cid)"
+        edges = f"SELECT e.cid AS a, f.m AS b FROM {keys} e JOIN ({firsts}) f ON f.k = e.k WHERE f.m < e.cid"
+        return self._absorbed([edges, *self._comparisons()])
+
+    def next_round(self, grown: str) -> str | None:
+        """Link clusters that grew with each other and with all others; ``grown`` has columns rid and cid."""
+        store = self._store
+        listed = self._listed({label for _, labels in self.ands for label in labels})
+        merged = store.make(
+            f"SELECT DISTINCT g.cid, a.label, a.value FROM {self._held.name} a JOIN {grown} g ON g.rid = a.rid "
+            f"WHERE a.label IN ({listed}) AND {self._counts()}"
+        )
+        self._temporary.append(merged)
+        counts = store.make(f"SELECT cid, label, count(*) AS n FROM {merged} GROUP BY cid, label HAVING count(*) > 1")
+        self._find_rich(counts)
+        keys = store.make(self._key_query(merged, "cid", self.ands, ""))
+        inside = f"SELECT k, min(cid) AS m FROM {keys} GROUP BY k HAVING min(cid) < max(cid)"
+        edges = [f"SELECT e.cid AS a, f.m AS b FROM {keys} e JOIN ({inside}) f ON f.k = e.k WHERE f.m < e.cid"]
+        seen = " UNION ALL ".join(f"SELECT cid, k FROM {table}" for table in self._keys)
+        # One owner of a key stands for all, because those that share a key are together already.
+        owners = f"SELECT s.k, min(s.cid) AS m FROM ({seen}) s SEMI JOIN {keys} w ON w.k = s.k GROUP BY s.k"
+        edges.append(f"SELECT e.cid AS a, o.m AS b FROM {keys} e JOIN ({owners}) o ON o.k = e.k")
+        found = self._absorbed([*edges, *self._comparisons()])
+        self._keys.append(keys)
+        if len(self._keys) > MOST_KEY_TABLES:
+            together = store.make(f"SELECT k, min(cid) AS cid FROM ({seen}) s GROUP BY k")
+            store.drop(*self._keys[:-1])
+            self._keys = [together, keys]
+        return found
+
+    def _listed(self, labels: Iterable[str]) -> str:
+        return ", ".join(self._store.text(label) for label in sorted(labels))
+
+    def _find_rich(self, counts: str) -> None:
+        """Note the clusters with too many combinations; ``counts`` has columns cid, label, n of those with n > 1."""
+        store = self._store
+        for place, labels in self.ands:
+            rich = store.make(
+                f"SELECT cid FROM {counts} WHERE label IN ({self._listed(labels)}) GROUP BY cid "
+                f"HAVING sum(ln(n)) > ln({KEYS_PER_VALUE} * sum(n))"
+            )
+            if store.ask(f"SELECT count(*) AS n FROM {rich}").column("n")[0].as_py():
+                self._rich.setdefault(place, []).append(rich)
+            else:
+                store.drop(rich)
+        store.drop(counts)
+
+    def _key_query(self, table: str, member: str, alternatives: Sequence[Alternative], where: str) -> str:
+        """(cid, k) for every alternative and combination of values, but of the rich."""
+        parts = []
+        for place, labels in alternatives:
+            sides = [
+                f"(SELECT {member} AS cid, value FROM {table} WHERE label = {self._store.text(label)} {where}) t{at}"
+                for at, label in enumerate(labels)
+            ]
+            joined = sides[0] + "".join(f" JOIN {side} ON t{at}.cid = t0.cid" for at, side in enumerate(sides[1:], 1))
+            for rich in self._rich.get(place, ()):
+                joined += f" ANTI JOIN {rich} ON {rich}.cid = t0.cid"
+            key = self._store.hashed(str(place), *(f"t{at}.value" for at in range(len(labels))))
+            parts.append(f"SELECT t0.cid AS cid, {key} AS k FROM {joined}")
+        return " UNION ALL ".join(parts)
+
+    def _comparisons(self) -> list[str]:
+        """Queries for the pairs (a, b) of a rich cluster and one that shares a value of every label with it."""
+        if not self._rich:
+            return []
+        store, name = self._store, self._held.name
+        cluster = self.partition.table()
+        self._temporary.append(cluster)
+        queries = []
+        for place, found in self._rich.items():
+            labels = self._rules.alternatives[place]
+            named = " UNION ALL ".join(f"SELECT cid FROM {table}" for table in found)
+            values = store.make(
+                f"SELECT DISTINCT c.cid, a.label, a.value FROM {name} a JOIN {cluster} c ON c.rid = a.rid "
+                f"WHERE a.label IN ({self._listed(labels)}) AND {self._counts()}"
+            )
+            rich = store.make(f"SELECT DISTINCT c.cid FROM {cluster} c JOIN ({named}) r ON r.cid = c.rid")
+            self._temporary += [values, rich]
+            queries.append(
+                f"SELECT a, b FROM (SELECT x.cid AS a, y.cid AS b, x.label AS label FROM {values} x "
+                f"SEMI JOIN {rich} r ON r.cid = x.cid JOIN {values} y ON y.label = x.label AND y.value = x.value "
+                f"AND y.cid <> x.cid GROUP BY x.cid, y.cid, x.label) p GROUP BY a, b HAVING count(*) = {len(labels)}"
+            )
+        return queries
+
+    def _absorbed(self, edges: Sequence[str]) -> str | None:
+        found = self.partition.absorb(" UNION ALL ".join(f"SELECT a, b FROM ({one}) q" for one in edges))
+        self._store.drop(*self._temporary)
+        self._temporary = [] if found is None else [found]
+        return found
