@@ -167,6 +167,12 @@ def _make_exclusive(confidence: FloatArray, places: tuple[int, ...]) -> None:
         confidence[chosen] /= total
 
 
+def absent(probabilities: FloatArray) -> float:
+    """Probability that none of some exclusive values is true; 0 if only rounding keeps them from adding to 1."""
+    left = 1 - math.fsum(probabilities)
+    return left if left > 1e-15 or len(probabilities) == 1 else 0.0
+
+
 @dataclass(frozen=True)
 class _Found:
     kind: Kind
@@ -185,8 +191,8 @@ class _Facts:
         self._places: dict[str, int] = {}
         self.weights: dict[int, float] = {}
         self._values: dict[int, str] = {}
-        for place, value in facts:
-            meant = label.meant(value)
+        # In the order of the values: which of two facts equally near is hit must not depend on the reference's order.
+        for meant, place, value in sorted((label.meant(value), place, value) for place, value in facts):
             if meant not in self._places:  # the same fact said twice counts once
                 self._places[meant] = place
                 self.weights[place] = label.weigh(value)

@@ -106,8 +106,8 @@ def _slopes_at(found: Comparison, u: FloatArray, factor: FloatArray) -> FloatArr
     result = np.zeros(len(found))
     alone = found.alone
     confidence, weight, credit = found.confidence[alone], found.weight[alone], found.credit[alone]
-    logs, ratios = plain_factors(confidence, weight, u)
     certain = confidence == 1
+    logs, ratios = plain_factors(np.where(certain, 0.0, confidence), weight, u)
     logs[:, certain] = np.multiply.outer(-u, weight[certain])
     ratios[:, certain] = 1.0
     transforms = [unit_transform(unit, found, u) for unit in found.units]

@@ -16,7 +16,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.person.comparing import Block, Comparison, FloatArray, Unit
+from tacit.person.comparing import Block, Comparison, FloatArray, Unit, absent
 
 BoolArray = NDArray[np.bool_]
 
@@ -74,8 +74,7 @@ def _one_of(
     probability: FloatArray, weight: FloatArray, credit: FloatArray, right: BoolArray, u: FloatArray
 ) -> Transform:
     """At most one attribute is present."""
-    absent = 1 - probability[0] if len(probability) == 1 else max(0.0, 1 - float(np.sum(probability)))
-    mass = {0: np.full_like(u, absent)}
+    mass = {0: np.full_like(u, absent(probability))}
     credits = {0: np.zeros_like(u)}
     for state, chosen in ((_RIGHT, right), (_WRONG, ~right)):
         if chosen.any():
@@ -93,15 +92,15 @@ def _best_of(probability: FloatArray, weight: FloatArray, credit: FloatArray, u:
     order = np.argsort(-credit, kind="stable")
     present, credited = np.zeros_like(u), np.zeros_like(u)
     worse = np.ones_like(u)  # E[exp(-u W)] of the worse ones
-    absent = np.concatenate([[1.0], np.cumprod(1 - probability[order])])
+    better_absent = np.concatenate([[1.0], np.cumprod(1 - probability[order])])
     for rank in range(len(order) - 1, -1, -1):
         place = order[rank]
         decay = np.exp(-u * weight[place])
-        first = absent[rank] * probability[place] * decay * worse
+        first = better_absent[rank] * probability[place] * decay * worse
         present += first
         credited += credit[place] * first
         worse = worse * ((1 - probability[place]) + probability[place] * decay)
-    return Transform({0: np.full_like(u, absent[-1]), _RIGHT: present}, {0: np.zeros_like(u), _RIGHT: credited})
+    return Transform({0: np.full_like(u, better_absent[-1]), _RIGHT: present}, {0: np.zeros_like(u), _RIGHT: credited})
 
 
 def unit_transform(unit: Unit, found: Comparison, u: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -192,8 +191,8 @@ def _block_bounds(block: Block, found: Comparison, *, free: bool) -> tuple[dict[
     ]
     weights = [float(found.weight[place]) for place in places]
     if block.exclusive or len(places) <= 1:
-        absent = free or float(np.sum(found.confidence[places])) < 1
-        worlds = [(0, 0.0)] if absent or not places else []
+        empty = free or absent(found.confidence[list(block.places)]) > 0
+        worlds = [(0, 0.0)] if empty else []
         return _lightest([*worlds, *zip(states, weights, strict=True)]), max(weights, default=0.0)
     least = {0: 0.0}
     for place, state, weight in zip(places, states, weights, strict=True):

@@ -10,7 +10,7 @@ from typing import Final, Protocol
 import numpy as np
 
 from tacit.errors import ArgumentError
-from tacit.person.comparing import Comparison, compare
+from tacit.person.comparing import Comparison, absent, compare
 from tacit.person.labels import Labels
 from tacit.person.records import Record, Reference
 
@@ -30,8 +30,7 @@ def possible_worlds(record: Record, found: Comparison, labels: Labels) -> Iterat
             choices.append([(1 - probability, ()), (probability, (place,))])
     for places in single.values():
         options = [(float(found.confidence[place]), (place,)) for place in places]
-        none = max(0.0, 1 - math.fsum(p for p, _ in options))
-        choices.append([(none, ()), *options])
+        choices.append([(absent(found.confidence[places]), ()), *options])
     for world in itertools.product(*choices):
         probability = math.prod(part for part, _ in world)
         if probability > 0:
