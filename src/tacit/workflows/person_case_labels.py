@@ -162,8 +162,10 @@ def _prior(reader: CaseReader, node: yaml.Node, what: str, label: Label) -> dict
     if entries[0][0] == "table" and len(entries) == 1:
         node = entries[0][2]
         path = reader.file(node, where)
+        if not path.exists():
+            return None
         try:
-            pairs = pairs_of_file(path) if path.exists() else []
+            pairs = pairs_of_file(path)
         except TacitError as error:
             reader.wrong(node, f"{where}: {error}")
             return None

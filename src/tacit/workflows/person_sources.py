@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from bisect import bisect_right
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -263,9 +264,12 @@ def _checked(table: Table, source: Source) -> tuple[int, tuple[str, ...]]:
         )
     if not missing:
         return records, ()
-    return records, (
-        f"source '{source.name}': {missing:,} rows have no '{source.confidence_column}', which was taken to be 1",
-    )
+    return records, (_unsure(source, missing),)
+
+
+def _unsure(source: Source, rows: int) -> str:
+    said = "1 row has" if rows == 1 else f"{rows:,} rows have"
+    return f"source '{source.name}': {said} no '{source.confidence_column}', which was taken to be 1"
 
 
 def _names(table: Table, identifier: str | None) -> pa.Array | None:
@@ -275,7 +279,12 @@ def _names(table: Table, identifier: str | None) -> pa.Array | None:
 
     relation = picked(table, [identifier])
     (name,) = texts(table, [identifier], relation, cell_text)
-    found = relation.query("t", f'SELECT {name} AS name FROM t ORDER BY "{ROW}"').to_arrow_table()
+    # A name that two rows have is told apart by the row.
+    found = relation.query(
+        "t",
+        f'WITH n AS (SELECT {name} AS name, "{ROW}" AS row FROM t) SELECT CASE WHEN count(*) OVER (PARTITION BY name) '
+        "> 1 THEN name || ' (row ' || (row + 1) || ')' ELSE name END AS name FROM n ORDER BY row",
+    ).to_arrow_table()
     return found.column("name").combine_chunks()
 
 
@@ -326,8 +335,6 @@ def _packed(found: list[tuple[int, list[tuple[str, str]], float]], source: Sourc
 
 
 def _open_features(source: Source) -> _Opened:
-    import pyarrow as pa
-
     from tacit.workflows.person_sources_features import read_features
 
     found: list[tuple[int, list[tuple[str, str]], float]] = []
@@ -343,15 +350,20 @@ def _open_features(source: Source) -> _Opened:
     if unknown:
         notes.append(f"source '{source.name}': feature attributes without a label: {', '.join(sorted(unknown))}")
     if unsure:
-        notes.append(
-            f"source '{source.name}': {unsure:,} rows have no '{source.confidence_column}', which was taken to be 1"
-        )
-    return _Opened(len(found), pa.array(names, pa.string()), tuple(notes), _packed(found, source))
+        notes.append(_unsure(source, unsure))
+    return _Opened(len(found), _distinct(names), tuple(notes), _packed(found, source))
+
+
+def _distinct(names: list[str]) -> pa.Array:
+    """Names of records, those that several have told apart by the row."""
+    import pyarrow as pa
+
+    times = Counter(names)
+    told = [f"{name} (row {row})" if times[name] > 1 else name for row, name in enumerate(names, start=1)]
+    return pa.array(told, pa.string())
 
 
 def _open_breaches(source: Source, case: Case) -> _Opened:
-    import pyarrow as pa
-
     from tacit.workflows.person_sources_breaches import read_breaches
 
     breaches = read_breaches(source, case.reference)
@@ -359,5 +371,5 @@ def _open_breaches(source: Source, case: Case) -> _Opened:
     for place, (_, labels, confidence) in enumerate(breaches.records):
         facts = [(label, value) for label in labels for value in case.reference.values(label)]
         found.append((place, facts, confidence))
-    names = pa.array([name for name, _, _ in breaches.records], pa.string())
-    return _Opened(len(found), names, breaches.notes, _packed(found, source))
+    names = [name for name, _, _ in breaches.records]
+    return _Opened(len(found), _distinct(names), breaches.notes, _packed(found, source))
