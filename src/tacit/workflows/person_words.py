@@ -1,0 +1,110 @@
+"""Sentences about a person's leakage, and the pieces they are made of. No sentence holds a value."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from tacit.errors import ArgumentError
+from tacit.workflows.person_case_model import (
+    AdversarySpec,
+    AugmentStep,
+    ClustersStep,
+    CorrectStep,
+    NormaliseStep,
+    ResolveStep,
+    Step,
+)
+from tacit.workflows.person_results import Rung
+
+MERGED = {
+    "union": "keeps every value",
+    "consensus": "keeps the value most records agree on",
+    "vote": "weighs values by votes",
+    "diluted": "takes each value for its share in the class",
+}
+
+
+def share(value: float) -> str:
+    """A share in per cent; all and nothing only where it is exactly that."""
+    if 0 < value < 0.01:
+        return "less than 1%"
+    if 0.99 < value < 1:
+        return "more than 99%"
+    return f"{value:.0%}"
+
+
+def listed(items: Sequence[str], word: str = "and") -> str:
+    """Items with commas, the last after a word."""
+    return f" {word} ".join(filter(None, [", ".join(items[:-1]), *items[-1:]]))
+
+
+def counted(count: int, word: str) -> str:
+    """A number and the thing counted: "1 record", "2 records"."""
+    return f"{count:,} {word}" + ("" if count == 1 else "s")
+
+
+def does(spec: AdversarySpec) -> str:
+    """What an adversary does, in a few words."""
+    parts = [_step(step) for step in spec.steps]
+    if not parts:
+        return "reads each record by itself"
+    if any(not isinstance(step, NormaliseStep | CorrectStep | AugmentStep) for step in spec.steps):
+        parts.append(MERGED[spec.merge])
+    if spec.keep_base:
+        parts.append("keeps the original records too")
+    return ", ".join(parts)
+
+
+def _step(step: Step) -> str:
+    if isinstance(step, NormaliseStep):
+        return "normalises values" if step.labels is None else f"normalises {listed(step.labels)}"
+    if isinstance(step, CorrectStep):
+        return f"corrects {step.label}"
+    if isinstance(step, AugmentStep):
+        return f"adds {step.adds} from {step.given}"
+    if isinstance(step, ResolveStep):
+        return f"joins records that agree on {listed([' + '.join(rule) for rule in step.rules], 'or')}"
+    if isinstance(step, ClustersStep):
+        return f"joins records as {step.path.name} does"
+    return f"joins records that Splink takes for one person with probability {step.threshold:g} or more"
+
+
+def audit_headline(rung: Rung, sources: int, limit: float | None) -> str:
+    """The one sentence of an audit: who knows how much, and how sure that is."""
+    if rung.leakage <= 0:
+        return f"No record holds anything true of the person{verdict(0.0, limit)}."
+    made = "one record alone" if rung.merged <= 1 else f"{rung.merged:,} records of {counted(sources, 'source')}"
+    return (
+        f"{rung.adversary} reaches a leakage of {rung.leakage:.2f} (1 is the whole file and nothing else) from {made}: "
+        f"{share(rung.recall)} of what matters is known, {share(rung.precision)} of what is held is right"
+        f"{verdict(rung.leakage, limit)}."
+    )
+
+
+def verdict(leakage: float, limit: float | None) -> str:
+    """How a leakage stands to the limit, as the end of a sentence; nothing without one."""
+    if limit is None:
+        return ""
+    return f"; that is above the limit of {limit:g}" if leakage > limit else f"; the limit of {limit:g} is kept"
+
+
+def weaker_notes(rungs: Sequence[Rung]) -> list[str]:
+    """A note for every adversary that holds more of the truth than an earlier one, and leaks less all the same."""
+    notes = []
+    for place, rung in enumerate(rungs):
+        worse = [earlier for earlier in rungs[:place] if earlier.leakage > rung.leakage + 1e-9]
+        worse = [earlier for earlier in worse if earlier.best_recall <= rung.best_recall + 1e-9]
+        if worse:
+            notes.append(
+                f"{rung.adversary} leaks less than {worse[0].adversary} though it knows no less: wrong values pile up "
+                "in what it merges. That protects nobody from somebody who reads with care; merge: consensus, or "
+                "keep_base: true, shows the stronger reading"
+            )
+    return notes
+
+
+def checked_limit(limit: float | None) -> float | None:
+    """A limit of leakage, in [0, 1]."""
+    if limit is not None and not 0 <= limit <= 1:
+        raise ArgumentError(f"the limit is {limit:g}: a leakage lies in [0, 1]")
+    return limit
