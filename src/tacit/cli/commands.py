@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from tacit import __version__
-from tacit.cli import image_commands, text_commands
+from tacit.cli import image_commands, person_commands, text_commands
 from tacit.cli.image_commands import image_audit_options, image_protect_options, labels_option
 from tacit.cli.options import estimator_options, parse_further, question_options, shared_options
 from tacit.cli.text_commands import text_audit_options, text_protect_options
@@ -32,6 +32,7 @@ def tacit() -> None:
     tacit protect people.csv --secret race --epsilon 0.5 -o release/
     tacit verify release/ --against people.csv      is the claim true?
     tacit attack release/ --against people.csv      would an adversary still win?
+    tacit person audit case.yaml                    how exposed is one person, once sources are joined?
     tacit demo                                      all of it on an example
     """
 
@@ -289,3 +290,4 @@ def explain(name: str | None) -> int:
 
 
 tacit.add_command(text_commands.explain_text)
+tacit.add_command(person_commands.person)

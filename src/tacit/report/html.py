@@ -15,7 +15,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from tacit import __version__
-from tacit.report import charts, image_report, numbers, text_report, words
+from tacit.report import charts, image_report, numbers, person_report, text_report, words
 from tacit.report.calibration import calibration_chart, drawn
 from tacit.report.charts import Layer
 from tacit.workflows.image_results import ImageAuditResult, ImageProtectResult
@@ -120,6 +120,8 @@ def _context(result: Result, *, bits: bool) -> dict[str, Any]:
         return context | image_report.page_of(shown, unit, _both)
     if isinstance(shown, TextAuditResult | TextProtectResult | TextExplanation):
         return context | text_report.page_of(shown, unit, _both)
+    if isinstance(shown, words.PERSON_RESULTS):
+        return context | person_report.page_of(shown, _both)
     if isinstance(shown, AuditResult):
         return context | {"body": "audit.html", "kind": "audit"} | _audit(shown, unit)
     if isinstance(shown, ProtectResult):

@@ -122,6 +122,24 @@ def signed(value: float) -> str:
     return f"+{number(value)}" if value > 0 else number(value)
 
 
+def part(value: float | None) -> str:
+    """A leakage, precision or recall with three decimals; never a part as the whole, nor something as nothing."""
+    if value is None or math.isnan(value):
+        return UNKNOWN
+    if abs(1 - value) < _ROUNDING:
+        return "1"
+    if abs(value) < 5e-4 or math.isinf(value):
+        return number(value)
+    if 0.9995 <= value < 1:
+        return ">0.999"
+    return f"{'−' if value < 0 else ''}{abs(value):.3f}"
+
+
+def signed_part(value: float) -> str:
+    """As :func:`part`, and always with its sign."""
+    return f"+{part(value)}" if value > 0 else part(value)
+
+
 def share(value: float | None) -> str:
     """A share as a percentage that never rounds a part to the whole, nor something to nothing."""
     if value is None or math.isnan(value):

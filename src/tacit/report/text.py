@@ -31,6 +31,15 @@ from tacit.report.numbers import (
 )
 from tacit.report.words import badge, listed, printable, shorten
 from tacit.workflows.image_results import ImageAuditResult, ImageProtectResult
+from tacit.workflows.person_results import (
+    PersonAuditResult,
+    PersonDecoyResult,
+    PersonDipResult,
+    PersonPopulationResult,
+    PersonReleaseResult,
+    PersonRemoveResult,
+    PersonVerifyResult,
+)
 from tacit.workflows.results import (
     Adversary,
     AttackResult,
@@ -147,6 +156,22 @@ def _posts(result: TextAuditResult | TextProtectResult | TextExplanation, unit: 
     from tacit.report import text_report
 
     return text_report.parts_of(result, unit)
+
+
+@_parts.register
+def _person(
+    result: PersonAuditResult
+    | PersonReleaseResult
+    | PersonDipResult
+    | PersonRemoveResult
+    | PersonDecoyResult
+    | PersonVerifyResult
+    | PersonPopulationResult,
+    unit: str,
+) -> Parts:
+    from tacit.report import person_terminal
+
+    return person_terminal.parts_of(result)
 
 
 @_parts.register

@@ -8,8 +8,17 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from tacit.report.numbers import number, setting, share
+from tacit.report.numbers import number, part, setting, share
 from tacit.workflows.image_results import ImageAuditResult, ImageProtectResult
+from tacit.workflows.person_results import (
+    PersonAuditResult,
+    PersonDecoyResult,
+    PersonDipResult,
+    PersonPopulationResult,
+    PersonReleaseResult,
+    PersonRemoveResult,
+    PersonVerifyResult,
+)
 from tacit.workflows.results import (
     AttackResult,
     AuditResult,
@@ -25,6 +34,15 @@ from tacit.workflows.results import (
 from tacit.workflows.text_results import TextAuditResult, TextExplanation, TextProtectResult
 
 Tone = Literal["bad", "good", "doubt"]
+PERSON_RESULTS = (
+    PersonAuditResult,
+    PersonReleaseResult,
+    PersonDipResult,
+    PersonRemoveResult,
+    PersonDecoyResult,
+    PersonVerifyResult,
+    PersonPopulationResult,
+)
 
 
 @dataclass(frozen=True)
@@ -129,6 +147,8 @@ def badge_of_result(result: Result) -> Badge:
         if certificate.holds and certificate.kind == "learned" and certificate.mechanism["records_merged"] < 1:
             return badge("certified in part")
         return badge("holds" if certificate.holds else "does not hold")
+    if isinstance(result, PERSON_RESULTS):
+        return _badge_of_person(result)
     if isinstance(result, ImageProtectResult):
         after = result.certificate.verdict_after
         return badge(after if after.startswith("still") else "estimated, not certified")
@@ -137,6 +157,26 @@ def badge_of_result(result: Result) -> Badge:
     if isinstance(result, (AuditResult, ImageAuditResult, VerifyResult, AttackResult)):
         return badge(result.verdict)
     raise TypeError(f"no report for {type(result).__name__}; it knows audit, protect, verify and attack results")
+
+
+def _badge_of_person(result: Any) -> Badge:
+    """The leakage in words; good or bad only where a limit says what is too much."""
+    if isinstance(result, PersonVerifyResult):
+        return Badge("•", f"certainty {part(result.certainty)}", "doubt")
+    if isinstance(result, PersonDecoyResult) and not result.recommended:
+        return badge("decoys not recommended")
+    told = {
+        PersonReleaseResult: "leakage {} at best",
+        PersonRemoveResult: "expected leakage {}",
+        PersonDecoyResult: "leakage {} with decoys",
+        PersonPopulationResult: "largest leakage {}",
+    }.get(type(result), "leakage {}")
+    shown = told.format(part(result.leakage))
+    if result.limit is None:
+        return Badge("•", shown, "doubt")
+    tone: Tone = "bad" if result.leakage > result.limit else "good"
+    where = "above" if tone == "bad" else "within"
+    return Badge(_SYMBOLS[tone], f"{shown}, {where} the limit of {setting(result.limit)}", tone)
 
 
 def printable(value: Any) -> str:
