@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
 
@@ -14,11 +14,10 @@ from tacit.person.adversaries import Adversary, Cluster, Clusters, Operator, Res
 from tacit.person.comparing import Comparer
 from tacit.person.labels import Labels
 from tacit.person.leakage import leakage_of
-from tacit.person.merging import Policy, merge
+from tacit.person.merging import merge
 from tacit.person.records import Attribute, Record, Reference
 from tacit.person.resolver import Resolver
-from tacit.person.rules import Rules
-from tacit.person.swoosh import groups
+from tacit.person.rules import Key, Rules
 
 
 class WhatIf:
@@ -56,7 +55,8 @@ class WhatIf:
         labels: Labels | None = None,
     ) -> None:
         given = tuple(records)
-        known = labels if labels is not None else Labels()
+        self.reference = reference
+        self.labels = known = labels if labels is not None else Labels()
         who = Adversary("nobody") if adversary is None else adversary
         rules = _rules(who) if isinstance(who, Adversary) else None
         self._hands: _Hands
@@ -64,7 +64,6 @@ class WhatIf:
             self._hands = _Resolved(given, reference, who, rules, known)
         else:
             self._hands = _Anew(given, reference, who, known)
-        self._measured = reference is not None
 
     def __len__(self) -> int:
         return len(self.records)
@@ -124,7 +123,7 @@ class WhatIf:
         self._hands.expect(tuple(records))
 
     def _check_measured(self) -> None:
-        if not self._measured:
+        if self.reference is None:
             raise ArgumentError("there is no reference to measure against: give the person's")
 
 
@@ -226,11 +225,12 @@ class _Resolved:
         self._adversary = adversary
         self._rules = rules
         self._labels = labels
-        self._steps = _Steps(adversary, labels)
+        self._steps = _Steps(adversary, rules, labels)
         self._meter = _Meter(reference, labels)
         self.expect(self.given)
         prepared = [self._steps.prepared(record) for record in self.given]
         self._final = [self._steps.final(record) for record in self.given]
+        self._tokens = [self._meter.token(record) for record in self._final]
         self._resolver = Resolver.of(prepared, rules)
         self._hidden: Counter[int] = Counter()
         self._changed: dict[int, float] = {}
@@ -238,7 +238,7 @@ class _Resolved:
         self._home: dict[int, int] | None = None
         self._splits: dict[tuple[int, ...], float] = {}
         held = self._resolver.members if self._meter.ready else {}
-        values = {cluster: self._value(members) for cluster, members in held.items()}
+        values = {cluster: self._cluster_value(cluster) for cluster in held}
         # Sorted once: a question hides the few clusters it touches and looks for the first that is not hidden.
         self._order = sorted(values.items(), key=lambda item: -item[1])
         alone = enumerate(map(self._meter.of, self.given)) if adversary.keep_base and self._meter.ready else ()
@@ -263,13 +263,14 @@ class _Resolved:
         member = len(self.given)
         self.given.append(record)
         self._final.append(self._steps.final(record))
+        self._tokens.append(self._meter.token(self._final[-1]))
         cluster = self._resolver.add(self._steps.prepared(record), member)
         touched = self._resolver.absorbed
         before = {c: self._changed.pop(c) for c in touched if c in self._changed}
         self._frames.append(_Frame(cluster, touched, before, self._kept))
         self._hidden.update(touched)
         if self._meter.ready:
-            self._changed[cluster] = self._value(self._resolver.members[cluster])
+            self._changed[cluster] = self._cluster_value(cluster)
             if self._adversary.keep_base:
                 self._kept = max(self._kept, self._meter.of(record))
         self._home = None
@@ -285,6 +286,7 @@ class _Resolved:
         self._resolver.undo()
         self.given.pop()
         self._final.pop()
+        self._tokens.pop()
         self._home = None
 
     def without(self, gone: frozenset[int]) -> float:
@@ -307,11 +309,32 @@ class _Resolved:
         left = sorted(member for member in self._resolver.members[cluster] if member not in gone)
         tokens = tuple(sorted(self._steps.token(self.given[member]) for member in left))
         if tokens not in self._splits:
-            prepared = [self._steps.prepared(self.given[member]) for member in left]
-            parts = groups(prepared, self._rules)
-            values = (self._value([left[place] for place in part.members]) for part in parts)
-            self._splits[tokens] = max(values, default=0.0)
+            self._splits[tokens] = max(map(self._value, self._resolve(left)), default=0.0)
         return self._splits[tokens]
+
+    def _resolve(self, left: Sequence[int]) -> list[list[int]]:
+        """The clusters of some of the records.
+
+        First by the keys of the base records, which are known: what is left of a cluster mostly still hangs together.
+        Only what does not is merged and matched again.
+        """
+        parts: dict[int, list[int]] = {member: [member] for member in left}
+        part_of: dict[Key, int] = {}
+        top = {member: member for member in left}
+        for member in left:
+            for key in self._steps.keys(self.given[member]):
+                one, other = top[part_of.setdefault(key, member)], top[member]
+                if one != other:
+                    small, large = sorted((one, other), key=lambda part: len(parts[part]))
+                    for moved in parts[small]:
+                        top[moved] = large
+                    parts[large].extend(parts.pop(small))
+        found = list(parts.values())
+        if len(found) == 1 or self._rules.single_labels_only:
+            return found
+        merged = [merge([self._steps.prepared(self.given[m]) for m in part]) for part in found]
+        again = Resolver.of(merged, self._rules)
+        return [[m for place in places for m in found[place]] for places in again.members.values()]
 
     def dip(self, query: Record) -> Cluster:
         self.expect((query,))
@@ -322,19 +345,39 @@ class _Resolved:
         sources = {a.fact: tuple(m for m in members if a.fact in held[m].confidences) for a in record}
         return Cluster(record, members, tuple(resolved.links), sources)
 
-    def _value(self, members: Iterable[int]) -> float:
-        return self._meter.merged([self._final[member] for member in sorted(members)], self._adversary.merge)
+    def _value(self, members: Sequence[int]) -> float:
+        """The leakage of some records merged."""
+        return self._meter.merged([self._tokens[member] for member in members], lambda: self._merge(members))
+
+    def _cluster_value(self, cluster: int) -> float:
+        """The leakage of a cluster as it stands."""
+        tokens = [self._tokens[member] for member in self._resolver.members[cluster]]
+        return self._meter.merged(tokens, lambda: self._merge_cluster(cluster))
+
+    def _merge(self, members: Iterable[int]) -> Record:
+        return merge([self._final[member] for member in sorted(members)], self._adversary.merge, self._labels)
+
+    def _merge_cluster(self, cluster: int) -> Record:
+        if self._steps.late or self._adversary.merge != "union":
+            return self._merge(self._resolver.members[cluster])
+        # The resolver keeps the union up to date: no need to go through a thousand members for one more.
+        facts = self._resolver.clusters[cluster].items()
+        return Record.trusted(Attribute(label, value, confidence) for (label, value), confidence in facts)
 
 
 class _Steps:
     """What an adversary's steps make of each record by itself, remembered."""
 
-    def __init__(self, adversary: Adversary, labels: Labels) -> None:
+    def __init__(self, adversary: Adversary, rules: Rules, labels: Labels) -> None:
         self._adversary = adversary
+        self._rules = rules
+        self._keys: dict[int, tuple[Key, ...]] = {}
         self._values_only = replace(
             adversary, steps=[step for step in adversary.steps if not isinstance(step, Resolve | Clusters)]
         )
         self._labels = labels
+        # Whether a step changes values after the resolution.
+        self.late = bool(adversary.steps) and not isinstance(adversary.steps[-1], Resolve | Clusters)
         self._known: dict[tuple[Attribute, ...], tuple[Record, Record, int]] = {}
 
     def expect(self, records: Sequence[Record]) -> None:
@@ -358,6 +401,13 @@ class _Steps:
         """A number for what the record says."""
         return self._known[record.attributes][2]
 
+    def keys(self, record: Record) -> tuple[Key, ...]:
+        """What the record is found by."""
+        number = self.token(record)
+        if number not in self._keys:
+            self._keys[number] = tuple(self._rules.keys(self.prepared(record)))
+        return self._keys[number]
+
 
 class _Meter:
     """Leakages against one reference, remembered."""
@@ -377,23 +427,21 @@ class _Meter:
             self._alone[record.attributes] = leakage_of(self._comparer.compare(record))
         return self._alone[record.attributes]
 
-    def merged(self, records: Sequence[Record], policy: Policy) -> float:
-        """The leakage of records merged."""
-        tokens = [self._token(record) for record in records]
+    def merged(self, tokens: Sequence[int], merged: Callable[[], Record]) -> float:
+        """The leakage of records with these tokens, merged."""
         # No policy adds a fact, so where no record says anything right, the merged one does not.
         if all(token < 0 for token in tokens):
             return 0.0
         key = tuple(sorted(tokens))
         if key not in self._merged:
             assert self._comparer is not None
-            self._merged[key] = leakage_of(self._comparer.compare(merge(records, policy, self._labels)))
+            self._merged[key] = leakage_of(self._comparer.compare(merged()))
         return self._merged[key]
 
-    def _token(self, record: Record) -> int:
+    def token(self, record: Record) -> int:
         """A number for what the record says; negative if nothing of it is right."""
         found = self._hopeful.get(record.attributes)
         if found is None:
-            assert self._comparer is not None
-            right = bool(np.any(self._comparer.compare(record).credit > 0))
+            right = self._comparer is not None and bool(np.any(self._comparer.compare(record).credit > 0))
             found = self._hopeful[record.attributes] = (1 if right else -1) * (len(self._hopeful) + 1)
         return found
