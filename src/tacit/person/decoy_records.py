@@ -65,13 +65,7 @@ class Create:
         ``wholes`` are what a record must share its values with: the merged record of the cluster or, for an adversary
         that matches base records only, each of these.
         """
-        best = math.inf
-        for whole in wholes:
-            there = {fact[0] for fact in self._links(whole)}
-            for labels in self.rules.alternatives:
-                if there.issuperset(labels):
-                    best = min(best, sum(map(self.cost, labels)))
-        return best
+        return min(self._cost_with(frozenset(fact[0] for fact in self._links(whole))) for whole in wholes)
 
     def __call__(self, clusters: Sequence[Sequence[Facts]]) -> dict[Fact, float]:
         """The record that matches all clusters, as facts with confidences; empty if no decoy may match them all."""
@@ -88,6 +82,17 @@ class Create:
             )
             for fact in chosen
         }
+
+    def _cost_with(self, there: frozenset[str]) -> float:
+        """The cost of the cheapest alternative whose labels are there."""
+        if there not in self._known_costs:  # a table has many clusters and few sets of labels
+            met = [sum(map(self.cost, labels)) for labels in self.rules.alternatives if there.issuperset(labels)]
+            self._known_costs[there] = min(met, default=math.inf)
+        return self._known_costs[there]
+
+    @cached_property
+    def _known_costs(self) -> dict[frozenset[str], float]:
+        return {}
 
     @cached_property
     def _truths(self) -> dict[str, set[str]]:
@@ -109,7 +114,13 @@ class Create:
 
     def _telling(self, fact: Fact) -> float:
         """The weight of what is true in the fact: 0 for a wrong value, which makes the better link."""
-        return float(self._comparer.compare(Record.trusted([Attribute(*fact)])).credit.sum())
+        if fact not in self._told:
+            self._told[fact] = float(self._comparer.compare(Record.trusted([Attribute(*fact)])).credit.sum())
+        return self._told[fact]
+
+    @cached_property
+    def _told(self) -> dict[Fact, float]:
+        return {}
 
     def _options(self, at: int, clusters: Sequence[Sequence[Facts]]) -> list[frozenset[Fact]]:
         """The sets of facts that match the cluster.
@@ -234,6 +245,10 @@ class FalseValues:
         budget: float,
     ) -> FalseValues:
         """What may be added, within the budget, of the labels that may carry false values."""
+        if isinstance(bogus, Mapping):
+            for label in bogus:
+                if label not in allowed:
+                    raise ArgumentError(f"false values are given for '{label}', which may not carry any: allow it")
         held: dict[str, set[str]] = {label: set() for label in allowed}
         for record in records:
             for attribute in record:

@@ -270,7 +270,9 @@ def exact(board: Board, budget: float) -> Found:
     Exact if there is one lane without a limit that is reached. With several lanes all groupings are still tried, and in
     each the bogus attributes are given out by effect per cost.
     """
-    best = _State(board, budget).found() if board.hot else Found(board.floor, 0.0, ())
+    if not board.hot:
+        return Found(board.floor, 0.0, ())
+    best = _State(board, budget).found()
     hot = frozenset(board.hot)
     for blocks in _partitions((*board.hot, *board.cold)):
         joined = [frozenset(block) for block in blocks if len(block) > 1]
@@ -279,9 +281,8 @@ def exact(board: Board, budget: float) -> Found:
         if sum(board.link_cost(block) for block in joined) > budget * (1 + 1e-12):
             continue
         state = _State(board, budget, [Group(block, board.no_adds) for block in joined])
-        if state.groups:
-            _top_up(state)
-            best = _better(best, state.found())
+        _top_up(state)
+        best = _better(best, state.found())
     return best
 
 

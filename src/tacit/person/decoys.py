@@ -8,14 +8,15 @@ the value most sources agree on throws single false values away.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import Literal, get_args
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Literal, NamedTuple, get_args
 
 import numpy as np
 
 from tacit.errors import ArgumentError, DataError
-from tacit.person.adversaries import Adversary, Cluster, Clusters, Correct, Holdings, Resolve, exposure, leakage
+from tacit.person.adversaries import Adversary, Cluster, Clusters, Correct, Resolve
+from tacit.person.batches import record_leakages
 from tacit.person.comparing import Comparer, Comparison, FloatArray
 from tacit.person.decoy_records import Bogus, Create, FalseValues
 from tacit.person.decoy_search import MOST_FOR_EXACT, NOTHING, Adds, Board, Found, search
@@ -26,6 +27,7 @@ from tacit.person.quadrature import nodes
 from tacit.person.records import Attribute, Record, Reference
 from tacit.person.rules import Facts
 from tacit.person.units import unit_transform
+from tacit.person.what_if import WhatIf
 
 Method = Literal["auto", "exact", "greedy", "partition"]
 Kind = Literal["self", "linkage"]
@@ -161,8 +163,8 @@ def plan_decoys(
     known = labels if labels is not None else Labels()
     price = _checked_costs(costs)
     _check(records, adversaries, budget, allowed, confidence, method)
-    exposures = {a.name: exposure(records, reference, a, known) for a in adversaries}
-    before = {name: found.leakage for name, found in exposures.items()}
+    hands = {adversary.name: WhatIf(records, reference, adversary, known) for adversary in adversaries}
+    before = {name: held.leakage for name, held in hands.items()}
     false = FalseValues.gathered(
         records,
         reference,
@@ -176,10 +178,15 @@ def plan_decoys(
     plans = []
     for adversary in adversaries:
         resolve = _resolving(adversary)
-        if resolve is not None:
-            create = Create(resolve.rules, frozenset(allowed), price, reference, known)
-            planner = _Planner(records, adversary, exposures[adversary.name].holdings, create, false)
-            plans.append(planner.plan(budget, method, before, adversaries))
+        if resolve is None:
+            continue
+        create = Create(resolve.rules, frozenset(allowed), price, reference, known)
+        for proposal in _Planner(records, adversary, create, false).proposals(budget, method):
+            after = {name: held.with_records(d.record for d in proposal.decoys) for name, held in hands.items()}
+            plans.append(_judged(proposal, adversary, adversaries, before, after, budget))
+            # The next best search is asked only if this one's decoys matched what they should not have.
+            if after[adversary.name] <= proposal.predicted + _SAME:
+                break
     return min(plans, key=_order)
 
 
@@ -235,96 +242,49 @@ def _resolving(adversary: Adversary) -> Resolve | None:
     return steps[0] if len(steps) == 1 and isinstance(steps[0], Resolve) else None
 
 
-def _with_room(adversary: Adversary, more: int) -> Adversary:
-    """The adversary, with clusters that were brought for each record made to fit so many records more.
+class _Proposal(NamedTuple):
+    """What a search found, as records, and what it expects of them."""
 
-    Whoever brought them did not see the decoys, which therefore stay alone.
-    """
-    steps = [
-        replace(step, ids=[*step.ids, *[None] * more])
-        if isinstance(step, Clusters) and not isinstance(step.ids, Mapping)
-        else step
-        for step in adversary.steps
-    ]
-    return replace(adversary, steps=steps)
+    decoys: tuple[Decoy, ...]
+    predicted: float
+    found: Found
+    method: str
 
 
 class _Planner:
     """Plans against one adversary."""
 
-    def __init__(
-        self, records: Sequence[Record], adversary: Adversary, holdings: Holdings, create: Create, false: FalseValues
-    ) -> None:
-        self.records = tuple(records)
+    def __init__(self, records: Sequence[Record], adversary: Adversary, create: Create, false: FalseValues) -> None:
         self.adversary = adversary
-        self.holdings = holdings
-        self.clusters = holdings.clusters
+        self.holdings = adversary.holdings(records, create.labels)
+        self.clusters = self.holdings.clusters
         self.create = create
         self.false = false
         self.labels = create.labels
         self.comparer = Comparer(create.reference, create.labels)
         # Links are made with values as the resolution sees them; later steps may change these again.
-        self._seen = adversary.prepared(self.records, self.labels)
+        self._seen = adversary.prepared(records, self.labels)
         resolve = _resolving(adversary)
         self._base_only = resolve is not None and resolve.closure == "components"
-        found = (self.comparer.compare(cluster.record) for cluster in self.clusters)
-        # Most clusters of a table are other people's, and nothing in them hits.
-        self.leakages = np.array([leakage_of(beside) if (beside.hit >= 0).any() else 0.0 for beside in found])
+        merged = [cluster.record for cluster in self.clusters]
+        self.leakages: FloatArray = record_leakages(merged, create.reference, self.labels)
 
-    def plan(
-        self, budget: float, method: Method, before: Mapping[str, float], adversaries: Sequence[Adversary]
-    ) -> DecoyPlan:
-        """The best decoys a search finds, made, resolved with the records and measured."""
+    def proposals(self, budget: float, method: Method) -> Iterator[_Proposal]:
+        """Decoys a search finds, made, best first."""
         chosen, board = self._board(budget)
         if method == "exact" and len(board) > MOST_FOR_EXACT:
             raise ArgumentError(
                 f"method 'exact' would try every grouping of {len(board)} clusters; it does so for at most "
                 f"{MOST_FOR_EXACT}: take 'auto'"
             )
-        plans: list[DecoyPlan] = []
         for found, name in search(board, budget, method):
             groups = [[self.clusters[chosen[c]] for c in sorted(group.members)] for group in found.groups]
-            plan = self._made(found, groups, before, adversaries)
-            plans.append(replace(plan, budget=budget, method=name))
-            # The next best search is asked only if this one's decoys matched what they should not have.
-            if plan.after[self.adversary.name] <= plan.predicted[self.adversary.name] + _SAME:
-                break
-        return min(plans, key=_order)
-
-    def _made(
-        self,
-        found: Found,
-        groups: Sequence[Sequence[Cluster]],
-        before: Mapping[str, float],
-        adversaries: Sequence[Adversary],
-    ) -> DecoyPlan:
-        """What was found as concrete records, resolved with all others under every adversary, and measured."""
-        used = [0] * len(self.false.lanes)
-        decoys = tuple(
-            self._decoy(at, clusters, group.adds, used)
-            for at, (group, clusters) in enumerate(zip(found.groups, groups, strict=True), start=1)
-        )
-        predicted = self._predicted(groups, decoys)
-        after = dict(before)
-        if decoys:
-            everything = [*self.records, *(decoy.record for decoy in decoys)]
-            for adversary in adversaries:
-                enlarged = _with_room(adversary, len(decoys))
-                after[adversary.name] = leakage(everything, self.create.reference, enlarged, labels=self.labels)
-        recommended, reasons = _judged(self.adversary, adversaries, before, predicted, after, decoys)
-        return DecoyPlan(
-            decoys,
-            self.adversary.name,
-            before,
-            {self.adversary.name: predicted},
-            after,
-            planned_cost=found.cost,
-            cost=sum(decoy.cost for decoy in decoys),
-            budget=0.0,
-            method="",
-            recommended=recommended,
-            reasons=reasons,
-        )
+            used = [0] * len(self.false.lanes)
+            decoys = tuple(
+                self._decoy(at, clusters, group.adds, used)
+                for at, (group, clusters) in enumerate(zip(found.groups, groups, strict=True), start=1)
+            )
+            yield _Proposal(decoys, self._predicted(groups, decoys), found, name)
 
     def _wholes(self, cluster: Cluster) -> tuple[Facts, ...]:
         """What a record must share its values with to join the cluster."""
@@ -339,18 +299,25 @@ class _Planner:
 
     def _board(self, budget: float) -> tuple[list[int], Board]:
         """The clusters worth searching, by their places, and the board they are laid on."""
-        hot = [int(c) for c in np.argsort(-self.leakages, kind="stable") if self.leakages[c] > NOTHING]
-        chosen, rest = hot[:MOST_HOT], hot[MOST_HOT:]
-        costs = {c: self.create.link_cost(self._wholes(self.clusters[c])) for c in chosen}
-        # A bogus attribute makes nothing of a cold cluster; only a link does, and it costs one link to a hot one too.
-        cheapest = min(costs.values(), default=math.inf)
-        junk: dict[int, float] = {}
-        for c in np.flatnonzero(self.leakages <= NOTHING).tolist():
+        costs: dict[int, float] = {}
+        hot: list[int] = []
+        floor = 0.0
+        for c in np.argsort(-self.leakages, kind="stable").tolist():
+            if self.leakages[c] <= NOTHING or len(hot) == MOST_HOT:
+                floor = max(floor, float(self.leakages[c]))
+                break
             costs[c] = self.create.link_cost(self._wholes(self.clusters[c]))
-            if costs[c] + cheapest <= budget:
+            if costs[c] <= budget:
+                hot.append(c)
+            else:
+                floor = max(floor, float(self.leakages[c]))  # out of reach, and stays as it is
+        junk: dict[int, float] = {}
+        for c in np.flatnonzero(self.leakages <= NOTHING).tolist() if hot else []:
+            costs[c] = self.create.link_cost(self._wholes(self.clusters[c]))
+            if costs[c] <= budget:
                 junk[c] = self._weight(self.clusters[c].record)
-        chosen += sorted(junk, key=lambda c: -junk[c] / costs[c])[:MOST_COLD]
-        return chosen, self._laid_out(chosen, costs, junk, floor=float(self.leakages[rest].max(initial=0.0)))
+        chosen = hot + sorted(junk, key=lambda c: -junk[c] / costs[c])[:MOST_COLD]
+        return chosen, self._laid_out(chosen, costs, junk, floor=floor)
 
     def _weight(self, record: Record) -> float:
         return sum(a.confidence * self.labels[a.label].weigh(a.value) for a in record)
@@ -361,7 +328,7 @@ class _Planner:
         reference = self.comparer.reference_weight
         shared = sum(group.shared for group in self.labels.correlated)
         adds = sum(lane.weight * lane.limit for lane in self.false.lanes)
-        held = sum(self.labels[a.label].weigh(a.value) for c in chosen for a in self.clusters[c].record)
+        held = sum(float(self.comparer.compare(self.clusters[c].record).weight.sum()) for c in chosen)
         u, omega = nodes(1 + (held + 2 * shared + adds) / reference if reference > 0 else 1.0)
         at = u / (reference or 1.0)
         merged = [self.clusters[c].record.confidences for c in chosen]
@@ -403,7 +370,9 @@ class _Planner:
         """The worst leakage if every decoy joins just the clusters it was made for."""
         left = self.leakages.copy()
         places = {cluster.members: place for place, cluster in enumerate(self.clusters)}
-        worst = [leakage_of(self.comparer.compare(cluster.record)) for cluster in self.holdings.kept]
+        kept = [cluster.record for cluster in self.holdings.kept]
+        kept += [decoy.record for decoy in decoys if self.adversary.keep_base]
+        worst = [leakage_of(self.comparer.compare(record)) for record in kept]
         for clusters, decoy in zip(groups, decoys, strict=True):
             left[[places[cluster.members] for cluster in clusters]] = 0.0
             members = [self.holdings.records[member] for cluster in clusters for member in cluster.members]
@@ -432,39 +401,51 @@ def _transform(found: Comparison, u: FloatArray) -> tuple[FloatArray, FloatArray
 
 
 def _judged(
+    proposal: _Proposal,
     planned: Adversary,
     adversaries: Sequence[Adversary],
     before: Mapping[str, float],
-    predicted: float,
     after: Mapping[str, float],
-    decoys: Sequence[Decoy],
-) -> tuple[bool, tuple[str, ...]]:
-    """Whether the plan is recommended, and why or why not."""
-    if not decoys:
-        return False, (f"no decoy within the budget lowers the leakage under '{planned.name}'",)
+    budget: float,
+) -> DecoyPlan:
+    """The plan that comes of a proposal, with whether it is recommended, and why or why not."""
     worst, left = max(before.values()), max(after.values())
-    rising = [adversary for adversary in adversaries if after[adversary.name] > before[adversary.name] + _SAME]
-    recommended = left < worst - _SAME and not rising
+    rising = [name for name in before if after[name] > before[name] + _SAME]
+    falls = left < worst - _SAME
     reasons = []
-    if left < worst - _SAME:
+    if not proposal.decoys:
+        reasons.append(f"not recommended: no decoy within the budget lowers the leakage under '{planned.name}'")
+    elif falls:
         reasons.append(f"the worst leakage under any adversary falls from {worst:.3f} to {left:.3f}")
     else:
-        reasons.append(f"not recommended: the worst leakage under any adversary is {left:.3f} and was {worst:.3f}")
-    for adversary in rising:
-        name = adversary.name
-        reasons.append(
-            f"not recommended: under '{name}' the leakage rises from {before[name]:.3f} to {after[name]:.3f}; "
-            "the decoys tell more than they hide"
-        )
-    for adversary in adversaries:
+        reasons.append(f"not recommended: the worst leakage under any adversary was {worst:.3f} and is {left:.3f}")
+    reasons.extend(
+        f"not recommended: under '{name}' the leakage rises from {before[name]:.3f} to {after[name]:.3f}, "
+        "because the decoys tell more than they hide"
+        for name in rising
+    )
+    for adversary in adversaries if proposal.decoys else ():
         if abs(after[adversary.name] - before[adversary.name]) <= _SAME:
             reasons.append(f"it does not work under '{adversary.name}', {_why_not(adversary)}")
-    if abs(after[planned.name] - predicted) > _SAME:
+    measured = after[planned.name]
+    if abs(measured - proposal.predicted) > _SAME:
         reasons.append(
-            f"under '{planned.name}' {predicted:.3f} was expected and {after[planned.name]:.3f} measured: decoys and "
+            f"under '{planned.name}' {proposal.predicted:.3f} was expected and {measured:.3f} measured: decoys and "
             "records matched or merged otherwise than planned"
         )
-    return recommended, tuple(reasons)
+    return DecoyPlan(
+        decoys=proposal.decoys,
+        adversary=planned.name,
+        before=before,
+        predicted={planned.name: proposal.predicted},
+        after=after,
+        planned_cost=proposal.found.cost,
+        cost=sum(decoy.cost for decoy in proposal.decoys),
+        budget=budget,
+        method=proposal.method,
+        recommended=bool(proposal.decoys) and falls and not rising,
+        reasons=tuple(reasons),
+    )
 
 
 def _why_not(adversary: Adversary) -> str:
