@@ -7,11 +7,14 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from tacit.errors import DataError
+from tacit.tables.duckdb_engine import text
 from tacit.tables.table import ROW, Table
 
 if TYPE_CHECKING:
     import duckdb
 
+# Every character that Python, too, takes for a space; DuckDB by itself trims the ordinary one alone.
+_SPACES = text("".join(chr(code) for code in range(1, 0x3001) if chr(code).isspace()))
 _NO_VALUE = ("STRUCT", "MAP", "UNION", "BLOB", "BIT", "VARIANT", "GEOMETRY")
 
 
@@ -29,7 +32,7 @@ def cell_text(cell: str, kind: str) -> str | None:
         )
     if kind.startswith("DECIMAL") and not kind.endswith(",0)"):
         return f"rtrim(rtrim(CAST({cell} AS VARCHAR), '0'), '.')"
-    return f"CASE WHEN trim(CAST({cell} AS VARCHAR), E' \\t\\r\\n\\u00a0') <> '' THEN CAST({cell} AS VARCHAR) END"
+    return f"CASE WHEN trim(CAST({cell} AS VARCHAR), {_SPACES}) <> '' THEN CAST({cell} AS VARCHAR) END"
 
 
 def cell_texts(cell: str, kind: str) -> str | None:
