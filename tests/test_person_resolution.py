@@ -183,7 +183,7 @@ def test_four_ways_to_resolve_agree_on_thousands_of_random_databases_in_any_orde
         base = components(records, rules)
         assert base == naive_components(records, rules)
         merged_again += base != slow
-    assert merged_again > 50
+    assert merged_again > 30
 
 
 def test_the_merged_record_is_the_union_of_the_members() -> None:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import get_args
 
 from tacit.errors import ArgumentError
@@ -52,39 +53,77 @@ class Cluster:
     sources: Mapping[Fact, tuple[int, ...]] = field(default_factory=dict, repr=False)
 
 
-def _cluster(records: Sequence[Record], group: Group, policy: Policy, labels: Labels) -> Cluster:
-    record = merge([records[place] for place in group.members], policy, labels)
-    sources = {
-        attribute.fact: tuple(place for place in group.members if attribute.fact in records[place].confidences)
-        for attribute in record
-    }
-    return Cluster(record, group.members, group.links, sources)
-
-
 @dataclass(frozen=True)
 class Holdings:
-    """What an adversary has after all steps.
+    """What an adversary has after all steps. Clusters are merged when they are first looked at.
 
     Parameters
     ----------
+    given : tuple of Record
+        As they were given.
     records : tuple of Record
         One for each record given, after the steps that change values; members of clusters are places here.
-    clusters : tuple of Cluster
-        Each record is in exactly one.
-    kept : tuple of Cluster
-        If the adversary keeps them: the records as they were given, less those that are a cluster as they are.
+    groups : tuple of Group
+        Which records are one person's, and why; each record is in exactly one.
+    merge : {"union", "consensus", "vote", "diluted"}
+        What is written down for a group.
+    keep_base : bool
+        Whether the records as they were given are held besides.
+    labels : Labels
     cost : float
     """
 
+    given: tuple[Record, ...]
     records: tuple[Record, ...]
-    clusters: tuple[Cluster, ...]
-    kept: tuple[Cluster, ...] = ()
-    cost: float = 0.0
+    groups: tuple[Group, ...]
+    merge: Policy
+    keep_base: bool
+    labels: Labels
+    cost: float
+
+    @cached_property
+    def clusters(self) -> tuple[Cluster, ...]:
+        """The groups, merged."""
+        return tuple(map(self._merged, self.groups))
+
+    @cached_property
+    def kept(self) -> tuple[Cluster, ...]:
+        """If the adversary keeps them: the records as they were given, less those that are a cluster as they are."""
+        return tuple(map(self._original, self._originals()))
 
     @property
     def candidates(self) -> tuple[Cluster, ...]:
         """All that could be taken for the person: the clusters, then what was kept."""
         return self.clusters + self.kept
+
+    def about(self, reference: Reference) -> Iterator[Cluster]:
+        """The candidates that can have any leakage; most records of a table are other people's."""
+        hopeful = _hopeful(reference, self.labels)
+        for group in self.groups:
+            # Whatever a merged record holds, a member holds.
+            if any(hopeful(self.records[place]) for place in group.members):
+                yield self._merged(group)
+        for place in self._originals():
+            if hopeful(self.given[place]):
+                yield self._original(place)
+
+    def _merged(self, group: Group) -> Cluster:
+        record = merge([self.records[place] for place in group.members], self.merge, self.labels)
+        sources = {
+            attribute.fact: tuple(place for place in group.members if attribute.fact in self.records[place].confidences)
+            for attribute in record
+        }
+        return Cluster(record, group.members, group.links, sources)
+
+    def _originals(self) -> list[int]:
+        if not self.keep_base:
+            return []
+        alone = {group.members[0] for group in self.groups if len(group.members) == 1}
+        return [place for place, record in enumerate(self.given) if place not in alone or self.records[place] != record]
+
+    def _original(self, place: int) -> Cluster:
+        record = self.given[place]
+        return Cluster(record, (place,), (), {attribute.fact: (place,) for attribute in record})
 
 
 @dataclass(frozen=True)
@@ -154,12 +193,7 @@ class Adversary:
                 found = _regrouped(step, current, found)
             else:
                 current = self._stepped(step, current, known)
-        return Holdings(
-            records=current,
-            clusters=tuple(_cluster(current, group, self.merge, known) for group in found),
-            kept=_originals(given, current, found) if self.keep_base else (),
-            cost=self.cost_of(len(given)),
-        )
+        return Holdings(given, current, tuple(found), self.merge, self.keep_base, known, cost=self.cost_of(len(given)))
 
     def cost_of(self, n: int) -> float:
         """The cost on n records: the adversary's own and all steps'."""
@@ -173,16 +207,6 @@ class Adversary:
                 "record by itself; joining records is for Resolve and Clusters"
             )
         return tuple(after)
-
-
-def _originals(given: Sequence[Record], current: Sequence[Record], found: Iterable[Group]) -> tuple[Cluster, ...]:
-    """The records as they were given, less those that are a cluster by themselves, unchanged."""
-    alone = {group.members[0] for group in found if len(group.members) == 1}
-    return tuple(
-        Cluster(record, (place,), (), {attribute.fact: (place,) for attribute in record})
-        for place, record in enumerate(given)
-        if place not in alone or current[place] != record
-    )
 
 
 def _regrouped(step: Resolve | Clusters, records: tuple[Record, ...], found: list[Group]) -> list[Group]:
@@ -273,12 +297,13 @@ def leakage(
     """
     known = as_labels(weights, labels)
     given = tuple(records)
+    held: Iterable[Record]
     if isinstance(adversary, Adversary):
-        held: Iterable[Record] = (cluster.record for cluster in adversary.holdings(given, known).candidates)
+        held = (cluster.record for cluster in adversary.holdings(given, known).about(reference))
     else:
-        held = given if adversary is None else adversary(given)
-    hopeful, beside = _hopeful(reference, known), Comparer(reference, known)
-    return max((leakage_of(beside.compare(record)) for record in held if hopeful(record)), default=0.0)
+        held = filter(_hopeful(reference, known), given if adversary is None else adversary(given))
+    beside = Comparer(reference, known)
+    return max((leakage_of(beside.compare(record)) for record in held), default=0.0)
 
 
 def exposure(
@@ -287,12 +312,10 @@ def exposure(
     """What leaks to an adversary, with the record that leaks most."""
     known = labels if labels is not None else Labels()
     holdings = adversary.holdings(tuple(records), known)
-    hopeful, beside = _hopeful(reference, known), Comparer(reference, known)
+    beside = Comparer(reference, known)
     best: tuple[Leakage, Cluster] | None = None
     greatest = 0.0
-    for cluster in holdings.candidates:
-        if not hopeful(cluster.record):
-            continue
+    for cluster in holdings.about(reference):
         found = measure_of(beside.compare(cluster.record))
         greatest = max(greatest, found.recall)
         if best is None or (found.value, -len(cluster.members)) > (best[0].value, -len(best[1].members)):
@@ -312,7 +335,7 @@ def ladder(
 
 
 def _hopeful(reference: Reference, labels: Labels) -> Callable[[Record], bool]:
-    """A cheap test that is true of every record with any leakage: most records of a table are other people's."""
+    """A cheap test that is true of every record with any leakage."""
     truth: dict[str, set[str]] = {}
     for label, value in reference:
         truth.setdefault(label, set()).add(labels[label].meant(value))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
@@ -114,7 +113,7 @@ class Resolver:
         # An absorbed cluster points to its absorber, so that its keys need not be rewritten.
         self._forward: dict[int, int] = {}
         self._owner: dict[Key, int] = {}
-        self._matter = frozenset(rules.labels)
+        self._sets = [frozenset(labels) for labels in rules.alternatives]
         self._joint = frozenset(label for labels in rules.alternatives if len(labels) > 1 for label in labels)
         self._holders: dict[Fact, list[int]] = {}
         self._wide: list[list[int]] = [[] for _ in rules.alternatives]
@@ -140,13 +139,10 @@ class Resolver:
         done = _Addition(self._count)
         home = done.cluster
         mark = self._count if member is None else member
+        counting = self.rules.values(record)
+        values = {label: dict.fromkeys(held, mark) for label, held in counting.items()}
+        fresh = [(label, value) for label, held in counting.items() for value in held]
         facts = dict(facts_of(record))
-        values: _Values = {}
-        fresh: list[Fact] = []
-        for fact, confidence in facts.items():
-            if fact[0] in self._matter and self.rules.counts(confidence):
-                values.setdefault(fact[0], {})[fact[1]] = mark
-                fresh.append(fact)
         self.clusters[home], self.members[home], self.links[home], self._values[home] = facts, [mark], [], values
         self._count += 1
         self._log.append(done)
@@ -213,7 +209,7 @@ class Resolver:
         values = self._values[home]
         hits: dict[int, Link] = {}
         for place, labels in enumerate(self.rules.alternatives):
-            if not any(label in new for label in labels) or not all(label in values for label in labels):
+            if new.keys().isdisjoint(labels) or not values.keys() >= self._sets[place]:
                 continue
             if len(labels) > 1 and self._widely(home, place, fresh, hits, done):
                 continue
@@ -262,8 +258,8 @@ class Resolver:
         ends = []
         for cluster in (home, other):
             values = self._values[cluster]
-            carriers = Counter(values[label][value] for label, value in zip(labels, shared, strict=True))
-            ends.append(carriers.most_common(1)[0][0])
+            carriers = [values[label][value] for label, value in zip(labels, shared, strict=True)]
+            ends.append(max(carriers, key=carriers.count))
         return Link(min(ends), max(ends), labels)
 
     def _merge(self, home: int, hits: dict[int, Link], done: _Addition) -> tuple[int, list[Fact]]:
@@ -333,6 +329,9 @@ class Resolver:
 
 def _combinations(values: _Values, new: dict[str, list[str]], labels: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
     """The combinations of values of the labels in which at least one is new, each once."""
+    if len(labels) == 1:
+        yield from zip(new[labels[0]])
+        return
     for place, label in enumerate(labels):
         if label not in new:
             continue

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 
 from tacit.errors import ArgumentError
 from tacit.person.records import Record
@@ -58,12 +59,12 @@ class Rules:
         object.__setattr__(self, "alternatives", tuple(found))
         object.__setattr__(self, "min_confidence", float(min_confidence))
 
-    @property
+    @cached_property
     def labels(self) -> tuple[str, ...]:
         """The labels that matter for matching, in the order of their first mention."""
         return tuple(dict.fromkeys(label for labels in self.alternatives for label in labels))
 
-    @property
+    @cached_property
     def single_labels_only(self) -> bool:
         """No alternative is an AND: what base records share is already all that merged records share."""
         return all(len(labels) == 1 for labels in self.alternatives)
@@ -75,16 +76,20 @@ class Rules:
     def values(self, record: Record | Facts) -> dict[str, list[str]]:
         """The values that count, by label, of the labels that matter."""
         found: dict[str, list[str]] = {}
-        wanted = set(self.labels)
+        wanted, least = self._wanted, self.min_confidence
         for (label, value), confidence in facts_of(record).items():
-            if label in wanted and self.counts(confidence):
+            if label in wanted and confidence >= least and confidence > 0.0:
                 found.setdefault(label, []).append(value)
         return found
+
+    @cached_property
+    def _wanted(self) -> frozenset[str]:
+        return frozenset(self.labels)
 
     def keys(self, record: Record | Facts) -> Iterator[Key]:
         """What the record can be found by: two records match exactly if they have a key in common."""
         values = self.values(record)
         for place, labels in enumerate(self.alternatives):
-            sides: Sequence[Sequence[str]] = [values.get(label, ()) for label in labels]
-            for combination in itertools.product(*sides):
-                yield (place, *combination)
+            if all(label in values for label in labels):
+                for combination in itertools.product(*(values[label] for label in labels)):
+                    yield (place, *combination)
