@@ -22,6 +22,9 @@ class Store(Protocol):
 
     engine: Engine
 
+    def run(self, query: str) -> None:
+        """Carry out a statement."""
+
     def make(self, query: str) -> str:
         """Hold what a query gives; gives the table's name."""
 
@@ -53,14 +56,15 @@ class DuckStore:
         self._name = name
         self._connection = duckdb_engine.connect()
 
-    def _run(self, query: str) -> Any:
+    def run(self, query: str) -> None:
+        """Carry out a statement."""
         with duckdb_engine.reading(self._name):
-            return duckdb_engine.answered(lambda: self._connection.execute(query))
+            duckdb_engine.answered(lambda: self._connection.execute(query))
 
     def make(self, query: str) -> str:
         """Hold what a query gives; gives the table's name."""
         name = f"tacit_link_{next(_serial)}"
-        self._run(f"CREATE TEMP TABLE {name} AS {query}")
+        self.run(f"CREATE TEMP TABLE {name} AS {query}")
         return name
 
     def load(self, data: Any) -> str:
@@ -100,7 +104,7 @@ class DuckStore:
     def drop(self, *names: str) -> None:
         """Forget tables."""
         for name in names:
-            self._run(f"DROP TABLE IF EXISTS {name}")
+            self.run(f"DROP TABLE IF EXISTS {name}")
 
     def hashed(self, *terms: str) -> str:
         """64 bits of the terms one by one."""
@@ -121,6 +125,13 @@ class SparkStore:
 
         self._name = name
         self._spark = spark_engine.session()
+
+    def run(self, query: str) -> None:
+        """Carry out a statement."""
+        from tacit.tables import spark_engine
+
+        with spark_engine.reading(self._name):
+            self._spark.sql(query)
 
     def _hold(self, frame: Any) -> str:
         name = f"tacit_link_{next(_serial)}"

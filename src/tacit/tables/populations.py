@@ -1,0 +1,532 @@
+"""Leakage of every person of a table of references at once, against resolved records, in the engine."""
+
+from __future__ import annotations
+
+import math
+import weakref
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tacit.errors import ArgumentError, DataError
+from tacit.person.batches import leakage_batch
+from tacit.person.merging import Policy
+from tacit.tables import duckdb_engine
+from tacit.tables.linking_attributes import BATCH, Attributes
+from tacit.tables.linking_engines import Store
+from tacit.tables.linking_merging import merged
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.int64]
+Progress = Callable[[str, float | None], None]
+
+# A first look finds clusters through values that so many clusters hold at most.
+RARE = 16
+# Pairs of a person and a cluster that are laid side by side at a time, and attributes that leave the engine at a time.
+PAIRS = 2_000_000
+ITEMS = 1_000_000
+# Sums are rounded differently by different threads; leakages this near are equal.
+SLACK = 1e-12
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class References:
+    """What is true of many persons, held beside the attributes of records. Made by :func:`references`.
+
+    Attributes
+    ----------
+    store : Store
+    persons : str
+        A table (person, pid): the persons' numbers from 0 in the order of their names, and their names.
+    facts : str
+        A table (person, label, value).
+    count : int
+        How many persons there are.
+    """
+
+    store: Store
+    persons: str
+    facts: str
+    count: int
+
+    def __post_init__(self) -> None:
+        weakref.finalize(self, self.store.drop, self.persons, self.facts).atexit = False
+
+    def __repr__(self) -> str:
+        return f"References({self.count:,} persons)"
+
+
+def references(held: Attributes, data: Any) -> References:
+    """References of many persons, on the engine where attributes are held.
+
+    Parameters
+    ----------
+    held : Attributes
+        Any of those the persons will be measured against.
+    data : Arrow table, stream of batches or DuckDB relation with columns pid, label and value
+        A person may have several values of a label. Rows without a label or a value say nothing, but their person
+        counts.
+    """
+    if hasattr(data, "to_arrow_reader"):
+        data = data.to_arrow_reader(BATCH)
+    store = held.store
+    given = store.load(data)
+    try:
+        names = store.ask(f"SELECT * FROM {given} LIMIT 0").column_names
+        missing = [name for name in ("pid", "label", "value") if name not in names]
+        if missing:
+            raise DataError(f"the table of references has no column '{missing[0]}': it needs pid, label and value")
+        if store.ask(f"SELECT count(*) AS n FROM {given} WHERE pid IS NULL").column("n")[0].as_py():
+            raise DataError("the table of references has rows without a pid: say whose they are, or leave them out")
+        persons = store.make(
+            f"SELECT row_number() OVER (ORDER BY pid) - 1 AS person, pid FROM {given} GROUP BY pid ORDER BY pid"
+        )
+        facts = store.make(
+            f"SELECT DISTINCT p.person, CAST(g.label AS STRING) AS label, CAST(g.value AS STRING) AS value "
+            f"FROM {given} g JOIN {persons} p ON p.pid = g.pid WHERE g.label IS NOT NULL AND g.value IS NOT NULL"
+        )
+        count = int(store.ask(f"SELECT count(*) AS n FROM {persons}").column("n")[0].as_py())
+    finally:
+        store.drop(given)
+    return References(store, persons, facts, count)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Population:
+    """The leakage of every person, as a table in the engine. Made by :func:`population`.
+
+    The table ``name`` has a row a person, in order: person, leakage, precision, recall, cluster (-1 if no cluster holds
+    anything of the person), candidates (how many clusters were laid beside the person), top_source (the place of the
+    source that gives most away, -1 if none does).
+    """
+
+    store: Store
+    name: str
+    persons: int
+    sources: tuple[str, ...]
+
+    def __post_init__(self) -> None:
+        weakref.finalize(self, self.store.drop, self.name).atexit = False
+
+    def _one(self, what: str, where: str = "") -> Any:
+        return self.store.ask(f"SELECT {what} AS x FROM {self.name} {where}").column("x")[0].as_py()
+
+    def quantiles(self, shares: Sequence[float], column: str = "leakage") -> tuple[float, ...]:
+        """The smallest number such that this share of the persons has it or less, for each of the shares."""
+        if not self.persons:
+            return tuple(0.0 for _ in shares)
+        listed = ", ".join(repr(float(share)) for share in shares)
+        return tuple(self._one(f"quantile_disc({column}, [{listed}])"))
+
+    def mean(self, column: str = "leakage") -> float:
+        """The mean over persons; 0 if there are none."""
+        return float(self._one(f"coalesce(fsum({column}) / count(*), 0.0)"))
+
+    def above(self, limit: float) -> int:
+        """How many persons have a larger leakage."""
+        return int(self._one("count(*)", f"WHERE leakage > {float(limit)!r}"))
+
+    def bins(self, number: int = 20) -> tuple[int, ...]:
+        """How many persons' leakage is in each of equal parts of [0, 1]; 1 itself is in the last."""
+        part = f"least(CAST(floor(leakage * {number}) AS BIGINT), {number - 1})"
+        rows = self.store.ask(f"SELECT {part} AS part, count(*) AS n FROM {self.name} GROUP BY part")
+        found = dict(zip(rows.column("part").to_pylist(), rows.column("n").to_pylist(), strict=True))
+        return tuple(found.get(at, 0) for at in range(number))
+
+    def top_sources(self) -> dict[str, int]:
+        """For how many persons each source gives most away."""
+        rows = self.store.ask(
+            f"SELECT top_source AS s, count(*) AS n FROM {self.name} WHERE top_source >= 0 GROUP BY s"
+        )
+        found = dict(zip(rows.column("s").to_pylist(), rows.column("n").to_pylist(), strict=True))
+        return {source: found[at] for at, source in enumerate(self.sources) if at in found}
+
+    def __repr__(self) -> str:
+        return f"Population({self.persons:,} persons)"
+
+
+def population(
+    held: Attributes,
+    clusters: IntArray,
+    known: References,
+    weights: Mapping[str, float] | None = None,
+    *,
+    merge: Policy = "union",
+    single: Collection[str] = (),
+    base: Attributes | None = None,
+    sources: Sequence[tuple[str, int]] = (),
+    progress: Progress | None = None,
+) -> Population:
+    """The largest leakage of any cluster against each person.
+
+    Parameters
+    ----------
+    held : Attributes
+        Values in the form in which they are compared with references.
+    clusters : int array
+        The cluster of every record.
+    known : References
+        On the engine's connection of ``held``.
+    weights : mapping from label to float
+        1 for a label that is not there.
+    merge : {"union", "consensus", "vote", "diluted"}
+    single : collection of str
+        Labels whose values in one record exclude one another.
+    base : Attributes, optional
+        Records that are kept as candidates besides the clusters; cluster n + r is record r, where n is the number of
+        records.
+    sources : sequence of (name, number of records)
+        In the order of the records.
+    progress : callable, optional
+        Told what is being done, and the share of it that is done.
+
+    Guarantees
+    ----------
+    The largest leakage over all pairs of a person and a cluster, with a relative error of at most 1e-11: a pair is
+    left out only if no pair like it can beat the one found. Of clusters with equal leakage the first counts. Rows stay
+    in the engine, which uses the disk beyond its limit of memory; at most a million attributes leave it at a time.
+
+    Notes
+    -----
+    Values are right or wrong (no partial credit, nothing suppressed, no correlated labels), and a label's values have
+    one weight: that is what can be asked of a whole population in an engine.
+
+    Clusters are found through the rarest values of a person first. What shares only other values of the person, of
+    weight I together, leaks at most 2 I / (I + W), W being the weight of the reference; where that is less than what
+    was found, the person is done. For the others the search goes on through so many more values as it takes.
+    """
+    if held.store is not known.store:
+        raise ArgumentError(
+            "references and attributes are on two connections: make the references from these attributes"
+        )
+    if sources and sum(number for _, number in sources) != held.records:
+        raise ArgumentError(f"the sources do not have {held.records:,} records together: name every source")
+    if any(not (math.isfinite(weight) and weight >= 0) for weight in (weights or {}).values()):
+        raise ArgumentError("a weight is negative or not finite: give finite numbers, 0 or more")
+    tell = progress or (lambda what, share: None)
+    tell("merging clusters", None)
+    holdings = merged(held, clusters, merge, single=single, base=base)
+    work = _Search(held.store, known, holdings, weights or {}, single, tell)
+    try:
+        work.run()
+        name = work.finished(held, base, clusters, sources)
+    finally:
+        work.close()
+    return Population(held.store, name, known.count, tuple(source for source, _ in sources))
+
+
+class _Search:
+    """Tables of one search: facts and hits by numbers, totals of clusters and persons, and the best found so far."""
+
+    def __init__(
+        self,
+        store: Store,
+        known: References,
+        holdings: str,
+        weights: Mapping[str, float],
+        single: Collection[str],
+        tell: Progress,
+    ) -> None:
+        self._store, self._known, self._tell = store, known, tell
+        self._temporary = [holdings]
+        weight = self._weights(weights)
+        listed = ", ".join(store.text(label) for label in sorted(single))
+        plain = f"h.label NOT IN ({listed})" if listed else "true"
+        # Values of a single-valued label have one weight and exclude one another: together they are one attribute, of
+        # which the share of each in the confidences is right if that value is.
+        self._items = self._make(
+            "SELECT cid, label, value, w, plain, least(total, 1.0) AS p, p / total AS share FROM ("
+            f"SELECT h.cid, h.label, h.value, w.w, h.p, {plain} AS plain, CASE WHEN {plain} THEN h.p ELSE fsum(h.p) "
+            f"OVER (PARTITION BY h.cid, h.label) END AS total FROM {holdings} h JOIN {weight} w ON w.label = h.label "
+            "WHERE w.w > 0) q"
+        )
+        self._facts = self._make(
+            f"SELECT row_number() OVER () - 1 AS fid, f.label, f.value, any_value(w.w) AS w FROM {known.facts} f "
+            f"JOIN {weight} w ON w.label = f.label WHERE w.w > 0 GROUP BY f.label, f.value"
+        )
+        self._truth = self._make(
+            f"SELECT r.person, f.fid, f.w FROM {known.facts} r JOIN {self._facts} f "
+            "ON f.label = r.label AND f.value = r.value"
+        )
+        self._hits = self._make(
+            f"SELECT i.cid, f.fid, i.p, i.w, i.p * i.w * i.share AS g FROM {self._items} i JOIN {self._facts} f "
+            "ON f.label = i.label AND f.value = i.value"
+        )
+        self._clusters = self._make(
+            "SELECT cid, fsum(w * share) AS held, fsum(CASE WHEN p = 1 THEN w * share ELSE 0 END) AS sure, "
+            f"fsum(p * w * share) AS mean, bool_and(p = 1) AS certain, count(*) AS n FROM {self._items} GROUP BY cid"
+        )
+        self._persons = self._make(
+            f"SELECT p.person, coalesce(fsum(t.w), 0.0) AS whole FROM {known.persons} p LEFT JOIN {self._truth} t "
+            "ON t.person = p.person GROUP BY p.person"
+        )
+        self._best = self._make(
+            "SELECT person, CAST(0 AS DOUBLE) AS leakage, CAST(-1 AS BIGINT) AS cid, CAST(0 AS DOUBLE) AS credit, "
+            f"CAST(0 AS BIGINT) AS candidates FROM {self._persons}"
+        )
+
+    def _make(self, query: str) -> str:
+        name = self._store.make(query)
+        self._temporary.append(name)
+        return name
+
+    def _drop(self, *names: str) -> None:
+        self._store.drop(*names)
+        self._temporary = [name for name in self._temporary if name not in names]
+
+    def close(self) -> None:
+        """Forget every table."""
+        self._drop(*self._temporary)
+
+    def _weights(self, weights: Mapping[str, float]) -> str:
+        import pyarrow as pa
+
+        given = self._store.load(
+            pa.table(
+                {"label": pa.array(list(weights), pa.string()), "w": pa.array(list(weights.values()), pa.float64())}
+            )
+        )
+        self._temporary.append(given)
+        return self._make(
+            f"SELECT l.label, coalesce(g.w, 1.0) AS w FROM (SELECT DISTINCT label FROM {self._known.facts} UNION "
+            f"SELECT DISTINCT label FROM {self._temporary[0]}) l LEFT JOIN {given} g ON g.label = l.label"
+        )
+
+    def run(self) -> None:
+        """Find the best cluster of every person."""
+        frequency = self._make(f"SELECT fid, count(*) AS f FROM {self._hits} GROUP BY fid")
+        keys = self._make(
+            f"SELECT t.person, t.fid, f.f FROM {self._truth} t JOIN {frequency} f ON f.fid = t.fid WHERE f.f <= {RARE}"
+        )
+        self._look(keys, "first look")
+        # Of a person's values, the most common first, as many are passed over as together cannot beat what was found.
+        rest = self._make(
+            "SELECT person, fid, f FROM (SELECT t.person, t.fid, f.f, b.leakage, p.whole, sum(t.w) OVER "
+            f"(PARTITION BY t.person ORDER BY f.f DESC, t.fid) AS common FROM {self._truth} t JOIN {frequency} f "
+            f"ON f.fid = t.fid JOIN {self._best} b ON b.person = t.person JOIN {self._persons} p "
+            f"ON p.person = t.person) q WHERE 2 * common / (common + whole) > leakage * {1 + SLACK!r}"
+        )
+        unsure = self._make(f"SELECT person FROM {rest} GROUP BY person HAVING max(f) > {RARE}")
+        again = self._make(f"SELECT r.person, r.fid, r.f FROM {rest} r SEMI JOIN {unsure} u ON u.person = r.person")
+        self._look(again, "second look")
+        self._drop(frequency, keys, rest, unsure, again)
+
+    def _look(self, keys: str, what: str) -> None:
+        """Lay persons beside the clusters that hold one of their ``keys`` (person, fid, f), and note what is better."""
+        parts = self._make(
+            f"SELECT person, CAST(floor((sum(f) OVER (ORDER BY person) - 1) / {PAIRS}) AS BIGINT) AS part FROM "
+            f"(SELECT person, sum(f) AS f FROM {keys} GROUP BY person) q"
+        )
+        found = self._make(f"SELECT * FROM {self._best} WHERE false")
+        numbers = sorted(self._store.ask(f"SELECT DISTINCT part FROM {parts}").column("part").to_pylist())
+        for place, part in enumerate(numbers):
+            self._tell(what, place / len(numbers))
+            pairs = self._make(
+                f"SELECT DISTINCT k.person, h.cid FROM {keys} k SEMI JOIN (SELECT person FROM {parts} "
+                f"WHERE part = {part}) s ON s.person = k.person JOIN {self._hits} h ON h.fid = k.fid"
+            )
+            self._judge(pairs, found)
+            self._drop(pairs)
+        # Of two looks at a person the second has seen all that the first has.
+        best = self._make(
+            f"SELECT * FROM {found} UNION ALL SELECT b.* FROM {self._best} b ANTI JOIN {found} f ON f.person = b.person"
+        )
+        self._drop(parts, found, self._best)
+        self._best = best
+
+    def _judge(self, pairs: str, found: str) -> None:
+        """Measure pairs (person, cid); the best of each person, and how many there were, go to ``found``."""
+        # Bounds of the leakage of each pair: in the mean of 1/x over the other attributes, x is at its mean (Jensen)
+        # or at its least. Where nothing is in doubt both are the leakage itself.
+        bounds = self._make(
+            "SELECT q.person, q.cid, sum(h.g) AS credit, "
+            "2 * sum(h.g / (e.whole + h.w + c.mean - h.p * h.w)) AS low, "
+            "2 * sum(h.g / (e.whole + c.sure + CASE WHEN h.p = 1 THEN 0 ELSE h.w END)) AS high, "
+            "any_value(2 / (c.held + e.whole)) AS scale, any_value(c.certain) AS certain, any_value(c.n) AS n, "
+            f"any_value(e.whole) AS whole FROM {pairs} q JOIN {self._truth} t ON t.person = q.person "
+            f"JOIN {self._hits} h ON h.cid = q.cid AND h.fid = t.fid JOIN {self._clusters} c ON c.cid = q.cid "
+            f"JOIN {self._persons} e ON e.person = q.person GROUP BY q.person, q.cid"
+        )
+        likely = self._make(
+            f"SELECT * FROM {bounds} QUALIFY high >= max(low) OVER (PARTITION BY person) * {1 - SLACK!r}"
+        )
+        exact = self._exact(likely)
+        self._store.run(
+            f"INSERT INTO {found} SELECT a.person, a.leakage, a.cid, a.credit, m.n FROM ("
+            f"SELECT person, least(1.0, credit * scale) AS leakage, cid, credit FROM {likely} WHERE certain UNION ALL "
+            f"SELECT l.person, x.leakage, l.cid, l.credit FROM {likely} l JOIN {exact} x ON x.person = l.person "
+            f"AND x.cid = l.cid) a JOIN (SELECT person, count(*) AS n FROM {pairs} GROUP BY person) m "
+            "ON m.person = a.person "
+            "QUALIFY row_number() OVER (PARTITION BY a.person ORDER BY round(a.leakage, 11) DESC, a.cid) = 1"
+        )
+        self._drop(bounds, likely, exact)
+
+    def _exact(self, pairs: str, *, beta: float = 1.0) -> str:
+        """A table (person, cid, leakage) of the pairs (person, cid, certain, n, whole) that are in doubt."""
+        import pyarrow as pa
+
+        doubtful = self._make(
+            "SELECT person, cid, whole, row_number() OVER (ORDER BY person, cid) - 1 AS pair, "
+            f"CAST(floor((sum(n) OVER (ORDER BY person, cid) - 1) / {ITEMS}) AS BIGINT) AS part "
+            f"FROM {pairs} WHERE NOT certain"
+        )
+        parts = sorted(self._store.ask(f"SELECT DISTINCT part FROM {doubtful}").column("part").to_pylist())
+        found = [
+            pa.table(
+                {
+                    "person": pa.array([], pa.int64()),
+                    "cid": pa.array([], pa.int64()),
+                    "leakage": pa.array([], pa.float64()),
+                }
+            )
+        ]
+        for part in parts:
+            some = f"(SELECT * FROM {doubtful} WHERE part = {part})"
+            rows = self._store.ask(
+                # All values of a single-valued label are one attribute.
+                "SELECT d.pair, any_value(i.p) AS p, any_value(i.w) AS w, "
+                f"sum(CASE WHEN t.fid IS NULL THEN 0 ELSE i.w * i.share END) AS credit FROM {some} d "
+                f"JOIN {self._items} i ON i.cid = d.cid LEFT JOIN {self._facts} f ON f.label = i.label AND "
+                f"f.value = i.value LEFT JOIN {self._truth} t ON t.person = d.person AND t.fid = f.fid "
+                "GROUP BY d.pair, i.label, CASE WHEN i.plain THEN i.value END ORDER BY d.pair"
+            )
+            whose = self._store.ask(f"SELECT person, cid, whole, pair FROM {some} d ORDER BY pair")
+            found.append(
+                whose.select(["person", "cid"]).append_column("leakage", pa.array(_leakages(rows, whose, beta)))
+            )
+        self._drop(doubtful)
+        made = self._store.load(pa.concat_tables(found))
+        self._temporary.append(made)
+        return made
+
+    def finished(
+        self, held: Attributes, base: Attributes | None, clusters: IntArray, sources: Sequence[tuple[str, int]]
+    ) -> str:
+        """The table of results; precision and top source are of the best cluster alone."""
+        self._tell("measuring precision", None)
+        winning = self._make(
+            "SELECT b.person, b.cid, c.certain, c.n, c.held, b.credit, CAST(0 AS DOUBLE) AS whole "
+            f"FROM {self._best} b JOIN {self._clusters} c ON c.cid = b.cid"
+        )
+        precise = self._exact(winning, beta=0.0)
+        top = self._top_sources(held, base, clusters, sources)
+        return self._store.make(
+            "SELECT b.person, b.leakage, CASE WHEN b.cid < 0 THEN 0.0 WHEN w.certain THEN least(1.0, b.credit / "
+            "w.held) ELSE x.leakage END AS precision, CASE WHEN b.cid < 0 THEN 0.0 ELSE least(1.0, b.credit / e.whole) END AS "
+            "recall, b.cid AS cluster, b.candidates, coalesce(s.source, -1) AS top_source "
+            f"FROM {self._best} b JOIN {self._persons} e ON e.person = b.person LEFT JOIN {winning} w "
+            f"ON w.person = b.person LEFT JOIN {precise} x ON x.person = b.person LEFT JOIN {top} s "
+            "ON s.person = b.person ORDER BY b.person"
+        )
+
+    def _top_sources(
+        self, held: Attributes, base: Attributes | None, clusters: IntArray, sources: Sequence[tuple[str, int]]
+    ) -> str:
+        """A table (person, source): whose records hold most right weight of the person in the best cluster."""
+        import pyarrow as pa
+
+        if not sources:
+            return self._make("SELECT CAST(0 AS BIGINT) AS person, CAST(0 AS BIGINT) AS source WHERE false")
+        of_record = np.repeat(np.arange(len(sources)), [number for _, number in sources])
+        rid = np.arange(held.records)
+        place = self._store.load(pa.table({"rid": rid, "cid": clusters, "source": of_record}))
+        self._temporary.append(place)
+        rows = (
+            f"SELECT p.cid, p.source, a.label, a.value, a.confidence FROM {held.name} a JOIN {place} p ON p.rid = a.rid"
+        )
+        if base is not None:
+            rows += (
+                f" UNION ALL SELECT p.rid + {held.records}, p.source, a.label, a.value, a.confidence "
+                f"FROM {base.name} a JOIN {place} p ON p.rid = a.rid"
+            )
+        return self._make(
+            "SELECT person, source FROM (SELECT person, source, sum(w) AS w FROM ("
+            f"SELECT b.person, r.source, t.fid, max(r.confidence * t.w) AS w FROM {self._best} b JOIN {self._truth} t "
+            f"ON t.person = b.person JOIN {self._facts} f ON f.fid = t.fid JOIN ({rows}) r ON r.cid = b.cid AND "
+            "r.label = f.label AND r.value = f.value WHERE b.cid >= 0 GROUP BY b.person, r.source, t.fid) q "
+            "GROUP BY person, source) s QUALIFY row_number() OVER (PARTITION BY person ORDER BY round(w, 9) DESC, "
+            "source) = 1"
+        )
+
+
+def _leakages(rows: pa.Table, whose: pa.Table, beta: float) -> FloatArray:
+    pair = rows.column("pair").to_numpy()
+    first = whose.column("pair").to_numpy()
+    starts = np.append(np.searchsorted(pair, first), len(pair))
+    p, w, credit = (rows.column(name).to_numpy() for name in ("p", "w", "credit"))
+    whole = whose.column("whole").to_numpy()
+    return leakage_batch(starts, np.clip(p, 0.0, 1.0), w, np.minimum(credit, w), whole, beta=beta)
+
+
+def class_sizes(known: References, quasi_identifiers: Sequence[str]) -> IntArray:
+    """For every person how many persons, themselves included, have the same values of all quasi-identifiers.
+
+    Who lacks a quasi-identifier is like the others who lack it.
+    """
+    store = known.store
+    listed = ", ".join(store.text(label) for label in quasi_identifiers)
+    if not listed:
+        raise ArgumentError("no quasi-identifier is named: name the labels by which people are told apart")
+    own = (
+        "SELECT p.person, list(row(f.label, f.value) ORDER BY f.label, f.value) FILTER (WHERE f.label IS NOT NULL) AS "
+        f"own FROM {known.persons} p LEFT JOIN (SELECT * FROM {known.facts} WHERE label IN ({listed})) f "
+        "ON f.person = p.person GROUP BY p.person"
+    )
+    rows = store.ask(f"SELECT person, count(*) OVER (PARTITION BY own) AS k FROM ({own}) q ORDER BY person")
+    return np.asarray(rows.column("k").to_numpy(), np.int64)
+
+
+def write_persons(
+    path: str | Path, known: References, found: Mapping[str, Population], *, k: IntArray | None = None
+) -> tuple[str, ...]:
+    """Write one row a person, in the order of their names, without the rows leaving the engine.
+
+    Parameters
+    ----------
+    path : path
+        Parquet, or CSV if the name ends so.
+    known : References
+    found : mapping from adversary to Population
+    k : int array, optional
+        As :func:`class_sizes` gives it.
+
+    Returns
+    -------
+    tuple of str
+        The columns: pid; for every adversary its leakage, precision, recall, cluster and candidates, and the name of
+        its top source if it knows sources, each called ``ADVERSARY leakage`` and so on; k if given.
+    """
+    import pyarrow as pa
+
+    store, identifier = known.store, duckdb_engine.identifier
+    parts, joins, names = ["p.pid AS pid"], [], ["pid"]
+    for at, (adversary, result) in enumerate(found.items()):
+        joins.append(f"JOIN {result.name} a{at} ON a{at}.person = p.person")
+        for column in ("leakage", "precision", "recall", "cluster", "candidates"):
+            names.append(f"{adversary} {column}")
+            parts.append(f"a{at}.{column} AS {identifier(names[-1])}")
+        cases = " ".join(f"WHEN {place} THEN {store.text(name)}" for place, name in enumerate(result.sources))
+        if cases:
+            names.append(f"{adversary} top source")
+            parts.append(f"CASE a{at}.top_source {cases} END AS {identifier(names[-1])}")
+    sizes = None
+    if k is not None:
+        sizes = store.load(pa.table({"person": np.arange(len(k)), "k": k}))
+        joins.append(f"JOIN {sizes} k ON k.person = p.person")
+        names.append("k")
+        parts.append("k.k AS k")
+    form = "FORMAT csv, HEADER" if str(path).endswith(".csv") else "FORMAT parquet"
+    query = f"SELECT {', '.join(parts)} FROM {known.persons} p {' '.join(joins)} ORDER BY p.person"
+    try:
+        store.run(f"COPY ({query}) TO {duckdb_engine.text(path)} ({form})")
+    finally:
+        if sizes is not None:
+            store.drop(sizes)
+    return tuple(names)
