@@ -16,7 +16,7 @@ from tacit.person.quadrature import nodes, reaches
 from tacit.person.records import Record, Reference
 
 # Numbers in one array of nodes by attributes: a few of them fit into a processor's cache.
-_CHUNK: Final = 1 << 16
+_CHUNK: Final = 1 << 15
 
 
 def record_leakages(

@@ -18,8 +18,8 @@ from tacit.person.units import unit_bounds, unit_transform, world_weights
 
 Method = Literal["exact", "worlds", "algorithm1", "second_order"]
 
-# Numbers in one array of nodes by attributes: what fits into a processor's cache.
-_CHUNK: Final = 1 << 17
+# Numbers in one array of nodes by attributes: a few of them fit into a processor's fast cache.
+_CHUNK: Final = 1 << 15
 
 
 @dataclass(frozen=True)
@@ -274,10 +274,12 @@ def plain_factors(confidence: FloatArray, weight: FloatArray, u: FloatArray) -> 
     Near t = 1 the logarithm is taken of the difference from 1, else a million small factors lose four digits; where
     the factor is small 1 - p and p t are added, else what is almost certain loses them.
     """
-    change = np.expm1(np.multiply.outer(-u, weight))
-    decayed = confidence * (change + 1.0)
+    change = np.multiply.outer(-u, weight)
+    np.expm1(change, out=change)
+    decayed = change + 1.0
+    decayed *= confidence
     change *= confidence
-    mass = (1.0 - confidence) + decayed
+    mass = decayed + (1.0 - confidence)
     logs = np.log1p(change)
     small = change < -0.5
     if small.any():

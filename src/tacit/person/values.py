@@ -107,7 +107,7 @@ def jaro_winkler(held: str, true: str) -> float:
     """
     from rapidfuzz.distance import JaroWinkler
 
-    return max(0.0, (JaroWinkler.similarity(held, true) - 0.8) / 0.2)
+    return max(0.0, 1 - (1 - JaroWinkler.similarity(held, true)) / 0.2)
 
 
 def levenshtein(held: str, true: str) -> float:
