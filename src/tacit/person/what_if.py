@@ -10,10 +10,10 @@ from typing import Protocol
 import numpy as np
 
 from tacit.errors import ArgumentError
-from tacit.person.adversaries import Adversary, Cluster, Clusters, Operator, Resolve, leakage
+from tacit.person.adversaries import Adversary, Cluster, Clusters, Operator, Resolve
 from tacit.person.comparing import Comparer
 from tacit.person.labels import Labels
-from tacit.person.leakage import leakage_of
+from tacit.person.leakage import check_beta, leakage_of
 from tacit.person.merging import merge
 from tacit.person.records import Attribute, Record, Reference
 from tacit.person.resolver import Resolver
@@ -30,6 +30,8 @@ class WhatIf:
         The person; without one there are dips and no leakages.
     adversary : Adversary, function from records to records, or None
     labels : Labels, optional
+    beta : float
+        Recall counts so many times as much as precision.
 
     Notes
     -----
@@ -53,7 +55,10 @@ class WhatIf:
         reference: Reference | None = None,
         adversary: Adversary | Operator | None = None,
         labels: Labels | None = None,
+        *,
+        beta: float = 1.0,
     ) -> None:
+        check_beta(beta)
         given = tuple(records)
         self.reference = reference
         self.labels = known = labels if labels is not None else Labels()
@@ -61,9 +66,9 @@ class WhatIf:
         rules = _rules(who) if isinstance(who, Adversary) else None
         self._hands: _Hands
         if rules is not None and isinstance(who, Adversary):
-            self._hands = _Resolved(given, reference, who, rules, known)
+            self._hands = _Resolved(given, _Meter(reference, known, beta), who, rules, known)
         else:
-            self._hands = _Anew(given, reference, who, known)
+            self._hands = _Anew(given, _Meter(reference, known, beta), who, known)
 
     def __len__(self) -> int:
         return len(self.records)
@@ -152,12 +157,10 @@ class _Hands(Protocol):
 class _Anew:
     """An adversary that must start anew for every question."""
 
-    def __init__(
-        self, given: Sequence[Record], reference: Reference | None, adversary: Adversary | Operator, labels: Labels
-    ) -> None:
+    def __init__(self, given: Sequence[Record], meter: _Meter, adversary: Adversary | Operator, labels: Labels) -> None:
         self.given = list(given)
         self._count = len(self.given)
-        self._reference = reference
+        self._meter = meter
         self._adversary = adversary
         self._labels = labels
 
@@ -176,10 +179,14 @@ class _Anew:
         self.given.pop()
 
     def without(self, gone: frozenset[int]) -> float:
-        assert self._reference is not None
         left = [place for place in range(len(self.given)) if place not in gone]
         records = [self.given[place] for place in left]
-        return leakage(records, self._reference, self._over(left), labels=self._labels)
+        adversary = self._over(left)
+        if isinstance(adversary, Adversary):
+            held: Iterable[Record] = (c.record for c in adversary.holdings(records, self._labels).candidates)
+        else:
+            held = adversary(records)
+        return max((self._meter.of(record) for record in held if self._meter.token(record) > 0), default=0.0)
 
     def dip(self, query: Record) -> Cluster:
         place = len(self.given)
@@ -219,14 +226,14 @@ class _Resolved:
     """An adversary that resolves by rules: a resolver keeps the clusters, only what is touched is measured again."""
 
     def __init__(
-        self, given: Sequence[Record], reference: Reference | None, adversary: Adversary, rules: Rules, labels: Labels
+        self, given: Sequence[Record], meter: _Meter, adversary: Adversary, rules: Rules, labels: Labels
     ) -> None:
         self.given = list(given)
         self._adversary = adversary
         self._rules = rules
         self._labels = labels
         self._steps = _Steps(adversary, rules, labels)
-        self._meter = _Meter(reference, labels)
+        self._meter = meter
         self.expect(self.given)
         prepared = [self._steps.prepared(record) for record in self.given]
         self._final = [self._steps.final(record) for record in self.given]
@@ -412,8 +419,9 @@ class _Steps:
 class _Meter:
     """Leakages against one reference, remembered."""
 
-    def __init__(self, reference: Reference | None, labels: Labels) -> None:
+    def __init__(self, reference: Reference | None, labels: Labels, beta: float) -> None:
         self.ready = reference is not None
+        self._beta = beta
         self._comparer = Comparer(reference, labels) if reference is not None else None
         self._labels = labels
         self._alone: dict[tuple[Attribute, ...], float] = {}
@@ -424,7 +432,7 @@ class _Meter:
         """The leakage of one record."""
         if record.attributes not in self._alone:
             assert self._comparer is not None
-            self._alone[record.attributes] = leakage_of(self._comparer.compare(record))
+            self._alone[record.attributes] = leakage_of(self._comparer.compare(record), beta=self._beta)
         return self._alone[record.attributes]
 
     def merged(self, tokens: Sequence[int], merged: Callable[[], Record]) -> float:
@@ -435,7 +443,7 @@ class _Meter:
         key = tuple(sorted(tokens))
         if key not in self._merged:
             assert self._comparer is not None
-            self._merged[key] = leakage_of(self._comparer.compare(merged()))
+            self._merged[key] = leakage_of(self._comparer.compare(merged()), beta=self._beta)
         return self._merged[key]
 
     def token(self, record: Record) -> int:
