@@ -139,7 +139,7 @@ def _decoys(case: Case, evidence: Evidence, before: float, progress: Progress) -
     """The plan of decoys, if the case speaks of decoys and they would help."""
     if case.decoys is None:
         return []
-    from tacit.workflows.person_decoying import decoy_action
+    from tacit.workflows.person_planning import decoy_action
 
     return decoy_action(case, evidence, before, progress)
 

@@ -92,6 +92,8 @@ class Grouped:
         The cluster of every record, named by its smallest record.
     given : tuple
         For each grouping step of the case what it is for records: rules, the clusters of all records, or pairs.
+    seen : tuple
+        For each grouping step the attributes as it saw them.
     """
 
     evidence: Evidence
@@ -99,6 +101,7 @@ class Grouped:
     held: Attributes
     cluster: IntArray
     given: tuple[Resolve | IntArray | tuple[IntArray, IntArray], ...]
+    seen: tuple[Attributes, ...] = ()
     notes: tuple[str, ...] = ()
     _order: IntArray = field(init=False, repr=False)
     _starts: IntArray = field(init=False, repr=False)
@@ -132,8 +135,8 @@ class Grouped:
         """Records as the sources have them; named by their numbers, which no value is."""
         return fetched(self.evidence, rids)
 
-    def adversary(self, rids: Sequence[int]) -> Adversary:
-        """The adversary for these records in memory, in this order."""
+    def adversary(self, rids: Sequence[int], more: Sequence[int] = ()) -> Adversary:
+        """The adversary for these records in memory, in this order; ``more`` are numbers of records to come."""
         steps: list[PersonStep] = []
         groupings = iter(self.given)
         for step in self.spec.steps:
@@ -144,7 +147,7 @@ class Grouped:
             if isinstance(given, Resolve):
                 steps.append(given)
             elif isinstance(given, tuple):
-                steps.append(Linked(cost=cost, pairs=_pairs_among(given, rids)))
+                steps.append(Linked(cost=cost, pairs=_pairs_among(given, [*rids, *more])))
             else:
                 steps.append(Clusters([None if given[rid] < 0 else int(given[rid]) for rid in rids], cost))
         spec = self.spec
@@ -183,6 +186,7 @@ def grouped(
     """
     held, cluster = evidence.attributes, np.arange(evidence.n_records, dtype=np.int64)
     given: list[Resolve | IntArray | tuple[IntArray, IntArray]] = []
+    seen: list[Attributes] = []
     notes: list[str] = []
     for step in spec.steps:
         if isinstance(step, NormaliseStep | CorrectStep | AugmentStep):
@@ -190,8 +194,9 @@ def grouped(
             held = stepped(held, step, labels)
             continue
         progress(f"{spec.name}: resolving", None)
+        seen.append(held)
         cluster = _regrouped(evidence, spec, step, held, cluster, given, notes, more)
-    return Grouped(evidence, spec, held, cluster, tuple(given), tuple(notes))
+    return Grouped(evidence, spec, held, cluster, tuple(given), tuple(seen), tuple(notes))
 
 
 def _regrouped(
@@ -374,7 +379,7 @@ def winner(hot: Hot) -> Winner:
             greatest = max(greatest, found.recall)
             if best is not None and found.value < best[0].value - SAME:
                 continue
-            named = _renumbered(cluster, rids)
+            named = renumbered(cluster, rids)
             if best is None or _before(found, named, *best):
                 best = found, named
         place = after
@@ -390,7 +395,7 @@ def _before(one: Leakage, its: Cluster, other: Leakage, theirs: Cluster) -> bool
     return (len(its.members), its.members) < (len(theirs.members), theirs.members)
 
 
-def _renumbered(cluster: Cluster, rids: Sequence[int]) -> Cluster:
+def renumbered(cluster: Cluster, rids: Sequence[int]) -> Cluster:
     """A cluster whose members are places in a list of records, with the records' own numbers."""
     links = tuple(replace(link, left=rids[link.left], right=rids[link.right]) for link in cluster.links)
     sources = {fact: tuple(rids[member] for member in members) for fact, members in cluster.sources.items()}

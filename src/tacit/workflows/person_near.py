@@ -1,0 +1,200 @@
+"""Records near a question, in memory: all there are, or those that the answer can depend on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tacit.person.adversaries import Adversary, Resolve
+from tacit.person.records import Record
+from tacit.person.rules import Rules
+from tacit.person.what_if import WhatIf
+from tacit.workflows.person_case_model import AdversarySpec
+from tacit.workflows.person_engine import Grouped, Hot, Known, fetched, grouped
+from tacit.workflows.person_sources import Evidence
+from tacit.workflows.tabulating import Progress, silent
+
+IntArray = NDArray[np.int64]
+
+# Up to so many records all are loaded.
+MOST_WHOLE = 20_000
+# Of more, clusters that hold something of the person are loaded up to so many records, the most promising first.
+MOST_HOT = 50_000
+# And what a record in question could be joined with, up to so many.
+MOST_REACHED = 200_000
+
+
+@dataclass(frozen=True, eq=False)
+class Near:
+    """Records in memory, and the adversaries of the case over them.
+
+    Attributes
+    ----------
+    rids : list of int
+        The records' numbers; a record is called by its number.
+    records : list of Record
+    adversaries : list of Adversary
+    works : list of Grouped
+        What the engine made of all records, adversary by adversary.
+    notes : tuple of str
+        What was left out, if anything.
+    """
+
+    rids: list[int]
+    records: list[Record]
+    adversaries: list[Adversary]
+    works: list[Grouped]
+    known: Known
+    notes: tuple[str, ...]
+
+    def what_if(self, place: int) -> WhatIf:
+        """The records in the hands of one adversary."""
+        return WhatIf(
+            self.records, self.known.reference, self.adversaries[place], self.known.labels, beta=self.known.beta
+        )
+
+    def number(self, place: int) -> int:
+        """The number of the record at a place; of records added later, the numbers after the last of all."""
+        size = len(self.rids)
+        return self.rids[place] if place < size else self.works[0].evidence.n_records + place - size
+
+
+def numbered(records: Iterable[Record], evidence: Evidence) -> list[Record]:
+    """Records that are not out yet, called by the numbers after the last record."""
+    return [
+        Record.trusted(record.attributes, name=str(number), source=record.source)
+        for number, record in enumerate(records, start=evidence.n_records)
+    ]
+
+
+def near(
+    evidence: Evidence,
+    specs: Sequence[AdversarySpec],
+    known: Known,
+    *,
+    more: Sequence[Record] = (),
+    whole: int = MOST_WHOLE,
+    progress: Progress = silent,
+) -> Near:
+    """Load what the answer to a question can depend on.
+
+    Parameters
+    ----------
+    evidence : Evidence
+    specs : sequence of AdversarySpec
+    known : Known
+    more : sequence of Record
+        Records that may be added, called by ``numbered``.
+    whole : int
+        Up to so many records all are loaded.
+
+    Guarantees
+    ----------
+    Under every adversary whole clusters are loaded: all that hold something of the person, and all that any of ``more``
+    could be joined with, directly or through one another. A cluster that is not loaded holds nothing of the person and
+    stays as it is, whichever of ``more`` are added and whatever is removed. If there are too many, ``notes`` says so.
+    """
+    works = [grouped(evidence, spec, known.labels, more=more, progress=progress) for spec in specs]
+    notes = [note for work in works for note in work.notes]
+    progress("loading records", None)
+    if evidence.n_records <= whole:
+        rids = list(range(evidence.n_records))
+    else:
+        found: set[int] = set()
+        for work in works:
+            found |= _hot(work, known, notes)
+            found |= _reached(work, more, known, notes)
+        rids = sorted(_closed(works, found))
+    adversaries = [work.adversary(rids, more=[int(record.name) for record in more]) for work in works]
+    return Near(rids, fetched(evidence, rids), adversaries, works, known, tuple(dict.fromkeys(notes)))
+
+
+def _hot(work: Grouped, known: Known, notes: list[str]) -> set[int]:
+    hot = Hot(work, known)
+    total = np.cumsum(work.sizes(hot.clusters)) if len(hot) else np.zeros(0)
+    count = int(np.searchsorted(total, MOST_HOT, side="right"))
+    if count < len(hot):
+        notes.append(
+            f"adversary '{work.spec.name}': more than {MOST_HOT:,} records hold something of the person; those that "
+            f"can leak {hot.ceiling(count):.3f} at most were not looked at"
+        )
+    return set(work.members(hot.clusters[:count].tolist()))
+
+
+def _reached(work: Grouped, more: Sequence[Record], known: Known, notes: list[str]) -> set[int]:
+    """The records of all clusters that some of the records in question could be joined with."""
+    clusters: set[int] = set()
+    for given, seen in zip(work.given, work.seen, strict=True):
+        if isinstance(given, tuple):
+            # A model scored the records in question along with the others.
+            size = work.evidence.n_records
+            for one, other in (given, given[::-1]):
+                clusters.update(work.cluster[other[(one >= size) & (other < size)]].tolist())
+        elif isinstance(given, Resolve) and more:
+            prepared = work.adversary(()).prepared(more, known.labels)
+            clusters |= _rule_reach(work, given.rules, seen, prepared)
+    rids = work.members(sorted(clusters))
+    if len(rids) > MOST_REACHED:
+        notes.append(
+            f"adversary '{work.spec.name}': more than {MOST_REACHED:,} records could be joined with those in question; "
+            "the others were left alone"
+        )
+        rids = rids[:MOST_REACHED]
+    return set(rids)
+
+
+def _rule_reach(work: Grouped, rules: Rules, seen: object, more: Sequence[Record]) -> set[int]:
+    """Clusters that share a value of every label of a rule with the pool: the records in question and clusters reached.
+
+    A merged record holds some of the pool's values, so that nothing outside can match it.
+    """
+    import pyarrow as pa
+
+    from tacit.tables.linking import Attributes
+
+    assert isinstance(seen, Attributes)
+    store = seen.store
+    places = store.load(pa.table({"rid": np.arange(len(work.cluster)), "cid": work.cluster}))
+    listed = ", ".join(store.text(label) for label in rules.labels) or "''"
+    counts = f"a.confidence > 0 AND a.confidence >= CAST({rules.min_confidence!r} AS DOUBLE) AND a.label IN ({listed})"
+    pool = {(label, value) for record in more for label, values in rules.values(record).items() for value in values}
+    reached: set[int] = set()
+    while pool:
+        table = {"label": [label for label, _ in pool], "value": [value for _, value in pool]}
+        held = store.load(pa.table({name: pa.array(one, pa.string()) for name, one in table.items()}))
+        found = store.ask(
+            f"SELECT c.cid, list(DISTINCT a.label) AS labels FROM {seen.name} a JOIN {held} p ON p.label = a.label AND "
+            f"p.value = a.value JOIN {places} c ON c.rid = a.rid WHERE {counts} GROUP BY c.cid"
+        )
+        store.drop(held)
+        new = {
+            cid
+            for cid, labels in zip(found.column("cid").to_pylist(), found.column("labels").to_pylist(), strict=True)
+            if cid not in reached and any(set(labels).issuperset(rule) for rule in rules.alternatives)
+        }
+        reached |= new
+        if not new or len(reached) > MOST_REACHED:
+            break
+        some = store.load(pa.table({"cid": pa.array(sorted(new), pa.int64())}))
+        facts = store.ask(
+            f"SELECT DISTINCT a.label, a.value FROM {seen.name} a JOIN {places} c ON c.rid = a.rid JOIN {some} s "
+            f"ON s.cid = c.cid WHERE {counts}"
+        )
+        store.drop(some)
+        pool |= set(zip(facts.column("label").to_pylist(), facts.column("value").to_pylist(), strict=True))
+    store.drop(places)
+    return reached
+
+
+def _closed(works: Sequence[Grouped], rids: set[int]) -> set[int]:
+    """The records with all that any adversary has in a cluster with one of them."""
+    while True:
+        size = len(rids)
+        for work in works:
+            some = np.fromiter(rids, np.int64)
+            rids = rids | set(work.members(np.unique(work.cluster[some]).tolist()))
+        if len(rids) == size:
+            return rids
