@@ -46,7 +46,10 @@ RUNGS = (
         "detective", "normalises; corrects towns; adds the zip of an address; resolves by four rules", "consensus",
         0.834, 0.881, 0.792, 0.81, 400.0, 1.74, 61_528, 52_377, 7,
     ),
-    Rung("all clusters", "takes clusters from clusters.parquet", "vote", 0.796, 0.84, 0.756, 0.81, 1_250.0, 0.94, 61_528, 51_900, 9),
+    Rung(
+        "all clusters", "takes clusters from clusters.parquet", "vote",
+        0.796, 0.84, 0.756, 0.81, 1_250.0, 0.94, 61_528, 51_900, 9,
+    ),
 )  # fmt: skip
 
 HELD = (
@@ -92,10 +95,10 @@ SHARES = (
 )
 
 ACTIONS = (
-    Action("remove", "shop", 0.834, 0.512, 5.0, 0.5, "It alone has the card, which weighs most."),
-    Action("change", "e-mail", 0.834, 0.688, None, None, "Three sources are joined by it."),
-    Action("decoy", "2 records at the broker", 0.834, 0.771, 4.0, None, "False phones enter the merged record."),
-    Action("remove", "broker", 0.834, 0.861, 12.0, 0.48, "Not now: what is wrong in it hides what is right."),
+    Action("remove", "have 'shop' remove its records", 0.834, 0.512, 5.0, 0.5, "it alone has the card"),
+    Action("change", "use another e-mail in each place instead of a•••", 0.834, 0.688, None, None, "it joins three"),
+    Action("decoy", "plant 2 decoys", 0.834, 0.771, 4.0, None, "false phones enter the merged record"),
+    Action("remove", "have 'broker' remove its records", 0.834, 0.861, 12.0, 0.48, "what is wrong in it misleads"),
 )
 
 
@@ -147,7 +150,8 @@ def release_result() -> PersonReleaseResult:
                 "joins", {"new shop": "alias", "newsletter": "throw-away e-mail"}, 0.701, 0.689, 0.802, 6, "exact"
             ),
             ReleasePlan(
-                "detective", {"new shop": "alias", "newsletter": "throw-away e-mail"}, 0.834, 0.831, 0.889, 6, "heuristic"
+                "detective", {"new shop": "alias", "newsletter": "throw-away e-mail"},
+                0.834, 0.831, 0.889, 6, "heuristic",
             ),
         ),
         limit=0.9,

@@ -100,14 +100,14 @@ def _answer(run: Callable[..., Any], case: Path, words: dict[str, Any]) -> int:
     """One workflow call, the page, the answer, and 1 if the leakage is above the limit."""
     from tacit import report
     from tacit.cli.showing import show, watched
+    from tacit.workflows.person_asking import asked_case
 
     page, format_, quiet = words.pop("page"), words.pop("format_"), words.pop("quiet")
     if page is not None and page.suffix.lower() not in (".html", ".htm"):
         raise click.BadParameter(f"'{page}' does not end in .html", param_hint="--report")
-    if "adversaries" in words:
-        words["adversaries"] = words["adversaries"] or None
+    narrowed = {name: words.pop(name, ()) for name in ("adversaries", "queries", "records")}
     with watched(quiet=quiet) as progress:
-        result = run(case, progress=progress, **words)
+        result = run(asked_case(case, **narrowed), progress=progress, **words)
     if page is not None:
         report.write_report(result, page)
     show(result, format_=format_, bits=False)

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from markupsafe import Markup
 
@@ -81,8 +82,10 @@ def merge_graph(finding: Finding, sources: Sequence[str], *, width: float) -> Ma
     known = [join for join in finding.joins if join.left in rows and join.right in rows]
     drawn = wires(known)
     lanes = _lanes(drawn, rows)
-    room = 150.0 if width > 500 else 96.0
-    step = min(52.0, (width - gutter - room - 16) / (max(lanes, default=0) + 1))
+    # Where there is room, lanes are as far apart as the labels are long, so that no wire runs through one.
+    longest = max((svg.text_width(", ".join(wire.labels)) for wire in drawn), default=0.0) + 18
+    room = min(longest, 150.0 if width > 500 else 96.0)
+    step = min(longest, (width - gutter - room - 16) / max(1, max(lanes, default=0)))
     parts: list[object] = [boxes]
     places = [gutter + 14 + step * lane for lane in lanes]
     ends = _ends(drawn, places, rows)
@@ -171,7 +174,7 @@ def _wire_labels(
         end = x + svg.text_width(shown)
         middle = (heights[0] + heights[-1]) / 2
         free = sorted(
-            (y for y in _between(heights[0], heights[-1]) if not _clashes(x, end, y, taken)),
+            (y for y in _between(heights[0], heights[-1], rows) if not _clashes(x, end, y, taken)),
             key=lambda y: abs(y - middle),
         )
         y = free[0] if free else middle
@@ -181,10 +184,10 @@ def _wire_labels(
     return parts
 
 
-def _between(low: float, high: float) -> list[float]:
-    steps = max(1, round((high - low) / (_ROW / 2)))
-    inner = [low + (high - low) * (k + 0.5) / steps for k in range(steps)]
-    return inner or [low]
+def _between(low: float, high: float, rows: Mapping[str, float]) -> list[float]:
+    """Heights between the rows, where no wire leaves a record; at least one."""
+    inside = sorted(y for y in rows.values() if low <= y <= high)
+    return [(one + other) / 2 for one, other in pairwise(inside)] or [low]
 
 
 def _clashes(start: float, end: float, y: float, taken: Sequence[tuple[float, float, float]]) -> bool:

@@ -13,7 +13,7 @@ from tacit.report import person_charts, person_words
 from tacit.report.numbers import part, setting, share, signed_part
 from tacit.report.person_charts import Change, Signed, Trio
 from tacit.report.person_graph import MOST_DRAWN, merge_graph
-from tacit.report.words import listed
+from tacit.report.words import listed, printable
 from tacit.workflows.person_results import (
     Dipped,
     Finding,
@@ -52,9 +52,16 @@ def page_of(result: Result, both: Both) -> dict[str, Any]:
         "reading": person_words.DEFINITIONS,
         "person": person_words,
         "part": part,
+        "sentence": sentence,
         "signed_part": signed_part,
     }
     return shared | _page(result, both)
+
+
+def sentence(words: str) -> str:
+    """Words of a workflow with a capital letter and no full stop."""
+    shown = printable(words).rstrip(". ")
+    return shown[:1].upper() + shown[1:]
 
 
 @singledispatch

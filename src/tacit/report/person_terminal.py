@@ -17,7 +17,6 @@ from tacit.report.person_words import (
     MEANINGS,
     NOT_FOR_AUTHORITIES,
     STATES,
-    action_name,
     chosen_words,
     limit_words,
     plan_words,
@@ -172,7 +171,7 @@ def _actions(actions: Sequence[Action], adversary: str) -> Parts:
     table = terminal.table(">", "Action", ">Before", ">After", ">Cost", ">Success", "Why")
     for rank, action in enumerate(actions[:_ACTIONS_SHOWN], start=1):
         table.add_row(
-            f"{rank}.", Text(action_name(action), style="bold"), part(action.before), part(action.after),
+            f"{rank}.", Text(shorten(action.what, 80), style="bold"), part(action.before), part(action.after),
             setting(action.cost), share(action.success), Text(printable(action.why)),
         )  # fmt: skip
     yield table

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from tacit.report.numbers import count, setting
-from tacit.report.words import printable, shorten
-from tacit.workflows.person_results import Action, ReleasePlan, State
+from tacit.report.words import printable
+from tacit.workflows.person_results import ReleasePlan, State
 
 # A symbol beside the word, so that colour is never the only sign.
 STATES: dict[State, tuple[str, str]] = {
@@ -73,12 +73,6 @@ NOT_FOR_AUTHORITIES = (
     "Decoys are false data, planned because you asked. They are not for banks, insurers or authorities: giving those "
     "false data can be an offence, and no plan here is meant for it."
 )
-_ACTIONS = {"remove": "remove", "change": "change", "decoy": "plant decoys:", "release": "release:"}
-
-
-def action_name(action: Action) -> str:
-    """An action in short: "remove broker"."""
-    return f"{_ACTIONS[action.kind]} {shorten(action.what, 60)}"
 
 
 def values_words(shown: bool) -> str:
