@@ -20,7 +20,7 @@ from tacit.person.what_if import WhatIf
 MOST_PLANS = 5_000
 # When not all plans are tried: which requests succeed is counted case by case for so many uncertain ones; of more, as
 # many cases are taken, evenly spread.
-MOST_UNCERTAIN = 8
+MOST_UNCERTAIN = 7
 _SAME = 1e-12
 
 # A plan, an outcome: the holders asked, those that did remove.
@@ -163,8 +163,8 @@ def plan_removals(
     -----
     All plans are tried while there are at most 5,000 of them (all of twelve holders, three of thirty). Beyond, requests
     are added by reduction per cost and by reduction alone, from nothing and from the best pair (two holders of the same
-    facts are worth nothing one by one), and the best plan met on the way is kept. There, with more than eight uncertain
-    requests, the expectation is taken over 256 points of Sobol's sequence in place of all cases: an approximation,
+    facts are worth nothing one by one), and the best plan met on the way is kept. There, with more than seven uncertain
+    requests, the expectation is taken over 128 points of Sobol's sequence in place of all cases: an approximation,
     with no chance in it.
     """
     if budget is not None and not budget >= 0:
