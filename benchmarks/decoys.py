@@ -3,8 +3,7 @@
     .venv/bin/python benchmarks/decoys.py
 
 Quality: 150 random instances of 6 clusters in each of three kinds, against the search of every grouping. Scale: one
-person's records among those of 1,000 to 100,000 strangers; from resolved clusters to the chosen groups, and the whole
-of ``plan_decoys`` (resolve, plan, make the records, resolve and measure again).
+person's records among those of 1,000 to 100,000 strangers, from records to a plan that was measured.
 """
 
 from __future__ import annotations
@@ -16,8 +15,14 @@ from time import perf_counter
 import numpy as np
 from numpy.typing import NDArray
 
+from tacit.person.adversaries import Adversary, Resolve
+from tacit.person.decoy_records import Create, FalseValues
 from tacit.person.decoy_search import Adds, Board, Found, Lane, by_partition, exact, greedy
+from tacit.person.decoys import Planner, plan_decoys
+from tacit.person.labels import Labels
 from tacit.person.quadrature import nodes as quadrature
+from tacit.person.records import Record, Reference
+from tacit.person.rules import Rules
 
 Vector = NDArray[np.float64]
 Held = dict[tuple[str, str], float]
@@ -92,12 +97,86 @@ def random_instance(
     return Instance(tuple(clusters), weights, costs, budget, lane())
 
 
-def gaps(kind: dict[str, bool], instances: int, random_state: int = 7) -> dict[str, Vector]:
-    """By how much, relative to the best, the worst leakage that each search leaves exceeds the best."""
-    rng = np.random.default_rng(random_state)
-    found: dict[str, list[float]] = {"greedy": [], "partition": [], "the better": []}
-    for _ in range(instances):
-        board = random_instance(rng, **kind).board()
-        budget = 0.0
-        del board, budget
-    return {name: np.array(values) for name, values in found.items()}
+def quality(instances: int, random_state: int = 7) -> None:
+    """How far the fast searches are from the best plan."""
+    print(f"{instances} random instances of 6 clusters a row; gap: worst leakage left, relative to the best plan's")
+    print(f"{'':<14}{'search':<12}{'best found':>11}{'mean gap':>10}{'max gap':>9}{'ms':>8}{'ms exact':>10}")
+    for name, kind in (("confidence 1", {"certain": True}), ("confidences", {}), ("shared facts", {"shared": True})):
+        rng = np.random.default_rng(random_state)
+        gaps: dict[str, list[float]] = {"greedy": [], "partition": [], "the better": []}
+        seconds = {"exact": 0.0, "greedy": 0.0, "partition": 0.0}
+        for _ in range(instances):
+            instance = random_instance(rng, **kind)
+            found: dict[str, Found] = {}
+            for way, search in (("exact", exact), ("greedy", greedy), ("partition", by_partition)):
+                board = instance.board()
+                start = perf_counter()
+                found[way] = search(board, instance.budget)
+                seconds[way] += perf_counter() - start
+            best = found["exact"].worst
+            for way in ("greedy", "partition"):
+                gaps[way].append(found[way].worst / best - 1 if best > 0 else 0.0)
+            gaps["the better"].append(min(gaps["greedy"][-1], gaps["partition"][-1]))
+        for way, values in gaps.items():
+            took = seconds[way] if way in seconds else seconds["greedy"] + seconds["partition"]
+            print(
+                f"{name:<14}{way:<12}{np.mean(np.array(values) < 1e-9):>11.0%}{np.mean(values):>10.2%}"
+                f"{max(values):>9.1%}{took / instances * 1e3:>8.1f}{seconds['exact'] / instances * 1e3:>10.1f}"
+            )
+
+
+def strangers(rng: np.random.Generator, size: int) -> list[Record]:
+    """Three records of the person and one of each of so many strangers, with confidences."""
+    records = [
+        Record([("name", "true"), ("card", "true"), ("address", "1", 0.5)]),
+        Record([("name", "true"), ("phone", "true", 0.8)]),
+        Record([("email", "true"), ("zip", "true")]),
+    ]
+    for number in range(size):
+        held = rng.choice(LABELS, size=int(rng.integers(1, 6)), replace=False)
+        records.append(Record([(str(label), f"of {number}", float(rng.random())) for label in held]))
+    return records
+
+
+def scale(sizes: list[int], budget: float = 30.0, random_state: int = 1) -> None:
+    """How long each part takes, and what the decoys leave."""
+    labels = Labels.weighted({"card": 3.0, "phone": 2.0, "email": 2.0})
+    reference = Reference([(label, "true") for label in LABELS])
+    joins = Adversary("joins", [Resolve(Rules([["name", "card"], ["name", "phone"], ["email"]]))])
+    print(
+        f"\nbudget {budget:g}; seconds to resolve and measure the clusters, to plan (search and make the records), and"
+    )
+    print("for all of plan_decoys, which resolves once more to measure what the decoys do")
+    print(f"{'clusters':>9}{'resolve':>9}{'plan':>7}{'all':>8}{'before':>9}{'predicted':>11}{'after':>8}  method")
+    for size in sizes:
+        records = strangers(np.random.default_rng(random_state), size)
+        create = Create(joins.steps[0].rules, frozenset(LABELS), lambda _: 1.0, reference, labels)
+        false = FalseValues.gathered(
+            records, reference, labels, allowed=LABELS, bogus=None, cost=lambda _: 1.0, confidence=1.0, budget=budget
+        )
+        start = perf_counter()
+        planner = Planner(records, joins, create, false)
+        resolved = perf_counter()
+        proposal = next(planner.proposals(budget, "auto"))
+        planned = perf_counter()
+        plan = plan_decoys(records, reference, [joins], labels, budget=budget, allowed=LABELS)
+        done = perf_counter()
+        assert proposal.predicted == plan.predicted["joins"]
+        print(
+            f"{len(planner.clusters):>9,}{resolved - start:>9.2f}{planned - resolved:>7.2f}{done - planned:>8.2f}"
+            f"{plan.before['joins']:>9.4f}{plan.predicted['joins']:>11.4f}{plan.after['joins']:>8.4f}  {plan.method}"
+        )
+
+
+def main() -> None:
+    """Both tables."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--instances", type=int, default=150, help="random instances of each kind (default 150)")
+    parser.add_argument("--largest", type=int, default=100_000, help="most strangers (default 100,000)")
+    options = parser.parse_args()
+    quality(options.instances)
+    scale([size for size in (1_000, 10_000, 100_000) if size <= options.largest])
+
+
+if __name__ == "__main__":
+    main()

@@ -157,6 +157,9 @@ def plan_decoys(
 
     Notes
     -----
+    The searches reckon with union merging. For an adversary that merges otherwise ``predicted`` is worked out by its
+    own policy, and what is measured decides.
+
     A link to a cluster that holds nothing of the person repeats values that may be somebody else's. Allow only labels
     for which that harms nobody.
     """
@@ -181,7 +184,7 @@ def plan_decoys(
         if resolve is None:
             continue
         create = Create(resolve.rules, frozenset(allowed), price, reference, known)
-        for proposal in _Planner(records, adversary, create, false).proposals(budget, method):
+        for proposal in Planner(records, adversary, create, false).proposals(budget, method):
             after = {name: held.with_records(d.record for d in proposal.decoys) for name, held in hands.items()}
             plans.append(_judged(proposal, adversary, adversaries, before, after, budget))
             # The next best search is asked only if this one's decoys matched what they should not have.
@@ -242,7 +245,7 @@ def _resolving(adversary: Adversary) -> Resolve | None:
     return steps[0] if len(steps) == 1 and isinstance(steps[0], Resolve) else None
 
 
-class _Proposal(NamedTuple):
+class Proposal(NamedTuple):
     """What a search found, as records, and what it expects of them."""
 
     decoys: tuple[Decoy, ...]
@@ -251,7 +254,7 @@ class _Proposal(NamedTuple):
     method: str
 
 
-class _Planner:
+class Planner:
     """Plans against one adversary."""
 
     def __init__(self, records: Sequence[Record], adversary: Adversary, create: Create, false: FalseValues) -> None:
@@ -269,7 +272,7 @@ class _Planner:
         merged = [cluster.record for cluster in self.clusters]
         self.leakages: FloatArray = record_leakages(merged, create.reference, self.labels)
 
-    def proposals(self, budget: float, method: Method) -> Iterator[_Proposal]:
+    def proposals(self, budget: float, method: Method) -> Iterator[Proposal]:
         """Decoys a search finds, made, best first."""
         chosen, board = self._board(budget)
         if method == "exact" and len(board) > MOST_FOR_EXACT:
@@ -284,7 +287,7 @@ class _Planner:
                 self._decoy(at, clusters, group.adds, used)
                 for at, (group, clusters) in enumerate(zip(found.groups, groups, strict=True), start=1)
             )
-            yield _Proposal(decoys, self._predicted(groups, decoys), found, name)
+            yield Proposal(decoys, self._predicted(groups, decoys), found, name)
 
     def _wholes(self, cluster: Cluster) -> tuple[Facts, ...]:
         """What a record must share its values with to join the cluster."""
@@ -401,7 +404,7 @@ def _transform(found: Comparison, u: FloatArray) -> tuple[FloatArray, FloatArray
 
 
 def _judged(
-    proposal: _Proposal,
+    proposal: Proposal,
     planned: Adversary,
     adversaries: Sequence[Adversary],
     before: Mapping[str, float],
