@@ -369,7 +369,7 @@ def test_features_have_confidences_too(tmp_path: Path) -> None:
             "features": True,
             "confidence": {"column": "score", "source": 0.5},
             "column_confidence": {"phone": 0.5},
-        },  # fmt: skip
+        },
     )
     assert held(found) == [{("name", "A"): 0.25, ("phone", "7"): 0.125}, {("name", "B"): 0.5}, {}]
     assert any("1 row has no 'score'" in note for note in found.notes)

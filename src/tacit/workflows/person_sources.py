@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 from bisect import bisect_right
-from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -118,6 +117,15 @@ class _Opened:
     rows: Any
 
 
+@dataclass(frozen=True)
+class _Cell:
+    """A column that becomes attributes: its label, the SQL of its text or texts, and whether it holds lists."""
+
+    label: str
+    sql: str
+    several: bool
+
+
 def read_sources(case: Case, *, progress: Progress = silent) -> Evidence:
     """Read all sources of a case.
 
@@ -213,20 +221,22 @@ def _opened(source: Source, case: Case) -> _Opened:
 def _open_table(source: Source) -> _Opened:
     from tacit.tables.duckdb_engine import answered
     from tacit.tables.sources import open_table
-    from tacit.workflows.person_sources_cells import cell_texts, picked, texts
+    from tacit.workflows.person_sources_cells import any_text, picked, texts
 
     table = open_table(source.path)
     columns = labelled(source, table.names)
     beside = [name for name in (source.identifier, source.confidence_column) if name is not None]
     table.require([*source.columns.keys() - {"*"}, *beside])
     relation = picked(table, [name for name, _ in columns])
-    values = texts(table, [name for name, _ in columns], relation, cell_texts)
+    found = texts(table, [name for name, _ in columns], relation, any_text)
+    several = [str(kind).endswith("]") for kind in relation.types]
+    cells = [_Cell(*parts) for parts in zip((label for _, label in columns), found, several, strict=False)]
     with table.reading():
         records, notes = answered(lambda: _checked(table, source))
         names = answered(lambda: _names(table, source.identifier))
 
     def rows(first: int) -> Iterator[pa.RecordBatch]:
-        made = _long(table, source, [label for _, label in columns], values, first)
+        made = _long(table, source, cells, first)
         with table.reading():
             for batch in made.to_arrow_reader(BATCH) if made is not None else ():
                 yield batch.cast(schema()) if batch.schema != schema() else batch
@@ -279,36 +289,50 @@ def _names(table: Table, identifier: str | None) -> pa.Array | None:
 
     relation = picked(table, [identifier])
     (name,) = texts(table, [identifier], relation, cell_text)
-    # A name that two rows have is told apart by the row.
-    found = relation.query(
-        "t",
-        f'WITH n AS (SELECT {name} AS name, "{ROW}" AS row FROM t) SELECT CASE WHEN count(*) OVER (PARTITION BY name) '
-        "> 1 THEN name || ' (row ' || (row + 1) || ')' ELSE name END AS name FROM n ORDER BY row",
-    ).to_arrow_table()
-    return found.column("name").combine_chunks()
+    found = relation.query("t", f'SELECT {name} AS name FROM t ORDER BY "{ROW}"').to_arrow_table()
+    return _distinct(found.column("name").combine_chunks())
 
 
-def _long(
-    table: Table, source: Source, labels: list[str], values: list[str], first: int
-) -> duckdb.DuckDBPyRelation | None:
-    """The attributes of a table in one scan: every row becomes a list of them, and the lists are laid end to end."""
+def _distinct(names: pa.Array) -> pa.Array:
+    """Names of records, those that several have told apart by the row."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if pc.count_distinct(names).as_py() == len(names) - names.null_count:
+        return names
+    counts = pc.value_counts(names)
+    twice = counts.field("values").filter(pc.greater(counts.field("counts"), 1))
+    rows = pa.array(range(1, len(names) + 1)).cast(pa.string())
+    told = pc.binary_join_element_wise(names, " (row ", rows, ")", "")
+    return pc.if_else(pc.is_in(names, twice), told, names)
+
+
+def _long(table: Table, source: Source, cells: list[_Cell], first: int) -> duckdb.DuckDBPyRelation | None:
+    """The attributes of a table: every row becomes two lists, of labels and values, and they are laid end to end.
+
+    Cells with lists are looked at one column after the other.
+    """
     from tacit.tables.duckdb_engine import text
 
-    if not labels:
+    if not cells:
         return None
-    columns = [name for name, _ in labelled(source, table.names)]
-    relation = _with_share(table, columns, source.confidence_column)
-    share = f"coalesce(try_cast({_SHARE} AS DOUBLE), 1.0)"
+    relation = _with_share(table, [name for name, _ in labelled(source, table.names)], source.confidence_column)
+    row = f'"{ROW}" + {first} AS rid, coalesce(try_cast({_SHARE} AS DOUBLE), 1.0) AS f'
     parts = []
-    for label, found in zip(labels, values, strict=True):
-        own = source.confidence * source.label_confidence.get(label, 1.0)
-        parts.append(f"{{'label': {text(label)}, 'share': CAST({own!r} AS DOUBLE), 'found': {found}}}")
+    single = [cell for cell in cells if not cell.several]
+    if single:
+        labels, values = (", ".join(each) for each in ((text(c.label) for c in single), (c.sql for c in single)))
+        parts.append(f"SELECT {row}, unnest([{labels}]) AS label, unnest([{values}]) AS value FROM t")
+    for cell in cells:
+        if cell.several:
+            parts.append(f"SELECT {row}, {text(cell.label)} AS label, unnest({cell.sql}) AS value FROM t")
+    shares = {cell.label: source.confidence * source.label_confidence.get(cell.label, 1.0) for cell in cells}
+    chosen = " ".join(f"WHEN {text(label)} THEN {share!r}" for label, share in shares.items())
+    share = f"CAST(CASE label {chosen} END AS DOUBLE)"
     return relation.query(
         "t",
-        f'WITH lists AS (SELECT "{ROW}" + {first} AS rid, {share} AS f, unnest([{", ".join(parts)}]) AS a FROM t), '
-        "long AS (SELECT rid, a.label AS label, unnest(a.found) AS value, f * a.share AS confidence FROM lists) "
-        "SELECT CAST(rid AS BIGINT) AS rid, label, value, confidence FROM long "
-        "WHERE value IS NOT NULL AND confidence > 0",
+        f"WITH long AS ({' UNION ALL '.join(parts)}) SELECT CAST(rid AS BIGINT) AS rid, label, value, "
+        f"f * {share} AS confidence FROM long WHERE value IS NOT NULL AND f * {share} > 0",
     )
 
 
@@ -335,6 +359,8 @@ def _packed(found: list[tuple[int, list[tuple[str, str]], float]], source: Sourc
 
 
 def _open_features(source: Source) -> _Opened:
+    import pyarrow as pa
+
     from tacit.workflows.person_sources_features import read_features
 
     found: list[tuple[int, list[tuple[str, str]], float]] = []
@@ -351,19 +377,12 @@ def _open_features(source: Source) -> _Opened:
         notes.append(f"source '{source.name}': feature attributes without a label: {', '.join(sorted(unknown))}")
     if unsure:
         notes.append(_unsure(source, unsure))
-    return _Opened(len(found), _distinct(names), tuple(notes), _packed(found, source))
-
-
-def _distinct(names: list[str]) -> pa.Array:
-    """Names of records, those that several have told apart by the row."""
-    import pyarrow as pa
-
-    times = Counter(names)
-    told = [f"{name} (row {row})" if times[name] > 1 else name for row, name in enumerate(names, start=1)]
-    return pa.array(told, pa.string())
+    return _Opened(len(found), _distinct(pa.array(names, pa.string())), tuple(notes), _packed(found, source))
 
 
 def _open_breaches(source: Source, case: Case) -> _Opened:
+    import pyarrow as pa
+
     from tacit.workflows.person_sources_breaches import read_breaches
 
     breaches = read_breaches(source, case.reference)
@@ -372,4 +391,4 @@ def _open_breaches(source: Source, case: Case) -> _Opened:
         facts = [(label, value) for label in labels for value in case.reference.values(label)]
         found.append((place, facts, confidence))
     names = [name for name, _, _ in breaches.records]
-    return _Opened(len(found), _distinct(names), breaches.notes, _packed(found, source))
+    return _Opened(len(found), _distinct(pa.array(names, pa.string())), breaches.notes, _packed(found, source))
