@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import argparse
 from dataclasses import dataclass
-from time import perf_counter
+from time import process_time
 
 import numpy as np
 from numpy.typing import NDArray
@@ -110,9 +110,9 @@ def quality(instances: int, random_state: int = 7) -> None:
             found: dict[str, Found] = {}
             for way, search in (("exact", exact), ("greedy", greedy), ("partition", by_partition)):
                 board = instance.board()
-                start = perf_counter()
+                start = process_time()
                 found[way] = search(board, instance.budget)
-                seconds[way] += perf_counter() - start
+                seconds[way] += process_time() - start
             best = found["exact"].worst
             for way in ("greedy", "partition"):
                 gaps[way].append(found[way].worst / best - 1 if best > 0 else 0.0)
@@ -143,10 +143,8 @@ def scale(sizes: list[int], budget: float = 30.0, random_state: int = 1) -> None
     labels = Labels.weighted({"card": 3.0, "phone": 2.0, "email": 2.0})
     reference = Reference([(label, "true") for label in LABELS])
     joins = Adversary("joins", [Resolve(Rules([["name", "card"], ["name", "phone"], ["email"]]))])
-    print(
-        f"\nbudget {budget:g}; seconds to resolve and measure the clusters, to plan (search and make the records), and"
-    )
-    print("for all of plan_decoys, which resolves once more to measure what the decoys do")
+    print(f"\nbudget {budget:g}; processor seconds to resolve and measure the clusters, to plan (search, make records)")
+    print("and for all of plan_decoys, which resolves once more to measure what the decoys do")
     print(f"{'clusters':>9}{'resolve':>9}{'plan':>7}{'all':>8}{'before':>9}{'predicted':>11}{'after':>8}  method")
     for size in sizes:
         records = strangers(np.random.default_rng(random_state), size)
@@ -154,16 +152,16 @@ def scale(sizes: list[int], budget: float = 30.0, random_state: int = 1) -> None
         false = FalseValues.gathered(
             records, reference, labels, allowed=LABELS, bogus=None, cost=lambda _: 1.0, confidence=1.0, budget=budget
         )
-        start = perf_counter()
+        start = process_time()
         planner = Planner(records, joins, create, false)
-        resolved = perf_counter()
+        resolved = process_time()
         proposal = next(planner.proposals(budget, "auto"))
-        planned = perf_counter()
+        planned = process_time()
         plan = plan_decoys(records, reference, [joins], labels, budget=budget, allowed=LABELS)
-        done = perf_counter()
+        done = process_time()
         assert proposal.predicted == plan.predicted["joins"]
         print(
-            f"{len(planner.clusters):>9,}{resolved - start:>9.2f}{planned - resolved:>7.2f}{done - planned:>8.2f}"
+            f"{len(planner.members):>9,}{resolved - start:>9.2f}{planned - resolved:>7.2f}{done - planned:>8.2f}"
             f"{plan.before['joins']:>9.4f}{plan.predicted['joins']:>11.4f}{plan.after['joins']:>8.4f}  {plan.method}"
         )
 

@@ -276,7 +276,7 @@ def test_the_leakage_is_what_resolving_all_records_anew_gives_and_surprises_are_
     parts = Adversary("parts", [Resolve(RULES, closure="components")])
     ladder = (NOBODY, JOINS, keeps, parts)
     surprised = 0
-    for _ in range(40):
+    for _ in range(15):
         records = _people(rng, 12, disjoint=False)
         plan = _plan(records, *ladder)
         for adversary in ladder:
@@ -412,6 +412,20 @@ def test_an_adversary_that_keeps_base_records_is_not_fooled() -> None:
     assert plan.after == plan.before
     assert not plan.recommended
     assert any("keeps the base records" in reason for reason in plan.reasons)
+    # What the records tell only together can still be spoiled, down to what one of them tells alone.
+    apart = [Record([("email", "e"), ("name", "true")]), Record([("email", "e"), ("card", "true")])]
+    plan = _plan(apart, keeps, budget=9.0)
+    assert plan.recommended
+    assert plan.after["keeps"] == pytest.approx(leakage(apart, TRUTH, labels=LABELS))
+
+
+@pytest.mark.parametrize("beta", [0.5, 2.0])
+def test_other_weights_of_recall_are_predicted_and_measured_too(beta: float) -> None:
+    plan = _plan(_figure_2(), budget=4.0, beta=beta)
+    everything = [*_figure_2(), *plan.records]
+    worst = max(record_leakage(c.record, TRUTH, labels=LABELS, beta=beta) for c in JOINS.holdings(everything).clusters)
+    assert plan.after["joins"] == pytest.approx(plan.predicted["joins"]) == pytest.approx(worst)
+    assert plan.recommended
 
 
 def test_a_plan_that_raises_the_leakage_elsewhere_is_not_recommended() -> None:
@@ -525,6 +539,7 @@ def test_nothing_can_be_planned_without_an_adversary_that_resolves_by_rules() ->
         ({"costs": {"name": 0.0}}, "the cost of 'name' is 0"),
         ({"confidence": 0.0}, "the confidence of false values is 0"),
         ({"method": "clever"}, "no method 'clever'"),
+        ({"beta": 0.0}, "beta is 0"),
         ({"bogus": {"card": ["1"]}, "allowed": ["zip"]}, "'card', which may not carry any"),
         ({"bogus": {"card": "1"}}, "the false values of 'card' are one text"),
         ({"bogus": {"card": ["1", "true"]}}, "false value 2 of 'card' is true of the person"),

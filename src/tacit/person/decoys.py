@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal, NamedTuple, get_args
 
 import numpy as np
 
 from tacit.errors import ArgumentError, DataError
-from tacit.person.adversaries import Adversary, Cluster, Clusters, Correct, Resolve
+from tacit.person.adversaries import Adversary, Clusters, Correct, Resolve
 from tacit.person.batches import record_leakages
 from tacit.person.comparing import Comparer, Comparison, FloatArray
 from tacit.person.decoy_records import Bogus, Create, FalseValues
@@ -117,6 +117,7 @@ def plan_decoys(
     costs: Mapping[str, float] | None = None,
     confidence: float = 1.0,
     method: Method = "auto",
+    beta: float = 1.0,
 ) -> DecoyPlan:
     """Plan records that lower what an adversary holds of a person: the paper's optimal disinformation.
 
@@ -144,6 +145,8 @@ def plan_decoys(
     method : {"auto", "exact", "greedy", "partition"}
         ``exact`` tries every grouping of at most 8 clusters; ``auto`` is exact where it can be, and else the better of
         the other two.
+    beta : float
+        Recall counts so many times as much as precision; above 0.
 
     Returns
     -------
@@ -165,8 +168,8 @@ def plan_decoys(
     """
     known = labels if labels is not None else Labels()
     price = _checked_costs(costs)
-    _check(records, adversaries, budget, allowed, confidence, method)
-    hands = {adversary.name: WhatIf(records, reference, adversary, known) for adversary in adversaries}
+    _check(records, adversaries, budget=budget, allowed=allowed, confidence=confidence, method=method, beta=beta)
+    hands = {adversary.name: WhatIf(records, reference, adversary, known, beta=beta) for adversary in adversaries}
     before = {name: held.leakage for name, held in hands.items()}
     false = FalseValues.gathered(
         records,
@@ -184,7 +187,7 @@ def plan_decoys(
         if resolve is None:
             continue
         create = Create(resolve.rules, frozenset(allowed), price, reference, known)
-        for proposal in Planner(records, adversary, create, false).proposals(budget, method):
+        for proposal in Planner(records, adversary, create, false, beta=beta).proposals(budget, method):
             after = {name: held.with_records(d.record for d in proposal.decoys) for name, held in hands.items()}
             plans.append(_judged(proposal, adversary, adversaries, before, after, budget))
             # The next best search is asked only if this one's decoys matched what they should not have.
@@ -210,10 +213,12 @@ def _checked_costs(costs: Mapping[str, float] | None) -> Callable[[str], float]:
 def _check(
     records: Sequence[Record],
     adversaries: Sequence[Adversary],
+    *,
     budget: float,
     allowed: Sequence[str],
     confidence: float,
     method: str,
+    beta: float,
 ) -> None:
     if not records:
         raise DataError("there are no records: without any, nothing is out and there is nothing to spoil")
@@ -227,6 +232,8 @@ def _check(
         raise ArgumentError(f"the confidence of false values is {confidence:g}: it lies above 0 and not above 1")
     if method not in get_args(Method):
         raise ArgumentError(f"no method '{method}': choose {', '.join(get_args(Method))}")
+    if not (math.isfinite(beta) and beta > 0):
+        raise ArgumentError(f"beta is {beta:g}: give a finite number above 0 (1 weighs precision and recall alike)")
     names = [adversary.name for adversary in adversaries]
     if len(set(names)) != len(names):
         raise ArgumentError(
@@ -255,22 +262,34 @@ class Proposal(NamedTuple):
 
 
 class Planner:
-    """Plans against one adversary."""
+    """Plans against one adversary. Clusters are named by their places in ``members``."""
 
-    def __init__(self, records: Sequence[Record], adversary: Adversary, create: Create, false: FalseValues) -> None:
+    def __init__(
+        self, records: Sequence[Record], adversary: Adversary, create: Create, false: FalseValues, *, beta: float = 1.0
+    ) -> None:
         self.adversary = adversary
-        self.holdings = adversary.holdings(records, create.labels)
-        self.clusters = self.holdings.clusters
         self.create = create
         self.false = false
+        self.beta = beta
         self.labels = create.labels
         self.comparer = Comparer(create.reference, create.labels)
-        # Links are made with values as the resolution sees them; later steps may change these again.
-        self._seen = adversary.prepared(records, self.labels)
         resolve = _resolving(adversary)
         self._base_only = resolve is not None and resolve.closure == "components"
-        merged = [cluster.record for cluster in self.clusters]
-        self.leakages: FloatArray = record_leakages(merged, create.reference, self.labels)
+        # Links are made with values as the resolution sees them; later steps may change these again.
+        self._seen = adversary.prepared(records, self.labels)
+        held = replace(adversary, keep_base=False).holdings(records, self.labels)
+        self._records = held.records
+        self.members = [group.members for group in held.groups]
+        places = {members: place for place, members in enumerate(self.members)}
+        about = list(held.about(create.reference))
+        self.leakages = np.zeros(len(self.members))
+        self.leakages[[places[cluster.members] for cluster in about]] = record_leakages(
+            [cluster.record for cluster in about], create.reference, self.labels, beta=beta
+        )
+        kept = (
+            record_leakages(records, create.reference, self.labels, beta=beta) if adversary.keep_base else np.zeros(0)
+        )
+        self._kept = float(kept.max(initial=0.0))
 
     def proposals(self, budget: float, method: Method) -> Iterator[Proposal]:
         """Decoys a search finds, made, best first."""
@@ -281,7 +300,7 @@ class Planner:
                 f"{MOST_FOR_EXACT}: take 'auto'"
             )
         for found, name in search(board, budget, method):
-            groups = [[self.clusters[chosen[c]] for c in sorted(group.members)] for group in found.groups]
+            groups = [[chosen[c] for c in sorted(group.members)] for group in found.groups]
             used = [0] * len(self.false.lanes)
             decoys = tuple(
                 self._decoy(at, clusters, group.adds, used)
@@ -289,9 +308,14 @@ class Planner:
             )
             yield Proposal(decoys, self._predicted(groups, decoys), found, name)
 
-    def _wholes(self, cluster: Cluster) -> tuple[Facts, ...]:
+    def _merged(self, *clusters: int, more: Sequence[Record] = ()) -> Record:
+        """What the adversary writes down for clusters taken together."""
+        members = [self._records[member] for cluster in clusters for member in self.members[cluster]]
+        return merge([*members, *more], self.adversary.merge, self.labels)
+
+    def _wholes(self, cluster: int) -> tuple[Facts, ...]:
         """What a record must share its values with to join the cluster."""
-        members = [self._seen[member].confidences for member in cluster.members]
+        members = [self._seen[member].confidences for member in self.members[cluster]]
         if self._base_only or len(members) == 1:
             return tuple(members)
         union: dict[tuple[str, str], float] = {}
@@ -301,58 +325,55 @@ class Planner:
         return (union,)
 
     def _board(self, budget: float) -> tuple[list[int], Board]:
-        """The clusters worth searching, by their places, and the board they are laid on."""
+        """The clusters worth searching, and the board they are laid on."""
         costs: dict[int, float] = {}
         hot: list[int] = []
-        floor = 0.0
+        floor = self._kept
         for c in np.argsort(-self.leakages, kind="stable").tolist():
             if self.leakages[c] <= NOTHING or len(hot) == MOST_HOT:
                 floor = max(floor, float(self.leakages[c]))
                 break
-            costs[c] = self.create.link_cost(self._wholes(self.clusters[c]))
+            costs[c] = self.create.link_cost(self._wholes(c))
             if costs[c] <= budget:
                 hot.append(c)
             else:
                 floor = max(floor, float(self.leakages[c]))  # out of reach, and stays as it is
         junk: dict[int, float] = {}
         for c in np.flatnonzero(self.leakages <= NOTHING).tolist() if hot else []:
-            costs[c] = self.create.link_cost(self._wholes(self.clusters[c]))
+            costs[c] = self.create.link_cost(self._wholes(c))
             if costs[c] <= budget:
-                junk[c] = self._weight(self.clusters[c].record)
+                junk[c] = sum(a.confidence * self.labels[a.label].weigh(a.value) for a in self._merged(c))
         chosen = hot + sorted(junk, key=lambda c: -junk[c] / costs[c])[:MOST_COLD]
         return chosen, self._laid_out(chosen, costs, junk, floor=floor)
-
-    def _weight(self, record: Record) -> float:
-        return sum(a.confidence * self.labels[a.label].weigh(a.value) for a in record)
 
     def _laid_out(
         self, chosen: list[int], costs: Mapping[int, float], junk: Mapping[int, float], *, floor: float
     ) -> Board:
-        reference = self.comparer.reference_weight
+        merged = [self._merged(c) for c in chosen]
+        wholes = [self._wholes(c) for c in chosen]
+        # L = (1 + beta^2) E[I / (W + base)]; without any weight of the reference nothing is hot, and all this is idle.
+        base = self.beta**2 * self.comparer.reference_weight or 1.0
         shared = sum(group.shared for group in self.labels.correlated)
-        adds = sum(lane.weight * lane.limit for lane in self.false.lanes)
-        held = sum(float(self.comparer.compare(self.clusters[c].record).weight.sum()) for c in chosen)
-        u, omega = nodes(1 + (held + 2 * shared + adds) / reference if reference > 0 else 1.0)
-        at = u / (reference or 1.0)
-        merged = [self.clusters[c].record.confidences for c in chosen]
-        wholes = [self._wholes(self.clusters[c]) for c in chosen]
+        false = sum(lane.weight * lane.limit for lane in self.false.lanes)
+        held = sum(float(self.comparer.compare(record).weight.sum()) for record in merged)
+        u, omega = nodes(1 + (held + 2 * shared + false) / base)
 
         def vectors(members: frozenset[int], bound: Adds) -> tuple[FloatArray, FloatArray]:
             facts: dict[tuple[str, str], float] = {}
             for place in sorted(members):
-                for fact, confidence in merged[place].items():
+                for fact, confidence in merged[place].confidences.items():
                     facts[fact] = max(confidence, facts.get(fact, 0.0))
             adds = self.false.taken(bound, [0] * len(bound))
             joined = Record.trusted([*(Attribute(*fact, held) for fact, held in facts.items()), *adds])
-            return _transform(self.comparer.compare(joined), at)
+            return _transform(self.comparer.compare(joined), u / base)
 
         def group_cost(members: frozenset[int]) -> float:
             facts = self.create([wholes[place] for place in sorted(members)])
             return sum(self.create.cost(label) for label, _ in facts) if facts else math.inf
 
         return Board(
-            nodes=at,
-            base=2 / (reference or 1.0) * omega * np.exp(-u),
+            nodes=u / base,
+            base=(1 + self.beta**2) / base * omega * np.exp(-u),
             vectors=vectors,
             link_costs=[costs[c] for c in chosen],
             lanes=self.false.lanes,
@@ -361,7 +382,7 @@ class Planner:
             junk=[junk.get(c, 0.0) for c in chosen],
         )
 
-    def _decoy(self, number: int, clusters: Sequence[Cluster], counts: Adds, used: list[int]) -> Decoy:
+    def _decoy(self, number: int, clusters: Sequence[int], counts: Adds, used: list[int]) -> Decoy:
         facts = self.create([self._wholes(cluster) for cluster in clusters])
         links = tuple(Attribute(*fact, confidence) for fact, confidence in facts.items())
         adds = tuple(self.false.taken(counts, used))
@@ -369,20 +390,18 @@ class Planner:
         cost = sum(self.create.cost(attribute.label) for attribute in record)
         return Decoy(record, links, adds, cost, "linkage" if len(clusters) > 1 else "self")
 
-    def _predicted(self, groups: Sequence[Sequence[Cluster]], decoys: Sequence[Decoy]) -> float:
+    def _predicted(self, groups: Sequence[Sequence[int]], decoys: Sequence[Decoy]) -> float:
         """The worst leakage if every decoy joins just the clusters it was made for."""
         left = self.leakages.copy()
-        places = {cluster.members: place for place, cluster in enumerate(self.clusters)}
-        kept = [cluster.record for cluster in self.holdings.kept]
-        kept += [decoy.record for decoy in decoys if self.adversary.keep_base]
-        worst = [leakage_of(self.comparer.compare(record)) for record in kept]
+        made: list[Record] = []
         for clusters, decoy in zip(groups, decoys, strict=True):
-            left[[places[cluster.members] for cluster in clusters]] = 0.0
-            members = [self.holdings.records[member] for cluster in clusters for member in cluster.members]
+            left[list(clusters)] = 0.0
             held = self.adversary.holdings([decoy.record], self.labels).records  # after the adversary's other steps
-            merged = merge([*members, *held], self.adversary.merge, self.labels)
-            worst.append(leakage_of(self.comparer.compare(merged)))
-        return max([*worst, float(left.max(initial=0.0))])
+            made.append(self._merged(*clusters, more=held))
+            if self.adversary.keep_base:
+                made.append(decoy.record)
+        values = [leakage_of(self.comparer.compare(record), beta=self.beta) for record in made]
+        return max([*values, float(left.max(initial=0.0)), self._kept])
 
 
 def _transform(found: Comparison, u: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -417,7 +436,10 @@ def _judged(
     falls = left < worst - _SAME
     reasons = []
     if not proposal.decoys:
-        reasons.append(f"not recommended: no decoy within the budget lowers the leakage under '{planned.name}'")
+        because = f", {_why_not(planned)}" if planned.keep_base else ""
+        reasons.append(
+            f"not recommended: no decoy within the budget lowers the leakage under '{planned.name}'{because}"
+        )
     elif falls:
         reasons.append(f"the worst leakage under any adversary falls from {worst:.3f} to {left:.3f}")
     else:
