@@ -13,8 +13,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tacit.errors import DataError, SourceError, TacitError
-from tacit.workflows.person_case import Case, read_case
+from tacit.workflows.person_case import Case, PopulationSpec, read_case
 from tacit.workflows.person_sources import Evidence, read_sources
+from tacit.workflows.person_sources_references import read_references
 
 SECRET = "Zyxwv"
 
@@ -460,3 +461,38 @@ def test_json_without_a_word_about_breaches_is_asked_about(tmp_path: Path) -> No
     source = write(tmp_path, "b.json", "[]")
     with pytest.raises(DataError, match="breaches: true"):
         case_of(tmp_path, source)
+
+
+# -------------------------------------------------------------------------------------------------- references
+
+
+def rows_of(population: PopulationSpec) -> list[tuple[str, str | None, str | None]]:
+    found = read_references(population).read_all().to_pylist()
+    return sorted(((row["pid"], row["label"], row["value"]) for row in found), key=str)
+
+
+def test_references_may_take_several_rows_and_every_person_counts(tmp_path: Path) -> None:
+    text = "who,name,born,mail,x\n007,Alice,1980,a@x,1\n8,,,,\n007,Alice,,b@x,1\n"
+    write(tmp_path, "people.csv", text)
+    spec = PopulationSpec(tmp_path / "people.csv", "who", {"born": "dob", "mail": "email", "x": None})
+    assert set(rows_of(spec)) == {
+        ("007", None, None), ("007", "name", "Alice"), ("007", "dob", "1980"), ("007", "email", "a@x"),
+        ("007", "email", "b@x"), ("8", None, None),
+    }  # fmt: skip
+
+
+def test_references_of_lists_and_numbers_are_text(tmp_path: Path) -> None:
+    table = pa.table({"who": [1.0, 2.0], "mail": [["a@x", "b@x"], None], "age": [30.0, None]})
+    pq.write_table(table, tmp_path / "people.parquet")
+    assert rows_of(PopulationSpec(tmp_path / "people.parquet", "who")) == [
+        ("1", "age", "30"), ("1", "mail", "a@x"), ("1", "mail", "b@x"), ("1", None, None), ("2", None, None)
+    ]  # fmt: skip
+
+
+def test_a_reference_of_nobody_is_named_by_its_row(tmp_path: Path) -> None:
+    write(tmp_path, "people.csv", f"who,name\np1,Alice\n,{SECRET}\n")
+    with pytest.raises(DataError, match="row 2: no 'who'") as raised:
+        read_references(PopulationSpec(tmp_path / "people.csv", "who"))
+    assert SECRET not in str(raised.value)
+    with pytest.raises(TacitError, match="no column 'whom'; did you mean 'who'"):
+        read_references(PopulationSpec(tmp_path / "people.csv", "whom"))
