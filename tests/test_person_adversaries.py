@@ -441,6 +441,24 @@ def test_a_record_that_is_a_cluster_as_it_is_is_not_kept_twice() -> None:
     assert [cluster.members for cluster in holdings.candidates] == [(0, 1), (2,), (0,), (1,)]
 
 
+def test_who_keeps_the_originals_keeps_them_as_they_were_before_a_wrong_correction() -> None:
+    spoils = [Correct("dob", {"1990": "1991"})]
+    truth = Reference([("dob", "1990")])
+    assert leakage([record(dob="1990")], truth, Adversary("spoils", spoils)) == 0.0
+    keeps = Adversary("keeps", spoils, keep_base=True)
+    assert leakage([record(dob="1990")], truth, keeps) == 1.0
+    (kept,) = keeps.holdings([record(dob="1990"), record(dob="1980")]).kept
+    assert (facts(kept.record), kept.members) == ({("dob", "1990")}, (0,))
+
+
+def test_of_equal_leakages_the_cluster_with_fewest_records_wins() -> None:
+    records = [record(name="ann", id="1"), record(name="ann", id="1"), record(name="ann", mail="2")]
+    truth = Reference([("name", "ann")])
+    found = exposure(records, truth, Adversary("E", [Resolve(Rules(["id"]))]))
+    assert found.cluster is not None
+    assert found.cluster.members == (2,)
+
+
 def test_the_ladder_has_a_rung_for_each_adversary_in_their_order() -> None:
     rungs = ladder(
         iter(DIRTY),

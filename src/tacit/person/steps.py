@@ -65,14 +65,11 @@ class _Table:
 
     def __init__(self, table: Mapping[str, str], label: str, labels: Labels) -> None:
         self._table = table
-        self._meant = labels[label].meant
-        self._normal = {self._meant(value): found for value, found in table.items()}
+        self._normal = {labels[label].meant(value): found for value, found in table.items()}
 
     def get(self, value: str) -> str | None:
         found = self._table.get(value)
-        if found is None and self._meant(value) == value:
-            found = self._normal.get(value)
-        return found
+        return self._normal.get(value) if found is None else found
 
 
 @dataclass(frozen=True)
