@@ -110,18 +110,18 @@ class Comparer:
 
     def compare(self, record: Record) -> Comparison:
         """Lay one record beside the reference."""
-        size = len(record.attributes)
-        confidence, share, weight, credit = (np.empty(size) for _ in range(4))
-        hit = np.empty(size, dtype=np.intp)
-        kinds: list[Kind] = []
-        for place, attribute in enumerate(record.attributes):
+        found: list[_Found] = []
+        for attribute in record.attributes:
             beside = self._beside.get(attribute.label)
             if beside is None:
                 beside = self._beside[attribute.label] = _Facts(attribute.label, self._labels[attribute.label], [])
-            found = beside.look(attribute.value)
-            confidence[place] = attribute.confidence * found.share
-            share[place], weight[place], credit[place], hit[place] = found.share, found.weight, found.credit, found.hit
-            kinds.append(found.kind)
+            found.append(beside.look(attribute.value))
+        share, weight, credit = (
+            np.array([getattr(one, name) for one in found], dtype=np.float64) for name in ("share", "weight", "credit")
+        )
+        confidence = share * np.array([attribute.confidence for attribute in record.attributes], dtype=np.float64)
+        hit = np.array([one.hit for one in found], dtype=np.intp)
+        kinds = tuple(one.kind for one in found)
         alone, units = self._units(record, hit)
         for unit in units:
             for block in unit.blocks:
@@ -129,17 +129,15 @@ class Comparer:
                     _make_exclusive(confidence, block.places)
         known = set(hit.tolist())
         missing = tuple(place for place in self._facts if place not in known)
-        return Comparison(
-            confidence, share, weight, credit, hit, tuple(kinds), alone, units, self.reference_weight, missing
-        )
+        return Comparison(confidence, share, weight, credit, hit, kinds, alone, units, self.reference_weight, missing)
 
     def _units(self, record: Record, hit: IntArray) -> tuple[IntArray, tuple[Unit, ...]]:
         """Which attributes depend on which: rules (b), (c) and (d) of the model."""
         blocks: dict[tuple[str, int], list[int]] = {}
-        for place, attribute in enumerate(record.attributes):
+        for place, (attribute, fact) in enumerate(zip(record.attributes, hit.tolist(), strict=True)):
             # All values of a single-valued label go together; of others, those about one fact; a wrong value alone.
-            fact = -1 if self._labels[attribute.label].single else int(hit[place])
-            key = (attribute.label, fact if fact >= 0 or self._labels[attribute.label].single else -2 - place)
+            single = self._labels[attribute.label].single
+            key = (attribute.label, -1 if single else fact if fact >= 0 else -2 - place)
             blocks.setdefault(key, []).append(place)
         alone: list[int] = []
         units: list[Unit] = []

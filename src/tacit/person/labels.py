@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Literal, get_args
 
 from tacit.errors import ArgumentError
 
@@ -55,6 +55,8 @@ class Label:
     def __post_init__(self) -> None:
         if not (math.isfinite(self.weight) and self.weight >= 0):
             raise ArgumentError(f"a weight is {self.weight:g}: give a finite number, 0 or more")
+        if self.suppressed not in get_args(Suppressed):
+            raise ArgumentError(f"suppressed is {self.suppressed!r}: choose {', '.join(get_args(Suppressed))}")
 
     def meant(self, value: str) -> str:
         """The value that is meant: in its normal form, and if it is a synonym, what it is a synonym of."""
