@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from tacit.workflows.person_actions import changes, ranked, removals, source_shares
 from tacit.workflows.person_case import Case, read_case
 from tacit.workflows.person_case_model import AdversarySpec
+from tacit.workflows.person_crowd import crowd_note
 from tacit.workflows.person_engine import Grouped, Hot, Known, Shrinking, Winner, grouped, winner
 from tacit.workflows.person_findings import Names, finding, source_facts
 from tacit.workflows.person_masking import showing
@@ -108,7 +109,7 @@ def person_audit(
     ]
     members = top.winner.cluster.members if top.winner.cluster is not None else ()
     notes = [*given.notes, *evidence.notes, *(note for one in ladder for note in one.work.notes)]
-    notes += [*weaker_notes([one.rung for one in ladder]), *_rough(shrinking), *_crowd(given)]
+    notes += [*weaker_notes([one.rung for one in ladder]), *_rough(shrinking), *crowd_note(given, evidence)]
     return PersonAuditResult(
         case=str(given.path),
         labels=tuple(dict.fromkeys(label for label, _ in known.reference)),
@@ -142,12 +143,3 @@ def _decoys(case: Case, evidence: Evidence, before: float, progress: Progress) -
     from tacit.workflows.person_planning import decoy_action
 
     return decoy_action(case, evidence, before, progress)
-
-
-def _crowd(case: Case) -> list[str]:
-    """k beside the leakage, if the case has a table of people to stand among."""
-    if case.population is None or not case.population.quasi_identifiers:
-        return []
-    from tacit.workflows.person_crowd import crowd_note
-
-    return crowd_note(case)

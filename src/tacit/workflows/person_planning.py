@@ -27,7 +27,7 @@ from tacit.workflows.person_results import (
     Verification,
 )
 from tacit.workflows.person_sources import Evidence, read_sources
-from tacit.workflows.person_words import checked_limit, counted, listed, verdict
+from tacit.workflows.person_words import checked_limit, counted, level, listed, verdict
 from tacit.workflows.tabulating import Progress, silent
 
 
@@ -112,18 +112,18 @@ def _remove_headline(adversary: str, before: float, steps: Sequence[RemovalStep]
         return f"No record holds anything true of the person: there is nothing to remove{verdict(before, limit)}."
     if not steps:
         return (
-            f"No removal within the limits lowers the leakage of {before:.2f} under {adversary}"
+            f"No removal within the limits lowers the leakage of {level(before)} under {adversary}"
             f"{verdict(before, limit)}."
         )
     last = steps[-1]
     asked = listed([f"'{step.source}'" for step in steps])
     words = (
-        f"Ask {asked}{' in this order' if len(steps) > 1 else ''}: the leakage under {adversary} is {before:.2f} now"
+        f"Ask {asked}{' in this order' if len(steps) > 1 else ''}: the leakage under {adversary} is {level(before)} now"
     )
-    expected = f"{last.expected:.2f} in expectation after"
+    expected = f"{level(last.expected)} in expectation after"
     if all(step.success == 1 for step in steps):
-        return f"{words} and {last.if_removed:.2f} after{verdict(last.expected, limit)}."
-    return f"{words}, {expected}, and {last.if_removed:.2f} if all comply{verdict(last.expected, limit)}."
+        return f"{words} and {level(last.if_removed)} after{verdict(last.expected, limit)}."
+    return f"{words}, {expected}, and {level(last.if_removed)} if all comply{verdict(last.expected, limit)}."
 
 
 def person_decoy(
@@ -209,10 +209,9 @@ def _decoy_plan(
         allowed=labels,
         bogus=values or None,
         costs=said.costs if said is not None else None,
+        beta=known.beta,
     )
     notes = list(held.notes)
-    if known.beta != 1:
-        notes.append("decoys are planned and measured with beta 1, whatever the case says")
     if len(held.rids) < evidence.n_records and plan.decoys:
         plan, further = _measured_again(plan, case, evidence, known, progress)
         notes += further
@@ -239,18 +238,17 @@ def _measured_again(
 def _decoy_headline(plan: DecoyPlan, limit: float | None) -> str:
     worst, left = max(plan.before.values()), max(plan.after.values())
     if not plan.decoys:
-        return (
-            f"No decoy within the budget of {plan.budget:g} lowers the leakage of {worst:.2f}{verdict(worst, limit)}."
-        )
+        words = f"No decoy within the budget of {plan.budget:g} lowers the leakage of {level(worst)}"
+        return f"{words}{verdict(worst, limit)}."
     made = counted(len(plan.decoys), "decoy")
     if not plan.recommended:
         return (
-            f"Not recommended: with {made} the worst leakage under any adversary would be {left:.2f}, and it is "
-            f"{worst:.2f} now{verdict(worst, limit)}."
+            f"Not recommended: with {made} the worst leakage under any adversary would be {level(left)}, and it is "
+            f"{level(worst)} now{verdict(worst, limit)}."
         )
     return (
-        f"{made} at a cost of {plan.cost:g} would lower the worst leakage under any adversary from {worst:.2f} to "
-        f"{left:.2f}, measured after everything was resolved again{verdict(left, limit)}."
+        f"{made} at a cost of {plan.cost:g} would lower the worst leakage under any adversary from {level(worst)} to "
+        f"{level(left)}, measured after everything was resolved again{verdict(left, limit)}."
     )
 
 
@@ -380,11 +378,11 @@ def _checks(top: Climbed, case: Case, known: Known, budget: float | None, shown:
 def _verify_headline(adversary: str, before: float, after: float, candidates: Sequence[Verification]) -> str:
     chosen = [one for one in candidates if one.chosen]
     if not candidates:
-        return f"{adversary} has nothing to verify: it is as sure of its record as it can be ({before:.2f} of 1)."
+        return f"{adversary} has nothing to verify: it is as sure of its record as it can be ({level(before)} of 1)."
     if not chosen:
-        return f"{adversary} can verify nothing within the budget; it is {before:.2f} of 1 sure of its record."
+        return f"{adversary} can verify nothing within the budget; it is {level(before)} of 1 sure of its record."
     labels = listed([f"{one.label} ({one.record})" for one in chosen])
     return (
-        f"{adversary} gains most by verifying {labels}: its certainty of its own record rises from {before:.2f} to "
-        f"{after:.2f} of 1. That is what not to confirm."
+        f"{adversary} gains most by verifying {labels}: its certainty of its own record rises from {level(before)} to "
+        f"{level(after)} of 1. That is what not to confirm."
     )

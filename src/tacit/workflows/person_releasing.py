@@ -15,7 +15,7 @@ from tacit.workflows.person_masking import showing
 from tacit.workflows.person_near import Near, near, numbered
 from tacit.workflows.person_results import Dipped, PersonDipResult, PersonReleaseResult, ReleaseOption, ReleasePlan
 from tacit.workflows.person_sources import read_sources
-from tacit.workflows.person_words import checked_limit, counted, listed, share, verdict
+from tacit.workflows.person_words import checked_limit, counted, level, listed, share, verdict
 from tacit.workflows.tabulating import Progress, silent
 
 
@@ -83,10 +83,10 @@ def _options(
     for at, slot in enumerate(case.releases):
         for which, option in enumerate(slot.options):
             values = [next(o for o in plan.options if (o.slot, o.option) == (at, which)) for plan in plans]
-            # Shown under the adversary to whom it gives most.
-            worst = max(range(len(names)), key=lambda place: values[place].added)
-            joined = hands[worst].dip(slots[at][which]).members
-            rids = [held.rids[member] for member in joined if member < len(held.rids)]
+            joined = [hands[place].dip(slots[at][which]).members for place in range(len(names))]
+            # Shown under the adversary to whom it gives most, and of equals the one that joins most.
+            worst = max(range(len(names)), key=lambda place: (round(values[place].alone, 12), len(joined[place])))
+            rids = [held.rids[member] for member in joined[worst] if member < len(held.rids)]
             named = called.all(rids)
             found.append(
                 ReleaseOption(
@@ -118,8 +118,8 @@ def _release_headline(best: tuple[ReleasePlan, ...], limit: float | None) -> str
     chosen = listed([f"'{option}' for '{slot}'" for slot, option in top.choices.items()])
     least = "the least" if top.searched == "exact" else "the least found"
     return (
-        f"Choose {chosen}: the leakage under {top.adversary} goes from {top.before:.2f} to {top.after:.2f}, {least}; "
-        f"the worst choice makes it {top.worst:.2f}{verdict(top.after, limit)}."
+        f"Choose {chosen}: the leakage under {top.adversary} goes from {level(top.before)} to {level(top.after)}, "
+        f"{least}; the worst choice makes it {level(top.worst)}{verdict(top.after, limit)}."
     )
 
 
@@ -196,6 +196,6 @@ def _dip_headline(top: Dipped, records: int, limit: float | None) -> str:
         return f"No query brings up any record: the adversary learns nothing new{verdict(top.leakage, limit)}."
     return (
         f"Starting from '{top.query}', {top.adversary} brings up {counted(records, 'record')}: a leakage of "
-        f"{top.leakage:.2f}, {share(top.recall)} of what matters is known and {share(top.precision)} of what is held "
-        f"is right{verdict(top.leakage, limit)}."
+        f"{level(top.leakage)}, {share(top.recall)} of what matters is known and {share(top.precision)} of what is "
+        f"held is right{verdict(top.leakage, limit)}."
     )

@@ -33,6 +33,15 @@ def share(value: float) -> str:
     return f"{value:.0%}"
 
 
+def level(value: float) -> str:
+    """A leakage or certainty to two digits; 0 and 1 only where it is exactly that."""
+    if 0 < value < 0.005:
+        return "less than 0.01"
+    if 0.995 <= value < 1 - 1e-12:
+        return "more than 0.99"
+    return f"{value:.2f}"
+
+
 def listed(items: Sequence[str], word: str = "and") -> str:
     """Items with commas, the last after a word."""
     return f" {word} ".join(filter(None, [", ".join(items[:-1]), *items[-1:]]))
@@ -75,8 +84,8 @@ def audit_headline(rung: Rung, sources: int, limit: float | None) -> str:
         return f"No record holds anything true of the person{verdict(0.0, limit)}."
     made = "one record alone" if rung.merged <= 1 else f"{rung.merged:,} records of {counted(sources, 'source')}"
     return (
-        f"{rung.adversary} reaches a leakage of {rung.leakage:.2f} (1 is the whole file and nothing else) from {made}: "
-        f"{share(rung.recall)} of what matters is known, {share(rung.precision)} of what is held is right"
+        f"{rung.adversary} reaches a leakage of {level(rung.leakage)} (1 is the whole file and nothing else) from "
+        f"{made}: {share(rung.recall)} of what matters is known, {share(rung.precision)} of what is held is right"
         f"{verdict(rung.leakage, limit)}."
     )
 
