@@ -346,13 +346,16 @@ class _Search:
         # Bounds of the leakage of each pair: in the mean of 1/x over the other attributes, x is at its mean (Jensen)
         # or at its least. Where nothing is in doubt both are the leakage itself.
         bounds = self._make(
-            "SELECT q.person, q.cid, sum(h.g) AS credit, "
+            # The fence keeps the engine from joining the common values of persons and clusters first.
+            f"WITH beside AS MATERIALIZED (SELECT q.person, q.cid, t.fid FROM {pairs} q JOIN {self._truth} t "
+            "ON t.person = q.person), hit AS MATERIALIZED (SELECT s.person, s.cid, h.p, h.w, h.g FROM beside s "
+            f"JOIN {self._hits} h ON h.cid = s.cid AND h.fid = s.fid) "
+            "SELECT h.person, h.cid, sum(h.g) AS credit, "
             "2 * sum(h.g / (e.whole + h.w + c.mean - h.p * h.w)) AS low, "
             "2 * sum(h.g / (e.whole + c.sure + CASE WHEN h.p = 1 THEN 0 ELSE h.w END)) AS high, "
             "any_value(2 / (c.held + e.whole)) AS scale, any_value(c.certain) AS certain, any_value(c.n) AS n, "
-            f"any_value(e.whole) AS whole FROM {pairs} q JOIN {self._truth} t ON t.person = q.person "
-            f"JOIN {self._hits} h ON h.cid = q.cid AND h.fid = t.fid JOIN {self._clusters} c ON c.cid = q.cid "
-            f"JOIN {self._persons} e ON e.person = q.person GROUP BY q.person, q.cid"
+            f"any_value(e.whole) AS whole FROM hit h JOIN {self._clusters} c ON c.cid = h.cid "
+            f"JOIN {self._persons} e ON e.person = h.person GROUP BY h.person, h.cid"
         )
         likely = self._make(
             f"SELECT * FROM {bounds} QUALIFY high >= max(low) OVER (PARTITION BY person) * {1 - SLACK!r}"
@@ -419,8 +422,8 @@ class _Search:
         top = self._top_sources(held, base, clusters, sources)
         return self._store.make(
             "SELECT b.person, b.leakage, CASE WHEN b.cid < 0 THEN 0.0 WHEN w.certain THEN least(1.0, b.credit / "
-            "w.held) ELSE x.leakage END AS precision, CASE WHEN b.cid < 0 THEN 0.0 ELSE least(1.0, b.credit / e.whole) END AS "
-            "recall, b.cid AS cluster, b.candidates, coalesce(s.source, -1) AS top_source "
+            "w.held) ELSE x.leakage END AS precision, CASE WHEN b.cid < 0 THEN 0.0 ELSE least(1.0, b.credit / e.whole) "
+            "END AS recall, b.cid AS cluster, b.candidates, coalesce(s.source, -1) AS top_source "
             f"FROM {self._best} b JOIN {self._persons} e ON e.person = b.person LEFT JOIN {winning} w "
             f"ON w.person = b.person LEFT JOIN {precise} x ON x.person = b.person LEFT JOIN {top} s "
             "ON s.person = b.person ORDER BY b.person"
