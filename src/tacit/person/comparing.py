@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -116,12 +116,10 @@ class Comparer:
             if beside is None:
                 beside = self._beside[attribute.label] = _Facts(attribute.label, self._labels[attribute.label], [])
             found.append(beside.look(attribute.value))
-        share, weight, credit = (
-            np.array([getattr(one, name) for one in found], dtype=np.float64) for name in ("share", "weight", "credit")
-        )
+        kinds, weights, credits, hits, shares = zip(*found, strict=True) if found else ((), (), (), (), ())
+        weight, credit, share = (np.array(column, dtype=np.float64) for column in (weights, credits, shares))
         confidence = share * np.array([attribute.confidence for attribute in record.attributes], dtype=np.float64)
-        hit = np.array([one.hit for one in found], dtype=np.intp)
-        kinds = tuple(one.kind for one in found)
+        hit = np.array(hits, dtype=np.intp)
         alone, units = self._units(record, hit)
         for unit in units:
             for block in unit.blocks:
@@ -143,14 +141,15 @@ class Comparer:
         units: list[Unit] = []
         groups: dict[tuple[str, ...], list[Block]] = {}
         for (label, _), places in blocks.items():
-            block = Block(tuple(places), exclusive=self._labels[label].single)
             group = self._group_of.get(label)
-            if group is not None:
-                groups.setdefault(group.labels, []).append(block)
-            elif len(places) == 1:
+            if group is None and len(places) == 1:
                 alone.extend(places)
-            else:
+                continue
+            block = Block(tuple(places), exclusive=self._labels[label].single)
+            if group is None:
                 units.append(Unit((block,)))
+            else:
+                groups.setdefault(group.labels, []).append(block)
         for group in self._labels.correlated:
             if group.labels in groups:
                 units.append(Unit(tuple(groups[group.labels]), group.shared))
@@ -171,8 +170,7 @@ def absent(probabilities: FloatArray) -> float:
     return left if left > 1e-15 or len(probabilities) == 1 else 0.0
 
 
-@dataclass(frozen=True)
-class _Found:
+class _Found(NamedTuple):
     kind: Kind
     weight: float
     credit: float = 0.0
@@ -186,6 +184,7 @@ class _Facts:
     def __init__(self, name: str, label: Label, facts: list[tuple[int, str]]) -> None:
         self._name = name
         self._label = label
+        self._translated = label.normalise is not None or bool(label.synonyms)
         self._places: dict[str, int] = {}
         self.weights: dict[int, float] = {}
         self._values: dict[int, str] = {}
@@ -204,7 +203,7 @@ class _Facts:
 
     def look(self, value: str) -> _Found:
         """What a held value is worth."""
-        right = self._right.get(self._label.meant(value))
+        right = self._right.get(self._label.meant(value) if self._translated else value)
         if right is not None:
             return right
         if is_suppressed(value):
