@@ -56,6 +56,7 @@ def an_adversary(rng, rules):
             [Normalise(), Resolve(rules)],
             [Resolve(rules), Normalise()],
             [Augment("N", "C", {"1": "0"}, 0.5), Resolve(rules)],
+            [Resolve(rules), Augment("P", "C", {"1": "0", "2": "1"}, 0.9)],
             [Generalise("P"), Resolve(rules)],
         ]
     )
@@ -121,6 +122,16 @@ def test_what_if_finds_what_only_merged_records_match():
     assert held.add(third) == pytest.approx(1.0)
     assert held.without([1]) == pytest.approx(2 * 3 / 7)
     assert held.without([0, 1, 2]) == 0.0
+
+
+def test_what_is_left_of_a_cluster_is_matched_again_as_merged_records():
+    """Without the last record N,P and P,C share P, and only merged they match N,C."""
+    facts = [("N", "1"), ("P", "1"), ("C", "1"), ("E", "1")]
+    records = [Record([facts[i], facts[j]]) for i, j in [(0, 1), (1, 2)]]
+    records += [Record([facts[0], facts[2], facts[3]]), Record([facts[1], ("Z", "9")])]
+    held = WhatIf(records, Reference(facts), Adversary("joins", [Resolve(Rules([["P"], ["N", "C"]]))]))
+    assert held.leakage == pytest.approx(2 * 4 / 9)
+    assert held.without([3]) == pytest.approx(1.0)
 
 
 def test_clusters_by_place_stay_with_their_records():
@@ -238,10 +249,10 @@ def test_the_heuristic_is_seldom_wrong():
     for _ in range(60):
         records = [a_record(rng) for _ in range(4)]
         person, adversary = a_person(rng), Adversary("joins", [Resolve(some_rules(rng))])
-        slots = [[a_record(rng) for _ in range(3)] for _ in range(4)]
+        slots = [[a_record(rng) for _ in range(3)] for _ in range(5)]
         exact = best_release(records, person, adversary, slots, LABELS)
         missed += best_release(records, person, adversary, slots, LABELS, limit=1).after > exact.after + 1e-9
-    assert missed <= 6
+    assert missed <= 1
 
 
 def test_a_release_without_an_option_is_refused():
@@ -385,6 +396,15 @@ def test_nobody_is_asked_to_remove_the_junk_that_protects():
     assert plan.sources[-1].contribution == pytest.approx(2 / 3 - 1)
     keeps = Adversary("keeps", adversary.steps, keep_base=True)
     assert plan_removals(records, person, keeps).sources[-1].contribution == pytest.approx(0.0, abs=1e-12)
+
+
+def test_of_two_removals_that_do_the_same_the_cheaper_is_asked_for():
+    records = [Record([("E", "1"), ("N", "1")], source="dear"), Record([("E", "1"), ("P", "1")], source="cheap")]
+    person = Reference([("E", "1"), ("N", "1"), ("P", "1")])
+    offers = {"dear": Offer(3.0), "cheap": Offer(1.0)}
+    plan = plan_removals(records, person, Adversary("joins", [Resolve(Rules([["E"]]))]), offers=offers, at_most=1)
+    assert [request.source for request in plan.requests] == ["cheap"]
+    assert plan.expected == pytest.approx(4 / 5)
 
 
 def twins(n):
