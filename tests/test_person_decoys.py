@@ -568,7 +568,8 @@ def test_a_budget_that_buys_no_link_gives_no_decoy_and_says_so() -> None:
     assert plan.decoys == ()
     assert plan.after == plan.before
     assert not plan.recommended
-    assert plan.reasons == ("not recommended: no decoy within the budget lowers the leakage under 'joins'",)
+    (reason,) = plan.reasons
+    assert reason.startswith("not recommended: no decoy within the budget lowers the leakage under 'joins'")
 
 
 def test_no_value_of_the_person_is_in_what_a_plan_prints() -> None:

@@ -34,7 +34,7 @@ Kind = Literal["self", "linkage"]
 
 # Of more clusters only those that matter most are searched: the worst that hold something of the person, and of the
 # others those with most that is wrong for the cost of a link.
-MOST_HOT = 32
+MOST_HOT = 128
 MOST_COLD = 300
 # A difference of leakages below this is rounding.
 _SAME = 1e-9
@@ -436,7 +436,9 @@ def _judged(
     falls = left < worst - _SAME
     reasons = []
     if not proposal.decoys:
-        because = f", {_why_not(planned)}" if planned.keep_base else ""
+        because = (
+            f", {_why_not(planned)}" if planned.keep_base else ": it is too small, or nothing true or allowed links"
+        )
         reasons.append(
             f"not recommended: no decoy within the budget lowers the leakage under '{planned.name}'{because}"
         )
