@@ -6,9 +6,8 @@ import itertools
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Literal
-
-from scipy.stats import qmc
 
 from tacit.errors import ArgumentError
 from tacit.person.adversaries import Adversary, Operator
@@ -296,11 +295,18 @@ class _Requests:
                 ]
                 yield frozenset(removed), math.prod(chances)
             return
-        # One coordinate for each holder that could be asked: a plan and the next meet the same luck, and are compared
-        # fairly. The points are shifted by half a cell, as the sequence begins at the corner.
+        for point in self._points:
+            yield frozenset(place for place in uncertain if point[place] < self.success[place]), 1 / len(self._points)
+
+    @cached_property
+    def _points(self) -> list[list[float]]:
+        """Evenly spread cases, one coordinate for each holder: plans meet the same luck, and are compared fairly."""
+        from scipy.stats import qmc  # takes a second to load, and few have so many requests to make
+
+        # Shifted by half a cell, as the sequence begins at the corner.
         points = qmc.Sobol(len(self.names), scramble=False).random_base2(MOST_UNCERTAIN) + 0.5 / 2**MOST_UNCERTAIN
-        for point in points:
-            yield frozenset(place for place in uncertain if point[place] < self.success[place]), 1 / len(points)
+        found: list[list[float]] = points.tolist()
+        return found
 
 
 class _Limits:
