@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import copy
 import json
 import os
 from pathlib import Path
+from typing import Any
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from tacit.errors import ArgumentError, DataError, SourceError
 from tacit.person.records import Reference
@@ -439,7 +443,7 @@ def test_files_that_are_no_text_are_refused_with_their_line(folder: Path) -> Non
     (folder / "case.yaml").write_bytes(b"# nothing\n")
     with pytest.raises(DataError, match="is empty"):
         read_case(folder / "case.yaml")
-    (folder / "case.yaml").write_text("[" * 5000)
+    (folder / "case.yaml").write_text("[" * 400)
     with pytest.raises(DataError):
         read_case(folder / "case.yaml")
 
@@ -554,3 +558,82 @@ def test_the_example_is_written_whole_or_not_at_all(tmp_path: Path, monkeypatch:
     with pytest.raises(SourceError, match="No space left"):
         example_case(tmp_path / "a" / "b")
     assert list(tmp_path.iterdir()) == []
+
+
+# ------------------------------------------------------------------------------------------ whatever is written
+
+WHOLE: dict[str, Any] = {
+    "person": {"name": SECRET, "card": [f"{SECRET}1", f"{SECRET}2"]},
+    "labels": {
+        "name": {"weight": 1, "normalise": "name", "similarity": {"jaro_winkler": {"from": 0.5}}},
+        "card": {"prior": {"x": 1, "y": 2}, "synonyms": {"x": "y"}, "domain": {"from": 1, "to": 3}},
+    },
+    "correlated": [{"labels": ["name", "card"], "shared": 1}],
+    "sources": [
+        {
+            "name": "shop",
+            "path": "shop.csv",
+            "map": {"nm": "name", "cc": "card"},
+            "confidence": {"column": "tel", "source": 0.5},
+            "column_confidence": {"name": 0.5},
+            "remove": {"cost": 1, "success": 0.5},
+        }
+    ],
+    "adversaries": [
+        {
+            "name": "E",
+            "steps": [
+                "normalise",
+                {"correct": {"label": "name", "table": {f"{SECRET}3": SECRET}}},
+                {"augment": {"given": "name", "adds": "zip", "table": {SECRET: [f"{SECRET}4"]}, "confidence": 1}},
+                {"resolve": {"rules": [["name", "card"], ["zip"]], "min_confidence": 0, "closure": "swoosh"}},
+            ],
+            "merge": "vote",
+            "cost": {"fixed": 1},
+        }
+    ],
+    "releases": [{"name": "r", "options": [{"name": "o", "attributes": {"name": SECRET}}]}],
+    "queries": [{"name": "q", "attributes": [{"label": "name", "value": SECRET, "confidence": 0.5}]}],
+    "decoys": {"budget": 1, "labels": ["name"], "values": {"name": [f"{SECRET}5"]}},
+    "verify": {"budget": 1, "costs": {"name": 1}},
+    "beta": 1,
+}
+
+junk: st.SearchStrategy[Any] = st.recursive(
+    st.sampled_from([None, True, -1, 0, 0.5, 7, "", "x", "name", "shop.csv", SECRET]),
+    lambda inner: (
+        st.lists(inner, max_size=2) | st.dictionaries(st.sampled_from(["a", "name", "value"]), inner, max_size=2)
+    ),
+    max_leaves=4,
+)
+
+
+def places(node: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
+    keys = list(node) if isinstance(node, dict) else range(len(node)) if isinstance(node, list) else []
+    return [path, *(place for key in keys for place in places(node[key], (*path, key)))]
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(place=st.sampled_from(places(WHOLE)[1:]), other=junk)
+def test_whatever_stands_in_a_place_the_case_is_read_or_every_mistake_has_a_line(
+    folder: Path, place: tuple[Any, ...], other: Any
+) -> None:
+    data = copy.deepcopy(WHOLE)
+    inner = data
+    for key in place[:-1]:
+        inner = inner[key]
+    inner[place[-1]] = other
+    (folder / "case.json").write_text(json.dumps(data, indent=1))
+    said = refusal(folder / "case.json")
+    assert all(line.startswith(f"{folder / 'case.json'}, line ") for line in said.splitlines())
+    # Where a label, a rule or a name is wanted, what stands there is no value.
+    assert other == SECRET or SECRET not in said
+
+
+def refusal(path: Path) -> str:
+    """What the reader says, nothing if it has nothing to say."""
+    try:
+        read_case(path)
+    except DataError as error:
+        return str(error)
+    return ""

@@ -114,8 +114,8 @@ adversaries:
 releases:
   - name: book shop
     options:
-      - {name: old card, attributes: {name: Alice Archer, card: "4000 0012 3456 7899"}}
-      - {name: new card, attributes: {name: Alice Archer, card: "4000 0098 7654 3210"}}
+      - {name: old card, attributes: {name: Alice Archer, phone: 020 7946 0018, card: "4000 0012 3456 7899"}}
+      - {name: new card, attributes: {name: Alice Archer, phone: 020 7946 0018, card: "4000 0098 7654 3210"}}
       - {name: cash}
   - name: newsletter
     options:
@@ -127,7 +127,7 @@ queries:
   - name: a colleague
     attributes: {name: Alice Archer, email: a.archer@work.example}
   - name: a caller
-    attributes: [{label: phone, value: 020 7946 0018}, {label: name, value: A. Archer, confidence: 0.5}]
+    attributes: [{label: phone, value: 020 7946 0018}, {label: name, value: Alice Archer, confidence: 0.5}]
 
 # False records that may be spread. Only labels named here; never where the truth is owed (banks, authorities).
 decoys:
@@ -195,11 +195,13 @@ address,zip
 """
 
 PEOPLE = """\
-person,name,born,email,zip,employer
-p1,Alice Archer,1984-03-12,alice@archer.example,AM1 4QX,Northgate Mills
-p1,,,a.archer@work.example,,
-p2,Bob Byrne,1990-07-01,bob@byrne.example,AM1 2AB,Harbour Books
-p3,Carol Clay,1979-10-30,carol@clay.example,AM1 2AB,Northgate Mills
+person,name,born,email,phone,card,address,zip,employer
+p1,Alice Archer,1984-03-12,alice@archer.example,020 7946 0018,4000 0012 3456 7899,"12 Mill Lane, Ambleford",AM1 4QX,\
+Northgate Mills
+p1,,,a.archer@work.example,,4000 0098 7654 3210,,,
+p2,Bob Byrne,1990-07-01,bob@byrne.example,020 7946 0100,4000 0055 5555 5555,"3 High Street, Ambleford",AM1 2AB,\
+Harbour Books
+p3,Carol Clay,1990-07-01,carol@clay.example,020 7946 0300,,"5 High Street, Ambleford",AM1 2AB,Northgate Mills
 """
 
 FILES: Mapping[str, str] = {
