@@ -332,8 +332,6 @@ def right_values(held: Attributes, known: Known) -> pa.Table:
     """
     import pyarrow as pa
 
-    from tacit.tables import linking
-
     beside = known.comparer()
     shared = {
         label: (-1 - place, group.shared)
@@ -341,19 +339,39 @@ def right_values(held: Attributes, known: Known) -> pa.Table:
         for label in group.labels
     }
     rows: list[tuple[str, str, int, float]] = []
-    present = set(held.labels)
-    for label in dict.fromkeys(label for label, _ in known.reference):
-        values = linking.distinct_values(held, label).to_pylist() if label in present else []
-        for start in range(0, len(values), VALUES):
-            some = values[start : start + VALUES]
-            found = beside.compare(Record.trusted(Attribute(label, value) for value in some))
-            for place in np.flatnonzero(found.hit >= 0).tolist():
-                rows.append((label, some[place], int(found.hit[place]), float(found.credit[place])))
-                if label in shared:
-                    rows.append((label, some[place], *shared[label]))
+    for label, some in _distinct(held, known):
+        found = beside.compare(Record.trusted(Attribute(label, value) for value in some))
+        for place in np.flatnonzero(found.hit >= 0).tolist():
+            rows.append((label, some[place], int(found.hit[place]), float(found.credit[place])))
+            if label in shared:
+                rows.append((label, some[place], *shared[label]))
     rows = [row for row in rows if row[3] > 0]
     kinds = {"label": pa.string(), "value": pa.string(), "fact": pa.int64(), "credit": pa.float64()}
     return pa.table({name: pa.array([row[at] for row in rows], kind) for at, (name, kind) in enumerate(kinds.items())})
+
+
+def _distinct(held: Attributes, known: Known) -> Iterator[tuple[str, list[str]]]:
+    """The values that may be right, label by label, some at a time.
+
+    Where a value is right only if it is equal to a true one, or covers it, the engine picks those out.
+    """
+    store = held.store
+    parts = []
+    for label in dict.fromkeys(label for label, _ in known.reference):
+        how = known.labels[label]
+        where = f"label = {store.text(label)}"
+        if how.normalise is None and how.similarity is None and not how.synonyms:
+            true = ", ".join(store.text(value) for value in known.reference.values(label))
+            where += f" AND (value IN ({true}) OR regexp_matches(value, '[*<>≥≤(){{}}\\[\\]]'))"
+        parts.append(f"SELECT DISTINCT label, value FROM {held.name} WHERE {where}")
+    found = store.ask(" UNION ALL ".join(parts) + " ORDER BY label, value")
+    start = 0
+    # Sorted, so that what is added up is added in one order.
+    for run in found.column("label").combine_chunks().value_counts().to_pylist():
+        values = found.column("value").slice(start, run["counts"]).to_pylist()
+        start += run["counts"]
+        for place in range(0, len(values), VALUES):
+            yield run["values"], values[place : place + VALUES]
 
 
 @dataclass(frozen=True)
