@@ -191,7 +191,6 @@ def audit(case: Path, **words: Any) -> int:
 )
 @_fail_above
 @_adversaries
-@_show_values
 @_shown
 def release(case: Path, **words: Any) -> int:
     """What would a pending release add, and which of its options leaks least?
@@ -204,7 +203,7 @@ def release(case: Path, **words: Any) -> int:
     tacit person release case.yaml
     tacit person release case.yaml --record "name=Alice,card=999" --record "name=Alice,card=888"
     """
-    from tacit.workflows.person_auditing import person_release as run
+    from tacit.workflows.person_releasing import person_release as run
 
     return _answer(run, case, words)
 
@@ -231,7 +230,7 @@ def dip(case: Path, **words: Any) -> int:
     tacit person dip case.yaml
     tacit person dip case.yaml --query "name=Alice,phone=555"
     """
-    from tacit.workflows.person_auditing import person_dip as run
+    from tacit.workflows.person_releasing import person_dip as run
 
     return _answer(run, case, words)
 
@@ -253,7 +252,7 @@ def remove(case: Path, **words: Any) -> int:
     tacit person remove case.yaml --at-most 3
     tacit person remove case.yaml --budget 20 --fail-above 0.5
     """
-    from tacit.workflows.person_auditing import person_remove as run
+    from tacit.workflows.person_planning import person_remove as run
 
     return _answer(run, case, words)
 
@@ -288,7 +287,7 @@ def decoy(case: Path, **words: Any) -> int:
     tacit person decoy case.yaml --budget 5
     tacit person decoy case.yaml --allow phone --allow e-mail --budget 5
     """
-    from tacit.workflows.person_auditing import person_decoy as run
+    from tacit.workflows.person_planning import person_decoy as run
 
     words["allowed"] = words["allowed"] or None
     return _answer(run, case, words)
@@ -312,7 +311,7 @@ def verify_next(case: Path, **words: Any) -> int:
     tacit person verify-next case.yaml --adversary detective
     tacit person verify-next case.yaml --budget 2
     """
-    from tacit.workflows.person_auditing import person_verify_next as run
+    from tacit.workflows.person_planning import person_verify_next as run
 
     return _answer(run, case, words)
 
@@ -339,8 +338,8 @@ def population(case: Path, out: Path | None, **words: Any) -> int:
     tacit person population case.yaml
     tacit person population case.yaml -o rows.parquet --report population.html
     """
-    from tacit.workflows.person_auditing import person_population as run
-
     if out is not None and out.suffix.lower() not in (".parquet", ".csv"):
         raise click.BadParameter(f"'{out}' ends neither in .parquet nor in .csv", param_hint="--out")
+    from tacit.workflows.person_populating import person_population as run
+
     return _answer(run, case, {**words, "out": out})

@@ -33,7 +33,9 @@ class Wire:
 
 
 def source_of(record: str, sources: Sequence[str]) -> str:
-    """The source of a record by its name: "shop" of "shop 17"."""
+    """The source of a record by its name: "shop" of "shop 17"; a query is its own."""
+    if record.startswith("query '"):
+        return "the query"
     named = [source for source in sources if record == source or record.startswith(f"{source} ")]
     return max(named, key=len) if named else record.rpartition(" ")[0] or record
 

@@ -161,21 +161,32 @@ def _release(result: PersonReleaseResult, both: Both) -> dict[str, Any]:
 
 @_page.register
 def _dip(result: PersonDipResult, both: Both) -> dict[str, Any]:
-    rows = [Trio(dip.query, dip.adversary, dip.leakage, dip.precision, dip.recall) for dip in result.dips]
     by_query: dict[str, list[Dipped]] = {}
     for dip in result.dips:
         by_query.setdefault(dip.query, []).append(dip)
+    ordered = [dip for dips in by_query.values() for dip in dips]
+    rows = [Trio(dip.query, dip.adversary, dip.leakage, dip.precision, dip.recall) for dip in ordered]
     return {
         "body": "person_dip.html",
         "kind": "queries for a person",
         "reading": (*person_words.DEFINITIONS, person_words.QUERY),
+        "dips": ordered,
         "worst": max(result.dips, key=lambda dip: dip.leakage),
         "dips_chart": both(lambda width: person_charts.ladder(rows, limit=result.limit, width=width)),
         "queries": [
-            (query, [(dip, shown_finding(dip.finding, (), both)) for dip in sorted(dips, key=lambda dip: -dip.leakage)])
+            (query, [(dip, shown_finding(dip.finding, _sources_of(dip.finding), both)) for dip in _worst_first(dips)])
             for query, dips in by_query.items()
         ],
     }
+
+
+def _worst_first(dips: Sequence[Dipped]) -> list[Dipped]:
+    return sorted(dips, key=lambda dip: -dip.leakage)
+
+
+def _sources_of(finding: Finding) -> list[str]:
+    """The sources that a finding itself names."""
+    return list(dict.fromkeys(source for held in finding.held for source in held.sources))
 
 
 @_page.register

@@ -118,6 +118,7 @@ def _held(held: Sequence[Held]) -> RenderableType:
     if not held:
         return terminal.line("It holds nothing.")
     table = terminal.table("Label", "Value", "", ">Confidence", ">Contribution", "Sources")
+    table.columns[1].min_width = min(12, max(len(shorten(one.value, 32)) for one in held))
     for one in held:
         symbol, word = STATES[one.state]
         table.add_row(
@@ -212,14 +213,15 @@ def _dip(result: PersonDipResult) -> Parts:
     yield terminal.facts([*rows, *limit_words(result.limit)])
     yield terminal.heading(f"What each query brings up. {words.DIRECTION}")
     table = terminal.table("Query", "Adversary", ">Leakage", ">Precision", ">Recall", ">Records")
-    for dip in result.dips:
+    queries = list(dict.fromkeys(dip.query for dip in result.dips))
+    for dip in sorted(result.dips, key=lambda dip: queries.index(dip.query)):
         table.add_row(
             Text(shorten(dip.query, 32)), Text(shorten(dip.adversary, 24)), Text(part(dip.leakage), style="bold"),
             part(dip.precision), part(dip.recall), count(len(dip.finding.members)),
         )  # fmt: skip
     yield table
     yield terminal.facts(MEANINGS, style="dim")
-    for query in dict.fromkeys(dip.query for dip in result.dips):
+    for query in queries:
         worst = max((dip for dip in result.dips if dip.query == query), key=lambda dip: dip.leakage)
         yield from _finding(worst.finding, title=f"Who asks with “{shorten(query, 32)}” gets, under")
 
@@ -298,12 +300,16 @@ def _verify(result: PersonVerifyResult) -> Parts:
         ]
     )  # fmt: skip
     yield terminal.heading("What the adversary had best verify next: keep these from being confirmed")
-    table = terminal.table("Label", "Value", "Record", ">Confidence", ">Cost", ">Gain", ">Gain a cost", "")
-    for one in result.candidates[:_CANDIDATES_SHOWN]:
+    shown = result.candidates[:_CANDIDATES_SHOWN]
+    # Where all are of one record, as they are where the merged one is verified, a column for it says nothing.
+    named = ["Record"] if len({one.record for one in shown}) > 1 else []
+    table = terminal.table("Label", "Value", *named, ">Confidence", ">Cost", ">Gain", ">Gain per cost", "")
+    table.columns[1].min_width = min(12, max((len(shorten(one.value, 24)) for one in shown), default=1))
+    for one in shown:
         table.add_row(
-            Text(shorten(one.label, 20)), Text(shorten(one.value, 24)), Text(shorten(one.record, 24)),
-            setting(one.confidence), setting(one.cost), part(one.gain), number(one.gain_per_cost),
-            Text("◀ next" if one.chosen else "", style="bold"),
+            Text(shorten(one.label, 20)), Text(shorten(one.value, 24)),
+            *(Text(shorten(one.record, 24)) for _ in named), setting(one.confidence), setting(one.cost),
+            part(one.gain), number(one.gain_per_cost), Text("◀ next" if one.chosen else "", style="bold"),
         )  # fmt: skip
     yield table
     rest = len(result.candidates) - _CANDIDATES_SHOWN
