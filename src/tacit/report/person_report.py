@@ -218,7 +218,9 @@ def _decoy(result: PersonDecoyResult, both: Both) -> dict[str, Any]:
 @_page.register
 def _verify(result: PersonVerifyResult, both: Both) -> dict[str, Any]:
     drawn = result.candidates[:_CANDIDATES]
-    rows = [(f"{one.label} {one.value}, {one.record}", one.gain, part(one.gain)) for one in drawn]
+    several = len({one.record for one in drawn}) > 1
+    names = [f"{one.label} {one.value}{', ' + one.record if several else ''}" for one in drawn]
+    rows = [(name, one.gain, part(one.gain)) for name, one in zip(names, drawn, strict=True)]
     chosen = [one.chosen for one in drawn]
     title = "Gain in certainty if verified"
     return {

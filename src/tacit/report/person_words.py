@@ -49,8 +49,9 @@ DEFINITIONS: tuple[tuple[str, str], ...] = (
 )
 CERTAINTY = (
     "certainty",
-    "How sure the adversary is of its own record, from 0 to 1: the leakage of what it has verified, measured against "
-    "the record it believes in. It needs no truth, so the adversary can compute it. The gain is what verifying adds.",
+    "How sure the adversary is of its own record, from 0 to 1: the leakage of that record, with its confidences, "
+    "measured as if all of it were true. It needs no truth, so the adversary can compute it. The gain is what "
+    "verifying adds to it.",
 )
 K = (
     "k",
@@ -73,6 +74,11 @@ NOT_FOR_AUTHORITIES = (
     "Decoys are false data, planned because you asked. They are not for banks, insurers or authorities: giving those "
     "false data can be an offence, and no plan here is meant for it."
 )
+
+
+def many(number: float, one: str, several: str = "") -> str:
+    """A number of things: "1 source", "4 sources"."""
+    return f"{count(number)} {one if number == 1 else several or one + 's'}"
 
 
 def values_words(shown: bool) -> str:
