@@ -134,7 +134,7 @@ class Comparer:
         blocks: dict[tuple[str, int], list[int]] = {}
         for place, (attribute, fact) in enumerate(zip(record.attributes, hit.tolist(), strict=True)):
             # All values of a single-valued label go together; of others, those about one fact; a wrong value alone.
-            single = self._labels[attribute.label].single
+            single = self._beside[attribute.label].single
             key = (attribute.label, -1 if single else fact if fact >= 0 else -2 - place)
             blocks.setdefault(key, []).append(place)
         alone: list[int] = []
@@ -184,6 +184,7 @@ class _Facts:
     def __init__(self, name: str, label: Label, facts: list[tuple[int, str]]) -> None:
         self._name = name
         self._label = label
+        self.single = label.single
         self._translated = label.normalise is not None or bool(label.synonyms)
         self._places: dict[str, int] = {}
         self.weights: dict[int, float] = {}
