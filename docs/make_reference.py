@@ -61,6 +61,28 @@ GROUPS: dict[str, tuple[str, ...]] = {
         "audit_text", "protect_text", "explain_text", "TextAuditResult", "TextProtectResult", "TextCertificate",
         "TextExplanation", "TextModel",
     ),
+    "A person: cases": (
+        "person_init", "read_case", "Case", "person_audit", "person_release", "person_dip", "person_remove",
+        "person_decoy", "person_verify_next", "person_population", "PersonAuditResult", "PersonReleaseResult",
+        "PersonDipResult", "PersonRemoveResult", "PersonDecoyResult", "PersonVerifyResult", "PersonPopulationResult",
+    ),
+    "A person: records and labels": (
+        "Record", "Attribute", "Reference", "Label", "Labels", "Correlated", "normaliser", "similarity", "prior_of",
+        "shared_weights",
+    ),
+    "A person: leakage": (
+        "record_leakage", "leakage", "record_precision", "record_recall", "correctness", "completeness", "f_beta",
+        "contributions", "record_leakages", "leakage_batch",
+    ),
+    "A person: adversaries": (
+        "Adversary", "Cost", "Normalise", "Correct", "Augment", "Generalise", "Resolve", "Rules", "Clusters", "exposure",
+        "Exposure", "ladder", "Resolver", "fix_point", "r_swoosh",
+    ),
+    "A person: what to do": (
+        "WhatIf", "incremental_leakage", "best_release", "BestRelease", "dip", "DipResult", "source_contributions",
+        "plan_removals", "RemovalPlan", "Offer", "verify_next", "verify_within", "VerificationPlan", "plan_decoys",
+        "DecoyPlan", "Decoy", "anonymity_of", "Anonymity", "k_anonymity", "l_diversity",
+    ),
     "Errors": (
         "TacitError", "ArgumentError", "ColumnError", "DataError", "SourceError", "EngineError", "NotCertifiedError",
     ),
@@ -79,9 +101,19 @@ def cli_page() -> str:
     parts = ["# The command line\n\n", WRITTEN, "The help of every command, as `tacit COMMAND --help` prints it.\n"]
     parts.append(_section("tacit", command, None))
     group = click.Context(command, info_name="tacit", **command.context_settings)
-    for name in sorted(command.commands):
-        parts.append(_section(f"tacit {name}", command.commands[name], group))
+    parts += _sections("tacit", command, group)
     return "".join(parts)
+
+
+def _sections(title: str, group: click.Group, parent: click.Context) -> list[str]:
+    """The commands of a group, each before its own commands."""
+    parts = []
+    for name, chosen in sorted(group.commands.items()):
+        parts.append(_section(f"{title} {name}", chosen, parent))
+        if isinstance(chosen, click.Group):
+            context = click.Context(chosen, info_name=name, parent=parent, **chosen.context_settings)
+            parts += _sections(f"{title} {name}", chosen, context)
+    return parts
 
 
 def _section(title: str, chosen: click.Command, parent: click.Context | None) -> str:

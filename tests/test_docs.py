@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
 
+import click
 import pytest
 from threadpoolctl import threadpool_limits
 
@@ -70,9 +71,17 @@ def test_every_public_name_is_documented(name: str, everything: str) -> None:
     assert re.search(rf"`{name}\b", everything)
 
 
+def commands(group: click.Group, before: str = "") -> Iterator[tuple[str, click.Command]]:
+    """Every command with its words: "audit", "person", "person audit"."""
+    for name, chosen in group.commands.items():
+        yield before + name, chosen
+        if isinstance(chosen, click.Group):
+            yield from commands(chosen, f"{before}{name} ")
+
+
 def test_every_command_and_option_is_documented() -> None:
     page = (DOCS / "reference" / "cli.md").read_text("utf-8")
-    for name, chosen in command.commands.items():
+    for name, chosen in commands(command):
         section = page.split(f"## tacit {name}\n", 1)[1].split("\n## ", 1)[0]
         for parameter in chosen.params:
             for written in parameter.opts if parameter.param_type_name == "option" else ():
@@ -175,9 +184,12 @@ def test_the_tutorial_runs_and_prints_what_it_shows(tmp_path: Path) -> None:
 @pytest.mark.parametrize("page", sorted((DOCS / "howto").glob("*.md")), ids=name_of)
 def test_the_commands_of_a_howto_are_commands_with_options_there_are(page: Path) -> None:
     for step in steps(page):
-        word, name, *rest = step.line.split()
+        word, *rest = step.line.split()
         assert word == "tacit"
-        known = {written for parameter in command.commands[name].params for written in parameter.opts}
+        chosen: click.Command = command
+        while isinstance(chosen, click.Group):
+            chosen = chosen.commands[rest.pop(0)]
+        known = {written for parameter in chosen.params for written in parameter.opts}
         assert {text for text in rest if text.startswith("-")} <= known, step.line
 
 
