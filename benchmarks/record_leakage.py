@@ -58,8 +58,8 @@ def one_record() -> None:
         _, slow, old = timed(lambda r=record, e=reference: record_leakage(r, e, method="algorithm1"), repeats=2)
         _, second, rough = timed(lambda r=record, e=reference: record_leakage(r, e, method="second_order"), repeats=20)
         print(
-            f"{size:>10} {fast * 1e3:>10.3f} {bare * 1e3:>14.3f} {slow * 1e3:>16.1f} {slow / fast:>8.0f} {abs(exact / old - 1):>7.0e}"
-            f" {second * 1e3:>17.3f} {abs(rough / old - 1):>7.0e}",
+            f"{size:>10} {fast * 1e3:>10.3f} {bare * 1e3:>14.3f} {slow * 1e3:>16.1f} {slow / fast:>8.0f}"
+            f" {abs(exact / old - 1):>7.0e} {second * 1e3:>17.3f} {abs(rough / old - 1):>7.0e}",
             flush=True,
         )
 

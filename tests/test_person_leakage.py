@@ -421,6 +421,12 @@ def test_a_batch_is_cut_into_parts_that_fit_and_long_records_among_short_ones_ar
         assert near(float(together[i]), leakage_of(found), error=1e-12)
 
 
+def test_a_batch_of_certain_records_is_the_fraction_itself() -> None:
+    found = leakage_batch([0, 2, 5], [1, 0, 1, 1, 0.5], [1, 9, 1, 1, 1], [1, 9, 1, 0, 1], [2, 3])
+    assert found[0] == 2 / 3
+    assert found[1] == pytest.approx((2 / 5 + 4 / 6) / 2, rel=1e-13)
+
+
 def test_a_batch_says_what_is_wrong_with_its_arrays() -> None:
     one = np.ones(2)
     with pytest.raises(ArgumentError, match="starts"):

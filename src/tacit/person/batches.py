@@ -95,6 +95,10 @@ def leakage_batch(
     least = base[filled] + kept_weight + extra
     most = np.maximum(base[filled] + np.add.reduceat(np.where(p > 0, w, 0.0), firsts), least)
     usable = (least > 0) & np.isfinite(least)
+    # A record with one possible world needs no nodes, and with confidences of 1 most have but one.
+    sure = usable & np.logical_and.reduceat(certain | (p == 0), firsts)
+    result[filled[sure]] = (1 + beta * beta) * kept_credit[sure] / (base[filled[sure]] + kept_weight[sure])
+    usable &= ~sure
     free = np.where(certain, 0.0, p)  # what is certain was counted above: here it is a factor of 1
     reach = np.zeros(len(filled))
     reach[usable] = reaches(most[usable] / least[usable])
