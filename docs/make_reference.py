@@ -75,8 +75,8 @@ GROUPS: dict[str, tuple[str, ...]] = {
         "contributions", "record_leakages", "leakage_batch",
     ),
     "A person: adversaries": (
-        "Adversary", "Cost", "Normalise", "Correct", "Augment", "Generalise", "Resolve", "Rules", "Clusters", "exposure",
-        "Exposure", "ladder", "Resolver", "fix_point", "r_swoosh",
+        "Adversary", "Cost", "Normalise", "Correct", "Augment", "Generalise", "Resolve", "Rules", "Clusters",
+        "exposure", "Exposure", "ladder", "Resolver", "fix_point", "r_swoosh",
     ),
     "A person: what to do": (
         "WhatIf", "incremental_leakage", "best_release", "BestRelease", "dip", "DipResult", "source_contributions",
@@ -179,7 +179,6 @@ MORE_TERMS = {
         "A number that says of what kind it is: exact, estimate, lower bound or upper bound. Only an exact number or "
         "an upper bound may certify anything."
     ),
-    "leakage": "The number that a measure gives for a joint.",
     "measure": "A function of a joint that is larger when the release says more about the secret. They are below.",
     "merged": "A released value is merged if every record that has it gets a replacement instead.",
     "promise": "What epsilon implies for another measure: an upper bound that is proved, not computed on the table.",
