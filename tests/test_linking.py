@@ -161,6 +161,31 @@ def test_what_was_merged_matches_what_none_of_its_parts_does(engine):
     assert links(table, resolve(table, rules), [0], rules) == [(1, 2, ("P",)), (1, 0, ("N", "C"))]
 
 
+def test_two_merged_records_match_by_what_neither_has_in_one_base_record():
+    one, other = ([{("N", "n"): 1, ("P", p): 1}, {("P", p): 1, ("C", "c"): 1}] for p in "pq")
+    table = held([*one, *other])
+    assert resolve(table, [["P"], ["N", "C"]]).tolist() == [0, 0, 0, 0]
+
+
+@pytest.mark.parametrize("tables", [1, 2, 12])
+def test_keys_of_all_rounds_are_remembered_when_every_merge_needs_the_one_before(tables, monkeypatch):
+    monkeypatch.setattr("tacit.tables.linking.MOST_KEY_TABLES", tables)
+    size = 18
+    # Record i matches what holds its A and its B, which two records before it hold between them.
+    found = [
+        {("A", f"{at}"): 1, ("B", f"{at}"): 1, ("A", f"{at + 1}"): 1, ("B", f"{at + 2}"): 1} for at in range(1, size)
+    ]
+    start = {("A", "0"): 1, ("B", "0"): 1, ("A", "1"): 1, ("B", "1"): 1, ("B", "2"): 1}
+    rules = [["A", "B"]]
+    base = naive_components([start, *found], rules, 0)
+    assert r_swoosh([start, *found], rules, 0) == {frozenset(range(size))}
+    assert len(base) > size // 2
+    told = []
+    merged = resolve(held([start, *found]), rules, progress=lambda what, share: told.append(what))
+    assert (merged == 0).all()
+    assert len(told) > size // 2
+
+
 def test_one_resolution_on_every_engine(engine, monkeypatch):
     chance = random.Random(7)
     found, starts = random_databases(chance, 25)

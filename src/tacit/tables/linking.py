@@ -202,13 +202,14 @@ class _Matcher:
         """(cid, k) for every alternative and combination of values, but of the rich."""
         parts = []
         for place, labels in alternatives:
+            # The rich are left out on every side, so that no order of joins can multiply their values.
+            poor = "".join(f" ANTI JOIN {rich} ON {rich}.cid = s.{member}" for rich in self._rich.get(place, ()))
             sides = [
-                f"(SELECT {member} AS cid, value FROM {table} WHERE label = {self._store.text(label)} {where}) t{at}"
+                f"(SELECT s.{member} AS cid, s.value FROM {table} s{poor} "
+                f"WHERE s.label = {self._store.text(label)} {where}) t{at}"
                 for at, label in enumerate(labels)
             ]
             joined = sides[0] + "".join(f" JOIN {side} ON t{at}.cid = t0.cid" for at, side in enumerate(sides[1:], 1))
-            for rich in self._rich.get(place, ()):
-                joined += f" ANTI JOIN {rich} ON {rich}.cid = t0.cid"
             key = self._store.hashed(str(place), *(f"t{at}.value" for at in range(len(labels))))
             parts.append(f"SELECT t0.cid AS cid, {key} AS k FROM {joined}")
         return " UNION ALL ".join(parts)

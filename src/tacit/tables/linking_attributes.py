@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import weakref
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -80,6 +81,7 @@ class Attributes:
     store: Store
     name: str
     records: int
+    _several: frozenset[str] | None = None
 
     def __post_init__(self) -> None:
         weakref.finalize(self, self.store.drop, self.name).atexit = False
@@ -91,7 +93,9 @@ class Attributes:
 
     @cached_property
     def several(self) -> frozenset[str]:
-        """The labels of which some record has several values."""
+        """The labels of which some record has, or may have, several values."""
+        if self._several is not None:
+            return self._several
         found = self.store.ask(f"SELECT label FROM {self.name} GROUP BY label HAVING count(*) > count(DISTINCT rid)")
         return frozenset(found.column("label").to_pylist())
 
@@ -178,7 +182,8 @@ def wide_attributes(sources: Sequence[Wide]) -> Attributes:
         name = store.make(" UNION ALL ".join(_united(parts[label]) for label in sorted(parts)) or _NOTHING)
     finally:
         store.drop(*held)
-    return Attributes(store, name, start)
+    twice = (label for source in sources for label, number in Counter(source.columns.values()).items() if number > 1)
+    return Attributes(store, name, start, frozenset(twice))
 
 
 _NOTHING = (
