@@ -132,12 +132,16 @@ class Comparer:
     def _units(self, record: Record, hit: IntArray) -> tuple[IntArray, tuple[Unit, ...]]:
         """Which attributes depend on which: rules (b), (c) and (d) of the model."""
         blocks: dict[tuple[str, int], list[int]] = {}
+        alone: list[int] = []
         for place, (attribute, fact) in enumerate(zip(record.attributes, hit.tolist(), strict=True)):
             # All values of a single-valued label go together; of others, those about one fact; a wrong value alone.
-            single = self._beside[attribute.label].single
-            key = (attribute.label, -1 if single else fact if fact >= 0 else -2 - place)
-            blocks.setdefault(key, []).append(place)
-        alone: list[int] = []
+            label = attribute.label
+            single = self._beside[label].single
+            if fact < 0 and not single and label not in self._group_of:
+                alone.append(place)
+            else:
+                key = (label, -1 if single else fact if fact >= 0 else -2 - place)
+                blocks.setdefault(key, []).append(place)
         units: list[Unit] = []
         groups: dict[tuple[str, ...], list[Block]] = {}
         for (label, _), places in blocks.items():
@@ -185,28 +189,25 @@ class _Facts:
         self._name = name
         self._label = label
         self.single = label.single
-        self._translated = label.normalise is not None or bool(label.synonyms)
+        self._meant = label.meant if label.normalise is not None or label.synonyms else str
         self._places: dict[str, int] = {}
         self.weights: dict[int, float] = {}
         self._values: dict[int, str] = {}
         # In the order of the values: which of two facts equally near is hit must not depend on the reference's order.
-        for meant, place, value in sorted((label.meant(value), place, value) for place, value in facts):
+        for meant, place, value in sorted([(self._meant(value), place, value) for place, value in facts]):
             if meant not in self._places:  # the same fact said twice counts once
                 self._places[meant] = place
-                self.weights[place] = label.weigh(value)
+                self.weights[place] = label.weight if label.prior is None else label.weigh(value)
                 self._values[place] = value
-        self._right = {
-            meant: _Found("correct", self.weights[place], self.weights[place], place)
-            for meant, place in self._places.items()
-        }
         self._plain_wrong = _Found("wrong", label.weight) if label.prior is None else None
         self._suppressed: dict[str, _Found] = {}
 
     def look(self, value: str) -> _Found:
         """What a held value is worth."""
-        right = self._right.get(self._label.meant(value) if self._translated else value)
-        if right is not None:
-            return right
+        place = self._places.get(self._meant(value))
+        if place is not None:
+            weight = self.weights[place]
+            return _Found("correct", weight, weight, place)
         if is_suppressed(value):
             if value not in self._suppressed:
                 self._suppressed[value] = self._look_suppressed(value)
