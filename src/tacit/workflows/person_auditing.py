@@ -10,7 +10,7 @@ from tacit.workflows.person_actions import changes, ranked, removals, source_sha
 from tacit.workflows.person_case import Case, read_case
 from tacit.workflows.person_case_model import AdversarySpec
 from tacit.workflows.person_crowd import crowd_note
-from tacit.workflows.person_engine import Grouped, Hot, Known, Shrinking, Winner, grouped, winner
+from tacit.workflows.person_engine import Grouped, Hot, Known, Shrinking, Winner, grouped, remembering, winner
 from tacit.workflows.person_findings import Names, finding, source_facts
 from tacit.workflows.person_masking import showing
 from tacit.workflows.person_results import Action, PersonAuditResult, Rung
@@ -38,7 +38,7 @@ def case_of(case: CaseLike) -> Case:
 
 def known_of(case: Case) -> Known:
     """The person of a case, and how values are compared."""
-    return Known(case.reference, case.labels, case.beta)
+    return Known(case.reference, remembering(case.labels), case.beta)
 
 
 def climbed(evidence: Evidence, spec: AdversarySpec, known: Known, progress: Progress = silent) -> Climbed:

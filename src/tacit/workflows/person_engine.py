@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -49,6 +50,8 @@ FloatArray = NDArray[np.float64]
 VALUES = 100_000
 # Records fetched and merged at a time: few at first, because the first are likely to hold the winner.
 FIRST_RECORDS, MORE_RECORDS = 500, 20_000
+# Normal forms remembered of each label.
+REMEMBERED = 1 << 20
 # Leakages closer than this are the same.
 SAME = 1e-12
 
@@ -77,6 +80,16 @@ class Known:
         """
         square = self.beta * self.beta
         return (1 + square) * right / (right + square * whole) if right > 0 else 0.0
+
+
+def remembering(labels: Labels) -> Labels:
+    """The labels, with normal forms remembered: every adversary looks at the same values, and most of the time at that
+    scale goes into bringing them to their normal form."""
+    found = {
+        name: label if label.normalise is None else replace(label, normalise=lru_cache(REMEMBERED)(label.normalise))
+        for name, label in labels.items()
+    }
+    return Labels(found, correlated=labels.correlated)
 
 
 @dataclass(frozen=True, eq=False)

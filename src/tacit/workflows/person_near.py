@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from tacit.errors import DataError
 from tacit.person.adversaries import Adversary, Resolve
 from tacit.person.records import Record
 from tacit.person.rules import Rules
@@ -23,8 +24,8 @@ IntArray = NDArray[np.int64]
 MOST_WHOLE = 20_000
 # Of more, clusters that hold something of the person are loaded up to so many records, the most promising first.
 MOST_HOT = 50_000
-# And what a record in question could be joined with, up to so many.
-MOST_REACHED = 200_000
+# More records than these are not held in memory for a question.
+MOST_LOADED = 300_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,8 +107,13 @@ def near(
         found: set[int] = set()
         for work in works:
             found |= _hot(work, known, notes)
-            found |= _reached(work, more, known, notes)
+            found |= _reached(work, more, known)
         rids = sorted(_closed(works, found))
+        if len(rids) > MOST_LOADED:
+            raise DataError(
+                f"{len(rids):,} records are joined with the person or the records in question, too many to ask what "
+                "would be if: make the rules of the adversaries stricter, or ask about some of them"
+            )
     adversaries = [work.adversary(rids, more=[int(record.name) for record in more]) for work in works]
     return Near(rids, fetched(evidence, rids), adversaries, works, known, tuple(dict.fromkeys(notes)))
 
@@ -115,7 +121,7 @@ def near(
 def _hot(work: Grouped, known: Known, notes: list[str]) -> set[int]:
     hot = Hot(work, known)
     total = np.cumsum(work.sizes(hot.clusters)) if len(hot) else np.zeros(0)
-    count = int(np.searchsorted(total, MOST_HOT, side="right"))
+    count = min(len(hot), max(1, int(np.searchsorted(total, MOST_HOT, side="right"))))
     if count < len(hot):
         notes.append(
             f"adversary '{work.spec.name}': more than {MOST_HOT:,} records hold something of the person; those that "
@@ -124,7 +130,7 @@ def _hot(work: Grouped, known: Known, notes: list[str]) -> set[int]:
     return set(work.members(hot.clusters[:count].tolist()))
 
 
-def _reached(work: Grouped, more: Sequence[Record], known: Known, notes: list[str]) -> set[int]:
+def _reached(work: Grouped, more: Sequence[Record], known: Known) -> set[int]:
     """The records of all clusters that some of the records in question could be joined with."""
     clusters: set[int] = set()
     for given, seen in zip(work.given, work.seen, strict=True):
@@ -136,14 +142,7 @@ def _reached(work: Grouped, more: Sequence[Record], known: Known, notes: list[st
         elif isinstance(given, Resolve) and more:
             prepared = work.adversary(()).prepared(more, known.labels)
             clusters |= _rule_reach(work, given.rules, seen, prepared)
-    rids = work.members(sorted(clusters))
-    if len(rids) > MOST_REACHED:
-        notes.append(
-            f"adversary '{work.spec.name}': more than {MOST_REACHED:,} records could be joined with those in question; "
-            "the others were left alone"
-        )
-        rids = rids[:MOST_REACHED]
-    return set(rids)
+    return set(work.members(sorted(clusters)))
 
 
 def _rule_reach(work: Grouped, rules: Rules, seen: object, more: Sequence[Record]) -> set[int]:
@@ -176,7 +175,7 @@ def _rule_reach(work: Grouped, rules: Rules, seen: object, more: Sequence[Record
             if cid not in reached and any(set(labels).issuperset(rule) for rule in rules.alternatives)
         }
         reached |= new
-        if not new or len(reached) > MOST_REACHED:
+        if not new:
             break
         some = store.load(pa.table({"cid": pa.array(sorted(new), pa.int64())}))
         facts = store.ask(

@@ -14,7 +14,7 @@ from tacit.workflows.person_case_model import Case
 from tacit.workflows.person_engine import Known
 from tacit.workflows.person_findings import Names
 from tacit.workflows.person_masking import Showing, showing
-from tacit.workflows.person_near import MOST_REACHED, near, numbered
+from tacit.workflows.person_near import near, numbered
 from tacit.workflows.person_results import (
     Action,
     DecoyRecord,
@@ -29,6 +29,9 @@ from tacit.workflows.person_results import (
 from tacit.workflows.person_sources import Evidence, read_sources
 from tacit.workflows.person_words import checked_limit, counted, level, listed, verdict
 from tacit.workflows.tabulating import Progress, silent
+
+# Up to so many records decoys may be linked with any of them; beyond, with what holds something of the person.
+MOST_FOR_DECOYS = 200_000
 
 
 def strongest(case: Case, evidence: Evidence, known: Known, progress: Progress) -> Climbed:
@@ -197,7 +200,7 @@ def _decoy_plan(
             f"decoys are planned only when asked for, with labels that may be false and a budget: add them to "
             f"{case.path} (decoys: {{labels: […], budget: …}}), or name them (--allow, --budget)"
         )
-    held = near(evidence, case.adversaries, known, whole=MOST_REACHED, progress=progress)
+    held = near(evidence, case.adversaries, known, whole=MOST_FOR_DECOYS, progress=progress)
     progress("planning decoys", None)
     values = {label: values for label, values in (said.values if said is not None else {}).items() if label in labels}
     plan = plan_decoys(
