@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from itertools import count
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -33,9 +32,6 @@ class Store(Protocol):
 
     def ask(self, query: str) -> pa.Table:
         """What a query gives, whole."""
-
-    def batches(self, query: str, rows: int) -> Iterator[pa.Table]:
-        """What a query gives, some ``rows`` at a time."""
 
     def drop(self, *names: str) -> None:
         """Forget tables."""
@@ -84,22 +80,6 @@ class DuckStore:
         """What a query gives, whole."""
         with duckdb_engine.reading(self._name):
             return duckdb_engine.answered(lambda: self._connection.sql(query).to_arrow_table())
-
-    def batches(self, query: str, rows: int) -> Iterator[pa.Table]:
-        """What a query gives, some ``rows`` at a time; other queries may be asked in between."""
-        import pyarrow as pa
-
-        with duckdb_engine.reading(self._name):
-            # A cursor would not see the temporary tables, and a second query would end the first one's answer.
-            held = self.make(query)
-            size = self.ask(f"SELECT count(*) AS n FROM {held}").column("n")[0].as_py()
-            step = max(rows, 1)
-            for start in range(0, size, step):
-                # Row identifiers of a table that nothing was deleted from are 0, 1, 2, ...
-                yield pa.table(
-                    self.ask(f"FROM {held} WHERE rowid >= {start} AND rowid < {start + step} ORDER BY rowid")
-                )
-            self.drop(held)
 
     def drop(self, *names: str) -> None:
         """Forget tables."""
@@ -163,12 +143,6 @@ class SparkStore:
 
         with spark_engine.reading(self._name):
             return self._spark.sql(query).toArrow()
-
-    def batches(self, query: str, rows: int) -> Iterator[pa.Table]:
-        """What a query gives, some ``rows`` at a time."""
-        whole = self.ask(query)
-        for start in range(0, whole.num_rows, max(rows, 1)):
-            yield whole.slice(start, max(rows, 1))
 
     def drop(self, *names: str) -> None:
         """Forget tables."""
