@@ -193,6 +193,22 @@ def test_the_commands_of_a_howto_are_commands_with_options_there_are(page: Path)
         assert {text for text in rest if text.startswith("-")} <= known, step.line
 
 
+def test_the_pieces_of_the_case_file_page_are_a_case(tmp_path: Path) -> None:
+    tacit.person_init(tmp_path)
+    (tmp_path / "zip_counts.csv").write_text("zip,people\nAM1 4QX,20\nAM1 2AB,80\n", "utf-8")
+    written = tmp_path / "mine.yaml"
+    written.write_text("".join(blocks(DOCS / "howto" / "case-file.md", "yaml")), "utf-8")
+    case = tacit.read_case(written)
+    assert (len(case.sources), len(case.adversaries), len(case.releases)) == (3, 2, 1)
+
+
+def test_every_command_about_a_person_is_shown_in_its_howto() -> None:
+    shown = {step.line.split()[2] for name in ("person.md", "decoys.md") for step in steps(DOCS / "howto" / name)}
+    group = command.commands["person"]
+    assert isinstance(group, click.Group)
+    assert shown == set(group.commands)
+
+
 def test_every_howto_is_reached_from_another_page() -> None:
     linked = {
         (page.parent / link.partition("#")[0]).resolve()
