@@ -215,6 +215,11 @@ def _decoy_plan(
         beta=known.beta,
     )
     notes = list(held.notes)
+    if any(decoy.kind == "linkage" for decoy in plan.decoys):
+        notes.append(
+            "a decoy that links to records of other people repeats values that may be theirs: plant it only where that "
+            "harms nobody"
+        )
     if len(held.rids) < evidence.n_records and plan.decoys:
         plan, further = _measured_again(plan, case, evidence, known, progress)
         notes += further

@@ -11,7 +11,7 @@ import numpy as np
 
 from tacit.errors import ArgumentError, DataError
 from tacit.workflows.person_auditing import CaseLike, case_of
-from tacit.workflows.person_case_model import AdversarySpec, Case, NormaliseStep
+from tacit.workflows.person_case_model import AdversarySpec, Case, ClustersStep, NormaliseStep, ResolveStep, SplinkStep
 from tacit.workflows.person_crowd import references_of
 from tacit.workflows.person_engine import grouped
 from tacit.workflows.person_findings import source_facts
@@ -101,7 +101,7 @@ def person_population(
         rows=str(target) if target is not None else None,
         limit=limit,
         headline=_headline(known.count, top, limit),
-        notes=(*given.notes, *evidence.notes, *_simplified(given)),
+        notes=(*given.notes, *evidence.notes, *_simplified(given), *_suppressed(evidence)),
     )
 
 
@@ -180,7 +180,36 @@ def _simplified(case: Case) -> list[str]:
         notes.append("a population is measured without correlated labels; audit a person for that")
     if case.beta != 1:
         notes.append("a population is measured with beta 1, whatever the case says")
-    return notes
+    return [*notes, *_uneven(case)]
+
+
+def _uneven(case: Case) -> list[str]:
+    """Adversaries that merge values without normalising them hold some twice, which a population counts once."""
+    labels = {label for label in case.labels if case.labels[label].normalise or case.labels[label].synonyms}
+    found = []
+    for spec in case.adversaries:
+        joins = any(isinstance(step, ResolveStep | ClustersStep | SplinkStep) for step in spec.steps)
+        done = [step.labels for step in spec.steps if isinstance(step, NormaliseStep)]
+        if joins and labels and None not in done and not labels <= {label for some in done for label in some or ()}:
+            found.append(spec.name)
+    if not found:
+        return []
+    return [
+        f"{listed(found)} merges without normalising: values that mean the same count once in a population, and each "
+        "by itself in an audit, so that the leakage may be a little larger here"
+    ]
+
+
+def _suppressed(evidence: Evidence) -> list[str]:
+    """Whether there are values such as 11* or >=50, which are right for nobody here."""
+    held = evidence.attributes
+    some = f"SELECT 1 AS x FROM {held.name} WHERE regexp_matches(value, '[*]|^ *[<>≥≤\\[({{]') LIMIT 1"
+    if not held.store.ask(some).num_rows:
+        return []
+    return [
+        "some values are suppressed (11*, >=50): a population counts them as wrong, and the leakage may be larger than "
+        "it says; audit a person for that"
+    ]
 
 
 def _headline(persons: int, top: PopulationRung, limit: float | None) -> str:

@@ -76,8 +76,6 @@ def splink_pairs(records: pa.Table, model: Path, threshold: float) -> tuple[IntA
             linker = Linker([api.register(part) for part in _tables(records, settings)], settings, log_level="ERROR")
             found = linker.inference.predict(threshold_match_probability=threshold).as_duckdbpyrelation()
             pairs = found.project(f"{RECORD}_l AS l, {RECORD}_r AS r").to_arrow_table()
-        except KeyboardInterrupt:
-            raise
         except Exception as error:  # noqa: BLE001 - whatever Splink raises is told as one error
             # Its message may hold values of people, so that only its kind is told.
             raise EngineError(
