@@ -450,6 +450,7 @@ class _Meter:
         """A number for what the record says; negative if nothing of it is right."""
         found = self._hopeful.get(record.attributes)
         if found is None:
-            right = self._comparer is not None and bool(np.any(self._comparer.compare(record).credit > 0))
+            # A hit without credit of its own may be right about what correlated labels share.
+            right = self._comparer is not None and bool(np.any(self._comparer.compare(record).hit >= 0))
             found = self._hopeful[record.attributes] = (1 if right else -1) * (len(self._hopeful) + 1)
         return found

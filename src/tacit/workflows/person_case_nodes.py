@@ -16,6 +16,9 @@ from tacit.errors import DataError, SourceError
 Choice = TypeVar("Choice", bound=str)
 
 MOST_SHOWN = 20
+# A case has some five levels; and what aliases repeat is looked at as often as it is repeated.
+DEEPEST = 50
+MOST_REPEATED = 100_000
 
 _KINDS = {"ScalarNode": "text", "SequenceNode": "a list", "MappingNode": "a mapping (key: value)"}
 
@@ -58,6 +61,9 @@ class CaseReader:
             ) from None
         if root is None:
             raise DataError(f"{self.path} is empty: 'tacit person init' writes an example")
+        found = _ill_made(root)
+        if found is not None:
+            raise DataError(f"{self.path}, line {found[0].start_mark.line + 1}: {found[1]}")
         return root
 
     def wrong(self, node: yaml.Node, reason: str) -> None:
@@ -214,6 +220,43 @@ def plain(node: yaml.Node, depth: int = 0) -> Any:
                 return str(node.value)
         return str(node.value)
     return None
+
+
+def _ill_made(root: yaml.Node) -> tuple[yaml.Node, str] | None:
+    """The first node that no reader could go through to the end, and why; None if there is none.
+
+    Nodes are shared where the file has aliases, so that each is looked at once, however often it is meant.
+    """
+    below: dict[int, tuple[int, int]] = {}  # of a node: how many nodes it means, and how deep they go
+    inside: set[int] = set()
+    waiting: list[tuple[yaml.Node, bool]] = [(root, False)]
+    while waiting:
+        node, seen = waiting.pop()
+        parts = _parts(node)
+        if seen:
+            inside.discard(id(node))
+            size = 1 + sum(below[id(part)][0] for part in parts)
+            depth = 1 + max((below[id(part)][1] for part in parts), default=0)
+            if depth > DEEPEST:
+                return node, "lists and mappings nest too deeply here: a case needs no more than five levels"
+            if size > MOST_REPEATED and size > 2 * len(below):
+                return node, "aliases repeat one another until there are too many values: write them out"
+            below[id(node)] = size, depth
+        elif id(node) in inside:
+            return node, "an alias stands inside what it names: write the value out"
+        elif id(node) not in below:
+            if isinstance(node, yaml.ScalarNode) and any("\ud800" <= sign <= "\udfff" for sign in node.value):
+                return node, "half a character (\\ud800 to \\udfff) is no text: write the character itself"
+            inside.add(id(node))
+            waiting.append((node, True))
+            waiting += [(part, False) for part in parts]
+    return None
+
+
+def _parts(node: yaml.Node) -> list[yaml.Node]:
+    if isinstance(node, yaml.MappingNode):
+        return [each for pair in node.value for each in pair]
+    return list(node.value) if isinstance(node, yaml.SequenceNode) else []
 
 
 def read_bytes(path: Path) -> bytes:
