@@ -98,7 +98,7 @@ def person_audit(
     evidence = read_sources(given, progress=tell)
     ladder = [climbed(evidence, spec, known, tell) for spec in given.adversaries]
     top = max(ladder, key=lambda one: one.rung.leakage)
-    names, before = Names.of(evidence), top.rung.leakage
+    names, before = Names(evidence, known), top.rung.leakage
     shrinking = Shrinking(top.hot)
     shares = source_shares(evidence, shrinking, before, tell)
     tell("actions", None)

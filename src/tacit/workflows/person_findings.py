@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
 
 from tacit.person.adversaries import Cluster
 from tacit.person.comparing import compare
@@ -23,12 +24,23 @@ class Names:
     """
 
     evidence: Evidence
-    more: dict[int, tuple[str, str]]
+    known: Known
+    more: Mapping[int, tuple[str, str]] = field(default_factory=dict)
 
-    @classmethod
-    def of(cls, evidence: Evidence, more: Iterable[tuple[str, str]] = ()) -> Names:
-        """Names of a source's records, and (name, source) of those that are no source's."""
-        return cls(evidence, dict(enumerate(more, start=evidence.n_records)))
+    @cached_property
+    def _true(self) -> list[tuple[str, str]]:
+        return [(value.casefold(), self.known.labels[label].meant(value)) for label, value in self.known.reference]
+
+    def _tells(self, called: str, record: Record) -> bool:
+        """Whether a name says a value of its record or of the person, as it is written or as it is meant."""
+        low = called.casefold()
+        held = [attribute.value.casefold() for attribute in record] + [value for value, _ in self._true]
+        if any(value == low or (len(value) > 3 and value in low) for value in held):
+            return True
+        return any(
+            self.known.labels[label].meant(called) == meant
+            for (label, _), (_, meant) in zip(self.known.reference, self._true, strict=True)
+        )
 
     def sources(self, rids: Iterable[int]) -> tuple[str, ...]:
         """Where records came from, each source once, in the order of the case."""
@@ -37,16 +49,13 @@ class Names:
         return tuple(sorted(found, key=lambda name: (order.get(name, len(order)), name)))
 
     def all(self, rids: Iterable[int]) -> dict[int, str]:
-        """The name of each record; by the number of its row if the file calls it by something it says of the person."""
+        """The name of each record; by the number of its row if the file calls it by a value of it or of the person."""
         wanted = list(rids)
         own = [rid for rid in wanted if rid not in self.more]
         named = {rid: self.more[rid][0] for rid in wanted if rid in self.more}
         for rid, record in zip(own, fetched(self.evidence, own), strict=True):
             source, name = self.evidence.source(rid), self.evidence.name(rid)
-            called = name.removeprefix(f"{source.name} ").casefold()
-            if any(attribute.value.casefold() in called for attribute in record if len(attribute.value) > 3) or any(
-                attribute.value.casefold() == called for attribute in record
-            ):
+            if self._tells(name.removeprefix(f"{source.name} "), record):
                 name = f"{source.name} row {rid - source.first + 1}"
             named[rid] = name
         return named

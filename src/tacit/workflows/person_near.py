@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,17 +14,23 @@ from tacit.person.adversaries import Adversary, Resolve
 from tacit.person.records import Record
 from tacit.person.rules import Rules
 from tacit.person.what_if import WhatIf
-from tacit.workflows.person_case_model import AdversarySpec
+from tacit.workflows.person_case_model import AdversarySpec, AugmentStep, CorrectStep, NormaliseStep
 from tacit.workflows.person_engine import Grouped, Hot, Known, fetched, grouped
 from tacit.workflows.person_sources import Evidence
+from tacit.workflows.person_steps import value_steps
 from tacit.workflows.tabulating import Progress, silent
+
+if TYPE_CHECKING:
+    from tacit.tables.linking import Attributes
 
 IntArray = NDArray[np.int64]
 
 # Up to so many records all are loaded.
 MOST_WHOLE = 20_000
-# Of more, clusters that hold something of the person are loaded up to so many records, the most promising first.
-MOST_HOT = 50_000
+# Of more, clusters that hold something of the person are loaded, the most promising first: so many records at least,
+# then those that could leak a quarter of what the first could, up to so many.
+FEWEST_HOT, MOST_HOT = 2_000, 50_000
+WORTH = 0.25
 # More records than these are not held in memory for a question.
 MOST_LOADED = 300_000
 
@@ -121,11 +128,14 @@ def near(
 def _hot(work: Grouped, known: Known, notes: list[str]) -> set[int]:
     hot = Hot(work, known)
     total = np.cumsum(work.sizes(hot.clusters)) if len(hot) else np.zeros(0)
-    count = min(len(hot), max(1, int(np.searchsorted(total, MOST_HOT, side="right"))))
+    few, most = (int(np.searchsorted(total, size, side="right")) for size in (FEWEST_HOT, MOST_HOT))
+    count = min(len(hot), max(1, few))
+    while count < min(len(hot), most) and hot.ceiling(count) >= WORTH * hot.ceiling(0):
+        count += 1
     if count < len(hot):
         notes.append(
-            f"adversary '{work.spec.name}': more than {MOST_HOT:,} records hold something of the person; those that "
-            f"can leak {hot.ceiling(count):.3f} at most were not looked at"
+            f"adversary '{work.spec.name}': {int(total[-1]):,} records hold something of the person; those that can "
+            f"leak {hot.ceiling(count):.3f} at most were not looked at, so that a smaller leakage is not told from it"
         )
     return set(work.members(hot.clusters[:count].tolist()))
 
@@ -133,35 +143,60 @@ def _hot(work: Grouped, known: Known, notes: list[str]) -> set[int]:
 def _reached(work: Grouped, more: Sequence[Record], known: Known) -> set[int]:
     """The records of all clusters that some of the records in question could be joined with."""
     clusters: set[int] = set()
-    for given, seen in zip(work.given, work.seen, strict=True):
-        if isinstance(given, tuple):
-            # A model scored the records in question along with the others.
-            size = work.evidence.n_records
-            for one, other in (given, given[::-1]):
-                clusters.update(work.cluster[other[(one >= size) & (other < size)]].tolist())
-        elif isinstance(given, Resolve) and more:
-            prepared = work.adversary(()).prepared(more, known.labels)
-            clusters |= _rule_reach(work, given.rules, seen, prepared)
+    before = -1
+    # What one resolution joined, the next may join with more; so all are looked at until none reaches further.
+    while more and len(clusters) != before:
+        before = len(clusters)
+        for given, seen, asked in zip(work.given, work.seen, _as_seen(work, more, known), strict=True):
+            if isinstance(given, tuple):
+                # A model scored the records in question along with the others.
+                size = work.evidence.n_records
+                for one, other in (given, given[::-1]):
+                    clusters.update(work.cluster[other[(one >= size) & (other < size)]].tolist())
+            elif isinstance(given, Resolve):
+                clusters |= _rule_reach(work, given.rules, seen, asked, clusters)
+        if len(work.given) < 2:
+            break
     return set(work.members(sorted(clusters)))
 
 
-def _rule_reach(work: Grouped, rules: Rules, seen: object, more: Sequence[Record]) -> set[int]:
+def _as_seen(work: Grouped, more: Sequence[Record], known: Known) -> list[Sequence[Record]]:
+    """The records in question as each resolution of the adversary sees them."""
+    found: list[Sequence[Record]] = []
+    for step in work.spec.steps:
+        if not isinstance(step, NormaliseStep | CorrectStep | AugmentStep):
+            found.append(more)
+            continue
+        for one in value_steps(step):
+            more = one.apply(more, known.labels)
+    return found
+
+
+def _rule_reach(work: Grouped, rules: Rules, seen: Attributes, more: Sequence[Record], start: set[int]) -> set[int]:
     """Clusters that share a value of every label of a rule with the pool: the records in question and clusters reached.
 
-    A merged record holds some of the pool's values, so that nothing outside can match it.
+    A merged record holds some of the pool's values, so that nothing outside can match it. ``start`` are clusters that
+    were reached before, in another way.
     """
     import pyarrow as pa
 
-    from tacit.tables.linking import Attributes
-
-    assert isinstance(seen, Attributes)
     store = seen.store
     places = store.load(pa.table({"rid": np.arange(len(work.cluster)), "cid": work.cluster}))
     listed = ", ".join(store.text(label) for label in rules.labels) or "''"
     counts = f"a.confidence > 0 AND a.confidence >= CAST({rules.min_confidence!r} AS DOUBLE) AND a.label IN ({listed})"
     pool = {(label, value) for record in more for label, values in rules.values(record).items() for value in values}
     reached: set[int] = set()
-    while pool:
+    new = set(start)
+    while True:
+        reached |= new
+        if new:
+            some = store.load(pa.table({"cid": pa.array(sorted(new), pa.int64())}))
+            facts = store.ask(
+                f"SELECT DISTINCT a.label, a.value FROM {seen.name} a JOIN {places} c ON c.rid = a.rid JOIN {some} s "
+                f"ON s.cid = c.cid WHERE {counts}"
+            )
+            store.drop(some)
+            pool |= set(zip(facts.column("label").to_pylist(), facts.column("value").to_pylist(), strict=True))
         table = {"label": [label for label, _ in pool], "value": [value for _, value in pool]}
         held = store.load(pa.table({name: pa.array(one, pa.string()) for name, one in table.items()}))
         found = store.ask(
@@ -174,16 +209,8 @@ def _rule_reach(work: Grouped, rules: Rules, seen: object, more: Sequence[Record
             for cid, labels in zip(found.column("cid").to_pylist(), found.column("labels").to_pylist(), strict=True)
             if cid not in reached and any(set(labels).issuperset(rule) for rule in rules.alternatives)
         }
-        reached |= new
         if not new:
             break
-        some = store.load(pa.table({"cid": pa.array(sorted(new), pa.int64())}))
-        facts = store.ask(
-            f"SELECT DISTINCT a.label, a.value FROM {seen.name} a JOIN {places} c ON c.rid = a.rid JOIN {some} s "
-            f"ON s.cid = c.cid WHERE {counts}"
-        )
-        store.drop(some)
-        pool |= set(zip(facts.column("label").to_pylist(), facts.column("value").to_pylist(), strict=True))
     store.drop(places)
     return reached
 

@@ -352,7 +352,7 @@ def _checks(top: Climbed, case: Case, known: Known, budget: float | None, shown:
     rids = list(cluster.members)
     if top.work.spec.merge == "union" or len(rids) == 1:
         held = list(top.work.adversary(rids).holdings(top.work.records(rids), known.labels).records)
-        names = list(Names.of(top.work.evidence).all(rids).values())
+        names = list(Names(top.work.evidence, known).all(rids).values())
     else:
         held, names = [cluster.record], ["the merged record"]
     given = dict(case.verify.costs) if case.verify is not None else {}

@@ -78,7 +78,7 @@ def _options(
     case: Case, slots: list[list[Record]], plans: list[BestRelease], hands: list[WhatIf], held: Near
 ) -> list[ReleaseOption]:
     names = [spec.name for spec in case.adversaries]
-    called = Names.of(held.works[0].evidence)
+    called = Names(held.works[0].evidence, held.known)
     found = []
     for at, slot in enumerate(case.releases):
         for which, option in enumerate(slot.options):
@@ -169,7 +169,7 @@ def person_dip(
         hands = held.what_if(place)
         for query, asked in zip(given.queries, more, strict=True):
             found = hands.dip(asked)
-            names = Names(evidence, {evidence.n_records: (f"query '{query.name}'", "the query")})
+            names = Names(evidence, known, {evidence.n_records: (f"query '{query.name}'", "the query")})
             cluster = _with_numbers(found, held)
             value = known.measure(beside, cluster.record)
             written = finding(spec.name, value.value, cluster, known, names, shown)

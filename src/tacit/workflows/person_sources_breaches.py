@@ -14,6 +14,7 @@ from typing import Any
 from tacit.errors import DataError
 from tacit.person.records import Reference
 from tacit.workflows.person_case_model import Source
+from tacit.workflows.person_sources_features import is_text
 
 CLASS_LABELS: Mapping[str, str] = {
     "Ages": "age",
@@ -142,6 +143,8 @@ def _models(source: Source) -> list[dict[str, Any]]:
         ) from None
     except RecursionError:
         raise DataError(f"{source.path} nests too deeply: save the answer of the service as it is") from None
+    if not is_text(data):
+        raise DataError(f"{source.path} has half a character (\\ud800 to \\udfff), which is no text: mend it")
     models = data if isinstance(data, list) else [data]
     if not all(isinstance(model, dict) for model in models):
         raise DataError(f"{source.path} is no list of breaches: save the answer of the service as it is")

@@ -91,6 +91,15 @@ def read_features(source: Source) -> Iterator[tuple[str, list[tuple[str, str]], 
         yield name, facts, _confidence(data, source, where), unknown
 
 
+def is_text(data: Any) -> bool:
+    """Whether all texts of a JSON value can be written as UTF-8: JSON lets halves of characters through."""
+    try:
+        json.dumps(data, ensure_ascii=False).encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
 def _objects(source: Source) -> Iterator[tuple[int, dict[str, Any]]]:
     with source.path.open("rb") as file:
         for line, raw in enumerate(file, start=1):
@@ -104,6 +113,10 @@ def _objects(source: Source) -> Iterator[tuple[int, dict[str, Any]]]:
                 ) from None
             except (ValueError, RecursionError):
                 raise DataError(f"{source.path}, line {line}: not a JSON object; write one object to a line") from None
+            if b"\\u" in raw and not is_text(data):
+                raise DataError(
+                    f"{source.path}, line {line}: half a character (\\ud800 to \\udfff) is no text: mend the line"
+                )
             if not isinstance(data, dict):
                 raise DataError(f"{source.path}, line {line}: not a JSON object; write one object to a line")
             if line == 1 and "FEATURES" not in data:
