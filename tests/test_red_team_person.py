@@ -1,0 +1,184 @@
+"""What a red team found false in the person lens, and what must not become false again."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from tacit.cli import main
+from tacit.errors import DataError
+from tacit.person.adversaries import Adversary, Resolve, leakage
+from tacit.person.labels import Correlated, Label, Labels
+from tacit.person.records import Record, Reference
+from tacit.person.rules import Rules
+from tacit.person.what_if import WhatIf
+from tacit.workflows import person_near, person_releasing
+from tacit.workflows.person_auditing import person_audit
+from tacit.workflows.person_case import read_case
+from tacit.workflows.person_releasing import person_dip, person_release
+
+Rows = Sequence[Mapping[str, Any]]
+Run = Callable[..., tuple[int, str, str]]
+
+
+@pytest.fixture
+def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
+    """The command line: exit code, standard output and standard error."""
+
+    def call(*words: str) -> tuple[int, str, str]:
+        monkeypatch.setattr(sys, "argv", ["tacit", *words])
+        with pytest.raises(SystemExit) as left:
+            main()
+        said = capsys.readouterr()
+        code = left.value.code
+        return code if isinstance(code, int) else 0, said.out, said.err
+
+    return call
+
+
+def write_case(folder: Path, said: Mapping[str, Any], rows: Rows, **about: Any) -> Path:
+    """A case with one source, as JSONL."""
+    (folder / "s.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    case = {**said, "sources": [{"name": "s", "path": "s.jsonl", **about}]}
+    path = folder / "case.yaml"
+    path.write_text(yaml.safe_dump(case, sort_keys=False, allow_unicode=True), encoding="utf-8")
+    return path
+
+
+# ------------------------------------------------------------------------------------------------- numbers
+
+
+@pytest.mark.parametrize("keep_base", [False, True])
+@pytest.mark.parametrize("rules", [Rules([]), Rules([["zip", "town"]])])
+def test_a_label_that_weighs_nothing_by_itself_leaks_what_it_shares_in_what_ifs_too(
+    rules: Rules, keep_base: bool
+) -> None:
+    labels = Labels({"zip": Label(weight=0)}, correlated=[Correlated(("zip", "address"), 2)])
+    reference = Reference([("zip", "111"), ("address", "Mill Lane"), ("name", "Ann")])
+    records = [Record([("zip", "111")])]
+    adversary = Adversary("reads", [Resolve(rules)], keep_base=keep_base)
+    right = leakage(records, reference, adversary, labels=labels)
+    held = WhatIf([], reference, adversary, labels)
+    assert right == pytest.approx(2 * 2 / (2 + 4))
+    assert WhatIf(records, reference, adversary, labels).leakage == pytest.approx(right)
+    assert held.with_record(records[0]) == pytest.approx(right)
+
+
+@pytest.mark.parametrize("between", [[], ["normalise"]])
+def test_what_a_second_resolution_joins_with_a_release_is_loaded_from_a_large_table(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, between: list[str]
+) -> None:
+    # The release joins row 1 by e; only together do they have the a and the b of row 2.
+    case = write_case(
+        tmp_path,
+        {
+            "person": {"e": "1", "s": "S"},
+            "labels": {"b": {"normalise": "text"}},
+            "adversaries": [
+                {
+                    "name": "E",
+                    "steps": [{"resolve": {"rules": [["e"]]}}, *between, {"resolve": {"rules": [["a", "b"]]}}],
+                }
+            ],
+            "releases": [
+                {"name": "r", "options": [{"name": "o", "attributes": {"e": "1", "b": "x" if not between else "X"}}]}
+            ],
+        },
+        [
+            {"e": "1", "a": "zz", "b": None, "t": None},
+            {"e": None, "a": "zz", "b": "x", "t": "w"},
+            {"e": "3", "a": "q", "b": "q", "t": "q"},
+        ],
+    )
+    whole = person_release(case)
+    near = person_near.near
+    monkeypatch.setattr(person_releasing, "near", lambda *a, **k: near(*a, **{**k, "whole": 0}))
+    some = person_release(case)
+    assert len(whole.options[0].joins) == 2
+    assert some.options == whole.options
+
+
+# ---------------------------------------------------------------------------------------- values that escape
+
+
+@pytest.mark.parametrize("called", ["ann.tell@x.org", "ANN.TELL@X.ORG", "user ann.tell@x.org", "ann.tell＠x.org"])
+def test_a_record_is_not_called_by_a_value_of_the_person_that_it_does_not_hold_itself(
+    tmp_path: Path, called: str
+) -> None:
+    case = write_case(
+        tmp_path,
+        {
+            "person": {"mail": "ann.tell@x.org", "zip": "01234"},
+            "labels": {"mail": {"normalise": "email"}},
+            "adversaries": [{"name": "E", "steps": [{"resolve": {"rules": [["zip"]]}}]}],
+            "releases": [{"name": "r", "options": [{"name": "o", "attributes": {"zip": "01234"}}]}],
+            "queries": [{"name": "q", "attributes": {"zip": "01234"}}],
+        },
+        [{"mail": called, "zip": "01234"}],
+        id="mail",
+    )
+    for run in (person_audit, person_release, person_dip):
+        result: Any = run(case)
+        assert "tell" not in repr(result).casefold()
+        assert "s row 1" in repr(result)
+
+
+# ------------------------------------------------------------------------------------ files that are not well
+
+
+@pytest.mark.parametrize(
+    "person",
+    ["{name: &a [*a]}", "{name: &a [Ann, [*a]]}", "&a {name: Ann, more: *a}"],
+)
+def test_an_alias_inside_what_it_names_is_refused_with_its_line(tmp_path: Path, person: str) -> None:
+    (tmp_path / "s.csv").write_text("name\nAnn\n")
+    path = tmp_path / "case.yaml"
+    path.write_text(f"sources: [{{name: s, path: s.csv}}]\nperson: {person}\n")
+    with pytest.raises(DataError, match="line 2: an alias stands inside what it names"):
+        read_case(path)
+
+
+def test_aliases_of_aliases_do_not_hang_the_reader(tmp_path: Path) -> None:
+    lines = ["person:", "  l0: &l0 [a, b, c, d, e, f, g, h, i]"]
+    lines += [f"  l{at}: &l{at} [{', '.join([f'*l{at - 1}'] * 9)}]" for at in range(1, 12)]
+    path = tmp_path / "case.yaml"
+    path.write_text("\n".join([*lines, "sources: []"]))
+    with pytest.raises(DataError, match="aliases repeat one another"):
+        read_case(path)
+
+
+def test_a_long_chain_of_aliases_is_refused_and_an_ordinary_alias_is_not(tmp_path: Path) -> None:
+    (tmp_path / "s.csv").write_text("name\nAnn\n")
+    path = tmp_path / "case.yaml"
+    chain = "".join(f"  l{at}: &l{at} [*l{at - 1}]\n" for at in range(1, 3000))
+    path.write_text(f"person:\n  l0: &l0 [a]\n{chain}sources: [{{name: s, path: s.csv}}]\n")
+    with pytest.raises(DataError, match="nest too deeply"):
+        read_case(path)
+    path.write_text("person: {name: &n Ann, alias: *n}\nsources: [{name: s, path: s.csv}]\n")
+    assert read_case(path).reference.facts == (("name", "Ann"), ("alias", "Ann"))
+
+
+def test_half_a_character_is_refused_with_its_line_wherever_it_stands(tmp_path: Path, run: Run) -> None:
+    half = "\\ud800"
+    (tmp_path / "s.csv").write_text("name\nAnn\n")
+    path = tmp_path / "case.yaml"
+    path.write_text(f'sources: [{{name: s, path: s.csv}}]\nperson: {{name: "{half}Ann"}}\n')
+    with pytest.raises(DataError, match="line 2: half a character"):
+        read_case(path)
+    files = {
+        "features": f'{{"FEATURES": []}}\n{{"FEATURES": [{{"NAME_FULL": "{half}Ann"}}]}}\n',
+        "breaches": f'[{{"Name": "{half}", "DataClasses": ["Names"]}}]',
+    }
+    for kind, text in files.items():
+        (tmp_path / kind).write_text(text)
+        path.write_text(f"person: {{name: Ann}}\nsources: [{{name: s, path: {kind}, format: {kind}}}]\n")
+        code, _, said = run("person", "audit", str(path))
+        assert code == 3
+        assert "half a character" in said
+        assert "Ann" not in said
