@@ -85,6 +85,7 @@ def near(
     *,
     more: Sequence[Record] = (),
     whole: int = MOST_WHOLE,
+    works: Sequence[Grouped] = (),
     progress: Progress = silent,
 ) -> Near:
     """Load what the answer to a question can depend on.
@@ -98,6 +99,8 @@ def near(
         Records that may be added, called by ``numbered``.
     whole : int
         Up to so many records all are loaded.
+    works : sequence of Grouped
+        The adversaries, if they were carried out before; only without ``more``.
 
     Guarantees
     ----------
@@ -105,7 +108,7 @@ def near(
     could be joined with, directly or through one another. A cluster that is not loaded holds nothing of the person and
     stays as it is, whichever of ``more`` are added and whatever is removed. If there are too many, ``notes`` says so.
     """
-    works = [grouped(evidence, spec, known.labels, more=more, progress=progress) for spec in specs]
+    works = list(works) or [grouped(evidence, spec, known.labels, more=more, progress=progress) for spec in specs]
     notes = [note for work in works for note in work.notes]
     progress("loading records", None)
     if evidence.n_records <= whole:

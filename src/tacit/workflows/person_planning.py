@@ -74,7 +74,7 @@ def person_remove(
     given, tell = case_of(case), progress or silent
     evidence, known = read_sources(given, progress=tell), known_of(given)
     top = strongest(given, evidence, known, tell)
-    held = near(evidence, [top.work.spec], known, progress=tell)
+    held = near(evidence, [top.work.spec], known, works=[top.work], progress=tell)
     tell("planning removals", None)
     offers = {s.name: Offer(s.removal.cost, s.removal.success) for s in given.sources if s.removal is not None}
     plan = plan_removals(held.what_if(0), offers=offers or None, budget=budget, at_most=at_most)
