@@ -395,6 +395,31 @@ def test_no_value_of_the_person_is_anywhere_unless_asked_for(tmp_path: Path, que
 def test_a_record_that_its_file_calls_by_a_value_is_called_by_its_row(tmp_path: Path) -> None:
     finding = person_audit(secret_case(tmp_path)).findings[1]
     assert finding.members == ("shop row 1", "shop s2", "broker b1")
+    # Also where the value is the person's and no attribute of the record, or an address of somebody else.
+    case = SHOP | {"about": {"shop": {"id": "id"}, "bank": {"id": "id"}}}
+    sources: dict[str, Rows] = {
+        "shop": [{"id": "No. 7", "N": "Alice"}, {"id": "999", "N": "Alice"}],
+        "bank": [{"id": "bob@bob.example", "N": "Alice", "P": "123"}],
+    }
+    members = person_audit(write_case(tmp_path, case, sources)).findings[1].members
+    assert members == ("shop No. 7", "shop row 2", "bank row 1")
+
+
+def test_what_is_left_is_an_upper_bound_where_too_much_would_have_to_be_looked_at(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    crowd = [{"N": f"n{n}", "Z": "111"} for n in range(9)]
+    path = write_case(tmp_path, SHOP, {"shop": [{"N": "Alice", "P": "123"}], "more": crowd})
+    exact = {share.source: share.leakage_without for share in person_audit(path).source_shares}
+    assert exact["shop"] == pytest.approx(1 / 3)
+    monkeypatch.setattr(person_engine, "FIRST_RECORDS", 1)
+    monkeypatch.setattr(person_engine, "MORE_RECORDS", 1)
+    monkeypatch.setattr(person_engine.Shrinking, "MOST_RECORDS", 0)
+    rough = person_audit(path)
+    assert any("given as an upper bound" in note for note in rough.notes)
+    # Of a record with nothing but the right zip it would be 2/5.
+    assert {share.source: share.leakage_without for share in rough.source_shares}["shop"] == pytest.approx(2 / 5)
+    assert rough.leakage == pytest.approx(2 / 3)
 
 
 @pytest.mark.parametrize(

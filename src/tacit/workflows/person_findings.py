@@ -32,8 +32,13 @@ class Names:
         return [(value.casefold(), self.known.labels[label].meant(value)) for label, value in self.known.reference]
 
     def _tells(self, called: str, record: Record) -> bool:
-        """Whether a name says a value of its record or of the person, as it is written or as it is meant."""
+        """Whether a name says a value of its record or of the person, as it is written or as it is meant.
+
+        Many files go by e-mail address, and an address is somebody's, whether the file says so elsewhere or not.
+        """
         low = called.casefold()
+        if "@" in low:
+            return True
         held = [attribute.value.casefold() for attribute in record] + [value for value, _ in self._true]
         if any(value == low or (len(value) > 3 and value in low) for value in held):
             return True
