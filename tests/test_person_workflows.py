@@ -623,6 +623,14 @@ def test_decoys_are_measured_again_and_an_action_only_where_the_case_allows_them
     assert action.after == pytest.approx(result.after["E1"], rel=1e-9)
 
 
+def test_a_case_with_decoys_and_nobody_to_mislead_can_be_audited(tmp_path: Path) -> None:
+    case = SHOP | {"adversaries": [{"name": "E0"}], "decoys": {"budget": 3, "labels": ["Z"]}}
+    path = write_case(tmp_path, case, SHOP_SOURCES)
+    assert person_audit(path).leakage == pytest.approx(2 / 3)
+    with pytest.raises(ArgumentError, match="no adversary resolves"):
+        person_decoy(path)
+
+
 def test_an_identifier_that_vanishes_takes_the_joins_with_it(tmp_path: Path) -> None:
     result = person_audit(write_case(tmp_path, SHOP, SHOP_SOURCES), show_values=True)
     (change,) = [action for action in result.actions if action.kind == "change"]

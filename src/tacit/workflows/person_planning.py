@@ -10,7 +10,7 @@ from tacit.person.decoys import DecoyPlan, plan_decoys
 from tacit.person.removals import Offer, plan_removals
 from tacit.person.verification import certainty, verify_next, verify_within
 from tacit.workflows.person_auditing import CaseLike, Climbed, case_of, climbed, known_of
-from tacit.workflows.person_case_model import Case
+from tacit.workflows.person_case_model import AdversarySpec, Case, ClustersStep, ResolveStep, SplinkStep
 from tacit.workflows.person_engine import Known
 from tacit.workflows.person_findings import Names
 from tacit.workflows.person_masking import Showing, showing
@@ -262,6 +262,8 @@ def _decoy_headline(plan: DecoyPlan, limit: float | None) -> str:
 
 def decoy_action(case: Case, evidence: Evidence, before: float, progress: Progress) -> list[Action]:
     """The plan of decoys as an action, if it is recommended."""
+    if not evidence.n_records or not any(map(_by_rules, case.adversaries)) or not (case.decoys and case.decoys.budget):
+        return []
     plan, _ = _decoy_plan(case, evidence, None, None, progress)
     if not plan.recommended:
         return []
@@ -276,6 +278,12 @@ def decoy_action(case: Case, evidence: Evidence, before: float, progress: Progre
             why=plan.reasons[0] if plan.reasons else "",
         )
     ]
+
+
+def _by_rules(spec: AdversarySpec) -> bool:
+    """Whether decoys can be planned against an adversary: it resolves once, by rules."""
+    groupings = [step for step in spec.steps if isinstance(step, ResolveStep | ClustersStep | SplinkStep)]
+    return len(groupings) == 1 and isinstance(groupings[0], ResolveStep)
 
 
 def _false_labels(plan: DecoyPlan) -> list[str]:
