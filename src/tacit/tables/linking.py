@@ -215,28 +215,31 @@ class _Matcher:
         return " UNION ALL ".join(parts)
 
     def _comparisons(self) -> list[str]:
-        """Queries for the pairs (a, b) of a rich cluster and one that shares a value of every label with it."""
+        """A query for the pairs (a, b) of a rich cluster and one that shares a value of every label with it.
+
+        One pass over the attributes serves all alternatives. A pair found by an alternative of which the first is not
+        rich is a match all the same.
+        """
         if not self._rich:
             return []
         store, name = self._store, self._held.name
         cluster = self.partition.table()
-        self._temporary.append(cluster)
-        queries = []
-        for place, found in self._rich.items():
-            labels = self._rules.alternatives[place]
-            named = " UNION ALL ".join(f"SELECT cid FROM {table}" for table in found)
-            values = store.make(
-                f"SELECT DISTINCT c.cid, a.label, a.value FROM {name} a JOIN {cluster} c ON c.rid = a.rid "
-                f"WHERE a.label IN ({self._listed(labels)}) AND {self._counts()}"
-            )
-            rich = store.make(f"SELECT DISTINCT c.cid FROM {cluster} c JOIN ({named}) r ON r.cid = c.rid")
-            self._temporary += [values, rich]
-            queries.append(
-                f"SELECT a, b FROM (SELECT x.cid AS a, y.cid AS b, x.label AS label FROM {values} x "
-                f"SEMI JOIN {rich} r ON r.cid = x.cid JOIN {values} y ON y.label = x.label AND y.value = x.value "
-                f"AND y.cid <> x.cid GROUP BY x.cid, y.cid, x.label) p GROUP BY a, b HAVING count(*) = {len(labels)}"
-            )
-        return queries
+        named = " UNION ".join(f"SELECT cid FROM {table}" for tables in self._rich.values() for table in tables)
+        rich = store.make(f"SELECT DISTINCT c.cid FROM {cluster} c JOIN ({named}) r ON r.cid = c.rid")
+        wanted = [self._rules.alternatives[place] for place in self._rich]
+        there = f"a.label IN ({self._listed({label for labels in wanted for label in labels})}) AND {self._counts()}"
+        values = store.make(
+            f"SELECT DISTINCT c.cid, a.label, a.value FROM {name} a JOIN {cluster} c ON c.rid = a.rid "
+            f"SEMI JOIN {rich} r ON r.cid = c.cid WHERE {there}"
+        )
+        self._temporary += [cluster, rich, values]
+        shared = " OR ".join(
+            "(" + " AND ".join(f"bool_or(a.label = {store.text(label)})" for label in labels) + ")" for labels in wanted
+        )
+        return [
+            f"SELECT v.cid AS a, c.cid AS b FROM {name} a JOIN {values} v ON v.label = a.label AND v.value = a.value "
+            f"JOIN {cluster} c ON c.rid = a.rid WHERE c.cid <> v.cid AND {there} GROUP BY v.cid, c.cid HAVING {shared}"
+        ]
 
     def _absorbed(self, edges: Sequence[str]) -> str | None:
         found = self.partition.absorb(" UNION ALL ".join(f"SELECT a, b FROM ({one}) q" for one in edges))
