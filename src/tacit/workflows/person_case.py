@@ -30,6 +30,7 @@ from tacit.workflows.person_case_model import (
 if TYPE_CHECKING:
     import yaml
 
+    from tacit.person.records import Reference
     from tacit.workflows.person_case_nodes import CaseReader
 
 __all__ = [
@@ -100,6 +101,7 @@ def _case(reader: CaseReader, fields: dict[str, yaml.Node], sha256: str) -> Case
     none: frozenset[str] = frozenset()
     sources, held, seen = read_sources_of_case(reader, fields["sources"]) if "sources" in fields else ((), none, none)
     _needs_person(reader, fields, sources)
+    _needs_weight(reader, fields, person, labels)
     named = held | {label for label, _ in person or ()}
     notes = _notes(labels, held, named, person is not None)
     if "adversaries" in fields:
@@ -135,6 +137,18 @@ def _needs_person(reader: CaseReader, fields: dict[str, yaml.Node], sources: tup
         reader.wrong(
             fields["sources"], "breaches hold no values but the person's own: a case with them needs a 'person'"
         )
+
+
+def _needs_weight(reader: CaseReader, fields: dict[str, yaml.Node], person: Reference | None, labels: Labels) -> None:
+    """A person of whom nothing weighs anything would look safe whatever is out."""
+    if person is not None and not any(labels[label].weigh(value) > 0 for label, value in person):
+        shared = any(
+            group.shared > 0 and any(label in group.labels for label, _ in person) for group in labels.correlated
+        )
+        if not shared:
+            reader.wrong(
+                fields["person"], "everything about the person weighs 0: give a label of theirs a weight above 0"
+            )
 
 
 def _notes(labels: Labels, held: frozenset[str], named: frozenset[str], has_person: bool) -> list[str]:

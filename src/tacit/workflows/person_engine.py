@@ -52,7 +52,7 @@ VALUES = 100_000
 FIRST_RECORDS, MORE_RECORDS = 500, 20_000
 # Normal forms remembered of each label.
 REMEMBERED = 1 << 20
-# Leakages closer than this are the same.
+# Leakages whose ratio is closer to 1 than this are the same.
 SAME = 1e-12
 
 
@@ -387,6 +387,11 @@ def _distinct(held: Attributes, known: Known) -> Iterator[tuple[str, list[str]]]
             yield run["values"], values[place : place + VALUES]
 
 
+def exceeds(one: float, other: float) -> bool:
+    """Whether a leakage is larger than another by more than rounding, however small both are."""
+    return one > other * (1 + SAME)
+
+
 @dataclass(frozen=True)
 class Winner:
     """The record that leaks most of all that an adversary holds; the members of its cluster are record numbers."""
@@ -403,12 +408,12 @@ def winner(hot: Hot) -> Winner:
     greatest, place = 0.0, 0
     for after, rids in hot.batches():
         value = best[0].value if best is not None else 0.0
-        if hot.ceiling(place) <= value + SAME and hot.recall_ceiling(place) <= greatest + SAME:
+        if not exceeds(hot.ceiling(place), value) and not exceeds(hot.recall_ceiling(place), greatest):
             break
         for cluster in hot.work.adversary(rids).holdings(hot.work.records(rids), known.labels).candidates:
             found = known.measure(beside, cluster.record)
             greatest = max(greatest, found.recall)
-            if best is not None and found.value < best[0].value - SAME:
+            if best is not None and exceeds(best[0].value, found.value):
                 continue
             named = renumbered(cluster, rids)
             if best is None or _before(found, named, *best):
@@ -421,7 +426,7 @@ def winner(hot: Hot) -> Winner:
 
 def _before(one: Leakage, its: Cluster, other: Leakage, theirs: Cluster) -> bool:
     """More leakage first; of equals fewer members, then the earlier record."""
-    if abs(one.value - other.value) > SAME:
+    if exceeds(one.value, other.value) or exceeds(other.value, one.value):
         return one.value > other.value
     return (len(its.members), its.members) < (len(theirs.members), theirs.members)
 
@@ -467,7 +472,7 @@ class Shrinking:
     def leakage(self, change: Callable[[Record], Record | None]) -> float:
         """The leakage if every record were what ``change`` makes of it, None if it were gone."""
         best, after, seen, place = 0.0, 0, 0, 0
-        while self._hot.ceiling(after) > best + SAME:
+        while exceeds(self._hot.ceiling(after), best):
             if seen > self.MOST_RECORDS:
                 self.rough = True
                 return self._hot.ceiling(after)

@@ -196,7 +196,7 @@ def _uneven(case: Case) -> list[str]:
         return []
     return [
         f"{listed(found)} merges without normalising: values that mean the same count once in a population, and each "
-        "by itself in an audit, so that the leakage may be a little larger here"
+        "by itself in an audit; so the leakage may be larger here, and smaller where votes decide"
     ]
 
 
