@@ -131,8 +131,11 @@ def test_what_a_population_is_not_asked_for_is_told(tmp_path: Path) -> None:
     case = population_case(draw)
     case["labels"] = {**LABELS, "town": {"similarity": "levenshtein"}}
     case["correlated"] = [{"labels": ["age", "town"], "shared": 1}]
-    path = write(tmp_path, case, people=persons, one=spilled(draw, persons, 5), two=[{"town": "Rye"}])
+    case["adversaries"][1]["steps"] = [{"resolve": {"rules": [["mail"]]}}]
+    path = write(tmp_path, case, people=persons, one=spilled(draw, persons, 5), two=[{"town": "R**"}])
     notes = " ".join(person_population(path).notes)
+    assert "E1 merges without normalising" in notes
+    assert "some values are suppressed" in notes
     assert "without the similarity of town" in notes
     assert "without correlated labels" in notes
 
