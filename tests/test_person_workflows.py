@@ -44,7 +44,8 @@ def write_case(folder: Path, said: Mapping[str, Any], sources: Mapping[str, Rows
 
 def resolving(*rules: Sequence[str], name: str = "E1", **more: Any) -> dict[str, Any]:
     """An adversary that joins by rules."""
-    return {"name": name, "steps": [{"resolve": {"rules": [list(rule) for rule in rules]}}], **more}
+    steps = [{"resolve": {"rules": [list(rule) for rule in rules]}}]
+    return {"name": name, "steps": steps, "keep_base": False, **more}
 
 
 SHOP = {
@@ -105,7 +106,7 @@ def test_section_3_1_background_raises_alice_to_four_fifths(tmp_path: Path) -> N
         {"correct": {"label": "zip", "table": {"111": "11*"}}},
         {"correct": {"label": "age", "table": {"30": "3*"}}},
     ]
-    adversary = {"name": "E", "steps": [*coarsen, {"resolve": {"rules": [["zip", "age"]]}}]}
+    adversary = {"name": "E", "steps": [*coarsen, {"resolve": {"rules": [["zip", "age"]]}}], "keep_base": False}
     background = [{"name": "Alice", "zip": "111", "age": "30"}]
     case = {"person": ALICE, "adversaries": [adversary]}
     result = person_audit(write_case(tmp_path, case, {"table": PATIENTS, "background": background}))
@@ -120,7 +121,8 @@ def test_section_3_2_synonyms_raise_zoe_to_three_quarters(tmp_path: Path) -> Non
     table = [*PATIENTS[:5], {"zip": "2**", "age": "≥50", "disease": "Influenza"}]
     plain = {"person": ZOE, "adversaries": [resolving(["zip", "age"])]}
     assert person_audit(write_case(tmp_path, plain, {"table": table})).leakage == pytest.approx(2 / 3)
-    adversary = {"name": "E", "steps": ["normalise", {"resolve": {"rules": [["zip", "age"]]}}]}
+    steps = ["normalise", {"resolve": {"rules": [["zip", "age"]]}}]
+    adversary = {"name": "E", "steps": steps, "keep_base": False}
     case = {"person": ZOE, "labels": {"disease": {"synonyms": {"Influenza": "Flu"}}}, "adversaries": [adversary]}
     assert person_audit(write_case(tmp_path, case, {"table": table})).leakage == pytest.approx(3 / 4)
 
@@ -667,6 +669,17 @@ def test_a_weaker_looking_adversary_is_explained(tmp_path: Path) -> None:
     result = person_audit(write_case(tmp_path, SHOP, sources))
     assert result.rungs[1].leakage < result.rungs[0].leakage == 1
     assert any("wrong values pile up" in note for note in result.notes)
+
+
+def test_who_joins_records_still_has_them_unless_the_case_says_otherwise(tmp_path: Path) -> None:
+    sources: dict[str, Rows] = {
+        "one": [{"N": "Alice", "P": "123", "C": "999", "Z": "111"}],
+        "two": [{"N": "Alice", "P": "1", "C": "2", "Z": "3"}],
+    }
+    joining = {"name": "E1", "steps": [{"resolve": {"rules": [["N"]]}}]}
+    case = read_case(write_case(tmp_path, SHOP | {"adversaries": [{"name": "E0"}, joining]}, sources))
+    assert [adversary.keep_base for adversary in case.adversaries] == [False, True]
+    assert person_audit(case).rungs[1].leakage == 1
 
 
 def test_a_case_that_was_read_already_can_be_asked(tmp_path: Path) -> None:

@@ -107,10 +107,14 @@ def changes(cluster: Cluster | None, known: Known, shrinking: Shrinking, before:
 
 
 def ranked(actions: list[Action]) -> tuple[Action, ...]:
-    """Actions by what leaks after them, counting how likely they succeed; the best first."""
+    """Actions by what leaks after them, counting how likely they succeed, the best first; false records come last.
 
-    def expected(action: Action) -> float:
+    Decoys must not look like the first thing to do: what is removed or no longer given out is gone for every adversary,
+    and false records only work on those who believe them.
+    """
+
+    def place(action: Action) -> tuple[bool, float]:
         success = 1.0 if action.success is None else action.success
-        return success * action.after + (1 - success) * action.before
+        return action.kind == "decoy", success * action.after + (1 - success) * action.before
 
-    return tuple(sorted(actions, key=expected))
+    return tuple(sorted(actions, key=place))

@@ -71,12 +71,14 @@ def read_adversaries(reader: CaseReader, node: yaml.Node, labels: frozenset[str]
         steps: list[Step] = []
         for step in reader.items(fields["steps"], f"the steps of {what}") if "steps" in fields else []:
             steps += _step(reader, step, held, what)
+        # Somebody who joins records still has what they joined: a default that took it away would understate the leakage.
+        joins = any(isinstance(step, ResolveStep | ClustersStep | SplinkStep) for step in steps)
         found.append(
             AdversarySpec(
                 name,
                 tuple(steps),
                 reader.choice(fields["merge"], "merge policy", MERGES) if "merge" in fields else "union",
-                reader.flag(fields["keep_base"], f"'keep_base' of {what}") if "keep_base" in fields else False,
+                reader.flag(fields["keep_base"], f"'keep_base' of {what}") if "keep_base" in fields else joins,
                 _cost(reader, fields, what),
             )
         )

@@ -89,7 +89,7 @@ sources:
 #               {resolve: {rules, min_confidence, closure: swoosh | components}} | {resolve: {clusters: file}} |
 #               {resolve: {splink: model.json, threshold: 0.9}}
 #   merge       union (everything, as in the paper) | consensus | vote | diluted
-#   keep_base   records it started from stay beside those it merged
+#   keep_base   records it started from stay beside those it merged: true if not said
 #   cost        {fixed, per_record, per_pair}
 adversaries:
   - name: reads
