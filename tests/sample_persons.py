@@ -272,6 +272,8 @@ def population_result() -> PersonPopulationResult:
         quasi_identifiers=("birth date", "zip"),
         k_quantiles={"0%": 1.0, "50%": 2.0, "90%": 7.0, "100%": 31.0},
         unique=3_990,
+        sensitive=("employer",),
+        l_quantiles={"0%": 1.0, "50%": 2.0, "90%": 5.0, "100%": 12.0},
         top_sources={"shop": 7_400, "voter roll": 3_100, "broker": 1_500},
         rows="rows.parquet",
         limit=0.6,

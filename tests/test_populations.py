@@ -17,7 +17,7 @@ from tacit.person.records import Record, Reference
 from tacit.tables import populations
 from tacit.tables.linking import attributes, recoded, resolve
 from tacit.tables.linking_merging import merged
-from tacit.tables.populations import class_sizes, population, references, write_persons
+from tacit.tables.populations import class_diversity, class_sizes, population, references, write_persons
 
 LABELS = ["name", "label's", "zip", "dob"]
 WEIGHTS = {"name": 1.0, "label's": 3.5, "zip": 0.0, "dob": 1e-3}
@@ -196,14 +196,16 @@ def test_summaries_are_those_of_the_rows(tmp_path):
     assert result.bins(20) == tuple(np.histogram(leak, 20, (0, 1))[0])
     assert repr(result) == "Population(60 persons)"
     k = class_sizes(known, ["zip", "dob"])
+    diversity = class_diversity(known, ["zip"], ["dob"])
     alone = population(held, np.arange(40), known)
     for name in ("p.parquet", "p.csv"):
-        columns = write_persons(tmp_path / name, known, {'it\'s "E1"': result, "E0": alone}, k=k)
+        columns = write_persons(tmp_path / name, known, {'it\'s "E1"': result, "E0": alone}, k=k, l=diversity)
     read = pq.read_table(tmp_path / "p.parquet")
     assert tuple(read.column_names) == columns
     assert read.column("pid").to_pylist() == sorted(f"p{at:02d}" for at in range(60))
     assert read.column('it\'s "E1" leakage').to_pylist() == leak.tolist()
     assert read.column("k").to_pylist() == k.tolist()
+    assert read.column("l").to_pylist() == diversity.tolist()
     assert set(read.column('it\'s "E1" top source').to_pylist()) <= {"shop", "it's; a forum", None}
     assert "E0 top source" not in columns
     assert (tmp_path / "p.csv").read_text().count("\n") == 61
@@ -223,6 +225,23 @@ def test_k_counts_persons_with_the_same_values_of_all_quasi_identifiers():
     assert class_sizes(known_of(held, facts), ["zip", "dob"]).tolist() == [2, 2, 1, 1, 2, 2, 1]
     with pytest.raises(ArgumentError, match="no quasi-identifier"):
         class_sizes(known_of(held, facts), [])
+
+
+def test_l_counts_the_different_secrets_of_those_who_are_alike():
+    held = held_of([{}])
+    facts = [
+        [("zip", "1"), ("ill", "flu"), ("job", "cook")],
+        [("zip", "1"), ("ill", "flu"), ("job", "smith")],
+        [("zip", "1"), ("ill", "gout"), ("job", "cook")],
+        [("zip", "2"), ("ill", "flu"), ("ill", "gout"), ("job", "cook")],
+        [("ill", "flu")],
+        [("zip", "3")],
+    ]
+    known = known_of(held, facts)
+    assert class_diversity(known, ["zip"], ["ill"]).tolist() == [2, 2, 2, 2, 1, 0]
+    assert class_diversity(known, ["zip"], ["ill", "job"]).tolist() == [2, 2, 2, 1, 0, 0]
+    with pytest.raises(ArgumentError, match="no sensitive label"):
+        class_diversity(known, ["zip"], [])
 
 
 def test_a_person_of_whom_nothing_is_said_leaks_nothing():

@@ -361,6 +361,9 @@ def _beside(result: PersonPopulationResult) -> list[tuple[str, str]]:
     if result.k_quantiles is not None:
         told = ", ".join(f"{name}: {count(value)}" for name, value in result.k_quantiles.items())
         rows.append(("k", f"{told}: how many persons share {listed(result.quasi_identifiers)}"))
+    if result.l_quantiles is not None:
+        told = ", ".join(f"{name}: {count(value)}" for name, value in result.l_quantiles.items())
+        rows.append(("l", f"{told}: how many different values of {listed(result.sensitive)} those have"))
     if result.unique is not None:
         rows.append(("Unique", f"{count(result.unique)} persons have k = 1: nobody else shares their values"))
     if result.top_sources:

@@ -473,21 +473,49 @@ def class_sizes(known: References, quasi_identifiers: Sequence[str]) -> IntArray
 
     Who lacks a quasi-identifier is like the others who lack it.
     """
-    store = known.store
-    listed = ", ".join(store.text(label) for label in quasi_identifiers)
+    own = _classes(known, quasi_identifiers)
+    rows = known.store.ask(f"SELECT person, count(*) OVER (PARTITION BY own) AS k FROM ({own}) q ORDER BY person")
+    return np.asarray(rows.column("k").to_numpy(), np.int64)
+
+
+def class_diversity(known: References, quasi_identifiers: Sequence[str], sensitive: Sequence[str]) -> IntArray:
+    """For every person how many different values of a sensitive label those have who share their quasi-identifiers.
+
+    The distinct l of l-diversity; of several sensitive labels, the smallest.
+    """
+    if not sensitive:
+        raise ArgumentError("no sensitive label is named: name the labels whose values a crowd should hide")
+    own, store = _classes(known, quasi_identifiers), known.store
+    fewest = np.full(known.count, np.iinfo(np.int64).max)
+    for label in sensitive:
+        values = f"SELECT person, value FROM {known.facts} WHERE label = {store.text(label)}"
+        rows = store.ask(
+            f"SELECT DISTINCT person, l FROM (SELECT q.person, count(DISTINCT f.value) OVER (PARTITION BY q.own) AS l "
+            f"FROM ({own}) q LEFT JOIN ({values}) f ON f.person = q.person) d ORDER BY person"
+        )
+        fewest = np.minimum(fewest, rows.column("l").to_numpy())
+    return fewest
+
+
+def _classes(known: References, quasi_identifiers: Sequence[str]) -> str:
+    """A query of every person's quasi-identifiers, as one list a person."""
+    listed = ", ".join(known.store.text(label) for label in quasi_identifiers)
     if not listed:
         raise ArgumentError("no quasi-identifier is named: name the labels by which people are told apart")
-    own = (
+    return (
         "SELECT p.person, list(row(f.label, f.value) ORDER BY f.label, f.value) FILTER (WHERE f.label IS NOT NULL) AS "
         f"own FROM {known.persons} p LEFT JOIN (SELECT * FROM {known.facts} WHERE label IN ({listed})) f "
         "ON f.person = p.person GROUP BY p.person"
     )
-    rows = store.ask(f"SELECT person, count(*) OVER (PARTITION BY own) AS k FROM ({own}) q ORDER BY person")
-    return np.asarray(rows.column("k").to_numpy(), np.int64)
 
 
 def write_persons(
-    path: str | Path, known: References, found: Mapping[str, Population], *, k: IntArray | None = None
+    path: str | Path,
+    known: References,
+    found: Mapping[str, Population],
+    *,
+    k: IntArray | None = None,
+    l: IntArray | None = None,  # noqa: E741 - the letter of l-diversity
 ) -> tuple[str, ...]:
     """Write one row a person, in the order of their names, without the rows leaving the engine.
 
@@ -497,14 +525,14 @@ def write_persons(
         Parquet, or CSV if the name ends so.
     known : References
     found : mapping from adversary to Population
-    k : int array, optional
-        As :func:`class_sizes` gives it.
+    k, l : int array, optional
+        As :func:`class_sizes` and :func:`class_diversity` give them.
 
     Returns
     -------
     tuple of str
         The columns: pid; for every adversary its leakage, precision, recall, cluster and candidates, and the name of
-        its top source if it knows sources, each called ``ADVERSARY leakage`` and so on; k if given.
+        its top source if it knows sources, each called ``ADVERSARY leakage`` and so on; k and l if given.
     """
     import pyarrow as pa
 
@@ -519,17 +547,15 @@ def write_persons(
         if cases:
             names.append(f"{adversary} top source")
             parts.append(f"CASE a{at}.top_source {cases} END AS {identifier(names[-1])}")
-    sizes = None
-    if k is not None:
-        sizes = store.load(pa.table({"person": np.arange(len(k)), "k": k}))
-        joins.append(f"JOIN {sizes} k ON k.person = p.person")
-        names.append("k")
-        parts.append("k.k AS k")
+    crowd = {name: column for name, column in (("k", k), ("l", l)) if column is not None}
+    beside = store.load(pa.table({"person": np.arange(known.count), **crowd}))
+    joins.append(f"JOIN {beside} c ON c.person = p.person")
+    names += crowd
+    parts += [f"c.{name} AS {name}" for name in crowd]
     form = "FORMAT csv, HEADER" if str(path).endswith(".csv") else "FORMAT parquet"
     query = f"SELECT {', '.join(parts)} FROM {known.persons} p {' '.join(joins)} ORDER BY p.person"
     try:
         store.run(f"COPY ({query}) TO {duckdb_engine.text(path)} ({form})")
     finally:
-        if sizes is not None:
-            store.drop(sizes)
+        store.drop(beside)
     return tuple(names)

@@ -43,7 +43,7 @@ def person_population(
     case : path or Case
         Its ``population`` names the table of references.
     out : path, optional
-        Where to write a row a person (.csv or .parquet): id, leakage under each adversary, k, top source. For the
+        Where to write a row a person (.csv or .parquet): id, leakage under each adversary, k, l, top source. For the
         owner alone.
     limit : float, optional
         A leakage that should not be exceeded; persons above it are counted.
@@ -84,10 +84,12 @@ def person_population(
         found[adversary.name], rung = _measured(given, adversary, evidence, known, limit, tell)
         rungs.append(rung)
     k = populations.class_sizes(known, spec.quasi_identifiers) if spec.quasi_identifiers else None
+    wanted = bool(spec.quasi_identifiers and spec.sensitive)
+    diversity = populations.class_diversity(known, spec.quasi_identifiers, spec.sensitive) if wanted else None
     if target is not None:
         tell("writing rows", None)
         with whole_file(target) as draft:
-            populations.write_persons(draft, known, found, k=k)
+            populations.write_persons(draft, known, found, k=k, l=diversity)
     top = max(rungs, key=lambda rung: (rung.mean, rung.quantiles["100%"]))
     return PersonPopulationResult(
         case=str(given.path),
@@ -95,8 +97,10 @@ def person_population(
         sources=source_facts(evidence),
         rungs=tuple(rungs),
         quasi_identifiers=spec.quasi_identifiers,
-        k_quantiles=None if k is None else _k_quantiles(k),
+        k_quantiles=None if k is None else _crowd_quantiles(k),
         unique=None if k is None else int((k == 1).sum()),
+        sensitive=spec.sensitive if wanted else (),
+        l_quantiles=None if diversity is None else _crowd_quantiles(diversity),
         top_sources=found[top.adversary].top_sources(),
         rows=str(target) if target is not None else None,
         limit=limit,
@@ -156,7 +160,7 @@ def _measured(
     return found, rung
 
 
-def _k_quantiles(k: np.ndarray[tuple[int, ...], np.dtype[np.int64]]) -> Mapping[str, float]:
+def _crowd_quantiles(k: np.ndarray[tuple[int, ...], np.dtype[np.int64]]) -> Mapping[str, float]:
     shares = {"0%": 0.0, "10%": 0.1, "50%": 0.5, "90%": 0.9, "100%": 1.0}
     return {
         name: float(value)
