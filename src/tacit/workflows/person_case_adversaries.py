@@ -71,7 +71,7 @@ def read_adversaries(reader: CaseReader, node: yaml.Node, labels: frozenset[str]
         steps: list[Step] = []
         for step in reader.items(fields["steps"], f"the steps of {what}") if "steps" in fields else []:
             steps += _step(reader, step, held, what)
-        # Somebody who joins records still has what they joined: a default that took it away would understate the leakage.
+        # Who joins records still has what they joined; a default that took it away would understate the leakage.
         joins = any(isinstance(step, ResolveStep | ClustersStep | SplinkStep) for step in steps)
         found.append(
             AdversarySpec(

@@ -357,7 +357,8 @@ class PersonPopulationResult(Result):
     """Every person of a reference table at once: quantiles, and one row a person in ``rows``.
 
     The file has a row a person: the person's id, the leakage under each adversary, k (how many persons of the table
-    share the quasi-identifiers), l (how many different sensitive values those have) and the source that gives most away.
+    share the quasi-identifiers), l (how many different sensitive values those have) and the source that gives most
+    away.
     """
 
     case: str
