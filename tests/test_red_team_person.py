@@ -3,18 +3,24 @@
 from __future__ import annotations
 
 import json
+import random
 import sys
+import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 import yaml
+from scipy.stats import binom
 
 from tacit.cli import main
 from tacit.errors import DataError
 from tacit.person.adversaries import Adversary, Resolve, leakage
+from tacit.person.contributions import contributions
 from tacit.person.labels import Correlated, Label, Labels
+from tacit.person.leakage import record_leakage
 from tacit.person.records import Record, Reference
 from tacit.person.rules import Rules
 from tacit.person.what_if import WhatIf
@@ -102,6 +108,95 @@ def test_what_a_second_resolution_joins_with_a_release_is_loaded_from_a_large_ta
     some = person_release(case)
     assert len(whole.options[0].joins) == 2
     assert some.options == whole.options
+
+
+def _expected(n: int, worth: Callable[[int], float]) -> float:
+    """The expectation of a function of how many of n values held with confidence 0.7 are present."""
+    return float(sum(binom.pmf(k, n, 0.7) * worth(k) for k in range(n + 1)))
+
+
+@pytest.mark.parametrize("n", [3, 700, 2000])
+def test_thousands_of_doubtful_values_of_one_fact_neither_underflow_nor_take_forever(n: int) -> None:
+    # All values are half right, so that only their number counts: 0.3 ** 700 is less than a number can hold.
+    labels = Labels({"name": Label(similarity=lambda held, true: 0.5)})
+    record = Record([("name", f"v{at}", 0.7) for at in range(n)])
+    reference = Reference([("name", "true")])
+
+    def worth(k: int) -> float:
+        return 1 / (k + 1) if k else 0.0
+
+    whole = _expected(n, worth)
+    assert record_leakage(record, reference, labels=labels) == pytest.approx(whole, rel=1e-12)
+    each = contributions(record, reference, labels)
+    assert each == pytest.approx(np.full(n, whole - _expected(n - 1, worth)), abs=1e-12 * whole)
+
+
+@pytest.mark.parametrize("n", [3, 700, 2000])
+def test_thousands_of_doubtful_values_of_correlated_labels_do_not_underflow(n: int) -> None:
+    labels = Labels(correlated=[Correlated(("phone", "address"), 2.0)])
+    record = Record([*(("phone", f"v{at}", 0.7) for at in range(n)), ("address", "true")])
+    reference = Reference([("address", "true"), ("name", "Ann")])
+
+    def worth(k: int) -> float:
+        return 2 * 3 / (k + 1 + 2 + 2 * (k > 0) + 4)
+
+    whole = _expected(n, worth)
+    assert record_leakage(record, reference, labels=labels) == pytest.approx(whole, rel=1e-12)
+    each = contributions(record, reference, labels)
+    assert each[:n] == pytest.approx(np.full(n, whole - _expected(n - 1, worth)), abs=1e-12 * whole)
+
+
+def test_what_each_value_adds_is_the_leakage_with_it_less_the_leakage_without_it() -> None:
+    chance = random.Random(7)
+    for _ in range(60):
+        labels = Labels(
+            {
+                "a": Label(
+                    weight=chance.choice([0, 1, 5, 1e-3, 1e3]),
+                    similarity=(lambda held, true: sum(map(ord, held)) % 7 / 8) if chance.random() < 0.7 else None,
+                    single=chance.random() < 0.3,
+                ),
+                "b": Label(single=chance.random() < 0.3, weight=chance.choice([0, 2])),
+            },
+            correlated=[Correlated(("a", "b"), chance.choice([0, 1, 3]))] if chance.random() < 0.5 else (),
+        )
+        facts = {(label, "".join(chance.choices("uvwxyz", k=2))) for label in chance.choices("abc", k=12)}
+        record = Record([(*fact, chance.choice([0, 0.2, 0.5, 0.9, 1])) for fact in sorted(facts)])
+        reference = Reference({(label, "".join(chance.choices("uvwxyz", k=2))) for label in chance.choices("abc", k=4)})
+        whole = record_leakage(record, reference, labels=labels)
+        left = [record_leakage(record.without(one), reference, labels=labels) for one in record]
+        assert contributions(record, reference, labels) == pytest.approx(whole - np.array(left), abs=1e-11)
+
+
+def test_a_cluster_of_many_values_is_put_together_in_about_linear_time() -> None:
+    # Which members say what was looked for in every member for every value: 10^8 looks for 10^4 of both.
+    records = [Record([("mail", "hot"), ("name", f"n{at}")]) for at in range(20_000)]
+    joins = Adversary("joins", [Resolve(Rules([["mail"]]))])
+    start = time.process_time()
+    (cluster,) = joins.holdings(records).clusters
+    assert time.process_time() - start < 10
+    assert cluster.sources["name", "n7"] == (7,)
+    assert len(cluster.sources["mail", "hot"]) == 20_000
+
+
+def test_a_leakage_however_small_is_found_by_the_audit(tmp_path: Path) -> None:
+    case = write_case(
+        tmp_path,
+        {"person": {"a": "A", "b": "B"}, "labels": {"a": {"weight": 1e-9}, "b": {"weight": 1e9}}},
+        [{"a": "A"}, {"a": "x"}],
+    )
+    result = person_audit(case)
+    assert result.leakage == pytest.approx(2e-18, rel=1e-12)
+    assert result.findings[-1].members == ("s 1",)
+    assert "No record" not in result.headline
+
+
+def test_a_person_of_whom_nothing_weighs_anything_is_refused(tmp_path: Path) -> None:
+    said: dict[str, Any] = {"person": {"a": "A"}, "labels": {"a": {"weight": 0}}}
+    with pytest.raises(DataError, match="line 2: everything about the person weighs 0"):
+        read_case(write_case(tmp_path, said, [{"a": "A", "b": "B"}]))
+    said["correlated"] = [{"labels": ["a", "b"], "shared": 1}]
+    assert person_audit(write_case(tmp_path, said, [{"a": "A", "b": "B"}])).leakage > 0
 
 
 # ---------------------------------------------------------------------------------------- values that escape

@@ -109,10 +109,7 @@ class Holdings:
 
     def _merged(self, group: Group) -> Cluster:
         record = merge([self.records[place] for place in group.members], self.merge, self.labels)
-        sources = {
-            attribute.fact: tuple(place for place in group.members if attribute.fact in self.records[place].confidences)
-            for attribute in record
-        }
+        sources = sayers(record, {place: self.records[place] for place in group.members})
         return Cluster(record, group.members, group.links, sources)
 
     def _originals(self) -> list[int]:
@@ -124,6 +121,16 @@ class Holdings:
     def _original(self, place: int) -> Cluster:
         record = self.given[place]
         return Cluster(record, (place,), (), {attribute.fact: (place,) for attribute in record})
+
+
+def sayers(merged: Record, members: Mapping[int, Record]) -> dict[Fact, tuple[int, ...]]:
+    """Which members say each fact of the merged record, in the order of the members."""
+    found: dict[Fact, list[int]] = {attribute.fact: [] for attribute in merged}
+    for place, record in members.items():
+        for attribute in record:
+            if attribute.fact in found:
+                found[attribute.fact].append(place)
+    return {fact: tuple(places) for fact, places in found.items()}
 
 
 @dataclass(frozen=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from typing import Final
 
 import numpy as np
@@ -12,7 +13,7 @@ from tacit.person.labels import Labels
 from tacit.person.leakage import as_labels, check_beta, plain_factors
 from tacit.person.quadrature import nodes
 from tacit.person.records import Record, Reference
-from tacit.person.units import block_transform, others, unit_bounds, unit_transform
+from tacit.person.units import RIGHT, WRONG, Ranked, block_transform, others, unit_bounds, unit_transform
 
 # Numbers in one array of nodes by attributes.
 _CHUNK: Final = 1 << 20
@@ -36,12 +37,10 @@ def contributions(
     result = found.confidence * slope
     for block in _scaled_blocks(found, record):
         places = list(block.places)
-        held = _held(found, record)[places]
-        total = math.fsum(held)
-        for place, own in zip(places, held, strict=True):
-            # Without one value the others of the label are scaled anew.
-            rest = np.where(np.array(places) == place, 0.0, held) / max(1.0, total - own)
-            result[place] = float((found.confidence[places] - rest) @ slope[places])
+        held, own = _held(found, record)[places], slope[places]
+        # Without one value the others of the label are scaled anew.
+        rest = (math.fsum(held * own) - held * own) / np.maximum(1.0, math.fsum(held) - held)
+        result[places] = math.fsum(found.confidence[places] * own) - rest
     return result
 
 
@@ -85,8 +84,7 @@ def slopes(found: Comparison, *, beta: float = 1.0) -> FloatArray:
         return result
     u, omega = nodes(most / least)
     u, omega = u / least, (1 + beta * beta) * omega / least
-    columns = len(found.alone) + len(found.units)
-    step = max(1, _CHUNK // max(1, columns))
+    step = max(1, _CHUNK // max(1, len(found)))
     for start in range(0, len(u), step):
         some = slice(start, start + step)
         result += _slopes_at(found, u[some], omega[some] * np.exp(-u[some] * base))
@@ -110,23 +108,19 @@ def _slopes_at(found: Comparison, u: FloatArray, factor: FloatArray) -> FloatArr
     logs, ratios = plain_factors(np.where(certain, 0.0, confidence), weight, u)
     logs[:, certain] = np.multiply.outer(-u, weight[certain])
     ratios[:, certain] = 1.0
-    transforms = [unit_transform(unit, found, u) for unit in found.units]
-    if transforms:
-        masses, credits = (np.stack(part, axis=1) for part in zip(*transforms, strict=True))
-        # A mass that underflows is one that nothing comes of: its ratio is multiplied by it.
-        with np.errstate(divide="ignore", invalid="ignore"):
-            logs = np.concatenate([logs, np.log(masses)], axis=1)
-            ratios = np.concatenate([ratios * credit, np.where(masses > 0, credits / masses, 0.0)], axis=1)
-    else:
-        ratios = ratios * credit
-    rest_mass = np.exp(_without_each(logs)) * factor[:, None]
-    rest_ratio = _without_each(ratios)
+    ratios = ratios * credit
+    if found.units:
+        masses, shares = zip(*(unit_transform(unit, found, u) for unit in found.units), strict=True)
+        logs, ratios = np.column_stack([logs, *masses]), np.column_stack([ratios, *shares])
+    rest_log, rest_ratio = _without_each(logs), _without_each(ratios)
     n = len(alone)
     change = np.expm1(np.multiply.outer(-u, weight))
-    result[alone] = np.sum(rest_mass[:, :n] * (change * rest_ratio[:, :n] + (change + 1) * credit), axis=0)
+    rest_mass = np.exp(rest_log[:, :n]) * factor[:, None]
+    result[alone] = np.sum(rest_mass * (change * rest_ratio[:, :n] + (change + 1) * credit), axis=0)
     for column, unit in enumerate(found.units, start=n):
-        for place, (mass, gained) in _changes(unit, found, u).items():
-            result[place] = float(rest_mass[:, column] @ (mass * rest_ratio[:, column] + gained))
+        for places, log, mass, gained in _changes(unit, found, u):
+            whole = np.exp(rest_log[:, column, None] + log) * factor[:, None]
+            result[places] = np.sum(whole * (mass * rest_ratio[:, column, None] + gained), axis=0)
     return result
 
 
@@ -138,18 +132,45 @@ def _without_each(terms: FloatArray) -> FloatArray:
     return result
 
 
-def _changes(unit: Unit, found: Comparison, u: FloatArray) -> dict[int, tuple[FloatArray, FloatArray]]:
-    """How E[exp(-u W)] and E[I exp(-u W)] of a unit change when one of its attributes passes from absent to present."""
-    transforms = [block_transform(block, found, found.confidence, u) for block in unit.blocks]
-    result: dict[int, tuple[FloatArray, FloatArray]] = {}
+_Change = tuple[list[int], FloatArray, FloatArray, FloatArray]
+
+
+def _changes(unit: Unit, found: Comparison, u: FloatArray) -> Iterator[_Change]:
+    """How E[exp(-u W)] and E[I exp(-u W)] of a unit change when one of its attributes passes from absent to present.
+
+    For each block: places, a logarithm by which both are scaled, and the two changes, all by nodes and places. Both are
+    linear in what a block is in each state, so that the other blocks are looked at once for all its places.
+    """
+    transforms = [block_transform(block, found, u) for block in unit.blocks]
     for block, rest in zip(unit.blocks, others(transforms, u), strict=True):
-        for place in block.places:
+        places = list(block.places)
+        with_state = {state: rest.with_block(state, unit.shared, u) for state in (0, RIGHT, WRONG)}
+        mass, credit = ({state: pair[at][:, None] for state, pair in with_state.items()} for at in (0, 1))
+        decay = np.exp(-np.multiply.outer(u, found.weight[places]))
+        if block.exclusive or len(places) == 1:
             # Of exclusive values none other is present if one is, and none at all if it is not.
-            looked_at = Block((place,), exclusive=True) if block.exclusive else block
-            ends = []
-            for present in (0.0, 1.0):
-                confidence = found.confidence.copy()
-                confidence[place] = present
-                ends.append(rest.beside(block_transform(looked_at, found, confidence, u)).total(unit.shared, u))
-            result[place] = (ends[1][0] - ends[0][0], ends[1][1] - ends[0][1])
+            right = found.hit[places] >= 0
+            own_mass = np.where(right, mass[RIGHT], mass[WRONG])
+            own_credit = np.where(right, credit[RIGHT], credit[WRONG]) + found.credit[places] * own_mass
+            yield places, rest.log[:, None], decay * own_mass - mass[0], decay * own_credit - credit[0]
+            continue
+        ranked = Ranked.of(found.confidence[places], found.weight[places], found.credit[places], u)
+        decay = decay[:, ranked.order]
+        nobody = ranked.none_better * (1 - ranked.after(np.ones(len(places))))
+        better = _before(ranked.first * ranked.credit)
+        lost = better + ranked.none_better * ranked.after(ranked.credit)
+        gained = decay * (better + ranked.credit * ranked.none_better)
+        here = decay - (1 - nobody)
+        yield (
+            [places[rank] for rank in ranked.order],
+            rest.log[:, None] + _without_each(ranked.logs),
+            here * mass[RIGHT] - nobody * mass[0],
+            (gained - lost) * mass[RIGHT] + here * credit[RIGHT] - nobody * credit[0],
+        )
+
+
+def _before(terms: FloatArray) -> FloatArray:
+    """Sums over the columns before each."""
+    result = np.zeros_like(terms)
+    result[:, 1:] = np.cumsum(terms[:, :-1], axis=1)
     return result

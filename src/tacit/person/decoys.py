@@ -415,10 +415,9 @@ def _transform(found: Comparison, u: FloatArray) -> tuple[FloatArray, FloatArray
     log_mass += logs.sum(axis=1)
     ratio += ratios @ credit[~certain]
     for unit in found.units:
-        mass, credited = unit_transform(unit, found, u)
-        mass = np.maximum(mass, 1e-300)  # where it underflows the node adds nothing
-        log_mass += np.log(mass)
-        ratio += credited / mass
+        own, share = unit_transform(unit, found, u)
+        log_mass += np.maximum(own, -1e300)  # where it underflows the node adds nothing
+        ratio += share
     return log_mass, ratio
 
 

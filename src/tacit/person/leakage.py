@@ -14,6 +14,7 @@ from tacit.person.comparing import Comparison, FloatArray, compare
 from tacit.person.labels import Labels
 from tacit.person.quadrature import nodes
 from tacit.person.records import Record, Reference
+from tacit.person.units import plain_factors as plain_factors
 from tacit.person.units import unit_bounds, unit_transform, world_weights
 
 Method = Literal["exact", "worlds", "algorithm1", "second_order"]
@@ -202,6 +203,7 @@ def recall_of(found: Comparison) -> float:
     if found.reference_weight == 0:
         return 0.0
     at_zero = np.zeros(1)
+    # At u = 0 the mass is 1, and its share of credit all of it.
     gained = [float(unit_transform(unit, found, at_zero)[1][0]) for unit in found.units]
     plain = float(found.confidence[found.alone] @ found.credit[found.alone])
     return min(1.0, math.fsum([plain, *gained]) / found.reference_weight)
@@ -224,9 +226,9 @@ def leakage_of(found: Comparison, *, beta: float = 1.0) -> float:
     u = u / least
     log_mass, ratio = _plain_sums(found, u)
     for unit in found.units:
-        mass, credit = unit_transform(unit, found, u)
-        log_mass += np.log(mass)
-        ratio += credit / mass
+        logs, share = unit_transform(unit, found, u)
+        log_mass += logs
+        ratio += share
     total = float(np.sum(omega / least * np.exp(log_mass - u * base) * ratio))
     return min(1.0, (1 + beta * beta) * total)
 
@@ -266,23 +268,3 @@ def _plain_sums(found: Comparison, u: FloatArray) -> tuple[FloatArray, FloatArra
         log_mass += logs.sum(axis=1)
         ratio += ratios @ credit[part]
     return log_mass, ratio
-
-
-def plain_factors(confidence: FloatArray, weight: FloatArray, u: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """log(1 - p + p t) and p t / (1 - p + p t) with t = exp(-u w), for every node and uncertain attribute.
-
-    Near t = 1 the logarithm is taken of the difference from 1, else a million small factors lose four digits; where
-    the factor is small 1 - p and p t are added, else what is almost certain loses them.
-    """
-    change = np.multiply.outer(-u, weight)
-    np.expm1(change, out=change)
-    decayed = change + 1.0
-    decayed *= confidence
-    change *= confidence
-    mass = decayed + (1.0 - confidence)
-    logs = np.log1p(change)
-    small = change < -0.5
-    if small.any():
-        logs[small] = np.log(mass[small])
-    decayed /= mass
-    return logs, decayed

@@ -3,7 +3,8 @@
 W is what a unit adds to the weight of the record and I what it adds to the weight of what is right. With these two per
 unit the leakage is one sum over the nodes of `tacit.person.quadrature`. Inside a unit worlds are told apart by what is
 present, anything right and anything wrong, because only that decides how often the shared weight counts. Every term
-is positive: nothing cancels.
+is positive: nothing cancels. A thousand doubtful values of one fact have a mass below what a number can hold, so that
+masses are shares of a whole of which the logarithm is kept.
 """
 
 from __future__ import annotations
@@ -11,27 +12,52 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.person.comparing import Block, Comparison, FloatArray, Unit, absent
+from tacit.person.comparing import Block, Comparison, FloatArray, IntArray, Unit, absent
 
 BoolArray = NDArray[np.bool_]
 
 # What of a unit is present, as bits.
-_RIGHT: Final = 1
-_WRONG: Final = 2
+RIGHT: Final = 1
+WRONG: Final = 2
 _CREDITED: Final = 4
+
+
+def plain_factors(confidence: FloatArray, weight: FloatArray, u: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """log(1 - p + p t) and p t / (1 - p + p t) with t = exp(-u w), for every node and uncertain attribute.
+
+    Near t = 1 the logarithm is taken of the difference from 1, else a million small factors lose four digits; where
+    the factor is small 1 - p and p t are added, else what is almost certain loses them.
+    """
+    change = np.multiply.outer(-u, weight)
+    np.expm1(change, out=change)
+    decayed = change + 1.0
+    decayed *= confidence
+    change *= confidence
+    mass = decayed + (1.0 - confidence)
+    logs = np.log1p(change)
+    small = change < -0.5
+    if small.any():
+        logs[small] = np.log(mass[small])
+    decayed /= mass
+    return logs, decayed
 
 
 @dataclass(frozen=True)
 class Transform:
-    """E[exp(-u W)] (``mass``) and E[I exp(-u W)] (``credit``) at every node, by what is present."""
+    """E[exp(-u W)] and E[I exp(-u W)] at every node, by what is present: ``mass`` and ``credit`` times exp(``log``).
+
+    The masses of all that can be present add to 1.
+    """
 
     mass: dict[int, FloatArray]
     credit: dict[int, FloatArray]
+    log: FloatArray
 
     def beside(self, other: Transform) -> Transform:
         """Of two independent blocks together."""
@@ -43,13 +69,22 @@ class Transform:
                 mass[both] = mass.get(both, 0.0) + here_mass * there_mass
                 gained = self.credit[here] * there_mass + here_mass * other.credit[there]
                 credit[both] = credit.get(both, 0.0) + gained
-        return Transform(mass, credit)
+        return Transform(mass, credit, self.log + other.log)
 
     def total(self, shared: float, u: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """The two functions of a whole unit: the shared weight counted once as right and once as wrong."""
+        """log E[exp(-u W)] and E[I exp(-u W)] / E[exp(-u W)] of a whole unit, with what is shared."""
+        mass, credit = self.with_block(0, shared, u)
+        possible = mass > 0
+        with np.errstate(divide="ignore"):
+            logs = self.log + np.log(mass)
+        return logs, np.divide(credit, mass, out=np.zeros_like(u), where=possible)
+
+    def with_block(self, state: int, shared: float, u: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Mass and credit of the unit if one more block is in this state: what is shared counts once as right, once
+        as wrong. The credit is without the block's own."""
         mass, credit = np.zeros_like(u), np.zeros_like(u)
         for present in self.mass:
-            right, wrong = bool(present & _RIGHT), bool(present & _WRONG)
+            right, wrong = bool((present | state) & RIGHT), bool((present | state) & WRONG)
             factor = np.exp(-u * (shared * (right + wrong)))
             mass += self.mass[present] * factor
             credit += (self.credit[present] + shared * right * self.mass[present]) * factor
@@ -57,57 +92,89 @@ class Transform:
 
 
 def _nothing(u: FloatArray) -> Transform:
-    return Transform({0: np.ones_like(u)}, {0: np.zeros_like(u)})
+    return Transform({0: np.ones_like(u)}, {0: np.zeros_like(u)}, np.zeros_like(u))
 
 
-def block_transform(block: Block, found: Comparison, confidence: FloatArray, u: FloatArray) -> Transform:
-    """The transform of one block when its attributes have these confidences (over the whole record)."""
+def block_transform(block: Block, found: Comparison, u: FloatArray) -> Transform:
+    """The transform of one block."""
     places = list(block.places)
-    probability, weight, credit = confidence[places], found.weight[places], found.credit[places]
-    right = found.hit[places] >= 0
+    probability, weight, credit = found.confidence[places], found.weight[places], found.credit[places]
     if block.exclusive or len(places) == 1:
-        return _one_of(probability, weight, credit, right, u)
-    return _best_of(probability, weight, credit, u)
+        return _one_of(probability, weight, credit, found.hit[places] >= 0, u)
+    ranked = Ranked.of(probability, weight, credit, u)
+    present, credited = ranked.first.sum(axis=1), ranked.first @ ranked.credit
+    nothing = ranked.none_better[:, -1] * ranked.absent[:, -1]
+    return Transform({0: nothing, RIGHT: present}, {0: np.zeros_like(u), RIGHT: credited}, ranked.logs.sum(axis=1))
 
 
 def _one_of(
     probability: FloatArray, weight: FloatArray, credit: FloatArray, right: BoolArray, u: FloatArray
 ) -> Transform:
     """At most one attribute is present."""
-    mass = {0: np.full_like(u, absent(probability))}
+    nothing = absent(probability)
+    possible = weight[probability > 0]
+    lightest = 0.0 if nothing > 0 or not len(possible) else float(possible.min())
+    mass = {0: np.exp(u * lightest) * nothing if nothing > 0 else np.zeros_like(u)}
     credits = {0: np.zeros_like(u)}
-    for state, chosen in ((_RIGHT, right), (_WRONG, ~right)):
+    for state, chosen in ((RIGHT, right & (probability > 0)), (WRONG, ~right & (probability > 0))):
         if chosen.any():
-            decay = np.exp(-np.outer(u, weight[chosen]))
+            decay = np.exp(-np.outer(u, weight[chosen] - lightest))
             mass[state] = decay @ probability[chosen]
             credits[state] = decay @ (probability[chosen] * credit[chosen])
-    return Transform(mass, credits)
+    whole = np.sum(list(mass.values()), axis=0)
+    mass, credits = ({state: part / whole for state, part in parts.items()} for parts in (mass, credits))
+    return Transform(mass, credits, np.log(whole) - u * lightest)
 
 
-def _best_of(probability: FloatArray, weight: FloatArray, credit: FloatArray, u: FloatArray) -> Transform:
-    """Attributes present independently that are right about one fact; the best of those present is credited.
+@dataclass(frozen=True)
+class Ranked:
+    """Attributes present independently that are right about one fact, the best first: only the best present counts.
 
-    The best present is the i-th if it is there and none of the better ones is; the worse ones are free.
+    Arrays are of nodes by ranks. Of E[exp(-u W)] of each attribute ``absent`` and ``present`` are the shares of its
+    being absent and present, and ``logs`` the logarithm.
     """
-    order = np.argsort(-credit, kind="stable")
-    present, credited = np.zeros_like(u), np.zeros_like(u)
-    worse = np.ones_like(u)  # E[exp(-u W)] of the worse ones
-    better_absent = np.concatenate([[1.0], np.cumprod(1 - probability[order])])
-    for rank in range(len(order) - 1, -1, -1):
-        place = order[rank]
-        decay = np.exp(-u * weight[place])
-        first = better_absent[rank] * probability[place] * decay * worse
-        present += first
-        credited += credit[place] * first
-        worse = worse * ((1 - probability[place]) + probability[place] * decay)
-    return Transform({0: np.full_like(u, better_absent[-1]), _RIGHT: present}, {0: np.zeros_like(u), _RIGHT: credited})
+
+    order: IntArray
+    credit: FloatArray
+    logs: FloatArray
+    absent: FloatArray
+    present: FloatArray
+
+    @classmethod
+    def of(cls, probability: FloatArray, weight: FloatArray, credit: FloatArray, u: FloatArray) -> Ranked:
+        order = np.argsort(-credit, kind="stable")
+        p, w = probability[order], weight[order]
+        certain = p == 1
+        logs, present = plain_factors(np.where(certain, 0.0, p), w, u)
+        away = (1 - p) * np.exp(-logs)
+        logs[:, certain] = np.multiply.outer(-u, w[certain])
+        present[:, certain] = 1.0
+        return cls(order, credit[order], logs, away, present)
+
+    @cached_property
+    def none_better(self) -> FloatArray:
+        """The share of no better attribute being present."""
+        return np.cumprod(np.concatenate([np.ones((len(self.absent), 1)), self.absent[:, :-1]], axis=1), axis=1)
+
+    @cached_property
+    def first(self) -> FloatArray:
+        """The share of the attribute being the best present."""
+        return self.none_better * self.present
+
+    def after(self, each: FloatArray) -> FloatArray:
+        """What is expected of the best of the worse attributes, ``each`` being what a rank is worth if it is that."""
+        result = np.zeros_like(self.present)
+        for rank in range(result.shape[1] - 2, -1, -1):
+            there = rank + 1
+            result[:, rank] = each[there] * self.present[:, there] + self.absent[:, there] * result[:, there]
+        return result
 
 
 def unit_transform(unit: Unit, found: Comparison, u: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """E[exp(-u W)] and E[I exp(-u W)] of a unit."""
+    """log E[exp(-u W)] and E[I exp(-u W)] / E[exp(-u W)] of a unit."""
     whole = _nothing(u)
     for block in unit.blocks:
-        whole = whole.beside(block_transform(block, found, found.confidence, u))
+        whole = whole.beside(block_transform(block, found, u))
     return whole.total(unit.shared, u)
 
 
@@ -166,10 +233,10 @@ def unit_bounds(unit: Unit, found: Comparison, *, free: bool = False) -> Bounds:
         )
     shared = unit.shared
     worlds = [
-        (weight + shared * (bool(present & _RIGHT) + bool(present & _WRONG)), present)
+        (weight + shared * (bool(present & RIGHT) + bool(present & WRONG)), present)
         for present, weight in least.items()
     ]
-    credited = (w for w, present in worlds if present & _CREDITED or (shared > 0 and present & _RIGHT))
+    credited = (w for w, present in worlds if present & _CREDITED or (shared > 0 and present & RIGHT))
     return Bounds(min(weight for weight, _ in worlds), min(credited, default=np.inf), most + 2 * shared)
 
 
@@ -186,8 +253,7 @@ def _block_bounds(block: Block, found: Comparison, *, free: bool) -> tuple[dict[
     if not free:
         places = [place for place in places if found.confidence[place] > 0]
     states = [
-        (_RIGHT if found.hit[place] >= 0 else _WRONG) | (_CREDITED if found.credit[place] > 0 else 0)
-        for place in places
+        (RIGHT if found.hit[place] >= 0 else WRONG) | (_CREDITED if found.credit[place] > 0 else 0) for place in places
     ]
     weights = [float(found.weight[place]) for place in places]
     if block.exclusive or len(places) <= 1:

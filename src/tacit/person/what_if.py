@@ -10,7 +10,7 @@ from typing import Protocol
 import numpy as np
 
 from tacit.errors import ArgumentError
-from tacit.person.adversaries import Adversary, Cluster, Clusters, Operator, Resolve
+from tacit.person.adversaries import Adversary, Cluster, Clusters, Operator, Resolve, sayers
 from tacit.person.comparing import Comparer
 from tacit.person.labels import Labels
 from tacit.person.leakage import check_beta, leakage_of
@@ -349,8 +349,7 @@ class _Resolved:
         members = tuple(sorted(resolved.members))
         held = {m: self._final[m] if m < len(self._final) else self._steps.final(query) for m in members}
         record = merge(list(held.values()), self._adversary.merge, self._labels)
-        sources = {a.fact: tuple(m for m in members if a.fact in held[m].confidences) for a in record}
-        return Cluster(record, members, tuple(resolved.links), sources)
+        return Cluster(record, members, tuple(resolved.links), sayers(record, held))
 
     def _value(self, members: Sequence[int]) -> float:
         """The leakage of some records merged."""
