@@ -27,6 +27,7 @@ from tacit.person.what_if import WhatIf
 from tacit.workflows import person_near, person_releasing
 from tacit.workflows.person_auditing import person_audit
 from tacit.workflows.person_case import read_case
+from tacit.workflows.person_planning import person_decoy
 from tacit.workflows.person_releasing import person_dip, person_release
 
 Rows = Sequence[Mapping[str, Any]]
@@ -197,6 +198,37 @@ def test_a_person_of_whom_nothing_weighs_anything_is_refused(tmp_path: Path) -> 
         read_case(write_case(tmp_path, said, [{"a": "A", "b": "B"}]))
     said["correlated"] = [{"labels": ["a", "b"], "shared": 1}]
     assert person_audit(write_case(tmp_path, said, [{"a": "A", "b": "B"}])).leakage > 0
+
+
+DECOYS: dict[str, Any] = {
+    "person": {"name": "Ann", "zip": "01234", "card": "4000"},
+    "adversaries": [{"name": "E", "steps": [{"resolve": {"rules": [["name"]]}}], "keep_base": False}],
+    "decoys": {"budget": 4, "labels": ["name", "card"]},
+}
+
+
+def test_a_plan_of_decoys_says_what_leaks_if_they_are_believed_otherwise_than_planned(tmp_path: Path) -> None:
+    truth = {"name": ["Ann"], "card": ["4000"]}
+    plan = person_decoy(write_case(tmp_path, DECOYS, [truth], confidence=0.3), show_values=True)
+    (decoy,) = plan.records
+    row = {"name": [value for _, value in decoy.links], "card": [value for _, value in decoy.false]}
+    leaks = []
+    for believed in (1.0, 0.3):
+        rows = [{**truth, "score": 0.3}, {**row, "score": believed}]
+        case = write_case(tmp_path, {**DECOYS, "decoys": None}, rows, confidence={"column": "score"})
+        leaks.append(person_audit(case).leakage)
+    assert max(leaks) > plan.after["E"] + 0.01
+    (note,) = [note for note in plan.notes if "believed as a whole" in note]
+    assert f"could be {max(leaks):.2f}" in note
+    sure = person_decoy(write_case(tmp_path, DECOYS, [truth]))
+    assert not any("believed" in note for note in sure.notes)
+
+
+def test_a_case_of_precision_alone_is_audited_though_no_decoys_can_be_planned_for_it(tmp_path: Path, run: Run) -> None:
+    case = write_case(tmp_path, {**DECOYS, "beta": 0}, [{"name": "Ann", "card": "1"}])
+    code, out, _ = run("person", "audit", str(case), "--format", "json")
+    assert code == 0
+    assert json.loads(out)["leakage"] == pytest.approx(0.5)
 
 
 # ---------------------------------------------------------------------------------------- values that escape

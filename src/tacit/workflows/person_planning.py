@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from tacit.errors import ArgumentError
 from tacit.person.decoys import DecoyPlan, plan_decoys
+from tacit.person.records import Record
 from tacit.person.removals import Offer, plan_removals
 from tacit.person.verification import certainty, verify_next, verify_within
 from tacit.workflows.person_auditing import CaseLike, Climbed, case_of, climbed, known_of
@@ -14,7 +15,7 @@ from tacit.workflows.person_case_model import AdversarySpec, Case, ClustersStep,
 from tacit.workflows.person_engine import Known
 from tacit.workflows.person_findings import Names
 from tacit.workflows.person_masking import Showing, showing
-from tacit.workflows.person_near import near, numbered
+from tacit.workflows.person_near import Near, near, numbered
 from tacit.workflows.person_results import (
     Action,
     DecoyRecord,
@@ -220,10 +221,33 @@ def _decoy_plan(
             "a decoy that links to records of other people repeats values that may be theirs: plant it only where that "
             "harms nobody"
         )
+    notes += _believed(plan, held, evidence)
     if len(held.rids) < evidence.n_records and plan.decoys:
         plan, further = _measured_again(plan, case, evidence, known, progress)
         notes += further
     return plan, notes
+
+
+def _believed(plan: DecoyPlan, held: Near, evidence: Evidence) -> list[str]:
+    """The worst leakage if a decoy were believed as a whole, in all it says or as little as what links it.
+
+    The plan takes what is false for certain and what links it for as certain as it is held already.
+    """
+    if all(attribute.confidence == 1 for record in plan.records for attribute in record):
+        return []
+    made = numbered(plan.records, evidence)
+    least = [min(attribute.confidence for attribute in record) for record in made]
+    found = []
+    for shares in ([1.0] * len(made), least):
+        whole = [
+            Record(((label, value, share) for label, value, _ in record), name=record.name, source=record.source)
+            for record, share in zip(made, shares, strict=True)
+        ]
+        found += [held.what_if(place).with_records(whole) for place in range(len(held.adversaries))]
+    return [
+        "the plan takes what is false in a decoy for certain, and what links it for as certain as it is held now; if a "
+        f"decoy were believed as a whole, or doubted as a whole, the worst leakage could be {level(max(found))}"
+    ]
 
 
 def _measured_again(
@@ -263,6 +287,8 @@ def _decoy_headline(plan: DecoyPlan, limit: float | None) -> str:
 def decoy_action(case: Case, evidence: Evidence, before: float, progress: Progress) -> list[Action]:
     """The plan of decoys as an action, if it is recommended."""
     if not evidence.n_records or not any(map(_by_rules, case.adversaries)) or not (case.decoys and case.decoys.budget):
+        return []
+    if case.beta == 0:  # precision alone, which no plan is made for
         return []
     plan, _ = _decoy_plan(case, evidence, None, None, progress)
     if not plan.recommended:
