@@ -174,6 +174,23 @@ def test_expected_precision_and_recall_are_sums_over_possible_worlds(case: tuple
     assert result.recall == record_recall(record, reference, labels=labels)
 
 
+@given(general_cases(), st.dictionaries(st.sampled_from(LABELS), weights))
+def test_labels_with_weights_alone_are_compared_as_all_others_are(
+    case: tuple[Record, Reference, Labels], weighed: dict[str, float]
+) -> None:
+    record, reference, _ = case
+    plain = Labels.weighted(weighed)
+    # A label nobody uses, told to be more than a weight, sends the comparison the long way.
+    told = Labels({**plain, "unused": Label(synonyms={"a": "b"})})
+    assert plain.plain
+    assert not told.plain
+    quick, long = compare(record, reference, plain), compare(record, reference, told)
+    for name in ("confidence", "share", "weight", "credit", "hit", "alone"):
+        np.testing.assert_array_equal(getattr(quick, name), getattr(long, name))
+    for name in ("kinds", "units", "missing", "reference_weight"):
+        assert getattr(quick, name) == getattr(long, name)
+
+
 def test_a_golden_record_of_uneven_weights() -> None:
     p = ["1/10", "1/2", "9/10", "1/3", "1"]
     w = ["1/2", "1", "1/4", "2/3", "1/5"]

@@ -5,13 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tacit.errors import ArgumentError
-from tacit.person.labels import Label, Labels
+from tacit.person.labels import Correlated, Label, Labels
 from tacit.person.records import Record, Reference
 from tacit.person.values import covered, covers, is_suppressed
 
@@ -97,19 +98,59 @@ class Comparer:
     """What every comparison with one reference needs, prepared once."""
 
     def __init__(self, reference: Reference, labels: Labels) -> None:
+        self._reference = reference
         self._labels = labels
-        facts: dict[str, list[tuple[int, str]]] = {}
-        for place, (label, value) in enumerate(reference.facts):
-            facts.setdefault(label, []).append((place, value))
-        self._beside = {label: _Facts(label, labels[label], given) for label, given in facts.items()}
-        self._group_of = {label: group for group in labels.correlated for label in group.labels}
-        self._facts = sorted(place for beside in self._beside.values() for place in beside.weights)
-        shared = (group.shared for group in labels.correlated if any(label in facts for label in group.labels))
+        if labels.plain:
+            self.reference_weight = math.fsum([labels[label].weight for label, _ in reference.facts])
+            return
+        shared = (group.shared for group in labels.correlated if any(label in self._beside for label in group.labels))
         own = (weight for beside in self._beside.values() for weight in beside.weights.values())
         self.reference_weight = math.fsum([*own, *shared])
 
+    @cached_property
+    def _beside(self) -> dict[str, _Facts]:
+        """The true values of every label of the reference."""
+        facts: dict[str, list[tuple[int, str]]] = {}
+        for place, (label, value) in enumerate(self._reference.facts):
+            facts.setdefault(label, []).append((place, value))
+        return {label: _Facts(label, self._labels[label], given) for label, given in facts.items()}
+
+    @cached_property
+    def _facts(self) -> list[int]:
+        """Places of the facts; one said twice is there once."""
+        return sorted(place for beside in self._beside.values() for place in beside.weights)
+
+    @cached_property
+    def _group_of(self) -> dict[str, Correlated]:
+        return {label: group for group in self._labels.correlated for label in group.labels}
+
     def compare(self, record: Record) -> Comparison:
         """Lay one record beside the reference."""
+        plain = self._compare_plain(record) if self._labels.plain else None
+        return self._compare_any(record) if plain is None else plain
+
+    def _compare_plain(self, record: Record) -> Comparison | None:
+        """Where labels have weights alone, a value is the truth or is wrong; None if one may cover the truth."""
+        labels, facts = self._labels, self._reference.places
+        hits = [facts.get((label, value), -1) for label, value, _ in record.attributes]
+        if any(
+            fact < 0 and is_suppressed(attribute[1]) for attribute, fact in zip(record.attributes, hits, strict=True)
+        ):
+            return None
+        size = len(hits)
+        hit = np.array(hits, dtype=np.intp)
+        confidence = np.array([attribute[2] for attribute in record.attributes], dtype=np.float64)
+        weight = np.array([labels[attribute[0]].weight for attribute in record.attributes], dtype=np.float64)
+        kinds: tuple[Kind, ...] = tuple(["wrong" if fact < 0 else "correct" for fact in hits])
+        known = set(hits)
+        missing = tuple([place for place in range(len(facts)) if place not in known])
+        credit = np.where(hit < 0, 0.0, weight)
+        alone = np.arange(size, dtype=np.intp)
+        return Comparison(
+            confidence, np.ones(size), weight, credit, hit, kinds, alone, (), self.reference_weight, missing
+        )
+
+    def _compare_any(self, record: Record) -> Comparison:
         found: list[_Found] = []
         for attribute in record.attributes:
             beside = self._beside.get(attribute.label)
@@ -185,6 +226,8 @@ class _Found(NamedTuple):
 class _Facts:
     """The true values of one label, ready to be compared with."""
 
+    __slots__ = ("_label", "_meant", "_name", "_places", "_plain_wrong", "_suppressed", "_values", "single", "weights")
+
     def __init__(self, name: str, label: Label, facts: list[tuple[int, str]]) -> None:
         self._name = name
         self._label = label
@@ -193,8 +236,11 @@ class _Facts:
         self._places: dict[str, int] = {}
         self.weights: dict[int, float] = {}
         self._values: dict[int, str] = {}
-        # In the order of the values: which of two facts equally near is hit must not depend on the reference's order.
-        for meant, place, value in sorted([(self._meant(value), place, value) for place, value in facts]):
+        meanings = [(self._meant(value), place, value) for place, value in facts]
+        if len(meanings) > 1:
+            # Which of two facts equally near is hit must not depend on the reference's order.
+            meanings.sort()
+        for meant, place, value in meanings:
             if meant not in self._places:  # the same fact said twice counts once
                 self._places[meant] = place
                 self.weights[place] = label.weight if label.prior is None else label.weigh(value)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Literal, get_args
 
 from tacit.errors import ArgumentError
@@ -57,6 +58,12 @@ class Label:
             raise ArgumentError(f"a weight is {self.weight:g}: give a finite number, 0 or more")
         if self.suppressed not in get_args(Suppressed):
             raise ArgumentError(f"suppressed is {self.suppressed!r}: choose {', '.join(get_args(Suppressed))}")
+
+    @property
+    def plain(self) -> bool:
+        """Whether the label has a weight and nothing else."""
+        told = self.normalise, self.similarity, self.prior
+        return told == (None, None, None) and not self.single and not self.synonyms and self.suppressed == "equal"
 
     def meant(self, value: str) -> str:
         """The value that is meant: in its normal form, and if it is a synonym, what it is a synonym of."""
@@ -114,6 +121,11 @@ class Labels(Mapping[str, Label]):
     def weighted(cls, weights: Mapping[str, float] | None) -> Labels:
         """Labels with these weights, compared exactly."""
         return cls({label: Label(weight=weight) for label, weight in (weights or {}).items()})
+
+    @cached_property
+    def plain(self) -> bool:
+        """Whether labels have weights and nothing else: values are right or wrong, each by itself."""
+        return not self.correlated and all(label.plain for label in self._labels.values())
 
     def __getitem__(self, label: str) -> Label:
         return self._labels.get(label, self._default)
