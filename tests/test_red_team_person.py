@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
 import random
+import signal
+import stat
+import subprocess
 import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -309,3 +313,34 @@ def test_half_a_character_is_refused_with_its_line_wherever_it_stands(tmp_path: 
         assert code == 3
         assert "half a character" in said
         assert "Ann" not in said
+
+
+def test_what_the_engine_spills_is_nobody_elses_to_read_and_goes_when_the_process_is_told_to(tmp_path: Path) -> None:
+    # The process spills by itself, so that the test needs no large table, and then waits to be told.
+    code = (
+        "import sys, time\n"
+        "from tacit.cli.interrupts import prompt\n"
+        "from tacit.tables import duckdb_engine\n"
+        "with prompt('told'):\n"
+        "    held = duckdb_engine.connect()\n"
+        "    held.execute('SET memory_limit = \\'40MB\\'')\n"
+        "    held.execute('CREATE TEMP TABLE t AS SELECT range AS a, hash(range)::VARCHAR AS b FROM range(3000000)')\n"
+        "    print('ready', flush=True)\n"
+        "    time.sleep(60)\n"
+    )
+    process = subprocess.Popen(
+        [sys.executable, "-c", code],
+        env={**os.environ, "TMPDIR": str(tmp_path)},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert process.stdout is not None
+    assert process.stdout.readline() == "ready\n"
+    (spill,) = tmp_path.iterdir()
+    assert any(spill.iterdir())
+    assert stat.S_IMODE(spill.stat().st_mode) == 0o700
+    process.send_signal(signal.SIGTERM)
+    _, said = process.communicate(timeout=30)
+    assert (process.returncode, said) == (143, "told\n")
+    assert not any(tmp_path.iterdir())

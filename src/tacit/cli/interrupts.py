@@ -8,6 +8,7 @@ import socket
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import NoReturn
 
 # How long the usual KeyboardInterrupt may take to unwind before the process leaves without it.
 GRACE = 1.0
@@ -18,18 +19,24 @@ def prompt(message: str) -> Iterator[None]:
     """Within it Ctrl-C raises KeyboardInterrupt as usual; if that cannot be raised in time, the process ends.
 
     Python sees a signal only between its own instructions, and DuckDB or HiGHS may take minutes between two of them.
-    What was being written is removed first, and the message is the same.
+    What was being written is removed first, and the message is the same. A request to terminate ends the process at
+    once, with nothing left behind: what DuckDB spilled are rows of the tables it read.
     """
     hears, rings = socket.socketpair()
     rings.setblocking(False)
     unwound = threading.Event()
     before = signal.set_wakeup_fd(rings.fileno(), warn_on_full_buffer=False)
+    # Without a handler of its own the process would end before anybody hears.
+    asked = signal.getsignal(signal.SIGTERM)
+    if asked is signal.SIG_DFL:
+        signal.signal(signal.SIGTERM, lambda number, frame: None)
     watcher = threading.Thread(target=_watch, args=(hears, unwound, message), daemon=True)
     watcher.start()
     try:
         yield
     finally:
         unwound.set()
+        signal.signal(signal.SIGTERM, asked)
         signal.set_wakeup_fd(before)
         rings.close()
         watcher.join()
@@ -38,9 +45,15 @@ def prompt(message: str) -> Iterator[None]:
 
 def _watch(hears: socket.socket, unwound: threading.Event, message: str) -> None:
     while heard := hears.recv(64):
+        if signal.SIGTERM in heard:
+            _leave(message, 143)
         if signal.SIGINT in heard and not unwound.wait(GRACE):
-            from tacit.tables.writing import abandon_drafts
+            _leave(message, 130)
 
-            abandon_drafts()
-            os.write(2, f"{message}\n".encode())
-            os._exit(130)
+
+def _leave(message: str, code: int) -> NoReturn:
+    from tacit.tables.writing import abandon_drafts
+
+    abandon_drafts()
+    os.write(2, f"{message}\n".encode())
+    os._exit(code)

@@ -36,6 +36,8 @@ _serial = count()
 _starting = threading.Lock()
 # By process, because a fork must not use its parent's threads.
 _databases: dict[int, tuple[duckdb.DuckDBPyConnection, Path]] = {}
+# Where they spill.
+_directories: dict[int, Path] = {}
 _connections: weakref.WeakKeyDictionary[duckdb.DuckDBPyConnection, Path] = weakref.WeakKeyDictionary()
 
 
@@ -64,8 +66,9 @@ def connect(*, own: bool = False) -> duckdb.DuckDBPyConnection:
 def _database() -> tuple[duckdb.DuckDBPyConnection, Path]:
     import duckdb
 
-    # DuckDB makes the directory when it first spills and removes it when the database goes.
-    spill = Path(tempfile.gettempdir()) / f"tacit-spill-{os.getpid()}-{secrets.token_hex(8)}"
+    # DuckDB makes the directory when it first spills and removes it when the database goes. It lets everybody look
+    # into it, so that it stands in one that does not.
+    spill = _private() / secrets.token_hex(8)
     database = duckdb.connect(
         ":memory:",
         config={
@@ -78,12 +81,19 @@ def _database() -> tuple[duckdb.DuckDBPyConnection, Path]:
     return database, spill
 
 
+def _private() -> Path:
+    """A directory of this process that nobody else can look into."""
+    if os.getpid() not in _directories:
+        _directories[os.getpid()] = Path(tempfile.mkdtemp(prefix=f"tacit-spill-{os.getpid()}-"))
+    return _directories[os.getpid()]
+
+
 @atexit.register
 def _leave() -> None:
-    for database, spill in _databases.values():
+    for database, _ in _databases.values():
         database.close()
-        shutil.rmtree(spill, ignore_errors=True)
     _databases.clear()
+    shutil.rmtree(_directories.pop(os.getpid(), ""), ignore_errors=True)
 
 
 def _physical_mb() -> int:
