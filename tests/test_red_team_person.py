@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import random
@@ -19,7 +20,6 @@ import pytest
 import yaml
 from scipy.stats import binom
 
-from tacit.cli import main
 from tacit.errors import DataError
 from tacit.person.adversaries import Adversary, Resolve, leakage
 from tacit.person.contributions import contributions
@@ -39,18 +39,8 @@ Run = Callable[..., tuple[int, str, str]]
 
 
 @pytest.fixture
-def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
-    """The command line: exit code, standard output and standard error."""
-
-    def call(*words: str) -> tuple[int, str, str]:
-        monkeypatch.setattr(sys, "argv", ["tacit", *words])
-        with pytest.raises(SystemExit) as left:
-            main()
-        said = capsys.readouterr()
-        code = left.value.code
-        return code if isinstance(code, int) else 0, said.out, said.err
-
-    return call
+def run(tacit_command: Run) -> Run:
+    return tacit_command
 
 
 def write_case(folder: Path, said: Mapping[str, Any], rows: Rows, **about: Any) -> Path:
@@ -344,3 +334,23 @@ def test_what_the_engine_spills_is_nobody_elses_to_read_and_goes_when_the_proces
     _, said = process.communicate(timeout=30)
     assert (process.returncode, said) == (143, "told\n")
     assert not any(tmp_path.iterdir())
+
+
+def test_a_page_that_does_not_fit_on_the_disk_leaves_the_old_one_and_nothing_else(
+    tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    case = write_case(tmp_path, {"person": {"name": "Ann"}, "adversaries": [{"name": "E"}]}, [{"name": "Ann"}])
+    pages = tmp_path / "pages"
+    pages.mkdir()
+    (pages / "page.html").write_text("old")
+
+    def full(self: Path, text: str, **words: Any) -> int:
+        self.write_bytes(text[:100].encode())
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(Path, "write_text", full)
+    code, _, said = run("person", "audit", str(case), "--report", str(pages / "page.html"))
+    assert code == 3
+    assert f"{pages / 'page.html'}: No space left" in said
+    assert [each.name for each in pages.iterdir()] == ["page.html"]
+    assert (pages / "page.html").read_text() == "old"

@@ -6,6 +6,8 @@ import base64
 import hashlib
 import json
 import math
+import os
+import secrets
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
@@ -56,9 +58,22 @@ def fragment(result: Result, *, bits: bool = False) -> str:
 
 
 def write_report(result: Result, path: str | Path, *, bits: bool = False) -> Path:
-    """Write the page of :func:`to_html` to ``path`` and return it."""
+    """Write the page of :func:`to_html` to ``path`` and return it.
+
+    Guarantees
+    ----------
+    The page appears whole or not at all; one that was there stays until then.
+    """
     target = Path(path)
-    target.write_text(to_html(result, bits=bits), encoding="utf-8")
+    page = to_html(result, bits=bits)
+    draft = target.with_name(f".{target.name}.{secrets.token_hex(4)}.draft")
+    try:
+        draft.write_text(page, encoding="utf-8")
+        os.replace(draft, target)
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, str(target)) from None
+    finally:
+        draft.unlink(missing_ok=True)
     return target
 
 
