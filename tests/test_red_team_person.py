@@ -21,12 +21,14 @@ import yaml
 from scipy.stats import binom
 
 from tacit.errors import DataError
+from tacit.person import swoosh
 from tacit.person.adversaries import Adversary, Resolve, leakage
 from tacit.person.contributions import contributions
 from tacit.person.labels import Correlated, Label, Labels
 from tacit.person.leakage import record_leakage
 from tacit.person.records import Record, Reference
 from tacit.person.rules import Rules
+from tacit.person.swoosh import components, fix_point
 from tacit.person.what_if import WhatIf
 from tacit.workflows import person_near, person_releasing
 from tacit.workflows.person_auditing import person_audit
@@ -172,6 +174,32 @@ def test_a_cluster_of_many_values_is_put_together_in_about_linear_time() -> None
     assert time.process_time() - start < 10
     assert cluster.sources["name", "n7"] == (7,)
     assert len(cluster.sources["mail", "hot"]) == 20_000
+
+
+def test_a_record_with_very_many_keys_is_found_by_its_values(monkeypatch: pytest.MonkeyPatch) -> None:
+    # 200 names, cards and phones are eight million keys of a rule with all three.
+    many = Record([(label, f"{label}{at}") for label in ("name", "card", "phone") for at in range(200)])
+    other = Record([("name", "name1"), ("card", "card2"), ("phone", "phone3")])
+    near = Record([("name", "name1"), ("card", "card2"), ("phone", "none")])
+    rules = Rules([["name", "card", "phone"]])
+    start = time.process_time()
+    for find in (components, fix_point):
+        assert find([many, near, other], rules) == [frozenset({0, 2}), frozenset({1})]
+    held = WhatIf([many, near, other], Reference([("name", "name1")]), Adversary("E", [Resolve(rules)]))
+    assert held.without([0]) > 0
+    assert time.process_time() - start < 10
+    # And whatever counts as very many, nothing changes.
+    chance = random.Random(3)
+    for _ in range(200):
+        some = [
+            Record({(label, chance.choice("uvwxyz")) for label in chance.choices("abc", k=6)})
+            for _ in range(chance.randint(1, 6))
+        ]
+        rules = Rules(chance.sample([["a"], ["a", "b"], ["b", "c"], ["a", "b", "c"]], 2))
+        monkeypatch.setattr(swoosh, "MOST_KEYS", 4096)
+        plain = components(some, rules)
+        monkeypatch.setattr(swoosh, "MOST_KEYS", chance.choice([0, 1, 2]))
+        assert components(some, rules) == plain
 
 
 def test_a_leakage_however_small_is_found_by_the_audit(tmp_path: Path) -> None:

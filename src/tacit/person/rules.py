@@ -86,10 +86,22 @@ class Rules:
     def _wanted(self) -> frozenset[str]:
         return frozenset(self.labels)
 
-    def keys(self, record: Record | Facts) -> Iterator[Key]:
-        """What the record can be found by: two records match exactly if they have a key in common."""
+    def keys(self, record: Record | Facts, most: float = math.inf) -> Iterator[Key]:
+        """What the record can be found by: two records match exactly if they have a key in common.
+
+        Alternatives of which it has more than ``most`` keys are left out; ``wide`` names them.
+        """
         values = self.values(record)
         for place, labels in enumerate(self.alternatives):
-            if all(label in values for label in labels):
-                for combination in itertools.product(*(values[label] for label in labels)):
+            if self._combinations(values, labels) <= most:
+                for combination in itertools.product(*(values.get(label, ()) for label in labels)):
                     yield (place, *combination)
+
+    def wide(self, record: Record | Facts, most: float) -> list[int]:
+        """The alternatives of which the record has more than ``most`` keys: a thousand names times a thousand cards."""
+        values = self.values(record)
+        return [place for place, labels in enumerate(self.alternatives) if self._combinations(values, labels) > most]
+
+    def _combinations(self, values: Mapping[str, list[str]], labels: tuple[str, ...]) -> float:
+        # An alternative of one label has as many keys as values, which are there anyway.
+        return math.prod(len(values.get(label, ())) for label in labels) if len(labels) > 1 else 0

@@ -14,6 +14,9 @@ from tacit.person.rules import Fact, Facts, Key, Rules, facts_of
 # Whether merged records are matched again (as R-Swoosh does), or base records alone are compared.
 Closure = Literal["swoosh", "components"]
 
+# A record with more keys than this for an alternative is found by its values.
+MOST_KEYS = 4096
+
 
 class Group(NamedTuple):
     """Records that are one person's: their places, rising, and a tree of links that says why."""
@@ -131,10 +134,31 @@ def forest(n: int, links: Iterable[Link]) -> list[Group]:
 
 
 def _agreements(records: Sequence[Record], rules: Rules) -> Iterator[Link]:
-    """A link from every record to the first with the same key: enough to connect all that match, and never pairs."""
+    """A link from every record to the first with the same key: enough to connect all that match, and never pairs.
+
+    Records with very many keys are compared by their values instead.
+    """
     first: dict[Key, int] = {}
+    wide: list[tuple[int, int]] = []
     for place, record in enumerate(records):
-        for key in rules.keys(record):
+        for key in rules.keys(record, MOST_KEYS):
             owner = first.setdefault(key, place)
             if owner != place:
                 yield Link(owner, place, rules.alternatives[int(key[0])])
+        wide.extend((place, alternative) for alternative in rules.wide(record, MOST_KEYS))
+    if wide:
+        yield from _wide_agreements(records, rules, wide)
+
+
+def _wide_agreements(records: Sequence[Record], rules: Rules, wide: Iterable[tuple[int, int]]) -> Iterator[Link]:
+    """Links from records that are wide for an alternative to all that share a value of each of its labels."""
+    holders: dict[Fact, list[int]] = {}
+    for place, record in enumerate(records):
+        for label, values in rules.values(record).items():
+            for value in values:
+                holders.setdefault((label, value), []).append(place)
+    for place, alternative in wide:
+        labels, own = rules.alternatives[alternative], rules.values(records[place])
+        sharing = [{other for value in own[label] for other in holders[label, value]} for label in labels]
+        for other in sorted(set.intersection(*sharing) - {place}):
+            yield Link(min(place, other), max(place, other), labels)

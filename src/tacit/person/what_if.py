@@ -18,6 +18,7 @@ from tacit.person.merging import merge
 from tacit.person.records import Attribute, Record, Reference
 from tacit.person.resolver import Resolver
 from tacit.person.rules import Key, Rules
+from tacit.person.swoosh import MOST_KEYS
 
 
 class WhatIf:
@@ -408,10 +409,11 @@ class _Steps:
         return self._known[record.attributes][2]
 
     def keys(self, record: Record) -> tuple[Key, ...]:
-        """What the record is found by."""
+        """What the record is found by, unless that is too much."""
         number = self.token(record)
         if number not in self._keys:
-            self._keys[number] = tuple(self._rules.keys(self.prepared(record)))
+            # What has too many keys is found when the parts are matched again.
+            self._keys[number] = tuple(self._rules.keys(self.prepared(record), MOST_KEYS))
         return self._keys[number]
 
 
