@@ -1,12 +1,15 @@
-"""Shared fixtures: one small table on every frame and engine, and one Spark session for all tests."""
+"""Shared fixtures: the command line, one small table on every frame and engine, and one Spark session for all tests."""
 
 from __future__ import annotations
 
+import io
 import shutil
+import sys
 import warnings
 from collections.abc import Callable, Iterator
 from functools import cache
 from importlib.util import find_spec
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -44,6 +47,24 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
                 item.add_marker(pytest.mark.skip(reason=reason))
             item.add_marker(pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas"))
             item.add_marker(pytest.mark.filterwarnings("ignore::ResourceWarning"))
+
+
+@pytest.fixture
+def tacit_command(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> Callable[..., tuple[int, str, str]]:
+    """The command ``tacit``, in this process: exit code, standard output and standard error."""
+    from tacit.cli import main
+
+    def call(*words: str, stdin: str = "") -> tuple[int, str, str]:
+        monkeypatch.setattr(sys, "argv", ["tacit", *words])
+        monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=io.BytesIO(stdin.encode()), isatty=lambda: False))
+        with pytest.raises(SystemExit) as stop:
+            main()
+        out, err = capsys.readouterr()
+        return int(stop.value.code or 0), out, err
+
+    return call
 
 
 @pytest.fixture(scope="session")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 import shutil
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -13,7 +12,6 @@ import numpy as np
 import pytest
 
 from tacit import report
-from tacit.cli import main
 from tacit.errors import ArgumentError, ColumnError, DataError, SourceError
 from tacit.media.hog import HogClassifier, PixelClassifier
 from tacit.media.images import open_images, patch_masks, patches, pixels_of, write_images
@@ -71,17 +69,9 @@ def audited(place: Path) -> ImageAuditResult:
 
 
 @pytest.fixture
-def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], place: Path, tmp_path: Path) -> Run:
+def run(monkeypatch: pytest.MonkeyPatch, tacit_command: Run, place: Path) -> Run:
     monkeypatch.chdir(place)
-
-    def call(*words: str) -> tuple[int, str, str]:
-        monkeypatch.setattr(sys, "argv", ["tacit", *words])
-        with pytest.raises(SystemExit) as stop:
-            main()
-        out, err = capsys.readouterr()
-        return int(stop.value.code or 0), out, err
-
-    return call
+    return tacit_command
 
 
 def certificate(place: Path) -> dict[str, object]:

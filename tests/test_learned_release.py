@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import math
 import shutil
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
@@ -17,7 +16,6 @@ from hypothesis import strategies as st
 
 from tables_of_people import merged_in, patients, read_csv, rules_in, write_csv
 from tacit import ArgumentError, Joint, ProtectResult, SourceError, attack, mutual_information, nmil, protect, verify
-from tacit.cli import main
 from tacit.workflows.bounds import Bounds
 from tacit.workflows.certifying import certificate_from
 from tacit.workflows.claims import NOTHING_POINTWISE, readings_of
@@ -379,17 +377,9 @@ def test_the_merged_set_is_the_risky_values_and_the_fewest_next_riskiest_that_ke
 
 
 @pytest.fixture
-def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> Run:
+def run(monkeypatch: pytest.MonkeyPatch, tacit_command: Run, tmp_path: Path) -> Run:
     monkeypatch.chdir(tmp_path)
-
-    def call(*words: str) -> tuple[int, str, str]:
-        monkeypatch.setattr(sys, "argv", ["tacit", *words])
-        with pytest.raises(SystemExit) as stop:
-            main()
-        out, err = capsys.readouterr()
-        return int(stop.value.code or 0), out, err
-
-    return call
+    return tacit_command
 
 
 def strict(text: str) -> dict:

@@ -15,7 +15,6 @@ from typing import Any
 import click
 import pytest
 
-from tacit.cli import main
 from tacit.cli.person_commands import parse_records, person
 from tacit.errors import ArgumentError
 from tacit.workflows.person_asking import asked_case
@@ -27,17 +26,9 @@ every_command = pytest.mark.parametrize("command", COMMANDS)
 
 
 @pytest.fixture
-def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> Run:
+def run(monkeypatch: pytest.MonkeyPatch, tacit_command: Run, tmp_path: Path) -> Run:
     monkeypatch.chdir(tmp_path)
-
-    def call(*words: str) -> tuple[int, str, str]:
-        monkeypatch.setattr(sys, "argv", ["tacit", *words])
-        with pytest.raises(SystemExit) as stop:
-            main()
-        out, err = capsys.readouterr()
-        return int(stop.value.code or 0), out, err
-
-    return call
+    return tacit_command
 
 
 @pytest.fixture

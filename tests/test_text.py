@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import io
 import json
 import os
 import shutil
@@ -11,7 +10,6 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from types import SimpleNamespace
 from xml.etree import ElementTree
 
 import numpy as np
@@ -22,7 +20,6 @@ from scipy.stats import hypergeom
 
 import tacit
 from tacit import report
-from tacit.cli import main
 from tacit.errors import ArgumentError, ColumnError, DataError, SourceError
 from tacit.learn.terms import TermLogLift, beginnings
 from tacit.media.text import bags_by, bags_of, read_posts, terms, tokens
@@ -72,18 +69,9 @@ def audited(posts: dict[str, list[str]]) -> tacit.TextAuditResult:
 
 
 @pytest.fixture
-def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> Run:
+def run(monkeypatch: pytest.MonkeyPatch, tacit_command: Run, tmp_path: Path) -> Run:
     monkeypatch.chdir(tmp_path)
-
-    def call(*words: str, stdin: str = "") -> tuple[int, str, str]:
-        monkeypatch.setattr(sys, "argv", ["tacit", *words])
-        monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=io.BytesIO(stdin.encode()), isatty=lambda: False))
-        with pytest.raises(SystemExit) as stop:
-            main()
-        out, err = capsys.readouterr()
-        return int(stop.value.code or 0), out, err
-
-    return call
+    return tacit_command
 
 
 # ---- tokens and bags --------------------------------------------------------------------------------------------

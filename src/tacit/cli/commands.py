@@ -32,7 +32,7 @@ def tacit() -> None:
     tacit protect people.csv --secret race --epsilon 0.5 -o release/
     tacit verify release/ --against people.csv      is the claim true?
     tacit attack release/ --against people.csv      would an adversary still win?
-    tacit person audit case.yaml                    how exposed is one person, once sources are joined?
+    tacit person audit case.yaml                    how exposed is one person, all told?
     tacit demo                                      all of it on an example
     """
 
