@@ -47,7 +47,7 @@ class BestRelease:
     worst : float
         The largest leakage of a plan that was tried.
     ties : int
-        How many plans that were tried leak as little; of these the choice is the first.
+        How many plans that were tried leak as little; the choice is the one of these that gives out fewest attributes.
     plans : int
         How many plans there are.
     searched : {"exact", "heuristic"}
@@ -165,7 +165,7 @@ def best_release(
     held.expect(record for slot in slots for record in slot)
     before = held.leakage
     plans = math.prod(len(slot) for slot in slots)
-    tried = _Tried()
+    tried = _Tried(slots)
     if plans <= limit:
         for choices, after in _all_plans(held, slots):
             tried.see(choices, after)
@@ -234,19 +234,23 @@ def _held(
 
 
 class _Tried:
-    """The best of the plans tried, the first of equals."""
+    """The best of the plans tried; of equals the one that gives out fewest attributes, and of these the first."""
 
-    def __init__(self) -> None:
+    def __init__(self, slots: Sequence[Sequence[Record]]) -> None:
+        self._slots = slots
         self.choices: tuple[int, ...] = ()
         self.least = math.inf
         self.most = -math.inf
+        self._given = 0
         self._seen: dict[tuple[int, ...], float] = {}
 
     def see(self, choices: tuple[int, ...], after: float) -> None:
         self._seen[choices] = after
         self.most = max(self.most, after)
-        if after < self.least - _SAME:
-            self.choices, self.least = choices, after
+        given = sum(len(slot[option]) for slot, option in zip(self._slots, choices, strict=True))
+        if after < self.least - _SAME or (after <= self.least + _SAME and given < self._given):
+            self.choices, self._given = choices, given
+            self.least = min(self.least, after)
 
     @property
     def ties(self) -> int:
