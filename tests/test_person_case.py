@@ -418,7 +418,7 @@ def test_breaches_need_a_person(folder: Path) -> None:
         ("person:\n  name: [a, b\nsources: 1\n", 3),
         ("person:\n\tname: x\n", 2),
         (f"person:\n  name: *{SECRET}\n", 2),
-        (f"person:\n  name: 'a\n  {SECRET}", 3),
+        (f"person:\n  name: 'a\n  {SECRET}", 2),
         (f"person: {{name: {SECRET}: {SECRET}}}\n", 1),
         (f"person:\n  name: {SECRET}: {SECRET}\n", 2),
         (f"a: &{SECRET} 1\nb: *{SECRET}x\n", 2),
@@ -637,3 +637,31 @@ def refusal(path: Path) -> str:
     except DataError as error:
         return str(error)
     return ""
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("\tbeta: 1", "line 5: not YAML: there is a tab where it cannot be; put spaces there"),
+        ("queries: [{name: @zoe}]", "line 5: not YAML: found character '@' that cannot start any token; put text that"),
+        ("queries:\n  - {name: 'a caller}\n  - {name: b}\n", "line 6: not YAML: the quotes that open on this line are"),
+    ],
+)
+def test_yaml_that_cannot_be_read_is_told_with_the_place_to_mend(folder: Path, text: str, expected: str) -> None:
+    (found,) = mistakes(folder, LEAST.rstrip() + "\n" + text + "\n")
+    assert expected in found
+
+
+def test_columns_of_clusters_are_found_whatever_the_case_of_their_header(folder: Path) -> None:
+    (folder / "key.csv").write_text("TEST,CLUSTER_ID,Data_Source,record_id\n1,a,s,1\n")
+    case = read(folder, LEAST + "adversaries: [{name: E, steps: [{resolve: {clusters: key.csv}}]}]\n")
+    (step,) = case.adversaries[0].steps
+    assert isinstance(step, ClustersStep)
+    assert (step.record, step.cluster, step.source) == ("record_id", "CLUSTER_ID", "Data_Source")
+
+
+def test_a_step_that_normalises_without_any_normal_form_is_noted(folder: Path) -> None:
+    adversary = "adversaries: [{name: E, steps: [normalise]}]\n"
+    (note,) = read(folder, LEAST + adversary).notes
+    assert note.startswith("'normalise' of E changes nothing")
+    assert not read(folder, LEAST + adversary + "labels: {name: {normalise: name}}\n").notes

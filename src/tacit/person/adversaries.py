@@ -160,6 +160,8 @@ class Adversary:
     cost: Cost = FREE
 
     def __post_init__(self) -> None:
+        if isinstance(self.steps, Step):
+            raise ArgumentError(f"the steps of adversary '{self.name}' are no list: put [ ] around a single step")
         object.__setattr__(self, "steps", tuple(self.steps))
         if self.merge not in get_args(Policy):
             raise ArgumentError(f"no merge policy '{self.merge}': choose {', '.join(get_args(Policy))}")
@@ -336,7 +338,24 @@ def exposure(
 def ladder(
     records: Iterable[Record], reference: Reference, adversaries: Iterable[Adversary], labels: Labels | None = None
 ) -> tuple[Exposure, ...]:
-    """What leaks to each of several adversaries, and at what cost, in their order."""
+    """What leaks to each of several adversaries, and at what cost, in their order.
+
+    Parameters
+    ----------
+    records : iterable of Record
+        All that is out, of whomever.
+    reference : Reference
+        The person.
+    adversaries : iterable of Adversary
+    labels : Labels, optional
+
+    Returns
+    -------
+    tuple of Exposure
+        As `exposure` gives them.
+    """
+    if isinstance(records, Record) or isinstance(adversaries, Adversary):
+        raise ArgumentError("a ladder takes a list of records and a list of adversaries: put [ ] around a single one")
     given = tuple(records)
     return tuple(exposure(given, reference, adversary, labels) for adversary in adversaries)
 

@@ -58,6 +58,12 @@ class Label:
             raise ArgumentError(f"a weight is {self.weight:g}: give a finite number, 0 or more")
         if self.suppressed not in get_args(Suppressed):
             raise ArgumentError(f"suppressed is {self.suppressed!r}: choose {', '.join(get_args(Suppressed))}")
+        for name, given, way in (
+            ("normalise", self.normalise, "normaliser('email')"),
+            ("similarity", self.similarity, "similarity('jaro_winkler')"),
+        ):
+            if given is not None and not callable(given):
+                raise ArgumentError(f"{name} of a label is no function: give one, such as {way}")
 
     @property
     def plain(self) -> bool:
@@ -111,6 +117,9 @@ class Labels(Mapping[str, Label]):
 
     def __init__(self, labels: Mapping[str, Label] | None = None, *, correlated: Sequence[Correlated] = ()) -> None:
         self._labels = dict(labels or {})
+        for name, label in self._labels.items():
+            if not isinstance(label, Label):
+                raise ArgumentError(f"label '{name}' is no Label: give Label(...), or use Labels.weighted for weights")
         self._default = Label()
         self.correlated = tuple(correlated)
         named = [label for group in self.correlated for label in group.labels]
@@ -138,3 +147,7 @@ class Labels(Mapping[str, Label]):
 
     def __len__(self) -> int:
         return len(self._labels)
+
+    def __repr__(self) -> str:
+        groups = f", {len(self.correlated)} correlated" if self.correlated else ""
+        return f"Labels({', '.join(f'{name} {label.weight:g}' for name, label in self._labels.items())}{groups})"

@@ -34,6 +34,8 @@ class Leakage:
 
 def as_labels(weights: Mapping[str, float] | None, labels: Labels | None) -> Labels:
     """The labels meant by a caller who gave weights, labels or neither."""
+    if isinstance(weights, Labels):
+        raise ArgumentError("weights are numbers by label, and these are Labels: give labels=...")
     if labels is None:
         return Labels.weighted(weights)
     if weights is not None:
@@ -87,6 +89,8 @@ def record_leakage(
     """
     described = as_labels(weights, labels)
     check_beta(beta)
+    if not isinstance(record, Record) or not isinstance(reference, Reference):
+        raise ArgumentError("record_leakage takes a Record and then a Reference: Record([...]), Reference([...])")
     if method == "exact":
         return leakage_of(compare(record, reference, described), beta=beta)
     from tacit.person import worlds  # the slow ones, for comparison

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -42,11 +42,16 @@ def as_text(value: Any, *, where: str) -> str:
 
 def _attributes(given: Iterable[Any], *, what: str, confident: bool) -> tuple[Attribute, ...]:
     found: dict[tuple[str, str], Attribute] = {}
+    wanted = "(label, value, confidence)" if confident else "(label, value)"
+    if isinstance(given, str | Mapping):
+        kind = "text" if isinstance(given, str) else "a mapping"
+        raise ArgumentError(f"the {what} is {kind}: give a list of {wanted}; a label may have several values")
     for place, item in enumerate(given, start=1):
         where = f"attribute {place} of the {what}"
+        if isinstance(item, str):
+            raise ArgumentError(f"{where} is text: give {wanted}")
         parts = tuple(item)
         if not 2 <= len(parts) <= (3 if confident else 2):
-            wanted = "(label, value, confidence)" if confident else "(label, value)"
             raise ArgumentError(f"{where} has {len(parts)} parts: give {wanted}")
         label = parts[0]
         if not isinstance(label, str) or not label:
@@ -116,8 +121,9 @@ class Record:
         return iter(self.attributes)
 
     def __repr__(self) -> str:
-        shown = ", ".join(f"{a.label} {a.confidence:g}" for a in self.attributes)
-        return f"Record({shown})"
+        # "with" tells a confidence from a value, of which there is none here.
+        sure = (a.label if a.confidence == 1 else f"{a.label} with {a.confidence:g}" for a in self.attributes)
+        return f"Record({', '.join(sure)})"
 
 
 @dataclass(frozen=True, init=False, repr=False)

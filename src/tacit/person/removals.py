@@ -173,6 +173,9 @@ def plan_removals(
     held = _held(records, reference, adversary, labels)
     holders = _holders(held.records, by)
     asked = {name: Offer() for name in holders} if offers is None else offers
+    for name, offer in asked.items():
+        if not isinstance(offer, Offer):
+            raise ArgumentError(f"the offer of '{name}' is no Offer: give Offer(cost=1, success=0.5)")
     table = _Requests(held, {name: holders[name] for name in asked if name in holders}, asked)
     limits = _Limits(table.costs, math.inf if budget is None else budget, at_most)
     exact = limits.count(MOST_PLANS) <= MOST_PLANS

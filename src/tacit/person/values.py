@@ -197,8 +197,10 @@ def _digits(value: str) -> str:
 
 
 def _phone(value: str) -> str:
-    """Digits, a leading 00 as +; what is written after x or ext is kept apart."""
+    """Digits, a leading 00 as +, without the (0) of +49 (0)151; what is written after x or ext is kept apart."""
     number, _, extension = re.sub(r"(?i)\s*(?:ext\.?|x)\s*(?=\d+\s*$)", "~", value).partition("~")
+    if re.match(r"\s*(?:\+|00)", number):
+        number = re.sub(r"\(\s*0\s*\)", "", number, count=1)
     digits = _digits(number)
     digits = "+" + digits if number.strip().startswith("+") else re.sub(r"^00", "+", digits)
     return f"{digits}x{_digits(extension)}" if extension else digits

@@ -74,6 +74,9 @@ class WhatIf:
     def __len__(self) -> int:
         return len(self.records)
 
+    def __repr__(self) -> str:
+        return f"WhatIf({len(self):,} record{'' if len(self) == 1 else 's'})"
+
     @property
     def records(self) -> Sequence[Record]:
         """The records as they were given, then those that were added."""

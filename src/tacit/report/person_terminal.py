@@ -17,8 +17,10 @@ from tacit.report.person_words import (
     MEANINGS,
     NOT_FOR_AUTHORITIES,
     STATES,
+    brought_up,
     chosen_words,
     limit_words,
+    many,
     plan_words,
     searched_words,
     values_words,
@@ -212,12 +214,12 @@ def _dip(result: PersonDipResult) -> Parts:
     rows = [("Case", printable(result.case)), ("Values", values_words(result.values_shown))]
     yield terminal.facts([*rows, *limit_words(result.limit)])
     yield terminal.heading(f"What each query brings up. {words.DIRECTION}")
-    table = terminal.table("Query", "Adversary", ">Leakage", ">Precision", ">Recall", ">Records")
+    table = terminal.table("Query", "Adversary", ">Leakage", ">Precision", ">Recall", ">Records found")
     queries = list(dict.fromkeys(dip.query for dip in result.dips))
     for dip in sorted(result.dips, key=lambda dip: queries.index(dip.query)):
         table.add_row(
             Text(shorten(dip.query, 32)), Text(shorten(dip.adversary, 24)), Text(part(dip.leakage), style="bold"),
-            part(dip.precision), part(dip.recall), count(len(dip.finding.members)),
+            part(dip.precision), part(dip.recall), count(brought_up(dip)),
         )  # fmt: skip
     yield table
     yield terminal.facts(MEANINGS, style="dim")
@@ -365,7 +367,12 @@ def _beside(result: PersonPopulationResult) -> list[tuple[str, str]]:
         told = ", ".join(f"{name}: {count(value)}" for name, value in result.l_quantiles.items())
         rows.append(("l", f"{told}: how many different values of {listed(result.sensitive)} those have"))
     if result.unique is not None:
-        rows.append(("Unique", f"{count(result.unique)} persons have k = 1: nobody else shares their values"))
+        rows.append(
+            (
+                "Unique",
+                f"{many(result.unique, 'person has', 'persons have')} k = 1: nobody else shares all their values",
+            )
+        )
     if result.top_sources:
         tops = [f"{shorten(name, 24)} {count(persons)}" for name, persons in result.top_sources.items()]
         rows.append(("Gives most away", f"{listed(tops)} (source, and of how many persons)"))

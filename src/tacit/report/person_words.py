@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from tacit.report.numbers import count, setting
 from tacit.report.words import printable
-from tacit.workflows.person_results import ReleasePlan, State
+from tacit.workflows.person_results import Dipped, ReleasePlan, State
 
 # A symbol beside the word, so that colour is never the only sign.
 STATES: dict[State, tuple[str, str]] = {
@@ -84,6 +84,11 @@ def many(number: float, one: str, several: str = "") -> str:
 def values_words(shown: bool) -> str:
     """Whether values can be read here."""
     return "shown as they are: for your eyes alone" if shown else "masked; --show-values shows them"
+
+
+def brought_up(dip: Dipped) -> int:
+    """How many records a query brings up; the query itself is a member of what was resolved, and no record."""
+    return max(len(dip.finding.members) - 1, 0)
 
 
 def limit_words(limit: float | None) -> list[tuple[str, str]]:

@@ -9,6 +9,7 @@ from tacit.workflows.person_engine import Known, Shrinking
 from tacit.workflows.person_masking import Showing
 from tacit.workflows.person_results import Action, SourceShare
 from tacit.workflows.person_sources import Evidence
+from tacit.workflows.person_words import level
 from tacit.workflows.tabulating import Progress
 
 # Differences of leakages below this are rounding.
@@ -60,7 +61,7 @@ def removals(case: Case, shares: tuple[SourceShare, ...], before: float) -> list
         offer = offers.get(share.source)
         if share.contribution <= SAME or (offers and offer is None):
             continue
-        said = f"{share.contribution:.2f} of the leakage goes with this source, if it removes its records"
+        said = f"{level(share.contribution)} of the leakage goes with this source, if it removes its records"
         if offer is not None and offer.success < 1:
             said += f" (it does with probability {offer.success:g})"
         found.append(
@@ -94,7 +95,7 @@ def changes(cluster: Cluster | None, known: Known, shrinking: Shrinking, before:
             found.append(
                 Action(
                     kind="change",
-                    what=f"use another {label} in each place instead of {shown(value)}",
+                    what=_no_more(label, shown(value), single=known.labels[label].single),
                     before=before,
                     after=after,
                     cost=None,
@@ -104,6 +105,11 @@ def changes(cluster: Cluster | None, known: Known, shrinking: Shrinking, before:
                 )
             )
     return found
+
+
+def _no_more(label: str, value: str, *, single: bool) -> str:
+    # Nobody has a second date of birth; what has one true value can only be left out.
+    return f"give out {label} {value} no more" if single else f"use another {label} in each place instead of {value}"
 
 
 def ranked(actions: list[Action]) -> tuple[Action, ...]:

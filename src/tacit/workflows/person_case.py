@@ -109,6 +109,7 @@ def _case(reader: CaseReader, fields: dict[str, yaml.Node], sha256: str) -> Case
     else:
         adversaries, note = default_adversaries(seen)
         notes.append(note)
+    notes += _idle_steps(adversaries, labels)
     return Case(
         path=reader.path,
         sha256=sha256,
@@ -149,6 +150,19 @@ def _needs_weight(reader: CaseReader, fields: dict[str, yaml.Node], person: Refe
             reader.wrong(
                 fields["person"], "everything about the person weighs 0: give a label of theirs a weight above 0"
             )
+
+
+def _idle_steps(adversaries: tuple[AdversarySpec, ...], labels: Labels) -> list[str]:
+    """A step that changes nothing looks in the output like one that does, and the leakage looks smaller than it is."""
+    if any(label.normalise is not None or label.synonyms for label in labels.values()):
+        return []
+    names = [spec.name for spec in adversaries if any(isinstance(step, NormaliseStep) for step in spec.steps)]
+    if not names:
+        return []
+    return [
+        f"'normalise' of {' and '.join(names)} changes nothing, because no label has a normal form: say it under "
+        "labels, such as email: {normalise: email}, phone: {normalise: phone}"
+    ]
 
 
 def _notes(labels: Labels, held: frozenset[str], named: frozenset[str], has_person: bool) -> list[str]:

@@ -263,9 +263,13 @@ def _clusters(reader: CaseReader, fields: dict[str, yaml.Node], where: str) -> S
                     fields[key], f"no column '{found[key]}' in the clusters of {where}{nearest(found[key], names)}"
                 )
         else:
-            found[key] = next((name for name in candidates if name in names), "")
+            # Whoever exports such a table may have changed the case of its header.
+            known = {name.casefold(): name for name in reversed(names)} | {name: name for name in names}
+            found[key] = next((known[name] for name in candidates if name in known), "")
+            found[key] = found[key] or next((known[n.casefold()] for n in candidates if n.casefold() in known), "")
             if names and not found[key] and key != "source":
                 reader.wrong(
-                    fields["clusters"], f"the clusters of {where} have no column '{key}': name it, {key}: COLUMN"
+                    fields["clusters"],
+                    f"the clusters of {where} have no column '{key}': name it, {key}: COLUMN{nearest('', names)}",
                 )
     return ClustersStep(path, found["record"], found["cluster"], found["source"] or None, _cost(reader, fields, where))

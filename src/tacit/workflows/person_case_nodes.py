@@ -272,13 +272,24 @@ def read_bytes(path: Path) -> bytes:
 
 
 def _line(error: yaml.MarkedYAMLError) -> int:
-    mark = error.problem_mark or error.context_mark
+    mark = error.context_mark if _unclosed(error) else error.problem_mark or error.context_mark
     return int(mark.line) + 1 if mark is not None else 1
+
+
+def _unclosed(error: yaml.MarkedYAMLError) -> bool:
+    """Whether a quoted text goes on to the end of the file: the place to mend is where it begins."""
+    return "end of stream" in str(error.problem) and "quoted scalar" in str(error.context) and bool(error.context_mark)
 
 
 def _problem(error: yaml.MarkedYAMLError) -> str:
     """What PyYAML says, less what it quotes of the file, which may be a value."""
     said = re.sub(r"\s*'\w[^']+'", "", str(error.problem or "cannot be read"))
+    if r"'\t'" in said:
+        return "there is a tab where it cannot be; put spaces there, YAML indents with nothing else"
+    if "cannot start any token" in said:
+        return f"{said}; put text that begins with @ ` or % in quotes"
+    if _unclosed(error):
+        return "the quotes that open on this line are never closed; close them"
     if re.search("alias|anchor|tag|directive", said):
         return f"{said}; put text that begins with * & ! or % in quotes"
     if "mapping values are not allowed" in said:

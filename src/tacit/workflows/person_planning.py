@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
@@ -423,8 +424,17 @@ def _verify_headline(adversary: str, before: float, after: float, candidates: Se
         return f"{adversary} has nothing to verify: it is as sure of its record as it can be ({level(before)} of 1)."
     if not chosen:
         return f"{adversary} can verify nothing within the budget; it is {level(before)} of 1 sure of its record."
-    labels = listed([f"{one.label} ({one.record})" for one in chosen])
     return (
-        f"{adversary} gains most by verifying {labels}: its certainty of its own record rises from {level(before)} to "
-        f"{level(after)} of 1. That is what not to confirm."
+        f"{adversary} gains most by verifying {_checked_words(chosen)}: its certainty of its own record rises from "
+        f"{level(before)} to {level(after)} of 1. That is what not to confirm."
     )
+
+
+def _checked_words(chosen: Sequence[Verification]) -> str:
+    """What is verified, each label of a record once: "phone (2 values) and name of the merged record"."""
+    several = Counter((one.record, one.label) for one in chosen)
+    parts: dict[str, list[str]] = {}
+    for (record, label), values in several.items():
+        parts.setdefault(record, []).append(label if values == 1 else f"{label} ({values} values)")
+    said = [f"{listed(labels)} of {record}" for record, labels in parts.items()]
+    return listed(said if len(said) <= 4 else [*said[:3], counted(len(said) - 3, "more record")])

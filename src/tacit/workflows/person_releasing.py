@@ -7,6 +7,7 @@ from tacit.person.adversaries import Cluster
 from tacit.person.records import Record
 from tacit.person.releases import BestRelease, best_release
 from tacit.person.what_if import WhatIf
+from tacit.workflows.person_actions import SAME
 from tacit.workflows.person_auditing import CaseLike, case_of, known_of
 from tacit.workflows.person_case_model import Case, Slot
 from tacit.workflows.person_engine import renumbered
@@ -116,6 +117,12 @@ def _plan(adversary: str, plan: BestRelease, releases: tuple[Slot, ...]) -> Rele
 def _release_headline(best: tuple[ReleasePlan, ...], limit: float | None) -> str:
     top = max(best, key=lambda plan: (plan.after, plan.worst))
     chosen = listed([f"'{option}' for '{slot}'" for slot, option in top.choices.items()])
+    if top.worst - top.after <= SAME:
+        how = "stays at" if abs(top.after - top.before) <= SAME else f"goes from {level(top.before)} to"
+        return (
+            f"No choice leaks less than another: the leakage under {top.adversary} {how} {level(top.after)} with each; "
+            f"{chosen} gives out least{verdict(top.after, limit)}."
+        )
     least = "the least" if top.searched == "exact" else "the least found"
     return (
         f"Choose {chosen}: the leakage under {top.adversary} goes from {level(top.before)} to {level(top.after)}, "

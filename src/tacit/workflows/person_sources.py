@@ -6,6 +6,7 @@ import hashlib
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from difflib import get_close_matches
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from tacit.errors import DataError, SourceError
 from tacit.person.records import Attribute, Record
 from tacit.tables.table import ROW, Table
-from tacit.workflows.person_case_model import Case, Source
+from tacit.workflows.person_case_model import AugmentStep, Case, ResolveStep, Source
 from tacit.workflows.person_case_sources import labelled
 from tacit.workflows.tabulating import Progress, silent
 
@@ -157,17 +158,44 @@ def read_sources(case: Case, *, progress: Progress = silent) -> Evidence:
             raise stream.failure from None
         raise
     notes = [note for found in opened for note in found.notes]
-    notes += _undescribed(case, attributes.labels)
+    notes += [*_undescribed(case, attributes.labels), *_joinless(case, attributes.labels)]
     return Evidence(attributes, tuple(facts), tuple(found.names for found in opened), tuple(notes))
 
 
 def _undescribed(case: Case, labels: tuple[str, ...]) -> list[str]:
-    known = {label for label, _ in case.person or ()} | set(case.labels)
-    strange = [label for label in labels if label not in known]
-    if not strange or case.person is None:
+    if case.person is None:
         return []
-    shown = ", ".join(strange[:20]) + (", …" if len(strange) > 20 else "")
-    return [f"labels that the person has no value of count as wrong: {shown}; to leave a column out map it to null"]
+    true = {label for label, _ in case.person}
+    notes = []
+    strange = [label for label in labels if label not in true | set(case.labels)]
+    if strange:
+        shown = ", ".join(strange[:20]) + (", …" if len(strange) > 20 else "")
+        notes.append(
+            f"labels that the person has no value of count as wrong: {shown}; to leave a column out map it to null"
+        )
+    others = [label for label in labels if label not in true]
+    for label in sorted(true.difference(labels)):
+        if near := get_close_matches(label, others, n=1, cutoff=0.75):
+            notes.append(
+                f"the person has '{label}', which no record has, and records have '{near[0]}', which the person has "
+                "not: if they are the same, write them alike"
+            )
+    return notes
+
+
+def _joinless(case: Case, labels: tuple[str, ...]) -> list[str]:
+    """Rules that can join nothing, because no record has one of their labels."""
+    notes = []
+    for spec in case.adversaries:
+        held = set(labels) | {step.adds for step in spec.steps if isinstance(step, AugmentStep)}
+        rules = [rule for step in spec.steps if isinstance(step, ResolveStep) for rule in step.rules]
+        for rule in rules:
+            if missing := [label for label in rule if label not in held]:
+                notes.append(
+                    f"adversary '{spec.name}': the rule {' + '.join(rule)} joins nothing, as no record has "
+                    f"{' and '.join(missing)}"
+                )
+    return notes
 
 
 class _Stream:
