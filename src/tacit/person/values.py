@@ -172,7 +172,9 @@ def similarity(wanted: str | Mapping[str, Any]) -> Similarity:
     if isinstance(wanted, Mapping) and len(wanted) == 1 and "exp_abs" in wanted:
         return exp_abs(wanted["exp_abs"])
     names = ", ".join(_SIMILARITIES)
-    raise ArgumentError(f"no similarity {wanted!r}: choose {names}, or exp_abs with a scale such as {{exp_abs: 10}}")
+    # What is no word was meant for another place, and may be a value.
+    said = f" {wanted!r}" if isinstance(wanted, str) else " of this form"
+    raise ArgumentError(f"no similarity{said}: choose {names}, or exp_abs with a scale such as {{exp_abs: 10}}")
 
 
 # --------------------------------------------------------------------------------------------- normal forms
