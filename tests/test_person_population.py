@@ -13,6 +13,7 @@ import pytest
 import yaml
 
 from tacit.errors import ArgumentError, DataError
+from tacit.person.values import is_suppressed
 from tacit.tables import populations
 from tacit.workflows.person_auditing import person_audit
 from tacit.workflows.person_populating import person_population
@@ -154,3 +155,25 @@ def test_no_value_of_anybody_is_in_the_result(tmp_path: Path) -> None:
     path = write(tmp_path, population_case(draw), people=persons, one=spilled(draw, persons, 8), two=[{"town": "Rye"}])
     result = person_population(path)
     assert "someone" not in json.dumps(result.to_dict()) + str(result) + repr(result)
+
+
+REST = {"name": "X", "mail": "x", "age": "20"}
+
+
+@pytest.mark.parametrize(
+    ("value", "told"),
+    [("(807) 422-9031", False), ("<a@x.example>", False), ("(20,30]", True), (">= 50", True), ("{a, b}", True)],
+)
+def test_only_what_is_suppressed_is_told_to_be(tmp_path: Path, value: str, told: bool) -> None:
+    draw = random.Random(0)
+    path = write(tmp_path, population_case(draw), people=people(draw, 3), one=[{"town": value, **REST}], two=[REST])
+    assert is_suppressed(value) == told
+    assert any("some values are suppressed" in note for note in person_population(path).notes) == told
+
+
+def test_persons_without_a_quasi_identifier_are_told_of(tmp_path: Path) -> None:
+    draw = random.Random(0)
+    persons = people(draw, 4)
+    persons[1].pop("town", None)
+    path = write(tmp_path, population_case(draw), people=persons, one=[REST], two=[REST])
+    assert "1 person has no town: for k that counts as a value they share" in person_population(path).notes

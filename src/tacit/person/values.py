@@ -20,6 +20,9 @@ _BOUND: Final = re.compile(rf"(>=|<=|>|<|≥|≤)\s*({_DAY}|{_NUMBER})")
 _RANGE: Final = re.compile(rf"([\[(])\s*({_DAY}|{_NUMBER})\s*(?:-|,|;|\.\.|–)\s*({_DAY}|{_NUMBER})\s*([\])])")
 _SET: Final = re.compile(r"\{(.*)\}", re.DOTALL)
 
+# The same for engines that know regular expressions of RE2's kind.
+SUPPRESSED: Final = rf"(?s)[*]|^\s*(?:{_BOUND.pattern}|{_RANGE.pattern}|{_SET.pattern})\s*$"
+
 
 def is_suppressed(text: str) -> bool:
     """Whether the text stands for several values: wild cards (11*), bounds (>=50), ranges ([20-30)), sets ({a, b})."""
@@ -139,7 +142,8 @@ def exp_abs(scale: float | str) -> Similarity:
     except ValueError:
         width = math.nan
     if not (width > 0 and math.isfinite(width)):
-        raise ArgumentError(f"the scale of exp_abs is {scale!r}: give a positive number, or days as '365d'")
+        said = repr(scale) if isinstance(scale, str | int | float) else "no number"
+        raise ArgumentError(f"the scale of exp_abs is {said}: give a positive number, or days as '365d'")
 
     def credit(held: str, true: str) -> float:
         if days:

@@ -10,8 +10,17 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tacit.errors import ArgumentError, DataError
+from tacit.person.values import SUPPRESSED
 from tacit.workflows.person_auditing import CaseLike, case_of
-from tacit.workflows.person_case_model import AdversarySpec, Case, ClustersStep, NormaliseStep, ResolveStep, SplinkStep
+from tacit.workflows.person_case_model import (
+    AdversarySpec,
+    Case,
+    ClustersStep,
+    NormaliseStep,
+    PopulationSpec,
+    ResolveStep,
+    SplinkStep,
+)
 from tacit.workflows.person_crowd import references_of
 from tacit.workflows.person_engine import grouped
 from tacit.workflows.person_findings import source_facts
@@ -105,7 +114,7 @@ def person_population(
         rows=str(target) if target is not None else None,
         limit=limit,
         headline=_headline(known.count, top, limit),
-        notes=(*given.notes, *evidence.notes, *_simplified(given), *_suppressed(evidence)),
+        notes=(*given.notes, *evidence.notes, *_simplified(given), *_suppressed(evidence), *_unknown(known, spec)),
     )
 
 
@@ -204,10 +213,23 @@ def _uneven(case: Case) -> list[str]:
     ]
 
 
+def _unknown(known: References, spec: PopulationSpec) -> list[str]:
+    """Persons of whom a quasi-identifier is not known: they stand in one crowd, and its k says little."""
+    store, notes = known.store, []
+    for label in spec.quasi_identifiers:
+        asked = f"SELECT count(DISTINCT person) AS n FROM {known.facts} WHERE label = {store.text(label)}"
+        missing = known.count - store.ask(asked).column("n")[0].as_py()
+        if missing:
+            verb = "has" if missing == 1 else "have"
+            notes.append(f"{counted(missing, 'person')} {verb} no {label}: for k that counts as a value they share")
+    return notes
+
+
 def _suppressed(evidence: Evidence) -> list[str]:
     """Whether there are values such as 11* or >=50, which are right for nobody here."""
     held = evidence.attributes
-    some = f"SELECT 1 AS x FROM {held.name} WHERE regexp_matches(value, '[*]|^ *[<>≥≤\\[({{]') LIMIT 1"
+    form = held.store.text(SUPPRESSED)
+    some = f"SELECT 1 AS x FROM {held.name} WHERE regexp_matches(value, {form}) LIMIT 1"
     if not held.store.ask(some).num_rows:
         return []
     return [
