@@ -25,7 +25,9 @@ from tacit import (
     plan_removals,
     record_leakage,
 )
-from tacit.errors import ArgumentError
+from tacit.errors import ArgumentError, DataError
+from tacit.workflows.person_case import read_case
+from tacit.workflows.person_sources import read_sources
 
 ANA = Reference([("name", "Ana"), ("phone", "1"), ("card", "9")])
 HELD = [Record([("name", "Ana"), ("phone", "1")], source="shop"), Record([("phone", "1"), ("card", "9", 0.8)])]
@@ -146,3 +148,29 @@ def test_what_is_verified_names_a_record_once(case: Path) -> None:
     headline = person_verify_next(case).headline
     assert headline.count("the merged record") == 1
     assert "name (2 values)" in headline
+
+
+def test_a_first_and_a_last_name_make_one_name(case: Path) -> None:
+    (case.parent / "gym.csv").write_text("first,last,born\nAna, Ames ,12.03.1984\nA,,\n,,1990-01-01\n")
+    source = "path: gym.csv, map: {born: dob}, join: {name: [first, last]}"
+    records = read_sources(read_case(changed(case, "path: gym.csv", source))).records([1, 2, 3])
+    assert [[(a.label, a.value) for a in sorted(record)] for record in records] == [
+        [("dob", "12.03.1984"), ("name", "Ana Ames")],
+        [("name", "A")],
+        [("dob", "1990-01-01")],
+    ]
+
+
+@pytest.mark.parametrize(
+    ("join", "said"),
+    [
+        ("{name: [fist, last]}", "no column 'fist' in source 'gym'; did you mean 'first'?"),
+        ("[first, last]", "'join' of source 'gym' is a list where a mapping (key: value) is needed"),
+        ("{name: [first, last]}, features: true", "is no table, and has no columns to join"),
+    ],
+)
+def test_a_wrong_join_is_told_with_its_line(case: Path, join: str, said: str) -> None:
+    (case.parent / "gym.csv").write_text("first,last\nAna,Ames\n")
+    with pytest.raises(DataError) as caught:
+        read_case(changed(case, "path: gym.csv", f"path: gym.csv, join: {join}"))
+    assert any("line 6" in line and said in line for line in str(caught.value).splitlines())

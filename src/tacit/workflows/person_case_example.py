@@ -59,6 +59,7 @@ correlated:
 # Where records are. CSV, JSONL, Parquet, Arrow or a DuckDB table (file.duckdb::table); JSONL with Senzing's FEATURES
 # (features: true); the list of breaches that Have I Been Pwned gives (breaches: true).
 #   map                column: label. A column not named is its own label; null leaves it out, "*": null all the others
+#   join               label: columns that make up one value, such as join: {name: [first, last]}
 #   id                 the column that names the records
 #   confidence         how much of the source is true, or of the right person: a number, or {column: score}
 #   column_confidence  label: a number, times the above

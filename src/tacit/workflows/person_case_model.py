@@ -43,6 +43,8 @@ class Source:
         A column that is not named is its own label; one whose label is None is left out; ``{"*": None}`` leaves out
         all that are not named. In a features file the keys are names of feature attributes, in a breaches file data
         classes; what is not named is looked up in the table that comes with Tacit.
+    joined : mapping from label to columns
+        Columns of a table whose texts make up one value together, with a space between: a first and a last name.
     identifier : str or None
         The column that names the records; the number of the row if there is none.
     confidence : float
@@ -64,6 +66,7 @@ class Source:
     confidence_column: str | None = None
     label_confidence: Mapping[str, float] = field(default_factory=dict)
     removal: Removal | None = None
+    joined: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

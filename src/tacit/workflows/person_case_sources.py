@@ -14,7 +14,7 @@ from tacit.workflows.person_case_nodes import CaseReader, is_null, nearest
 from tacit.workflows.person_case_tables import columns_of_file
 
 KEYS = [
-    "name", "path", "format", "features", "breaches", "map", "id", "confidence", "column_confidence", "remove",
+    "name", "path", "format", "features", "breaches", "map", "join", "id", "confidence", "column_confidence", "remove",
 ]  # fmt: skip
 FORMATS: dict[str, SourceFormat] = {
     "table": "table",
@@ -57,6 +57,13 @@ def _source(reader: CaseReader, fields: dict[str, yaml.Node], name: str) -> Sour
         "format": _format(reader, fields, what),
         "columns": read_map(reader, fields.get("map"), what),
     }
+    if "join" in fields:
+        known["joined"] = {
+            label: reader.texts(columns, f"the columns of '{label}' in 'join' of {what}")
+            for label, _, columns in reader.entries(fields["join"], f"'join' of {what}")
+        }
+        if known["format"] != "table":
+            reader.wrong(fields["join"], f"{what} is no table, and has no columns to join: leave out 'join'")
     if "id" in fields:
         known["identifier"] = reader.text(fields["id"], f"'id' of {what}")
     if "confidence" in fields:
@@ -176,7 +183,11 @@ def _table_labels(reader: CaseReader, fields: dict[str, yaml.Node], source: Sour
     for key, beside in (("id", source.identifier), ("confidence", source.confidence_column)):
         if beside and beside not in names:
             reader.wrong(fields[key], f"no column '{beside}' in {what}{nearest(beside, names)}")
-    return {label for _, label in labelled(source, names)}
+    for label, at, _ in _entries(fields.get("join")):
+        for column in source.joined.get(label, ()):
+            if column not in names:
+                reader.wrong(at, f"no column '{column}' in {what}{nearest(column, names)}")
+    return {label for _, label in labelled(source, names)} | set(source.joined)
 
 
 def _columns(reader: CaseReader, node: yaml.Node, path: Path, what: str) -> tuple[str, ...]:
@@ -194,9 +205,14 @@ def _columns(reader: CaseReader, node: yaml.Node, path: Path, what: str) -> tupl
 def labelled(source: Source | PopulationSpec, names: tuple[str, ...]) -> list[tuple[str, str]]:
     """The columns that become attributes, each with its label, in the order of the table.
 
-    The column that names records, tells persons apart or holds confidences is one only where the map says so.
+    The column that names records, tells persons apart, holds confidences or is a part of a joined value is one only
+    where the map says so.
     """
-    quiet = [source.person] if isinstance(source, PopulationSpec) else [source.identifier, source.confidence_column]
+    quiet: set[str | None]
+    if isinstance(source, PopulationSpec):
+        quiet = {source.person}
+    else:
+        quiet = {source.identifier, source.confidence_column, *(c for part in source.joined.values() for c in part)}
     rest = "*" not in source.columns
     found = ((name, source.columns.get(name, name if rest and name not in quiet else None)) for name in names)
     return [(name, label) for name, label in found if label is not None]

@@ -253,12 +253,14 @@ def _open_table(source: Source) -> _Opened:
 
     table = open_table(source.path)
     columns = labelled(source, table.names)
+    wanted = _wanted(source, table.names)
     beside = [name for name in (source.identifier, source.confidence_column) if name is not None]
-    table.require([*source.columns.keys() - {"*"}, *beside])
-    relation = picked(table, [name for name, _ in columns])
-    found = texts(table, [name for name, _ in columns], relation, any_text)
+    table.require([*source.columns.keys() - {"*"}, *beside, *wanted])
+    relation = picked(table, wanted)
+    found = texts(table, wanted, relation, any_text)
     several = [str(kind).endswith("]") for kind in relation.types]
     cells = [_Cell(*parts) for parts in zip((label for _, label in columns), found, several, strict=False)]
+    cells += _joined(source, wanted, found, several)
     with table.reading():
         records, notes = answered(lambda: _checked(table, source))
         names = answered(lambda: _names(table, source.identifier))
@@ -270,6 +272,25 @@ def _open_table(source: Source) -> _Opened:
                 yield batch.cast(schema()) if batch.schema != schema() else batch
 
     return _Opened(records, names, notes, rows)
+
+
+def _wanted(source: Source, names: tuple[str, ...]) -> list[str]:
+    """The columns to look at: those that become attributes, and then those that are parts of one."""
+    own = [name for name, _ in labelled(source, names)]
+    parts = dict.fromkeys(name for columns in source.joined.values() for name in columns)
+    return [*own, *(name for name in parts if name not in own)]
+
+
+def _joined(source: Source, wanted: list[str], texts: list[str], several: list[bool]) -> list[_Cell]:
+    """Values that columns make up together, with a space between; empty cells are passed over."""
+    cells = []
+    for label, columns in source.joined.items():
+        places = [wanted.index(name) for name in columns]
+        if any(several[place] for place in places):
+            raise DataError(f"source '{source.name}': 'join' of '{label}' has a column of lists: join texts alone")
+        parts = ", ".join(f"trim({texts[place]})" for place in places)
+        cells.append(_Cell(label, f"nullif(concat_ws(' ', {parts}), '')", several=False))
+    return cells
 
 
 _SHARE = "f"
@@ -344,7 +365,7 @@ def _long(table: Table, source: Source, cells: list[_Cell], first: int) -> duckd
 
     if not cells:
         return None
-    relation = _with_share(table, [name for name, _ in labelled(source, table.names)], source.confidence_column)
+    relation = _with_share(table, _wanted(source, table.names), source.confidence_column)
     row = f'"{ROW}" + {first} AS rid, coalesce(try_cast({_SHARE} AS DOUBLE), 1.0) AS f'
     parts = []
     single = [cell for cell in cells if not cell.several]
