@@ -22,6 +22,7 @@ from tacit import (
     person_dip,
     person_release,
     person_verify_next,
+    plan_decoys,
     plan_removals,
     record_leakage,
 )
@@ -54,6 +55,11 @@ def wrong(value: Any) -> Any:
         (lambda: Label(normalise=wrong("email")), "such as normaliser('email')"),
         (lambda: Label(similarity=wrong("jaro_winkler")), "such as similarity('jaro_winkler')"),
         (lambda: Labels(wrong({"card": 4})), "label 'card' is no Label"),
+        (lambda: plan_decoys(HELD, ANA, wrong(JOINS), budget=3, allowed=["phone"]), "adversaries is a single one"),
+        (
+            lambda: plan_decoys(HELD, ANA, [JOINS], budget=3, allowed="phone"),
+            "'allowed' is text: list in",
+        ),
         (lambda: plan_removals(HELD, ANA, JOINS, offers=wrong({"shop": 5})), "the offer of 'shop' is no Offer"),
     ],
 )

@@ -224,7 +224,11 @@ def _check(
         raise DataError("there are no records: without any, nothing is out and there is nothing to spoil")
     if not (math.isfinite(budget) and budget > 0):
         raise ArgumentError(f"the budget is {budget:g}: give a finite number above 0")
-    if isinstance(allowed, str) or not allowed:
+    if isinstance(adversaries, Adversary):
+        raise ArgumentError("adversaries is a single one: put [ ] around it")
+    if isinstance(allowed, str):
+        raise ArgumentError("'allowed' is text: list in 'allowed' the labels that may be false, even if there is one")
+    if not allowed:
         raise ArgumentError(
             "no label may carry false values: list in 'allowed' those that may, such as ['nickname', 'hobby']"
         )
