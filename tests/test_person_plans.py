@@ -490,3 +490,8 @@ def test_of_releases_that_leak_as_little_the_one_that_gives_out_least_is_chosen(
     all_of_it, nothing = Record([("name", "a"), ("card", "1")]), Record([])
     found = best_release(known, reference, None, [[all_of_it, nothing], [nothing, all_of_it]])
     assert (found.choices, found.after, found.ties) == ((1, 0), 1.0, 4)
+
+
+def test_a_release_is_a_list_of_options() -> None:
+    with pytest.raises(ArgumentError, match="release 1 is one record: give a list"):
+        best_release([], Reference([("name", "a")]), None, [Record([("name", "a")])])  # type: ignore[list-item]

@@ -159,6 +159,8 @@ def best_release(
     ``after`` is the leakage of the chosen plan, everything resolved. If ``searched`` is "exact", no plan leaks less.
     """
     for place, slot in enumerate(slots, start=1):
+        if isinstance(slot, Record):
+            raise ArgumentError(f"release {place} is one record: give a list of the records that would do for it")
         if not slot:
             raise ArgumentError(f"release {place} has no option: give at least one record for it")
     held = _held(records, reference, adversary, labels)

@@ -7,6 +7,7 @@ import re
 import unicodedata
 from collections.abc import Callable, Iterable, Mapping
 from datetime import date, datetime
+from functools import partial
 from typing import Any, Final
 
 from tacit.errors import ArgumentError
@@ -215,8 +216,8 @@ def _phone(value: str) -> str:
 _DAY_FORMS: Final = ("%Y-%m-%d", "%Y/%m/%d", "%Y.%m.%d", "%Y%m%d", "%d.%m.%Y", "%d %b %Y", "%d %B %Y", "%B %d, %Y")
 
 
-def as_day(text: str) -> date | None:
-    """The day a text means, if there is only one: 03/04/1990 could be two and is none."""
+def as_day(text: str, *, day_first: bool | None = None) -> date | None:
+    """The day a text means, if there is only one: 03/04/1990 could be two and is none, unless it is said which."""
     text = text.strip()
     if not 8 <= len(text) <= 40 or not any(sign.isdigit() for sign in text):
         return None
@@ -228,17 +229,17 @@ def as_day(text: str) -> date | None:
     try:
         return datetime.fromisoformat(text).date()
     except ValueError:
-        return _slashed_day(text)
+        return _slashed_day(text, day_first)
 
 
-def _slashed_day(text: str) -> date | None:
+def _slashed_day(text: str, day_first: bool | None) -> date | None:
     found = re.fullmatch(r"(\d{1,2})[/-](\d{1,2})[/-](\d{4})", text)
     if not found:
         return None
     first, second, year = (int(part) for part in found.groups())
-    if first > 12 >= second:
+    if first > 12 >= second or (day_first and second <= 12):
         first, second = second, first
-    elif second <= 12 and first != second:
+    elif second <= 12 and first != second and day_first is None:
         return None
     try:
         return date(year, first, second)
@@ -246,8 +247,8 @@ def _slashed_day(text: str) -> date | None:
         return None
 
 
-def _date(value: str) -> str:
-    day = as_day(value)
+def _date(value: str, *, day_first: bool | None = None) -> str:
+    day = as_day(value, day_first=day_first)
     return _text(value) if day is None else day.isoformat()
 
 
@@ -270,12 +271,17 @@ _NORMALISERS: Final[dict[str, Callable[[str], str]]] = {
     "phone": _phone,
     "digits": _digits,
     "date": _date,
+    "date-day-first": partial(_date, day_first=True),
+    "date-month-first": partial(_date, day_first=False),
     "address": _address,
 }
 
 
 def normaliser(name: str) -> Callable[[str], str]:
     """A normal form by its name: text, name, email, phone, digits, date, address.
+
+    ``date-day-first`` and ``date-month-first`` also read 03/04/1990, which ``date`` leaves alone because it may be
+    either. A day above 12 is a day in all of them.
 
     Examples
     --------

@@ -140,7 +140,10 @@ def _trace(finding: Finding) -> Parts:
         told = f"One record as it is: {listed(finding.members)}." if finding.members else "No record holds any of it."
         yield Padding(Text(told), (1, 0, 0, 0))
         return
-    yield terminal.heading(f"How {count(len(finding.members))} records came together, and the labels that agreed")
+    yield terminal.heading(
+        f"How {count(len(finding.members))} records came together, and the labels that agreed: in them, or in what "
+        "they had become"
+    )
     yield terminal.bullets(
         f"{shorten(join.left, 40)} — {shorten(join.right, 40)}: {listed(join.labels)}"
         for join in finding.joins[:_JOINS_SHOWN]

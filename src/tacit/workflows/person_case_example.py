@@ -36,7 +36,7 @@ person:
 # How values are weighed and compared. What is not said: weight 1, several values, compared as they are.
 #   weight      how much the label matters to the person; only ratios count
 #   single      there is one true value, so two different ones cannot both be right
-#   normalise   text | name | email | phone | digits | date | address
+#   normalise   text | name | email | phone | digits | date | date-day-first | date-month-first | address
 #   similarity  partial credit: jaro_winkler | levenshtein | {jaro_winkler: {from: 0.9}} | {exp_abs: 10} (days: 365d)
 #   suppressed  what "AM1 ***" is worth for AM1 4QX: equal (all of it) | size | prior
 #   domain      all values there are, for 'suppressed: size': a list, or {from: 18, to: 99}
