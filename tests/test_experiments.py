@@ -21,7 +21,7 @@ from tacit.lift.partition import chain, partition
 from tacit.workflows.examples import compas_path
 
 # An experiment is a script with modules beside it, not a package.
-sys.path += [str(Path(__file__).parent.parent / "experiments" / name) for name in (".", "compas", "genki", "person")]
+sys.path += [str(Path(__file__).parent.parent / "experiments" / name) for name in (".", "compas", "genki")]
 from compas_figures import Cloud, Curve, figure_1, figure_2
 from compas_learning import Learned, normalise, score
 from compas_pages import records_block
