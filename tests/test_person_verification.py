@@ -343,7 +343,7 @@ def test_pycanon_agrees_on_k_and_l(seed):
 def test_without_suppressed_values_k_is_the_size_of_the_persons_class(rows, data):
     table = [Record(zip(("zip", "age", "disease"), row, strict=True)) for row in rows]
     place = data.draw(st.integers(0, len(rows) - 1))
-    found = anonymity_of(Reference(table[place].confidences), table, QUASI, sensitive="disease")
+    found = anonymity_of(Reference(list(table[place].confidences)), table, QUASI, sensitive="disease")
     (members,) = (members for members in classes(table, QUASI) if place in members)
     assert found.members == members
     assert found.distinct_l is not None

@@ -102,7 +102,7 @@ def senzing() -> People:
                 continue
             source, number = told["DATA_SOURCE"], told["RECORD_ID"]
             facts = dict.fromkeys(fact for feature in told["FEATURES"] for fact in _facts(feature))
-            records.append(Record(facts, name=f"{source} {number}", source=source))
+            records.append(Record(list(facts), name=f"{source} {number}", source=source))
             truth.append(key[source, number])
     normal: dict[str, Callable[[str], str]] = {"name": plain_name, "phone": digits, "dob": plain_date}
     labels = Labels({label: Label(normalise=normal.get(label, plain_text)) for label in _labels_of(records)})
@@ -133,7 +133,7 @@ def _unions(records: Sequence[Record], truth: Sequence[str], labels: Labels) -> 
     for record, person in zip(records, truth, strict=True):
         times[person] += 1
         facts[person].update({(a.label, labels[a.label].meant(a.value)): None for a in record})
-    return {person: Reference(found) for person, found in facts.items() if times[person] > 1}
+    return {person: Reference(list(found)) for person, found in facts.items() if times[person] > 1}
 
 
 HISTORICAL = ("first_name", "surname", "dob", "birth_place", "postcode_fake", "gender", "occupation")
