@@ -12,7 +12,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from tacit.errors import DataError, SourceError, TacitError
+from tacit.errors import DataError, EngineError, SourceError, TacitError
+from tacit.tables import linking
 from tacit.workflows.person_case import Case, PopulationSpec, read_case
 from tacit.workflows.person_sources import Evidence, read_sources
 from tacit.workflows.person_sources_references import read_references
@@ -496,3 +497,20 @@ def test_a_reference_of_nobody_is_named_by_its_row(tmp_path: Path) -> None:
     assert SECRET not in str(raised.value)
     with pytest.raises(TacitError, match="no column 'whom'; did you mean 'who'"):
         read_references(PopulationSpec(tmp_path / "people.csv", "whom"))
+
+
+@pytest.mark.parametrize("stopped", [True, False])
+def test_why_reading_stopped_is_told_whoever_stopped_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, stopped: bool
+) -> None:
+    case = case_of(tmp_path, write(tmp_path, "shop.csv", "name\nAlice\n"))
+
+    def attributes(data: pa.RecordBatchReader, *, records: int) -> None:
+        if stopped:
+            next(iter(data))
+            data.close()
+        raise EngineError("the disk is full")
+
+    monkeypatch.setattr(linking, "attributes", attributes)
+    with pytest.raises(EngineError, match="the disk is full"):
+        read_sources(case)

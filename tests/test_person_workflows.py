@@ -527,6 +527,16 @@ def test_a_model_that_compares_what_no_source_has_is_refused_without_values(tmp_
         person_audit(write_case(tmp_path, case, {"one": [{"Q": "1"}]}))
 
 
+def test_a_model_that_links_tables_wants_more_than_one(tmp_path: Path) -> None:
+    pytest.importorskip("splink")
+    splink_model(tmp_path)
+    path = tmp_path / "model.json"
+    path.write_text(path.read_text().replace("dedupe_only", "link_only"))
+    case = SHOP | {"adversaries": [{"name": "S", "steps": [{"resolve": {"splink": "model.json"}}]}]}
+    with pytest.raises(ArgumentError, match="links tables, and there is one source only"):
+        person_audit(write_case(tmp_path, case, {"one": [{"N": "Alice", "P": "1"}, {"N": "Bob", "P": "1"}]}))
+
+
 def test_without_splink_the_way_to_get_it_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     import sys
 

@@ -87,6 +87,10 @@ def entropy_bits(values: Iterable[Hashable]) -> float:
     counts = np.array(list(Counter(values).values()), dtype=np.float64)
     if len(counts) == 0:
         raise DataError("no values to take the entropy of: give at least one")
+    return _entropy(counts)
+
+
+def _entropy(counts: NDArray[np.float64]) -> float:
     shares = counts / counts.sum()
     return float(max(0.0, -np.sum(shares * np.log2(shares))))
 
@@ -150,6 +154,4 @@ def _codes(values: Sequence[Hashable]) -> NDArray[np.intp]:
 
 def _joint_entropy(one: NDArray[np.intp], two: NDArray[np.intp]) -> float:
     pairs = one * (int(two.max(initial=0)) + 1) + two
-    counts = np.unique(pairs, return_counts=True)[1]
-    shares = counts / counts.sum()
-    return float(-np.sum(shares * np.log2(shares)))
+    return _entropy(np.unique(pairs, return_counts=True)[1].astype(np.float64))

@@ -11,9 +11,10 @@ from numpy.typing import ArrayLike
 from tacit.errors import ArgumentError
 from tacit.person.comparing import Comparer, FloatArray, IntArray
 from tacit.person.labels import Labels
-from tacit.person.leakage import as_labels, check_beta, leakage_of, plain_factors
+from tacit.person.leakage import as_labels, check_beta, leakage_of
 from tacit.person.quadrature import nodes, reaches
 from tacit.person.records import Record, Reference
+from tacit.person.units import plain_factors
 
 # Numbers in one array of nodes by attributes: a few of them fit into a processor's cache.
 _CHUNK: Final = 1 << 15

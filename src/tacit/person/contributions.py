@@ -10,10 +10,10 @@ import numpy as np
 
 from tacit.person.comparing import Block, Comparison, FloatArray, Unit, compare
 from tacit.person.labels import Labels
-from tacit.person.leakage import as_labels, check_beta, plain_factors
+from tacit.person.leakage import as_labels, check_beta
 from tacit.person.quadrature import nodes
 from tacit.person.records import Record, Reference
-from tacit.person.units import RIGHT, WRONG, Ranked, block_transform, others, unit_bounds, unit_transform
+from tacit.person.units import RIGHT, WRONG, Ranked, block_transform, others, plain_factors, unit_bounds, unit_transform
 
 # Numbers in one array of nodes by attributes.
 _CHUNK: Final = 1 << 20

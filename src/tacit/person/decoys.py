@@ -21,12 +21,12 @@ from tacit.person.comparing import Comparer, Comparison, FloatArray
 from tacit.person.decoy_records import Bogus, Create, FalseValues
 from tacit.person.decoy_search import MOST_FOR_EXACT, NOTHING, Adds, Board, Found, search
 from tacit.person.labels import Labels
-from tacit.person.leakage import leakage_of, plain_factors
+from tacit.person.leakage import leakage_of
 from tacit.person.merging import merge
 from tacit.person.quadrature import nodes
 from tacit.person.records import Attribute, Record, Reference
 from tacit.person.rules import Facts
-from tacit.person.units import unit_transform
+from tacit.person.units import plain_factors, unit_transform
 from tacit.person.what_if import WhatIf
 
 Method = Literal["auto", "exact", "greedy", "partition"]

@@ -14,8 +14,7 @@ from tacit.person.comparing import Comparison, FloatArray, compare
 from tacit.person.labels import Labels
 from tacit.person.quadrature import nodes
 from tacit.person.records import Record, Reference
-from tacit.person.units import plain_factors as plain_factors
-from tacit.person.units import unit_bounds, unit_transform, world_weights
+from tacit.person.units import plain_factors, unit_bounds, unit_transform, world_weights
 
 Method = Literal["exact", "worlds", "algorithm1", "second_order"]
 

@@ -59,7 +59,7 @@ def merge(records: Sequence[Record], policy: Policy = "union", labels: Mapping[s
             # Rounding must not lift a mean above the largest.
             kept = {value: min(max(given), sum(given) / speakers[label]) for value, given in votes.items()}
         else:
-            kept = (_SINGLE if single else _ANY)[policy](votes)
+            kept = (_OF_ONE[policy] if single else _best)(votes)
         merged.extend(Attribute(label, value, confidence) for value, confidence in kept.items())
     return Record.trusted(merged)
 
@@ -81,5 +81,5 @@ def _vote(votes: _Votes) -> dict[str, float]:
     return {value: max(given) * (sum(given) / cast if cast > 0 else 0.0) for value, given in votes.items()}
 
 
-_SINGLE: dict[str, Callable[[_Votes], dict[str, float]]] = {"union": _best, "consensus": _consensus, "vote": _vote}
-_ANY: dict[str, Callable[[_Votes], dict[str, float]]] = {"union": _best, "consensus": _best, "vote": _best}
+# What becomes of the values of a label with a single true value; of other labels all are kept.
+_OF_ONE: dict[str, Callable[[_Votes], dict[str, float]]] = {"union": _best, "consensus": _consensus, "vote": _vote}

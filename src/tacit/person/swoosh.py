@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from functools import reduce
 from typing import Literal, NamedTuple
 
 from tacit.errors import ArgumentError
-from tacit.person.records import Attribute, Record
+from tacit.person.merging import merge
+from tacit.person.records import Record
 from tacit.person.resolver import Link, Resolver
 from tacit.person.rules import Fact, Facts, Key, Rules, facts_of
 
@@ -44,10 +44,7 @@ def union(a: Record, b: Record) -> Record:
     Idempotent, commutative and associative in the facts and confidences; and the merged record matches whatever its
     parts matched, under any `Rules`.
     """
-    facts: dict[Fact, float] = dict(a.confidences)
-    for fact, confidence in b.confidences.items():
-        facts[fact] = max(confidence, facts.get(fact, 0.0))
-    return Record.trusted(Attribute(label, value, confidence) for (label, value), confidence in facts.items())
+    return merge([a, b])
 
 
 def r_swoosh(records: Sequence[Record], rules: Rules) -> list[frozenset[int]]:
@@ -102,7 +99,7 @@ def groups(records: Sequence[Record], rules: Rules, closure: Closure = "swoosh")
 
 def unions(records: Sequence[Record], found: Iterable[Group]) -> tuple[Record, ...]:
     """The merged record of each group, every fact with its best confidence."""
-    return tuple(reduce(union, (records[place] for place in group.members)) for group in found)
+    return tuple(merge([records[place] for place in group.members]) for group in found)
 
 
 def forest(n: int, links: Iterable[Link]) -> list[Group]:

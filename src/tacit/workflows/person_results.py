@@ -31,9 +31,10 @@ class Rung:
     """One step of the leakage-cost ladder: an adversary, what it learns, and what that costs it.
 
     ``leakage``, ``precision`` and ``recall`` are of the record with the largest leakage; ``best_recall`` is the largest
-    recall of any one record, which under the union never falls when an adversary resolves more. ``cost`` is what the
-    case declares, ``seconds`` what the work took here. ``records`` is the number of base records, ``entities`` what is
-    left after resolving, ``merged`` how many base records the leaking one was made of.
+    recall of any one record, which under the union never falls when an adversary resolves more, unless a label has a
+    single true value, where a second value makes the first doubtful. ``cost`` is what the case declares, ``seconds``
+    what the work took here. ``records`` is the number of base records, ``entities`` what is left after resolving,
+    ``merged`` how many base records the leaking one was made of.
     """
 
     adversary: str

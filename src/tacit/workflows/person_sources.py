@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 from tacit.errors import DataError, SourceError
 from tacit.person.records import Attribute, Record
@@ -149,14 +149,8 @@ def read_sources(case: Case, *, progress: Progress = silent) -> Evidence:
         opened.append(found)
         facts.append(SourceFacts(source.name, source.path, source.format, first, found.records, _sha256(source)))
         first += found.records
-    stream = _Stream(facts, opened, progress)
-    try:
+    with _Stream(facts, opened, progress) as stream:
         attributes = linking.attributes(stream.reader(), records=first)
-    except Exception:
-        # What stopped the stream reaches us wrapped by the engine that was reading it.
-        if stream.failure is not None:
-            raise stream.failure from None
-        raise
     notes = [note for found in opened for note in found.notes]
     notes += [*_undescribed(case, attributes.labels), *_joinless(case, attributes.labels)]
     return Evidence(attributes, tuple(facts), tuple(found.names for found in opened), tuple(notes))
@@ -199,11 +193,21 @@ def _joinless(case: Case, labels: tuple[str, ...]) -> list[str]:
 
 
 class _Stream:
-    """The attributes of all sources, one batch after the other; keeps what stopped it."""
+    """The attributes of all sources, one batch after the other.
+
+    Within it what stopped the stream is raised as it was: the engine that reads it wraps it in an error of its own.
+    """
 
     def __init__(self, facts: list[SourceFacts], opened: list[_Opened], progress: Progress) -> None:
-        self.failure: BaseException | None = None
+        self._failure: BaseException | None = None
         self._facts, self._opened, self._progress = facts, opened, progress
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: object) -> None:
+        if error is not None and self._failure is not None:
+            raise self._failure from None
 
     def reader(self) -> pa.RecordBatchReader:
         import pyarrow as pa
@@ -215,8 +219,11 @@ class _Stream:
             for place, (facts, opened) in enumerate(zip(self._facts, self._opened, strict=True)):
                 self._progress(f"reading {facts.name}", place / len(self._facts))
                 yield from opened.rows(facts.first)
+        except GeneratorExit:
+            # The engine stopped reading, for a reason of its own.
+            raise
         except BaseException as failure:
-            self.failure = failure
+            self._failure = failure
             raise
 
 

@@ -69,11 +69,12 @@ def splink_pairs(records: pa.Table, model: Path, threshold: float) -> tuple[IntA
         from splink import DuckDBAPI, Linker
     except ImportError as error:
         raise EngineError("resolving with Splink needs splink: pip install 'tacit[link]'") from error
+    tables = _tables(records, settings)
     with _quiet():
         try:
             # A database of its own, in memory: Splink leaves tables behind.
             api = DuckDBAPI()
-            linker = Linker([api.register(part) for part in _tables(records, settings)], settings, log_level="ERROR")
+            linker = Linker([api.register(part) for part in tables], settings, log_level="ERROR")
             found = linker.inference.predict(threshold_match_probability=threshold).as_duckdbpyrelation()
             pairs = found.project(f"{RECORD}_l AS l, {RECORD}_r AS r").to_arrow_table()
         except Exception as error:  # noqa: BLE001 - whatever Splink raises is told as one error
