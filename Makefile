@@ -4,13 +4,20 @@ BIN := .venv/bin
 # Java is there on some machines only; with it the Spark tests run too.
 SPARK := $(if $(shell command -v java 2>/dev/null),[spark],)
 
-.PHONY: demo test check fmt spark bench clean
+# How many processes test side by side; one that is done takes tests from another.
+WORKERS ?= 2
+PYTEST := $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal
+
+.PHONY: demo test test-long check fmt spark bench clean
 
 demo: .venv/demo
 	$(BIN)/tacit demo
 
 test: .venv/dev check
-	$(BIN)/python -m pytest
+	$(PYTEST)
+
+test-long: .venv/dev check
+	$(PYTEST) --long
 
 check: .venv/dev
 	$(BIN)/ruff format --check src tests benchmarks docs experiments

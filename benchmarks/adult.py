@@ -41,7 +41,7 @@ def main() -> None:
     import pandas as pd
     from pycanon import anonymity
 
-    from tacit.lift.measures import log_lift, risk
+    from tacit.lift import log_lift, risk
     from tacit.tables import count, open_table, scores
 
     people = pd.read_csv(path, names=NAMES, skipinitialspace=True, na_values="?").dropna().reset_index(drop=True)

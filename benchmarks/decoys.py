@@ -15,14 +15,14 @@ from time import process_time
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.person.adversaries import Adversary, Resolve
-from tacit.person.decoy_records import Create, FalseValues
-from tacit.person.decoy_search import Adds, Board, Found, Lane, by_partition, exact, greedy
-from tacit.person.decoys import Planner, plan_decoys
-from tacit.person.labels import Labels
-from tacit.person.quadrature import nodes as quadrature
-from tacit.person.records import Record, Reference
-from tacit.person.rules import Rules
+from tacit.person import Adversary, Labels, Record, Reference, Resolve, Rules, WhatIf, plan_decoys
+from tacit.person.model.quadrature import nodes as quadrature
+from tacit.person.plans.decoys.board import Adds, Board, Lane, Sketch
+from tacit.person.plans.decoys.create import Create
+from tacit.person.plans.decoys.false_values import FalseValues
+from tacit.person.plans.decoys.knapsack import by_partition
+from tacit.person.plans.decoys.planner import Planner
+from tacit.person.plans.decoys.search import exact, greedy
 
 Vector = NDArray[np.float64]
 Held = dict[tuple[str, str], float]
@@ -107,7 +107,7 @@ def quality(instances: int, random_state: int = 7) -> None:
         seconds = {"exact": 0.0, "greedy": 0.0, "partition": 0.0}
         for _ in range(instances):
             instance = random_instance(rng, **kind)
-            found: dict[str, Found] = {}
+            found: dict[str, Sketch] = {}
             for way, search in (("exact", exact), ("greedy", greedy), ("partition", by_partition)):
                 board = instance.board()
                 start = process_time()
@@ -144,7 +144,7 @@ def scale(sizes: list[int], budget: float = 30.0, random_state: int = 1) -> None
     reference = Reference([(label, "true") for label in LABELS])
     joins = Adversary("joins", [Resolve(Rules([["name", "card"], ["name", "phone"], ["email"]]))])
     print(f"\nbudget {budget:g}; processor seconds to resolve and measure the clusters, to plan (search, make records)")
-    print("and for all of plan_decoys, which resolves once more to measure what the decoys do")
+    print("and for all of plan_decoys, from the records to what the decoys were measured to do")
     print(f"{'clusters':>9}{'resolve':>9}{'plan':>7}{'all':>8}{'before':>9}{'predicted':>11}{'after':>8}  method")
     for size in sizes:
         records = strangers(np.random.default_rng(random_state), size)
@@ -153,7 +153,7 @@ def scale(sizes: list[int], budget: float = 30.0, random_state: int = 1) -> None
             records, reference, labels, allowed=LABELS, bogus=None, cost=lambda _: 1.0, confidence=1.0, budget=budget
         )
         start = process_time()
-        planner = Planner(records, joins, create, false)
+        planner = Planner(WhatIf(records, reference, joins, labels), joins, create, false)
         resolved = process_time()
         proposal = next(planner.proposals(budget, "auto"))
         planned = process_time()

@@ -36,7 +36,7 @@ ESTIMATORS: dict[str, Callable[[int], Any]] = {
     "the same, TensorFlow's accumulator 0.1": lambda seed: NeuralLogLift.as_in_the_paper(
         initial_accumulator=0.1, random_state=seed
     ),
-    "NeuralLogLift (JAX)": lambda seed: NeuralLogLift(doubt=False, random_state=seed),
+    "NeuralLogLift": lambda seed: NeuralLogLift(doubt=False, random_state=seed),
     "counts": lambda seed: AutoLogLift(learners=("counts",), doubt=False, random_state=seed),
     "linear": lambda seed: AutoLogLift(learners=("linear", "products"), doubt=False, random_state=seed),
     "trees": lambda seed: AutoLogLift(learners=("trees",), doubt=False, random_state=seed),

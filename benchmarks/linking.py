@@ -103,15 +103,15 @@ def bare(path: Path):
 
 def held(path: Path):
     """The attributes of the file."""
+    from tacit.person.link import Wide, wide_attributes
     from tacit.tables import open_table
-    from tacit.tables.linking import Wide, wide_attributes
 
     return wide_attributes([Wide(open_table(path), {label: label for label in LABELS})])
 
 
 def components(path: Path):
     """Base records."""
-    from tacit.tables.linking import resolve
+    from tacit.person.link import resolve
 
     attributes = held(path)
     return lambda: resolve(attributes, RULES, closure="components")
@@ -119,7 +119,7 @@ def components(path: Path):
 
 def swoosh(path: Path):
     """To the fix-point."""
-    from tacit.tables.linking import resolve
+    from tacit.person.link import resolve
 
     attributes = held(path)
     return lambda: resolve(attributes, RULES)
@@ -156,8 +156,7 @@ def population(path: Path, resolved: bool):
     import duckdb
     import numpy as np
 
-    from tacit.tables import populations
-    from tacit.tables.linking import resolve
+    from tacit.person.link import population as measured, references, resolve
 
     attributes = held(path)
     clusters = resolve(attributes, RULES) if resolved else np.arange(attributes.records)
@@ -169,10 +168,10 @@ def population(path: Path, resolved: bool):
         f"SELECT pid, label, value FROM ({said}) GROUP BY pid, label, value "
         "QUALIFY row_number() OVER (PARTITION BY pid, label ORDER BY count(*) DESC, value) = 1"
     )
-    known = populations.references(attributes, truth)
+    known = references(attributes, truth)
 
     def work():
-        found = populations.population(attributes, clusters, known, WEIGHTS)
+        found = measured(attributes, clusters, known, WEIGHTS)
         return np.array([known.count, round(found.mean(), 6)])
 
     return work

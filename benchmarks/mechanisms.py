@@ -22,10 +22,7 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 import numpy as np
 
-from tacit.lift.joint import Joint
-from tacit.lift.mechanisms import watchdog
-from tacit.lift.mixture import MixtureChannel
-from tacit.lift.optimal import optimal
+from tacit.lift import Joint, MixtureChannel, optimal, watchdog
 
 PAGE = Path(__file__).with_name("README.md")
 MARKS = ("<!-- mechanisms: written by mechanisms.py -->", "<!-- end of mechanisms -->")

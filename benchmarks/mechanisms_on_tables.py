@@ -42,10 +42,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder
 
-from tacit.lift.measures import entropy
-from tacit.lift.mechanisms import WatchdogChannel, watchdog
-from tacit.lift.mixture import MixtureChannel
-from tacit.lift.optimal import optimal
+from tacit.lift import MixtureChannel, WatchdogChannel, entropy, optimal, watchdog
 
 PAGE = Path(__file__).with_name("README.md")
 EPSILONS = (0.3, 0.5, 1.0)

@@ -13,8 +13,7 @@ from time import perf_counter
 
 import numpy as np
 
-from tacit.lift.joint import Joint
-from tacit.lift.partition import Partition, partition
+from tacit.lift import Joint, Partition, partition
 
 SIZES = (10_000, 100_000, 1_000_000)
 QUESTION = (1.0, 0.01, 4.0)

@@ -26,9 +26,7 @@ from numpy.typing import NDArray
 from real_tables import Labels, Problem, counted
 from scipy.optimize import brentq
 
-from tacit.lift.joint import Joint
-from tacit.lift.measures import entropy, log_lift
-from tacit.lift.reduction import linear_reduction
+from tacit.lift import Joint, entropy, linear_reduction, log_lift
 
 PEERS = Path(__file__).with_name("data") / "peers"
 # From loose to strict, and the share of the records, in per cent, that anjana may leave out. k-anonymity needs to; with

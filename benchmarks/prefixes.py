@@ -18,9 +18,9 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from tacit import PrefixLogLift
+from tacit.learn import PrefixLogLift
 from tacit.learn.contract import one_thread
-from tacit.learn.prefix_net import ROWS_AT_ONCE, PrefixNetwork, lifts, prefix_scores
+from tacit.learn.nets.prefix_net import ROWS_AT_ONCE, PrefixNetwork, lifts, prefix_scores
 
 SIDE, PATCH, TRAINED, ASKED = 64, 2, 2_400, 600
 POSTS, TERMS, WORDS = 75_946, 24_657, 15

@@ -18,8 +18,8 @@ import pandas as pd
 from adult import NAMES, adult_path
 from numpy.typing import NDArray
 
-from tacit.lift.joint import Joint
-from tacit.workflows.examples import COMPAS_RACES, COMPAS_RECORDS, compas_path
+from tacit.lift import Joint
+from tacit.verbs.examples import COMPAS_RACES, COMPAS_RECORDS, compas_path
 
 Labels = NDArray[np.intp]
 # For every column, what a value becomes at each step; the last step says nothing.

@@ -22,12 +22,17 @@ from time import perf_counter, process_time
 
 import numpy as np
 
-from tacit.person.batches import leakage_batch
-from tacit.person.comparing import Comparison, compare
-from tacit.person.contributions import contributions
-from tacit.person.labels import Labels
-from tacit.person.leakage import leakage_of, record_leakage
-from tacit.person.records import Record, Reference
+from tacit.person import (
+    ComparedRecord,
+    Labels,
+    Record,
+    Reference,
+    compare,
+    contributions,
+    leakage_batch,
+    record_leakage,
+)
+from tacit.person.model.leakage import leakage_of
 
 
 def timed(call: Callable[[], float], *, repeats: int) -> tuple[float, float, float]:
@@ -64,11 +69,11 @@ def one_record() -> None:
         )
 
 
-def arrays(size: int, spread: float) -> Comparison:
+def arrays(size: int, spread: float) -> ComparedRecord:
     rng = np.random.default_rng(size)
     weight = np.exp(spread * rng.standard_normal(size))
     right = rng.random(size) < 0.5
-    return Comparison(
+    return ComparedRecord(
         confidence=rng.random(size),
         share=np.ones(size),
         weight=weight,

@@ -76,7 +76,7 @@ def protect(path: Path, out: Path) -> None:
     import tacit
 
     words = {"secret": "origin", "epsilon": EPSILON, "mechanism": "watchdog"}
-    merged = tacit.protect(path, **words, out=out).certificate.mechanism["records_merged"]
+    merged = tacit.protect(path, **words, out=out).certificate.mechanism.records_merged
     assert path.stat().st_size < 1e6 or 0.05 < merged < 0.2, merged
 
 

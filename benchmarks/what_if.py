@@ -17,11 +17,19 @@ import time
 from collections.abc import Callable
 from typing import TypeVar
 
-from tacit.person.adversaries import Adversary, Resolve, exposure
-from tacit.person.records import Attribute, Record, Reference
-from tacit.person.resolver import Resolver
-from tacit.person.rules import Rules
-from tacit.person.swoosh import components, fix_point, r_swoosh
+from tacit.person import (
+    Adversary,
+    Attribute,
+    Record,
+    Reference,
+    Resolve,
+    Resolver,
+    Rules,
+    components,
+    exposure,
+    fix_point,
+    r_swoosh,
+)
 
 RULES = Rules([["name", "card"], ["name", "phone"], ["email"], ["name", "dob", "zip"]])
 # How often each kind of source has each label.
@@ -130,7 +138,7 @@ def hot(records: list[Record], chance: random.Random) -> None:
         for place, record in enumerate(records)
     ]
     seconds, resolver = timed(lambda: Resolver.of(blocked, RULES))
-    largest = max(len(members) for members in resolver.members.values())
+    largest = max(len(cluster.members) for cluster in resolver.clusters.values())
     print(f"hot block, largest cluster {largest:,}: {seconds:.2f} s, {seconds / plain:.2f} times without")
 
 

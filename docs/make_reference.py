@@ -7,93 +7,33 @@ from __future__ import annotations
 
 import inspect
 import re
+from importlib import import_module
 from pathlib import Path
 
 import click
 
-import tacit
 from tacit.cli.commands import tacit as command
-from tacit.workflows.explaining import TERMS
+from tacit.lift import MEASURES
+from tacit.verbs.explain import TERMS
 
 DOCS = Path(__file__).parent
 WRITTEN = "<!-- Written by docs/make_reference.py; do not edit by hand. -->\n\n"
 
-GROUPS: dict[str, tuple[str, ...]] = {
-    "Workflows": ("audit", "protect", "verify", "attack", "explain", "open_table", "write_report"),
-    "Results": ("AuditResult", "ProtectResult", "VerifyResult", "AttackResult", "Certificate", "Estimate"),
-    "Joint and channel": ("Joint", "Channel"),
-    "Log-lift and risk": (
-        "log_lift", "risk", "max_lift", "min_lift", "pointwise_maximal_leakage", "is_private",
-    ),
-    "Leakage measures": (
-        "MEASURES", "mutual_information", "sibson", "arimoto", "maximal_leakage", "guessing_probability", "local_dp",
-        "f_information", "e_gamma", "entropy",
-    ),
-    "What epsilon promises": (
-        "promises", "guessing_bound", "watchdog_bound_exact", "watchdog_bound_tight", "watchdog_bound_printed",
-    ),
-    "Partitions and mechanisms": (
-        "critical_epsilons", "partition", "Partition", "nmil", "set_risk", "delta_of", "delta_total", "chain",
-        "watchdog", "WatchdogChannel", "funnel", "egamma_partition",
-    ),
-    "The optimal mechanism": (
-        "optimal", "MixtureChannel", "assignment", "linear_reduction", "ReductionChannel", "alpha_lift",
-    ),
-    "Certificates from samples": (
-        "certified_partition", "CertifiedPartition", "certify_counts", "certify_any", "certify_growing",
-        "CountCertificate", "certify_delta", "DeltaCertificate", "records_needed", "RecordsNeeded", "split_counts",
-    ),
-    "Several releases": (
-        "compose", "compose_table", "compose_given_secret", "compose_bounds", "Composition", "ReleaseBound",
-        "dp_epsilon",
-    ),
-    "Gaussian obfuscation": (
-        "gaussian_delta", "gaussian_scale", "obfuscation_delta", "obfuscation_floor", "obfuscation_scale", "vacuous",
-        "compose_deltas", "tail_bound", "e_gamma_of_log_lift", "e_gamma_counts", "e_gamma_scores", "GridGaussian",
-        "secure_words",
-    ),
-    "Learned log-lift": (
-        "AutoLogLift", "ClassifierLogLift", "NeuralLogLift", "CountLogLift", "PrefixLogLift", "evidence_of", "Watchdog",
-        "FeatureObfuscator", "save_model", "load_model",
-    ),
-    "Images": ("audit_images", "protect_images", "open_images", "HogClassifier"),
-    "Text": (
-        "audit_text", "protect_text", "explain_text", "TextAuditResult", "TextProtectResult", "TextCertificate",
-        "TextExplanation", "TextModel",
-    ),
-    "A person: cases": (
-        "person_init", "read_case", "Case", "person_audit", "person_release", "person_dip", "person_remove",
-        "person_decoy", "person_verify_next", "person_population", "PersonAuditResult", "PersonReleaseResult",
-        "PersonDipResult", "PersonRemoveResult", "PersonDecoyResult", "PersonVerifyResult", "PersonPopulationResult",
-    ),
-    "A person: records and labels": (
-        "Record", "Attribute", "Reference", "Label", "Labels", "Correlated", "normaliser", "similarity", "prior_of",
-        "shared_weights",
-    ),
-    "A person: leakage": (
-        "record_leakage", "leakage", "record_precision", "record_recall", "correctness", "completeness", "f_beta",
-        "contributions", "record_leakages", "leakage_batch",
-    ),
-    "A person: adversaries": (
-        "Adversary", "Cost", "Normalise", "Correct", "Augment", "Generalise", "Resolve", "Rules", "Clusters",
-        "exposure", "Exposure", "ladder", "Resolver", "fix_point", "r_swoosh",
-    ),
-    "A person: what to do": (
-        "WhatIf", "incremental_leakage", "best_release", "BestRelease", "dip", "DipResult", "source_contributions",
-        "plan_removals", "RemovalPlan", "Offer", "verify_next", "verify_within", "VerificationPlan", "plan_decoys",
-        "DecoyPlan", "Decoy", "anonymity_of", "Anonymity", "k_anonymity", "l_diversity",
-    ),
-    "Errors": (
-        "TacitError", "ArgumentError", "ColumnError", "DataError", "SourceError", "EngineError", "NotCertifiedError",
-    ),
-    "Version": ("__version__",),
-}  # fmt: skip
-"""Every public name, once. A name that is in no group is listed under "Others", so that none is lost."""
-
-NOT_FUNCTIONS = {
-    "MEASURES": "Every measure of a whole release by name: title, unit, formula, meaning, function and ceiling.",
-    "__version__": "The version of the package.",
+ROOMS = {
+    "tacit": "The front door: the verbs, and the types and functions that users name.",
+    "tacit.requests": "What a verb is asked: the fields are the keywords of the verbs and the options of the commands.",
+    "tacit.lift": "Numbers on joints and channels: measures, promises, partitions, mechanisms, proofs, noise. Pure.",
+    "tacit.learn": "Estimators of log-lift, to scikit-learn's contract.",
+    "tacit.tables": "Files, databases and frames: rows stay in their engine.",
+    "tacit.release": "The release: directory, certificate, claims, checks, keys, ledger.",
+    "tacit.document": "What a verb says before it is shown: sections and typed quantities.",
+    "tacit.report": "A document as terminal text, page, JSON or notebook.",
+    "tacit.lenses.table": "What tables answer.",
+    "tacit.lenses.images": "What images answer.",
+    "tacit.lenses.text": "What posts answer.",
+    "tacit.person": "The second lens: records, references, leakage, adversaries, plans, case files.",
 }
+"""The public rooms, each with what is in it; its ``__all__`` says which names."""
 
 
 def cli_page() -> str:
@@ -124,33 +64,37 @@ def _section(title: str, chosen: click.Command, parent: click.Context | None) ->
 
 
 def api_page() -> str:
-    """Every public name with the first sentence of its docstring."""
-    grouped = {name for names in GROUPS.values() for name in names}
-    others = tuple(name for name in tacit.__all__ if name not in grouped)
-    groups = GROUPS | ({"Others": others} if others else {})
+    """Every public name of every room with the first sentence of its docstring."""
     parts = [
         "# The Python names\n\n",
         WRITTEN,
-        "Everything is imported from `tacit`. The docstring of a name (`help(tacit.audit)`) has its parameters and\n"
-        "its guarantees; [from Python](../howto/from-python.md) shows them at work.\n",
+        "The front door, `tacit`, has the verbs and the types that most people name; everything else is imported from\n"
+        "its room. The docstring of a name (`help(tacit.audit)`) has its parameters and its guarantees;\n"
+        "[from Python](../howto/from-python.md) shows them at work.\n",
     ]
-    for title, names in groups.items():
-        parts.append(f"\n## {title}\n\n")
-        parts += [f"- `{_signature(name)}`: {_summary(name)}\n" for name in names if name in tacit.__all__]
+    for room, about in ROOMS.items():
+        face = import_module(room)
+        if not hasattr(face, "__all__"):
+            continue
+        parts.append(f"\n## {room}\n\n{about}\n\n")
+        for name in sorted(face.__all__, key=lambda name: (not name[0].isupper(), name)):
+            value = getattr(face, name)
+            about_name = _summary(value)
+            parts.append(f"- `{_signature(name, value)}`{': ' + about_name if about_name else ''}\n")
     return "".join(parts)
 
 
-def _signature(name: str) -> str:
-    value = getattr(tacit, name)
+def _signature(name: str, value: object) -> str:
     if not inspect.isfunction(value):
         return name
     shown, star = [], False
     for parameter in inspect.signature(value).parameters.values():
         if parameter.kind is parameter.KEYWORD_ONLY and not star:
             shown.append("*")
-            star = True
+        star = star or parameter.kind in (parameter.KEYWORD_ONLY, parameter.VAR_POSITIONAL)
         default = "" if parameter.default is parameter.empty else f"={_default(parameter.default)}"
-        shown.append(f"{parameter.name}{default}")
+        stars = {parameter.VAR_POSITIONAL: "*", parameter.VAR_KEYWORD: "**"}.get(parameter.kind, "")
+        shown.append(f"{stars}{parameter.name}{default}")
     return f"{name}({', '.join(shown)})"
 
 
@@ -158,12 +102,12 @@ def _default(value: object) -> str:
     return value.__name__ if inspect.isfunction(value) else repr(value)
 
 
-def _summary(name: str) -> str:
-    if name in NOT_FUNCTIONS:
-        return NOT_FUNCTIONS[name]
-    text = inspect.getdoc(getattr(tacit, name)) or ""
-    first = " ".join(text.split("\n\n", 1)[0].split())
-    return re.sub(r":func:`([^`]*)`", r"`\1`", first).replace("``", "`")
+def _summary(value: object) -> str:
+    """The first paragraph of a docstring; constants and types have none of their own."""
+    if not (inspect.isfunction(value) or inspect.isclass(value)):
+        return ""
+    first = " ".join((inspect.getdoc(value) or "").split("\n\n", 1)[0].split())
+    return re.sub(r":(?:func|class|meth|mod):`~?([^`]*)`", r"`\1`", first).replace("``", "`")
 
 
 MORE_TERMS = {
@@ -210,7 +154,7 @@ def glossary_page() -> str:
     ]
     parts += [f"**{name}**: {terms[name]}\n\n" for name in sorted(terms, key=str.lower)]
     parts.append("## Measures\n\nA higher number is always riskier. One nat is 1.44 bits (`--bits` shows bits).\n")
-    for measure in tacit.MEASURES.values():
+    for measure in MEASURES.values():
         parts.append(f"\n### {measure.title}\n\n`{measure.name}`, unit: {_unit(measure.unit)}\n\n")
         parts.append(f"```text\n{measure.formula}\n```\n\n{measure.meaning}\n")
     return "".join(parts)

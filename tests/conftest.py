@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import os
 import shutil
 import sys
 import warnings
@@ -10,16 +11,22 @@ from collections.abc import Callable, Iterator
 from functools import cache
 from importlib.util import find_spec
 from types import SimpleNamespace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import settings
 
-from tacit.tables import Table, open_table
+if TYPE_CHECKING:
+    from tacit.tables import Table
 
-# A busy machine is not a failing test.
-settings.register_profile("tacit", deadline=None)
-settings.load_profile("tacit")
+# The workers share the cores: a thread for each core in each worker is a thread that waits. Libraries read this when
+# they load, so nothing above may load them.
+os.environ |= {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
+
+# A busy machine is not a failing test, and a run of all tests is a matter of minutes unless `--long` is asked for.
+settings.register_profile("quick", deadline=None, max_examples=25)
+settings.register_profile("long", deadline=None)
+settings.load_profile("quick")
 
 BACKENDS = [
     "arrow",
@@ -38,8 +45,22 @@ def spark_missing() -> str | None:
     return None if shutil.which("java") else "there is no Java"
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--long", action="store_true", help="the tests at full size: `make test-long`")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Before any test is read, for sizes are read with it."""
+    if config.getoption("--long"):
+        settings.load_profile("long")
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Skip Spark tests with a reason; their warnings about versions of pandas are not ours to mend."""
+    """Spark's tests first, so that one worker alone starts Java: only the end of its work goes to another worker.
+
+    Without Spark they are skipped with a reason; their warnings about versions of pandas are not ours to mend.
+    """
+    items.sort(key=lambda item: item.get_closest_marker("spark") is None)
     for item in items:
         if item.get_closest_marker("spark"):
             reason = spark_missing()
@@ -47,6 +68,14 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
                 item.add_marker(pytest.mark.skip(reason=reason))
             item.add_marker(pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas"))
             item.add_marker(pytest.mark.filterwarnings("ignore::ResourceWarning"))
+
+
+@pytest.fixture(scope="session", autouse=True)
+def disk_is_not_waited_for() -> Iterator[None]:
+    """What a test has written need not outlive a power cut."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(os, "fsync", lambda descriptor: None)
+        yield
 
 
 @pytest.fixture
@@ -82,6 +111,8 @@ def spark() -> Iterator[Any]:
             "spark.driver.host": "127.0.0.1",
             "spark.driver.bindAddress": "127.0.0.1",
             "spark.log.level": "OFF",
+            # Queries of a few rows: to compile them well costs more than to run them.
+            "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
         }.items():
             builder = builder.config(name, value)
         session = builder.getOrCreate()
@@ -100,6 +131,8 @@ def as_table(request: pytest.FixtureRequest) -> Callable[[Any], Table]:
 
 def table_on(backend: str, data: Any) -> Table:
     """An Arrow table as a table of one frame or engine."""
+    from tacit.tables import open_table
+
     if backend == "pandas":
         import pandas as pd
 

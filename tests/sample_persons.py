@@ -4,7 +4,16 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from tacit.workflows.person_results import (
+from tacit.person.answers import (
+    PersonAuditResult,
+    PersonDecoyResult,
+    PersonDipResult,
+    PersonPopulationResult,
+    PersonReleaseResult,
+    PersonRemoveResult,
+    PersonVerifyResult,
+)
+from tacit.person.answers.results import (
     Action,
     DecoyRecord,
     Dipped,
@@ -12,14 +21,7 @@ from tacit.workflows.person_results import (
     Held,
     Join,
     Missing,
-    PersonAuditResult,
-    PersonDecoyResult,
-    PersonDipResult,
-    PersonPopulationResult,
-    PersonReleaseResult,
-    PersonRemoveResult,
     PersonSource,
-    PersonVerifyResult,
     PopulationRung,
     ReleaseOption,
     ReleasePlan,
@@ -119,7 +121,7 @@ def audit_result() -> PersonAuditResult:
         strongest="detective",
         source_shares=SHARES,
         actions=ACTIONS,
-        limit=0.6,
+        fail_above=0.6,
         values_shown=False,
         headline="The detective can piece together 79% of the file, with 88% of what it says right.",
         notes=("The breach lists say which kinds of data were lost, not the values.",),
@@ -154,7 +156,7 @@ def release_result() -> PersonReleaseResult:
                 0.834, 0.831, 0.889, 6, "heuristic",
             ),
         ),
-        limit=0.9,
+        fail_above=0.9,
         headline="An alias and a throw-away address add nothing.",
         notes=(),
     )  # fmt: skip
@@ -176,7 +178,7 @@ def dip_result() -> PersonDipResult:
             ),
             Dipped("by name", "detective", 0.31, 1.0, 0.184, replace(small, adversary="detective", held=HELD[:2])),
         ),
-        limit=None,
+        fail_above=None,
         values_shown=False,
         headline="The e-mail address brings up nearly everything.",
         notes=(),
@@ -197,7 +199,7 @@ def remove_result() -> PersonRemoveResult:
         source_shares=SHARES,
         budget=15.0,
         searched="exact",
-        limit=0.6,
+        fail_above=0.6,
         headline="Ask the shop first: if it complies, the leakage falls to 0.512.",
         notes=("Nothing is known of the broker's removals.",),
     )
@@ -220,7 +222,7 @@ def decoy_result() -> PersonDecoyResult:
         method="partition and dynamic programming",
         recommended=False,
         reasons=("Under the detective, which takes the commonest value, the leakage does not fall.",),
-        limit=None,
+        fail_above=None,
         values_shown=False,
         headline="Decoys help against the joiner and not against the detective.",
         notes=(),
@@ -276,7 +278,7 @@ def population_result() -> PersonPopulationResult:
         l_quantiles={"0%": 1.0, "50%": 2.0, "90%": 5.0, "100%": 12.0},
         top_sources={"shop": 7_400, "voter roll": 3_100, "broker": 1_500},
         rows="rows.parquet",
-        limit=0.6,
+        fail_above=0.6,
         headline="4,105 of 12,000 persons are above 0.6 under the detective.",
         notes=("Persons without any record have leakage 0.",),
     )  # fmt: skip

@@ -3,35 +3,31 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
+from dataclasses import fields, replace
 
-from tacit.lift.estimate import Estimate
-from tacit.workflows.results import (
-    Adversary,
-    AttackResult,
-    AuditResult,
-    CalibrationPoint,
-    Certificate,
-    Check,
+from tacit.document import CalibrationPoint, CurvePoint, Nats, RiskHistogram
+from tacit.errors import sentence
+from tacit.lenses.facts import SecretValue, SourceFacts
+from tacit.lenses.table.answers.attack import AttackResult
+from tacit.lenses.table.answers.audit import AuditResult
+from tacit.lenses.table.answers.release import ProtectResult
+from tacit.lenses.table.results import (
     ColumnLeak,
     ColumnRole,
-    CurvePoint,
     LearnedCandidate,
     LearnedFindings,
     LearnedRiskyValue,
     LearnedSafeShare,
-    MeasureChange,
     MeasureFinding,
-    ProtectResult,
-    RiskHistogram,
     RiskyValue,
     SafeShare,
-    SecretValue,
-    SourceFacts,
     Suggestion,
-    Utility,
-    VerifyResult,
 )
+from tacit.lenses.verification import VerifyResult
+from tacit.lift import Estimate
+from tacit.release import AdversaryScore, Check, CountedCertificate, LearnedCertificate, MeasureChange, Utility
+from tacit.release.certificate import CertifiedInput, CertifiedOutput, CountedMechanism, LearnedMechanism, Reading
+from tacit.tables.cutting import Cut
 
 INF = math.inf
 SHA = "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"
@@ -193,7 +189,10 @@ def audit_result() -> AuditResult:
         ),
         n_values=9312,
         verdict="leak",
-        headline="The released columns give race away: 0.112 nats on average, eight times what chance gives.",
+        headline=sentence(
+            "The released columns give race away: {leak} on average, eight times what chance gives.",
+            leak=Nats(0.1123, 3),
+        ),
         measures=measure_findings(),
         shuffles=999,
         risk_histogram=BEFORE,
@@ -215,7 +214,10 @@ def audit_result() -> AuditResult:
             0.25,
             0.5,
             0.24,
-            "Epsilon 0.5 nats is the smallest that loses no more than 25% of the information (it loses 24%).",
+            sentence(
+                "Epsilon {epsilon} is the smallest that loses no more than 25% of the information (it loses 24%).",
+                epsilon=Nats(0.5, 6),
+            ),
         ),
         notes=("12 records without a value in job were counted as a value of their own.",),
         random_state=0,
@@ -224,9 +226,9 @@ def audit_result() -> AuditResult:
     )
 
 
-def certificate() -> Certificate:
+def certificate() -> CountedCertificate:
     """A claim that holds."""
-    return Certificate(
+    return CountedCertificate(
         claim="No record of this release moves the odds of any value of race by more than 0.5 nats, either way.",
         epsilon=0.5,
         epsilon_low=0.5,
@@ -240,7 +242,15 @@ def certificate() -> Certificate:
         attained_epsilon=0.46,
         attained_delta=0.0,
         breach_share=0.0,
-        mechanism={"name": "watchdog", "values_in": 9312, "values_out": 2151, "merged_share": 0.216},
+        mechanism=CountedMechanism(
+            name="watchdog",
+            replacement="merge",
+            method="exact",
+            weight=None,
+            values=9312,
+            values_merged=2151,
+            records_merged=0.216,
+        ),
         assumptions=(
             "The table is the population: its shares are the probabilities.",
             "The adversary sees this release alone, once.",
@@ -252,10 +262,11 @@ def certificate() -> Certificate:
             MeasureChange("chi_squared", "Chi-squared information", 0.33, 0.07, None, "1"),
         ),
         utility=Utility(2.21, 2.91, 0.24, 0.784, 0.861, 0.012),
-        cuts=({"column": "age", "edges": ["20", "30", "40"]},),
+        cuts=(Cut("age", (20, 30, 40)),),
         left_out=("id",),
-        input={"name": "people.parquet", "records": 48842, "sha256": SHA},
-        output={"name": "data.parquet", "records": 48842, "sha256": SHA[::-1]},
+        input=CertifiedInput("people.parquet", "parquet", 48842, SHA),
+        output=CertifiedOutput("data.parquet", 48842, SHA[::-1]),
+        readings=(Reading("population", "It is exact.", 1.0), Reading("sample", "Nothing is proved.", None)),
         randomness="system",
         tacit_version="0.1.0",
     )
@@ -310,9 +321,9 @@ def attack_result() -> AttackResult:
         optimal_before=0.83,
         optimal_after=0.49,
         adversaries=(
-            Adversary("counts", 0.78, (0.773, 0.787), 0.43, (0.422, 0.438), 0.47, (0.462, 0.478)),
-            Adversary("logistic regression", 0.66, (0.652, 0.668), 0.42, (0.412, 0.428), 0.45, (0.442, 0.458)),
-            Adversary("boosted trees", 0.75, (0.743, 0.757), 0.42, (0.412, 0.428), 0.46, (0.452, 0.468)),
+            AdversaryScore("counts", 0.78, (0.773, 0.787), 0.43, (0.422, 0.438), 0.47, (0.462, 0.478)),
+            AdversaryScore("logistic regression", 0.66, (0.652, 0.668), 0.42, (0.412, 0.428), 0.45, (0.442, 0.458)),
+            AdversaryScore("boosted trees", 0.75, (0.743, 0.757), 0.42, (0.412, 0.428), 0.46, (0.452, 0.468)),
         ),
         verdict="within the promise",
         headline="The best adversary guessed 78% before and 47% after; the promise allows 67.6%, the prior gives 41%.",
@@ -378,30 +389,37 @@ def learned_audit_result() -> AuditResult:
 
 def learned_protect_result() -> ProtectResult:
     """A release certified for its merged records alone."""
-    made = replace(
-        certificate(),
-        claim=f"The 21.0% of the records judged risky by auto were replaced by draws from their own pool: seeing such "
-        "a record changes the probability of any value of race by a factor between 0.81 and 1.23 (|log-lift| at most "
+    counted = certificate()
+    shared = {f.name: getattr(counted, f.name) for f in fields(LearnedCertificate) if hasattr(counted, f.name)}
+    shared |= {
+        "claim": "The 21.0% of the records judged risky by auto were replaced by draws from their own pool: seeing "
+        "such a record changes the probability of any value of race by a factor between 0.81 and 1.23 (|log-lift| at "
+        "most "
         "0.21 nats, counted on this table, exact). The other records are released as they are: for them 0.5 nats is "
         f"an estimate by auto, not a guarantee. {NOTHING_POINTWISE}",
-        attained_epsilon=0.21,
-        attained_delta=None,
-        breach_share=None,
-        mechanism={
-            "name": "watchdog",
-            "replacement": "resample",
-            "estimator": "auto",
-            "records_risky": 0.21,
-            "records_merged": 0.21,
-        },
-        measures=(
+        "attained_epsilon": 0.21,
+        "mechanism": LearnedMechanism(
+            replacement="resample",
+            estimator="auto",
+            learned_from=48842,
+            verdict="leak",
+            records_risky=0.21,
+            salted_model_sha256=SHA,
+            salted_estimates_sha256=SHA,
+            weight=None,
+            values=9312,
+            values_merged=2151,
+            records_merged=0.21,
+        ),
+        "measures": (
             MeasureChange("mutual_information", "Mutual information", 0.0871, 0.0123, None, "nats", "estimate"),
             MeasureChange("risk", "Largest risk", INF, 0.499, None, "nats", "estimate"),
         ),
-        kind="learned",
-        estimated_epsilon=0.499,
-        estimated_exceeding=0.29,
-    )
+        "kind": "learned",
+        "estimated_epsilon": 0.499,
+        "estimated_exceeding": 0.29,
+    }
+    made = LearnedCertificate(**shared)
     return replace(protect_result(), certificate=made, headline="21.0% of the records were merged.")
 
 

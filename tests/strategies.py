@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from tacit.lift.joint import Channel, Joint
+from tacit.lift import Channel, Joint
 
 
 @st.composite

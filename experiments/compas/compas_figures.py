@@ -10,9 +10,9 @@ from compas_tradeoff import Tradeoff
 from markupsafe import Markup
 from numpy.typing import NDArray
 
-from tacit.report import svg
-from tacit.report.numbers import setting
-from tacit.report.svg import Plot, Scale, element, line, rectangle, text
+from tacit.document.quantities import setting
+from tacit.report.charts import svg
+from tacit.report.charts.svg import Plot, Scale, element, line, rectangle, text
 
 Matrix = NDArray[np.float64]
 

@@ -11,15 +11,19 @@ import numpy as np
 from compas_records import COLUMNS, RACES, Records
 from numpy.typing import NDArray
 
-from tacit.learn.auto import AutoLogLift
-from tacit.learn.classifier import ClassifierLogLift
-from tacit.learn.contract import LogLiftEstimator
-from tacit.learn.counts import CountLogLift
-from tacit.learn.evidence import calibration, information_of, shuffled_test
-from tacit.learn.neural import NeuralLogLift
-from tacit.learn.objectives import log_mean, objective_value
-from tacit.lift.estimate import Estimate
-from tacit.lift.shuffles import LEVEL
+from tacit.learn import (
+    AutoLogLift,
+    ClassifierLogLift,
+    CountLogLift,
+    LogLiftEstimator,
+    NeuralLogLift,
+    calibration,
+    information_of,
+    log_mean,
+    objective_value,
+    shuffled_test,
+)
+from tacit.lift import LEVEL, Estimate
 
 Matrix = NDArray[np.float64]
 Normalised = Literal["none", "constant", "record"]
@@ -94,7 +98,7 @@ class Learned:
 
     def off_the_curve(self) -> Matrix:
         """log sum_s p(s) e^{i(s,x)} of every record: by so much both log-lifts are too large."""
-        return np.asarray(log_mean(np, self.log_lift, self.prior))
+        return np.asarray(log_mean(self.log_lift, self.prior))
 
 
 def learn(way: Way, records: Records, *, random_state: int) -> Iterator[Learned]:
@@ -114,7 +118,7 @@ def learn(way: Way, records: Records, *, random_state: int) -> Iterator[Learned]
 
 def normalise(outputs: Matrix, prior: Matrix, records: Records, how: Normalised) -> Matrix:
     """Take the constant of the training records off, or each record's own."""
-    own = log_mean(np, outputs, prior)
+    own = log_mean(outputs, prior)
     if how == "constant":
         trained = own[records.train]
         return np.asarray(outputs - (np.logaddexp.reduce(trained) - np.log(len(trained))))

@@ -9,7 +9,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from tacit.errors import DataError
-from tacit.workflows.examples import COMPAS_RACES, compas, compas_path
+from tacit.verbs.examples import COMPAS_RACES, compas, compas_path
 
 RACES = COMPAS_RACES
 COLUMNS = ["sex", "age", "priors_count", "length_of_stay", "decile_score"]
@@ -69,7 +69,7 @@ def _times(table: pd.DataFrame) -> tuple[pd.Series, pd.Series, int]:
     raw = raw[kept & raw["score_text"].notna()].reset_index(drop=True)
     same = ["race", "sex", "age", "priors_count", "decile_score"]
     if not raw[same].equals(table[same]):
-        raise DataError("the filter here and the one of tacit.workflows.examples.compas() keep different records")
+        raise DataError("the filter here and the one of tacit.verbs.examples.compas() keep different records")
     return pd.to_datetime(raw["c_jail_in"]), pd.to_datetime(raw["c_jail_out"]), in_file
 
 

@@ -90,7 +90,7 @@ def tradeoff(X: pd.DataFrame, secret: NDArray[np.int64], risk: Vector) -> Tradeo
 def gamma_printed(epsilon: float, kept: float, merged: float) -> float:
     """Proposition 2 for a set of mass ``kept``: infinite where it takes the logarithm of what is not positive.
 
-    ``tacit.lift.bounds.watchdog_bound_printed`` is the same of a joint whose log-lifts are known; here they are
+    ``tacit.lift.watchdog_bound_printed`` is the same of a joint whose log-lifts are known; here they are
     estimates, and the set is given by its mass. Where nothing is merged the formula divides by 0; it is epsilon then.
     """
     if merged <= 0:

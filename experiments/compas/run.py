@@ -160,6 +160,6 @@ if __name__ == "__main__":
     try:
         main()
     except TacitError as problem:
-        # No data or no JAX: the message says how to get them.
+        # No data: the message says how to get them.
         print(problem, file=sys.stderr)
         raise SystemExit(3) from None

@@ -11,7 +11,7 @@ from scipy.stats import binomtest
 from sklearn.metrics import roc_auc_score
 from sklearn.svm import SVC
 
-from tacit.media.hog import BINS, cell_means, oriented_gradients
+from tacit.lenses.images.hog import BINS, cell_means, oriented_gradients
 
 Singles = NDArray[np.float32]
 

@@ -12,8 +12,8 @@ from genki_pages import SIZES, key
 from genki_release import SHAPE
 from numpy.typing import NDArray
 
-from tacit.media.images import patches, pixels_of
-from tacit.report.pictures import overlaid, png
+from tacit.lenses.images.images import patches, pixels_of
+from tacit.report.charts.pictures import overlaid, png
 
 # Every pixel is shown as so many, with so many white ones between pictures.
 ZOOM, GAP = 2, 8

@@ -8,10 +8,9 @@ import numpy as np
 from genki_faces import Codes, Faces, Floats, Pixels
 from numpy.typing import NDArray
 
-from tacit.learn.noise import secure_words
-from tacit.learn.prefixes import PrefixLogLift
-from tacit.lift.grid_noise import GridGaussian
-from tacit.media.images import patches, pixels_of
+from tacit.learn import PrefixLogLift, secure_words
+from tacit.lenses.images.images import patches, pixels_of
+from tacit.lift import GridGaussian
 
 Flags = NDArray[np.bool_]
 

@@ -28,8 +28,8 @@ from genki_release import SHAPE, Density, Flags, averaged, mean_square, noise_ev
 from pages import fill
 
 from tacit.errors import TacitError
-from tacit.learn.obfuscator import FeatureObfuscator
-from tacit.media.images import patches, pixels_of
+from tacit.learn import FeatureObfuscator
+from tacit.lenses.images.images import patches, pixels_of
 
 HERE = Path(__file__).parent
 RANDOM_STATE = 0

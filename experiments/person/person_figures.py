@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from markupsafe import Markup
 from person_ladders import Rung
 
-from tacit.report import svg
-from tacit.report.svg import Plot, element, line, rectangle, text
+from tacit.report.charts import svg
+from tacit.report.charts.svg import Plot, element, line, rectangle, text
 
 STYLE = Markup("""
 svg { --ink: #1b2027; --soft: #596270; --rule: #dfe3e8; --card: #ffffff; --hue0: #2f62c9; --hue1: #c2781d;

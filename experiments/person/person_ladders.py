@@ -13,12 +13,7 @@ from person_people import People
 from person_splink import quality, splink_clusters
 from scipy.sparse import csr_array
 
-from tacit.person.adversaries import Normalise
-from tacit.person.labels import Label, Labels
-from tacit.person.merging import merge
-from tacit.person.records import Record
-from tacit.person.rules import Rules
-from tacit.person.swoosh import fix_point
+from tacit.person import Label, Labels, Normalise, Record, Rules, fix_point, merge
 
 Floats = NDArray[np.float64]
 

@@ -14,8 +14,7 @@ from pathlib import Path
 import pyarrow.parquet as pq
 
 from tacit.errors import SourceError
-from tacit.person.labels import Label, Labels
-from tacit.person.records import Record, Reference
+from tacit.person import Label, Labels, Record, Reference
 
 Rules = tuple[tuple[str, ...], ...]
 

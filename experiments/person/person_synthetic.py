@@ -10,9 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.person.batches import leakage_batch
-from tacit.person.leakage import record_leakage
-from tacit.person.records import Record, Reference
+from tacit.person import Record, Reference, leakage_batch, record_leakage
 
 Floats = NDArray[np.float64]
 

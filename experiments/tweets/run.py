@@ -23,12 +23,12 @@ import pyarrow as pa
 from tweets_figures import figure_3, masking_figure
 from tweets_masking import Corpus, Masked, curve, new_posts, post_by_post
 
-from tacit.learn.terms import TermLogLift
-from tacit.media.text import bags_of
-from tacit.workflows.text_adversaries import split
-from tacit.workflows.text_auditing import audit_text
-from tacit.workflows.text_results import TextAuditResult
-from tacit.workflows.text_terms import TermCounts, chances, verdicts
+from tacit import audit
+from tacit.learn import TermLogLift
+from tacit.lenses.text.adversaries import split
+from tacit.lenses.text.answers.audit import TextAuditResult
+from tacit.lenses.text.posts import bags_of
+from tacit.lenses.text.terms import TermCounts, chances, verdicts
 
 # What experiments share lies beside their folders.
 sys.path.append(str(Path(__file__).parent.parent))
@@ -85,7 +85,7 @@ def main() -> None:
     table = pa.table(tweets)
     result = timed(
         seconds, "the whole audit, terms in 5 tweets or more",
-        lambda: audit_text(table, text="text", secret="party", min_count=MIN_COUNT, random_state=RANDOM_STATE),
+        lambda: audit(table, text="text", secret="party", min_count=MIN_COUNT, random_state=RANDOM_STATE),
     )  # fmt: skip
     say(result.headline)
     corpus = _corpus(tweets, party)

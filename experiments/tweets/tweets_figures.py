@@ -8,10 +8,12 @@ from collections.abc import Sequence
 from markupsafe import Markup
 from tweets_masking import Masked
 
-from tacit.report import svg, text_charts
-from tacit.report.numbers import share
-from tacit.report.svg import Plot, element, line, rectangle, text
-from tacit.workflows.text_results import TextAuditResult
+from tacit.document import TermBars
+from tacit.document.quantities import share
+from tacit.lenses.text.answers.audit import TextAuditResult
+from tacit.report import charts
+from tacit.report.charts import svg
+from tacit.report.charts.svg import Plot, element, line, rectangle, text
 
 STYLE = Markup("""
 svg { --ink: #1b2027; --soft: #596270; --line: #dfe3e8; --card: #ffffff; --main: #2f62c9; --second: #8a63c4;
@@ -41,7 +43,7 @@ def _alone(drawn: Markup, width: float, height: float) -> str:
 def figure_3(result: TextAuditResult, *, width: float = 860) -> str:
     """Terms left and right by mean conditional density."""
     labels = [s.label for s in result.secrets]
-    drawn = text_charts.term_bars(result.conditional_terms, labels, unit="nats", width=width)
+    drawn = charts.draw(TermBars(result.conditional_terms, labels), width=width)
     height = 30 + 19.0 * max(sum(t.secret == label for t in result.conditional_terms) for label in labels) + 40
     return _alone(drawn, width, height)
 

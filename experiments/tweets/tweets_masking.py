@@ -10,9 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from tacit.learn.evidence import binomial_limits
-from tacit.learn.terms import TermLogLift
-from tacit.workflows.text_terms import TermCounts, mean_conditional
+from tacit.learn import TermLogLift, binomial_limits
+from tacit.lenses.text.terms import TermCounts, mean_conditional
 
 Floats = NDArray[np.float64]
 Codes = NDArray[np.int64]

@@ -1,219 +1,82 @@
 """Tacit shows what a dataset gives away without saying it, and makes a version that does not.
 
-Everything public is imported from here: ``from tacit import audit, protect, Joint, log_lift, Record, leakage, ...``.
-Names load on first use, so that ``import tacit`` brings in no engine and no scikit-learn.
+The verbs and the types that users name are here; everything else is in its room: ``tacit.requests``, ``tacit.lift``,
+``tacit.learn``, ``tacit.tables``, ``tacit.release``, ``tacit.document``, ``tacit.report``, ``tacit.person``. Names load
+on first use, so that ``import tacit`` brings in no engine and no scikit-learn.
 """
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING
 
-__version__ = "0.1.0"
+from tacit.rooms import face
 
-_HOMES = {
-    "Adversary": "tacit.person.adversaries",
-    "Anonymity": "tacit.person.anonymity",
-    "ArgumentError": "tacit.errors",
-    "AttackResult": "tacit.workflows.results",
-    "Attribute": "tacit.person.records",
-    "AuditResult": "tacit.workflows.results",
-    "Augment": "tacit.person.steps",
-    "AutoLogLift": "tacit.learn.auto",
-    "BestRelease": "tacit.person.releases",
-    "Case": "tacit.workflows.person_case_model",
-    "Certificate": "tacit.workflows.results",
-    "CertifiedPartition": "tacit.lift.gatekeeping",
-    "Channel": "tacit.lift.joint",
-    "ClassifierLogLift": "tacit.learn.classifier",
-    "Clusters": "tacit.person.steps",
-    "ColumnError": "tacit.errors",
-    "Composition": "tacit.lift.composition",
-    "Correct": "tacit.person.steps",
-    "Correlated": "tacit.person.labels",
-    "Cost": "tacit.person.steps",
-    "CountCertificate": "tacit.lift.certificates",
-    "CountLogLift": "tacit.learn.counts",
-    "DataError": "tacit.errors",
-    "Decoy": "tacit.person.decoys",
-    "DecoyPlan": "tacit.person.decoys",
-    "DeltaCertificate": "tacit.lift.certificates",
-    "DipResult": "tacit.person.releases",
-    "EngineError": "tacit.errors",
-    "Estimate": "tacit.lift.estimate",
-    "Exposure": "tacit.person.adversaries",
-    "FeatureObfuscator": "tacit.learn.obfuscator",
-    "Generalise": "tacit.person.steps",
-    "GridGaussian": "tacit.lift.grid_noise",
-    "HogClassifier": "tacit.media.hog",
-    "Joint": "tacit.lift.joint",
-    "Label": "tacit.person.labels",
-    "Labels": "tacit.person.labels",
-    "MEASURES": "tacit.lift.registry",
-    "MixtureChannel": "tacit.lift.mixture",
-    "NeuralLogLift": "tacit.learn.neural",
-    "Normalise": "tacit.person.steps",
-    "NotCertifiedError": "tacit.errors",
-    "Offer": "tacit.person.removals",
-    "Partition": "tacit.lift.partition",
-    "PersonAuditResult": "tacit.workflows.person_results",
-    "PersonDecoyResult": "tacit.workflows.person_results",
-    "PersonDipResult": "tacit.workflows.person_results",
-    "PersonPopulationResult": "tacit.workflows.person_results",
-    "PersonReleaseResult": "tacit.workflows.person_results",
-    "PersonRemoveResult": "tacit.workflows.person_results",
-    "PersonVerifyResult": "tacit.workflows.person_results",
-    "PrefixLogLift": "tacit.learn.prefixes",
-    "ProtectResult": "tacit.workflows.results",
-    "Record": "tacit.person.records",
-    "RecordsNeeded": "tacit.lift.sample_size",
-    "ReductionChannel": "tacit.lift.reduction",
-    "Reference": "tacit.person.records",
-    "ReleaseBound": "tacit.lift.composition",
-    "RemovalPlan": "tacit.person.removals",
-    "Resolve": "tacit.person.steps",
-    "Resolver": "tacit.person.resolver",
-    "Rules": "tacit.person.rules",
-    "SourceError": "tacit.errors",
-    "TacitError": "tacit.errors",
-    "TextAuditResult": "tacit.workflows.text_results",
-    "TextCertificate": "tacit.workflows.text_results",
-    "TextExplanation": "tacit.workflows.text_results",
-    "TextModel": "tacit.workflows.text_models",
-    "TextProtectResult": "tacit.workflows.text_results",
-    "VerificationPlan": "tacit.person.verification",
-    "VerifyResult": "tacit.workflows.results",
-    "Watchdog": "tacit.learn.watchdog",
-    "WatchdogChannel": "tacit.lift.mechanisms",
-    "WhatIf": "tacit.person.what_if",
-    "alpha_lift": "tacit.lift.reduction",
-    "anonymity_of": "tacit.person.anonymity",
-    "arimoto": "tacit.lift.measures",
-    "assignment": "tacit.lift.assignment",
-    "attack": "tacit.workflows.attacking",
-    "audit": "tacit.workflows.auditing",
-    "audit_images": "tacit.workflows.image_auditing",
-    "audit_text": "tacit.workflows.text_auditing",
-    "best_release": "tacit.person.releases",
-    "certified_partition": "tacit.lift.gatekeeping",
-    "certify_any": "tacit.lift.certificates",
-    "certify_counts": "tacit.lift.certificates",
-    "certify_delta": "tacit.lift.certificates",
-    "certify_growing": "tacit.lift.certificates",
-    "chain": "tacit.lift.partition",
-    "completeness": "tacit.person.leakage",
-    "compose": "tacit.lift.composition",
-    "compose_bounds": "tacit.lift.composition",
-    "compose_deltas": "tacit.lift.divergence",
-    "compose_given_secret": "tacit.lift.composition",
-    "compose_table": "tacit.lift.composition",
-    "contributions": "tacit.person.contributions",
-    "correctness": "tacit.person.leakage",
-    "critical_epsilons": "tacit.lift.partition",
-    "delta_of": "tacit.lift.partition",
-    "delta_total": "tacit.lift.partition",
-    "dip": "tacit.person.releases",
-    "dp_epsilon": "tacit.lift.composition",
-    "e_gamma": "tacit.lift.measures",
-    "e_gamma_counts": "tacit.lift.divergence",
-    "e_gamma_of_log_lift": "tacit.lift.divergence",
-    "e_gamma_scores": "tacit.lift.divergence",
-    "egamma_partition": "tacit.lift.egamma",
-    "entropy": "tacit.lift.measures",
-    "evidence_of": "tacit.learn.evidence",
-    "explain": "tacit.workflows.explaining",
-    "explain_text": "tacit.workflows.text_auditing",
-    "exposure": "tacit.person.adversaries",
-    "f_beta": "tacit.person.leakage",
-    "f_information": "tacit.lift.measures",
-    "fix_point": "tacit.person.swoosh",
-    "funnel": "tacit.lift.funnel",
-    "gaussian_delta": "tacit.lift.gaussian",
-    "gaussian_scale": "tacit.lift.gaussian",
-    "guessing_bound": "tacit.lift.bounds",
-    "guessing_probability": "tacit.lift.measures",
-    "incremental_leakage": "tacit.person.releases",
-    "is_private": "tacit.lift.measures",
-    "k_anonymity": "tacit.person.anonymity",
-    "l_diversity": "tacit.person.anonymity",
-    "ladder": "tacit.person.adversaries",
-    "leakage": "tacit.person.adversaries",
-    "leakage_batch": "tacit.person.batches",
-    "linear_reduction": "tacit.lift.reduction",
-    "load_model": "tacit.learn.saving",
-    "local_dp": "tacit.lift.measures",
-    "log_lift": "tacit.lift.measures",
-    "max_lift": "tacit.lift.measures",
-    "maximal_leakage": "tacit.lift.measures",
-    "min_lift": "tacit.lift.measures",
-    "mutual_information": "tacit.lift.measures",
-    "nmil": "tacit.lift.partition",
-    "normaliser": "tacit.person.values",
-    "obfuscation_delta": "tacit.lift.obfuscation",
-    "obfuscation_floor": "tacit.lift.obfuscation",
-    "obfuscation_scale": "tacit.lift.obfuscation",
-    "open_images": "tacit.media.images",
-    "open_table": "tacit.tables.sources",
-    "optimal": "tacit.lift.optimal",
-    "partition": "tacit.lift.partition",
-    "person_audit": "tacit.workflows.person_auditing",
-    "person_decoy": "tacit.workflows.person_planning",
-    "person_dip": "tacit.workflows.person_releasing",
-    "person_init": "tacit.workflows.person_case_example",
-    "person_population": "tacit.workflows.person_populating",
-    "person_release": "tacit.workflows.person_releasing",
-    "person_remove": "tacit.workflows.person_planning",
-    "person_verify_next": "tacit.workflows.person_planning",
-    "plan_decoys": "tacit.person.decoys",
-    "plan_removals": "tacit.person.removals",
-    "pointwise_maximal_leakage": "tacit.lift.measures",
-    "prior_of": "tacit.person.background",
-    "promises": "tacit.lift.bounds",
-    "protect": "tacit.workflows.protecting",
-    "protect_images": "tacit.workflows.image_protecting",
-    "protect_text": "tacit.workflows.text_protecting",
-    "r_swoosh": "tacit.person.swoosh",
-    "read_case": "tacit.workflows.person_case",
-    "record_leakage": "tacit.person.leakage",
-    "record_leakages": "tacit.person.batches",
-    "record_precision": "tacit.person.leakage",
-    "record_recall": "tacit.person.leakage",
-    "records_needed": "tacit.lift.sample_size",
-    "risk": "tacit.lift.measures",
-    "save_model": "tacit.learn.saving",
-    "secure_words": "tacit.learn.noise",
-    "set_risk": "tacit.lift.partition",
-    "shared_weights": "tacit.person.background",
-    "sibson": "tacit.lift.measures",
-    "similarity": "tacit.person.values",
-    "source_contributions": "tacit.person.removals",
-    "split_counts": "tacit.lift.gatekeeping",
-    "tail_bound": "tacit.lift.divergence",
-    "vacuous": "tacit.lift.obfuscation",
-    "verify": "tacit.workflows.verifying",
-    "verify_next": "tacit.person.verification",
-    "verify_within": "tacit.person.verification",
-    "watchdog": "tacit.lift.mechanisms",
-    "watchdog_bound_exact": "tacit.lift.bounds",
-    "watchdog_bound_printed": "tacit.lift.bounds",
-    "watchdog_bound_tight": "tacit.lift.bounds",
-    "write_report": "tacit.report",
-}
+__version__ = "0.2.0.dev0"
 
-__all__ = sorted(["__version__", *_HOMES])
+if TYPE_CHECKING:
+    from tacit.errors import (
+        ArgumentError as ArgumentError,
+        ColumnError as ColumnError,
+        DataError as DataError,
+        EngineError as EngineError,
+        NotCertifiedError as NotCertifiedError,
+        SourceError as SourceError,
+        TacitError as TacitError,
+    )
+    from tacit.learn import (
+        AutoLogLift as AutoLogLift,
+        ClassifierLogLift as ClassifierLogLift,
+        CountLogLift as CountLogLift,
+        NeuralLogLift as NeuralLogLift,
+        Watchdog as Watchdog,
+    )
+    from tacit.lenses.table.answers.attack import AttackResult as AttackResult
+    from tacit.lenses.table.answers.audit import AuditResult as AuditResult
+    from tacit.lenses.table.answers.release import ProtectResult as ProtectResult
+    from tacit.lenses.verification import VerifyResult as VerifyResult
+    from tacit.lift import (
+        Channel as Channel,
+        Joint as Joint,
+        arimoto as arimoto,
+        critical_epsilons as critical_epsilons,
+        e_gamma as e_gamma,
+        f_information as f_information,
+        gaussian_delta as gaussian_delta,
+        gaussian_scale as gaussian_scale,
+        guessing_probability as guessing_probability,
+        local_dp as local_dp,
+        log_lift as log_lift,
+        maximal_leakage as maximal_leakage,
+        mutual_information as mutual_information,
+        nmil as nmil,
+        optimal as optimal,
+        partition as partition,
+        promises as promises,
+        risk as risk,
+        sibson as sibson,
+        watchdog as watchdog,
+    )
+    from tacit.person import (
+        Record as Record,
+        Reference as Reference,
+        leakage as leakage,
+        person_audit as person_audit,
+        person_decoy as person_decoy,
+        person_dip as person_dip,
+        person_init as person_init,
+        person_population as person_population,
+        person_release as person_release,
+        person_remove as person_remove,
+        person_verify_next as person_verify_next,
+        record_leakage as record_leakage,
+    )
+    from tacit.report import write_report as write_report
+    from tacit.requests import Bound as Bound, Question as Question
+    from tacit.verbs.attack import attack as attack
+    from tacit.verbs.audit import audit as audit
+    from tacit.verbs.explain import explain as explain
+    from tacit.verbs.protect import protect as protect
+    from tacit.verbs.verify import verify as verify
 
-
-def __getattr__(name: str) -> Any:
-    home = _HOMES.get(name)
-    if home is None:
-        raise AttributeError(f"module 'tacit' has no attribute '{name}'")
-    if home.startswith("tacit.workflows"):
-        # Results show themselves once the report room has registered its renderers.
-        import_module("tacit.report")
-    value = getattr(import_module(home), name)
-    globals()[name] = value
-    return value
-
-
-def __dir__() -> list[str]:
-    return __all__
+if not TYPE_CHECKING:
+    __getattr__, __dir__, __all__ = face(__name__)

@@ -15,6 +15,7 @@ def main() -> NoReturn:
 
     from tacit.cli.commands import tacit
     from tacit.cli.interrupts import prompt
+    from tacit.cli.wording import COMMAND_LINE
     from tacit.errors import TacitError
 
     try:
@@ -29,7 +30,7 @@ def main() -> NoReturn:
     except (click.Abort, KeyboardInterrupt):
         _refuse(INTERRUPTED, 130)
     except TacitError as error:
-        _refuse(str(error), error.exit_code)
+        _refuse(error.told(COMMAND_LINE), error.exit_code)
     except MemoryError:
         _refuse("out of memory; use fewer or coarser columns (--drop, --bins)", 3)
     except BrokenPipeError:

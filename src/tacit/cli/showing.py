@@ -10,7 +10,8 @@ from contextlib import contextmanager
 import click
 
 from tacit import report
-from tacit.workflows.results import Result
+from tacit.cli.wording import wording
+from tacit.report.result import Result
 
 
 def show(result: Result, *, format_: str, bits: bool) -> None:
@@ -18,7 +19,7 @@ def show(result: Result, *, format_: str, bits: bool) -> None:
     if format_ == "json":
         click.echo(report.to_json(result, bits=bits))
     else:
-        report.show(result, bits=bits)
+        report.show(result, wording=wording(bits=bits))
 
 
 @contextmanager

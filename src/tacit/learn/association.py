@@ -8,7 +8,7 @@ import numpy as np
 from scipy import sparse
 from scipy.stats import rankdata
 
-from tacit.learn.contract import Codes, Floats
+from tacit.learn.arrays import Codes, Floats
 from tacit.learn.linear import MOST_COLUMNS, with_products
 
 SHUFFLES = 199

@@ -6,11 +6,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from tacit.errors import ArgumentError
-from tacit.learn.candidates import LEARNERS, Learner, View
-from tacit.learn.crossfit import CrossFitted, Progress
+from tacit.learn.crossfitting.candidates import LEARNERS, Learner, View
+from tacit.learn.crossfitting.crossfit import Blended, Progress
 
 
-class AutoLogLift(CrossFitted):
+class AutoLogLift(Blended):
     """Log-lift by a measured choice of learners.
 
     Every learner that suits the records is cross-fitted: smoothed counts, a linear model, a linear model with
@@ -54,7 +54,5 @@ class AutoLogLift(CrossFitted):
         unknown = [name for name in wanted if name not in LEARNERS]
         if unknown or not wanted:
             raise ArgumentError(f"no learner {unknown[0] if unknown else 'named'!r}; choose from {', '.join(LEARNERS)}")
-        if hasattr(self, "ensemble_"):
-            return {name: LEARNERS[name] for name in self.ensemble_.names}
         suited = {name: LEARNERS[name] for name in wanted if LEARNERS[name].suits(view)}
         return suited or {name: LEARNERS[name] for name in wanted}

@@ -11,10 +11,10 @@ import numpy as np
 from sklearn.base import clone
 
 from tacit.errors import ArgumentError
-from tacit.learn.blending import best_weights, blend
-from tacit.learn.candidates import LEARNERS, Learner, Lesson, Model, View, each_part
-from tacit.learn.contract import Codes, Floats
-from tacit.learn.crossfit import CrossFitted, Progress
+from tacit.learn.arrays import Codes, Floats
+from tacit.learn.crossfitting.blending import best_weights, blend
+from tacit.learn.crossfitting.candidates import LEARNERS, FoldModel, Learner, Lesson, View, each_part
+from tacit.learn.crossfitting.crossfit import Blended, Progress
 
 # Some classifiers claim that a secret is impossible; with this few records nobody can know.
 LEAST_PROBABILITY = 1e-6
@@ -33,14 +33,14 @@ class ClassifierModel:
         return blend(_lift(self.classifier, design, self.prior)[None], self.temper, self.prior) + np.log(self.prior)
 
 
-class ClassifierLogLift(CrossFitted):
+class ClassifierLogLift(Blended):
     """log p(s | x) - log p(s), with p(s | x) from a classifier.
 
     Parameters
     ----------
     classifier : scikit-learn classifier with ``predict_proba``, optional
         It is given numbers: scaled columns, flags of missing cells, one column for every level of a category.
-        By default scikit-learn's boosted trees with early stopping, which read categories as such.
+        By default Tacit's boosted trees with early stopping, which read categories as such.
     calibrate : bool
         Temper the classifier's log-lifts by one factor, found on records held out from its training.
     folds : int
@@ -83,13 +83,13 @@ class ClassifierLogLift(CrossFitted):
             )
         name = type(self.classifier).__name__
         train = partial(_train, classifier=self.classifier, calibrate=self.calibrate)
-        return {"classifier": Learner(name, lambda v: True, train, lambda v: v.design)}
+        return {"classifier": Learner(name, lambda view: True, train)}
 
 
-def _train(lesson: Lesson, *, classifier: Any, calibrate: bool) -> list[Model]:
+def _train(lesson: Lesson, *, classifier: Any, calibrate: bool) -> list[FoldModel]:
     design, secret, prior = lesson.view.design, lesson.secret, lesson.prior
 
-    def train(learn: Codes, check: Codes) -> Model:
+    def train(learn: Codes, check: Codes) -> FoldModel:
         made = clone(classifier)
         if made.get_params(deep=False).get("random_state", 0) is None:
             made.set_params(random_state=int(lesson.random_state.integers(2**31)))

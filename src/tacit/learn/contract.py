@@ -16,19 +16,17 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_dat
 from threadpoolctl import ThreadpoolController
 
 from tacit.errors import ArgumentError, ColumnError, DataError
+from tacit.learn.arrays import Codes, Floats
 from tacit.learn.encoding import (
-    Cells,
     Encoder,
     Features,
+    RecordCells,
     cells_of_array,
     cells_of_frame,
     cells_of_sparse,
     frame_of,
     is_missing,
 )
-
-Floats = NDArray[np.float64]
-Codes = NDArray[np.int64]
 
 
 @cache
@@ -196,7 +194,7 @@ class LogLiftEstimator(ClassifierMixin, TransformerMixin, BaseEstimator):  # typ
     def _n_features_out(self) -> int:
         return len(self.secrets_)
 
-    def _cells(self, X: Any, *, reset: bool) -> Cells:
+    def _cells(self, X: Any, *, reset: bool) -> RecordCells:
         frame = frame_of(X)
         if frame is not None:
             if not len(frame) or not frame.columns:

@@ -11,7 +11,8 @@ from scipy.optimize import minimize_scalar
 from scipy.special import betaincinv, gammaln
 
 from tacit.errors import ArgumentError
-from tacit.learn.contract import Codes, Floats, LogLiftEstimator
+from tacit.learn.arrays import Codes, Floats
+from tacit.learn.contract import LogLiftEstimator
 from tacit.learn.encoding import Features
 
 STRONGEST_SMOOTHING = 1e6

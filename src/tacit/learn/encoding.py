@@ -10,13 +10,10 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from tacit.errors import DataError
+from tacit.learn.arrays import Codes, Floats
 
 Kind = Literal["number", "category"]
-Floats = NDArray[np.float64]
-Codes = NDArray[np.int64]
 
-# Boosted trees of scikit-learn know at most 255 categories a column, one of which is kept for the rest.
-MOST_TREE_LEVELS = 254
 MOST_DESIGN_LEVELS = 2_000
 # Wider than this, most cells are the zeros of levels, and the matrix is kept sparse.
 MOST_DENSE_COLUMNS = 256
@@ -31,7 +28,7 @@ KINDS: tuple[Kind, ...] = ("number", "category")
 
 
 @dataclass(frozen=True)
-class Cells:
+class RecordCells:
     """Records as they came: numbers (NaN where missing), text (None where missing), or one sparse matrix."""
 
     names: tuple[str, ...]
@@ -91,7 +88,7 @@ class Encoder:
     missing: tuple[bool, ...]
 
     @classmethod
-    def learn(cls, cells: Cells) -> Encoder:
+    def learn(cls, cells: RecordCells) -> Encoder:
         """Levels by frequency, and a scale for every number; a heavy tail is taken by its logarithm."""
         if cells.sparse is not None:
             top = abs(cells.sparse).max(axis=0).toarray().ravel()
@@ -112,7 +109,7 @@ class Encoder:
             missing=tuple(bool(_is_missing(column).any()) for column in cells.columns),
         )
 
-    def encode(self, cells: Cells) -> Features:
+    def encode(self, cells: RecordCells) -> Features:
         """Numbers as they are and categories as codes."""
         if cells.sparse is not None:
             nothing = np.zeros(len(cells), dtype=bool)
@@ -161,11 +158,11 @@ class Encoder:
         return np.hstack([np.nan_to_num(scaled), np.isnan(numbers[:, flags])])
 
     def ordinal(self, features: Features) -> tuple[Floats, NDArray[np.bool_]]:
-        """Columns for trees, and which of them are categories; what a tree cannot tell apart is missing."""
+        """Columns for trees, and which of them are categories; a level never met is missing."""
         if features.sparse is not None:
             return features.sparse.toarray(), np.zeros(features.sparse.shape[1], dtype=bool)
         codes = features.codes.astype(np.float64)
-        codes[(codes < 0) | (codes > MOST_TREE_LEVELS)] = np.nan
+        codes[codes < 0] = np.nan
         categorical = np.r_[np.zeros(features.numbers.shape[1], bool), np.ones(codes.shape[1], bool)]
         return np.hstack([features.numbers, codes]), categorical
 
@@ -180,7 +177,7 @@ def frame_of(X: Any) -> Any:
     return frame if isinstance(frame, nw.DataFrame) else None
 
 
-def cells_of_frame(frame: Any, *, as_category: frozenset[int]) -> Cells:
+def cells_of_frame(frame: Any, *, as_category: frozenset[int]) -> RecordCells:
     """The columns of a frame by their type: numbers and times are numbers, all else is categories."""
     import narwhals as nw
 
@@ -200,10 +197,10 @@ def cells_of_frame(frame: Any, *, as_category: frozenset[int]) -> Cells:
         else:
             kinds.append("category")
             columns.append(_text(series.to_numpy() if dtype == nw.Object else np.array(series.to_list(), dtype=object)))
-    return Cells(tuple(map(str, frame.columns)), tuple(kinds), tuple(columns))
+    return RecordCells(tuple(map(str, frame.columns)), tuple(kinds), tuple(columns))
 
 
-def cells_of_array(X: NDArray[Any], *, as_category: frozenset[int]) -> Cells:
+def cells_of_array(X: NDArray[Any], *, as_category: frozenset[int]) -> RecordCells:
     """The columns of an array; in an array of objects a column of nothing but numbers is a number column."""
     kinds: list[Kind] = []
     columns = []
@@ -213,12 +210,12 @@ def cells_of_array(X: NDArray[Any], *, as_category: frozenset[int]) -> Cells:
             numbers = X[:, j].astype(np.float64) if X.dtype.kind in "buif" else _as_numbers(X[:, j])
         kinds.append("category" if numbers is None else "number")
         columns.append(_text(X[:, j]) if numbers is None else _finite(numbers, f"x{j}"))
-    return Cells(tuple(f"x{j}" for j in range(X.shape[1])), tuple(kinds), tuple(columns))
+    return RecordCells(tuple(f"x{j}" for j in range(X.shape[1])), tuple(kinds), tuple(columns))
 
 
-def cells_of_sparse(X: Any) -> Cells:
+def cells_of_sparse(X: Any) -> RecordCells:
     """A sparse matrix is numbers throughout."""
-    return Cells(tuple(f"x{j}" for j in range(X.shape[1])), ("number",) * X.shape[1], (), sparse=X)
+    return RecordCells(tuple(f"x{j}" for j in range(X.shape[1])), ("number",) * X.shape[1], (), sparse=X)
 
 
 def _one_hot(codes: Codes, known: int) -> Any:
@@ -264,7 +261,7 @@ def _finite(column: Floats, name: str) -> Floats:
     return column
 
 
-def coerced(cells: Cells, encoder: Encoder) -> Cells:
+def coerced(cells: RecordCells, encoder: Encoder) -> RecordCells:
     """Columns of the kinds that were learned: 3 for '3', NaN for a number column that is all missing."""
     columns = []
     for name, kind, column in zip(cells.names, encoder.kinds, cells.columns, strict=True):
@@ -275,7 +272,7 @@ def coerced(cells: Cells, encoder: Encoder) -> Cells:
         if numbers is None:
             raise DataError(f"column '{name}' held numbers when the estimator was fitted, and now holds text")
         columns.append(numbers)
-    return Cells(cells.names, encoder.kinds, tuple(columns))
+    return RecordCells(cells.names, encoder.kinds, tuple(columns))
 
 
 def _levels(column: NDArray[Any]) -> tuple[str, ...]:

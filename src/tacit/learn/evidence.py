@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 from scipy.special import betaincinv, ndtri
 
 from tacit.errors import ArgumentError, DataError
-from tacit.learn.contract import Codes, Floats, spoken_secrets
-from tacit.lift.estimate import Estimate
-from tacit.lift.shuffles import LEVEL, Verdict
+from tacit.learn.arrays import Codes, Floats
+from tacit.learn.contract import spoken_secrets
+from tacit.lift import LEVEL, Estimate, Verdict
 
 SHUFFLES = 499
 MOST_BINS = 10
@@ -37,7 +37,7 @@ class CalibrationBin:
 
 
 @dataclass(frozen=True)
-class Evidence:
+class LearnedEvidence:
     """What records apart say about a learned log-lift.
 
     ``null_high`` is what shuffled secrets reach 39 times in 40, as a mean over folds; zero where they lose.
@@ -50,7 +50,7 @@ class Evidence:
     calibration: tuple[CalibrationBin, ...]
 
 
-def evidence_of(estimator: Any, secret: Any, *, random_state: int = 0) -> Evidence:
+def evidence_of(estimator: Any, secret: Any, *, random_state: int = 0) -> LearnedEvidence:
     """The evidence of a cross-fitted estimator; ``secret`` is what it was fitted with.
 
     Guarantees
@@ -73,7 +73,7 @@ def evidence_of(estimator: Any, secret: Any, *, random_state: int = 0) -> Eviden
     if not np.isnan(association):
         p_value = min(1.0, 2 * min(p_value, association))
     verdict: Verdict = "leak" if p_value <= LEVEL else "no leak detected"
-    return Evidence(
+    return LearnedEvidence(
         information=information_of(lift, codes),
         null_high=null_high,
         p_value=p_value,

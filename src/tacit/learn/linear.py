@@ -7,13 +7,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 from scipy.optimize import minimize
 from scipy.special import log_softmax
 
-Floats = NDArray[np.float64]
-Codes = NDArray[np.int64]
+from tacit.learn.arrays import Codes, Floats
 
 # Penalties tried, in records' worth, from strong to weak; each starts where the last one ended.
 STRENGTHS = (1000.0, 200.0, 50.0, 12.0, 3.0, 0.8)

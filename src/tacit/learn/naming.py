@@ -6,16 +6,10 @@ from typing import Any
 
 from tacit.errors import ArgumentError
 from tacit.learn.contract import LogLiftEstimator
-from tacit.learn.crossfit import Progress
+from tacit.learn.crossfitting.crossfit import Progress
+from tacit.requests.names import ESTIMATORS
 
-ESTIMATORS = {
-    "counts": "count every released value (smoothed); for few values with many records each",
-    "auto": "try counts, linear models, trees and nets, and blend them by what they lose on records apart",
-    "linear": "penalised linear models, of the columns and of their products",
-    "trees": "boosted trees with early stopping",
-    "net": "small regularised neural nets, in numpy",
-    "neural": "neural nets in JAX (extra 'neural')",
-}
+__all__ = ["ESTIMATORS", "estimator_named"]
 
 
 def estimator_named(
@@ -28,7 +22,7 @@ def estimator_named(
 
         return CountLogLift()
     if name == "neural":
-        from tacit.learn.neural import NeuralLogLift
+        from tacit.learn.nets.neural import NeuralLogLift
 
         return NeuralLogLift(doubt=doubt, **words)
     from tacit.learn.auto import AutoLogLift

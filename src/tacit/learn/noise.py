@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import secrets
-from typing import Final
+from collections.abc import Callable
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.utils import check_random_state
 
 from tacit.errors import ArgumentError
 
@@ -38,3 +40,16 @@ def secure_words(n: int, random_state: int | np.random.Generator | None = None) 
         part = words[start : start + _BLOCK]
         part[:] = np.frombuffer(secrets.token_bytes(8 * len(part)), dtype=np.uint64)
     return words
+
+
+def drawn_places(words: NDArray[np.uint64], size: int) -> NDArray[np.int64]:
+    """A place out of ``size`` for every random word."""
+    return ((words >> np.uint64(11)) * 2.0**-53 * size).astype(np.int64)
+
+
+def words_from(random_state: Any) -> Callable[[int], NDArray[np.uint64]]:
+    """A source of random words: the system's, or a repeatable one."""
+    if random_state is None:
+        return secure_words
+    rng = np.random.default_rng(check_random_state(random_state).randint(2**31))
+    return lambda n: secure_words(n, rng)

@@ -5,18 +5,15 @@ from __future__ import annotations
 import io
 import json
 import zipfile
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 
-from tacit.errors import ArgumentError, SourceError
+from tacit.errors import ArgumentError, Setting, SourceError, sentence
 from tacit.learn.contract import LogLiftEstimator
-from tacit.learn.crossfit import Ensemble
 from tacit.learn.encoding import Features
-from tacit.learn.trees import TreeModel
 
 SUFFIX = ".tacit"
 # A file may build these and nothing else. Forests and support vector machines of scikit-learn's are not among them:
@@ -24,22 +21,21 @@ SUFFIX = ".tacit"
 OURS = frozenset(
     {
         "tacit.learn.auto.AutoLogLift",
-        "tacit.learn.candidates.NothingLearned",
+        "tacit.learn.crossfitting.candidates.NothingLearned",
         "tacit.learn.classifier.ClassifierLogLift",
         "tacit.learn.classifier.ClassifierModel",
         "tacit.learn.counts.CountLogLift",
         "tacit.learn.counts.CountTable",
-        "tacit.learn.crossfit.Candidate",
-        "tacit.learn.crossfit.Ensemble",
+        "tacit.learn.crossfitting.crossfit.LearnerScore",
+        "tacit.learn.crossfitting.crossfit.Ensemble",
         "tacit.learn.encoding.Encoder",
         "tacit.learn.linear.LinearModel",
-        "tacit.learn.net.Network",
-        "tacit.learn.net.Networks",
-        "tacit.learn.neural.NeuralLogLift",
-        "tacit.learn.prefix_net.PrefixNetwork",
-        "tacit.learn.prefixes.Layout",
-        "tacit.learn.prefixes.PrefixLogLift",
-        "tacit.learn.trees.Forest",
+        "tacit.learn.nets.networks.NetworksModel",
+        "tacit.learn.nets.neural.NeuralLogLift",
+        "tacit.learn.nets.prefix_net.PrefixNetwork",
+        "tacit.learn.nets.prefixes.InputLayout",
+        "tacit.learn.nets.prefixes.PrefixLogLift",
+        "tacit.learn.trees.TreesModel",
     }
 )
 PLAIN = frozenset(
@@ -82,8 +78,8 @@ def save_model(estimator: LogLiftEstimator, path: str | Path) -> None:
     kept = {name: value for name, value in vars(estimator).items() if name not in LEFT_OUT}
     if "progress" in kept:
         kept["progress"] = None
-    if "ensemble_" in kept:
-        kept["ensemble_"] = _portable(kept["ensemble_"])
+    if "reason_" in kept:
+        kept["reason_"] = str(kept["reason_"])
     bare = type(estimator).__new__(type(estimator))
     bare.__dict__.update(kept)
     data = skops_io.dumps(bare)
@@ -125,7 +121,13 @@ def load_model(path: str | Path) -> LogLiftEstimator:
     except DAMAGE as error:
         what = str(error).splitlines()[0][:120] if str(error) else ""
         raise SourceError(
-            f"{path} is not a model of this Tacit's ({type(error).__name__}: {what}); make it anew with --save-model"
+            sentence(
+                "{path} is not a model of this Tacit's ({kind}: {what}); make it anew with {save_model}",
+                path=path,
+                kind=type(error).__name__,
+                what=what,
+                save_model=Setting("save_model"),
+            )
         ) from error
     return estimator
 
@@ -144,14 +146,6 @@ def _try_out(estimator: LogLiftEstimator) -> None:
         raise ValueError("secrets, prior and log-lifts do not fit together")
     if len(encoder.kinds) != len(encoder.levels) + len(encoder.centre) and features.sparse is None:
         raise ValueError("columns and their kinds do not fit together")
-
-
-def _portable(ensemble: Ensemble) -> Ensemble:
-    models = {
-        name: [model.portable() if isinstance(model, TreeModel) else model for model in models]
-        for name, models in ensemble.models.items()
-    }
-    return replace(ensemble, models=models)
 
 
 def _strange(data: bytes) -> set[str]:

@@ -6,16 +6,13 @@ from collections.abc import Callable
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 from scipy.optimize import minimize
 from scipy.special import log_softmax
 
 from tacit.errors import ArgumentError
+from tacit.learn.arrays import Codes, Flags, Floats
 
-Floats = NDArray[np.float64]
-Codes = NDArray[np.int64]
-Mask = NDArray[np.bool_]
 Bound = Literal["post", "term"]
 
 # Penalties tried, in records' worth, from strong to weak; each starts where the last one ended.
@@ -115,7 +112,7 @@ class TermLogLift:
             first = last
         return out
 
-    def leaking(self, X: Any, *, epsilon: float, bound: Bound = "post") -> tuple[Mask, Floats]:
+    def leaking(self, X: Any, *, epsilon: float, bound: Bound = "post") -> tuple[Flags, Floats]:
         """Which stored terms must not be shown, and the log-lift of what is shown of every post.
 
         Terms are met in order. With ``bound`` "post" a term leaks if, shown after those shown before it, it would bring

@@ -1,4 +1,8 @@
-"""Boosted trees with early stopping: scikit-learn's to learn and to score, plain arrays to be saved."""
+"""Boosted trees with early stopping, in numpy: every level of a tree asks one question of all its records.
+
+Not scikit-learn's, because what these learn has no public form: to save them one would have to read private attributes,
+or load compiled code's own tables from a file, which it then trusts. Trees with one question a level are three arrays.
+"""
 
 from __future__ import annotations
 
@@ -6,157 +10,168 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
-from scipy.special import log_expit, log_softmax
+from scipy.special import log_softmax
 
-Floats = NDArray[np.float64]
-Codes = NDArray[np.int64]
+from tacit.learn.arrays import Codes, Floats
+from tacit.learn.counts import best_smoothing, smoothed_log_lift
 
 LEAST_PROBABILITY = 1e-6
-# Every round grows a tree for each secret; with many secrets fewer rounds are affordable.
-MOST_TREES = 900
-DEEPEST = 64
+RATE, PENALTY = 0.1, 3.0
+# Questions a column may be asked, and trees that are grown at most.
+MOST_CUTS, MOST_TREES = 63, 300
+# Rounds without a better loss on records apart before the end, and by how much better it must be.
+PATIENCE, WORTH_WHILE = 10, 1e-5
+# A tree is grown on no more records than this, drawn anew for each.
+MOST_RECORDS = 12_000
+CELLS_AT_ONCE = 4_000_000
 
 
 @dataclass(frozen=True)
-class TreeModel:
-    """Boosted trees on numbers and codes of categories."""
+class TreesModel:
+    """Trees as arrays: trees x levels (column and threshold of each question), trees x leaves x secrets.
 
-    classifier: Any
-    secrets: int
+    ``levels`` says what becomes of the codes of each category: its smoothed log-lifts, codes x secrets.
+    """
+
+    start: Floats
+    columns: Codes
+    thresholds: Floats
+    values: Floats
+    categorical: Any
+    levels: tuple[Floats, ...]
 
     def log_posterior(self, ordinal: Floats) -> Floats:
         """Log p(s | x); a secret that the trees never met keeps a little probability."""
-        return _filled(self.classifier.predict_proba(ordinal), self.classifier.classes_, self.secrets)
-
-    def portable(self) -> Forest:
-        """The same trees as arrays: scikit-learn's own would run compiled code on whatever a file says."""
-        return Forest.of(self.classifier, self.secrets)
-
-
-@dataclass(frozen=True)
-class Forest:
-    """Trees as arrays, one entry a node. ``left`` and ``right`` are places of nodes, ``subset`` is -1 or a row.
-
-    ``subsets[k, c]`` says whether category c goes to the left at a node whose subset is k. Columns are in the order of
-    scikit-learn, categories first: ``columns`` says where each comes from, ``ordinals`` what its codes become.
-    """
-
-    roots: Codes
-    grown_for: Codes
-    leaf: NDArray[np.bool_]
-    value: Floats
-    feature: Codes
-    threshold: Floats
-    missing_left: NDArray[np.bool_]
-    left: Codes
-    right: Codes
-    subset: Codes
-    subsets: NDArray[np.bool_]
-    columns: Codes
-    ordinals: Floats
-    baseline: Floats
-    classes: Codes
-    secrets: int
-
-    @classmethod
-    def of(cls, classifier: Any, secrets: int) -> Forest:
-        """Copy a fitted HistGradientBoostingClassifier."""
-        trees = [(k, tree) for round_ in classifier._predictors for k, tree in enumerate(round_)]
-        nodes = np.concatenate([tree.nodes for _, tree in trees])
-        starts = np.cumsum([0, *(len(tree.nodes) for _, tree in trees)])[:-1]
-        shift = np.repeat(starts, [len(tree.nodes) for _, tree in trees])
-        bits = np.concatenate([tree.raw_left_cat_bitsets for _, tree in trees])
-        bit_starts = np.cumsum([0, *(len(tree.raw_left_cat_bitsets) for _, tree in trees)])[:-1]
-        bit_shift = np.repeat(bit_starts, [len(tree.nodes) for _, tree in trees])
-        columns, ordinals = _columns(classifier)
-        return cls(
-            roots=starts.astype(np.int64),
-            grown_for=np.array([k for k, _ in trees], dtype=np.int64),
-            leaf=nodes["is_leaf"].astype(bool),
-            value=nodes["value"].astype(np.float64),
-            feature=nodes["feature_idx"].astype(np.int64),
-            threshold=nodes["num_threshold"].astype(np.float64),
-            missing_left=nodes["missing_go_to_left"].astype(bool),
-            left=nodes["left"].astype(np.int64) + shift,
-            right=nodes["right"].astype(np.int64) + shift,
-            subset=np.where(nodes["is_categorical"] == 1, nodes["bitset_idx"].astype(np.int64) + bit_shift, -1),
-            subsets=np.unpackbits(bits.view(np.uint8).reshape(len(bits), 32), axis=1, bitorder="little").astype(bool),
-            columns=columns,
-            ordinals=ordinals,
-            baseline=np.asarray(classifier._baseline_prediction, dtype=np.float64).ravel(),
-            classes=np.asarray(classifier.classes_, dtype=np.int64),
-            secrets=secrets,
-        )
-
-    def log_posterior(self, ordinal: Floats) -> Floats:
-        """Log p(s | x), as scikit-learn's trees say it."""
-        X = np.array(ordinal[:, self.columns])
-        for at, ordinals in enumerate(self.ordinals):
-            codes = np.nan_to_num(X[:, at], nan=0).astype(np.int64)
-            X[:, at] = np.where(np.isnan(X[:, at]), np.nan, ordinals[codes])
-        raw = np.tile(self.baseline, (len(X), 1))
-        for root, k in zip(self.roots, self.grown_for, strict=True):
-            raw[:, k] += self.value[self._leaves(X, int(root))]
-        if raw.shape[1] == 1:
-            posterior = np.exp(np.column_stack([log_expit(-raw[:, 0]), log_expit(raw[:, 0])]))
-        else:
-            posterior = np.exp(log_softmax(raw, axis=1))
-        return _filled(posterior, self.classes, self.secrets)
-
-    def _leaves(self, X: Floats, root: int) -> Codes:
-        rows, at = np.arange(len(X)), np.full(len(X), root, dtype=np.int64)
-        for _ in range(DEEPEST):
-            if self.leaf[at].all():
-                return at
-            x, subset = X[rows, self.feature[at]], self.subset[at]
-            missing = np.isnan(x)
-            category = np.where(missing | (subset < 0), 0, x).astype(np.int64)
-            within = self.subsets[subset, category] if len(self.subsets) else np.zeros(len(X), dtype=bool)
-            goes_left = np.where(missing, self.missing_left[at], np.where(subset >= 0, within, x <= self.threshold[at]))
-            at = np.where(self.leaf[at], at, np.where(goes_left, self.left[at], self.right[at]))
-        raise ValueError(f"a tree is deeper than {DEEPEST}")
+        records, (trees, depth) = _records(ordinal, self.categorical, self.levels), self.columns.shape
+        scores = np.tile(self.start, (len(records), 1))
+        step = max(1, CELLS_AT_ONCE // max(1, trees * depth))
+        for begin in range(0, len(records), step):
+            rows = slice(begin, begin + step)
+            leaf = (records[rows][:, self.columns] > self.thresholds) @ (1 << np.arange(depth))
+            scores[rows] += self.values[np.arange(trees), leaf].sum(axis=1)
+        return np.asarray(log_softmax(scores, axis=1))
 
 
 def train_trees(
     ordinal: Floats, categorical: Any, secret: Codes, learn: Codes, check: Codes, *, secrets: int, random_state: int
-) -> TreeModel:
-    """Grow trees until the loss on the rows ``check`` has not fallen for ten rounds."""
-    from sklearn.ensemble import HistGradientBoostingClassifier
-
-    small = len(learn) < 20_000
-    classifier = HistGradientBoostingClassifier(
-        learning_rate=0.1,
-        max_leaf_nodes=5 if small else 15,
-        max_iter=min(150 if small else 300, max(10, MOST_TREES // secrets)),
-        min_samples_leaf=max(1, min(20, len(learn) // 20)),
-        l2_regularization=1.0,
-        max_depth=DEEPEST // 2,
-        categorical_features=categorical if np.any(categorical) else None,
-        early_stopping=True,
-        n_iter_no_change=10,
-        tol=1e-5,
-        random_state=random_state,
+) -> TreesModel:
+    """Grow trees until the loss on the rows ``check`` has not fallen for ten rounds; keep those of the best."""
+    rng = np.random.default_rng(random_state)
+    rows = np.concatenate([learn, check])
+    share = np.bincount(secret[learn], minlength=secrets) / len(learn)
+    share = share.clip(min=LEAST_PROBABILITY) / share.clip(min=LEAST_PROBABILITY).sum()
+    levels = tuple(_levels(ordinal[learn, c], secret[learn], share) for c in np.flatnonzero(categorical))
+    cuts = _Cuts.of(_records(ordinal[rows], categorical, levels), len(learn))
+    scores, target = np.tile(np.log(share), (len(rows), 1)), np.eye(secrets)[secret[rows]]
+    grown: list[tuple[Codes, Floats, Floats]] = []
+    apart, best, lowest = np.arange(len(learn), len(rows)), 0, np.inf
+    depth = 3 if len(learn) < 20_000 else 4
+    for at in range(MOST_TREES + 1):
+        logs = log_softmax(scores, axis=1)
+        loss = -float(logs[apart, secret[check]].mean())
+        if loss < lowest - WORTH_WHILE:
+            best, lowest = at, loss
+        if at - best >= PATIENCE or at == MOST_TREES:
+            break
+        some = np.arange(len(learn))
+        if len(some) > MOST_RECORDS:
+            some = rng.choice(len(learn), MOST_RECORDS, replace=False)
+        posterior = np.exp(logs)
+        columns, cut, values = cuts.tree(some, (posterior - target)[some], posterior[some], depth)
+        grown.append((columns, cuts.thresholds[cut], values))
+        scores += values[cuts.leaves(columns, cut)]
+    kept = grown[:best]
+    return TreesModel(
+        start=np.log(share),
+        columns=np.array([tree[0] for tree in kept], dtype=np.int64).reshape(-1, depth),
+        thresholds=np.array([tree[1] for tree in kept]).reshape(-1, depth),
+        values=np.array([tree[2] for tree in kept]).reshape(-1, 1 << depth, secrets),
+        categorical=np.asarray(categorical),
+        levels=levels,
     )
-    classifier.fit(ordinal[learn], secret[learn], X_val=ordinal[check], y_val=secret[check])
-    return TreeModel(classifier, secrets)
 
 
-def _filled(posterior: Floats, classes: Codes, secrets: int) -> Floats:
-    filled = np.full((len(posterior), secrets), LEAST_PROBABILITY)
-    filled[:, classes] = posterior.clip(min=LEAST_PROBABILITY)
-    return np.asarray(np.log(filled / filled.sum(axis=1, keepdims=True)))
+@dataclass(frozen=True)
+class _Cuts:
+    """The questions that may be asked: of every record and column, the number of the first cut at or above it.
+
+    Cuts are numbered through all columns; ``column`` and ``first`` are each cut's column and that one's first cut.
+    The last cut of a column is infinite, and so tells nothing apart.
+    """
+
+    places: Codes
+    thresholds: Floats
+    column: Codes
+    first: Codes
+
+    @classmethod
+    def of(cls, records: Floats, learning: int) -> _Cuts:
+        """Cuts between values that records to learn from have, about equally many of them between two."""
+        thresholds: list[Floats] = []
+        places, begins = [], [0]
+        for column in records.T:
+            values = np.unique(column[:learning])
+            middles = np.append(values[:-1], np.inf)
+            if len(values) > MOST_CUTS:
+                shares = np.linspace(0, 1, MOST_CUTS + 1)[1:-1]
+                middles = np.append(np.unique(np.quantile(column[:learning], shares, method="lower")), np.inf)
+            places.append(begins[-1] + np.searchsorted(middles, column))
+            thresholds.append(middles)
+            begins.append(begins[-1] + len(middles))
+        sizes = np.diff(begins)
+        column = np.repeat(np.arange(len(sizes)), sizes)
+        return cls(np.column_stack(places), np.concatenate(thresholds), column, np.repeat(begins[:-1], sizes))
+
+    def tree(self, rows: Codes, slope: Floats, posterior: Floats, depth: int) -> tuple[Codes, Codes, Floats]:
+        """Columns and cuts of the questions, and the values of the leaves, by Newton's step."""
+        # Of two secrets the one is the other's reverse.
+        one = slice(1, None) if slope.shape[1] == 2 else slice(None)
+        sums = np.stack([slope.T[one], (posterior * (1 - posterior)).T[one]])
+        node, asked, places = np.zeros(len(rows), dtype=np.int64), [], self.places[rows]
+        for level in range(depth):
+            cells = (node[:, None] * len(self.thresholds) + places).ravel()
+            below = self._sums_below(cells, sums, places.shape[1], 1 << level)
+            total = below[..., -1:]
+            gain = (_gain(below) + _gain(total - below)).sum(axis=(0, 1))
+            asked.append(int(np.argmax(gain)))
+            node += (places[:, self.column[asked[-1]]] > asked[-1]).astype(np.int64) << level
+        leaves = np.stack([np.bincount(node, weights=w, minlength=1 << depth) for w in sums.reshape(-1, len(rows))])
+        top, bottom = leaves.reshape(2, -1, 1 << depth)
+        values = -RATE * top / (bottom + PENALTY)
+        cuts = np.array(asked)
+        return self.column[cuts], cuts, (np.vstack([-values, values]) if slope.shape[1] == 2 else values).T
+
+    def _sums_below(self, cells: Codes, sums: Floats, columns: int, nodes: int) -> Floats:
+        """Of slopes and curvatures: secrets x nodes x cuts, the sums over records at or below each cut."""
+        size = nodes * len(self.thresholds)
+        parts = [np.bincount(cells, np.repeat(w, columns), size) for w in sums.reshape(-1, sums.shape[2])]
+        running = np.cumsum(np.stack(parts).reshape(2, -1, nodes, len(self.thresholds)), axis=3)
+        before = np.concatenate([np.zeros((*running.shape[:3], 1)), running], axis=3)[..., self.first]
+        return np.asarray(running - before)
+
+    def leaves(self, columns: Codes, cuts: Codes) -> Codes:
+        """The leaf of every record."""
+        return np.asarray((self.places[:, columns] > cuts) @ (1 << np.arange(len(cuts))))
 
 
-def _columns(classifier: Any) -> tuple[Codes, Floats]:
-    """Where each of scikit-learn's columns comes from, and for each category which number its code becomes."""
-    if classifier._preprocessor is None:
-        return np.arange(classifier.n_features_in_), np.empty((0, 256))
-    is_category = np.asarray(classifier.is_categorical_, dtype=bool)
-    columns = np.concatenate([np.flatnonzero(is_category), np.flatnonzero(~is_category)])
-    met = classifier._preprocessor.named_transformers_["encoder"].categories_
-    ordinals = np.full((len(met), 256), np.nan)
-    for at, categories in enumerate(met):
-        known = categories[~np.isnan(categories)].astype(np.int64)
-        ordinals[at, known] = np.arange(len(known))
-    return columns, ordinals
+def _gain(sums: Floats) -> Any:
+    return sums[0] ** 2 / (sums[1] + PENALTY)
+
+
+def _levels(codes: Floats, secret: Codes, share: Floats) -> Floats:
+    """Smoothed log-lifts of the codes of a category, and of one that was not met: none."""
+    met = ~np.isnan(codes)
+    counts = np.zeros((int(codes[met].max(initial=0)) + 2, len(share)))
+    np.add.at(counts, (codes[met].astype(np.int64), secret[met]), 1.0)
+    lift = smoothed_log_lift(counts, share, best_smoothing(counts, share))
+    return np.where(np.isneginf(lift), 0.0, lift)
+
+
+def _records(ordinal: Floats, categorical: Any, levels: tuple[Floats, ...]) -> Floats:
+    """Numbers, below all others where missing, and the log-lifts of categories; of two secrets, one's tell both."""
+    parts = [np.nan_to_num(ordinal[:, ~categorical], nan=-np.inf, posinf=np.inf, neginf=-np.inf)]
+    for column, lifts in zip(ordinal[:, categorical].T, levels, strict=True):
+        unmet = len(lifts) - 1
+        codes = np.nan_to_num(column, nan=unmet).astype(np.int64).clip(0, unmet)
+        parts.append(lifts[codes][:, (1 if lifts.shape[1] == 2 else 0) :])
+    return np.hstack(parts)

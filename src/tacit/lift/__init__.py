@@ -1,1 +1,157 @@
-"""Pure mathematics of log-lift: numpy and scipy in, numbers out; no files, no clock, no global randomness."""
+"""Numbers on joints and channels: what a release says of the secret, what may be said, and what is proved. Pure.
+
+Everything public is imported from here: ``from tacit.lift import Joint, log_lift, watchdog, optimal``. The solvers load
+on first use, and SciPy with them.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tacit.rooms import face
+
+if TYPE_CHECKING:
+    from tacit.lift.agreement import (
+        ChanceTest as ChanceTest,
+        agree as agree,
+        crosstab as crosstab,
+        independence_test as independence_test,
+        pearson_test as pearson_test,
+        sums_test as sums_test,
+    )
+    from tacit.lift.divergence import (
+        compose_deltas as compose_deltas,
+        e_gamma_counts as e_gamma_counts,
+        e_gamma_of_log_lift as e_gamma_of_log_lift,
+        e_gamma_scores as e_gamma_scores,
+        tail_bound as tail_bound,
+    )
+    from tacit.lift.estimate import Estimate as Estimate
+    from tacit.lift.joint import (
+        Channel as Channel,
+        Joint as Joint,
+        Labels as Labels,
+        Mask as Mask,
+        Matrix as Matrix,
+        Vector as Vector,
+        sums as sums,
+    )
+    from tacit.lift.measures import (
+        Distribution as Distribution,
+        alpha_lift as alpha_lift,
+        arimoto as arimoto,
+        e_gamma as e_gamma,
+        entropy as entropy,
+        f_information as f_information,
+        guessing_probability as guessing_probability,
+        is_private as is_private,
+        local_dp as local_dp,
+        log_lift as log_lift,
+        max_lift as max_lift,
+        maximal_leakage as maximal_leakage,
+        min_lift as min_lift,
+        mutual_information as mutual_information,
+        pointwise_maximal_leakage as pointwise_maximal_leakage,
+        risk as risk,
+        sibson as sibson,
+    )
+    from tacit.lift.mechanisms import (
+        ReductionChannel as ReductionChannel,
+        WatchdogChannel as WatchdogChannel,
+        linear_reduction as linear_reduction,
+        watchdog as watchdog,
+    )
+    from tacit.lift.noise import (
+        GridGaussian as GridGaussian,
+        gaussian_delta as gaussian_delta,
+        gaussian_scale as gaussian_scale,
+        obfuscation_delta as obfuscation_delta,
+        obfuscation_floor as obfuscation_floor,
+        obfuscation_scale as obfuscation_scale,
+        vacuous as vacuous,
+    )
+    from tacit.lift.partitions import (
+        Chain as Chain,
+        Partition as Partition,
+        Task as Task,
+        chain as chain,
+        critical_epsilons as critical_epsilons,
+        delta_of as delta_of,
+        delta_total as delta_total,
+        egamma_excess as egamma_excess,
+        egamma_partition as egamma_partition,
+        nmil as nmil,
+        partition as partition,
+        set_risk as set_risk,
+        within_delta as within_delta,
+    )
+    from tacit.lift.promised import (
+        Promise as Promise,
+        f_bound as f_bound,
+        guessing_bound as guessing_bound,
+        order_bound as order_bound,
+        promises as promises,
+        watchdog_bound_exact as watchdog_bound_exact,
+        watchdog_bound_printed as watchdog_bound_printed,
+        watchdog_bound_tight as watchdog_bound_tight,
+    )
+    from tacit.lift.proofs import (
+        MERGED as MERGED,
+        CertifiedPartition as CertifiedPartition,
+        Composition as Composition,
+        CountCertificate as CountCertificate,
+        DeltaCertificate as DeltaCertificate,
+        RecordsNeeded as RecordsNeeded,
+        ReleaseBound as ReleaseBound,
+        certified_partition as certified_partition,
+        certify_any as certify_any,
+        certify_counts as certify_counts,
+        certify_delta as certify_delta,
+        certify_growing as certify_growing,
+        compose as compose,
+        compose_bounds as compose_bounds,
+        compose_given_secret as compose_given_secret,
+        compose_table as compose_table,
+        dp_epsilon as dp_epsilon,
+        lower_limit as lower_limit,
+        records_needed as records_needed,
+        split_counts as split_counts,
+        upper_limit as upper_limit,
+    )
+    from tacit.lift.registry import MEASURES as MEASURES, Measure as Measure
+    from tacit.lift.rounding import at_least as at_least, at_most as at_most, confident as confident
+    from tacit.lift.shuffles import (
+        LEVEL as LEVEL,
+        NullBand as NullBand,
+        Verdict as Verdict,
+        chance_of_count as chance_of_count,
+        grouped as grouped,
+        null_band as null_band,
+        plug_in_information as plug_in_information,
+        shuffled_counts as shuffled_counts,
+        shuffled_tables as shuffled_tables,
+        shuffles_for as shuffles_for,
+    )
+    from tacit.lift.solvers import (
+        EFFORTS as EFFORTS,
+        Effort as Effort,
+        MixtureChannel as MixtureChannel,
+        Region as Region,
+        Rung as Rung,
+        assignment as assignment,
+        cover_set as cover_set,
+        optimal as optimal,
+    )
+    from tacit.lift.tolerances import (
+        AGREEMENT as AGREEMENT,
+        MARGIN as MARGIN,
+        NOTHING as NOTHING,
+        SLACK as SLACK,
+        SUM_TOLERANCE as SUM_TOLERANCE,
+        TOLERANCE as TOLERANCE,
+        TOO_UNLIKELY as TOO_UNLIKELY,
+    )
+    from tacit.lift.tradeoff import Funnel as Funnel, funnel as funnel
+
+if not TYPE_CHECKING:
+    __getattr__, __dir__, __all__ = face(__name__)

@@ -18,8 +18,8 @@ from numpy.typing import ArrayLike
 
 from tacit.errors import ArgumentError, DataError
 from tacit.lift.estimate import Estimate
-from tacit.lift.intervals import checked_beta, lower_limit, upper_limit
-from tacit.lift.joint import Vector
+from tacit.lift.joint import Vector, checked_probabilities
+from tacit.lift.proofs.intervals import checked_beta, lower_limit, upper_limit
 
 
 def e_gamma_of_log_lift(
@@ -31,14 +31,8 @@ def e_gamma_of_log_lift(
 ) -> float:
     """E-gamma of P_{Y|s} from P_Y, from log-lifts i(s, y) of released values: the tail formula (12).
 
-    Parameters
-    ----------
-    values : array
-        Log-lifts of one secret, in nats.
-    weights : array, optional
-        Their probabilities; without it each counts the same, as for records drawn.
-    under : {"secret", "everyone"}
-        Whose log-lifts these are, or whose probabilities ``weights``: those of the records with the secret, or of all.
+    ``values`` are log-lifts of one secret, in nats, ``weights`` their probabilities; without them each counts the same,
+    as for records drawn. ``under`` says whose they are: of the records with the ``secret``, or of ``everyone``.
 
     Guarantees
     ----------
@@ -46,18 +40,18 @@ def e_gamma_of_log_lift(
     unbiased; under ``secret`` every term lies between 0 and 1. With estimated log-lifts nothing is guaranteed.
     """
     lifts = np.asarray(values, dtype=np.float64).ravel()
-    shares = np.full(len(lifts), 1 / max(len(lifts), 1)) if weights is None else np.asarray(weights, float).ravel()
     if len(lifts) == 0 or np.isnan(lifts).any():
         raise ArgumentError("values must be one or more log-lifts, none of them nan")
-    if shares.shape != lifts.shape or not (shares >= 0).all() or abs(shares.sum() - 1) > 1e-6:
-        raise ArgumentError("weights must be the probabilities of the values, summing to 1")
+    shares = checked_probabilities(np.full(len(lifts), 1 / len(lifts)) if weights is None else weights, "weights")
+    if shares.size != lifts.size:
+        raise ArgumentError(f"there are {shares.size} weights for {lifts.size} values: one for each")
     if under == "secret":
         terms = -np.expm1(np.minimum(epsilon - lifts, 0.0))
     elif under == "everyone":
         terms = np.maximum(np.exp(lifts) - np.exp(epsilon), 0.0)
     else:
         raise ArgumentError(f"under is '{under}'; it is 'secret' or 'everyone'")
-    return float(shares @ terms)
+    return float(shares.ravel() @ terms)
 
 
 def tail_bound(delta: float, epsilon: float, beyond: float) -> float:
@@ -150,10 +144,10 @@ def e_gamma_scores(
     gamma, beta = _gamma(gamma), checked_beta(beta)
     share = beta / 2 if ordered else beta
     cut, _ = _best_cut(scores[0][::2], scores[1][::2], gamma)
-    held = [sample[1::2] for sample in scores]
+    measuring = [sample[1::2] for sample in scores]
     low = float(
-        lower_limit((held[0] > cut).sum(), len(held[0]), beta=share / 2)
-        - gamma * upper_limit((held[1] > cut).sum(), len(held[1]), beta=share / 2)
+        lower_limit((measuring[0] > cut).sum(), len(measuring[0]), beta=share / 2)
+        - gamma * upper_limit((measuring[1] > cut).sum(), len(measuring[1]), beta=share / 2)
     )
     # The empty event and that of everything need no sample.
     low = max(low, 0.0, 1 - gamma)

@@ -2,26 +2,53 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import FrozenInstanceError, dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from tacit.errors import ArgumentError, DataError
+from tacit.lift.tolerances import SUM_TOLERANCE
 
 Matrix = NDArray[np.float64]
 Vector = NDArray[np.float64]
 Mask = NDArray[np.bool_]
+Labels = NDArray[np.intp]
 
-# Probabilities given by hand carry rounding; more than this is a mistake, not rounding.
-SUM_TOLERANCE = 1e-6
 # Lifts of joints up to so many cells are kept, for the many measures that start from them.
 LARGEST_KEPT = 1 << 20
+# Above this a dense channel would take gigabytes; the short form does everything it does.
+_LARGEST_DENSE = 200_000_000
 
 
-def _frozen(array: NDArray[Any]) -> NDArray[Any]:
+def sums(labels: Labels, weights: Vector, n: int) -> Vector:
+    """Sum of the weights with each of the labels 0 to n - 1."""
+    return np.asarray(np.bincount(labels, weights, n), dtype=np.float64)
+
+
+def checked_probabilities(values: ArrayLike, name: str) -> Vector:
+    """``values`` as probabilities that sum to one exactly, if they do within rounding."""
+    array = np.asarray(values, dtype=np.float64)
+    if not (np.isfinite(array).all() and (array >= 0).all() and abs(array.sum() - 1) <= SUM_TOLERANCE):
+        raise ArgumentError(f"{name} must be probabilities that sum to 1; it sums to {array.sum():g}")
+    return np.asarray(array / array.sum())
+
+
+def halved(inside: Any, outside: Any, holds: Callable[[Any], Any], *, times: int) -> tuple[Any, Any]:
+    """Where ``holds``, true inside and false outside, ends: points on either side, so many halvings closer."""
+    for _ in range(times):
+        middle = (inside + outside) / 2
+        fine = holds(middle)
+        inside, outside = np.where(fine, middle, inside), np.where(fine, outside, middle)
+    return inside, outside
+
+
+def frozen(array: NDArray[Any]) -> NDArray[Any]:
+    """A copy that cannot be written to."""
     array = np.array(array, copy=True)
     array.setflags(write=False)
     return array
@@ -87,7 +114,7 @@ class Joint:
         if (marginal == 0).any():
             raise DataError(f"released value {released[int(np.argmin(marginal))]!r} never occurs: leave its column out")
         for name, value in (("matrix", matrix), ("prior", prior), ("marginal", marginal)):
-            object.__setattr__(self, name, _frozen(value))
+            object.__setattr__(self, name, frozen(value))
         object.__setattr__(self, "secrets", secrets)
         object.__setattr__(self, "released", released)
 
@@ -108,32 +135,39 @@ class Joint:
     @property
     def lift(self) -> Matrix:
         """P(s,x) / (P(s) P(x)), read-only; kept for the next measure unless the joint is large."""
-        kept: Matrix | None = self.__dict__.get("_lift")
-        if kept is None:
-            # Dividing twice, not by the product of the marginals, which could underflow.
-            kept = self.matrix / self.prior[:, None]
-            kept /= self.marginal
-            kept.setflags(write=False)
-            if kept.size <= LARGEST_KEPT:
-                object.__setattr__(self, "_lift", kept)
-        return kept
+        # Dividing twice, not by the product of the marginals, which could underflow.
+        return self._kept("_lift", lambda: self.matrix / self.prior[:, None] / self.marginal)
 
     @property
     def log_lift(self) -> Matrix:
         """The logarithm of the lift, -inf where a pair never occurs; read-only and kept like the lift."""
-        kept: Matrix | None = self.__dict__.get("_log_lift")
+        with np.errstate(divide="ignore"):
+            return self._kept("_log_lift", lambda: np.log(self.lift))
+
+    def _kept(self, name: str, make: Callable[[], Matrix]) -> Matrix:
+        kept: Matrix | None = vars(self).get(name)
         if kept is None:
-            with np.errstate(divide="ignore"):
-                kept = np.asarray(np.log(self.lift))
+            kept = make()
             kept.setflags(write=False)
             if kept.size <= LARGEST_KEPT:
-                object.__setattr__(self, "_log_lift", kept)
+                vars(self)[name] = kept
         return kept
 
     @property
     def shape(self) -> tuple[int, int]:
         """Number of secrets, number of released values."""
         return self.matrix.shape[0], self.matrix.shape[1]
+
+    def pooled(self, merged: Mask) -> Joint:
+        """P(S, Y) with all merged values released as one, the last: it has every measure of a release that merges them.
+
+        Merged records get a value that is independent of the secret, so all their outputs share one lift, and outputs
+        of equal lift may be counted as one.
+        """
+        if not merged.any():
+            return self
+        matrix = np.column_stack([self.matrix[:, ~merged], self.matrix[:, merged].sum(axis=1)])
+        return Joint(matrix, secrets=self.secrets, total=self.total)
 
     def through(self, channel: Channel) -> Joint:
         """P(S, Y) when X is released through the channel; outputs that never occur are left out."""
@@ -148,8 +182,7 @@ class Joint:
 class Channel:
     """P(Y | X): a row for every released value, each row sums to one.
 
-    A channel made by a mechanism may keep a short form instead of the matrix (see ``WatchdogChannel``);
-    ``matrix`` is then built on demand.
+    A channel made by a mechanism keeps a short form instead of the matrix: see `CompactChannel`.
     """
 
     matrix: Matrix
@@ -163,12 +196,52 @@ class Channel:
             raise ArgumentError(f"row {row} of the channel sums to {sums[row]:g}, not 1")
         if self.outputs is not None and len(self.outputs) != matrix.shape[1]:
             raise ArgumentError(f"the channel has {matrix.shape[1]} outputs, but {len(self.outputs)} are named")
-        object.__setattr__(self, "matrix", _frozen(matrix / sums[:, None]))
+        object.__setattr__(self, "matrix", frozen(matrix / sums[:, None]))
 
     def push(self, matrix: Matrix) -> Matrix:
         """The joint matrix of secret and output, given that of secret and released."""
-        if matrix.shape[1] != self.matrix.shape[0]:
-            raise ArgumentError(
-                f"the channel takes {self.matrix.shape[0]} released values, the joint has {matrix.shape[1]}"
-            )
+        _check_fits(self.matrix.shape[0], matrix)
         return matrix @ self.matrix
+
+
+def _check_fits(n_released: int, matrix: Matrix) -> None:
+    if matrix.shape[1] != n_released:
+        raise ArgumentError(f"the channel takes {n_released} released values, the joint has {matrix.shape[1]}")
+
+
+class CompactChannel(Channel):
+    """A channel that a mechanism made, in a short form; what was measured of it is kept with it, and never changes."""
+
+    def __init__(self, outputs: Sequence[Any] | None, **facts: Any) -> None:
+        vars(self).update(facts, outputs=outputs)
+
+    def __setattr__(self, name: str, value: object) -> None:
+        raise FrozenInstanceError(f"cannot assign to {name!r}: a channel does not change")
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Number of released values, number of outputs."""
+        raise NotImplementedError
+
+    @cached_property
+    def matrix(self) -> Matrix:
+        """The channel as a dense table, built when first asked for; `push` does without it."""
+        if math.prod(self.shape) > _LARGEST_DENSE:
+            raise ArgumentError(
+                f"the channel as a table would be {self.shape[0]} x {self.shape[1]}, too large to build; "
+                "use joint.through(channel), or the parts that the channel is made of"
+            )
+        dense = self._dense()
+        dense.setflags(write=False)
+        return dense
+
+    def push(self, matrix: Matrix) -> Matrix:
+        """The joint matrix of secret and output, in time proportional to the short form."""
+        _check_fits(self.shape[0], matrix)
+        return self._pushed(matrix)
+
+    def _dense(self) -> Matrix:
+        raise NotImplementedError
+
+    def _pushed(self, matrix: Matrix) -> Matrix:
+        raise NotImplementedError

@@ -9,14 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from tacit.errors import ArgumentError
-from tacit.lift.joint import Joint, Matrix, Vector
-
-TOLERANCE: Final = 1e-12
-"""Slack of every comparison of a log-lift with epsilon: a lift may pass e^epsilon by this factor, which is rounding."""
-
-SLACK: Final = 1e-9
-"""What the release of a mechanism that a solver made may pass its bounds by, in nats: `optimal` and `linear_reduction`
-give no channel whose ``attained`` is beyond epsilon by more. Whoever checks a claim of theirs checks it to this."""
+from tacit.lift.joint import Joint, Matrix, Vector, checked_probabilities
+from tacit.lift.tolerances import TOLERANCE
 
 # Beyond these the measure differs from its limit by less than rounding, while powers would overflow.
 _SMALLEST_ORDER: Final = 1e-15
@@ -96,7 +90,7 @@ def entropy(probabilities: ArrayLike, *, order: float = 1.0) -> float:
 
     Order 0 counts the values that occur, order inf looks only at the likeliest one.
     """
-    p = _distribution(probabilities, "the distribution")
+    p = checked_probabilities(probabilities, "the distribution")
     p = p[p > 0]
     if order == 1:
         return float(-(p * np.log(p)).sum())
@@ -105,6 +99,11 @@ def entropy(probabilities: ArrayLike, *, order: float = 1.0) -> float:
     if order > _LARGEST_ORDER:
         return float(-np.log(p.max()))
     return float(log_mean_exp(p, (order - 1) * np.log(p))) / (1 - order)
+
+
+def p_log_p(p: Matrix | Vector) -> Matrix:
+    """p log p of every entry; 0 at 0."""
+    return np.asarray(p * np.log(p, out=np.zeros_like(p), where=p > 0))
 
 
 def mutual_information(joint: Distribution) -> float:
@@ -131,6 +130,25 @@ def sibson(joint: Distribution, order: float) -> float:
     # logs of it stay exact as the order comes near 1.
     norms = log_mean_exp(joint.matrix / joint.marginal, (order - 1) * values) / order
     return max(order / (order - 1) * float(log_mean_exp(joint.marginal, norms)), 0.0)
+
+
+def alpha_lift(joint: Distribution, order: float) -> Vector:
+    """Alpha-lift of every released value: (E_s lift(s, x)^order)^(1/order) under the prior; 1 if it says nothing.
+
+    It grows with the order from 1 to the largest lift, at order inf. Sibson's mutual information of the order is
+    order / (order - 1) times the logarithm of its mean over released values.
+    """
+    joint = Joint.of(joint)
+    if not order >= 1:
+        raise ArgumentError(f"order is {order}; it must be 1 or more")
+    return np.asarray(joint.lift.max(axis=0)) if np.isinf(order) else lift_norms(joint.lift, joint.prior, order)
+
+
+def lift_norms(lifts: Matrix, prior: Vector, order: float) -> Vector:
+    """(sum_s P(s) l_s^order)^(1/order) of every column; divided by the largest first, so that no power overflows."""
+    largest = lifts.max(axis=0)
+    means = prior @ (lifts / np.where(largest > 0, largest, 1.0)) ** order
+    return np.asarray(largest * means ** (1 / order))
 
 
 def arimoto(joint: Distribution, order: float) -> float:
@@ -178,7 +196,7 @@ def e_gamma(p: ArrayLike, q: ArrayLike, gamma: float) -> float:
     """
     if not gamma >= 0:
         raise ArgumentError(f"gamma is {gamma}; it must be 0 or more")
-    first, second = _distribution(p, "p"), _distribution(q, "q")
+    first, second = checked_probabilities(p, "p"), checked_probabilities(q, "q")
     if first.shape != second.shape:
         raise ArgumentError(f"p and q must have one shape; they have {first.shape} and {second.shape}")
     return float(np.maximum(first - gamma * second, 0).sum())
@@ -251,13 +269,6 @@ def f_information(joint: Distribution, f: str | Generator, *, gamma: float | Non
 def _twice_log_mean_root(weights: Vector, excess: Vector) -> float:
     """2 log of the mean of sqrt(1 + excess), exact for small excess: order 2 needs no other logs."""
     return max(2 * float(np.log1p(weights @ np.expm1(np.log1p(excess) / 2))), 0.0)
-
-
-def _distribution(values: ArrayLike, name: str) -> Vector:
-    array = np.asarray(values, dtype=np.float64)
-    if not (np.isfinite(array).all() and (array >= 0).all() and abs(array.sum() - 1) <= 1e-6):
-        raise ArgumentError(f"{name} must be probabilities that sum to 1; it sums to {array.sum():g}")
-    return np.asarray(array / array.sum())
 
 
 def _checked_order(order: float) -> float:

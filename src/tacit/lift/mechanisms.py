@@ -2,26 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import FrozenInstanceError
-from functools import cached_property
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from tacit.errors import ArgumentError
-from tacit.lift.joint import Channel, Joint, Mask, Matrix, Vector
-from tacit.lift.measures import TOLERANCE, Distribution, entropy, log_lift
-from tacit.lift.partition import Method, Partition, partition, within_delta
+from tacit.lift.joint import CompactChannel, Joint, Mask, Matrix, Vector, checked_probabilities, frozen
+from tacit.lift.measures import Distribution, entropy, log_lift, p_log_p, sides
+from tacit.lift.partitions import Partition, partition, within_delta
+from tacit.lift.partitions.search import Method
+from tacit.lift.tolerances import LARGEST_EXPONENT, MARGIN, TOLERANCE
 
 Replacement = Literal["resample", "uniform", "merge", "suppress"]
 
-# Above this a dense channel would take gigabytes; the short form does everything it does.
-_LARGEST_DENSE = 200_000_000
 
-
-class WatchdogChannel(Channel):
+class WatchdogChannel(CompactChannel):
     """Keeps some released values and replaces all others by a draw that does not look at the value replaced.
 
     Attributes
@@ -50,34 +46,21 @@ class WatchdogChannel(Channel):
     nmil: float
 
     def __init__(self, joint: Joint, partition: Partition, replacement: Vector) -> None:
-        suppresses = len(replacement) > joint.shape[1]
-        released = joint.released
-        outputs: Sequence[Any] = [*released, None] if suppresses else released
-        replacement = replacement.copy()
-        replacement.setflags(write=False)
-        for name, value in (("partition", partition), ("replacement", replacement), ("outputs", outputs)):
-            object.__setattr__(self, name, value)
-        for name, number in self._measured(joint).items():
-            object.__setattr__(self, name, number)
-
-    def _measured(self, joint: Joint) -> dict[str, float]:
+        outputs = [*joint.released, None] if len(replacement) > joint.shape[1] else joint.released
+        super().__init__(outputs, partition=partition, replacement=frozen(replacement))
         released = joint.through(self)
         values = np.abs(log_lift(released))
-        exceeds = values > self.epsilon + TOLERANCE
         replaced = float(joint.marginal[self.merged].sum())
         # What is kept says all of itself, so the only noise in Y given X is that of the replacement.
         noise = replaced * entropy(self.replacement) if replaced > 0 else 0.0
         whole = entropy(joint.marginal)
         utility = min(max(entropy(released.marginal) - noise, 0.0), whole)
-        return {
-            "attained": float(values.max()),
-            "delta_attained": float(released.matrix[exceeds].sum()),
-            "utility": utility,
-            "nmil": 1 - utility / whole if whole > 0 else 0.0,
-        }
-
-    def __setattr__(self, name: str, value: object) -> None:
-        raise FrozenInstanceError(f"cannot assign to {name!r}: a channel does not change")
+        vars(self).update(
+            attained=float(values.max()),
+            delta_attained=float(released.matrix[values > self.epsilon + TOLERANCE].sum()),
+            utility=utility,
+            nmil=1 - utility / whole if whole > 0 else 0.0,
+        )
 
     def __repr__(self) -> str:
         return (
@@ -101,30 +84,20 @@ class WatchdogChannel(Channel):
         part = self.partition
         return within_delta(self.delta_attained, part.delta) and self.attained <= part.epsilon_max + TOLERANCE
 
-    @cached_property
-    def matrix(self) -> Matrix:
-        """The channel as a dense table, built when first asked for; `push` does without it."""
-        n_released, n_outputs = len(self.merged), len(self.replacement)
-        if n_released * n_outputs > _LARGEST_DENSE:
-            raise ArgumentError(
-                f"the channel as a table would be {n_released} x {n_outputs}, too large to build; "
-                "use joint.through(channel), or its parts: merged and replacement"
-            )
-        dense = np.zeros((n_released, n_outputs))
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Number of released values, number of outputs."""
+        return len(self.merged), len(self.replacement)
+
+    def _dense(self) -> Matrix:
+        dense = np.zeros(self.shape)
         kept = np.flatnonzero(~self.merged)
         dense[kept, kept] = 1.0
         dense[self.merged] = self.replacement
-        dense.setflags(write=False)
         return dense
 
-    def push(self, matrix: Matrix) -> Matrix:
-        """The joint matrix of secret and output, in time proportional to its size."""
-        if matrix.shape[1] != len(self.merged):
-            raise ArgumentError(
-                f"the channel takes {len(self.merged)} released values, the joint has {matrix.shape[1]}"
-            )
-        replaced = matrix[:, self.merged].sum(axis=1)
-        pushed = np.outer(replaced, self.replacement)
+    def _pushed(self, matrix: Matrix) -> Matrix:
+        pushed = np.outer(matrix[:, self.merged].sum(axis=1), self.replacement)
         pushed[:, : matrix.shape[1]] += np.where(self.merged, 0.0, matrix)
         return pushed
 
@@ -179,7 +152,13 @@ def watchdog(
 def _replacement(joint: Joint, merged: Mask, replacement: str | ArrayLike) -> Vector:
     n = joint.shape[1]
     if not isinstance(replacement, str):
-        return _given_replacement(n, replacement)
+        size = np.shape(replacement)
+        if size not in ((n,), (n + 1,)):
+            raise ArgumentError(
+                f"the replacement must be {n} probabilities, one for each released value, or one more for None; "
+                f"its shape is {size}"
+            )
+        return checked_probabilities(replacement, "the replacement")
     if replacement == "suppress":
         weights = np.append(np.zeros(n), float(merged.any()))
     elif replacement == "resample":
@@ -198,13 +177,80 @@ def _replacement(joint: Joint, merged: Mask, replacement: str | ArrayLike) -> Ve
     return np.asarray(weights / total if total > 0 else weights)
 
 
-def _given_replacement(n_released: int, replacement: ArrayLike) -> Vector:
-    weights = np.asarray(replacement, dtype=np.float64)
-    if weights.shape not in ((n_released,), (n_released + 1,)):
-        raise ArgumentError(
-            f"the replacement must be {n_released} probabilities, one for each released value, or one more "
-            f"for None; its shape is {weights.shape}"
-        )
-    if not ((weights >= 0).all() and abs(weights.sum() - 1) <= 1e-6):
-        raise ArgumentError("the replacement must be probabilities that sum to 1")
-    return np.asarray(weights / weights.sum())
+class ReductionChannel(CompactChannel):
+    """Keeps every value with one probability and otherwise draws one from the marginal.
+
+    Attributes
+    ----------
+    keep : float
+        Probability with which a value is kept, whatever it is.
+    marginal : array
+        What is drawn from otherwise; it is also the marginal of the release.
+    attained, utility, nmil : float
+        Largest abs(log-lift) on the output joint, I(X;Y) in nats, and the share of information lost.
+    """
+
+    keep: float
+    marginal: Vector
+    attained: float
+    utility: float
+    nmil: float
+
+    def __init__(self, joint: Joint, keep: float) -> None:
+        super().__init__(joint.released, keep=keep, marginal=joint.marginal)
+        whole = entropy(joint.marginal)
+        loss = min(max(_noise(joint.marginal, keep), 0.0), whole)
+        attained = float(np.abs(log_lift(joint.through(self))).max())
+        vars(self).update(attained=attained, utility=whole - loss, nmil=loss / whole if whole > 0 else 0.0)
+
+    def __repr__(self) -> str:
+        return f"ReductionChannel(keep={self.keep:g}, attained={self.attained:g}, nmil={self.nmil:g})"
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Number of released values, twice."""
+        return len(self.marginal), len(self.marginal)
+
+    def _dense(self) -> Matrix:
+        dense = np.tile((1 - self.keep) * self.marginal, (len(self.marginal), 1))
+        dense[np.diag_indices(len(dense))] += self.keep
+        return dense
+
+    def _pushed(self, matrix: Matrix) -> Matrix:
+        return np.asarray(np.outer((1 - self.keep) * matrix.sum(axis=1), self.marginal) + self.keep * matrix)
+
+
+def _noise(p: Vector, keep: float) -> float:
+    """H(Y|X), which is H(X|Y), since X and Y have one marginal: the entropy of each row of the channel, on average."""
+    drawn = (1 - keep) * p
+    stays = keep + drawn
+    terms = p_log_p(drawn)
+    # Each row is all the draws, with that of the value itself replaced by the chance that it stays.
+    return float(-(p @ (terms.sum() - terms + stays * np.log(stays))))
+
+
+def linear_reduction(
+    joint: Distribution,
+    epsilon: float,
+    *,
+    epsilon_low: float | None = None,
+    epsilon_high: float | None = None,
+) -> ReductionChannel:
+    """Keep each value with a probability as large as epsilon allows, and otherwise draw one from the marginal.
+
+    Guarantees
+    ----------
+    The release is within the bounds, whatever the joint, and has the marginal of the data. A log-lift of a lift l
+    becomes that of 1 + keep (l - 1). No smaller noise of this kind is within the bounds, to `MARGIN`; other mechanisms
+    lose less.
+    """
+    joint = Joint.of(joint)
+    low, high = sides(epsilon, epsilon_low=epsilon_low, epsilon_high=epsilon_high)
+    most, least = float(joint.lift.max()), float(joint.lift.min())
+    keep = 1.0
+    # Inside by a margin, so that rounding passes no bound; expm1, since 1 - e^-epsilon would lose digits.
+    if log_lift(joint).max() > high:
+        keep = min(keep, float(np.expm1(min(max(high - MARGIN, 0.0), LARGEST_EXPONENT))) / (most - 1))
+    if log_lift(joint).min() < -low:
+        keep = min(keep, float(-np.expm1(-max(low - MARGIN, 0.0))) / (1 - least))
+    return ReductionChannel(joint, keep)

@@ -12,7 +12,8 @@ from typing import Literal
 
 import numpy as np
 
-from tacit.lift.joint import Matrix, Vector
+from tacit.lift.joint import Matrix
+from tacit.lift.measures import p_log_p
 
 Verdict = Literal["leak", "no leak detected", "cannot tell"]
 
@@ -28,14 +29,8 @@ def shuffled_counts(
 ) -> Matrix:
     """A table with the margins of ``counts`` and the secrets shuffled among the records.
 
-    Parameters
-    ----------
-    counts : array (secrets, released)
-        Whole numbers of records, or sums of weights.
-    random_state : numpy.random.SeedSequence
-    effective_records : float, optional
-        Given where ``counts`` are sums of weights: how many equal records carry as much evidence (Kish). The table is
-        then drawn around the product of its margins instead of by a shuffle.
+    ``effective_records`` is given where ``counts`` are sums of weights: how many equal records carry as much evidence
+    (Kish). The table is then drawn around the product of its margins instead of by a shuffle.
 
     Guarantees
     ----------
@@ -72,12 +67,9 @@ def grouped(table: Matrix, group: np.ndarray, n_groups: int) -> Matrix:
 
 def plug_in_information(table: Matrix) -> float:
     """Mutual information of a table of counts (nats), its shares taken as probabilities."""
-
-    def plogp(values: Vector | Matrix) -> float:
-        return float((values * np.log(np.where(values > 0, values, 1.0))).sum())
-
     total = float(table.sum())
-    terms = plogp(table) - plogp(table.sum(axis=0)) - plogp(table.sum(axis=1)) + total * np.log(total)
+    terms = p_log_p(table).sum() + total * np.log(total)
+    terms -= p_log_p(table.sum(axis=0)).sum() + p_log_p(table.sum(axis=1)).sum()
     return max(float(terms) / total, 0.0)
 
 
@@ -140,7 +132,7 @@ def shuffles_for(cells: int) -> int:
     return int(np.clip(300_000 // max(cells, 1), 19, 199))
 
 
-def iterate(
+def shuffled_tables(
     counts: Matrix, *, shuffles: int, random_state: int, effective_records: float | None = None
 ) -> Iterator[Matrix]:
     """``shuffles`` independent shuffled tables, one at a time."""

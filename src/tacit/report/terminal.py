@@ -1,73 +1,281 @@
-"""The pieces that every answer in the terminal is made of."""
+"""A document in the terminal: the answer in the first line, then the facts in the order a stranger needs them."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+import io
+import shutil
+from collections.abc import Iterator, Sequence
+from functools import singledispatch
+from typing import TYPE_CHECKING
 
 from rich import box
-from rich.console import RenderableType
+from rich.console import Console, Group, RenderableType
 from rich.padding import Padding
-from rich.table import Table
-from rich.text import Text
+from rich.table import Table as Grid
+from rich.text import Text as Styled
 
-from tacit.report.words import Badge, printable
+from tacit.document import (
+    Badge,
+    Beside,
+    Block,
+    Bullets,
+    Card,
+    Cards,
+    Cell,
+    Chart,
+    Definitions,
+    Document,
+    Facts,
+    Figure,
+    Folded,
+    Heading,
+    MarkedPosts,
+    Nats,
+    Paragraph,
+    Row,
+    Share,
+    TableBlock,
+    TableColumn,
+    Text,
+    listed,
+    printable,
+    shorten,
+)
+from tacit.errors import PLAIN, Part, Wording
 
-_STYLES = {"bad": "bold red", "good": "bold green", "doubt": "bold yellow"}
+if TYPE_CHECKING:
+    from tacit.report.result import Result
 
 
-def answer(verdict: Badge, headline: str) -> Text:
-    """The verdict and the headline, the first line of every answer."""
-    told = Text(f"{verdict.symbol} {verdict.words.upper()}", style=_STYLES[verdict.tone])
-    return told.append(f"  {printable(headline)}", style="bold default")
+Parts = Iterator[RenderableType]
+
+_TONES = {"bad": "bold red", "good": "bold green", "doubt": "bold yellow"}
+_PARAGRAPHS = {"note": "dim", "warning": "yellow", "lead": "", "claim": "", "plain": ""}
+_CELLS = {
+    "big": "bold",
+    "bold": "bold",
+    "quiet": "dim",
+    "bad": "red",
+    "doubt": "yellow",
+    "toward": "red",
+    "away": "cyan",
+    "": "",
+}
 
 
-def heading(title: str) -> Padding:
-    """A title with room above it."""
-    return Padding(Text(title, style="bold"), (1, 0, 0, 0))
+def to_text(result: Result, *, bits: bool = False, width: int | None = None, wording: Wording | None = None) -> str:
+    """The result as plain text without colour codes.
+
+    Parameters
+    ----------
+    result : Result
+        What a verb found.
+    bits : bool
+        Give information quantities in bits instead of nats.
+    width : int, optional
+        Columns to fill; by default those of the terminal, at most 120.
+    wording : Wording, optional
+        How settings and commands are spelled; by default as in Python.
+    """
+    columns = width or min(shutil.get_terminal_size((100, 24)).columns, 120)
+    out = io.StringIO()
+    console = Console(file=out, width=columns, color_system=None, legacy_windows=False)
+    _print(result, console, wording or Wording(bits=bits))
+    # Rich pads rows to the width; trailing spaces only make a piped report harder to compare.
+    return "\n".join(line.rstrip() for line in out.getvalue().splitlines()) + "\n"
 
 
-def line(text: str, *, style: str = "") -> Text:
-    """One line of text."""
-    return Text(text, style=style)
+def show(result: Result, console: Console | None = None, *, bits: bool = False, wording: Wording | None = None) -> None:
+    """Print the result to a console: in colour where it is a terminal, as plain text where it is not."""
+    out = console or Console()
+    if out.is_terminal:
+        _print(result, out, wording or Wording(bits=bits))
+    else:
+        out.file.write(to_text(result, bits=bits, width=out.width, wording=wording))
 
 
-def mark(verdict: Badge) -> Text:
-    """A verdict with its symbol."""
-    return Text(f"{verdict.symbol} {verdict.words}", style=_STYLES[verdict.tone])
+def _print(result: Result, console: Console, wording: Wording) -> None:
+    for part in _document(result.document(), wording):
+        console.print(part, highlight=False, markup=False)
 
 
-def facts(rows: Sequence[tuple[str, str]], *, style: str = "") -> Padding:
-    """Names and values in two columns."""
-    grid = Table.grid(padding=(0, 2))
+def _document(document: Document, wording: Wording) -> Parts:
+    badge = document.badge
+    answer = Styled(f"{badge.symbol} {badge.words.upper()}", style=_TONES[badge.tone])
+    yield answer.append(f"  {told(document.headline, wording)}", style="bold default")
+    yield from _blocks(document.opening, wording)
+    for section in document.sections:
+        if section.where != "page":
+            kind = f" ({section.kind})" if section.kind else ""
+            if section.title:
+                yield Padding(Styled(f"{told(section.title, wording)}{kind}", style="bold"), (1, 0, 0, 0))
+            yield from _blocks(section.blocks, wording)
+
+
+def _blocks(blocks: Sequence[Block], wording: Wording) -> Parts:
+    before: Block | None = None
+    for block in blocks:
+        if block.where == "page":
+            continue
+        for part in _block(block, wording):
+            # Two tables one under the other, or a table under facts, would read as one.
+            apart = isinstance(block, TableBlock | Figure) and isinstance(before, TableBlock | Figure | Facts)
+            yield Padding(part, (1, 0, 0, 0)) if apart else part
+            before = block
+
+
+def told(text: Text, wording: Wording = PLAIN) -> str:
+    """A text in the words of one reader, and safe to print."""
+    return printable(text.told(wording) if isinstance(text, Part) else text)
+
+
+def _mark(badge: Badge) -> Styled:
+    return Styled(f"{badge.symbol} {badge.words}", style=_TONES[badge.tone])
+
+
+@singledispatch
+def _block(block: Block, wording: Wording) -> Parts:
+    """What the terminal shows of a block; nothing of one that it cannot show."""
+    return iter(())
+
+
+@_block.register
+def _paragraph(block: Paragraph, wording: Wording) -> Parts:
+    label = f"{block.label}: " if block.label else ""
+    yield Styled(f"{label}{told(block.text, wording)}", style=_PARAGRAPHS[block.style])
+
+
+@_block.register
+def _heading(block: Heading, wording: Wording) -> Parts:
+    yield Padding(Styled(told(block.text, wording), style="bold"), (1, 0, 0, 0))
+
+
+@_block.register
+def _bullets(block: Bullets, wording: Wording) -> Parts:
+    grid = Grid.grid(padding=(0, 1))
+    shown = block.items[: block.shown]
+    for item in shown:
+        grid.add_row("•", Styled(told(item, wording)))
+    yield grid
+    yield from _rest(len(block.items) - len(shown), block.more)
+
+
+def _rest(n: int, things: str) -> Parts:
+    if n > 0 and things:
+        yield Styled(f"{n} more {things} are in the JSON and in the HTML report.", style="dim")
+
+
+@_block.register
+def _facts(block: Facts, wording: Wording) -> Parts:
+    grid = Grid.grid(padding=(0, 2))
     grid.add_column(style="dim", no_wrap=True)
     grid.add_column(overflow="fold")
-    for name, value in rows:
-        grid.add_row(Text(name), Text(value, style=style))
-    return Padding(grid, (1, 0, 0, 0))
+    for name, value in block.rows:
+        shown = _mark(value) if isinstance(value, Badge) else Styled(told(value, wording))
+        if block.quiet:
+            shown.stylize("dim")
+        grid.add_row(Styled(told(name, wording)), shown)
+    yield Padding(grid, (1, 0, 0, 0))
 
 
-def table(*headers: str) -> Table:
-    """A table; a header that begins with ``>`` is of a column of numbers, ranged right."""
-    made = Table(box=box.SIMPLE_HEAD, show_edge=False, header_style="bold dim", padding=(0, 1, 0, 0))
-    for header in headers:
-        numeric = header.startswith(">")
-        # Folding keeps the whole of a long hash or name; an ellipsis would drop its end.
-        made.add_column(
-            Text(header.lstrip(">")), justify="right" if numeric else "left", no_wrap=numeric, overflow="fold"
-        )
-    return made
+@_block.register
+def _definitions(block: Definitions, wording: Wording) -> Parts:
+    kinds = (f" ({item.kind})" if item.kind else "" for item in block.items)
+    lines = [
+        f"{told(item.term, wording)}{kind}: {told(item.meaning, wording)}"
+        for item, kind in zip(block.items, kinds, strict=True)
+    ]
+    yield from _bullets(Bullets(lines), wording)
 
 
-def bullets(lines: Iterable[str]) -> Table:
-    """Lines with a point before each."""
-    grid = Table.grid(padding=(0, 1))
-    for told in lines:
-        grid.add_row("•", Text(printable(told)))
+@_block.register
+def _figure(block: Figure, wording: Wording) -> Parts:
+    yield from _blocks(block.numbers, wording)
+
+
+@_block.register
+def _folded(block: Folded, wording: Wording) -> Parts:
+    yield from _heading(Heading(block.summary), wording)
+    yield from _blocks(block.blocks, wording)
+
+
+@_block.register
+def _beside(block: Beside, wording: Wording) -> Parts:
+    for column in block.columns:
+        yield from _blocks(column, wording)
+
+
+@_block.register
+def _table(block: TableBlock, wording: Wording) -> Parts:
+    heads, lines = block.heads, block.lines
+    columns = [k for k, column in enumerate(heads) if column.where != "page"]
+    grid = Grid(box=box.SIMPLE_HEAD, show_edge=False, header_style="bold dim", padding=(0, 1, 0, 0))
+    for k in columns:
+        _add_column(grid, heads[k], wording)
+    marked = any(row.chosen for row in lines)
+    if marked:
+        grid.add_column("", no_wrap=True)
+    places = range(len(lines)) if block.shown is None else block.shown
+    shown = [lines[k] for k in places if k < len(lines)]
+    for row in shown:
+        mark = [Styled(block.mark if row.chosen else "", style="bold")] if marked else []
+        grid.add_row(*(_cell(row, k, wording) for k in columns), *mark)
+    yield grid
+    yield from _rest(len(lines) - len(shown), block.more)
+
+
+def _add_column(grid: Grid, column: TableColumn, wording: Wording) -> None:
+    # A header may be broken where its writer says; folding keeps the whole of a long hash or name.
+    lines = (column.name.told(wording) if isinstance(column.name, Part) else column.name).split("\n")
+    grid.add_column(
+        Styled("\n".join(map(printable, lines))),
+        justify="right" if column.numeric else "left",
+        no_wrap=column.numeric,
+        min_width=column.least,
+        overflow="fold",
+    )
+
+
+def _cell(row: Row, place: int, wording: Wording) -> Styled:
+    cell = row.cells[place]
+    whole = cell if isinstance(cell, Cell) else Cell(cell)
+    if isinstance(whole.value, Badge):
+        return _mark(whole.value)
+    if isinstance(whole.value, Chart):
+        return Styled("")
+    small = f" ({told(whole.small, wording)})" if whole.small else ""
+    return Styled(f"{told(whole.value, wording)}{small}", style=_CELLS[whole.style])
+
+
+@_block.register
+def _cards(block: Cards, wording: Wording) -> Parts:
+    for rank, card in enumerate(block.cards[: block.shown], start=1):
+        yield Padding(_card(rank, card, wording), (1 if rank > 1 else 0, 0, 0, 0))
+    yield from _rest(len(block.cards) - block.shown, "values")
+
+
+def _card(rank: int, card: Card, wording: Wording) -> RenderableType:
+    grid = Grid.grid(padding=(0, 1))
+    grid.add_column(justify="right", style="dim")
+    grid.add_column()
+    named = listed(f"{shorten(name, 24)}={shorten(value, 24)}" for name, value in card.pairs)
+    facts = " · ".join(f"{name[:1].lower()}{name[1:]} {told(value, wording)}" for name, value in card.facts)
+    lines = [Styled(told(card.text, wording)), Styled(facts)]
+    if card.terms:
+        lines.append(Styled(told(card.terms, wording), style="dim"))
+    grid.add_row(f"{rank}.", Styled(named, style="bold"))
+    grid.add_row("", Group(*lines))
     return grid
 
 
-def notes(told: Sequence[str]) -> Iterator[RenderableType]:
-    """The notes of a result, if there are any."""
-    if told:
-        yield heading("Notes")
-        yield bullets(told)
+@_block.register
+def _posts(block: MarkedPosts, wording: Wording) -> Parts:
+    for post in block.posts[: block.shown]:
+        strong = [f"{printable(p.text)} {told(Nats(p.moved, unit=False), wording)}" for p in post.telling()]
+        line = Styled(f"risk {told(Nats(post.risk), wording)}", style="bold")
+        line.append(f"  {shorten(post.secret, 24)} {told(Share(post.posterior))}", style="bold default")
+        line.append(f"  {', '.join(strong) or 'no single word'}\n", style="default")
+        for piece in post.pieces:
+            marked = piece.secret == post.secret and piece.strength > 1
+            line.append(printable(piece.text), style="reverse" if marked else "dim")
+        yield line

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import fsum
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from tacit.errors import ArgumentError
-from tacit.tables.aliasing import alias_tables, same_rows
-from tacit.tables.drawing import SUM_TOLERANCE, alias_table, checked_distribution
-from tacit.tables.levels import level_text
-from tacit.tables.symbols import Symbols
+from tacit.lift import SUM_TOLERANCE
+from tacit.tables.drawing import AliasTables, alias_tables
+from tacit.tables.symbols import Symbols, level_text
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -26,7 +26,7 @@ BUCKET, THRESHOLD = "__tacit_b__", "__tacit_t__"
 
 
 @dataclass(frozen=True, eq=False)
-class Draws:
+class DrawTables:
     """What becomes of each symbol: it is kept, or drawn from one of several distributions.
 
     Attributes
@@ -53,34 +53,36 @@ class Draws:
         """Each bucket's number and threshold, and its two outputs as text, a pair of columns for each released one."""
         import pyarrow as pa
 
-        found = {BUCKET: pa.array(np.arange(len(self.threshold))), THRESHOLD: pa.array(self.threshold)}
+        columns = {BUCKET: pa.array(np.arange(len(self.threshold))), THRESHOLD: pa.array(self.threshold)}
         for c, levels in enumerate(symbols.levels):
             texts = pa.array([level_text(level) for level in levels], pa.string())
             codes = pa.array(symbols.codes[self.outputs, c], mask=self.outputs == MISSING)
             chosen = texts.take(codes)
-            found[own_name(c)], found[other_name(c)] = chosen[0::2], chosen[1::2]
-        return pa.table(found)
+            columns[own_name(c)], columns[other_name(c)] = chosen[0::2], chosen[1::2]
+        return pa.table(columns)
 
 
 def own_name(column: int) -> str:
-    """The column of :meth:`Draws.written` with the output below the threshold."""
+    """The column of :meth:`DrawTables.written` with the output below the threshold."""
     return f"__tacit_own{column}__"
 
 
 def other_name(column: int) -> str:
-    """The column of :meth:`Draws.written` with the output from the threshold on."""
+    """The column of :meth:`DrawTables.written` with the output from the threshold on."""
     return f"__tacit_other{column}__"
 
 
-def draws_by_replacement(merged: NDArray[np.bool_], replacement: ArrayLike | None) -> Draws:
+def draws_by_replacement(merged: NDArray[np.bool_], replacement: ArrayLike | None) -> DrawTables:
     """All merged and unseen values are drawn from one distribution; from none, they are missing."""
     size = len(merged)
-    only = None if replacement is None else _replacement(replacement, size)
-    shift, threshold, outputs = _one_table(only, size)
-    return Draws(np.where(merged, shift, KEPT), shift, threshold, outputs)
+    if replacement is not None:
+        replacement = _distribution(replacement, "the replacement", size)
+    table = _one_table(replacement, size)
+    shift = int(table.shift[0])
+    return DrawTables(np.where(merged, shift, KEPT), shift, table.threshold, table.outputs)
 
 
-def draws_by_channel(channel: Any, unseen: ArrayLike | None, size: int) -> Draws:
+def draws_by_channel(channel: Any, unseen: ArrayLike | None, size: int) -> DrawTables:
     """Each of ``size`` symbols is drawn from its row of the channel; unseen values from ``unseen``, or missing.
 
     Guarantees
@@ -91,26 +93,33 @@ def draws_by_channel(channel: Any, unseen: ArrayLike | None, size: int) -> Draws
     """
     rows = _checked(channel, size)
     # The table of unseen values comes first.
-    for_unseen, threshold, outputs = _one_table(None if unseen is None else _unseen(unseen, size), size)
+    first = _one_table(None if unseen is None else _distribution(unseen, "unseen", size, missing=True), size)
     drawn = np.flatnonzero((np.diff(rows.indptr) != 1) | (rows.indices[rows.indptr[:-1]] != np.arange(size)))
-    first = same_rows(*_parts(rows[drawn]))
-    different, which = np.unique(first, return_inverse=True)
-    tables = alias_tables(*_parts(rows[drawn[different]]))
+    numbers: dict[tuple[bytes, bytes], int] = {}
+    which = np.array([numbers.setdefault(_entries(rows, row), len(numbers)) for row in drawn.tolist()], np.int64)
+    tables = _tables(rows[drawn[np.unique(which, return_index=True)[1]]], size)
     place = np.full(size, KEPT, dtype=np.int64)
-    place[drawn] = (((tables.start + len(threshold)) << SHIFT_BITS) + tables.shift)[which.reshape(-1)]
-    outputs = np.concatenate([outputs, np.where(tables.outputs == size, MISSING, tables.outputs)])
-    return Draws(place, for_unseen, np.concatenate([threshold, tables.threshold]), outputs)
+    place[drawn] = (((tables.start + len(first.threshold)) << SHIFT_BITS) + tables.shift)[which]
+    threshold = np.concatenate([first.threshold, tables.threshold])
+    return DrawTables(place, int(first.shift[0]), threshold, np.concatenate([first.outputs, tables.outputs]))
 
 
-def _one_table(vector: NDArray[np.float64] | None, size: int) -> tuple[int, NDArray[np.int64], NDArray[np.int64]]:
-    """The place, thresholds and outputs of a table that comes first; all is missing without a distribution."""
-    table = alias_table(np.arange(size + 1) == size if vector is None else vector)
-    return table.shift, table.threshold, np.where(table.symbols == size, MISSING, table.symbols)
+def _entries(rows: Any, row: int) -> tuple[bytes, bytes]:
+    entries = slice(rows.indptr[row], rows.indptr[row + 1])
+    return rows.indices[entries].tobytes(), rows.data[entries].tobytes()
 
 
-def _parts(rows: Any) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
-    """The starts, outputs and probabilities of compressed rows."""
-    return rows.indptr.astype(np.int64), rows.indices.astype(np.int64), rows.data
+def _tables(rows: Any, size: int) -> AliasTables:
+    """The alias tables of compressed rows; the output after the last symbol is missing."""
+    outputs = np.where(rows.indices == size, MISSING, rows.indices).astype(np.int64)
+    return alias_tables(rows.indptr.astype(np.int64), outputs, rows.data)
+
+
+def _one_table(vector: Any, size: int) -> AliasTables:
+    """The alias table of one distribution; all is missing without one."""
+    from scipy import sparse
+
+    return _tables(sparse.csr_array([np.arange(size + 1) == size if vector is None else vector], dtype=float), size)
 
 
 def _checked(channel: Any, size: int) -> Any:
@@ -141,18 +150,14 @@ def _checked(channel: Any, size: int) -> Any:
     return rows
 
 
-def _replacement(replacement: ArrayLike, size: int) -> NDArray[np.float64]:
-    vector = np.asarray(replacement, dtype=np.float64)
-    if vector.shape != (size,):
-        raise ArgumentError(f"replacement must have a probability for each of {size} symbols")
-    return checked_distribution(vector, "the replacement")
-
-
-def _unseen(unseen: ArrayLike, size: int) -> NDArray[np.float64]:
-    vector = np.asarray(unseen, dtype=np.float64)
-    if vector.shape not in ((size,), (size + 1,)):
-        raise ArgumentError(
-            f"unseen has shape {vector.shape}; it needs a probability for each of {size} symbols, and one more for "
-            "missing if it likes; or say 'suppress' or 'refuse'"
-        )
-    return checked_distribution(vector, "unseen")
+def _distribution(vector: ArrayLike, name: str, size: int, *, missing: bool = False) -> NDArray[np.float64]:
+    """A probability for each symbol and, where ``missing`` may be an output too, perhaps one more."""
+    vector = np.asarray(vector, dtype=np.float64)
+    if vector.shape != (size,) and not (missing and vector.shape == (size + 1,)):
+        more = ", and one more for missing if it likes; or say 'suppress' or 'refuse'" if missing else ""
+        raise ArgumentError(f"{name} has shape {vector.shape}; it needs a probability for each of {size} symbols{more}")
+    if not np.isfinite(vector).all() or (vector < 0).any():
+        raise ArgumentError(f"{name} must be a vector of probabilities")
+    if abs(fsum(vector) - 1) > SUM_TOLERANCE:
+        raise ArgumentError(f"{name} sums to {fsum(vector):g}, not 1")
+    return vector

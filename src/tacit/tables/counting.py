@@ -11,10 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.errors import ArgumentError, DataError
-from tacit.lift.joint import Joint
-from tacit.tables import engines
+from tacit.lift import Joint
+from tacit.tables.columns import plain_names
 from tacit.tables.numbers import as_number, refuse_non_numbers
-from tacit.tables.symbols import Codes, Labels, Symbols, in_order
+from tacit.tables.symbols import Codes, SymbolLabels, Symbols, in_order
 from tacit.tables.table import Table
 
 if TYPE_CHECKING:
@@ -97,9 +97,9 @@ class Counts:
             raise ArgumentError(f"column '{name}' was not counted; counted: {', '.join(self.columns)}")
         return self.columns.index(name)
 
-    def labels(self) -> Labels:
+    def labels(self) -> SymbolLabels:
         """The values of each group."""
-        return Labels(self.levels, self.codes)
+        return SymbolLabels(self.levels, self.codes)
 
 
 def count(table: Table, columns: Sequence[str], *, weight: str | None = None) -> Counts:
@@ -122,21 +122,21 @@ def count(table: Table, columns: Sequence[str], *, weight: str | None = None) ->
     if not columns:
         raise ArgumentError("name at least one column to count")
     table.require_countable(columns)
-    found = _grouped(table, columns, weight)
-    records = found.column("n").to_numpy().astype(np.int64)
-    weights = found.column("weight").to_numpy().astype(np.float64) if weight else records.astype(np.float64)
-    if weight and (bad := int(found.column("bad").to_numpy().sum())):
+    groups = _grouped(table, columns, weight)
+    records = groups.column("n").to_numpy().astype(np.int64)
+    weights = groups.column("weight").to_numpy().astype(np.float64) if weight else records.astype(np.float64)
+    if weight and (bad := int(groups.column("bad").to_numpy().sum())):
         raise DataError(f"column '{weight}' has {bad:,} weights that are missing, negative or not finite: mend them")
-    if found.num_rows > MAX_GROUPS:
+    if groups.num_rows > MAX_GROUPS:
         raise _too_many(table, columns)
-    encoded = [_encoded(found.column(f"c{at}"), name, table[name].order) for at, name in enumerate(columns)]
+    encoded = [_encoded(groups.column(f"c{at}"), name, table[name].order) for at, name in enumerate(columns)]
     codes, inverse = in_order(np.column_stack([code for _, code in encoded]))
     # NaN and null, or 0.0 and -0.0, come from the engine as two groups and are one here.
     summed = np.bincount(inverse, weights=weights, minlength=len(codes)).astype(np.float64)
     whole = np.zeros(len(codes), np.int64)
     np.add.at(whole, inverse, records)
     levels = tuple(levels for levels, _ in encoded)
-    squares = float(found.column("squares").to_numpy().sum()) if weight else float(records.sum())
+    squares = float(groups.column("squares").to_numpy().sum()) if weight else float(records.sum())
     effective = (float(weights.sum()) / math.sqrt(squares)) ** 2 if squares > 0 else 0.0
     if weight and not (0 < effective < math.inf):
         raise DataError(
@@ -154,26 +154,24 @@ def distinct_counts(table: Table, columns: Sequence[str]) -> dict[str, int]:
 
     columns = list(columns)
     table.require_countable(columns)
-    names = [f"c{at}" for at in range(len(columns))]
-    rows = engines.picked(table, columns, names)
+    rows, names = table.plainly(columns)
     floats = [n for n, column in zip(names, columns, strict=True) if table[column].dtype.startswith("Float")]
     if floats:
         rows = rows.with_columns(*(nw.when(~nw.col(name).is_nan()).then(nw.col(name)).alias(name) for name in floats))
-    found = engines.collected(table, rows.select(*(nw.col(name).n_unique() for name in names)))
-    return {column: int(found.column(name)[0].as_py()) for column, name in zip(columns, names, strict=True)}
+    numbers = table.collected(rows.select(*(nw.col(name).n_unique() for name in names)))
+    return {column: int(numbers.column(name)[0].as_py()) for column, name in zip(columns, names, strict=True)}
 
 
 def _grouped(table: Table, columns: list[str], weight: str | None) -> pa.Table:
     import narwhals as nw
 
-    names = [f"c{at}" for at in range(len(columns))]
+    names = plain_names(columns)
     if weight is None:
-        rows = engines.picked(table, columns, names)
+        rows = table.picked(columns, names)
         aggregates = [nw.len().alias("n")]
     else:
-        table.require([weight])
         refuse_non_numbers(table, [weight])
-        rows = engines.picked(table, [*columns, weight], [*names, "w"])
+        rows = table.picked([*columns, weight], [*names, "w"])
         rows = rows.with_columns(as_number("w", table[weight]).alias("w"))
         good = nw.col("w").is_finite() & (nw.col("w") >= 0)
         good = nw.when(~nw.col("w").is_null()).then(good).otherwise(nw.lit(False))
@@ -186,7 +184,7 @@ def _grouped(table: Table, columns: list[str], weight: str | None) -> pa.Table:
             (nw.col("w") * nw.col("w")).sum().alias("squares"),
             (nw.len() - nw.col("good").sum()).alias("bad"),
         ]
-    return engines.collected(table, rows.group_by(*names).agg(*aggregates).head(MAX_GROUPS + 1))
+    return table.collected(rows.group_by(*names).agg(*aggregates).head(MAX_GROUPS + 1))
 
 
 def _encoded(column: pa.ChunkedArray, name: str, order: tuple[str, ...]) -> tuple[tuple[Any, ...], Codes]:

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from tacit.errors import ArgumentError, DataError
-from tacit.tables import engines
+from tacit.tables.columns import ROW, Column
 from tacit.tables.numbers import as_number, refuse_non_numbers
-from tacit.tables.table import ROW, Column, Table
+from tacit.tables.table import Table
 
 if TYPE_CHECKING:
     import narwhals as nw
@@ -52,18 +52,6 @@ class Cut:
         between = [f"[{low}, {high})" for low, high in pairwise(shown)]
         return (f"< {shown[0]}", *between, f">= {shown[-1]}")
 
-    def to_dict(self) -> dict[str, Any]:
-        """As JSON."""
-        return {"column": self.column, "edges": list(self.edges)}
-
-    @classmethod
-    def from_dict(cls, data: Mapping[str, Any]) -> Cut:
-        """From what :meth:`to_dict` gave."""
-        try:
-            return cls(str(data["column"]), tuple(float(edge) for edge in data["edges"]))
-        except (KeyError, TypeError, ValueError) as error:
-            raise DataError(f"a cut is not as Tacit writes it ({error!r}): make the rules again") from error
-
 
 def _shown(edge: float) -> str:
     return str(int(edge)) if edge.is_integer() and abs(edge) < 2**53 else repr(edge)
@@ -80,7 +68,7 @@ def cut_points(table: Table, column: str, bins: int) -> Cut:
         raise ArgumentError(f"column '{column}' needs at least one bin, not {bins}")
     table.require([column])
     refuse_non_numbers(table, [column])
-    rows = engines.picked(table, [column], ["c0"]).with_columns(as_number("c0", table[column]).alias("c0"))
+    rows = table.picked([column], ["c0"]).with_columns(as_number("c0", table[column]).alias("c0"))
     numbers = table.with_rows(rows.select("c0", ROW), [Column("c0", "number", "Float64")])
     sampled = numbers.sample(["c0"], SAMPLE_ROWS).column("c0").drop_null().to_numpy()
     sampled = np.sort(sampled[np.isfinite(sampled)])
@@ -106,8 +94,7 @@ def cut(table: Table, cuts: Sequence[Cut]) -> Table:
     refuse_non_numbers(table, list(by_name))
     if not cuts:
         return table
-    plain = [f"c{at}" for at in range(len(table.columns))]
-    rows = engines.picked(table, table.names, plain)
+    rows, plain = table.plainly(table.names)
     rows = rows.with_columns(
         *(
             _binned(as_number(plain[at], column), by_name[column.name]).alias(plain[at])
@@ -119,8 +106,7 @@ def cut(table: Table, cuts: Sequence[Cut]) -> Table:
         Column(column.name, "text", "String", order=by_name[column.name].labels) if column.name in by_name else column
         for column in table.columns
     ]
-    plainly = replace(table, rows=rows)
-    return table.with_rows(engines.picked(plainly, plain, table.names), columns)
+    return table.with_rows(table.engine.renamed(rows, [*plain, ROW], [*table.names, ROW]), columns)
 
 
 def _binned(number: nw.Expr, cut: Cut) -> nw.Expr:

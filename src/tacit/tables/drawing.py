@@ -1,4 +1,4 @@
-"""Draw symbols from a distribution with the bits of a keyed hash: exact tables, the same draw on every engine."""
+"""Draw from many distributions with the bits of a keyed hash: exact tables, the same draw on every engine."""
 
 from __future__ import annotations
 
@@ -6,10 +6,9 @@ import base64
 import hashlib
 import secrets
 from dataclasses import dataclass
-from math import fsum
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from tacit.errors import ArgumentError
 
@@ -17,8 +16,10 @@ KEY_BYTES = 32
 # A draw uses 60 bits: 15 hexadecimal digits of the hash, which fit a signed 64-bit integer.
 BITS = 60
 HEX_DIGITS = BITS // 4
-# As for a Channel: how much the floating-point probabilities of a mechanism may miss a sum of one by.
-SUM_TOLERANCE = 1e-6
+# So many buckets are worked on at a time: the arrays stay in the processor's cache, and memory stays flat.
+PIECE = 1 << 16
+
+Whole = NDArray[np.int64]
 
 
 def new_key(random_state: int | None = None) -> bytes:
@@ -32,99 +33,110 @@ def new_key(random_state: int | None = None) -> bytes:
 
 
 def key_text(key: bytes) -> str:
-    """The key as 43 characters: with a row index below 10^12 the hash is of a single block, twice as fast as of two."""
+    """The key as 43 characters: with a row index below 10^12 the hash is of a single block, twice as fast as of two.
+
+    A row's 60 bits are the first 15 hexadecimal digits of SHA-256 of this text and the index in decimal.
+    """
     if len(key) != KEY_BYTES:
         raise ArgumentError(f"a key has {KEY_BYTES} bytes, not {len(key)}: make one with new_key()")
     return base64.b64encode(key).decode().rstrip("=")
 
 
-def row_bits(key: bytes, index: int) -> int:
-    """The 60 bits of a row: the first 15 hexadecimal digits of SHA-256 of the key's text and the index in decimal."""
-    return int(hashlib.sha256(f"{key_text(key)}{index}".encode()).hexdigest()[:HEX_DIGITS], 16)
-
-
 @dataclass(frozen=True, eq=False)
-class AliasTable:
-    """A distribution as buckets of equal size, each shared by at most two symbols (Walker and Vose).
+class AliasTables:
+    """Distributions as buckets of equal size, each shared by at most two outputs (Walker), laid end to end.
 
-    Bits ``u`` choose bucket ``u >> shift``; its own symbol if ``u`` without those bits is below ``threshold``, else the
-    other one. ``symbols[2 * bucket]`` is the own, ``symbols[2 * bucket + 1]`` the other.
+    Bits ``u`` choose bucket ``start + (u >> shift)``; its first output if ``u`` without those bits is below the
+    bucket's threshold, else its second.
+
+    Attributes
+    ----------
+    start, shift : int arrays
+        The first bucket and the shift of each table.
+    threshold, outputs : int arrays
+        Of each bucket its threshold, and its two outputs one after the other.
+    """
+
+    start: Whole
+    shift: Whole
+    threshold: Whole
+    outputs: Whole
+
+
+def alias_tables(starts: Whole, outputs: Whole, probabilities: NDArray[np.float64]) -> AliasTables:
+    """The alias tables of rows laid end to end; row i has the entries from ``starts[i]`` up to ``starts[i + 1]``.
+
+    Each row has at least one entry; the entries are > 0, of any magnitude.
 
     Guarantees
     ----------
-    Over all ``2**60`` values of the bits a symbol is drawn ``round(p * 2**60)`` times, up to one: its probability is
-    within ``2**-60`` of p; a symbol of probability zero is never drawn.
+    Over all 2^60 values of the bits each output is drawn within one of 2^60 times its entry divided by the sum of its
+    row: its probability is within 2^-60 of what was asked. Whole numbers throughout. Memory grows with the entries.
     """
-
-    shift: int
-    threshold: NDArray[np.int64]
-    symbols: NDArray[np.int64]
-
-    def draw(self, bits: int) -> int:
-        """The symbol for these bits."""
-        bucket, rest = bits >> self.shift, bits & ((1 << self.shift) - 1)
-        return int(self.symbols[2 * bucket + int(rest >= self.threshold[bucket])])
-
-
-def checked_distribution(probabilities: ArrayLike, name: str) -> NDArray[np.float64]:
-    """The probabilities as a vector, which must sum to one."""
-    vector = np.asarray(probabilities, dtype=np.float64)
-    if vector.ndim != 1 or not len(vector) or not np.isfinite(vector).all() or (vector < 0).any():
-        raise ArgumentError(f"{name} must be a vector of probabilities")
-    if abs(fsum(vector) - 1) > SUM_TOLERANCE:
-        raise ArgumentError(f"{name} sums to {fsum(vector):g}, not 1")
-    return vector
-
-
-def alias_table(probabilities: ArrayLike) -> AliasTable:
-    """The alias table of a probability vector, made with whole numbers throughout."""
-    vector = checked_distribution(probabilities, "the replacement")
-    support = np.flatnonzero(vector)
-    shift, threshold, places = alias_lists(vector[support].tolist())
-    return AliasTable(shift, np.array(threshold, np.int64), support[places].astype(np.int64))
+    sizes = np.diff(starts)
+    bucket_bits = np.frexp((sizes - 1).astype(np.float64))[1].astype(np.int64)
+    ends = np.cumsum(1 << bucket_bits)
+    begins = ends - (1 << bucket_bits)
+    buckets = int(ends[-1]) if len(ends) else 0
+    tables = AliasTables(begins, BITS - bucket_bits, np.empty(buckets, np.int64), np.empty(2 * buckets, np.int64))
+    shares = _whole_shares(starts, probabilities)
+    for bits in np.unique(bucket_bits).tolist():
+        alike, bucket = np.flatnonzero(bucket_bits == bits), np.arange(1 << bits)
+        step = max(1, PIECE >> bits)
+        for rows in (alike[at : at + step] for at in range(0, len(alike), step)):
+            first = starts[rows][:, None]
+            # Buckets beyond the last output are the first output's, of which they hold nothing.
+            inside = bucket < sizes[rows][:, None]
+            entry = np.where(inside, first + bucket, first)
+            threshold, other = _shared(np.where(inside, shares[entry], 0))
+            place = begins[rows][:, None] + bucket
+            tables.threshold[place] = threshold
+            tables.outputs[2 * place] = outputs[entry]
+            tables.outputs[2 * place + 1] = np.take_along_axis(outputs[entry], other, axis=1)
+    return tables
 
 
-def alias_lists(probabilities: list[float]) -> tuple[int, list[int], list[int]]:
-    """The shift, thresholds and symbols of an :class:`AliasTable`, for probabilities > 0 that sum to about one.
+def _whole_shares(starts: Whole, probabilities: NDArray[np.float64]) -> Whole:
+    """Whole numbers in proportion to the entries of each row that sum to 2^60.
 
-    Whole numbers of any length, so that entries of every magnitude are exact. Of many rows of ordinary magnitude
-    :func:`tacit.tables.aliasing.alias_tables` makes the same tables at once, and far faster.
+    They are the steps of the row's running sum, rounded down at every entry, so none is off by one or more. Numbers of
+    any length, for entries of every magnitude are to be exact.
     """
-    bucket_bits = (len(probabilities) - 1).bit_length()
-    buckets = 1 << bucket_bits
-    shares = _whole_shares(probabilities) + [0] * (buckets - len(probabilities))
-    threshold, other = _vose(shares, 1 << (BITS - bucket_bits))
-    # Buckets beyond the last symbol are the first symbol's, of which they hold nothing.
-    named = [*range(len(probabilities)), *[0] * (buckets - len(probabilities))]
-    return BITS - bucket_bits, threshold, [named[at] for own in range(buckets) for at in (own, other[own])]
-
-
-def _whole_shares(probabilities: list[float]) -> list[int]:
-    """Whole numbers in proportion that sum to 2^60: floors, and one more for the largest remainders."""
-    ratios = [p.as_integer_ratio() for p in probabilities]
-    common = max(denominator for _, denominator in ratios)  # all are powers of two
-    whole = [(numerator * (common // denominator)) << BITS for numerator, denominator in ratios]
-    total = sum(whole) >> BITS
-    shares = [value // total for value in whole]
-    short = (1 << BITS) - sum(shares)
-    by_remainder = sorted(range(len(whole)), key=lambda i: (-(whole[i] % total), i))
-    for i in by_remainder[:short]:
-        shares[i] += 1
+    if not len(probabilities):
+        return np.empty(0, np.int64)
+    mantissa, exponent = np.frexp(probabilities)
+    exact = (mantissa * 2.0**53).astype(np.int64).astype(object) << (exponent - exponent.min()).astype(object)
+    row = np.repeat(np.arange(len(starts) - 1), np.diff(starts))
+    running = np.cumsum(exact)
+    within = running - (running - exact)[starts[:-1]][row]
+    reached = ((within << BITS) // within[starts[1:] - 1][row]).astype(np.int64)
+    shares: Whole = np.diff(reached, prepend=0)
+    shares[starts[:-1]] = reached[starts[:-1]]
     return shares
 
 
-def _vose(shares: list[int], size: int) -> tuple[list[int], list[int]]:
-    """For each bucket its threshold and the symbol that has the rest of it."""
-    threshold, other = [size] * len(shares), list(range(len(shares)))
-    left = list(shares)
-    small = [i for i, share in enumerate(left) if share < size]
-    large = [i for i, share in enumerate(left) if share > size]
-    while small:
-        low, high = small.pop(), large[-1]
-        threshold[low], other[low] = left[low], high
-        left[high] -= size - left[low]
-        if left[high] <= size:
-            large.pop()
-            if left[high] < size:
-                small.append(high)
-    return threshold, other
+def _shared(shares: Whole) -> tuple[Whole, Whole]:
+    """For each row and bucket the threshold below which it is its own output's, and whose the rest is.
+
+    An output with less than a bucket leaves room, one with more has too much. The too-much is laid along the room, both
+    in order: whatever room begins at is filled by the output that reaches beyond that point. An output that has given
+    away more than its too-much leaves room itself, which the next one fills.
+    """
+    size = (1 << BITS) // shares.shape[1]
+    room = np.cumsum(np.maximum(size - shares, 0), axis=1)
+    excess = np.cumsum(np.maximum(shares - size, 0), axis=1)
+    begin = np.where(shares < size, room - (size - shares), excess)
+    filled_by = _first_beyond(excess, begin)
+    # Room that ends exactly where the too-much does takes nothing more.
+    given = np.take_along_axis(room, np.minimum(_first_beyond(room, excess - 1), room.shape[1] - 1), axis=1)
+    threshold = np.where(shares < size, shares, np.where(shares > size, size + excess - given, size))
+    return threshold, np.where(threshold < size, filled_by, np.arange(room.shape[1]))
+
+
+def _first_beyond(rising: Whole, points: Whole) -> Whole:
+    """For each row and point the first place at which ``rising``, which never falls, is above it; else its length."""
+    both = np.append(rising, points, axis=1)
+    order = np.argsort(both, axis=1, kind="stable")
+    not_above = np.empty_like(order)
+    np.put_along_axis(not_above, order, np.cumsum(order < rising.shape[1], axis=1), axis=1)
+    return not_above[:, rising.shape[1] :]

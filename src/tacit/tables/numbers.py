@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from tacit.errors import DataError
-from tacit.tables import engines
-from tacit.tables.table import Column, Table
+from tacit.errors import DataError, Setting, sentence
+from tacit.tables.columns import Column
+from tacit.tables.table import Table
 
 if TYPE_CHECKING:
     import narwhals as nw
@@ -44,17 +44,24 @@ def refuse_non_numbers(table: Table, columns: Sequence[str]) -> None:
     texts = [name for name in columns if table[name].dtype == "String"]
     if not texts:
         return
-    names = [f"c{at}" for at in range(len(texts))]
-    asked: list[Any] = []
+    rows, names = table.plainly(texts)
+    counted: list[Any] = []
     for name in names:
         value = nw.col(name)
         known = value.str.contains(f"{NUMBER}|{INFINITE}|{MINUS_INFINITE}|{MISSING}")
         bad = nw.when(~known).then(value)
-        asked += [bad.count().alias(f"n_{name}"), bad.min().alias(f"first_{name}")]
-    found = engines.collected(table, engines.picked(table, texts, names).select(*asked)).to_pylist()[0]
+        counted += [bad.count().alias(f"n_{name}"), bad.min().alias(f"first_{name}")]
+    answer = table.collected(rows.select(*counted)).to_pylist()[0]
     for column, name in zip(texts, names, strict=True):
-        if found[f"n_{name}"]:
+        if answer[f"n_{name}"]:
             raise DataError(
-                f"column '{column}' of {table.name} has {found[f'n_{name}']:,} cells that are no number, such as "
-                f"{found[f'first_{name}'][:40]!r}: mend them, or leave the column out (--drop {column})"
+                sentence(
+                    "column '{column}' of {table} has {number:,} cells that are no number, such as {first}: mend them, "
+                    "or leave the column out ({drop})",
+                    column=column,
+                    table=table.name,
+                    number=answer[f"n_{name}"],
+                    first=repr(answer[f"first_{name}"][:40]),
+                    drop=Setting("drop", column),
+                )
             )

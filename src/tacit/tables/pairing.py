@@ -11,18 +11,15 @@ from pathlib import Path
 from typing import IO, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from tacit.errors import ArgumentError, DataError
 from tacit.tables.rewriting import with_symbol
-from tacit.tables.symbols import Symbols, in_order
-from tacit.tables.table import ROW, Column, Table
+from tacit.tables.symbols import Codes, Symbols, in_order
+from tacit.tables.table import Table
 from tacit.tables.writing import os_errors
 
 # Rows brought over at a time: the memory this takes does not grow with the table.
 BATCH = 1_000_000
-
-Codes = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,10 +106,10 @@ def _keep(tables: Sequence[tuple[Table, Symbols]], files: Sequence[IO[bytes]], k
         numbered, rows = own, 0
         for at, name in zip(same, names, strict=True):
             numbered = with_symbol(numbered, tables[at][1], name=name)
-        for batch in _read(numbered, names):
+        for batch in numbered.batches(names, BATCH):
             rows += batch.num_rows
             for column, at in enumerate(same):
-                numbers = batch.column(column).fill_null(-1).to_numpy(zero_copy_only=False)
+                numbers = batch.column(column).fill_null(-1).to_numpy()
                 files[at].write(numbers.astype(kinds[at]).tobytes())
         expected = rows if own is first else expected
         if rows != expected:
@@ -122,23 +119,6 @@ def _keep(tables: Sequence[tuple[Table, Symbols]], files: Sequence[IO[bytes]], k
             )
     for file in files:
         file.seek(0)
-
-
-def _read(table: Table, names: list[str]) -> Iterator[Any]:
-    """Arrow batches of some columns of numbers, in the order of the rows."""
-    import narwhals as nw
-
-    with table.reading(), ExitStack() as stack:
-        if table.engine == "spark":
-            from tacit.tables import spark_engine
-
-            columns = [Column(name, "number", "Int64") for name in (*names, "__tacit_at__")]
-            placed = table.with_rows(table.rows.select(*names, ROW, nw.col(ROW).alias("__tacit_at__")), columns)
-            relation = stack.enter_context(spark_engine.spooled(placed)).order("__tacit_at__")
-        else:
-            relation = nw.to_native(table.rows)
-        # The connection can be asked nothing else until its result is closed.
-        yield from stack.enter_context(relation.project(", ".join(names)).to_arrow_reader(BATCH))
 
 
 def _batches(files: Sequence[IO[bytes]], kinds: Sequence[np.dtype[Any]]) -> Iterator[Codes]:

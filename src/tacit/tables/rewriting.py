@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from tacit.errors import ArgumentError, DataError
-from tacit.tables import engines
-from tacit.tables.channels import Draws, draws_by_channel, draws_by_replacement
+from tacit.tables.channels import DrawTables, draws_by_channel, draws_by_replacement
+from tacit.tables.columns import Column
 from tacit.tables.drawing import key_text, new_key
 from tacit.tables.symbols import Symbols
-from tacit.tables.table import Column, Table
-
-if TYPE_CHECKING:
-    import narwhals as nw
+from tacit.tables.table import Table
 
 
 def rewrite(
@@ -104,20 +101,10 @@ def redraw(
     return _drawn(table, symbols, draws, new_key() if key is None else key)
 
 
-def _drawn(table: Table, symbols: Symbols, draws: Draws, key: bytes) -> Table:
+def _drawn(table: Table, symbols: Symbols, draws: DrawTables, key: bytes) -> Table:
     written = key_text(key)
-    if table.engine == "spark":
-        from tacit.tables import spark_rewriting
-
-        with table.reading():
-            return table.with_rows(spark_rewriting.redrawn(table, symbols, draws, written), table.columns)
-    import narwhals as nw
-
-    from tacit.tables import duckdb_rewriting
-
     with table.reading():
-        done = duckdb_rewriting.redrawn(nw.to_native(table.rows), symbols, draws, written)
-        return table.with_rows(nw.from_native(done), table.columns)
+        return table.with_rows(table.engine.redrawn(table.rows, symbols, draws, written), table.columns)
 
 
 def with_symbol(table: Table, symbols: Symbols, *, name: str = "symbol") -> Table:
@@ -148,25 +135,9 @@ def _with_values(table: Table, symbols: Symbols, values: Mapping[str, NDArray[An
         if name.lower() in lower:
             raise ArgumentError(f"{table.name} has a column '{name}' already: choose another name")
     with table.reading():
-        rows = _valued(table, symbols, values, unseen)
+        rows = table.engine.valued(table.rows, symbols, values, unseen)
     dtype = "Int64" if unseen is None else "Float64"
     return table.with_rows(rows, [*table.columns, *(Column(name, "number", dtype) for name in values)])
-
-
-def _valued(
-    table: Table, symbols: Symbols, values: Mapping[str, NDArray[Any]], unseen: float | None
-) -> nw.LazyFrame[Any]:
-    if table.engine == "spark":
-        from tacit.tables import spark_rewriting
-
-        return spark_rewriting.valued(table, symbols, values, unseen)
-    import narwhals as nw
-
-    from tacit.tables import duckdb_rewriting
-
-    found = duckdb_rewriting.valued(nw.to_native(table.rows), symbols, values, unseen)
-    rows: nw.LazyFrame[Any] = nw.from_native(found)
-    return rows
 
 
 def _check_columns(table: Table, symbols: Symbols) -> None:
@@ -187,7 +158,7 @@ def _refuse_unseen(table: Table, symbols: Symbols) -> None:
 
     name = "__tacit_symbol__"
     rows = with_symbol(table, symbols, name=name).rows
-    number = int(engines.collected(table, rows.select(nw.col(name).is_null().sum())).column(name)[0].as_py())
+    number = int(table.collected(rows.select(nw.col(name).is_null().sum())).column(name)[0].as_py())
     if number:
         raise DataError(
             f"{number:,} rows of {table.name} have released values that were never counted: "

@@ -1,12 +1,13 @@
-"""The released values of a table, one symbol for each combination, and how they are kept in a rules file."""
+"""The released values of a table, one symbol for each combination, as a rules file and as engines write them."""
 
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Callable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +17,7 @@ from tacit.errors import ArgumentError, DataError
 Codes = NDArray[np.int64]
 
 # Type name in a rules file, to JSON, from JSON. datetime is a date and bool an int: the order of the tests matters.
-_TYPES: dict[str, tuple[type, Callable[[Any], Any], Callable[[Any], Any]]] = {
+_TYPES: dict[TypeName, tuple[type, Callable[[Any], Any], Callable[[Any], Any]]] = {
     "boolean": (bool, bool, bool),
     "integer": (int, int, int),
     "number": (float, lambda v: v if np.isfinite(v) else str(v), float),
@@ -28,7 +29,27 @@ _TYPES: dict[str, tuple[type, Callable[[Any], Any], Callable[[Any], Any]]] = {
 }
 
 
-def type_name(levels: Sequence[Any], column: str) -> str:
+TypeName = Literal["boolean", "integer", "number", "decimal", "text", "timestamp", "date", "time"]
+
+
+@dataclass(frozen=True)
+class StoredColumn:
+    """A column's values in JSON types, and what they are."""
+
+    name: str
+    type: TypeName
+    levels: tuple[bool | int | float | str | None, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class StoredSymbols:
+    """Symbols as they are kept in a rules file."""
+
+    columns: tuple[StoredColumn, ...]
+    codes: Codes
+
+
+def type_name(levels: Sequence[Any], column: str) -> TypeName:
     """The one type of a column's values, as a rules file calls it; text if all are missing."""
     present = [value for value in levels if value is not None]
     if not present:
@@ -103,34 +124,33 @@ class Symbols:
         found[theirs] = np.arange(len(other))
         return np.where(known, found[codes], -1)
 
-    def labels(self) -> Labels:
+    def labels(self) -> SymbolLabels:
         """A name for each symbol: its value, or a tuple of values if there are several columns."""
-        return Labels(self.levels, self.codes)
+        return SymbolLabels(self.levels, self.codes)
 
-    def to_dict(self) -> dict[str, Any]:
-        """As JSON: values with their type, so that the next batch is treated alike."""
+    def stored(self) -> StoredSymbols:
+        """As in a rules file: values with their type, so that the next batch is treated alike."""
         columns = []
         for name, levels in zip(self.columns, self.levels, strict=True):
             kind = type_name(levels, name)
-            write = _TYPES[kind][1]
-            columns.append(
-                {"name": name, "type": kind, "levels": [None if value is None else write(value) for value in levels]}
-            )
-        return {"columns": columns, "codes": self.codes.tolist()}
+            written = tuple(None if value is None else _TYPES[kind][1](value) for value in levels)
+            columns.append(StoredColumn(name, kind, written))
+        return StoredSymbols(tuple(columns), self.codes)
 
     @classmethod
-    def from_dict(cls, data: Mapping[str, Any]) -> Symbols:
-        """From what :meth:`to_dict` gave."""
-        try:
-            names, levels = [], []
-            for column in data["columns"]:
-                read = _TYPES[column["type"]][2]
-                names.append(str(column["name"]))
-                levels.append(tuple(None if value is None else read(value) for value in column["levels"]))
-            codes = np.asarray(data["codes"], dtype=np.int64)
-        except (KeyError, TypeError, ValueError, InvalidOperation) as error:
-            raise DataError(f"the symbols are not as Tacit writes them ({error!r}): make the rules again") from error
-        return cls(tuple(names), tuple(levels), codes)
+    def restored(cls, stored: StoredSymbols) -> Symbols:
+        """From what :meth:`stored` gave; a ValueError if it is damaged."""
+        levels = []
+        for column in stored.columns:
+            _, write, read = _TYPES[column.type]
+            try:
+                values = tuple(None if value is None else read(value) for value in column.levels)
+            except (TypeError, InvalidOperation) as error:
+                raise ValueError(f"a level of column '{column.name}' is no {column.type}") from error
+            if tuple(None if value is None else write(value) for value in values) != column.levels:
+                raise ValueError(f"a level of column '{column.name}' is no {column.type}")
+            levels.append(values)
+        return cls(tuple(column.name for column in stored.columns), tuple(levels), stored.codes)
 
 
 def in_order(codes: Codes) -> tuple[Codes, Codes]:
@@ -147,7 +167,7 @@ def in_order(codes: Codes) -> tuple[Codes, Codes]:
 
 
 @dataclass(frozen=True, eq=False)
-class Labels(Sequence[Any]):
+class SymbolLabels(Sequence[Any]):
     """The value of each row of codes, or its tuple of values if there are several columns; made when asked for."""
 
     levels: tuple[tuple[Any, ...], ...]
@@ -161,3 +181,34 @@ class Labels(Sequence[Any]):
             return [self[at] for at in range(*row.indices(len(self)))]
         values = tuple(levels[code] for levels, code in zip(self.levels, self.codes[row], strict=True))
         return values[0] if len(values) == 1 else values
+
+
+def level_text(value: Any) -> str | None:
+    """A value of a column as an engine writes it, for a cast to the column's type."""
+    if value is None or isinstance(value, str):
+        return value
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, dt.datetime):
+        return value.isoformat(sep=" ")
+    if isinstance(value, Decimal):
+        return format(value, "f")
+    if isinstance(value, float):
+        return {float("inf"): "Infinity", float("-inf"): "-Infinity"}.get(value, repr(value))
+    return value.isoformat() if isinstance(value, dt.date | dt.time) else str(value)
+
+
+def positions_of(levels: Sequence[Any], written: Sequence[str | None]) -> tuple[list[str], NDArray[np.int64]]:
+    """The texts that tell a column's levels apart, and the position of each level among them.
+
+    ``written`` is each level as the column's type prints it, None where it cannot hold it. Missing comes after the
+    last text. A level that the column cannot hold, or cannot tell from another, has position -1: doubt counts as risk.
+    """
+    times = Counter(written)
+    labels = [label for label in written if label is not None and times[label] == 1]
+    place = {label: at for at, label in enumerate(labels)}
+    position = [
+        len(labels) if level is None else (place.get(label, -1) if label is not None else -1)
+        for level, label in zip(levels, written, strict=True)
+    ]
+    return labels, np.array(position, dtype=np.int64)

@@ -3,38 +3,20 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING
 
 from tacit.errors import ArgumentError, ColumnError, DataError
+from tacit.tables.columns import ROW, Column, plain_names
+from tacit.tables.engines import Engine
 
 if TYPE_CHECKING:
-    import narwhals as nw
     import pyarrow as pa
 
-    from tacit.tables.spark_engine import Positions
-
-Kind = Literal["text", "number", "boolean", "time", "other"]
-Engine = Literal["duckdb", "spark"]
-
-# The hidden column that keeps the order of the rows; no table may have one of this name.
-ROW = "__tacit_row__"
-
-
-@dataclass(frozen=True)
-class Column:
-    """A column: its name, what kind of values it holds and how the engine stores them.
-
-    ``order`` is the order of its values where that is not the order of the values themselves (bins).
-    """
-
-    name: str
-    kind: Kind
-    dtype: str
-    order: tuple[str, ...] = ()
+    from tacit.tables.engines.protocol import Rows
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,15 +33,15 @@ class Table:
         In the order of the source.
     format : str
         csv, parquet, jsonl, arrow, duckdb (a database), or frame.
-    engine : str
-        duckdb or spark.
+    engine : Engine
+        Where the rows are; its ``name`` is duckdb or spark.
     path : Path or None
         The file, if it came from one.
     delimiter, codec : str or None
         Of a CSV, and of a Parquet file: a release is written the same way.
     """
 
-    rows: nw.LazyFrame[Any]
+    rows: Rows
     name: str
     columns: tuple[Column, ...]
     format: str
@@ -67,12 +49,11 @@ class Table:
     path: Path | None = None
     delimiter: str | None = None
     codec: str | None = None
-    positions: Positions | None = None
 
     @property
-    def frame(self) -> nw.LazyFrame[Any]:
+    def frame(self) -> Rows:
         """The table as a lazy narwhals frame; nothing is read yet."""
-        return self.rows.drop(ROW)
+        return self.engine.renamed(self.rows, self.names, self.names)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -107,33 +88,41 @@ class Table:
 
     def select(self, columns: Sequence[str]) -> Table:
         """The table with these columns only, in this order."""
-        self.require(columns)
-        from tacit.tables import engines
-
-        return self.with_rows(engines.picked(self, columns), [self[name] for name in columns])
+        return self.with_rows(self.picked(columns, columns), [self[name] for name in columns])
 
     def drop(self, columns: Sequence[str]) -> Table:
         """The table without these columns."""
         self.require(columns)
         return self.select([name for name in self.names if name not in columns])
 
-    def with_rows(self, rows: nw.LazyFrame[Any], columns: Sequence[Column]) -> Table:
+    def with_rows(self, rows: Rows, columns: Sequence[Column]) -> Table:
         """This table with other rows; it still knows where it came from."""
         return replace(self, rows=rows, columns=tuple(columns))
 
     def reading(self) -> AbstractContextManager[None]:
         """Within it, what the engine refuses becomes one line under this table's name."""
-        from tacit.tables import engines
+        return self.engine.reading(self.name)
 
-        return engines.reading(self)
+    def picked(self, columns: Sequence[str], names: Sequence[str]) -> Rows:
+        """Some columns under these names, and the row positions."""
+        self.require(columns)
+        return self.engine.renamed(self.rows, [*columns, ROW], [*names, ROW])
+
+    def plainly(self, columns: Sequence[str]) -> tuple[Rows, list[str]]:
+        """Some columns as c0, c1, ... and the row positions, for narwhals expressions; and those names."""
+        names = plain_names(columns)
+        return self.picked(columns, names), names
+
+    def collected(self, rows: Rows) -> pa.Table:
+        """Read ``rows``, made of this table's, as an Arrow table."""
+        with self.reading():
+            return self.engine.collected(rows)
 
     def row_count(self) -> int:
         """Number of rows."""
         import narwhals as nw
 
-        from tacit.tables import engines
-
-        return int(engines.collected(self, self.rows.select(nw.len().alias("n"))).column("n")[0].as_py())
+        return int(self.collected(self.rows.select(nw.len().alias("n"))).column("n")[0].as_py())
 
     def sample(self, columns: Sequence[str], rows: int) -> pa.Table:
         """At most ``rows`` rows, evenly spaced, in order: those whose index is a multiple of a step.
@@ -142,24 +131,29 @@ class Table:
         ----------
         The rows depend on the number of rows alone, so that a table and its release give the same ones.
         """
-        self.require(columns)
+        import narwhals as nw
+
         if rows < 1:
             raise ArgumentError(f"a sample needs at least one row, not {rows}")
-        from tacit.tables import engines
-
+        plain, names = self.plainly(columns)
         step = max(1, -(-self.row_count() // rows))
         with self.reading():
-            return engines.every(self, columns, step)
+            spaced = self.engine.indexed(plain).filter(nw.col(ROW) % step == 0).sort(ROW)
+        return self.collected(spaced.select(*names)).rename_columns(list(columns))
 
     def head(self, columns: Sequence[str], rows: int) -> pa.Table:
         """Some ``rows`` rows, the cheapest to read; for a first look, not for counting."""
-        self.require(columns)
-        from tacit.tables import engines
+        plain, names = self.plainly(columns)
+        return self.collected(plain.select(*names).head(rows)).rename_columns(list(columns))
 
-        names = [f"c{at}" for at in range(len(columns))]
+    def batches(self, columns: Sequence[str], rows: int) -> Iterator[pa.Table]:
+        """All rows of the columns, in order, about ``rows`` of them at a time."""
+        import pyarrow as pa
+
+        plain, names = self.plainly(columns)
         with self.reading():
-            found = engines.picked(self, columns, names).select(*names).head(rows).collect("pyarrow").to_native()
-        return found.rename_columns(list(columns))
+            for batch in self.engine.batches(plain, names, rows):
+                yield pa.Table.from_batches([batch]).rename_columns(list(columns))
 
     def sha256(self) -> str | None:
         """SHA-256 of the file in hex; None for a frame, whose bytes depend on how it is held in memory."""

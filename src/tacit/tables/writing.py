@@ -1,4 +1,4 @@
-"""Write a table in the format it came in, and make files and directories appear whole or not at all."""
+"""Write a table in the format it came in, and make files appear whole or not at all."""
 
 from __future__ import annotations
 
@@ -8,26 +8,21 @@ import secrets
 import shutil
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from tacit.errors import ArgumentError, SourceError
-from tacit.tables import duckdb_engine
-from tacit.tables.duckdb_engine import text
+from tacit.tables.engines.duckdb.connections import reading
+from tacit.tables.formats import written_as
 from tacit.tables.table import Table
 
-if TYPE_CHECKING:
-    import duckdb
-
-SUFFIXES = {"csv": ".csv", "parquet": ".parquet", "jsonl": ".jsonl", "arrow": ".arrow"}
 _drafts: set[Path] = set()
-_CODECS = ("snappy", "gzip", "zstd", "brotli", "lz4", "lz4_raw", "uncompressed")
 
 
 def suffix_for(like: Table) -> str:
     """The ending of a file written like this table: that of its file, or .parquet for a database or frame."""
-    if like.path is not None and like.format in SUFFIXES:
+    if like.path is not None and written_as(like.format).name == like.format:
         return like.path.suffix
     return ".parquet"
 
@@ -36,46 +31,20 @@ def write_table(table: Table, path: str | os.PathLike[str], *, like: Table) -> N
     """Write the rows, in order, to one file in the format of ``like``; databases and frames become Parquet.
 
     CSV keeps the delimiter and the text of every cell (quotes only where they are needed); Parquet keeps the codec.
-    The file is made in place: use :func:`whole_file` or :func:`whole_directory` around it.
+    The file is made in place: use :func:`whole_file` around it.
     """
     target = Path(path)
-    with duckdb_engine.reading(str(target)), os_errors(target):
-        if table.engine == "spark":
-            from tacit.tables import spark_engine
-
-            with spark_engine.spooled(table) as relation:
-                duckdb_engine.answered(lambda: _write(relation, target, like))
-        else:
-            import narwhals as nw
-
-            rows = nw.to_native(table.frame)
-            duckdb_engine.answered(lambda: _write(rows, target, like))
+    spooled = table.engine.spooled(table.rows, table.names)
+    with table.reading(), spooled as relation, reading(str(target)), os_errors(target):
+        written_as(like.format).write(relation, target, like)
 
 
-def _write(relation: duckdb.DuckDBPyRelation, target: Path, like: Table) -> None:
-    if like.format == "arrow":
-        _write_arrow(relation, target)
+def refuse_source(source: Any, target: str | os.PathLike[str] | None, what: str) -> None:
+    """Refuse, before any work is done, to write over the table that is read."""
+    if target is None or not isinstance(source, str | os.PathLike):
         return
-    if like.format == "csv":
-        options = (
-            f"FORMAT csv, HEADER true, DELIMITER {text(like.delimiter or ',')}, QUOTE '\"', ESCAPE '\"', NULLSTR ''"
-        )
-    elif like.format == "jsonl":
-        options = "FORMAT json, ARRAY false"
-    else:
-        codec = like.codec if like.codec in _CODECS else "zstd"
-        options = f"FORMAT parquet, COMPRESSION {codec}"
-    relation.query("tacit_rows", f"COPY (SELECT * FROM tacit_rows) TO {text(target)} ({options})")
-
-
-def _write_arrow(relation: duckdb.DuckDBPyRelation, target: Path) -> None:
-    import pyarrow as pa
-
-    packed = pa.ipc.IpcWriteOptions(compression="lz4" if target.suffix.lower() == ".feather" else None)
-    reader = relation.to_arrow_reader(100_000)
-    with pa.OSFile(str(target), "wb") as sink, pa.ipc.new_file(sink, reader.schema, options=packed) as writer:
-        for batch in reader:
-            writer.write_batch(batch)
+    if Path(target).resolve() == Path(source).resolve():
+        raise ArgumentError(f"{target} is the table itself: choose another name for the {what}")
 
 
 @contextmanager
@@ -85,37 +54,6 @@ def os_errors(target: Path) -> Iterator[None]:
         yield
     except OSError as error:
         raise SourceError(f"cannot write {target}: {error.strerror or error}") from error
-
-
-@contextmanager
-def whole_directory(path: str | os.PathLike[str], *, overwrite: bool = False) -> Iterator[Path]:
-    """A directory that appears under its name when the block ends well, and not at all otherwise.
-
-    Yields a directory to write into, within a hidden sibling that nobody else may enter. With ``overwrite`` an
-    existing directory stays until the new one is complete. What a killed process left behind is removed by the next
-    call for the same path.
-    """
-    target = Path(os.path.abspath(path))
-    with os_errors(target):
-        _refuse_existing(target, overwrite)
-        target.parent.mkdir(parents=True, exist_ok=True)
-        _restore_or_clean(target)
-        _refuse_existing(target, overwrite)
-        draft = _beside(target, "draft")
-        draft.mkdir(mode=0o700)
-        release = draft / "release"
-        release.mkdir(mode=0o755)
-    _drafts.add(draft)
-    try:
-        yield release
-        with os_errors(target):
-            for file in sorted(release.rglob("*")):
-                _synced(file)
-            _synced(release)
-            _put_in_place(release, target)
-    finally:
-        shutil.rmtree(draft, ignore_errors=True)
-        _drafts.discard(draft)
 
 
 @contextmanager
@@ -129,29 +67,25 @@ def whole_file(path: str | os.PathLike[str]) -> Iterator[Path]:
         if target.is_dir():
             raise SourceError(f"cannot write {target}: it is a directory")
         target.parent.mkdir(parents=True, exist_ok=True)
-        _restore_or_clean(target)
-    draft = _beside(target, "draft")
+        restore_or_clean(target)
+    with drafted(target) as draft:
+        yield draft
+        with os_errors(target):
+            synced(draft)
+            os.replace(draft, target)
+            synced(target.parent)
+
+
+@contextmanager
+def drafted(target: Path) -> Iterator[Path]:
+    """The name of a hidden sibling of ``target``; whatever is under it when the block ends is removed."""
+    draft = beside(target, "draft")
     _drafts.add(draft)
     try:
         yield draft
-        with os_errors(target):
-            _synced(draft)
-            os.replace(draft, target)
-            _synced(target.parent)
     finally:
-        draft.unlink(missing_ok=True)
+        _removed(draft)
         _drafts.discard(draft)
-
-
-def _refuse_existing(target: Path, overwrite: bool) -> None:
-    if not target.exists() and not target.is_symlink():
-        return
-    if not target.is_dir():
-        raise ArgumentError(f"{target} is a file: choose another name for the directory")
-    if not overwrite and any(target.iterdir()):
-        raise ArgumentError(
-            f"{target} is there already and not empty: choose another name, or replace it (--overwrite)"
-        )
 
 
 def abandon_drafts() -> None:
@@ -162,7 +96,8 @@ def abandon_drafts() -> None:
         _removed(spill)
 
 
-def _beside(target: Path, role: str) -> Path:
+def beside(target: Path, role: str) -> Path:
+    """A hidden sibling of ``target`` that says what it is for and which process it is of."""
     # The suffix stays last, because writers choose a format by it.
     return target.with_name(f".{target.stem}.tacit-{role}-{os.getpid()}-{secrets.token_hex(4)}{target.suffix}")
 
@@ -187,7 +122,7 @@ def _runs(pid: int) -> bool:
     return True
 
 
-def _restore_or_clean(target: Path) -> None:
+def restore_or_clean(target: Path) -> None:
     """Remove drafts of dead processes; if one died between the two renames of a swap, put the old one back."""
     for old in _left_behind(target, "old"):
         if target.exists():
@@ -205,24 +140,8 @@ def _removed(path: Path) -> None:
         path.unlink(missing_ok=True)
 
 
-def _put_in_place(release: Path, target: Path) -> None:
-    old = None
-    if target.exists():
-        old = _beside(target, "old")
-        os.rename(target, old)
-    try:
-        os.rename(release, target)
-    except BaseException:
-        if old is not None:
-            with suppress(OSError):
-                os.rename(old, target)
-        raise
-    _synced(target.parent)
-    if old is not None:
-        shutil.rmtree(old, ignore_errors=True)
-
-
-def _synced(path: Path) -> None:
+def synced(path: Path) -> None:
+    """Have a file or directory written to the disk."""
     descriptor: Any = os.open(path, os.O_RDONLY)
     try:
         os.fsync(descriptor)

@@ -1,0 +1,271 @@
+"""What a chart shows, as data; the report draws it. A field of type ``Information`` holds nats."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Annotated, Any, Literal
+
+from tacit.document.badges import Badge
+from tacit.document.quantities import NATS, Information
+
+__all__ = [
+    "Bar",
+    "BarRow",
+    "Bars",
+    "Calibration",
+    "CalibrationPoint",
+    "Chart",
+    "ContactSheet",
+    "CurvePoint",
+    "HeatMaps",
+    "HeatPanel",
+    "Histogram",
+    "Layer",
+    "Line",
+    "RiskHistogram",
+    "SheetRow",
+    "SignedBar",
+    "SignedBars",
+    "Strip",
+    "TradeOff",
+]
+
+
+@dataclass(frozen=True)
+class Chart:
+    """Numbers to be drawn. One with a ``width`` is small and drawn once; others for wide and for narrow pages."""
+
+    @property
+    def width(self) -> float | None:
+        """Its width in pixels, if it has one of its own."""
+        return None
+
+
+# ---- numbers of a result that are drawn as they are ----------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class RiskHistogram:
+    """Share of records by risk: ``shares[k]`` lies between ``edges[k]`` and ``edges[k + 1]``; infinite apart."""
+
+    edges: tuple[Information, ...]
+    shares: tuple[float, ...]
+    infinite_share: float
+    quantiles: Mapping[str, Information]
+
+
+@dataclass(frozen=True)
+class CurvePoint:
+    """One point of the trade-off: the epsilon attained and what it costs."""
+
+    epsilon: Information
+    attained: Information
+    nmil: float
+    utility: Information
+    leakage: Information
+    records_kept: float
+
+
+@dataclass(frozen=True)
+class CalibrationPoint:
+    """Records of about the same predicted log-lift beside the log-lift observed among them, with its 95% limits.
+
+    ``secret`` is None where the secrets are taken together.
+    """
+
+    predicted: Information
+    observed: Information
+    low: Information
+    high: Information
+    records: int
+    secret: str | None = None
+
+
+# ---- charts --------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Strip(Chart):
+    """A value as a dot beside the band that chance gives; ``unit`` is "nats", "probability" or "1"."""
+
+    title: str
+    value: Information
+    low: Information
+    high: Information
+    verdict: Badge
+    unit: str = "nats"
+
+    @property
+    def width(self) -> float:
+        """It stands in a cell."""
+        return 200
+
+
+@dataclass(frozen=True)
+class Layer:
+    """One histogram of a chart, its name, and whether it is filled or drawn as an outline."""
+
+    label: str
+    histogram: RiskHistogram
+    kind: Literal["bar", "outline"] = "bar"
+
+
+@dataclass(frozen=True)
+class Line:
+    """A line at a value, in the unit of its chart, with its label."""
+
+    at: float
+    label: str
+
+
+@dataclass(frozen=True)
+class Histogram(Chart):
+    """Share of records (or of posts) by risk, the infinite ones apart, with lines at some epsilons."""
+
+    layers: Sequence[Layer]
+    lines: Annotated[Sequence[Line], NATS] = ()
+    things: str = "records"
+
+
+@dataclass(frozen=True)
+class TradeOff(Chart):
+    """What every epsilon costs, with a slider over the points.
+
+    ``mark`` is an epsilon attained and its loss, told as ``label``; it need not be a point of the curve, for another
+    mechanism may lose less. ``place`` is where the slider begins, ``who`` what it speaks of.
+    """
+
+    points: Sequence[CurvePoint]
+    attained: Information | None = None
+    loss: float | None = None
+    label: str = ""
+    place: int | None = None
+    who: str = "a release"
+
+
+@dataclass(frozen=True)
+class Calibration(Chart):
+    """Predicted log-lift against the one observed, of the first few ``secrets`` that have points."""
+
+    points: Sequence[CalibrationPoint]
+    secrets: Sequence[str]
+
+    @property
+    def drawn(self) -> list[str | None]:
+        """The secrets that are drawn, None where all are pooled; more would hide one another."""
+        named = {point.secret for point in self.points}
+        order: list[str | None] = [None, *self.secrets]
+        return [secret for secret in order if secret in named][:3]
+
+
+@dataclass(frozen=True)
+class Bar:
+    """A bar of a row, of one of the series: its length, limits, and what chance gives, all in the unit of the chart."""
+
+    series: str
+    value: float
+    low: float | None = None
+    high: float | None = None
+    null: float | None = None
+    told: str = ""
+
+
+@dataclass(frozen=True)
+class BarRow:
+    """A name with its bars; ``note`` is written under it, ``badge`` before it."""
+
+    name: str
+    bars: Sequence[Bar]
+    note: str = ""
+    badge: Badge | None = None
+
+
+@dataclass(frozen=True)
+class Bars(Chart):
+    """Rows of bars from zero, one colour a series.
+
+    ``unit`` is "nats", "probability" (drawn as percentages), "part" (of a whole, 0 to 1) or "1". ``whole`` draws the
+    axis from 0 to 1. ``marks`` are lines through all rows. A bar of more than the ``null`` beside it is no chance.
+    """
+
+    title: str
+    axis: str
+    rows: Annotated[Sequence[BarRow], NATS]
+    series: Sequence[str] = ()
+    marks: Annotated[Sequence[Line], NATS] = ()
+    unit: str = "nats"
+    whole: bool = False
+    null_label: str = ""
+
+
+@dataclass(frozen=True)
+class SignedBar:
+    """A bar to the right if it adds, to the left if it takes away."""
+
+    name: str
+    value: float
+    told: str = ""
+
+
+@dataclass(frozen=True)
+class SignedBars(Chart):
+    """Bars from a line at zero. With a ``limit`` the rest is one bar; a ``small`` one has no axis."""
+
+    title: str
+    rows: Annotated[Sequence[SignedBar], NATS]
+    unit: str = "nats"
+    limit: int | None = None
+    small: float | None = None
+
+    @property
+    def width(self) -> float | None:
+        """Its width where it stands in a card."""
+        return self.small
+
+
+# ---- pictures ------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class HeatPanel:
+    """A grid of values as colours; a signed one runs from against to for."""
+
+    caption: str
+    grid: Annotated[Sequence[Sequence[float]], NATS]
+    signed: bool = False
+
+
+@dataclass(frozen=True)
+class HeatMaps(Chart):
+    """Heat maps side by side, each with its colour scale; the signed ones share one."""
+
+    panels: Sequence[HeatPanel]
+
+    @property
+    def width(self) -> float:
+        """That of one map; the page lets them wrap."""
+        return 190
+
+
+@dataclass(frozen=True)
+class SheetRow:
+    """A row of a contact sheet: pictures (arrays of grey or colour), what each is, and heat to be laid over them."""
+
+    name: str
+    pictures: Sequence[Any]
+    words: Sequence[str]
+    heat: Annotated[Sequence[Sequence[Sequence[float]]], NATS] = ()
+
+
+@dataclass(frozen=True)
+class ContactSheet(Chart):
+    """Rows of pictures under their heads; without heads or names they simply follow one another."""
+
+    rows: Sequence[SheetRow]
+    heads: Sequence[str] = ()
+
+    @property
+    def width(self) -> float:
+        """That of one picture."""
+        return 100 if self.heads else 114

@@ -1,0 +1,1 @@
+"""Models of several folds: every record is scored by models that never saw it."""

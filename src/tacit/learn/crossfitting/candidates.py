@@ -1,0 +1,171 @@
+"""The learners that ``auto`` chooses from, each cross-fitted in the same folds."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property, partial
+from typing import Any, Protocol
+
+import numpy as np
+from scipy import sparse
+
+from tacit.learn.arrays import Codes, Floats
+from tacit.learn.counts import CountTable
+from tacit.learn.crossfitting.folds import checked_apart
+from tacit.learn.encoding import Encoder, Features
+from tacit.learn.linear import MOST_COLUMNS, train_linear
+from tacit.learn.nets.networks import NetworksModel, train_small_networks
+from tacit.learn.trees import train_trees
+
+# Trees on more columns than this would be slow and no better than the linear model.
+MOST_TREE_COLUMNS = 500
+
+
+class FoldModel(Protocol):
+    """What a learner leaves behind."""
+
+    def log_posterior(self, records: Any) -> Floats:
+        """Log p(s | x)."""
+
+
+@dataclass(frozen=True)
+class NothingLearned:
+    """The model of a part in which only one secret occurs: it leaves the prior as it is."""
+
+    prior: Floats
+
+    def log_posterior(self, records: Any) -> Floats:
+        """Log p(s) for every record."""
+        return np.tile(np.log(self.prior), (records.shape[0], 1))
+
+
+@dataclass(frozen=True)
+class View:
+    """Encoded records in the form each kind of learner reads, made when first asked for."""
+
+    encoder: Encoder
+    features: Features
+
+    @cached_property
+    def design(self) -> Any:
+        """Columns of about unit size."""
+        return self.encoder.design(self.features)
+
+    @cached_property
+    def ordinal(self) -> tuple[Floats, Any]:
+        """Numbers and codes, and which are codes."""
+        return self.encoder.ordinal(self.features)
+
+
+@dataclass(frozen=True)
+class Lesson:
+    """Records with their secrets, and for each model the rows to learn from and the rows that say when to stop."""
+
+    view: View
+    secret: Codes
+    prior: Floats
+    parts: Sequence[tuple[Codes, Codes]]
+    random_state: np.random.Generator
+    progress: Callable[[float], None]
+
+    @property
+    def secrets(self) -> int:
+        """How many secrets there are."""
+        return len(self.prior)
+
+
+@dataclass(frozen=True)
+class Learner:
+    """A way of learning the posterior: ``train`` gives one model for each part of a lesson."""
+
+    title: str
+    suits: Callable[[View], bool]
+    train: Callable[[Lesson], list[FoldModel]]
+
+
+def each_part(lesson: Lesson, train: Callable[[Codes, Codes], FoldModel]) -> list[FoldModel]:
+    """One model a part."""
+    models: list[FoldModel] = []
+    for at, (learn, check) in enumerate(lesson.parts, start=1):
+        varies = np.ptp(lesson.secret[learn]) > 0
+        models.append(train(learn, check) if varies else NothingLearned(lesson.prior))
+        lesson.progress(at / len(lesson.parts))
+    return models
+
+
+def _counts(lesson: Lesson) -> list[FoldModel]:
+    def train(learn: Codes, check: Codes) -> FoldModel:
+        rows = np.concatenate([learn, check])
+        return CountTable.learn(lesson.view.features.rows(rows), lesson.secret[rows], lesson.prior, None)
+
+    return each_part(lesson, train)
+
+
+def _linear(lesson: Lesson, *, products: bool) -> list[FoldModel]:
+    def train(learn: Codes, check: Codes) -> FoldModel:
+        return train_linear(lesson.view.design, lesson.secret, learn, check, secrets=lesson.secrets, products=products)
+
+    return each_part(lesson, train)
+
+
+def _trees(lesson: Lesson) -> list[FoldModel]:
+    ordinal, categorical = lesson.view.ordinal
+    seed = int(lesson.random_state.integers(2**31))
+
+    def train(learn: Codes, check: Codes) -> FoldModel:
+        return train_trees(ordinal, categorical, lesson.secret, learn, check, secrets=lesson.secrets, random_state=seed)
+
+    return each_part(lesson, train)
+
+
+def _nets(lesson: Lesson) -> list[FoldModel]:
+    # Two nets a part, each with a start and with records of its own to stop by; together they waver less.
+    again = [checked_apart(np.concatenate(part), lesson.secret, lesson.random_state) for part in lesson.parts]
+    parts = [part for both in zip(lesson.parts, again, strict=True) for part in both]
+    nets = train_small_networks(
+        lesson.view.design,
+        lesson.secret,
+        parts,
+        prior=lesson.prior,
+        random_state=lesson.random_state,
+        progress=lesson.progress,
+    )
+    return [NetworksModel(pair, lesson.prior) for pair in zip(nets[::2], nets[1::2], strict=True)]
+
+
+def _dense(view: View) -> bool:
+    return not sparse.issparse(view.design)
+
+
+def _few(view: View) -> bool:
+    return _dense(view) and view.design.shape[1] <= MOST_COLUMNS
+
+
+def _narrow(view: View) -> bool:
+    return view.features.shape[1] <= MOST_TREE_COLUMNS
+
+
+def _repeats(view: View) -> bool:
+    """Counting needs values that occur more than once; a look at some records shows whether they do."""
+    if view.features.sparse is not None:
+        return False
+    some = view.features.rows(np.arange(min(len(view.features), 2_000)))
+    distinct = len(np.unique(np.hstack([np.nan_to_num(some.numbers), some.codes]), axis=0))
+    return distinct <= 0.7 * len(some)
+
+
+LEARNERS = {
+    "counts": Learner("smoothed counts", _repeats, _counts),
+    "linear": Learner("linear model", lambda view: True, partial(_linear, products=False)),
+    "products": Learner("linear model with products", _few, partial(_linear, products=True)),
+    "trees": Learner("boosted trees", _narrow, _trees),
+    "net": Learner("small neural nets", _dense, _nets),
+}
+
+
+def what_it_reads(learner: str, view: View) -> Any:
+    """The records in the form that the models of a learner read."""
+    if learner == "counts":
+        return view.features
+    return view.ordinal[0] if learner == "trees" else view.design

@@ -1,0 +1,237 @@
+"""Cross-fitting: models of several folds that together score new records, and apart score the ones they never saw."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.utils import check_random_state
+
+from tacit.document import Nats
+from tacit.errors import ArgumentError, sentence
+from tacit.learn.arrays import Codes, Floats
+from tacit.learn.association import association_test
+from tacit.learn.contract import LogLiftEstimator
+from tacit.learn.crossfitting.blending import best_weights, blend, log_loss
+from tacit.learn.crossfitting.candidates import FoldModel, Learner, Lesson, View, what_it_reads
+from tacit.learn.crossfitting.doubt import interval, least_error, redrawn, stretch
+from tacit.learn.crossfitting.folds import fold_of_each, learn_and_check
+from tacit.learn.encoding import Features
+
+Progress = Callable[[str, float | None], None]
+
+ROWS_AT_ONCE = 50_000
+
+
+@dataclass(frozen=True)
+class LearnerScore:
+    """A learner that was tried: its log-loss on records it did not see (nats a record), and its weight in the blend."""
+
+    name: str
+    title: str
+    log_loss: float
+    weight: float
+
+
+class CrossFitted(LogLiftEstimator):
+    """What the estimators made of fold models do alike.
+
+    Attributes
+    ----------
+    out_of_fold_log_lift_ : array, training records x secrets
+        The log-lift of every training record by models, and weights, made without its fold.
+    test_log_lift_ : array, training records x secrets
+        The same with fixed weights: nothing about it was chosen by looking at the record's secret, directly or not,
+        so that the verdict's test is exact.
+    fold_ : array
+        The fold of every training record.
+    candidates_ : tuple of LearnerScore
+    reason_ : str
+        Why the estimate is made as it is, in a sentence.
+    association_p_value_ : float
+        Chance of an association of single columns, or products of two, with the secret as strong as the one found.
+    doubt_factor_ : float
+        By how much the spread over models is stretched to make intervals; see ``log_lift_interval``.
+
+    Guarantees
+    ----------
+    A training record's out-of-fold log-lift comes from models that did not see it.
+    """
+
+    folds: int
+    doubt: bool
+    random_state: Any
+    progress: Any
+    _stage = "learning"
+
+    @abstractmethod
+    def _check_words(self) -> None:
+        """Refuse parameters that cannot be used."""
+
+    @abstractmethod
+    def _fold_count(self, records: int) -> int:
+        """Into how many folds the records are split; 0 for no cross-fitting."""
+
+    @abstractmethod
+    def _cross_fit(self, features: Features, secret: Codes, rng: np.random.Generator) -> None:
+        """Learn a model of every fold (``self.fold_`` is set), and judge what was learned."""
+
+    @abstractmethod
+    def _middle_and_spread(self, features: Features) -> tuple[Floats, Floats]:
+        """Log-lifts, and how far the models differ about them."""
+
+    def _learn(self, features: Features, secret: Codes) -> None:
+        self._check_words()
+        rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31))
+        folds = self._fold_count(len(secret))
+        self.fold_ = fold_of_each(secret, folds, rng) if folds else np.full(len(secret), -1)
+        self._cross_fit(features, secret, rng)
+        self.least_error_ = least_error(self.prior_, records=len(secret), columns=features.shape[1])
+        self.doubt_factor_ = self.association_p_value_ = float("nan")
+        if self.doubt and folds:
+            self.association_p_value_ = association_test(self.encoder_.design(features), secret, rng)
+            self.doubt_factor_ = self._doubt_factor(features, rng)
+
+    def _doubt_factor(self, features: Features, rng: np.random.Generator) -> float:
+        """How much too narrow the spread is, found in a world whose log-lift is known: the one just learned."""
+        known = self._log_lift(features)
+        words = self.get_params(deep=False) | {"doubt": False, "random_state": int(rng.integers(2**31))}
+        again = type(self)(**words)
+        again.encoder_, again.secrets_, again.prior_ = self.encoder_, self.secrets_, self.prior_
+        again._stage = "calibrating"
+        again._learn(features, redrawn(known, self.prior_, rng))
+        middle, spread = again._middle_and_spread(features)
+        return stretch(middle, known, spread)
+
+    def _interval(self, features: Features, confidence: float) -> tuple[Floats, Floats]:
+        if np.isnan(self.doubt_factor_):
+            raise ArgumentError("no intervals were prepared: fit the estimator with folds and doubt=True")
+        middle, spread = self._middle_and_spread(features)
+        return interval(middle, spread, self.doubt_factor_, self.least_error_, self.prior_, confidence)
+
+
+@dataclass(frozen=True)
+class Ensemble:
+    """For every learner one model a fold, and the weights of the learners."""
+
+    models: Mapping[str, list[FoldModel]]
+    weights: Floats
+    prior: Floats
+
+    def lifts_by_fold(self, view: View) -> Floats:
+        """Blended log-lift of each fold's models: folds x records x secrets."""
+        folds = len(next(iter(self.models.values())))
+        pooled = np.zeros((folds, len(view.features), len(self.prior)))
+        for (name, models), weight in zip(self.models.items(), self.weights, strict=True):
+            if weight > 0:
+                records = what_it_reads(name, view)
+                pooled += weight * np.stack([model.log_posterior(records) - np.log(self.prior) for model in models])
+        return np.stack([blend(one[None], np.ones(1), self.prior) for one in pooled])
+
+
+class Blended(CrossFitted):
+    """What the estimators do alike that blend learners by what these lose on records apart.
+
+    Guarantees
+    ----------
+    The posteriors p(s) e^{i(s,x)} add up to 1 for every record.
+    """
+
+    @abstractmethod
+    def _learners(self, view: View) -> Mapping[str, Learner]:
+        """The learners to be tried on these records."""
+
+    def _check_words(self) -> None:
+        if not isinstance(self.folds, (int, np.integer)) or self.folds < 2:
+            raise ArgumentError(f"folds is a whole number, 2 or more; got {self.folds!r}")
+
+    def _fold_count(self, records: int) -> int:
+        return min(int(self.folds), max(2, records // 2))
+
+    def _cross_fit(self, features: Features, secret: Codes, rng: np.random.Generator) -> None:
+        view = View(self.encoder_, features)
+        learners = self._learners(view)
+        folds = range(int(self.fold_.max()) + 1)
+        parts = [learn_and_check(self.fold_, k, secret, rng) for k in folds]
+        models, lifts = {}, np.zeros((len(learners), len(secret), len(self.prior_)))
+        for at, (name, learner) in enumerate(learners.items()):
+
+            def show(share: float, at: int = at, title: str = learner.title) -> None:
+                if self.progress is not None:
+                    self.progress(f"{self._stage}: {title}", (at + share) / len(learners))
+
+            models[name] = learner.train(Lesson(view, secret, self.prior_, parts, rng, show))
+            for k in folds:
+                rows = np.flatnonzero(self.fold_ == k)
+                apart = what_it_reads(name, View(self.encoder_, features.rows(rows)))
+                lifts[at, rows] = models[name][k].log_posterior(apart) - np.log(self.prior_)
+        self.ensemble_ = Ensemble(models, best_weights(lifts, secret, self.prior_), self.prior_)
+        self._judge(learners, lifts, secret)
+
+    def _judge(self, learners: Mapping[str, Learner], lifts: Floats, secret: Codes) -> None:
+        out = np.empty(lifts.shape[1:])
+        for k in range(int(self.fold_.max()) + 1):
+            here = self.fold_ == k
+            weights = best_weights(lifts[:, ~here], secret[~here], self.prior_)
+            out[here] = blend(lifts[:, here], weights, self.prior_)
+        self.out_of_fold_log_lift_ = out
+        self.test_log_lift_ = blend(lifts, np.full(len(lifts), 1 / len(lifts)), self.prior_)
+        self.candidates_ = tuple(
+            LearnerScore(name, learners[name].title, log_loss(lift, secret, self.prior_), float(weight))
+            for name, lift, weight in zip(learners, lifts, self.ensemble_.weights, strict=True)
+        )
+        blended = log_loss(out, secret, self.prior_)
+        prior = float(-(self.prior_ * np.log(self.prior_)).sum())
+        self.reason_ = _reason(self.candidates_, blended, prior)
+
+    def _by_fold(self, features: Features) -> Floats:
+        views = (View(self.encoder_, features.rows(rows)) for rows in _chunks(len(features)))
+        return np.concatenate([self.ensemble_.lifts_by_fold(view) for view in views], axis=1)
+
+    def _log_lift(self, features: Features) -> Floats:
+        return self._mean(self._by_fold(features))
+
+    def _mean(self, lifts: Floats) -> Floats:
+        """The folds' log-lifts as one."""
+        return blend(lifts.mean(axis=0)[None], np.ones(1), self.prior_)
+
+    def _middle_and_spread(self, features: Features) -> tuple[Floats, Floats]:
+        """The spread is that over folds; a few tell it badly, so half of it is what all training records share."""
+        lifts = self._by_fold(features)
+        own = lifts.var(axis=0, ddof=1)
+        common = self.common_spread_ if self.doubt else own.mean(axis=0)
+        return self._mean(lifts), np.sqrt((own + common) / 2)
+
+    def _doubt_factor(self, features: Features, rng: np.random.Generator) -> float:
+        self.common_spread_ = self._by_fold(features).var(axis=0, ddof=1).mean(axis=0)
+        return super()._doubt_factor(features, rng)
+
+
+def _chunks(n: int) -> Iterator[Codes]:
+    for start in range(0, n, ROWS_AT_ONCE):
+        yield np.arange(start, min(n, start + ROWS_AT_ONCE))
+
+
+def _reason(candidates: tuple[LearnerScore, ...], blended: float, prior: float) -> str:
+    best = min(candidates, key=lambda c: c.log_loss)
+    used = sorted((c for c in candidates if c.weight >= 0.005), key=lambda c: -c.weight)
+    if not used or blended >= prior:
+        return sentence(
+            "nothing that was learned beats the prior on records apart (log-loss {blended} a record against {prior}): "
+            "hardly anything is believed",
+            blended=Nats(blended, 4),
+            prior=Nats(prior, 4),
+        )
+    parts = ", ".join(f"{c.title} ({c.weight:.2f})" for c in used)
+    what = "a blend of " + parts if len(used) > 1 else parts
+    alone = sentence("{loss} of the best alone ({title}) and ", loss=Nats(best.log_loss, 4), title=best.title)
+    return sentence(
+        "{what}: log-loss {blended} a record on records apart, beside {beside}{prior} of the prior",
+        what=what,
+        blended=Nats(blended, 4),
+        beside=alone if len(candidates) > 1 else "",
+        prior=Nats(prior, 4),
+    )

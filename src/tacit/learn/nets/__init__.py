@@ -1,0 +1,1 @@
+"""Networks whose outputs are log-lifts: one trainer for all of them."""

@@ -1,0 +1,422 @@
+"""``FeatureObfuscator``: a transformer that changes only the cells that give the secret away."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import clone
+from sklearn.utils.validation import check_is_fitted
+
+from tacit.errors import ArgumentError, DataError
+from tacit.learn.arrays import Codes, Flags, Floats
+from tacit.learn.encoding import RecordCells, coerced, frame_of
+from tacit.learn.nets.prefixes import PrefixLogLift, Sweep, encoder_of_columns
+from tacit.learn.noise import drawn_places, words_from
+from tacit.learn.transformers.records import RecordsTransformer
+from tacit.lift import GridGaussian, compose_deltas, gaussian_scale, obfuscation_delta, vacuous
+
+Words = Callable[[int], NDArray[np.uint64]]
+
+# What a redrawn cell is to the network that reads releases: only that it was redrawn, for its value says nothing.
+REDRAWN = "(redrawn)"
+# Scales that are derived, not given, are rounded up to a sixteenth of a power of two, so that they share noise tables.
+FINENESS = 16
+
+
+@dataclass(frozen=True)
+class Obfuscated:
+    """What an obfuscation gives, and what is known about it.
+
+    Attributes
+    ----------
+    values : frame or array
+        The records as released, in the form that they came in.
+    flags : array, records x features
+        Which features of which records were changed. Not for publication: it is no more than what a reader can see of
+        noised cells, but says it outright.
+    touched : float
+        Share of cells that were changed.
+    scale : array, features
+        Standard deviation of the noise on flagged numbers of each feature; 0 where it has none.
+    delta : array, features
+        An estimate of the bound on E-gamma, gamma = e^epsilon, of each feature given those released before it, the
+        larger of its two sides and over the secrets (`obfuscation_delta`; the fact of being changed is in it).
+    vacuous : array, features
+        Where that bound says next to nothing: publishing the secret itself would keep its upper side.
+    total_epsilon, total_delta : float
+        Of all features together (`compose_deltas`).
+    total_vacuous : bool
+    """
+
+    values: Any = field(repr=False)
+    flags: Flags = field(repr=False)
+    touched: float
+    scale: Floats = field(repr=False)
+    delta: Floats = field(repr=False)
+    vacuous: Flags = field(repr=False)
+    total_epsilon: float
+    total_delta: float
+    total_vacuous: bool
+
+
+class FeatureObfuscator(RecordsTransformer):
+    """Changes the features of each record that give its secret away, and leaves all others as they are.
+
+    Feature by feature, in ``order``: if knowing it would change the belief in some secret by more than epsilon, beyond
+    what was *released* of the features before it, it is flagged. Flagged numbers get Gaussian noise on a grid; flagged
+    categories are redrawn from a pool without looking at the cell. A cell unlike any that was learned from is flagged.
+
+    The tide paper asks about the raw features before it, and so releases the copy of a feature that it has just noised.
+    Here the network reads releases: a first one, learned from raw records, obfuscates the training records, and a
+    second one is learned from those (``rounds``).
+
+    Parameters
+    ----------
+    estimator : PrefixLogLift, optional
+        How log-lift is learned; its ``groups`` are the features.
+    epsilon : float
+        Nats by which one feature may change a belief.
+    scale : float or sequence of float, optional
+        Standard deviation of the noise, for all features or for each.
+    delta : float, optional
+        Instead of a scale: noise for which two values of the feature differ by at most delta at epsilon
+        (`gaussian_scale` with the feature's diameter). With neither, the scale is the diameter.
+    order : "given", "leak" or a permutation of the features
+    rounds : int
+        How often the network is learned anew from what was released. With 0 the raw network is used, and features that
+        were changed count as not released: an adversary who disregards them.
+    random_state : int, RandomState or None
+        Of the learning, the noise and the draws. None takes the noise from the system's secure source: leave it so
+        when you publish.
+
+    Attributes
+    ----------
+    estimator_ : PrefixLogLift
+        Learned from raw records.
+    release_estimator_ : PrefixLogLift or None
+        Learned from released ones.
+    order_, scale_, delta_, flag_share_ : arrays
+        Order of the features; and for each feature its noise, its bound, and the share of training records flagged.
+
+    Guarantees
+    ----------
+    A cell that is not flagged is as it was. What a flagged number gets is exactly Gaussian noise of the scale, rounded
+    to a grid, after the number is brought into the range of the training table. What replaces a flagged category is
+    independent of the record. Which cells are flagged, and with them ``delta``, rests on a learned log-lift: it is an
+    estimate and certifies nothing. Shares among training records are those of networks that saw them, unless the
+    estimator has ``cross_fit``.
+    """
+
+    def __init__(
+        self,
+        estimator: PrefixLogLift | None = None,
+        *,
+        epsilon: float = 0.5,
+        scale: float | Sequence[float] | None = None,
+        delta: float | None = None,
+        order: str | Sequence[int] = "given",
+        rounds: int = 1,
+        random_state: Any = None,
+    ) -> None:
+        self.estimator = estimator
+        self.epsilon = epsilon
+        self.scale = scale
+        self.delta = delta
+        self.order = order
+        self.rounds = rounds
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any) -> Self:
+        """Learn from records ``X`` and their secrets ``y``."""
+        self._check_words()
+        if y is None:
+            raise ArgumentError("FeatureObfuscator requires y to be passed, but the target y is None: the secrets")
+        X = self._checked(X, reset=True)
+        made = PrefixLogLift(random_state=self.random_state) if self.estimator is None else clone(self.estimator)
+        self.estimator_ = made.fit(X, y)
+        self.order_ = self.estimator_._order(self.order if isinstance(self.order, str) else np.asarray(self.order))
+        self.release_estimator_: PrefixLogLift | None = None
+        self._set_noise()
+        words = words_from(self.random_state)
+        table = self._table(X)
+        natives = _natives(X, self.kinds_)
+        self.pools_ = {c: natives[c] for c, kind in enumerate(self.kinds_) if kind == "category"}
+        secret = np.searchsorted(self.estimator_.secrets_, np.asarray(y).astype(self.estimator_.secrets_.dtype))
+        flags = self._released(table, words, training=True)[1]
+        for _ in range(self.rounds):
+            self.release_estimator_ = self._learn_from_releases(table, secret, words)
+            flags = self._released(table, words, training=True)[1]
+        owner = self.estimator_.layout_.owner
+        self.pools_ = {c: _pool(natives[c], flags[:, owner[c]]) for c in self.pools_}
+        self._judge(flags, secret)
+        return self
+
+    def transform(self, X: Any) -> Any:
+        """The records as they may be released; in the form they came in, numbers as floats."""
+        return self.obfuscate(X).values
+
+    def obfuscate(self, X: Any) -> Obfuscated:
+        """The records as they may be released, which cells were changed, and what is known about it."""
+        check_is_fitted(self)
+        X = self._checked(X, reset=False)
+        words = words_from(self.random_state)
+        table = self._table(X)
+        values, flags = self._released(table, words, training=False)
+        owner = self.estimator_.layout_.owner
+        changed: dict[int, tuple[Flags, NDArray[Any]]] = {}
+        for c, kind in enumerate(self.kinds_):
+            flagged = flags[:, owner[c]]
+            if flagged.any():
+                drawn = (
+                    values[c]
+                    if kind == "number"
+                    else self.pools_[c][drawn_places(words(len(flagged)), len(self.pools_[c]))]
+                )
+                changed[c] = flagged, drawn
+        epsilon, delta = compose_deltas(np.full(len(self.delta_), float(self.epsilon)), self.delta_)
+        prior = float(self.estimator_.prior_.min())
+        return Obfuscated(
+            values=_rebuilt(X, changed, self.kinds_),
+            flags=flags,
+            touched=float(flags[:, owner].mean()),
+            scale=self.scale_,
+            delta=self.delta_,
+            vacuous=np.atleast_1d(vacuous(self.delta_, epsilon=self.epsilon, prior=prior)),
+            total_epsilon=epsilon,
+            total_delta=delta,
+            total_vacuous=bool(vacuous(delta, epsilon=epsilon, prior=prior)),
+        )
+
+    def _check_words(self) -> None:
+        if not self.epsilon >= 0:
+            raise ArgumentError(f"epsilon must be a number of nats, 0 or more; got {self.epsilon}")
+        if self.scale is not None and self.delta is not None:
+            raise ArgumentError("give scale or delta, not both: the one follows from the other")
+        if self.delta is not None and not 0 < self.delta < 1:
+            raise ArgumentError(f"delta is a number between 0 and 1; got {self.delta!r}")
+        if not isinstance(self.rounds, (int, np.integer)) or self.rounds < 0:
+            raise ArgumentError(f"rounds is a whole number, 0 or more; got {self.rounds!r}")
+        if self.estimator is not None and not isinstance(self.estimator, PrefixLogLift):
+            raise ArgumentError(f"estimator is a PrefixLogLift; got {type(self.estimator).__name__}")
+
+    def _set_noise(self) -> None:
+        """Diameter, scale and noise of every feature's numbers."""
+        estimator = self.estimator_
+        encoder, owner, m = estimator.encoder_, estimator.layout_.owner, estimator.n_groups_
+        self.kinds_ = encoder.kinds
+        self.columns_ = [np.flatnonzero(owner == j) for j in range(m)]
+        numbers = np.flatnonzero(np.array(encoder.kinds) == "number")
+        # A column that was missing throughout has no range; as it is never anything else, any will do.
+        low, high = np.array(encoder.low), np.array(encoder.high)
+        self.low_, self.high_ = np.full(len(owner), np.nan), np.full(len(owner), np.nan)
+        self.low_[numbers], self.high_[numbers] = np.where(np.isfinite(low), [low, high], 0.0)
+        width = np.where(np.isnan(self.low_), 0.0, self.high_ - self.low_)
+        self.diameter_ = np.sqrt(np.bincount(owner, weights=width**2, minlength=m))
+        if self.scale is not None:
+            wanted = np.asarray(self.scale, dtype=np.float64)
+            wanted = np.full(m, wanted) if wanted.ndim == 0 else wanted
+            if wanted.shape != (m,) or not (np.isfinite(wanted) & (wanted > 0)).all():
+                raise ArgumentError(f"scale is a standard deviation above 0, or one for each of the {m} features")
+        elif self.delta is not None:
+            wanted = _rounded_up(np.asarray(gaussian_scale(self.epsilon, self.delta, self.diameter_)))
+        else:
+            wanted = _rounded_up(self.diameter_)
+        numeric = np.bincount(owner[numbers], minlength=m) > 0
+        self.scale_ = np.where(numeric, wanted, 0.0)
+        self.noise_ = {float(scale): GridGaussian(float(scale)) for scale in np.unique(self.scale_) if scale > 0}
+
+    def _table(self, X: Any) -> list[NDArray[Any]]:
+        """The columns: numbers as floats, categories as text."""
+        encoder = self.estimator_.encoder_
+        cells: RecordCells = self.estimator_._cells(X, reset=False)
+        return list((cells if cells.kinds == encoder.kinds else coerced(cells, encoder)).columns)
+
+    def _released(self, table: list[NDArray[Any]], words: Words, *, training: bool) -> tuple[list[Any], Flags]:
+        """The released columns (a flagged category is ``REDRAWN``) and the flags, feature by feature."""
+        n = len(table[0])
+        estimator = self.release_estimator_ or self.estimator_
+        sweep = estimator.sweep(n, out_of_fold=training and estimator.cross_fit is not None)
+        flags = np.zeros((n, len(self.columns_)), dtype=bool)
+        released = list(table)
+        for place, j in enumerate(self.order_.tolist()):
+            raw = self._shown(table, j, None if self.release_estimator_ is None else np.zeros(n, dtype=bool))
+            said = np.abs(sweep.candidate(self._number(place, j), raw) - sweep.log_lift).max(axis=1)
+            flagged = (said > self.epsilon) | self._unseen(table, j)
+            flags[:, j] = flagged
+            for c, column in zip(self.columns_[j].tolist(), self._changed(table, j, flagged, words), strict=True):
+                released[c] = column
+            self._tell(sweep, place, j, released, flagged)
+        return released, flags
+
+    def _number(self, place: int, j: int) -> int:
+        """A feature's number in the network: of the one that reads releases, its place in the order."""
+        return j if self.release_estimator_ is None else place
+
+    def _tell(self, sweep: Sweep, place: int, j: int, released: list[Any], flagged: Flags) -> None:
+        if self.release_estimator_ is None:
+            sweep.release(j, self._shown(released, j, None), where=~flagged)
+        else:
+            sweep.release(place, self._shown(released, j, flagged))
+
+    def _changed(self, table: list[NDArray[Any]], j: int, flagged: Flags, words: Words) -> list[NDArray[Any]]:
+        """The columns of a feature with the flagged cells changed."""
+        found = []
+        scale = float(self.scale_[j])
+        for c in self.columns_[j].tolist():
+            column = table[c].copy()
+            if self.kinds_[c] == "category":
+                column[flagged] = REDRAWN
+            elif scale > 0 and flagged.any():
+                middle = (self.low_[c] + self.high_[c]) / 2
+                cells = np.nan_to_num(column[flagged], nan=middle).clip(self.low_[c], self.high_[c])
+                column[flagged] = self.noise_[scale].release(cells, words(len(cells)))
+            elif flagged.any():
+                # A constant column without noise: what is flagged is missing or far out, and becomes the constant.
+                column[flagged] = self.low_[c]
+            found.append(column)
+        return found
+
+    def _shown(self, columns: list[Any], j: int, flagged: Flags | None) -> NDArray[Any]:
+        """A feature as the raw network reads it or, given the flags, as the network of releases does.
+
+        That one is told which features were changed, and gets noised numbers shrunk towards the middle,
+        as far as the noise makes that the better guess.
+        """
+        own = [columns[c] for c in self.columns_[j].tolist()]
+        if flagged is not None:
+            own = [
+                np.where(flagged, self._shrunk(column, c), column) if self.kinds_[c] == "number" else column
+                for c, column in zip(self.columns_[j].tolist(), own, strict=True)
+            ]
+            own.append(flagged.astype(np.float64))
+        if all(column.dtype != object for column in own):
+            return np.column_stack(own)
+        shown = np.empty((len(own[0]), len(own)), dtype=object)
+        for at, column in enumerate(own):
+            shown[:, at] = column
+        return shown
+
+    def _shrunk(self, column: Floats, c: int) -> Floats:
+        scale = self.scale_[self.estimator_.layout_.owner[c]]
+        middle, spread = (self.low_[c] + self.high_[c]) / 2, (self.high_[c] - self.low_[c]) / 4
+        share = spread**2 / (spread**2 + scale**2) if spread > 0 else 0.0
+        return np.asarray(middle + share * (column - middle))
+
+    def _learn_from_releases(self, table: list[NDArray[Any]], secret: Codes, words: Words) -> PrefixLogLift:
+        """A network that reads what was released of the features so far, and the next one as it is.
+
+        Half of the records are shown to it as released; of the others, the features from a random place on are raw.
+        """
+        rng = np.random.default_rng(int(words(1)[0]))
+        released, flags = self._released(table, words, training=True)
+        n, m = flags.shape
+        cut = np.where(rng.random(n) < 0.5, m, rng.integers(m, size=n))
+        parts, groups, kinds = [], [], []
+        for place, j in enumerate(self.order_.tolist()):
+            late = cut <= place
+            columns = list(table)
+            for c in self.columns_[j].tolist():
+                columns[c] = np.where(late, table[c], released[c])
+            parts.append(self._shown(columns, j, flags[:, j] & ~late))
+            groups += [place] * parts[-1].shape[1]
+            kinds += [self.kinds_[c] for c in self.columns_[j].tolist()] + ["number"]
+        categories = [at for at, kind in enumerate(kinds) if kind == "category"]
+        model: PrefixLogLift = clone(self.estimator_).set_params(
+            groups=groups, orders="given", categorical_features=categories or None
+        )
+        model.fit(np.hstack(parts), self.estimator_.secrets_[secret])
+        return model
+
+    def _unseen(self, table: list[NDArray[Any]], j: int) -> Flags:
+        encoder = self.estimator_.encoder_
+        part = encoder_of_columns(encoder, self.columns_[j])
+        own = [table[c] for c in self.columns_[j].tolist()]
+        return part.encode(RecordCells(part.names, part.kinds, tuple(own))).unseen
+
+    def _judge(self, flags: Flags, secret: Codes) -> None:
+        """The bound for every feature, with shares counted among the training records."""
+        m = flags.shape[1]
+        self.flag_share_ = flags.mean(axis=0)
+        self.delta_ = np.zeros(m)
+        columns = np.array([sum(self.kinds_[c] == "number" for c in own.tolist()) for own in self.columns_])
+        for j in np.flatnonzero(self.flag_share_ > 0).tolist():
+            given = np.array([flags[secret == s, j].mean() for s in range(len(self.estimator_.prior_))])
+            overall = np.full_like(given, self.flag_share_[j])
+            with np.errstate(divide="ignore"):
+                lift = np.log(given) - np.log(overall)
+            noise = self.noise_.get(float(self.scale_[j]))
+            scale, diameter, cut_off = np.inf, 0.0, 0.0
+            if noise is not None:
+                scale, cut_off = noise.scale, (1 + np.exp(self.epsilon)) * noise.truncated * columns[j]
+                # Rounding to the grid may bring two values farther apart.
+                diameter = self.diameter_[j] + noise.step * np.sqrt(columns[j])
+            sides = [obfuscation_delta(given, lift, self.epsilon, diameter, scale)]
+            known = given > 0
+            # A secret that is never flagged: that it was flagged rules the secret out.
+            sides.append(overall[~known])
+            sides.append(obfuscation_delta(overall[known], -lift[known], self.epsilon, diameter, scale))
+            self.delta_[j] = min(1.0, float(np.concatenate([np.atleast_1d(side) for side in sides]).max()) + cut_off)
+
+    def _checked(self, X: Any, *, reset: bool) -> Any:
+        frame = frame_of(X)
+        for name in () if frame is None else frame.columns:
+            if frame[name].dtype.is_temporal():
+                raise DataError(f"column '{name}' holds times, and noise on a time is none: make it a number first")
+        return super()._checked(X, reset=reset)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.transformer_tags.preserves_dtype = []
+        return tags
+
+
+def _rounded_up(scales: Floats) -> Floats:
+    """Each to the next sixteenth between powers of two; 0 stays 0."""
+    with np.errstate(divide="ignore"):
+        power = 2.0 ** np.floor(np.log2(scales))
+    return np.where(scales > 0, np.ceil(scales / np.where(power > 0, power, 1.0) * FINENESS) / FINENESS * power, 0.0)
+
+
+def _pool(values: NDArray[Any], flagged: Flags) -> NDArray[Any]:
+    """RecordCells to redraw from: the flagged ones, or all if none was; either way not the record's own."""
+    return values[flagged] if flagged.any() else values
+
+
+def _natives(X: Any, kinds: tuple[str, ...]) -> dict[int, NDArray[Any]]:
+    """The categories as they came, not as text."""
+    frame = frame_of(X)
+    found = {}
+    for c, kind in enumerate(kinds):
+        if kind == "category":
+            values = X[:, c] if frame is None else frame[frame.columns[c]].to_list()
+            found[c] = np.empty(len(values), dtype=object)
+            found[c][:] = values
+    return found
+
+
+def _rebuilt(X: Any, changed: dict[int, tuple[Flags, NDArray[Any]]], kinds: tuple[str, ...]) -> Any:
+    """The records with some cells changed, in the form that they came in."""
+    frame = frame_of(X)
+    if frame is None:
+        out = np.array(X, dtype=np.float64) if X.dtype.kind in "buif" else X.astype(object)
+        for c, (flagged, values) in changed.items():
+            out[flagged, c] = values[flagged]
+        return out
+    import narwhals as nw
+
+    for c, (flagged, values) in changed.items():
+        name = frame.columns[c]
+        series = frame[name]
+        if kinds[c] == "number":
+            cells = np.where(flagged, values, series.cast(nw.Float64).to_numpy())
+            mended = nw.new_series(name, cells, nw.Float64, backend=frame.implementation)
+        else:
+            mixed = [new if flag else old for flag, new, old in zip(flagged, values, series.to_list(), strict=True)]
+            dtype = nw.String if series.dtype == nw.Categorical else series.dtype
+            mended = nw.new_series(name, mixed, None if dtype == nw.Object else dtype, backend=frame.implementation)
+        frame = frame.with_columns(mended)
+    return frame.to_native()

@@ -1,0 +1,60 @@
+"""How well adversaries guess the secret: the scores, and how every lens shows them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from tacit import document as doc
+from tacit.document.quantities import share
+from tacit.learn import binomial_limits
+from tacit.release.certificate import AdversaryScore
+
+_SERIES = ("before", "after", "after, retrained on the release")
+
+
+def scored(name: str, right: Sequence[int], *, of: int) -> AdversaryScore:
+    """The score of an adversary that was ``right`` so often, before, after and retrained, with exact 95% limits."""
+    before, after, retrained = right
+    return AdversaryScore(
+        name,
+        before / of,
+        binomial_limits(before, of),
+        after / of,
+        binomial_limits(after, of),
+        retrained / of,
+        binomial_limits(retrained, of),
+    )
+
+
+def guesses_right(scores: Sequence[AdversaryScore], *, marks: Sequence[tuple[str, float]]) -> doc.Block:
+    """A chart and a table of how often each adversary is right; ``marks`` are lines such as the prior."""
+    rows = [
+        doc.BarRow(
+            score.name,
+            tuple(
+                doc.Bar(series, value, low, high)
+                for series, (value, (low, high)) in zip(_SERIES, score.guesses, strict=True)
+            ),
+        )
+        for score in scores
+    ]
+    columns = ("Adversary", ">Before", ">After", ">After, retrained\non the release")
+    told = [
+        (
+            doc.DataValue(score.name, 40),
+            *(doc.Cell(doc.Share(value), small=doc.Interval.shares(*limits)) for value, limits in score.guesses),
+        )
+        for score in scores
+    ]
+    return doc.Figure(
+        doc.Bars(
+            "Share of secrets guessed right",
+            "Secrets guessed right; higher is riskier",
+            rows,
+            series=_SERIES,
+            marks=tuple(doc.Line(value, f"{name} {share(value)}") for name, value in marks),
+            unit="probability",
+            whole=True,
+        ),
+        (doc.TableBlock(columns, told),),
+    )

@@ -1,0 +1,25 @@
+"""What every answer says of its data: where the records came from, and what the secret is before any release."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class SourceFacts:
+    """Where the records came from."""
+
+    name: str
+    format: str
+    records: int
+    weighted_total: float
+    sha256: str | None
+
+
+@dataclass(frozen=True)
+class SecretValue:
+    """A value of the secret and its share: what an adversary believes before any release."""
+
+    label: str
+    weight: float
+    prior: float

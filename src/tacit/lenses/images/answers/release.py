@@ -1,0 +1,193 @@
+"""The answer of ``protect`` about images: a release that was written, and its certificate."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from tacit import document as doc
+from tacit.errors import sentence
+from tacit.lenses.adversaries import guesses_right
+from tacit.lenses.images.answers.shared import DEFINITIONS, contact_sheet, heat_maps, released_images, size_words
+from tacit.lenses.images.results import ImageFacts, ShownImage
+from tacit.lenses.papers import Rows, Sections, assumptions, certificate_section, claim
+from tacit.release.certificate import ImageCertificate, best_guesses
+from tacit.report.result import Result
+
+_VACUOUS = "vacuous: publishing the label would keep to it"
+
+
+@dataclass(frozen=True)
+class ImageProtectResult(Result):
+    """A release of images that was written.
+
+    ``sheet`` holds obfuscated images alone, unless ``private``: then the page is the owner's, and shows originals.
+    """
+
+    out: str
+    source: ImageFacts
+    certificate: ImageCertificate
+    headline: str
+    notes: tuple[str, ...]
+    sheet: tuple[ShownImage, ...] = field(default=(), repr=False)
+    private: bool = False
+
+    def document(self) -> doc.Document:
+        """What was noised, what adversaries still guess, and what the bound is worth.
+
+        Guarantees
+        ----------
+        Unless ``private``, the page shows the certificate, the headline and released images: no original, and nothing
+        learned but what the certificate says with two digits. Notes and path are for the terminal alone.
+        """
+        after, whose = self.certificate.verdict_after, "For the owner alone: r" if self.private else "Tacit r"
+        return doc.Document(
+            kind="release of images",
+            name=sentence("{whose}elease of images, secret {secret}", whose=whose, secret=self.certificate.secret),
+            badge=doc.badge(after if after.startswith("still") else "estimated, not certified"),
+            headline=self.headline,
+            opening=(claim(self.certificate), _facts(self), _tiles(self.certificate)),
+            sections=[section for write in SECTIONS for section in write(self)],
+            reading=DEFINITIONS,
+            footer=(self.certificate.output.file,),
+        )
+
+
+def _epsilon(certificate: ImageCertificate) -> doc.Nats:
+    return doc.Nats(certificate.epsilon, "setting")
+
+
+def _facts(result: ImageProtectResult) -> doc.Facts:
+    c = result.certificate
+    noised = sentence(
+        "{patches} of patches of {patch}×{patch}, {images} of images",
+        patches=doc.Share(c.flagged_share),
+        patch=c.patch,
+        images=doc.Share(c.flagged_images),
+    )
+    bound = sentence(
+        "delta {largest} a patch at most{one}; {total} in total{every}",
+        largest=doc.Number(c.delta.largest),
+        one=": vacuous" if c.delta.largest_vacuous else "",
+        total=doc.Number(c.delta.total),
+        every=": vacuous" if c.delta.vacuous else "",
+    )
+    epsilon = sentence("{epsilon} a patch; certified of a single image: nothing", epsilon=_epsilon(c))
+    rows: Rows = [
+        ("Release", doc.FilePath(result.out)),
+        ("Noised", noised),
+        ("Epsilon", epsilon),
+        ("Bound (if densities were right)", bound),
+        ("Names and order", c.names),
+    ]
+    return doc.Facts(rows, where="terminal")
+
+
+def _tiles(c: ImageCertificate) -> doc.Tiles:
+    before, best = best_guesses(c.adversaries)
+    noised = sentence("{share} of images have one", share=doc.Share(c.flagged_images))
+    return doc.Tiles(
+        (
+            doc.Tile("Patches noised", doc.Share(c.flagged_share), noised),
+            doc.Tile("Guessing the prior", doc.Share(c.prior), "right without looking"),
+            doc.Tile("Best adversary", doc.Share(best), sentence("{share} before", share=doc.Share(before))),
+            doc.Tile("Certified of one image", "nothing", "an estimate chose the patches"),
+        )
+    )
+
+
+def _guesses(result: ImageProtectResult) -> Sections:
+    c = result.certificate
+    about = sentence(
+        "On {tested} that the adversaries did not learn from; always the commonest is right {prior} of the time. The "
+        "limits are exact, 95%. Retrained: it learned from released images and their true labels.",
+        tested=doc.Count(c.tested_on, "image"),
+        prior=doc.Share(c.prior),
+    )
+    blocks = (
+        doc.Paragraph(about),
+        guesses_right(c.adversaries, marks=[("prior", c.prior)]),
+        doc.Paragraph("An adversary that fails proves nothing; others may see what these do not.", "note"),
+    )
+    return (doc.Section(f"How often is {c.secret} guessed right?", blocks),)
+
+
+def _sheet(result: ImageProtectResult) -> Sections:
+    c = result.certificate
+    if result.private:
+        about = sentence(
+            "Originals, what each patch adds about {secret} before anything was noised, and what was released. Do not "
+            "publish this page.",
+            secret=c.secret,
+        )
+        title, figure = "A few images", contact_sheet(result.sheet, [c.patch])
+    else:
+        about = sentence(
+            "The first of those with noise. {share} of the images have none: they are released as they were, and not "
+            "shown here.",
+            share=doc.Share(1 - c.flagged_images),
+        )
+        if c.flagged_images == 1:
+            about = sentence("The first of them. Every image has noise.")
+        title, figure = "Images of the release", released_images(result.sheet)
+    return (doc.Section(title, (doc.Paragraph(about), figure), where="page"),)
+
+
+def _maps(result: ImageProtectResult) -> Sections:
+    c = result.certificate
+    about = (
+        f"What each patch of {c.patch}×{c.patch} pixels adds about {c.secret}, averaged over images, with two digits."
+    )
+    title = "Where it was said: average heat maps of the originals"
+    return (doc.Section(title, (doc.Paragraph(about), heat_maps(c.heat)), kind="estimate", where="page"),)
+
+
+def _bound(result: ImageProtectResult) -> Sections:
+    c, delta = result.certificate, result.certificate.delta
+    one = sentence("one patch, beyond {epsilon}", epsilon=_epsilon(c))
+    every = sentence(
+        "all {patches} patches together, beyond {epsilon}",
+        patches=doc.Count(c.patches),
+        epsilon=doc.Nats(delta.total_epsilon, "setting"),
+    )
+    largest = sentence("{delta} at most", delta=doc.Number(delta.largest))
+    rows = (
+        (one, largest, _VACUOUS if delta.largest_vacuous else "of the worst patch"),
+        (every, doc.Number(delta.total), _VACUOUS if delta.vacuous else "a bound, if the densities were right"),
+        ("of that, what no noise removes", doc.Number(delta.floor), "that a patch was noised tells something"),
+    )
+    table = doc.TableBlock(("If the learned densities were right", ">delta", "Worth"), rows)
+    return (doc.Section("What the bound is worth", (table,), where="page"),)
+
+
+def _assumptions(result: ImageProtectResult) -> Sections:
+    return assumptions(result.certificate)
+
+
+def _certificate(result: ImageProtectResult) -> Sections:
+    c = result.certificate
+    scale = sentence(
+        "{scale} of the full range of a pixel; the diameter of a patch is {diameter}",
+        scale=doc.Number(c.scale, "setting"),
+        diameter=doc.Number(c.delta.diameter, "setting"),
+    )
+    rows: Rows = [
+        ("secret", doc.DataValue(c.secret, 60)),
+        ("kind", "images: what was done is certain, what it hides is estimated"),
+        ("size", size_words(result.source)),
+        ("epsilon", sentence("{epsilon} a patch, patches in the order “{order}”", epsilon=_epsilon(c), order=c.order)),
+        ("scale of the noise", scale),
+        ("mean squared change", sentence("{change} squared grey levels a pixel", change=doc.Number(c.mean_square))),
+        ("labels released", doc.listed(c.kept_labels) or "none"),
+        ("names of files", c.names),
+    ]
+    check = (
+        "Anyone with the originals and their labels can check what was done: Tacit verifies this release against them."
+    )
+    return certificate_section(c, rows, check=check)
+
+
+def _notes(result: ImageProtectResult) -> Sections:
+    return tuple(doc.notes_section(result.notes, where=None if result.private else "terminal"))
+
+
+SECTIONS = (_guesses, _sheet, _maps, _bound, _assumptions, _certificate, _notes)

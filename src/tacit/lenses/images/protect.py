@@ -1,0 +1,336 @@
+"""``protect`` for images: noise on the patches that give a label away, and a certificate that says what it is worth."""
+
+from __future__ import annotations
+
+import csv
+import secrets as secure
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tacit import __version__
+from tacit.document import Progress, Share, silent
+from tacit.errors import ArgumentError, ColumnError, Setting, sentence
+from tacit.learn import binomial_limits
+from tacit.lenses.adversaries import scored
+from tacit.lenses.images.answers.release import ImageProtectResult
+from tacit.lenses.images.audit import (
+    FOLDS,
+    ORDERS,
+    SHOWN_IMAGES,
+    Asked,
+    ask_images,
+    checked_sizes,
+    chosen_images,
+    drawn_from,
+    heat_map,
+    prefix_estimator,
+)
+from tacit.lenses.images.claims import patch_delta, published
+from tacit.lenses.images.images import Images, image_file, patch_masks, pixels_of, reordered, write_images
+from tacit.lenses.images.results import Pixels, ShownImage
+from tacit.lift import Mask
+from tacit.release.certificate import (
+    AdversaryScore,
+    CertifiedInput,
+    CertifiedOutput,
+    HeatMap,
+    ImageCertificate,
+    PatchDelta,
+    best_guesses,
+)
+from tacit.release.claims import randomness_of, worded
+from tacit.release.directory import REPORT, SALT, ReleaseDraft, new_release, refuse_target
+from tacit.release.keys import files_sha256, seed_or_secure
+from tacit.requests import Bound, Making, PatchNoise, Question
+
+FLAGS, NAMES = "flags.npz", "names.csv"
+NO_BETTER: Literal["not detectably better than the prior"] = "not detectably better than the prior"
+BETTER: Literal["still better than the prior"] = "still better than the prior"
+CONFIDENCE = 0.95
+_README = (
+    "Only the owner of the images may see this folder. Do not publish it.",
+    f"{REPORT} shows originals beside their heat maps; {NAMES} says which original each released image is;",
+    f"{FLAGS} has which patches were noised; {SALT} opens the fingerprint of the originals in certificate.json.",
+)
+
+
+@dataclass(frozen=True)
+class NoiseSettings:
+    """How patches are noised, and what of the images is kept beside them."""
+
+    epsilon: float
+    scale: float
+    size: int
+    order: str
+    keep_labels: tuple[str, ...]
+    keep_names: bool
+    random_state: int | None
+
+
+def protect_images(
+    question: Question, bound: Bound, making: Making, noise: PatchNoise, *, out: Path, progress: Progress = silent
+) -> ImageProtectResult:
+    """Write images with noise on the patches that give a label away; the requests say what each setting means.
+
+    Each third of the images is judged by a model that learned from the other two. Patch by patch, one that would add
+    more than ``epsilon`` about the secret, given what was released of its image before, gets Gaussian noise.
+
+    Guarantees
+    ----------
+    The directory appears whole or not at all. Unflagged patches are unchanged (PNG and npz). No original is in the
+    public part, nor a label that was not asked for. What a single image still gives away is not certified.
+    """
+    epsilon = bound.one_epsilon("one patch may add")
+    if not (np.isfinite(noise.scale) and noise.scale > 0):
+        words = "scale is the standard deviation of noise, in full pixel ranges, above 0; got {scale}"
+        raise ArgumentError(sentence(words, scale=noise.scale))
+    seed, keep = seed_or_secure(making.random_state), tuple(noise.keep_label or ())
+    asked = ask_images(question, random_state=seed)
+    size = checked_sizes(asked.images, noise.patch)[0]
+    _check_labels(asked, keep)
+    refuse_target(out, original=asked.images.source, overwrite=making.overwrite)
+    settings = NoiseSettings(
+        epsilon, noise.scale, size, noise.order, keep, noise.keep_names, random_state=making.random_state
+    )
+    treated = _treated(asked, settings, seed, progress)
+    adversaries = _adversaries(asked, treated.pixels, progress)
+    place = _places(len(asked.images), noise.keep_names, making.random_state)
+    released = reordered(replace(asked.images, pixels=treated.pixels), place, rename=not noise.keep_names)
+    with new_release(out, overwrite=making.overwrite) as draft:
+        progress("writing the images", None)
+        write_images(released, draft.place, keep=keep)
+        certificate = _certificate(asked, treated, settings, adversaries, draft)
+        result = ImageProtectResult(
+            out=str(out),
+            source=asked.facts(),
+            certificate=certificate,
+            headline=_headline(certificate),
+            notes=(*asked.notes, *_notes(asked, certificate)),
+            sheet=_public_sheet(released, treated.flags[place]),
+        )
+        _keep(draft, result, asked, treated, [*zip(released.names, place.tolist(), strict=True)])
+        result.write_report(draft.report)
+        certificate = draft.sealed(certificate, _README)
+    return replace(result, certificate=certificate)
+
+
+@dataclass(frozen=True)
+class Treated:
+    """The obfuscated images in the order of the originals, which patches were noised, and what each would add."""
+
+    pixels: Pixels
+    flags: Mask
+    heat: HeatMap
+    delta: PatchDelta
+    shown: NDArray[np.int64]
+    shown_heat: NDArray[np.float64]
+
+
+def _treated(asked: Asked, settings: NoiseSettings, seed: int, progress: Progress) -> Treated:
+    """Every third of the images, treated by what was learned from the other two."""
+    from tacit.learn import FeatureObfuscator
+
+    images, matrix = asked.images, asked.images.matrix()
+    size, epsilon, scale = settings.size, settings.epsilon, settings.scale
+    m = (images.height // size) * (images.width // size)
+    pixels, flags = images.pixels.copy(), np.zeros((len(images), m), dtype=bool)
+    drawn = drawn_from(np.arange(len(images)), seed)
+    density = np.zeros((len(drawn), m, len(asked.secrets)))
+    truncated = 0.0
+    for k in range(FOLDS):
+        progress(f"learning from two thirds, treating the other ({k + 1} of {FOLDS})", k / FOLDS)
+        rows = np.flatnonzero(asked.fold == k)
+        others = asked.fold != k
+        tool = FeatureObfuscator(
+            prefix_estimator(images, size, seed + k),
+            epsilon=epsilon,
+            scale=scale,
+            order=settings.order,
+            random_state=None if settings.random_state is None else seed + k,
+        )
+        tool.fit(matrix[others], asked.labels[others])
+        done = tool.obfuscate(matrix[rows])
+        flags[rows] = done.flags
+        # The tool brings numbers into the range it learned from. What a pixel can be is known: there is noise alone.
+        noise, raw = tool.noise_[float(scale)], matrix[rows]
+        moved = noise.to_grid(raw) - noise.to_grid(raw.clip(tool.low_, tool.high_))
+        pixels[rows] = pixels_of(done.values + moved, images.pixels[rows].shape)
+        columns = images.channels * size**2
+        truncated = columns * noise.truncated
+        mine = np.flatnonzero(asked.fold[drawn] == k)
+        density[mine] = tool.estimator_.feature_log_lift(matrix[drawn[mine]], orders=ORDERS)
+    mask = patch_masks(images.height, images.width, size, flags)
+    mask = mask if images.channels == 1 else mask[..., None]
+    # Whatever rounding may do, a patch that was not flagged is the original's.
+    pixels = np.where(mask, pixels, images.pixels)
+    shown = np.searchsorted(drawn, chosen_images(asked, drawn))
+    heat = np.abs(density[shown]).max(axis=2).reshape(len(shown), images.height // size, images.width // size)
+    diameter = float(size * np.sqrt(images.channels))
+    return Treated(
+        pixels=pixels,
+        flags=flags,
+        heat=heat_map(images, size, asked, drawn, density),
+        delta=patch_delta(flags, asked.codes, epsilon=epsilon, scale=scale, diameter=diameter, truncated=truncated),
+        shown=drawn[shown],
+        shown_heat=heat,
+    )
+
+
+def _adversaries(asked: Asked, treated: Pixels, progress: Progress) -> tuple[AdversaryScore, ...]:
+    """Adversaries that learn from two thirds and guess the other: before, after, and retrained on the release."""
+    from tacit.lenses.images.hog import HogClassifier, PixelClassifier
+
+    makers: tuple[tuple[str, Callable[[], Any]], ...] = (
+        ("HOG and SVM", HogClassifier),
+        ("pixels, linear", PixelClassifier),
+    )
+    original, train, test = asked.images.pixels, asked.fold != 0, asked.fold == 0
+    truth, n = asked.labels[test], int(test.sum())
+    adversaries = []
+    for name, make in makers:
+        progress(f"training {name}", None)
+        clean = make().fit(original[train], asked.labels[train])
+        again = make().fit(treated[train], asked.labels[train])
+        guesses = clean.predict(original[test]), clean.predict(treated[test]), again.predict(treated[test])
+        adversaries.append(scored(name, [int((guess == truth).sum()) for guess in guesses], of=n))
+    return tuple(adversaries)
+
+
+def verdict_after(
+    adversaries: Sequence[AdversaryScore], *, prior: float, tested_on: int
+) -> Literal["not detectably better than the prior", "still better than the prior"]:
+    """Whether any adversary is still better than the prior; with several, each needs more evidence."""
+    level = 1 - (1 - CONFIDENCE) / (2 * len(adversaries))
+    for right in (right for each in adversaries for right in (each.after, each.retrained)):
+        if binomial_limits(round(right * tested_on), tested_on, confidence=level)[0] > prior:
+            return BETTER
+    return NO_BETTER
+
+
+def _places(n: int, keep_names: bool, random_state: int | None) -> NDArray[np.int64]:
+    """Which original each released image is: as they were, or in an order that tells nothing."""
+    if keep_names:
+        return np.arange(n)
+    if random_state is not None:
+        return np.random.default_rng([random_state, 1]).permutation(n)
+    order = list(range(n))
+    secure.SystemRandom().shuffle(order)
+    return np.array(order, dtype=np.int64)
+
+
+def _certificate(
+    asked: Asked,
+    treated: Treated,
+    settings: NoiseSettings,
+    adversaries: tuple[AdversaryScore, ...],
+    draft: ReleaseDraft,
+) -> ImageCertificate:
+    images, flags, facts = asked.images, treated.flags, asked.facts()
+    data_file, prior, tested_on = image_file(images), float(asked.prior.max()), int((asked.fold == 0).sum())
+    difference = treated.pixels.astype(np.float64) - images.pixels
+    return worded(
+        ImageCertificate(
+            claim="",
+            assumptions=(),
+            secret=asked.secret,
+            epsilon=settings.epsilon,
+            scale=settings.scale,
+            patch=settings.size,
+            patches=flags.shape[1],
+            order=settings.order,
+            flagged_share=float(flags.mean()),
+            flagged_images=float(flags.any(axis=1).mean()),
+            delta=treated.delta,
+            prior=prior,
+            tested_on=tested_on,
+            adversaries=adversaries,
+            verdict_after=verdict_after(adversaries, prior=prior, tested_on=tested_on),
+            heat=published(treated.heat),
+            mean_square=float((difference**2).mean()),
+            kept_labels=settings.keep_labels,
+            names="kept" if settings.keep_names else "numbers in random order",
+            height=facts.height,
+            width=facts.width,
+            channels=facts.channels,
+            lossy=images.lossy,
+            input=CertifiedInput(facts.name, facts.format, facts.images, draft.salted(images.sha256())),
+            output=CertifiedOutput(data_file, len(images), files_sha256(draft.place, data_file)),
+            randomness=randomness_of(drawn=True, repeatable=settings.random_state is not None, learned_here=True),
+            tacit_version=__version__,
+        )
+    )
+
+
+def _headline(certificate: ImageCertificate) -> str:
+    before, best = best_guesses(certificate.adversaries)
+    return sentence(
+        "Noise was put on {noised} of the patches. The best adversary guesses '{secret}' right {best} of the time, "
+        "{before} before; always the commonest is right {prior} of the time.",
+        noised=Share(certificate.flagged_share),
+        secret=certificate.secret,
+        best=Share(best),
+        before=Share(before),
+        prior=Share(certificate.prior),
+    )
+
+
+def _notes(asked: Asked, certificate: ImageCertificate) -> tuple[str, ...]:
+    notes: list[str] = ["an adversary that fails proves nothing, and of a single image nothing is certified"]
+    if certificate.flagged_images < 1:
+        words = "{share} of the images have no noised patch: they are the originals"
+        notes.append(sentence(words, share=Share(1 - certificate.flagged_images)))
+    if certificate.verdict_after == BETTER:
+        settings = {name: Setting(name) for name in ("epsilon", "patch", "scale")}
+        words = "an adversary is still better than the prior: lower {epsilon}, choose another {patch}, or raise {scale}"
+        notes.append(sentence(words, **settings))
+    kinds = sorted({Path(name).suffix.lower() for name in asked.images.names})
+    if not asked.images.npz and len(kinds) > 1:
+        notes.append(f"files stay of their kind ({', '.join(kinds)}): make sure that the kind does not tell the secret")
+    if certificate.names == "kept":
+        notes.append("names and order of the files were kept: make sure that they do not tell the secret")
+    if certificate.lossy:
+        notes.append("JPEG changes pixels: unflagged patches are alike, not byte-identical; PNG and npz keep them")
+    if certificate.kept_labels:
+        kept = ", ".join(certificate.kept_labels)
+        notes.append(f"labels {kept} were released as they are: what they say about the secret was not looked at")
+    return tuple(notes)
+
+
+def _public_sheet(released: Images, flags: Mask) -> tuple[ShownImage, ...]:
+    """The first noised images of the release, without their secret; one without noise is its original: not shown."""
+    noised = np.flatnonzero(flags.any(axis=1))[: 2 * SHOWN_IMAGES]
+    return tuple(ShownImage(None, None, obfuscated=released.pixels[k]) for k in noised)
+
+
+def _keep(
+    draft: ReleaseDraft,
+    result: ImageProtectResult,
+    asked: Asked,
+    treated: Treated,
+    names: Sequence[tuple[str, int]],
+) -> None:
+    """The owner's papers: a page with originals, which original each released image is, and the noised patches."""
+    sheet = tuple(
+        ShownImage(str(asked.labels[at]), asked.images.pixels[at], (heat,), treated.pixels[at])
+        for at, heat in zip(treated.shown, treated.shown_heat, strict=True)
+    )
+    replace(result, sheet=sheet, private=True).write_report(draft.private / REPORT)
+    flags = treated.flags[[at for _, at in names]]
+    np.savez_compressed(draft.private / FLAGS, flags=flags, patch=np.array(result.certificate.patch))
+    with (draft.private / NAMES).open("w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(["released", "original"])
+        writer.writerows((name, asked.images.names[at]) for name, at in names)
+
+
+def _check_labels(asked: Asked, keep: Sequence[str]) -> None:
+    for column in keep:
+        if column not in asked.images.labels:
+            raise ColumnError(column, tuple(asked.images.labels))
+        if column == asked.secret:
+            raise ArgumentError(f"'{column}' is the secret: it cannot be kept in the release")

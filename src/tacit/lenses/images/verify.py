@@ -1,0 +1,281 @@
+"""``verify`` for images: is a release what its certificate says it is?"""
+
+from __future__ import annotations
+
+import csv
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tacit.document import Progress, Share, silent
+from tacit.errors import Command, Setting, SourceError, sentence
+from tacit.lenses.images.claims import judged, patch_delta
+from tacit.lenses.images.images import Images, open_images, open_pixels, patch_masks
+from tacit.lenses.images.protect import FLAGS, NAMES, verdict_after
+from tacit.lenses.images.results import Pixels
+from tacit.lift import GridGaussian, Mask, Matrix
+from tacit.release.certificate import ImageCertificate
+from tacit.release.checks import Check, CheckedRelease, check_of_original, checked, checks_of_papers, notes_on_report
+from tacit.release.directory import PRIVATE, SALT
+from tacit.release.keys import LABELS, salt_in
+
+# Chances below e to minus this do not come by chance, however many patches there are.
+NEVER = 30.0
+# Noise of the right scale gives a larger sum of squares about once in two million releases.
+TOO_FAR = 5.0
+NOTES = (
+    "that the right patches were chosen cannot be checked: it was learned, and certifies nothing of a single image",
+    "what adversaries guessed was not measured again: it rests on the certificate",
+    "that the noise came from a secure source cannot be checked either; its spread was, where the originals are",
+)
+
+
+@dataclass(frozen=True)
+class ImageRelease:
+    """A release of images: its certificate, and what of the owner's folder is there."""
+
+    directory: Path
+    certificate: ImageCertificate
+    flags: Mask | None
+    names: Mapping[str, str] | None
+    salt: bytes | None
+
+
+def verify_images(
+    directory: str | Path,
+    certificate: ImageCertificate,
+    *,
+    against: str | Path | None = None,
+    labels: str | Path | None = None,
+    progress: Progress = silent,
+) -> CheckedRelease:
+    """Check a release of images against its certificate, and against the originals where they are at hand.
+
+    Guarantees
+    ----------
+    The verdict is "holds" only if every line was checked: files and report are those certified, the words follow from
+    the numbers, unflagged patches are unchanged to the last bit, and flagged ones carry noise of the stated scale. It
+    says nothing of what a single image gives away: that was never certified.
+    """
+    release = _opened(Path(directory), certificate)
+    checks = _checks_of_papers(release)
+    if against is None:
+        command = Command("verify", "RELEASE", against="FOLDER")
+        checks.append(Check("patches compared", None, sentence("needs the originals: {command}", command=command)))
+    else:
+        progress("comparing patch by patch", None)
+        checks += _checks_against(release, _originals(Path(against), labels))
+    return checked(
+        certificate,
+        checks,
+        holds="The release is what its certificate says: unflagged patches are unchanged, flagged ones carry noise of "
+        "the stated scale. What a single image gives away was never certified.",
+        broken="The release is not what its certificate says",
+        unsure="Not all of it was checked",
+        notes=(*NOTES, *notes_on_report(release.directory)),
+    )
+
+
+def _opened(directory: Path, certificate: ImageCertificate) -> ImageRelease:
+    private = directory / PRIVATE
+    try:
+        flags = names = None
+        if (private / FLAGS).exists():
+            with np.load(private / FLAGS, allow_pickle=False) as archive:
+                flags = archive["flags"].astype(bool)
+        if (private / NAMES).exists():
+            with (private / NAMES).open(encoding="utf-8", newline="") as file:
+                names = {row["released"]: row["original"] for row in csv.DictReader(file)}
+    except (OSError, ValueError, KeyError) as error:
+        raise SourceError(f"{private} is damaged: put back what protect wrote ({error})") from error
+    return ImageRelease(directory, certificate, flags, names, salt_in(private / SALT))
+
+
+def _checks_of_papers(release: ImageRelease) -> list[Check]:
+    certificate, directory = release.certificate, release.directory
+    place = directory / certificate.output.file
+    checks = checks_of_papers(directory, certificate, drawn=True, learned_here=True)
+    if not place.exists():
+        return checks
+    stray = _stray_labels(directory, place, certificate.kept_labels)
+    verdict = verdict_after(certificate.adversaries, prior=certificate.prior, tested_on=certificate.tested_on)
+    vacuous = judged(certificate.delta, certificate.epsilon)
+    return [
+        *checks,
+        Check("no other labels", stray is None, stray or "as certified"),
+        Check("what is called vacuous is", vacuous, "as the bound gives it" if vacuous else "it was changed"),
+        Check("verdict follows from the adversaries", verdict == certificate.verdict_after, certificate.verdict_after),
+    ]
+
+
+def _stray_labels(directory: Path, place: Path, kept: tuple[str, ...]) -> str | None:
+    """What is wrong with the labels beside the images, or within an npz."""
+    beside = directory / LABELS
+    if place.is_file():
+        images = open_pixels(place)
+        fits = not images.notes and sorted(images.labels) == sorted(kept) and not beside.exists()
+        return None if fits else f"{place.name} holds other arrays than the certified labels"
+    if beside.exists() != bool(kept):
+        return f"{LABELS} was not certified" if beside.exists() else f"there is no {LABELS}"
+    if not kept or _label_rows(directory)[0] == ["file", *kept]:
+        return None
+    return f"{LABELS} has other columns than were certified"
+
+
+def _label_rows(directory: Path) -> list[list[str]]:
+    try:
+        with (directory / LABELS).open(encoding="utf-8", newline="") as file:
+            return list(csv.reader(file)) or [[]]
+    except (OSError, ValueError, csv.Error) as error:
+        raise SourceError(f"cannot read {directory / LABELS} ({error})") from error
+
+
+def _originals(against: Path, labels: str | Path | None) -> Images:
+    if against.is_dir() and labels is None:
+        return open_pixels(against)
+    return open_images(against, labels=labels)
+
+
+def _checks_against(release: ImageRelease, original: Images) -> list[Check]:
+    certificate = release.certificate
+    digest = original.sha256() if original.labels else None
+    lacking = (
+        f"needs {PRIVATE}/{SALT}" if release.salt is None else sentence("needs {labels}", labels=Setting("labels"))
+    )
+    checks = [check_of_original(digest, certificate, release.salt, why=lacking)]
+    released = open_pixels(release.directory / certificate.output.file)
+    counts = len(original), len(released), certificate.output.records
+    alike = len(set(counts)) == 1 and original.pixels.shape == released.pixels.shape
+    detail = f"{counts[0]:,} originals, {counts[1]:,} released, {counts[2]:,} certified"
+    checks.append(Check("number and size of images", alike, detail))
+    if not alike:
+        return checks
+    if release.flags is None or (release.names is None and certificate.names != "kept"):
+        unsure = f"needs {PRIVATE}/{FLAGS} and {PRIVATE}/{NAMES}"
+        return [*checks, Check("unflagged patches are unchanged", None, unsure)]
+    return [*checks, *_checks_of_patches(release, release.flags, original, released)]
+
+
+def _checks_of_patches(release: ImageRelease, flags: Mask, original: Images, released: Images) -> list[Check]:
+    certificate = release.certificate
+    at = {name: k for k, name in enumerate(original.names)}
+    names = release.names or {name: name for name in released.names}
+    places = [at.get(names.get(name, "")) for name in released.names]
+    if None in places or len(set(places)) != len(places) or flags.shape != (len(released), certificate.patches):
+        detail = f"{PRIVATE}/{NAMES} or {PRIVATE}/{FLAGS} do not fit"
+        return [Check("owner's papers fit the release", False, detail)]
+    rows = np.array(places, dtype=np.int64)
+    before = original.pixels[rows]
+    mask = patch_masks(original.height, original.width, certificate.patch, flags)
+    if original.channels == 3:
+        mask = np.repeat(mask[..., None], 3, axis=3)
+    share, touched = float(flags.mean()), float(flags.any(axis=1).mean())
+    checks = [
+        Check(
+            "share of noised patches",
+            math.isclose(share, certificate.flagged_share, abs_tol=1e-12)
+            and math.isclose(touched, certificate.flagged_images, abs_tol=1e-12),
+            sentence(
+                "{share}, in {touched} of the images, by {flags}",
+                share=Share(share),
+                touched=Share(touched),
+                flags=f"{PRIVATE}/{FLAGS}",
+            ),
+        ),
+        *_checks_of_labels(release, flags, original, released, rows),
+    ]
+    if certificate.lossy:
+        unsure = "JPEG changes pixels, so that neither can be checked bit by bit"
+        lines = ("unflagged patches are unchanged", "scale of the noise")
+        return [*checks, *(Check(name, None, unsure) for name in lines)]
+    changed = int((released.pixels != before)[~mask].sum())
+    square = float(((released.pixels.astype(np.float64) - before) ** 2).mean())
+    alike = math.isclose(square, certificate.mean_square, rel_tol=1e-9, abs_tol=1e-9)
+    return [
+        *checks,
+        Check("unflagged patches are unchanged", changed == 0, f"{changed:,} of {int((~mask).sum()):,} values differ"),
+        Check("mean squared change", alike, f"{square:.4g} levels squared"),
+        check_of_noise(before[mask], released.pixels[mask], certificate.scale),
+        _check_of_each_patch(before, released.pixels, flags, certificate),
+    ]
+
+
+def _checks_of_labels(
+    release: ImageRelease, flags: Mask, original: Images, released: Images, rows: NDArray[np.int64]
+) -> list[Check]:
+    """Kept labels are the originals', and the bound is what the flags and the secrets give."""
+    certificate, checks = release.certificate, []
+    kept = certificate.kept_labels
+    if kept and set(kept) <= set(original.labels):
+        wanted = [original.label(column)[rows].tolist() for column in kept]
+        if released.npz:
+            alike = [list(released.labels.get(column, ())) for column in kept] == wanted
+        else:
+            lines = [list(row) for row in zip(released.names, *wanted, strict=True)]
+            alike = _label_rows(release.directory)[1:] == lines
+        checks.append(Check("kept labels", alike, ", ".join(kept)))
+    if certificate.secret in original.labels:
+        codes = np.unique(original.label(certificate.secret), return_inverse=True)[1][rows].astype(np.int64)
+        columns = original.channels * certificate.patch**2
+        delta = patch_delta(
+            flags,
+            codes,
+            epsilon=certificate.epsilon,
+            scale=certificate.scale,
+            diameter=math.sqrt(columns),
+            truncated=columns * GridGaussian(certificate.scale).truncated,
+        )
+        detail = f"delta {delta.largest:g} a patch, from flags, labels, epsilon and scale"
+        checks.append(Check("bound", delta == certificate.delta, detail))
+    return checks
+
+
+def _check_of_each_patch(before: Pixels, after: Pixels, flags: Mask, certificate: ImageCertificate) -> Check:
+    """Whether some noised patch has more unchanged values than noise could leave, by a union bound."""
+    from scipy.special import gammaln
+
+    size, n = certificate.patch, len(before)
+    stays = np.diag(noise_law(certificate.scale))
+
+    def by_patch(values: NDArray[Any]) -> NDArray[Any]:
+        cut = values.reshape(n, before.shape[1] // size, size, before.shape[2] // size, size, -1)
+        return cut.transpose(0, 1, 3, 2, 4, 5).reshape(n, flags.shape[1], -1)[flags]
+
+    same = by_patch(before == after).sum(axis=1)
+    of = by_patch(before).shape[1]
+    likeliest = np.log(np.maximum(stays[by_patch(before)].max(axis=1, initial=0.0), 1e-300))
+    chance = gammaln(of + 1) - gammaln(same + 1) - gammaln(of - same + 1) + same * likeliest
+    wrong = int((chance < -NEVER).sum())
+    return Check("every flagged patch was noised", wrong == 0, f"{wrong:,} of {len(same):,} are mostly the originals'")
+
+
+def check_of_noise(before: Pixels, after: Pixels, scale: float) -> Check:
+    """Whether the squared changes add up to what noise of this scale gives, cut to 0 and 255 and rounded."""
+    name = "scale of the noise"
+    if len(before) == 0:
+        return Check(name, True, "no patch was noised")
+    levels = np.arange(256.0)
+    law = noise_law(scale)
+    squares = (levels[None, :] - levels[:, None]) ** 2
+    mean = (law * squares).sum(axis=1)
+    variance = (law * squares**2).sum(axis=1) - mean**2
+    changes = (after.astype(np.float64) - before) ** 2
+    count = np.bincount(before, minlength=256)
+    spread = math.sqrt(max(float(count @ variance), 1e-300))
+    z = float((changes.sum() - count @ mean) / spread)
+    return Check(name, abs(z) <= TOO_FAR, f"squared changes are {abs(z):.1f} standard errors from those expected")
+
+
+def noise_law(scale: float) -> Matrix:
+    """The chance of each level, given the level before: Gaussian noise, cut to the range and rounded."""
+    from scipy.special import ndtr
+
+    levels = np.arange(256.0)
+    edges = (levels[:-1] + 0.5)[None, :] - levels[:, None]
+    below = ndtr(edges / (255.0 * scale))
+    return np.diff(below, axis=1, prepend=0.0, append=1.0)

@@ -1,0 +1,1 @@
+"""The answers of audit, protect and attack on a table, each with its document."""

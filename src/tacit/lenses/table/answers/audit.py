@@ -1,0 +1,408 @@
+"""The answer of ``audit``: what a table gives away about a secret."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from tacit import __version__, document as doc
+from tacit.document.quantities import share
+from tacit.errors import Command, sentence
+from tacit.lenses.facts import SecretValue, SourceFacts
+from tacit.lenses.glossary import DEFINITIONS, DIRECTION, INFINITE, OWNER_ONLY, PLUG_IN
+from tacit.lenses.histograms import histogram_numbers, quantiles_told
+from tacit.lenses.table.answers.cards import risky_cards
+from tacit.lenses.table.answers.learned import learned_sections, safe_tile
+from tacit.lenses.table.answers.trade_off import EPSILON, trade_off
+from tacit.lenses.table.results import (
+    ColumnLeak,
+    ColumnRole,
+    LearnedFindings,
+    MeasureFinding,
+    RiskyValue,
+    SafeShare,
+    Suggestion,
+)
+from tacit.lift import Verdict
+from tacit.report.result import Result
+
+_COLUMNS_DRAWN = 25
+_COLUMNS_TOLD = 20
+_LINES_DRAWN = 4
+_SKIPPING = (
+    "Tools that skip zero cells leave out the secrets that never occur with a value, and call it safe; "
+    "but a secret that never occurs with it has been ruled out."
+)
+
+
+@dataclass(frozen=True)
+class AuditResult(Result):
+    """What a table gives away about a secret.
+
+    Where ``learned`` is there, ``verdict`` and ``headline`` are its; everything else is counted (plug-in).
+    """
+
+    source: SourceFacts
+    columns: tuple[ColumnRole, ...]
+    secrets: tuple[SecretValue, ...]
+    n_values: int
+    verdict: Verdict
+    headline: str
+    measures: tuple[MeasureFinding, ...]
+    shuffles: int
+    risk_histogram: doc.RiskHistogram
+    safe_shares: tuple[SafeShare, ...]
+    riskiest: tuple[RiskyValue, ...]
+    column_leaks: tuple[ColumnLeak, ...]
+    curve: tuple[doc.CurvePoint, ...]
+    suggestion: Suggestion
+    notes: tuple[str, ...]
+    random_state: int
+    tacit_version: str
+    scores_path: str | None = None
+    learned: LearnedFindings | None = None
+
+    @property
+    def largest_risk(self) -> float:
+        """The risk of the riskiest record: learned where something was learned, else counted."""
+        return self.risk_histogram.quantiles["100%"] if self.learned is None else self.learned.largest_risk
+
+    def document(self) -> doc.Document:
+        """The learned answer first, where there is one; then what was counted."""
+        hashed = (sentence("SHA-256 {sha}", sha=doc.Code(self.source.sha256)),) if self.source.sha256 else ()
+        return doc.Document(
+            kind="audit",
+            name=sentence("Tacit audit of {table}", table=doc.FilePath(self.source.name)),
+            badge=doc.badge(self.verdict),
+            headline=self.headline,
+            opening=(_facts(self), _tiles(self)),
+            sections=[section for write in SECTIONS for section in write(self)],
+            reading=DEFINITIONS,
+            footer=(
+                doc.FilePath(self.source.name),
+                doc.Count(self.source.records, "record"),
+                doc.Count(self.shuffles, "shuffle"),
+                *hashed,
+                OWNER_ONLY,
+            ),
+        )
+
+    def names(self, role: str) -> list[str]:
+        """The columns in one role."""
+        return [column.name for column in self.columns if column.role == role]
+
+
+Sections = Sequence[doc.Section]
+
+
+def _facts(audit: AuditResult) -> doc.Facts:
+    source = audit.source
+    priors = [f"{doc.shorten(s.label, 24)} {share(s.prior)}" for s in audit.secrets]
+    rows: list[tuple[str, doc.Text]] = [
+        (
+            "Table",
+            sentence(
+                "{name}: {records} ({format})",
+                name=doc.FilePath(source.name),
+                records=doc.Count(source.records, "record"),
+                format=source.format,
+            ),
+        ),
+        ("Secret", f"{doc.listed(audit.names('secret'))}; prior: {doc.listed(priors, limit=6)}"),
+        (
+            "Released",
+            sentence(
+                "{names} ({values} distinct values together)",
+                names=doc.listed(audit.names("released")),
+                values=doc.Count(audit.n_values),
+            ),
+        ),
+    ]
+    rows += [(role.capitalize(), doc.listed(audit.names(role))) for role in ("dropped", "weight") if audit.names(role)]
+    if source.sha256:
+        rows.append(("SHA-256", source.sha256))
+    return doc.Facts(rows, where="terminal")
+
+
+def _tiles(audit: AuditResult) -> doc.Tiles:
+    values = sentence("{values} distinct values together", values=doc.Count(audit.n_values))
+    infinite = doc.Share(audit.risk_histogram.infinite_share)
+    tiles = [
+        doc.Tile("Records", doc.Count(audit.source.records), audit.source.format),
+        doc.Tile("Secret", doc.listed(audit.names("secret")), doc.Count(len(audit.secrets), "value")),
+        doc.Tile("Released", doc.Count(len(audit.names("released")), "column"), values),
+        *safe_tile(audit.learned.safe_shares if audit.learned else audit.safe_shares, learned=bool(audit.learned)),
+        doc.Tile(
+            "Infinite risk, counted" if audit.learned else "Infinite risk",
+            infinite,
+            "of records rule a secret out, or give it away",
+        ),
+    ]
+    return doc.Tiles(tiles)
+
+
+def _learned(audit: AuditResult) -> Sections:
+    if audit.learned is None:
+        return ()
+    counted = {s.epsilon: s.records for s in audit.safe_shares}
+    secrets = [s.label for s in sorted(audit.secrets, key=lambda s: -s.prior)]
+    return learned_sections(audit.learned, audit.risk_histogram, counted=counted, secrets=secrets)
+
+
+def _measures(audit: AuditResult) -> Sections:
+    columns = (
+        "Measure",
+        ">Value",
+        doc.TableColumn("Value and null band", where="page"),
+        doc.TableColumn("Shuffled", numeric=True, where="terminal"),
+        doc.TableColumn("At most", numeric=True, where="page"),
+        ">p",
+        "Verdict",
+    )
+    rows = [
+        doc.Row(
+            (
+                doc.Cell(m.title, style="bold"),
+                doc.Cell(doc.measured(m.value, m.unit), style="big"),
+                doc.Cell(
+                    doc.Strip(m.title, m.value, m.null_low, m.null_high, doc.badge(m.verdict), m.unit),
+                    small=sentence("shuffled: {band}", band=_band(m)),
+                ),
+                _band(m),
+                doc.measured(m.ceiling, m.unit, with_unit=False),
+                doc.Chance(m.p_value),
+                doc.badge(m.verdict),
+            ),
+            note=m.meaning,
+        )
+        for m in audit.measures
+    ]
+    band = sentence(
+        "{direction} The band is what {n} of the secret give, 5% to 95% of them: a value inside it cannot be told from "
+        "chance. p: the share of shuffles at least as large. {infinite}",
+        direction=DIRECTION,
+        n=doc.Count(audit.shuffles, "shuffle"),
+        infinite=INFINITE if any(math.isinf(m.value) for m in audit.measures) else "",
+    )
+    blocks: list[doc.Block] = [
+        doc.Paragraph(PLUG_IN),
+        doc.TableBlock(columns, rows, look="measures"),
+        doc.Paragraph(band, "note"),
+    ]
+    if audit.measures:
+        explained = sentence("{command} says what a measure means.", command=Command("explain", audit.measures[0].name))
+        blocks.append(doc.Paragraph(explained, "note", where="terminal"))
+        ceiling = "At most: the largest value the measure can take for this secret."
+        blocks.append(doc.Paragraph(ceiling, "note", where="page"))
+    return (doc.Section("Counted: what leaks" if audit.learned else "What leaks", blocks, kind="plug-in"),)
+
+
+def _band(m: MeasureFinding) -> doc.Interval:
+    low, high = (doc.measured(end, m.unit, with_unit=False) for end in (m.null_low, m.null_high))
+    return doc.Interval(low, high, "–")
+
+
+def _risks(audit: AuditResult) -> Sections:
+    histogram = audit.risk_histogram
+    layers = (doc.Layer("this table", histogram),)
+    figure = doc.Figure(doc.Histogram(layers, _lines(audit)), histogram_numbers(layers))
+    columns = (
+        EPSILON,
+        ">Records within",
+        ">Values within",
+        ">Records, if zero\ncells are skipped",
+    )
+    rows = [
+        (
+            doc.Nats(s.epsilon, "setting", unit=False),
+            doc.Share(s.records),
+            doc.Share(s.values),
+            doc.Cell(
+                doc.Share(s.records_skipping_zero_cells),
+                style="bad" if s.records_skipping_zero_cells > s.records else "",
+            ),
+        )
+        for s in audit.safe_shares
+    ]
+    blocks: list[doc.Block] = [
+        doc.Paragraph(
+            "Every record has the risk of its released value. The lines say how many records are within an epsilon.",
+            where="page",
+        ),
+        figure,
+        doc.TableBlock(columns, rows),
+        doc.Paragraph(_SKIPPING, "note"),
+    ]
+    if histogram.quantiles:
+        told = quantiles_told(histogram.quantiles)
+        said = sentence("Quantiles of the risk of a record, {unit}: {told}.", unit=doc.UNIT, told=told)
+        blocks.append(doc.Paragraph(said, where="terminal"))
+    if histogram.infinite_share:
+        said = sentence(
+            "Risk is ∞ for {share} of records. {meaning}", share=doc.Share(histogram.infinite_share), meaning=INFINITE
+        )
+        blocks.append(doc.Paragraph(said, where="terminal"))
+    return (doc.Section("How risky are the records?", blocks, kind="plug-in"),)
+
+
+def _lines(audit: AuditResult) -> list[doc.Line]:
+    """A few epsilons that lie on the axis of the histogram, each with the share of records within it."""
+    high = max(audit.risk_histogram.edges, default=0.0)
+    shown = [s for s in audit.safe_shares if s.epsilon <= high]
+    step = max(1, math.ceil(len(shown) / _LINES_DRAWN))
+    return [
+        doc.Line(
+            s.epsilon,
+            sentence(
+                "ε {epsilon}: {share}", epsilon=doc.Nats(s.epsilon, "setting", unit=False), share=doc.Share(s.records)
+            ),
+        )
+        for s in shown[::-step][::-1]
+    ]
+
+
+def _cost(audit: AuditResult) -> Sections:
+    suggestion = audit.suggestion
+    blocks = (doc.Paragraph(suggestion.sentence, "lead"), trade_off(audit.curve, epsilon=suggestion.epsilon))
+    return (doc.Section("What a safe release would cost", blocks, kind="plug-in"),)
+
+
+def _column_leaks(audit: AuditResult) -> Sections:
+    if not audit.column_leaks:
+        return ()
+    # What leaks most comes first, so that a cut list never hides it.
+    leaks = sorted(audit.column_leaks, key=lambda leak: -max(leak.alone, leak.given_others))
+    rest = len(leaks) - _COLUMNS_DRAWN
+    words = (
+        "Alone: what the column says by itself. Added to the others: what it still adds once all other released "
+        "columns are known. What does not pass its mark cannot be told from chance."
+    )
+    if rest > 0:
+        words += f" {rest} more columns are in the table."
+    figure = doc.Figure(_column_chart(leaks[:_COLUMNS_DRAWN]), (_column_table(leaks),), open=rest > 0)
+    title = sentence("Which column gives it away, in {unit}. {direction}", unit=doc.UNIT, direction=DIRECTION)
+    return (doc.Section(title, (doc.Paragraph(words, where="page"), figure), kind="plug-in"),)
+
+
+def _column_chart(leaks: Sequence[ColumnLeak]) -> doc.Bars:
+    alone, added = "alone", "added to the others"
+    return doc.Bars(
+        "Leak of each column",
+        sentence("Mutual information ({unit}); higher is riskier", unit=doc.UNIT),
+        [
+            doc.BarRow(
+                leak.name,
+                (
+                    doc.Bar(alone, leak.alone, null=leak.alone_null),
+                    doc.Bar(added, leak.given_others, null=leak.given_others_null),
+                ),
+                badge=doc.badge(leak.alone_verdict),
+            )
+            for leak in leaks
+        ],
+        series=(alone, added),
+        null_label="95% of shuffles stay below",
+    )
+
+
+def _column_table(leaks: Sequence[ColumnLeak]) -> doc.TableBlock:
+    columns = (
+        "Column",
+        ">Alone",
+        ">Shuffled",
+        ">Adds to\nothers",
+        ">Shuffled",
+        ">Others\nwithout it",
+        doc.TableColumn("Records safe without it, at epsilon 1 nat", numeric=True, where="page"),
+        "Verdict, alone",
+    )
+    rows = [
+        (
+            doc.DataValue(c.name, 24),
+            doc.Nats(c.alone, unit=False),
+            sentence("≤{null}", null=doc.Nats(c.alone_null, unit=False)),
+            doc.Nats(c.given_others, unit=False),
+            sentence("≤{null}", null=doc.Nats(c.given_others_null, unit=False)),
+            doc.Nats(c.left_out, unit=False),
+            doc.Share(c.safe_share_without),
+            doc.badge(c.alone_verdict),
+        )
+        for c in leaks
+    ]
+    return doc.TableBlock(columns, rows, shown=range(_COLUMNS_TOLD), more="columns")
+
+
+def _riskiest(audit: AuditResult) -> Sections:
+    if not audit.riskiest:
+        return (doc.Section("The riskiest values", (doc.Paragraph("No value carries any risk."),), kind="plug-in"),)
+    facts = [
+        (
+            ("Risk", doc.Nats(v.risk)),
+            ("Records", doc.Count(v.records)),
+            ("Secret", doc.DataValue(v.secret, 32)),
+            ("Prior → posterior", sentence("{a} → {b}", a=doc.Share(v.prior), b=doc.Share(v.posterior))),
+            ("Log-lift", doc.Nats(v.log_lift, "signed", unit=False)),
+            ("Chance p", doc.Chance(v.p_chance)),
+        )
+        for v in audit.riskiest
+    ]
+    words = (
+        "Bars: which column says it. To the right a column speaks for the secret, to the left against it; they add up "
+        "to the log-lift. Chance p: how often a shuffled secret gives a count as extreme."
+    )
+    blocks: list[doc.Block] = [
+        doc.Paragraph(words, where="page"),
+        risky_cards(audit.riskiest, facts, terms="log-lift by column"),
+    ]
+    return (doc.Section("The riskiest values", blocks, kind="plug-in"),)
+
+
+def _prior(audit: AuditResult) -> Sections:
+    chart = doc.Bars(
+        "Prior of the secret",
+        "Share of records (prior)",
+        [doc.BarRow(s.label, (doc.Bar("", s.prior),)) for s in audit.secrets],
+        unit="probability",
+    )
+    columns = ("Secret", ">Weight", ">Prior")
+    rows = [(doc.DataValue(s.label, 60), doc.Count(s.weight), doc.Share(s.prior)) for s in audit.secrets]
+    return (
+        doc.Section(
+            "The secret before any release", (doc.Figure(chart, (doc.TableBlock(columns, rows),)),), where="page"
+        ),
+    )
+
+
+def _roles(audit: AuditResult) -> Sections:
+    columns = ("Column", "Role", ">Distinct", "Cut")
+    rows = [
+        (doc.DataValue(c.name, 40), c.role, doc.Count(c.distinct), doc.listed(c.cut, limit=20) if c.cut else "")
+        for c in audit.columns
+    ]
+    return (doc.Section("Columns and their roles", (doc.TableBlock(columns, rows),), where="page"),)
+
+
+def _notes(audit: AuditResult) -> Sections:
+    return tuple(doc.notes_section(audit.notes))
+
+
+def _written(audit: AuditResult) -> Sections:
+    scores = sentence("{path} (private)", path=doc.FilePath(audit.scores_path or ""))
+    rows: list[tuple[str, doc.Text]] = [("Risk of every record", scores)] if audit.scores_path else []
+    return (doc.Section("", (doc.Facts([*rows, ("Tacit", __version__)]),), where="terminal"),)
+
+
+# The order of the answer. A new section is a function and a line here.
+SECTIONS = (
+    _learned,
+    _measures,
+    _risks,
+    _cost,
+    _column_leaks,
+    _riskiest,
+    _prior,
+    _roles,
+    _notes,
+    _written,
+)

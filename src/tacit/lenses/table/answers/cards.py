@@ -1,0 +1,66 @@
+"""The riskiest values, as cards: counted or learned."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from tacit.document import Card, Cards, Nats, SignedBar, SignedBars, Text, shorten
+from tacit.errors import Sentence, sentence, together
+from tacit.lenses.table.results import LearnedRiskyValue, RiskyValue
+
+_TERMS_TOLD = 5
+_TERMS_DRAWN = 6
+_WIDTH = 330.0
+
+
+def risky_cards(
+    values: Sequence[RiskyValue | LearnedRiskyValue],
+    facts: Sequence[Sequence[tuple[str, Text]]],
+    *,
+    terms: str,
+) -> Cards:
+    """A card for every value, with its facts and what each column adds, told under the name ``terms``."""
+    return Cards(
+        [
+            Card(
+                tuple(value.values.items()),
+                value.why,
+                told,
+                _bars(value.contributions) if value.contributions else None,
+                _in_words(terms, value.contributions),
+            )
+            for value, told in zip(values, facts, strict=True)
+        ]
+    )
+
+
+def _bars(contributions: Sequence[tuple[str, float]]) -> SignedBars:
+    rows = [
+        SignedBar(
+            name,
+            value,
+            sentence(
+                "{name}: {value}, speaks {side} the secret",
+                name=name,
+                value=Nats(value, "signed"),
+                side="for" if value > 0 else "against",
+            )
+            if value
+            else f"{name}: says nothing more",
+        )
+        for name, value in contributions
+    ]
+    return SignedBars("Log-lift by column", rows, limit=_TERMS_DRAWN, small=_WIDTH)
+
+
+def _in_words(title: str, contributions: Sequence[tuple[str, float]]) -> Sentence:
+    if not contributions:
+        return Sentence("")
+    ordered = sorted(contributions, key=lambda term: -abs(term[1]))
+    each = [
+        sentence("{name} {value}", name=shorten(name, 24), value=Nats(value, "signed", unit=False))
+        for name, value in ordered[:_TERMS_TOLD]
+    ]
+    rest = len(ordered) - _TERMS_TOLD
+    more = f" and {rest} more" if rest > 0 else ""
+    return sentence("{title}: {terms}{more}", title=title, terms=together(each, ", "), more=more)

@@ -1,0 +1,1 @@
+"""The lines of a verification of a table's release."""

@@ -1,0 +1,163 @@
+"""The lines of a verification about what is claimed of a counted release: every number computed again."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import fields
+
+from tacit.document import Nats
+from tacit.errors import Sentence, sentence
+from tacit.lenses.table.certifying import utility_of
+from tacit.lenses.table.mechanisms import merged_facts, proof_of
+from tacit.lenses.table.tabulating import Counted
+from tacit.lift import AGREEMENT, MEASURES, Joint, Mask, agree, confident, nmil, watchdog_bound_exact
+from tacit.release.bounds import Attained
+from tacit.release.certificate import (
+    MIXTURE,
+    CountedCertificate,
+    CountedMechanism,
+    MeasureChange,
+    TableCertificate,
+)
+from tacit.release.checks import Check, close
+from tacit.release.claims import population_sentence, sample_proof, sample_sentence
+from tacit.release.rules import ReleaseRules
+
+
+def checks_of_claim(
+    certificate: CountedCertificate, counted: Counted, outputs: Sequence[Joint], merged: Mask
+) -> list[Check]:
+    """The bounds, on the joints of secret and output, and every number that follows from them."""
+    bounds, output = certificate.bounds, outputs[0]
+    attained = Attained.of(output, bounds)
+    low, high = bounds.ceiling
+    return [
+        close("attained epsilon", attained.epsilon, certificate.attained_epsilon),
+        Check(
+            "epsilon is kept",
+            attained.holds(bounds),
+            sentence(
+                "recomputed -{low} to {high}, allowed -{lowest} to {highest}",
+                low=Nats(attained.low, 6),
+                high=Nats(attained.high, 6),
+                lowest=Nats(low, 6),
+                highest=Nats(high, 6),
+            ),
+        ),
+        close("delta", attained.delta, certificate.attained_delta),
+        close("records that breach epsilon", attained.breach_share, certificate.breach_share),
+        close(
+            f"records {'mixed' if certificate.mechanism.mixes else 'merged'}",
+            float(counted.joint.marginal[merged].sum()),
+            certificate.mechanism.records_merged,
+        ),
+        *_check_of_loss(certificate, counted, merged),
+        *_checks_of_measures(certificate, counted, output),
+        *_checks_of_further(certificate, outputs[1:]),
+        *_checks_of_readings(certificate, counted, merged),
+    ]
+
+
+def _check_of_loss(certificate: CountedCertificate, counted: Counted, merged: Mask) -> list[Check]:
+    """What merging loses; that of a mixture takes its rules."""
+    if certificate.mechanism.mixes:
+        return []
+    return [close("loss of utility", nmil(counted.joint, merged), certificate.utility.nmil)]
+
+
+def _checks_of_measures(certificate: CountedCertificate, counted: Counted, output: Joint) -> list[Check]:
+    before, after = (
+        {name: float(measure.function(joint)) for name, measure in MEASURES.items()}
+        for joint in (counted.joint, output)
+    )
+    promised = certificate.bounds.promised(counted.joint)
+    told = {m.name: m for m in certificate.measures}
+    right = {
+        name: MeasureChange(name, m.title, before[name], after[name], promised.get(name), m.unit)
+        for name, m in MEASURES.items()
+    }
+    wrong = [m.title for name, m in right.items() if name not in told or not _alike(m, told[name])]
+    wrong += [str(name) for name in told if name not in right]
+    over = [
+        m.title for m in certificate.measures if m.promise is not None and after.get(m.name, 0) > m.promise + AGREEMENT
+    ]
+    return [
+        Check(
+            "measures before and after",
+            not wrong,
+            f"differ: {', '.join(wrong)}" if wrong else f"{len(after)} recomputed",
+        ),
+        Check("promises", not over, f"exceeded: {', '.join(over)}" if over else "all kept"),
+    ]
+
+
+def _alike(own: MeasureChange, told: MeasureChange) -> bool:
+    if (own.title, own.unit, own.kind) != (told.title, told.unit, told.kind):
+        return False
+    if own.promise is None or told.promise is None:
+        return own.promise is told.promise and agree(own.before, told.before) and agree(own.after, told.after)
+    pairs = ((own.before, told.before), (own.after, told.after), (own.promise, told.promise))
+    return all(agree(a, b) for a, b in pairs)
+
+
+def recomputed(attained: float, allowed: float) -> Sentence:
+    """What was found, and what may be."""
+    return sentence("recomputed {attained}, allowed {allowed}", attained=Nats(attained, 6), allowed=Nats(allowed, 6))
+
+
+def _checks_of_further(certificate: CountedCertificate, outputs: Sequence[Joint]) -> list[Check]:
+    checks = []
+    for claimed, asked, output in zip(certificate.also, certificate.further, outputs, strict=False):
+        attained = Attained.of(output, asked.bounds)
+        right = agree(attained.epsilon, claimed.attained_epsilon) and attained.holds(asked.bounds)
+        told = recomputed(attained.epsilon, asked.epsilon)
+        checks.append(Check(f"epsilon of {', '.join(asked.secret)}", right, told))
+    return checks
+
+
+def _checks_of_readings(certificate: CountedCertificate, counted: Counted, merged: Mask) -> list[Check]:
+    """What the records prove is proved again: who is dealt to which half follows from the counts."""
+    bounds, (here, there) = certificate.bounds, certificate.readings
+    told = here.sentence == population_sentence(certificate.attained_epsilon, bounds)
+    told = told and there.sentence == sample_sentence(there, bounds)
+    checks = [Check("readings", told, "say what the numbers say" if told else "do not say what the numbers say")]
+    if there.confidence is None:
+        return checks
+    proof = proof_of(counted.table, bounds, there.confidence)
+    same = there.proof == sample_proof(proof) and bool((proof.merged == merged).all())
+    return [
+        *checks,
+        Check(
+            "proof from the records",
+            same,
+            f"{proof.passed:,} of {proof.candidates:,} releases proved again, {confident(there.confidence)} confidence"
+            if same
+            else "the records do not prove this again",
+        ),
+    ]
+
+
+def checks_of_utility(
+    certificate: TableCertificate, counted: Counted, rules: ReleaseRules, merged: Mask
+) -> list[Check]:
+    """What the honest reader keeps, and how much was merged, computed again."""
+    utility, mechanism = utility_of(counted, rules), certificate.mechanism
+    wrong = [
+        field.name
+        for field in fields(utility)
+        if not agree(getattr(utility, field.name), getattr(certificate.utility, field.name))
+    ]
+    facts = merged_facts(counted, merged)
+    wrong += [name for name in ("values", "values_merged") if getattr(mechanism, name) != facts[name]]
+    if isinstance(mechanism, CountedMechanism):
+        plain = mechanism.plain_watchdog_attains
+        if plain is not None and not agree(watchdog_bound_exact(counted.joint, certificate.epsilon), plain):
+            wrong.append("plain_watchdog_attains")
+        # What others would lose is not computed again, but a mixture lies between the least loss and that of one set.
+        if not (mechanism.loss_bound or 0.0) <= utility.nmil + AGREEMENT:
+            wrong.append("loss_bound")
+        if mechanism.replacement == MIXTURE and not utility.nmil <= (mechanism.watchdog_nmil or 0.0) + AGREEMENT:
+            wrong.append("watchdog_nmil")
+    named = ", ".join(name.replace("_", " ") for name in wrong)
+    told = f"differ: {named}" if wrong else f"{len(fields(utility)) + 2} numbers recomputed"
+    return [Check("what is kept and merged", not wrong, told)]

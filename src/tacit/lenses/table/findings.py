@@ -1,0 +1,272 @@
+"""The parts of an audit: each turns a joint into something a person can read."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
+from itertools import islice
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tacit.document import RiskHistogram
+from tacit.lenses.histograms import histogram_of
+from tacit.lenses.table.results import ColumnLeak, MeasureFinding, RiskyValue, SafeShare
+from tacit.lift import MEASURES, Joint, Matrix, Vector, log_lift, risk, shuffles
+from tacit.tables.symbols import Symbols
+
+Groups = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class ColumnGroups:
+    """Which released values agree on one column (``alone``), and which agree on all the others (``others``)."""
+
+    name: str
+    alone: Groups
+    others: Groups
+
+
+@dataclass(frozen=True)
+class Shuffled:
+    """Every measure, and every column's leak, over the shuffles of the secret."""
+
+    n: int
+    measures: dict[str, Vector]
+    alone: dict[str, Vector]
+    others: dict[str, Vector]
+    whole: Vector
+
+
+def spoken(label: Any) -> str:
+    """A value of the secret as people say it; several columns are joined."""
+    if isinstance(label, tuple):
+        return " / ".join(spoken(part) for part in label)
+    return "(missing)" if label is None else str(label)
+
+
+def grouping(codes: NDArray[np.int64], columns: Sequence[int]) -> Groups:
+    """A number for every released value, the same for values that agree on ``columns``."""
+    group = np.zeros(len(codes), dtype=np.int64)
+    for column in columns:
+        radix = int(codes[:, column].max(initial=0)) + 1
+        # Numbered anew after every column, so the product never overflows.
+        group = np.unique(group * radix + codes[:, column], return_inverse=True)[1]
+    return group
+
+
+def column_groups(symbols: Symbols) -> tuple[ColumnGroups, ...]:
+    """The groupings by each released column and by its complement."""
+    every = range(len(symbols.columns))
+    return tuple(
+        ColumnGroups(name, grouping(symbols.codes, [j]), grouping(symbols.codes, [k for k in every if k != j]))
+        for j, name in enumerate(symbols.columns)
+    )
+
+
+def _measures_of(table: Matrix) -> dict[str, float]:
+    # A drawn table may lack a value or a secret altogether (weights, huge tables); it then has no lift to speak of.
+    joint = Joint.from_counts(table[np.ix_(table.sum(axis=1) > 0, table.sum(axis=0) > 0)])
+    return {measure.name: float(measure.function(joint)) for measure in MEASURES.values()}
+
+
+def shuffled(
+    counts: Matrix,
+    groups: Sequence[ColumnGroups],
+    *,
+    n: int,
+    random_state: int,
+    effective_records: float | None,
+    progress: Callable[[float], None] | None = None,
+) -> Shuffled:
+    """Measure ``n`` tables whose secrets were shuffled; the next two are drawn while one is measured."""
+    seeds = iter(shuffles.seeds(n, random_state=random_state))
+    done = []
+    with ThreadPoolExecutor(max_workers=2) as pool:
+
+        def drawn(seed: np.random.SeedSequence) -> Future[Matrix]:
+            return pool.submit(shuffles.shuffled_counts, counts, random_state=seed, effective_records=effective_records)
+
+        waiting = deque(map(drawn, islice(seeds, 2)))
+        while waiting:
+            table = waiting.popleft().result()
+            waiting.extend(map(drawn, islice(seeds, 1)))
+            alone = [_information(table, g.alone) for g in groups]
+            others = [_information(table, g.others) for g in groups]
+            measured = _measures_of(table)
+            done.append((measured, alone, others, measured["mutual_information"]))
+            if progress is not None:
+                progress(len(done) / n)
+    return Shuffled(
+        n=n,
+        measures={name: np.array([found[0][name] for found in done]) for name in MEASURES},
+        alone={g.name: np.array([found[1][j] for found in done]) for j, g in enumerate(groups)},
+        others={g.name: np.array([found[2][j] for found in done]) for j, g in enumerate(groups)},
+        whole=np.array([found[3] for found in done]),
+    )
+
+
+def _information(table: Matrix, group: Groups) -> float:
+    return shuffles.plug_in_information(shuffles.grouped(table, group, int(group.max(initial=0)) + 1))
+
+
+def measure_findings(joint: Joint, null: Shuffled) -> tuple[MeasureFinding, ...]:
+    """Every measure beside what shuffled secrets give."""
+    found = []
+    for measure in MEASURES.values():
+        value, ceiling = float(measure.function(joint)), float(measure.ceiling(joint))
+        band = shuffles.null_band(value, null.measures[measure.name].tolist(), ceiling=ceiling)
+        found.append(
+            MeasureFinding(
+                name=measure.name,
+                title=measure.title,
+                value=value,
+                ceiling=ceiling,
+                null_low=band.low,
+                null_high=band.high,
+                p_value=band.p_value,
+                verdict=band.verdict,
+                meaning=measure.meaning,
+                unit=measure.unit,
+            )
+        )
+    return tuple(found)
+
+
+def column_leaks(
+    joint: Joint, counts: Matrix, groups: Sequence[ColumnGroups], null: Shuffled
+) -> tuple[ColumnLeak, ...]:
+    """What each column gives away alone, on top of the others, and what stays when it is left out."""
+    whole = shuffles.plug_in_information(counts)
+    ceiling = float(-(joint.prior * np.log(joint.prior)).sum())
+    leaks = []
+    for group in groups:
+        alone, others = _information(counts, group.alone), _information(counts, group.others)
+        alone_band = shuffles.null_band(alone, null.alone[group.name].tolist(), ceiling=ceiling)
+        added = null.whole - null.others[group.name]
+        without = Joint.from_counts(shuffles.grouped(counts, group.others, int(group.others.max(initial=0)) + 1))
+        safe = risk(without) <= 1.0
+        leaks.append(
+            ColumnLeak(
+                name=group.name,
+                alone=alone,
+                alone_null=alone_band.high,
+                alone_verdict=alone_band.verdict,
+                given_others=max(whole - others, 0.0),
+                given_others_null=float(np.quantile(added, 0.95, method="inverted_cdf")),
+                left_out=others,
+                safe_share_without=float(without.marginal[safe].sum()),
+            )
+        )
+    return tuple(leaks)
+
+
+def risk_histogram(joint: Joint, *, beside: RiskHistogram | None = None) -> RiskHistogram:
+    """Share of records by the risk of their released value, in the bins of another histogram if one is given."""
+    return histogram_of(risk(joint), joint.marginal, beside=beside)
+
+
+def safe_shares(joint: Joint, epsilons: Sequence[float]) -> tuple[SafeShare, ...]:
+    """How much of the table is within each epsilon, and what skipping zero cells would make of it."""
+    lifts = np.abs(log_lift(joint))
+    risks = lifts.max(axis=0)
+    skipping = np.where(np.isfinite(lifts), lifts, 0.0).max(axis=0)
+    return tuple(
+        SafeShare(
+            epsilon=epsilon,
+            records=float(joint.marginal[risks <= epsilon].sum()),
+            values=float((risks <= epsilon).mean()),
+            records_skipping_zero_cells=float(joint.marginal[skipping <= epsilon].sum()),
+        )
+        for epsilon in sorted(set(epsilons))
+    )
+
+
+def riskiest(joint: Joint, counts: Matrix, symbols: Symbols, *, n: int, evidence: Matrix) -> tuple[RiskyValue, ...]:
+    """The ``n`` riskiest released values, the more frequent first among equals, and why they are.
+
+    ``evidence`` are counts of equal records, for the chance of a value.
+    """
+    lifts = log_lift(joint)
+    order = np.lexsort((-joint.marginal, -np.abs(lifts).max(axis=0)))[:n]
+    return tuple(_risky_value(joint, counts, symbols, int(x), lifts[:, x], evidence) for x in order)
+
+
+def _risky_value(joint: Joint, counts: Matrix, symbols: Symbols, x: int, lifts: Vector, evidence: Matrix) -> RiskyValue:
+    # Among secrets that are ruled out, the one expected most often says most.
+    s = int(np.lexsort((joint.prior, np.abs(lifts)))[-1])
+    contributions = chain_rule(counts, symbols.codes, x=x, s=s)
+    return RiskyValue(
+        values=symbols.values(x),
+        records=float(counts[:, x].sum()),
+        secret=spoken(joint.secrets[s]),
+        prior=float(joint.prior[s]),
+        posterior=float(joint.matrix[s, x] / joint.marginal[x]),
+        log_lift=float(lifts[s]),
+        risk=float(np.abs(lifts).max()),
+        contributions=tuple(zip(symbols.columns, contributions, strict=True)),
+        p_chance=_chance(evidence, x, s),
+        why=_why(joint, counts, symbols, x, s, contributions),
+    )
+
+
+def chain_rule(counts: Matrix, codes: NDArray[np.int64], *, x: int, s: int) -> list[float]:
+    """i(s; x_j | x_1 ... x_{j-1}) for each column j; the terms add up to i(s; x).
+
+    After a term of minus infinity (the secret is ruled out) nothing more can be learned of it: later terms are zero.
+    """
+    agree = np.ones(len(codes), dtype=bool)
+    before, terms = 0.0, []
+    total, of_secret = counts.sum(), counts[s].sum()
+    for j in range(codes.shape[1]):
+        agree &= codes[:, j] == codes[x, j]
+        here = counts[s, agree].sum()
+        if here == 0:
+            terms.append(-np.inf if np.isfinite(before) else 0.0)
+            before = -np.inf
+            continue
+        now = float(np.log(here * total / (of_secret * counts[:, agree].sum())))
+        terms.append(now - before)
+        before = now
+    return terms
+
+
+def _chance(counts: Matrix, x: int, s: int) -> float:
+    """Probability that shuffling gives this value a count as extreme for some secret (two-sided, Bonferroni)."""
+    total, size, of_secret = round(counts.sum()), round(counts[:, x].sum()), round(counts[s].sum())
+    return min(
+        1.0, len(counts) * shuffles.chance_of_count(round(counts[s, x]), size=size, successes=of_secret, total=total)
+    )
+
+
+def _why(joint: Joint, counts: Matrix, symbols: Symbols, x: int, s: int, contributions: Sequence[float]) -> str:
+    label = spoken(joint.secrets[s])
+    size = counts[:, x].sum()
+    prior, posterior = float(joint.prior[s]), float(joint.matrix[s, x] / joint.marginal[x])
+    shares = f"{percent(posterior)} against {percent(prior)}"
+    certain = np.flatnonzero(joint.matrix[:, x] == joint.marginal[x])
+    if len(certain):
+        text = f"every one of the {size:,.0f} records here is {spoken(joint.secrets[int(certain[0])])}"
+    elif posterior == 0:
+        text = f"nobody here is {label}, though {percent(prior)} of all records are"
+    elif posterior > prior:
+        text = f"{label} is {posterior / prior:.2g} times as common here as overall ({shares})"
+    else:
+        text = f"{label} is {prior / posterior:.2g} times as rare here as overall ({shares})"
+    loudest = int(np.argmax(np.abs(contributions)))
+    return f"{text}; most of it comes from {shown(symbols, x, loudest)}"
+
+
+def percent(share: float) -> str:
+    """A share with two significant digits, so that a rare secret does not read as 0%."""
+    return f"{100 * share:.2g}%" if share < 0.1 else f"{share:.0%}"
+
+
+def shown(symbols: Symbols, x: int, column: int) -> str:
+    """One cell of a released value in words."""
+    name = symbols.columns[column]
+    value: Any = symbols.values(x)[name]
+    return f"{name} missing" if value is None else f"{name} = {value}"

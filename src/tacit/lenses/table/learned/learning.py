@@ -1,0 +1,482 @@
+"""Learn log-lift from the records of a table at full resolution, and score every released value once."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tacit.document import Progress, silent
+from tacit.errors import ArgumentError, DataError, Sentence, Setting, sentence
+from tacit.lenses.table import findings
+from tacit.lenses.table.tabulating import Counted
+from tacit.lift import Mask, Matrix, Vector
+from tacit.requests.settings import AnyPath
+from tacit.tables.columns import Column
+from tacit.tables.numbers import INFINITE, MINUS_INFINITE, MISSING, NUMBER
+from tacit.tables.symbols import Symbols, level_text
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+COUNTS = "counts"
+SUFFIX = ".tacit"
+# Learning from more records than this takes minutes and hardly changes the answer; the rest are only scored.
+MOST_RECORDS = 200_000
+# Values scored at a time, so that memory does not grow with the table.
+BATCH = 100_000
+
+Codes = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class EstimatorChoice:
+    """How log-lift is to be learned: by a named estimator, or by a model that was saved.
+
+    ``fresh`` is the caller's word that a saved model was not learned from any of the records at hand.
+    """
+
+    estimator: str
+    model: Path | None = None
+    fresh: bool = False
+
+    @property
+    def name(self) -> str:
+        """What reports call it."""
+        return self.estimator if self.model is None else f"the saved model {self.model.name}"
+
+
+def choice_of(
+    estimator: str,
+    model: AnyPath | None,
+    *,
+    weight: str | None,
+    save_model: AnyPath | None = None,
+    fresh: bool = False,
+) -> EstimatorChoice | None:
+    """What was asked for, None for counts alone; whatever cannot be done is refused before any work."""
+    if model is not None and estimator != COUNTS:
+        words = "a saved model is not learned again: give {model} or {estimator}"
+        raise ArgumentError(
+            sentence(words, model=Setting("model", str(model)), estimator=Setting("estimator", estimator))
+        )
+    if fresh and model is None:
+        words = "only a saved model can have seen records before: give {fresh} beside {model}, or neither"
+        raise ArgumentError(sentence(words, fresh=Setting("fresh", True), model=Setting("model")))
+    if model is None and estimator == COUNTS:
+        if save_model is not None:
+            words = "counting learns no model to save: choose one that does, such as {auto}"
+            raise ArgumentError(sentence(words, auto=Setting("estimator", "auto")))
+        return None
+    if weight is not None:
+        words = "learned estimators do not know weights yet: leave out {weight}, or use {counts}"
+        raise ArgumentError(sentence(words, weight=Setting("weight", weight), counts=Setting("estimator", COUNTS)))
+    if save_model is not None and Path(save_model).suffix.lower() != SUFFIX:
+        raise ArgumentError(f"cannot save the model to {save_model}: name a file that ends in {SUFFIX}")
+    if model is not None:
+        return EstimatorChoice(estimator, Path(model), fresh)
+    from tacit.learn import ESTIMATORS
+
+    if estimator not in ESTIMATORS:
+        raise ArgumentError(f"no estimator '{estimator}'; there are: {', '.join(ESTIMATORS)}")
+    return EstimatorChoice(estimator)
+
+
+def saved(model: Any, path: Path) -> None:
+    """Write a model for the owner's eyes alone; the file appears whole or not at all."""
+    from tacit.learn import save_model
+    from tacit.tables.writing import os_errors, whole_file
+
+    with whole_file(path) as temporary, os_errors(path):
+        # There from the start with its mode, so that nobody else reads a byte.
+        temporary.touch(mode=0o600, exist_ok=False)
+        save_model(model, temporary)
+
+
+@dataclass(frozen=True, eq=False)
+class LearnableCells:
+    """The values of each released column in the type that is learned from, and which of them a model never met."""
+
+    names: tuple[str, ...]
+    places: tuple[int, ...]
+    levels: tuple[pa.Array, ...]
+    strange: tuple[Mask, ...]
+
+    def at(self, codes: Codes) -> pa.Table:
+        """The records with these codes, their columns in the order the model reads them."""
+        import pyarrow as pa
+
+        return pa.table({self.names[j]: self.levels[j].take(pa.array(codes[:, j])) for j in self.places})
+
+    def unmet(self, codes: Codes) -> Mask:
+        """Which of these records have a cell of a kind that the model never met: doubt counts as risk."""
+        met = [strange[codes[:, j]] for j, strange in enumerate(self.strange)]
+        return np.asarray(np.any(met, axis=0), dtype=bool)
+
+
+@dataclass(frozen=True, eq=False)
+class Learned:
+    """A table at full resolution beside a model of it.
+
+    Attributes
+    ----------
+    counted : Counted
+    model : LogLiftEstimator
+        Fitted; ``secrets`` are its secrets, in the order of the columns of everything below.
+    lifts, low, high : arrays (values, secrets)
+        Log-lift of every released value by the final model, and its 95% interval.
+    value, secret : arrays
+        Of every record that was learned from: its released value, and the column of its secret.
+    record_lifts : array (records, secrets)
+        Log-lift of those records by models that had not seen them.
+    learned_here, unvouched : bool
+        Whether the model was learned from these records; or saved earlier, and nobody said that these are fresh.
+    """
+
+    counted: Counted
+    model: Any
+    name: str
+    learned_here: bool
+    unvouched: bool
+    cells: LearnableCells
+    unmet: Mask
+    lifts: Matrix
+    low: Matrix
+    high: Matrix
+    value: Codes
+    secret: Codes
+    record_lifts: Matrix
+    evidence: Any
+    notes: tuple[str, ...]
+
+    @property
+    def secrets(self) -> tuple[str, ...]:
+        """The values of the secret that the model knows."""
+        return tuple(str(label) for label in self.model.secrets_)
+
+    @property
+    def prior(self) -> Vector:
+        """Their shares among the records learned from."""
+        return np.asarray(self.model.prior_, dtype=np.float64)
+
+    @cached_property
+    def risk(self) -> Vector:
+        """Estimated risk of every released value; a function of the value alone. Infinite where there is doubt."""
+        return doubtful(np.abs(self.lifts).max(axis=1), self.unmet)
+
+    @cached_property
+    def risk_high(self) -> Vector:
+        """Upper end of the 95% interval of the absolute log-lift of every released value."""
+        ends = np.maximum(np.abs(self.low), np.abs(self.high)).max(axis=1)
+        return np.maximum(doubtful(ends, self.unmet), self.risk)
+
+    @cached_property
+    def columns(self) -> Codes:
+        """The model's column of each secret of the joint."""
+        return _columns(self.counted, self.secrets)
+
+    @cached_property
+    def left_over(self) -> Matrix:
+        """Records (secrets of the joint, values) that were not learned from."""
+        table = self.counted.table.copy()
+        row = np.empty(len(self.secrets), dtype=np.int64)
+        row[self.columns] = np.arange(len(self.columns))
+        np.subtract.at(table, (row[self.secret], self.value), 1.0)
+        return table
+
+    def risks_of_records(self) -> tuple[Vector, Vector]:
+        """Risks by models that had not seen the record, and the share of records that has each."""
+        learned_from = doubtful(np.abs(self.record_lifts).max(axis=1), np.zeros(len(self.value), dtype=bool))
+        rest = self.left_over.sum(axis=0)
+        risks = np.concatenate([learned_from, self.risk[rest > 0]])
+        weights = np.concatenate([np.ones(len(learned_from)), rest[rest > 0]])
+        return risks, weights / weights.sum()
+
+    def nats_by_value(self) -> Vector:
+        """Each released value's part in the mean log-lift of the true secrets, by models that had not seen them."""
+        table = self.left_over
+        true = self.record_lifts[np.arange(len(self.secret)), self.secret]
+        nats = np.bincount(self.value, weights=true, minlength=table.shape[1])
+        with np.errstate(invalid="ignore"):
+            rest = np.where(table > 0, table * self.lifts[:, self.columns].T, 0.0)
+        return np.asarray((nats + rest.sum(axis=0)) / self.counted.table.sum())
+
+
+def doubtful(risks: Vector, doubt: Mask) -> Vector:
+    """Risks with infinity wherever there is doubt: not a number, or a cell that was never met."""
+    return np.where(doubt | np.isnan(risks), np.inf, risks)
+
+
+def learned(
+    counted: Counted, choice: EstimatorChoice, *, random_state: int = 0, progress: Progress = silent
+) -> Learned:
+    """Fit the chosen estimator to the records of a counted table, or take the saved model, and score every value."""
+    table, notes = counted.table, []
+    secret, value = records_of(table, np.random.default_rng(random_state))
+    if len(value) < table.sum():
+        verb = "learned from" if choice.model is None else "looked at"
+        notes.append(f"{verb} {len(value):,} of {table.sum():,.0f} records, drawn at random; all others were scored")
+    labels = np.array(labels_of(counted))
+    if choice.model is None:
+        progress("learning", None)
+        from tacit.learn import estimator_named
+
+        model = estimator_named(choice.estimator, random_state=random_state, progress=progress)
+        whole = cells_of(counted.symbols, counted.question.table.columns, names=counted.symbols.columns)
+        model.fit(whole.at(counted.symbols.codes[value]), labels[secret])
+    else:
+        model = loaded(choice.model, counted)
+        notes.append(_origin(choice, model, counted))
+    columns = _columns(counted, [str(label) for label in model.secrets_])
+    progress("scoring", None)
+    cells, codes = _met_by(model, counted), counted.symbols.codes
+    lifts = _in_batches(lambda frame: (model.log_lift(frame),), cells, codes)[0]
+    low, high = _in_batches(model.log_lift_interval, cells, codes)
+    learned_here, unvouched = choice.model is None, choice.model is not None and not choice.fresh
+    record_lifts = np.asarray(model.out_of_fold_log_lift_) if learned_here else lifts[value]
+    progress("calibrating", None)
+    evidence = _evidence(model, record_lifts, labels[secret], learned_here=learned_here, random_state=random_state)
+    unmet = _unmet(model, cells, codes)
+    if unmet.any():
+        share = float(counted.joint.marginal[unmet].sum())
+        notes.append(
+            f"{share:.1%} of the records have a cell unlike any that the model met (a value, a missing cell, a number "
+            "far out of range); doubt counts as risk, ∞ here"
+        )
+    return Learned(
+        counted=counted,
+        model=model,
+        name=choice.name,
+        learned_here=learned_here,
+        unvouched=unvouched,
+        cells=cells,
+        unmet=unmet,
+        lifts=lifts,
+        low=low,
+        high=high,
+        value=value,
+        secret=columns[secret],
+        record_lifts=record_lifts,
+        # A model always finds what it has learned in the records it was learned from.
+        evidence=replace(evidence, verdict="cannot tell", p_value=math.nan) if unvouched else evidence,
+        notes=tuple(notes),
+    )
+
+
+def _origin(choice: EstimatorChoice, model: Any, counted: Counted) -> Sentence | str:
+    honest = (
+        f"scored by {choice.name}: the numbers are honest only for records that it was not learned from; on its own "
+        "they are in-sample and too sure of themselves"
+    )
+    if not choice.fresh:
+        words = "{honest}. If none of these records was used to learn it, say so ({fresh})"
+        return sentence(words, honest=honest, fresh=Setting("fresh", True))
+    if looks_learned_from(counted, model):
+        return (
+            f"{honest}. You said that these are fresh, but the shares of the secret are exactly those it was "
+            "learned from: make sure that it is not the same table"
+        )
+    return f"{honest}. You said that these are fresh"
+
+
+def looks_learned_from(counted: Counted, model: Any) -> bool:
+    """Whether a model's prior is that of the table to the last digit, as it is where it was learned from it."""
+    secrets = [str(label) for label in model.secrets_]
+    shares = dict(zip(labels_of(counted), counted.joint.prior.tolist(), strict=True))
+    return set(secrets) == set(shares) and bool(
+        np.allclose([shares[label] for label in secrets], model.prior_, rtol=0, atol=1e-12)
+    )
+
+
+def _evidence(model: Any, record_lifts: Matrix, secrets: NDArray[Any], *, learned_here: bool, random_state: int) -> Any:
+    from tacit.learn import evidence_of
+
+    if learned_here:
+        return evidence_of(model, secrets, random_state=random_state)
+    # A saved model has no folds: what it says of these records takes their place, all in one.
+    seen = SimpleNamespace(
+        out_of_fold_log_lift_=record_lifts,
+        fold_=np.zeros(len(record_lifts), dtype=np.int64),
+        secrets_=model.secrets_,
+        prior_=model.prior_,
+    )
+    # A model of counts gives minus infinity to values it never saw; what then is not a number is shown as unknown.
+    with np.errstate(all="ignore"):
+        return evidence_of(seen, secrets, random_state=random_state)
+
+
+def scored(counted: Counted, model: Any) -> tuple[Vector, Vector]:
+    """Risk of every released value by a model, and the upper end of its 95% interval."""
+    cells = _met_by(model, counted)
+    codes = counted.symbols.codes
+    unmet = _unmet(model, cells, codes)
+    lifts = _in_batches(lambda frame: (model.log_lift(frame),), cells, codes)[0]
+    low, high = _in_batches(model.log_lift_interval, cells, codes)
+    risks = doubtful(np.abs(lifts).max(axis=1), unmet)
+    ends = doubtful(np.maximum(np.abs(low), np.abs(high)).max(axis=1), unmet)
+    return risks, np.maximum(ends, risks)
+
+
+def records_of(table: Matrix, rng: np.random.Generator) -> tuple[Codes, Codes]:
+    """The secret and the released value of every record of a table of counts, in random order; at most MOST_RECORDS."""
+    cells = np.flatnonzero(table)
+    records = np.rint(table.ravel()[cells]).astype(np.int64)
+    total = int(records.sum())
+    if total > MOST_RECORDS:
+        # numpy draws without replacement only below 10^9 records; above, a record is hardly ever drawn twice.
+        few = total < 10**9
+        records = (
+            rng.multivariate_hypergeometric(records, MOST_RECORDS, method="marginals")
+            if few
+            else np.minimum(rng.multinomial(MOST_RECORDS, records / total), records)
+        )
+    s, x = np.divmod(rng.permutation(np.repeat(cells, records)), table.shape[1])
+    return s, x
+
+
+def labels_of(counted: Counted) -> tuple[str, ...]:
+    """The values of the secret as text, in the order of the joint."""
+    labels = tuple(findings.spoken(label) for label in counted.joint.secrets)
+    twice = {label for label in labels if labels.count(label) > 1}
+    if twice:
+        raise DataError(
+            f"two values of the secret {', '.join(counted.question.secret)} both read '{min(twice)}': "
+            "rename one of them"
+        )
+    return labels
+
+
+def _columns(counted: Counted, secrets: Sequence[str]) -> Codes:
+    place = {label: at for at, label in enumerate(secrets)}
+    unknown = [label for label in labels_of(counted) if label not in place]
+    if unknown:
+        named = ", ".join(counted.question.secret)
+        raise DataError(
+            sentence(
+                "the model does not know the value '{value}' of {named}; it knows {values}: learn anew from this table "
+                "({auto}), or leave out or join values that are so rare",
+                value=unknown[0],
+                named=named,
+                values=", ".join(sorted(place))[:200],
+                auto=Setting("estimator", "auto"),
+            )
+        )
+    return np.array([place[label] for label in labels_of(counted)], dtype=np.int64)
+
+
+def _unmet(model: Any, cells: LearnableCells, codes: Codes) -> Mask:
+    """Values with a cell that the model never met, or met nothing like."""
+    strange = _in_batches(lambda frame: (model.unseen(frame),), cells, codes)[0]
+    return np.asarray(cells.unmet(codes) | strange.astype(bool))
+
+
+def _in_batches(
+    score: Callable[[Any], tuple[Matrix, ...]], cells: LearnableCells, codes: Codes
+) -> tuple[NDArray[np.float64], ...]:
+    parts = [score(cells.at(codes[start : start + BATCH])) for start in range(0, len(codes), BATCH)]
+    return tuple(np.concatenate(part) for part in zip(*parts, strict=True))
+
+
+def loaded(path: Path, counted: Counted) -> Any:
+    """A saved model that knows the released columns of a table, and no others."""
+    from tacit.learn import load_model
+
+    model = load_model(path)
+    knows = [str(name) for name in getattr(model, "feature_names_in_", ())]
+    lacking = [name for name in knows if name not in counted.question.released]
+    besides = [name for name in counted.question.released if name not in knows]
+    if lacking or besides:
+        what = f"it also needs '{lacking[0]}'" if lacking else f"it does not know '{besides[0]}'"
+        raise ArgumentError(
+            sentence(
+                "{path} was learned from the columns {knows}, and {what}: release the same columns ({released})",
+                path=path,
+                knows=", ".join(knows),
+                what=what,
+                released=Setting("released", knows),
+            )
+        )
+    return model
+
+
+def _met_by(model: Any, counted: Counted) -> LearnableCells:
+    """The cells as the model reads them: its columns in its order, numbers where it learned numbers."""
+    encoder = model.encoder_
+    names = tuple(str(name) for name in model.feature_names_in_)
+    kinds = dict(zip(names, encoder.kinds, strict=True))
+    categories = [name for name in names if kinds[name] == "category"]
+    met = dict(zip(categories, map(frozenset, encoder.levels), strict=True))
+    return cells_of(counted.symbols, counted.question.table.columns, names=names, kinds=kinds, met=met)
+
+
+def cells_of(
+    symbols: Symbols,
+    columns: Sequence[Column],
+    *,
+    names: Sequence[str],
+    kinds: Mapping[str, str] | None = None,
+    met: Mapping[str, frozenset[str]] | None = None,
+) -> LearnableCells:
+    """The levels of every released column: numbers as floats, times as times, all else as text.
+
+    ``names`` is the order a model reads them in, ``kinds`` what it took them for ("number" or "category"), and ``met``
+    the categories it met.
+    """
+    table = {column.name: column for column in columns}
+    levels, strange = [], []
+    for name, values in zip(symbols.columns, symbols.levels, strict=True):
+        array = _typed(table[name], values, (kinds or {}).get(name))
+        known = (met or {}).get(name)
+        unmet = [known is not None and text is not None and text not in known for text in array.to_pylist()]
+        _refuse_strangers(name, values, unmet)
+        levels.append(array)
+        strange.append(np.array(unmet, dtype=bool))
+    places = tuple(symbols.columns.index(name) for name in names)
+    return LearnableCells(symbols.columns, places, tuple(levels), tuple(strange))
+
+
+def _refuse_strangers(name: str, values: Sequence[Any], unmet: Sequence[bool]) -> None:
+    strangers = [value for value, is_unmet in zip(values, unmet, strict=True) if is_unmet]
+    if strangers and len(strangers) == sum(value is not None for value in values):
+        raise DataError(
+            sentence(
+                "the model met none of the values of column '{name}', such as {stranger}: cut it as it was when the "
+                "model was learned ({bins}), or learn anew ({auto})",
+                name=name,
+                stranger=repr(strangers[0]),
+                bins=Setting("bins", {name: "..."}),
+                auto=Setting("estimator", "auto"),
+            )
+        )
+
+
+def _typed(column: Column, values: Sequence[Any], kind: str | None) -> pa.Array:
+    import pyarrow as pa
+
+    if column.kind == "time" and kind != "category":
+        return pa.array(values)
+    if (column.kind if kind is None else kind) == "number":
+        return pa.array([_number(value, column.name) for value in values], pa.float64())
+    return pa.array([level_text(value) for value in values], pa.string())
+
+
+def _number(value: Any, column: str) -> float | None:
+    """One level as a number, read as everywhere else: text that is no number is an error, never missing."""
+    if value is None:
+        return None
+    if not isinstance(value, str):
+        return float(value)
+    if re.match(MISSING, value):
+        return None
+    if re.match(f"{NUMBER}|{INFINITE}|{MINUS_INFINITE}", value):
+        return float(value)
+    words = "column '{column}' has the cell {cell}, which is no number: mend it, or leave it out ({drop})"
+    raise DataError(sentence(words, column=column, cell=repr(value[:40]), drop=Setting("drop", column)))

@@ -1,0 +1,121 @@
+"""What a release will do to a table, exactly, before a single row is written."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from tacit.document import Nats
+from tacit.errors import NotCertifiedError, Setting, sentence
+from tacit.lenses.table.tabulating import Counted
+from tacit.lift import CertifiedPartition, Joint, Mask, Matrix
+from tacit.release.bounds import Attained, FurtherSecret, LiftBounds
+from tacit.release.certificate import CountedMechanism
+from tacit.release.rules import ReleaseRules
+from tacit.release.treatment import Merging, Mixing, Places, Treatment
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A treatment that a mechanism offers, and the share of the information that it loses.
+
+    ``made_by`` says how it came about, ``beside`` what is told with whichever candidate is taken in the end. ``proof``
+    is what a confidence rests on.
+    """
+
+    treatment: Merging | Mixing
+    loss: float
+    made_by: dict[str, Any]
+    beside: dict[str, Any] = field(default_factory=dict)
+    proof: CertifiedPartition | None = None
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Rules applied to a counted table: what comes out, exactly, before a single row is written.
+
+    ``output`` is the joint of secret and output, ``further`` those of the further secrets; ``mechanism`` says how the
+    rules came about. ``proof`` is what a confidence rests on.
+    """
+
+    rules: ReleaseRules
+    output: Joint
+    further: tuple[Joint, ...]
+    mechanism: CountedMechanism
+    proof: CertifiedPartition | None = None
+
+    @property
+    def attained(self) -> Attained:
+        """What the release attains of the secret."""
+        return Attained.of(self.output, self.rules.bounds)
+
+    @property
+    def attained_also(self) -> tuple[Attained, ...]:
+        """What it attains of each further secret."""
+        return tuple(Attained.of(joint, each.bounds) for joint, each in zip(self.further, self.rules.also, strict=True))
+
+
+def applied(
+    counted: Counted, rules: ReleaseRules, made_by: dict[str, Any], proof: CertifiedPartition | None = None
+) -> Plan:
+    """The plan of these rules for this table, if it keeps all bounds."""
+    output, *further = outputs_of(counted, rules)
+    touched = rules.treatment.touched(counted.symbols.positions_in(rules.symbols))
+    mechanism = CountedMechanism(**made_by, **merged_facts(counted, touched))
+    planned = Plan(rules, output, tuple(further), mechanism, proof)
+    attained = planned.attained
+    if not attained.holds(rules.bounds):
+        raise NotCertifiedError(
+            sentence(
+                "the release would leak {attained}, and a mass of {delta:.4g} would exceed epsilon "
+                "{epsilon}: nothing was written. Choose a larger epsilon, or coarser columns ({bins})",
+                attained=Nats(attained.epsilon, 4),
+                delta=attained.delta,
+                epsilon=Nats(rules.bounds.epsilon, 6, unit=False),
+                bins=Setting("bins"),
+            )
+        )
+    for each, reached in zip(rules.also, planned.attained_also, strict=True):
+        if not reached.holds(each.bounds):
+            words = "the release would leak {reached} of {secret}, more than {allowed}: nothing was written"
+            secret, allowed = ", ".join(each.secret), Nats(each.epsilon, 6, unit=False)
+            raise NotCertifiedError(sentence(words, reached=Nats(reached.epsilon, 4), secret=secret, allowed=allowed))
+    return planned
+
+
+def outputs_of(counted: Counted, rules: ReleaseRules) -> list[Joint]:
+    """The joints of each secret and the output, were the table treated by the rules."""
+    position = counted.symbols.positions_in(rules.symbols)
+    outputs = []
+    for joint in (counted.joint, *counted.further):
+        output = pushed(joint, rules.treatment, position, rules)
+        outputs.append(Joint(output[:, output.sum(axis=0) > 0], secrets=joint.secrets, total=joint.total))
+    return outputs
+
+
+def pushed(joint: Joint, treatment: Treatment, position: Places, rules: ReleaseRules) -> Matrix:
+    """P(s, y); a wholly missing value and a suppressed one look the same, and are one output."""
+    output = treatment.push(joint.matrix, position)
+    gone = np.flatnonzero(rules.symbols.all_missing)
+    output[:, -1] += output[:, gone].sum(axis=1)
+    output[:, gone] = 0.0
+    return output
+
+
+def claims_of(counted: Counted, bounds: LiftBounds, also: Sequence[FurtherSecret]) -> list[tuple[Joint, float, float]]:
+    """Every joint with what must hold of each of its log-lifts."""
+    further = zip(counted.further, also, strict=True)
+    return [(counted.joint, *bounds.ceiling), *((joint, each.epsilon, each.epsilon) for joint, each in further)]
+
+
+def merged_facts(counted: Counted, merged: Mask) -> dict[str, Any]:
+    """How much of a table is merged."""
+    return {
+        "weight": counted.question.weight,
+        "values": counted.joint.shape[1],
+        "values_merged": int(merged.sum()),
+        "records_merged": float(counted.joint.marginal[merged].sum()),
+    }

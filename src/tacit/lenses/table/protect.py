@@ -1,0 +1,405 @@
+"""``protect``: write a version of a table that keeps the secret, with a certificate of what remains."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from tacit import __version__
+from tacit.document import CurvePoint, Nats, Progress, RiskHistogram, silent
+from tacit.errors import ArgumentError, Sentence, Setting, sentence, together
+from tacit.lenses.table import findings
+from tacit.lenses.table.answers.release import ProtectResult
+from tacit.lenses.table.audit import curve_points, suggestion
+from tacit.lenses.table.certifying import WrittenData, certificate_of, utility_of
+from tacit.lenses.table.learned.learning import EstimatorChoice, choice_of, learned
+from tacit.lenses.table.learned.release import MODEL, LearnedRelease, learned_release
+from tacit.lenses.table.mechanisms import Plan, ReleaseGoal, enough, plan_by_goal, plan_by_rules
+from tacit.lenses.table.question import TableQuestion, ask
+from tacit.lenses.table.tabulating import Counted, counted
+from tacit.lift import SLACK, Funnel, Joint, funnel, risk
+from tacit.release.bounds import asked_bounds, further_secrets
+from tacit.release.certificate import MIXTURE, CountedCertificate
+from tacit.release.codec import text_of
+from tacit.release.directory import ReleaseDraft, new_release, refuse_target
+from tacit.release.keys import seed_or_secure
+from tacit.release.ledger.book import Ledger
+from tacit.release.ledger.file import Entry, Original, People, SecretLeak
+from tacit.release.ledger.together import Secret
+from tacit.release.rules import RULES, ReleaseRules
+from tacit.requests import Bound, Learning, Ledgered, Making, Question, Request, given
+from tacit.tables.drawing import new_key
+from tacit.tables.writing import suffix_for, write_table
+
+# With fewer records than this the measures of a table fit few assignments of the secrets.
+FEW_RECORDS = 200
+# A bound on the loss below this share says nothing worth a sentence.
+WORTH_TELLING = 5e-4
+_README = (
+    "Only the owner of the data may see this folder. Do not publish what is in it.",
+    f"{RULES} lists which values were merged: the next batch is treated alike if protect is given it as its rules.",
+    "salt.txt opens the fingerprint of the original in certificate.json.",
+)
+_README_LEARNED = (
+    f"{MODEL} is what was learned from the records. It scores values that were never seen, too, if protect is given it "
+    "as its model.",
+    "estimates.json has the estimates in full. Digits are a fingerprint of the secrets.",
+)
+
+
+def protect_table(
+    question: Question,
+    bound: Bound,
+    making: Making,
+    learning: Learning,
+    ledgered: Ledgered,
+    *,
+    out: Path,
+    progress: Progress = silent,
+) -> ProtectResult:
+    """Write a release of a table to the directory ``out``; ``tacit.protect`` says what is guaranteed.
+
+    Estimates are published with two digits, and in full in ``private/`` alone.
+    """
+    choice = choice_of(learning.estimator, learning.model, weight=question.weight, fresh=learning.fresh)
+    if making.rules is None:
+        earlier, goal = None, _goal(bound, making)
+        _refuse_with_learning(goal, choice)
+    else:
+        _refuse_with_rules([question, bound, making, learning])
+        earlier = ReleaseRules.load(making.rules)
+        goal = ReleaseGoal(earlier.bounds, earlier.also)
+    book = Ledger.asked(
+        ledgered.ledger,
+        relation="same people" if ledgered.people == "same" else "other people",
+        budget=ledgered.budget,
+        out=out,
+        repeatable=making.random_state is not None,
+        learned=choice is not None,
+        keep_secret=making.keep_secret,
+    )
+    asked = _asked(question, goal, earlier)
+    refuse_target(out, original=asked.original.path, overwrite=making.overwrite)
+    table = counted(asked if choice is None else asked.uncut(), progress=progress)
+    planned = _planned(table, goal, earlier, choice, random_state=making.random_state, progress=progress)
+    return _released(planned, book, making, out, progress)
+
+
+def _goal(bound: Bound, making: Making) -> ReleaseGoal:
+    """What was asked of the release, with what stands for all that was not said."""
+    bounds = asked_bounds(
+        bound.epsilon,
+        epsilon_low=bound.epsilon_low,
+        epsilon_high=bound.epsilon_high,
+        delta=bound.delta or 0.0,
+        delta_kind=bound.delta_kind or "mass",
+        epsilon_max=math.inf if bound.epsilon_max is None else bound.epsilon_max,
+    )
+    return ReleaseGoal(
+        bounds,
+        further_secrets(bound.also),
+        mechanism=making.mechanism or "auto",
+        effort=making.effort or "normal",
+        replacement=making.replacement,
+        confidence=bound.confidence,
+    )
+
+
+def _asked(question: Question, goal: ReleaseGoal, earlier: ReleaseRules | None) -> TableQuestion:
+    """The roles of the columns, as they were asked for or as in an earlier release."""
+    roles: dict[str, Any] = {"secret": question.secret, "released": question.released, "keep_ids": question.keep_id}
+    bins = question.bins
+    if earlier is not None:
+        roles = {"secret": earlier.secret, "released": earlier.released, "keep_ids": earlier.released}
+        bins = {made.column: made.edges for made in earlier.cuts}
+    return ask(
+        question.source,
+        **roles,
+        bins=bins,
+        drop=question.drop,
+        weight=question.weight,
+        also=[each.secret for each in goal.also],
+        engine=question.engine,
+    )
+
+
+def _released(
+    planned: CountedRelease | LearnedRelease, book: Ledger, making: Making, out: Path, progress: Progress
+) -> ProtectResult:
+    """Write a planned release, and enter it in the ledger."""
+    counted = planned.counted
+    entry = None if book.path is None else _entry(planned, book.relation, out)
+    with book.page(entry, counted.question.original) as page, new_release(out, overwrite=making.overwrite) as draft:
+        progress("writing the release", None)
+        written = WrittenData(draft, _write_data(planned, draft, making), making.keep_secret, making.random_state)
+        progress("certifying", None)
+        certificate: Any = planned.certificate(written)
+        if isinstance(certificate, CountedCertificate):
+            certificate = replace(certificate, composition=page.composition)
+        result = ProtectResult(
+            out=str(out),
+            data_file=written.file,
+            certificate=certificate,
+            headline=planned.headline(certificate),
+            diagnosis=planned.diagnosis(certificate, making.max_loss),
+            curve=planned.curve,
+            before=planned.before,
+            after=planned.after,
+            notes=(*counted.question.notes, *planned.remarks(), *page.notes),
+        )
+        draft.keep(RULES, text_of(planned.rules))
+        readme = _README if isinstance(planned, CountedRelease) else (*_README, *_README_LEARNED)
+        result.write_report(draft.report)
+        certificate = draft.sealed(certificate, readme)
+        page.add(certificate)
+    return replace(result, certificate=certificate)
+
+
+# What the rules of an earlier release settle.
+_SETTLED = (
+    *("secret", "released", "bins", "epsilon", "epsilon_low", "epsilon_high", "delta", "delta_kind", "epsilon_max"),
+    *("also", "mechanism", "effort", "replacement", "confidence", "estimator", "model"),
+)
+
+
+def _refuse_with_rules(requests: Sequence[Request]) -> None:
+    """What the rules settle may not be said again, whatever is said: an epsilon of 0 is one, too."""
+    for name, value in given(requests).items():
+        if name in _SETTLED and value not in ({}, ()):
+            raise ArgumentError(
+                sentence(
+                    "the rules settle secret, released, bins, all epsilons, delta, mechanism, replacement, confidence "
+                    "and estimator: leave out {name} with {rules}",
+                    name=Setting(name),
+                    rules=Setting("rules"),
+                )
+            )
+
+
+def _planned(
+    table: Counted,
+    goal: ReleaseGoal,
+    earlier: ReleaseRules | None,
+    choice: EstimatorChoice | None,
+    *,
+    random_state: int | None,
+    progress: Progress,
+) -> CountedRelease | LearnedRelease:
+    """The release by the rules of an earlier one, or as it was asked for, learned or counted."""
+    if choice is not None:
+        estimates = learned(table, choice, random_state=seed_or_secure(random_state), progress=progress)
+        return learned_release(estimates, goal.bounds.epsilon, goal.replacement or "resample")
+    progress("choosing what to merge", None)
+    return CountedRelease(table, plan_by_goal(table, goal) if earlier is None else plan_by_rules(table, earlier))
+
+
+def _refuse_with_learning(goal: ReleaseGoal, choice: EstimatorChoice | None) -> None:
+    """What a learned estimate cannot vouch for."""
+    wishes = {
+        "delta": goal.bounds.delta > 0,
+        "epsilon_low": not goal.bounds.symmetric,
+        "also": bool(goal.also),
+        "confidence": goal.confidence is not None,
+        "mechanism": goal.mechanism not in ("auto", "watchdog"),
+    }
+    for name, wished in wishes.items():
+        if wished and choice is not None:
+            raise ArgumentError(
+                sentence("a learned estimate cannot vouch for that yet: leave out {name}, or count", name=Setting(name))
+            )
+
+
+def _write_data(planned: CountedRelease | LearnedRelease, draft: ReleaseDraft, making: Making) -> str:
+    """Write the released data, and give the name of its file."""
+    question, rules = planned.counted.question, planned.rules
+    kept = {*question.released, *(question.hidden if making.keep_secret else ())}
+    shown = question.table.select([name for name in question.table.names if name in kept])
+    release = rules.treatment.applied(shown, rules.symbols, new_key(making.random_state))
+    data_file = "data" + suffix_for(question.original)
+    write_table(release, draft.place / data_file, like=question.original)
+    return data_file
+
+
+def _entry(planned: CountedRelease | LearnedRelease, relation: People, out: str | Path) -> Entry:
+    """What a ledger keeps of a planned release, but for what it says together with others."""
+    assert isinstance(planned, CountedRelease)
+    made, rules, question = planned.plan, planned.plan.rules, planned.counted.question
+    leaks: dict[Secret, SecretLeak] = {}
+    for columns, attained, output, bounds in zip(
+        [rules.secret, *(each.secret for each in rules.also)],
+        [made.attained, *made.attained_also],
+        [made.output, *made.further],
+        [rules.bounds, *(each.bounds for each in rules.also)],
+        strict=True,
+    ):
+        secret, one_sided = Secret.of(columns, rules.cuts), math.isinf(bounds.low)
+        one_sided &= secret not in leaks or leaks[secret].one_sided
+        leaks[secret] = SecretLeak(secret, attained.low, attained.high, one_sided, float(output.prior.min()))
+    return Entry(
+        release=str(Path(out).resolve()),
+        output_sha256="",
+        original=Original.of(question.original, int(planned.counted.counts.records.sum())),
+        weight=question.weight,
+        attained=tuple(leaks.values()),
+        beta=0.0 if made.proof is None else made.proof.beta,
+        relation=relation,
+        rules=rules,
+        mechanism=made.mechanism.name,
+        tacit_version=__version__,
+    )
+
+
+@dataclass(frozen=True)
+class CountedRelease:
+    """What a release will be, before a row is written, where everything was counted."""
+
+    counted: Counted
+    plan: Plan
+
+    @property
+    def rules(self) -> ReleaseRules:
+        """What is merged, and what takes its place."""
+        return self.plan.rules
+
+    @cached_property
+    def funnel(self) -> Funnel:
+        """The trade-off of the plain watchdog."""
+        return funnel(self.counted.joint)
+
+    @property
+    def curve(self) -> tuple[CurvePoint, ...]:
+        """What other epsilons would cost."""
+        return curve_points(self.funnel)
+
+    @cached_property
+    def before(self) -> RiskHistogram:
+        """Risks of the table."""
+        return findings.risk_histogram(self.counted.joint)
+
+    @property
+    def after(self) -> RiskHistogram:
+        """Risks of the release."""
+        return findings.risk_histogram(self.plan.output, beside=self.before)
+
+    def certificate(self, written: WrittenData) -> CountedCertificate:
+        """The certificate of the release once its data has been written."""
+        return certificate_of(self.counted, self.plan, written)
+
+    def headline(self, certificate: CountedCertificate) -> str:
+        """What came of it, in one sentence."""
+        return _headline(certificate)
+
+    def diagnosis(self, certificate: CountedCertificate, max_loss: float) -> str | None:
+        """What to do when little or nothing of the table came through."""
+        return _diagnosis(self.counted, certificate, self.funnel, max_loss)
+
+    def remarks(self) -> list[str]:
+        """What else the owner should know."""
+        bounds, mechanism, notes = self.rules.bounds, self.plan.mechanism, []
+        plainly = mechanism.plain_watchdog_attains or 0.0
+        if mechanism.replacement == MIXTURE:
+            notes.append(self._mixture_note())
+        elif bounds.delta == 0 and plainly > bounds.epsilon + SLACK:
+            words = (
+                "the risky values alone still tilt towards a secret: the plain watchdog would leak {plainly}. Some "
+                "safe values were merged with them (camouflage), which brings the release within epsilon"
+            )
+            notes.append(sentence(words, plainly=Nats(plainly, 4)))
+        if self.plan.proof is not None:
+            more = enough(self.counted, bounds, 1 - self.plan.proof.beta)
+            notes.append(f"the records proved {self.plan.proof.passed:,} nested releases. {more}".rstrip())
+        records = int(self.counted.counts.records.sum())
+        if records < FEW_RECORDS:
+            notes.append(
+                f"the table has {records:,} records: whoever knows who is in it can try out secrets on the measures "
+                "before and after, and rule many of them out. Publish the data without certificate.json and report.html"
+            )
+        return notes
+
+    def _mixture_note(self) -> str:
+        """Which rung it is, and what it gains over the watchdog."""
+        mechanism, utility = self.plan.mechanism, utility_of(self.counted, self.rules)
+        least = mechanism.loss_bound or 0.0
+        best = ""
+        if least >= WORTH_TELLING:
+            best = "; no mechanism loses less" + ("" if mechanism.method == "exact" else f" than {least:.2%}")
+        stands = "one of several" if self.rules.treatment.drawn else "all values that were merged with it"
+        return (
+            f"the mechanism is '{mechanism.name}' (effort {mechanism.effort}): it loses {utility.nmil:.2%} of the "
+            f"information where one merged set, the watchdog, would lose {mechanism.watchdog_nmil:.2%}{best}. A "
+            f"released value stands for {stands}; no column's shares are expected to move by more than "
+            f"{utility.column_shift:.1%}"
+        )
+
+
+def _headline(certificate: CountedCertificate) -> str:
+    utility = certificate.utility
+    same = (
+        f"{utility.rows_unchanged:.1%} of the records stay as they were"
+        if certificate.mechanism.mixes
+        else f"{1 - certificate.mechanism.records_merged:.1%} of the records are not merged"
+    )
+    cost = f"{same}, {utility.nmil:.1%} of the information is lost."
+    if certificate.delta == 0:
+        return sentence("The release leaks at most {leaks}: {cost}", leaks=_leaks(certificate), cost=cost)
+    excess = "except with probability" if certificate.delta_kind == "mass" else "but for an excess of probability of"
+    return sentence(
+        "The release leaks at most {epsilon} {excess} {attained:.3g} ({delta:g} allowed), and {breach:.1%} of the "
+        "records exceed it for some secret: {cost}",
+        epsilon=Nats(certificate.epsilon, 6, rounded="up"),
+        excess=excess,
+        attained=certificate.attained_delta,
+        delta=certificate.delta,
+        breach=certificate.breach_share,
+        cost=cost,
+    )
+
+
+def _leaks(certificate: CountedCertificate) -> Sentence:
+    """What is attained and what was asked, of the sides that are bounded."""
+    low, high = certificate.epsilon_low, certificate.epsilon_high
+    words = "{attained} ({high} were asked upwards, {low} downwards)"
+    if low == high:
+        words = "{attained} ({high} were asked)"
+    elif math.isinf(low):
+        words = "{attained} upwards ({high} were asked, and no bound downwards)"
+    attained = Nats(certificate.attained_epsilon, 4, rounded="up")
+    return sentence(words, attained=attained, high=Nats(high, 6), low=Nats(low, 6))
+
+
+def _diagnosis(table: Counted, certificate: CountedCertificate, curve: Funnel, max_loss: float) -> Sentence | None:
+    """What to do when little or nothing of the table came through."""
+    merged = certificate.mechanism.records_merged
+    if merged < 0.9 or certificate.utility.nmil < 0.5:
+        return None
+    groups = findings.column_groups(table.symbols)
+    gains = []
+    for group in groups:
+        if len(groups) == 1 or certificate.also:
+            break
+        without = Joint.from_counts(np.stack([np.bincount(group.others, weights=row) for row in table.table]))
+        gains.append((float(without.marginal[risk(without) <= certificate.epsilon].sum()), group.name))
+    start = "Every record was merged" if merged > 1 - 1e-12 else f"{merged:.1%} of the records were merged"
+    if certificate.mechanism.mixes:
+        start = f"{certificate.utility.nmil:.1%} of the information is lost"
+    bound = sentence("epsilon {epsilon}", epsilon=Nats(certificate.epsilon, 6))
+    words = "{start}: at {bound} hardly any value is safe on its own."
+    texts: list[str] = [sentence(words, start=start, bound="these epsilons" if certificate.also else bound)]
+    if gains and max(gains)[0] > 1 - merged + 0.01:
+        share, name = max(gains)
+        words = "Leaving out column '{name}' makes {share:.1%} of the records safe ({drop})."
+        texts.append(sentence(words, name=name, share=share, drop=Setting("drop", name)))
+    per_value = table.counts.records.sum() / table.joint.shape[1]
+    if per_value < 20:
+        words = "There are only {per_value:.1f} records a value: cut columns more coarsely ({bins})."
+        texts.append(sentence(words, per_value=per_value, bins=Setting("bins")))
+    hint = suggestion(curve, max_loss=max_loss)
+    if hint.epsilon is not None and hint.epsilon > certificate.epsilon and not certificate.mechanism.mixes:
+        texts.append(hint.sentence)
+    return together(texts)

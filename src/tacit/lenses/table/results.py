@@ -1,0 +1,187 @@
+"""What was found of a table, and the certificate of a release. A field of type ``Information`` holds nats."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Annotated, Any, Literal
+
+from tacit.document import CalibrationPoint, Information, RiskHistogram
+from tacit.document.quantities import NATS
+from tacit.lift import Estimate, Verdict
+
+
+@dataclass(frozen=True)
+class ColumnRole:
+    """What a column is to the question: secret, released, dropped or weight."""
+
+    name: str
+    role: Literal["secret", "released", "dropped", "weight"]
+    distinct: int | None
+    cut: tuple[str, ...] | None = None
+
+
+@dataclass(frozen=True)
+class MeasureFinding:
+    """A measure of the joint (plug-in, on the table as it is) beside what shuffled secrets give.
+
+    ``unit`` is "nats", "probability" or "1"; only nats can be shown as bits. ``null_low`` and ``null_high`` are the
+    5th and 95th percentile over shuffles, ``p_value`` the share of shuffles at least as large. ``ceiling`` is the
+    largest value the measure can take for this secret.
+    """
+
+    name: str
+    title: str
+    value: Information
+    ceiling: Information
+    null_low: Information
+    null_high: Information
+    p_value: float
+    verdict: Verdict
+    meaning: str
+    unit: str = "nats"
+    kind: str = "plug-in"
+
+
+@dataclass(frozen=True)
+class SafeShare:
+    """How much of the table is within an epsilon, and what a tool that skips zero cells would say."""
+
+    epsilon: Information
+    records: float
+    values: float
+    records_skipping_zero_cells: float
+
+
+@dataclass(frozen=True)
+class RiskyValue:
+    """One of the riskiest released values, the secret it says most about, and which column says it.
+
+    ``contributions`` are the terms of the chain rule in column order; they add up to ``log_lift``.
+    ``p_chance`` is the probability that a shuffled secret gives this value a count as extreme (Bonferroni).
+    """
+
+    values: Mapping[str, Any]
+    records: float
+    secret: str
+    prior: float
+    posterior: float
+    log_lift: Information
+    risk: Information
+    contributions: tuple[tuple[str, Information], ...]
+    p_chance: float
+    why: str
+
+
+@dataclass(frozen=True)
+class ColumnLeak:
+    """What one released column gives away (mutual information, nats).
+
+    ``alone``: I(S; column); ``given_others``: what it adds once the others are known; ``left_out``: what the
+    others still give away without it; ``safe_share_without``: share of the records that are then safe at epsilon 1.
+    Null values are the 95th percentile over shuffled secrets.
+    """
+
+    name: str
+    alone: Information
+    alone_null: Information
+    alone_verdict: Verdict
+    given_others: Information
+    given_others_null: Information
+    left_out: Information
+    safe_share_without: float
+
+
+@dataclass(frozen=True)
+class Suggestion:
+    """The smallest epsilon whose loss stays within what was tolerated.
+
+    ``epsilon`` and ``nmil`` are those of one merged set, a point of the trade-off; ``mixture_epsilon`` and
+    ``mixture_nmil`` those of mixing, the smallest of a few epsilons that were tried.
+    """
+
+    max_loss: float
+    epsilon: Information | None
+    nmil: float | None
+    sentence: str
+    mixture_epsilon: Information | None = None
+    mixture_nmil: float | None = None
+
+
+@dataclass(frozen=True)
+class LearnedCandidate:
+    """A model that was tried: its loss on records it had not seen (nats a record; lower is better), its weight."""
+
+    name: str
+    title: str
+    log_loss: Information
+    weight: float
+
+
+@dataclass(frozen=True)
+class LearnedSafeShare:
+    """Share of records whose estimated risk is within an epsilon; ``surely`` those whose whole 95% interval is."""
+
+    epsilon: Information
+    records: float
+    surely: float
+
+
+@dataclass(frozen=True)
+class LearnedRiskyValue:
+    """One of the values with the largest estimated risk, and the secret it says most about.
+
+    ``low`` and ``high`` are the 95% interval of ``log_lift``. A column's contribution is the log-lift less the mean
+    log-lift when that column's cell is redrawn from the column's own distribution; ``says_most`` has the largest.
+    """
+
+    values: Mapping[str, Any]
+    records: float
+    secret: str
+    prior: float
+    posterior: float
+    log_lift: Information
+    low: Information
+    high: Information
+    risk: Information
+    contributions: tuple[tuple[str, Information], ...]
+    says_most: str
+    why: str
+
+
+@dataclass(frozen=True)
+class LearnedFindings:
+    """What an estimator that learned from the records says of the uncut released columns. All of it is an estimate.
+
+    ``information``, ``calibration`` and ``risk_histogram`` come from models that had not seen the record they score
+    (unless the notes say otherwise); ``safe_shares``, ``riskiest`` and ``largest_risk`` from the final model, which is
+    the one that ``protect`` goes by. ``prior_log_loss`` is the loss of knowing nothing but the prior. ``unvouched``
+    says that a saved model scored records that nobody said were fresh: it may have been learned from them, so there is
+    no p-value, and nothing can be told from chance. ``cut`` are the released columns whose cut was asked for.
+
+    Guarantees
+    ----------
+    If the secret is independent of the release, the verdict is "leak" in at most 5% of tables. Pointwise there is no
+    guarantee: a learned estimate certifies nothing about a single record.
+    """
+
+    estimator: str
+    reason: str
+    candidates: tuple[LearnedCandidate, ...]
+    prior_log_loss: Information
+    trained_on: int
+    n_values: int
+    information: Annotated[Estimate, NATS]
+    null_high: Information
+    p_value: float
+    verdict: Verdict
+    largest_risk: Information
+    risk_histogram: RiskHistogram
+    safe_shares: tuple[LearnedSafeShare, ...]
+    calibration: tuple[CalibrationPoint, ...]
+    riskiest: tuple[LearnedRiskyValue, ...]
+    notes: tuple[str, ...]
+    kind: str = "estimate"
+    unvouched: bool = False
+    cut: tuple[str, ...] = ()
+    model_path: str | None = None

@@ -1,0 +1,61 @@
+"""One pass over a table: the joint of secret and released values, and what may be asked of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from tacit.document import Progress, silent
+from tacit.errors import DataError
+from tacit.lenses.table import findings
+from tacit.lenses.table.question import TableQuestion
+from tacit.lift import Joint, Matrix
+from tacit.tables.counting import Counts, count
+from tacit.tables.symbols import Symbols
+
+
+@dataclass(frozen=True)
+class Counted:
+    """A question that has been counted: the joint of secret and released values, and what the values are.
+
+    ``table`` holds the records (or their weight) of every pair; ``evidence`` the records that carry as much evidence.
+    """
+
+    question: TableQuestion
+    counts: Counts
+    joint: Joint
+    symbols: Symbols
+    table: Matrix
+
+    @cached_property
+    def further(self) -> tuple[Joint, ...]:
+        """The joints of the further secrets, over the same released values."""
+        return tuple(self.counts.joint(names, self.question.released)[0] for names in self.question.also)
+
+    @property
+    def evidence(self) -> Matrix:
+        """The table scaled to the effective number of records; the table itself where nothing is weighted."""
+        if self.question.weight is None:
+            return self.table
+        return np.asarray(self.table * (self.counts.effective_records / self.table.sum()))
+
+
+def counted(question: TableQuestion, *, progress: Progress = silent) -> Counted:
+    """One pass over the table."""
+    progress("counting", None)
+    counts = count(question.table, [*question.hidden, *question.released], weight=question.weight)
+    joint, symbols = counts.joint(question.secret, question.released)
+    assert joint.total is not None
+    table = joint.matrix * joint.total
+    # Records are whole; what the shares lost to rounding must not become half a record.
+    result = Counted(question, counts, joint, symbols, np.rint(table) if question.weight is None else table)
+    for names, each in zip((question.secret, *question.also), (joint, *result.further), strict=True):
+        if each.shape[0] < 2:
+            only = findings.spoken(each.secrets[0])
+            raise DataError(
+                f"secret '{', '.join(names)}' has the single value '{only}' in {question.table.name}: there is nothing "
+                "to learn; choose another secret, or a table in which it varies"
+            )
+    return result

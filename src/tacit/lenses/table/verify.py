@@ -1,0 +1,347 @@
+"""``verify`` of a table: is the claim of a release true? Recomputed from the released data and the original."""
+
+from __future__ import annotations
+
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from tacit.document import Nats, Progress, silent
+from tacit.errors import ArgumentError, Command, sentence
+from tacit.lenses.table.checks.claim import checks_of_claim, checks_of_utility
+from tacit.lenses.table.checks.rows import RowComparison, checks_of_rows
+from tacit.lenses.table.learned.checks import (
+    checks_of_estimate,
+    checks_of_learned_claim,
+    checks_of_origin,
+    checks_of_published,
+)
+from tacit.lenses.table.learned.estimates import ESTIMATES
+from tacit.lenses.table.learned.release import MODEL
+from tacit.lenses.table.mechanisms import outputs_of
+from tacit.lenses.table.question import TableQuestion, ask
+from tacit.lenses.table.tabulating import Counted, counted
+from tacit.lift import SLACK, Joint, Mask, crosstab, log_lift
+from tacit.release.certificate import (
+    AnyCertificate,
+    CountedCertificate,
+    LearnedCertificate,
+    TableCertificate,
+    read_certificate,
+)
+from tacit.release.checks import (
+    Check,
+    CheckedRelease,
+    check_of_original,
+    checked,
+    checks_of_papers,
+    notes_on_report,
+    same,
+)
+from tacit.release.claims import NOTHING_DRAWN, NOTHING_POINTWISE
+from tacit.release.directory import PRIVATE, SALT
+from tacit.release.keys import file_sha256, salt_in
+from tacit.release.rules import RULES, ReleaseRules
+from tacit.release.treatment import Mixing
+from tacit.tables.counting import count
+from tacit.tables.formats import written_as
+from tacit.tables.pairing import Pairs, paired
+from tacit.tables.sources import open_table
+from tacit.tables.table import Table
+from tacit.tables.writing import write_table
+
+_NEEDS_RULES = f"needs {PRIVATE}/{RULES}"
+
+
+@dataclass(frozen=True)
+class TableRelease:
+    """A release that was read: its certificate, its data and, for the owner, its rules, its salt and its model."""
+
+    directory: Path
+    certificate: TableCertificate
+    data: Table
+    rules: ReleaseRules | None
+    salt: bytes | None
+    model: Path | None = None
+    estimates: Path | None = None
+
+
+def open_release(
+    directory: str | Path, *, certificate: AnyCertificate | None = None, engine: str = "duckdb"
+) -> TableRelease:
+    """Read the release of a table that ``protect`` wrote; ``certificate`` is its own, if that was read before."""
+    folder = Path(directory)
+    certificate = read_certificate(folder) if certificate is None else certificate
+    if not isinstance(certificate, CountedCertificate | LearnedCertificate):
+        raise ArgumentError(
+            f"{folder} is a release of {certificate.kind}, and this is not for {certificate.kind} yet: its "
+            "adversaries were trained when it was made, see its report.html"
+        )
+    private, learned = folder / PRIVATE, isinstance(certificate, LearnedCertificate)
+    rules, model, estimates = (private / name for name in (RULES, MODEL, ESTIMATES))
+    return TableRelease(
+        directory=folder,
+        certificate=certificate,
+        data=open_table(folder / certificate.output.file, engine=engine),
+        rules=ReleaseRules.load(rules) if rules.exists() else None,
+        salt=salt_in(private / SALT),
+        model=model if learned and model.exists() else None,
+        estimates=estimates if learned and estimates.exists() else None,
+    )
+
+
+def verify_table(
+    directory: str | Path,
+    certificate: TableCertificate,
+    *,
+    against: Any = None,
+    engine: str = "duckdb",
+    progress: Progress = silent,
+) -> CheckedRelease:
+    """Check the claim of the release of a table.
+
+    Guarantees
+    ----------
+    The verdict is "holds" only if every line was checked: the data is the data that was certified, the original is
+    the original, the words are those that the numbers call for, every record outside the merged values is unchanged,
+    no merged record took a kept value, the replacement shows no trace of the secret (a test that errs about once in a
+    million), and the bound recomputed on the joint of secret and output is what was claimed. Of a learned release that
+    bound is about the merged records; what is estimated of the others is recomputed where ``private/model.tacit`` is at
+    hand, and is never part of what "holds" says: a learned estimate certifies nothing pointwise.
+    """
+    release = open_release(directory, certificate=certificate, engine=engine)
+    checks = _checks_of_papers(release)
+    if against is not None:
+        progress("counting the original", None)
+        checks += _checks_against(release, against, engine, progress)
+    else:
+        command = Command("verify", "RELEASE", against="TABLE")
+        checks.append(Check("claim recomputed", None, sentence("needs the original: {command}", command=command)))
+    return checked(
+        certificate,
+        checks,
+        holds=_headline(certificate),
+        broken="The claim is broken",
+        unsure="Not all of the claim was checked",
+        notes=_notes(release, against is not None),
+    )
+
+
+def _headline(certificate: TableCertificate) -> str:
+    """What is said where everything holds."""
+    attained, claimed = Nats(certificate.attained_epsilon, 4, rounded="up"), Nats(certificate.epsilon, 6, rounded="up")
+    if isinstance(certificate, LearnedCertificate):
+        if certificate.mechanism.records_merged == 0:
+            return (
+                "Nothing is certified, because no record was merged; the estimate of all of them was recomputed, and "
+                "it is no guarantee."
+            )
+        return sentence(
+            "What is certified holds: merged records leak {attained}, {claimed} were claimed, recomputed from the "
+            "original and the release. Of the kept records there is an estimate, and no guarantee.",
+            attained=attained,
+            claimed=claimed,
+        )
+    what = sentence("{attained} attained, {claimed} claimed", attained=attained, claimed=claimed)
+    if certificate.delta > 0:
+        words = "{claimed} but for a delta of {attained:.4g}, {delta:g} claimed"
+        what = sentence(words, claimed=claimed, attained=certificate.attained_delta, delta=certificate.delta)
+    return sentence("The claim holds: {what}, recomputed from the original and the release.", what=what)
+
+
+def _notes(release: TableRelease, against: bool) -> tuple[str, ...]:
+    """What of the papers could not be checked, though nothing speaks against it."""
+    certificate, notes = release.certificate, [*notes_on_report(release.directory)]
+    if isinstance(certificate, CountedCertificate):
+        if certificate.mechanism.loss_bound is not None:
+            notes.append("what the watchdog and the best mechanism would lose was not computed again")
+        if certificate.composition is not None:
+            notes.append(
+                "what this and earlier releases say together was not checked: it takes the ledger of the owner"
+            )
+    if against and release.rules is None:
+        notes.append(f"rows and cells unchanged were not checked: it takes {PRIVATE}/{RULES}")
+    if isinstance(certificate, CountedCertificate):
+        return tuple(notes)
+    if release.estimates is None:
+        notes.append(f"the measures before and after are estimates and were not checked: it takes private/{ESTIMATES}")
+    estimate = sentence(
+        "that kept records leak at most {epsilon} is an estimate",
+        epsilon=Nats(certificate.estimated_epsilon, 4, rounded="up", kind="estimate"),
+    )
+    how = (
+        f"recomputed with {PRIVATE}/{MODEL}"
+        if release.model is not None and against
+        else f"which was not checked: it takes the original and {PRIVATE}/{MODEL}. It is no part of what is certified"
+    )
+    return (estimate + f" by {certificate.mechanism.estimator}, {how}", *notes, NOTHING_POINTWISE)
+
+
+def _checks_of_papers(release: TableRelease) -> list[Check]:
+    certificate, data, rules = release.certificate, release.data, release.rules
+    attained, asked = Nats(certificate.attained_epsilon, 6), Nats(certificate.epsilon, 6)
+    agreed, learned_here = sentence("attained {attained} of {asked}", attained=attained, asked=asked), False
+    if isinstance(certificate, LearnedCertificate):
+        agreed += sentence(", estimated {epsilon}", epsilon=Nats(certificate.estimated_epsilon, 6))
+        learned_here = certificate.mechanism.learned_from != 0
+    drawn = rules.treatment.drawn if rules is not None else not certificate.randomness.startswith(NOTHING_DRAWN)
+    checks = checks_of_papers(release.directory, certificate, drawn=drawn, learned_here=learned_here)
+    hidden = {*certificate.secret, *(name for each in certificate.also for name in each.secret)}
+    expected = {*certificate.released, *(hidden - set(certificate.left_out))}
+    checks += [
+        same("number of records", data.row_count(), certificate.output.records, what="records"),
+        Check("columns", expected == set(data.names), f"the file holds {', '.join(data.names)}"),
+        Check(
+            "certificate agrees with itself",
+            certificate.holds and _within(certificate),
+            agreed,
+        ),
+    ]
+    if isinstance(certificate, LearnedCertificate):
+        checks += checks_of_origin(certificate)
+        if release.estimates is not None:
+            checks += checks_of_published(certificate, release.estimates, release.salt)
+    return checks
+
+
+def _within(certificate: TableCertificate) -> bool:
+    """Whether what is said to be attained, or estimated, is within what is claimed."""
+    within = certificate.attained_epsilon <= certificate.epsilon + SLACK
+    if isinstance(certificate, LearnedCertificate):
+        return within and certificate.estimated_epsilon <= certificate.epsilon + SLACK
+    relaxed = certificate.delta > 0 and certificate.attained_delta <= certificate.delta + SLACK
+    return (within or relaxed) and all(each.attained_epsilon <= each.epsilon + SLACK for each in certificate.also)
+
+
+def question_of(certificate: TableCertificate, against: Any, *, engine: str = "duckdb") -> TableQuestion:
+    """The question that a release answered, asked of a table again."""
+    return ask(
+        against,
+        secret=certificate.secret,
+        released=certificate.released,
+        bins={made.column: made.edges for made in certificate.cuts},
+        weight=certificate.mechanism.weight,
+        keep_ids=(*certificate.secret, *(n for each in certificate.also for n in each.secret), *certificate.released),
+        also=[each.secret for each in certificate.also],
+        engine=engine,
+    )
+
+
+def compare(release: TableRelease, question: TableQuestion) -> RowComparison:
+    """Count the original, and pair its rows with those of the release."""
+    released = release.certificate.released
+    original = counted(question)
+    outputs = count(release.data, released).symbols(released)[0]
+    secrets = original.counts.symbols(question.secret)[0]
+    pairs = paired(question.table, release.data, secrets=secrets, values=original.symbols, outputs=outputs)
+    return RowComparison(original, release.data, pairs, outputs, _merged(release, original, pairs))
+
+
+def _merged(release: TableRelease, original: Counted, pairs: Pairs) -> Mask:
+    """Which values were merged: by the rules where the owner verifies.
+
+    Otherwise those that changed, those they changed into (a draw may give a value back its own), and the too risky.
+    """
+    if release.rules is not None:
+        return release.rules.treatment.touched(original.symbols.positions_in(release.rules.symbols))
+    moved = pairs.value != pairs.output_as_value
+    changed = np.zeros(original.joint.shape[1], dtype=bool)
+    changed[pairs.value[moved]] = True
+    changed[pairs.output_as_value[moved & (pairs.output_as_value >= 0)]] = True
+    if isinstance(release.certificate, LearnedCertificate):
+        # Which values were judged risky cannot be counted; the number of merged ones must then agree.
+        return changed
+    return changed | release.certificate.bounds.beyond_ceiling(log_lift(original.joint)).any(axis=0)
+
+
+def output_joints(release: TableRelease, rows: RowComparison) -> list[Joint]:
+    """The joint of each secret and the output; without the rules, of the first alone, as the rows show it.
+
+    Outputs of merged records are then counted as one: they do not depend on the value, so all of them share one lift.
+    The outputs of a mixture are counted as drawn, by chance a little off what the rules call for.
+    """
+    if release.rules is not None:
+        return outputs_of(rows.original, release.rules)
+    pairs = rows.pairs
+    if release.certificate.mechanism.mixes:
+        return [Joint.from_counts(crosstab(pairs.secret, pairs.output, pairs.records))]
+    return [rows.original.joint.pooled(rows.merged)]
+
+
+def _checks_against(release: TableRelease, against: Any, engine: str, progress: Progress) -> list[Check]:
+    certificate = release.certificate
+    question = question_of(certificate, against, engine=engine)
+    original, claimed = question.original, certificate.input
+    checks = []
+    # A frame has no fingerprint; a file that was certified has one.
+    printed = claimed.salted_sha256 is not None or written_as(claimed.format).name == claimed.format
+    if release.salt is not None and printed and original.sha256() is not None:
+        checks.append(check_of_original(original.sha256(), certificate, release.salt, why="the certificate has none"))
+    checks.append(same("records of the original", original.row_count(), claimed.records, what="records"))
+    if not checks[-1].passed or release.data.row_count() != claimed.records:
+        return checks
+    checks += _checks_of_rules(release)
+    if not checks[-1].passed:
+        return checks
+    progress("comparing row by row", None)
+    rows = compare(release, question)
+    claims = _checks_of_claims(release, rows)
+    if isinstance(certificate, LearnedCertificate):
+        if release.model is not None:
+            progress("scoring with the model", None)
+            claims += checks_of_estimate(certificate, rows.original, rows.merged, release.model, release.salt)
+        elif not rows.merged.any():
+            unsure = f"no record was merged; the estimate needs {PRIVATE}/{MODEL}"
+            claims.append(Check("anything is certified", None, unsure))
+    return [*checks, *_written_plainly(release), *checks_of_rows(certificate, release.rules, rows), *claims]
+
+
+def _checks_of_claims(release: TableRelease, rows: RowComparison) -> list[Check]:
+    """What is claimed, computed again."""
+    certificate = release.certificate
+    if isinstance(certificate, LearnedCertificate):
+        claims = checks_of_learned_claim(certificate, rows.original, rows.merged)
+    else:
+        claims = checks_of_claim(certificate, rows.original, output_joints(release, rows), rows.merged)
+    if release.rules is not None:
+        return [*claims, *checks_of_utility(certificate, rows.original, release.rules, rows.merged)]
+    if certificate.mechanism.mixes or certificate.also:
+        unsure = f"the rows do not show how values were mixed; {_NEEDS_RULES}"
+        return [Check(check.name, None, unsure) for check in claims]
+    if int(rows.merged.sum()) != certificate.mechanism.values_merged:
+        # A merged value that drew itself back looks kept; whatever fails for it may be our guess and not the release.
+        unsure = f"the rows do not show which values were merged; {_NEEDS_RULES}"
+        return [check if check.passed else Check(check.name, None, unsure) for check in claims]
+    return claims
+
+
+def _written_plainly(release: TableRelease) -> list[Check]:
+    """A CSV can say things between its cells: quotes, spaces, line ends. Written again it must be the same bytes."""
+    if release.data.format != "csv":
+        return []
+    name = release.certificate.output.file
+    with tempfile.TemporaryDirectory() as place:
+        again = Path(place) / name
+        write_table(release.data, again, like=release.data)
+        plainly = file_sha256(again) == file_sha256(release.directory / name)
+    detail = "every byte is as protect writes it" if plainly else "its bytes say more than its cells"
+    return [Check("file is written plainly", plainly, detail)]
+
+
+def _checks_of_rules(release: TableRelease) -> list[Check]:
+    rules, certificate = release.rules, release.certificate
+    if rules is None:
+        return []
+    pairs = (
+        (rules.secret, certificate.secret),
+        (rules.released, certificate.released),
+        (rules.bounds, certificate.bounds),
+        (rules.also, certificate.further),
+        (isinstance(rules.treatment, Mixing), certificate.mechanism.mixes),
+    )
+    alike = all(one == other for one, other in pairs)
+    detail = "secret, released, bounds and mechanism agree" if alike else "they differ"
+    return [Check("rules belong to the certificate", alike, detail)]

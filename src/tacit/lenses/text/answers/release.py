@@ -1,0 +1,142 @@
+"""The answer of ``protect`` about posts: masked posts that were written, and what is said of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from tacit import document as doc
+from tacit.errors import sentence, together
+from tacit.lenses.adversaries import guesses_right
+from tacit.lenses.papers import Rows, Sections, assumptions, certificate_section, claim
+from tacit.lenses.text.answers.shared import OF_A_POST
+from tacit.release.certificate import TextCertificate, best_guesses
+from tacit.report.result import Result
+
+# Terms masked most often that the terminal names.
+_MOST_NAMED = 8
+
+
+@dataclass(frozen=True)
+class TextProtectResult(Result):
+    """Posts that were masked and written, and what is said of them. ``masked`` are the terms masked most often."""
+
+    out: str
+    data_file: str
+    certificate: TextCertificate
+    verdict: str
+    headline: str
+    before: doc.RiskHistogram
+    after: doc.RiskHistogram
+    masked: tuple[tuple[str, int, int], ...]
+    examples: tuple[tuple[doc.ReadPost, str], ...]
+    notes: tuple[str, ...]
+
+    def document(self) -> doc.Document:
+        """How much is masked, what adversaries still guess, and what it rests on.
+
+        Guarantees
+        ----------
+        The page shows the certificate and the headline: no post, no term, and nothing that was learned of either.
+        Notes, path and terms are for the terminal alone.
+        """
+        return doc.Document(
+            kind="release of text",
+            name=sentence("Tacit release of text: {file}", file=doc.FilePath(self.data_file)),
+            badge=doc.badge(self.verdict),
+            headline=self.headline,
+            opening=(claim(self.certificate), _facts(self), _tiles(self.certificate)),
+            sections=[section for write in SECTIONS for section in write(self)],
+            reading=OF_A_POST,
+            footer=(doc.FilePath(self.data_file),),
+        )
+
+
+def _rare(certificate: TextCertificate) -> str:
+    return "masked" if certificate.rare == "mask" else "shown"
+
+
+def _facts(result: TextProtectResult) -> doc.Facts:
+    c = result.certificate
+    files = sentence("{out} (data in {file})", out=doc.FilePath(result.out), file=doc.FilePath(result.data_file))
+    masked = sentence(
+        "{words} of the words in {posts} of the posts",
+        words=doc.Share(c.words_masked),
+        posts=doc.Share(c.posts_touched),
+    )
+    named = [sentence("{term} ({n})", term=doc.DataValue(term, 40), n=doc.Count(n)) for term, n, _ in result.masked]
+    terms = sentence(
+        "{terms} different ones, all in private/; most often {named}",
+        terms=doc.Count(c.terms_masked),
+        named=together(named[:_MOST_NAMED], ", ") or "none",
+    )
+    rows: Rows = [
+        ("Release", files),
+        ("Masked", masked),
+        ("Terms masked", terms),
+        ("Too rare to judge", sentence("{share} of the words, {are}", share=doc.Share(c.words_unknown), are=_rare(c))),
+        ("Left out", doc.listed(c.left_out) or "nothing"),
+    ]
+    return doc.Facts(rows, where="terminal")
+
+
+def _tiles(c: TextCertificate) -> doc.Tiles:
+    before, after = best_guesses(c.adversaries)
+    posts = sentence("in {share} of the posts", share=doc.Share(c.posts_touched))
+    return doc.Tiles(
+        (
+            doc.Tile("Words masked", doc.Share(c.words_masked), posts),
+            doc.Tile("Best adversary before", doc.Share(before), "of secrets right"),
+            doc.Tile("Best adversary after", doc.Share(after), "clean-trained or retrained; lower is safer"),
+            doc.Tile("Guessing the prior", doc.Share(c.prior_right), "right without reading"),
+        )
+    )
+
+
+def _guesses(result: TextProtectResult) -> Sections:
+    c = result.certificate
+    about = sentence(
+        "Trained on {trained} posts, tested on {tested} others; copies left out. Without reading {prior} are right "
+        "({limits}). The limits are exact, 95%. After: an adversary that learned from posts as they were. Retrained: "
+        "one that learned from masked posts beside their secrets, the strongest case.",
+        trained=doc.Count(c.trained_on),
+        tested=doc.Count(c.tested_on),
+        prior=doc.Share(c.prior_right),
+        limits=doc.Interval.shares(*c.prior_interval),
+    )
+    figure = guesses_right(c.adversaries, marks=[("prior", c.prior_right)])
+    return (doc.Section("How often is the secret guessed right?", (doc.Paragraph(about), figure)),)
+
+
+def _assumptions(result: TextProtectResult) -> Sections:
+    return assumptions(result.certificate)
+
+
+def _certificate(result: TextProtectResult) -> Sections:
+    c = result.certificate
+    what = "what is shown of a post" if c.bound == "post" else "one shown word after those before it"
+    epsilon = sentence("{epsilon} for {what}, by the estimate", epsilon=doc.Nats(c.epsilon, "setting"), what=what)
+    kinds = "; hidden hashtags become #tag, mentions @someone" if c.generalise else ""
+    rare = sentence(
+        "in fewer than {least} posts, {share} of all: {are}",
+        least=c.min_count,
+        share=doc.Share(c.words_unknown),
+        are=_rare(c),
+    )
+    rows: Rows = [
+        ("kind", "text: an estimate and a test of adversaries; no counted claim"),
+        ("secret", doc.DataValue(c.secret, 60)),
+        ("released", doc.listed(c.kept, limit=40)),
+        *([("left out", doc.listed(c.left_out, limit=40))] if c.left_out else []),
+        ("epsilon", epsilon),
+        ("mask", f"{c.mask}{kinds}; every address is written <url>"),
+        ("rare words", rare),
+    ]
+    check = "Anyone with the original posts can check what can be checked: Tacit verifies this release against them."
+    return certificate_section(c, rows, check=check)
+
+
+def _notes(result: TextProtectResult) -> Sections:
+    return tuple(doc.notes_section(result.notes, where="terminal"))
+
+
+SECTIONS = (_guesses, _assumptions, _certificate, _notes)

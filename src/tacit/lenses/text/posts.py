@@ -1,0 +1,271 @@
+"""Posts: from text to bags of words, and back to the place of every word in its post.
+
+A term is what a reader takes for one word: a word, a hashtag, a mention, an emoji; every address is the one term
+``<url>``. Terms are compared without case and in Unicode's compatible form, so that ``Ｔax``, ``TAX`` and ``tax`` with
+an invisible joiner in it are one.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from array import array
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tacit.errors import ArgumentError, DataError, Setting, sentence
+from tacit.tables.sources import open_table
+from tacit.tables.table import Table
+
+if TYPE_CHECKING:
+    from scipy import sparse
+
+Codes = NDArray[np.int64]
+
+URL = "<url>"
+MISSING = "(missing)"
+# Secrets are categories; more of them than this are measurements or names.
+MOST_SECRETS = 50
+ROWS_AT_ONCE = 50_000
+_TEXT = Setting("text", "COLUMN")
+_INVISIBLE = "\u00ad\u200b\u200c\u200d\u2060\ufeff"
+_HIDDEN = str.maketrans("", "", _INVISIBLE)
+
+
+@dataclass(frozen=True)
+class Token:
+    """A term where it stands: the post's characters from ``start`` to ``end``."""
+
+    term: str
+    start: int
+    end: int
+
+
+@cache
+def _pattern() -> re.Pattern[str]:
+    # Python's \w leaves out the vowel signs and accents that many scripts write as characters of their own.
+    marks = "".join(c for c in map(chr, range(0x300, 0x10000)) if unicodedata.category(c) in ("Mn", "Mc"))
+    inner = rf"[\w{re.escape(marks)}{_INVISIBLE}]"
+    word = rf"\w{inner}*(?:['’\-]\w{inner}*)*"
+    emoji = "[\u2190-\u27bf\u2b00-\u2bff\U0001f000-\U0001faff]"
+    return re.compile(rf"https?://\S+|www\.\S+|<url>|&(?:\w{{2,6}}|#\d+);|[#@]{inner}+|{word}|{emoji}", re.IGNORECASE)
+
+
+@cache
+def term_of(written: str) -> str:
+    """The term that a piece of a post stands for."""
+    start = written[:4].lower()
+    if start in ("<url", "www.") or (start == "http" and "://" in written):
+        return URL
+    return unicodedata.normalize("NFKC", written.translate(_HIDDEN)).casefold().replace("’", "'")
+
+
+def tokens(post: str) -> list[Token]:
+    """The terms of a post in order, with their places.
+
+    Examples
+    --------
+    >>> [token.term for token in tokens("Vote NO on the #TaxBill, @Smith: https://t.co/x don't!")]
+    ['vote', 'no', 'on', 'the', '#taxbill', '@smith', '<url>', "don't"]
+    """
+    return [
+        Token(term_of(found[0]), found.start(), found.end())
+        for found in _pattern().finditer(post)
+        if found[0][0] != "&"
+    ]
+
+
+def terms(post: str) -> list[str]:
+    """The terms of a post in order."""
+    # Signs written as on a page of HTML (&amp;) are matched so that they are not taken for words.
+    return [term_of(written) for written in _pattern().findall(post) if written[0] != "&"]
+
+
+@dataclass(frozen=True)
+class Vocabulary:
+    """The terms that are known, each held by at least so many posts, and by how many.
+
+    Attributes
+    ----------
+    terms : tuple of str
+    posts : array
+        Number of posts that hold each term.
+    """
+
+    terms: tuple[str, ...]
+    posts: Codes
+
+    @property
+    def places(self) -> dict[str, int]:
+        """The column of every term."""
+        return {term: at for at, term in enumerate(self.terms)}
+
+
+@dataclass(frozen=True)
+class Bags:
+    """Posts as bags of words: ``presence`` is a CSR matrix of ones, posts x terms.
+
+    The entries of a row are stored in the order in which the terms first stand in the post, which is the order in
+    which a reader meets them. ``rare`` is the number of terms that too few posts hold.
+    """
+
+    presence: sparse.csr_array
+    vocabulary: Vocabulary
+    rare: int = 0
+
+
+def bags_of(posts: Iterable[str], *, min_count: int = 1) -> Bags:
+    """Posts as bags of the terms that at least ``min_count`` of them hold, in one pass."""
+    return bags_of_terms(map(terms, posts), min_count=min_count)
+
+
+def bags_of_terms(lists: Iterable[Sequence[str]], *, min_count: int = 1) -> Bags:
+    """As :func:`bags_of`, for posts that are lists of terms already."""
+    from scipy import sparse
+
+    places: dict[str, int] = {}
+    columns, starts = array("i"), array("q", [0])
+    for said in lists:
+        # A dict keeps the order of first appearance.
+        columns.extend([places.setdefault(term, len(places)) for term in dict.fromkeys(said)])
+        starts.append(len(columns))
+    held, bounds = np.frombuffer(columns, dtype=np.int32), np.frombuffer(starts, dtype=np.int64)
+    counts = np.bincount(held, minlength=len(places))
+    kept = counts >= min_count
+    names = [term for term, keep in zip(places, kept.tolist(), strict=True) if keep]
+    order = np.argsort(np.array(names)) if names else np.empty(0, dtype=np.int64)
+    number = np.full(len(places), -1, dtype=np.int64)
+    number[np.flatnonzero(kept)[order]] = np.arange(len(order))
+    indices = number[held]
+    stays = indices >= 0
+    cells = np.concatenate([[0], np.cumsum(stays)])[bounds]
+    shape = (len(bounds) - 1, len(order))
+    presence = sparse.csr_array((np.ones(int(cells[-1])), indices[stays], cells), shape=shape)
+    vocabulary = Vocabulary(tuple(names[at] for at in order), counts[kept][order])
+    return Bags(presence, vocabulary, len(places) - len(order))
+
+
+def bags_by(posts: Iterable[str], vocabulary: Vocabulary) -> sparse.csr_array:
+    """Posts as bags of the terms of a vocabulary; terms that it does not know are left out."""
+    return bags_by_terms(map(terms, posts), vocabulary)
+
+
+def bags_by_terms(lists: Iterable[Sequence[str]], vocabulary: Vocabulary) -> sparse.csr_array:
+    """As :func:`bags_by`, for posts that are lists of terms already."""
+    from scipy import sparse
+
+    places = vocabulary.places
+    columns, starts = array("q"), array("q", [0])
+    for said in lists:
+        found = (places.get(term, -1) for term in dict.fromkeys(said))
+        columns.extend([at for at in found if at >= 0])
+        starts.append(len(columns))
+    indices = np.array(columns, dtype=np.int64)
+    shape = (len(starts) - 1, len(vocabulary.terms))
+    return sparse.csr_array((np.ones(len(indices)), indices, np.array(starts, dtype=np.int64)), shape=shape)
+
+
+@dataclass(frozen=True)
+class Posts:
+    """Posts with their secrets, in the order of the table.
+
+    ``missing`` says which posts have no text at all, not even an empty one; in ``texts`` they are empty.
+    """
+
+    table: Table
+    text: str
+    secret: str
+    texts: tuple[str, ...]
+    missing: NDArray[np.bool_]
+    codes: Codes
+    secrets: tuple[str, ...]
+
+    @property
+    def prior(self) -> NDArray[np.float64]:
+        """Share of every secret."""
+        return np.bincount(self.codes, minlength=len(self.secrets)) / len(self.codes)
+
+    @property
+    def first(self) -> NDArray[np.bool_]:
+        """Which posts are the first with their text; copies say nothing new, and would pass for evidence."""
+        seen: set[str] = set()
+        fresh = np.zeros(len(self.texts), dtype=bool)
+        for at, post in enumerate(self.texts):
+            key = post.strip()
+            if key not in seen:
+                seen.add(key)
+                fresh[at] = True
+        return fresh
+
+
+def read_posts(source: Any, *, text: str, secret: str, engine: str = "duckdb") -> Posts:
+    """Read the text and the secret of every record, in batches.
+
+    Raises
+    ------
+    ColumnError
+        If the table has no such column.
+    DataError
+        If the column does not hold text, every post is empty, or the secret has one value or too many.
+    """
+    if not text or not secret:
+        words = "name the column with the text ({text}) and the secret ({secret})"
+        raise ArgumentError(sentence(words, text=_TEXT, secret=Setting("secret", "COLUMN")))
+    if text == secret:
+        raise ArgumentError(f"column '{text}' is named both text and secret; a released secret hides nothing")
+    table = open_table(source, engine=engine)
+    table.require_countable([text, secret])
+    if table[text].kind != "text":
+        # A CSV whose text column happens to hold numbers alone has none of the words this is about.
+        readable = [column.name for column in table.columns if column.kind == "text" and column.name != secret]
+        hint = f"; of text are: {', '.join(readable)}" if readable else ""
+        raise DataError(f"column '{text}' of {table.name} holds {table[text].kind}, not text: name another{hint}")
+    texts: list[str] = []
+    labels: list[str] = []
+    empty: list[bool] = []
+    for said, told in _batches(table, text, secret):
+        texts += ["" if post is None else str(post) for post in said]
+        empty += [post is None for post in said]
+        labels += [MISSING if label is None else str(label) for label in told]
+    _refuse_hopeless(table, text, secret, texts, labels)
+    secrets, codes = np.unique(np.array(labels), return_inverse=True)
+    names = tuple(str(label) for label in secrets)
+    return Posts(table, text, secret, tuple(texts), np.array(empty), codes.astype(np.int64), names)
+
+
+def _batches(table: Table, text: str, secret: str) -> Iterator[tuple[list[Any], list[Any]]]:
+
+    for batch in table.batches([text, secret], ROWS_AT_ONCE):
+        yield batch.column(0).to_pylist(), batch.column(1).to_pylist()
+
+
+def _refuse_hopeless(table: Table, text: str, secret: str, texts: Sequence[str], labels: Sequence[str]) -> None:
+    if not texts:
+        raise DataError(f"{table.name} has no rows: there is nothing to measure")
+    if not any(_pattern().search(post) for post in texts):
+        raise DataError(
+            sentence(
+                "all {n:,} posts in column '{text}' of {table} are empty or hold no word: name the column with the "
+                "text ({setting})",
+                n=len(texts),
+                text=text,
+                table=table.name,
+                setting=_TEXT,
+            )
+        )
+    values = set(labels)
+    if len(values) < 2:
+        raise DataError(
+            f"secret '{secret}' has the single value '{min(values)}' in {table.name}: there is nothing to learn; "
+            "choose another secret, or posts in which it varies"
+        )
+    if len(values) > MOST_SECRETS:
+        raise DataError(
+            f"secret '{secret}' of {table.name} has {len(values):,} values; for text it may have {MOST_SECRETS}: put "
+            "them into groups first, or choose another secret"
+        )

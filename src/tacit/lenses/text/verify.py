@@ -1,0 +1,150 @@
+"""``verify`` for masked posts: what can be checked of them, and what cannot."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from tacit.document import Nats, Progress, Share, silent
+from tacit.errors import Command, SourceError, sentence
+from tacit.lenses.text.masking import Differences, Masking, differences
+from tacit.lenses.text.models import TextModel
+from tacit.lenses.text.posts import ROWS_AT_ONCE, Posts, bags_by_terms, read_posts
+from tacit.lenses.text.protect import MODEL, TERMS, published, tried_on
+from tacit.lift import SLACK
+from tacit.release.certificate import TextCertificate, best_guesses
+from tacit.release.checks import (
+    Check,
+    CheckedRelease,
+    check_of_original,
+    checked,
+    checks_of_papers,
+    close,
+    notes_on_report,
+    same,
+)
+from tacit.release.claims import OF_A_SINGLE_POST
+from tacit.release.codec import json_in
+from tacit.release.directory import PRIVATE, SALT
+from tacit.release.keys import salt_in
+from tacit.tables.sources import open_table
+from tacit.tables.table import Table
+
+
+def verify_text(
+    directory: str | Path,
+    certificate: TextCertificate,
+    *,
+    against: Any = None,
+    engine: str = "duckdb",
+    progress: Progress = silent,
+) -> CheckedRelease:
+    """Check what is said of masked posts.
+
+    Guarantees
+    ----------
+    The verdict is "holds" only if every line was checked: the data is the data fingerprinted, the words are those that
+    the numbers call for, every released text is the original's but for masked words and addresses, and, with
+    ``private/``, the estimate and the adversaries' numbers came out again. That no other adversary guesses better
+    cannot be checked by anyone.
+    """
+    folder = Path(directory)
+    data = open_table(folder / certificate.output.file, engine=engine)
+    checks = [
+        *checks_of_papers(folder, certificate, drawn=False, learned_here=True),
+        same("number of posts", data.row_count(), certificate.output.records, what="posts"),
+        Check("columns", data.names == certificate.kept, f"the file holds {', '.join(data.names)}"),
+    ]
+    if against is None:
+        command = Command("verify", "RELEASE", against="POSTS")
+        checks.append(Check("texts compared", None, sentence("needs the original: {command}", command=command)))
+    else:
+        progress("comparing the posts", None)
+        posts = read_posts(against, text=certificate.text, secret=certificate.secret, engine=engine)
+        checks += _checks_against(folder, certificate, data, posts, progress)
+    return checked(
+        certificate,
+        checks,
+        holds="What can be checked is as it was said. Nothing is certified: the masks rest on an estimate.",
+        broken="What is said of the release is not true",
+        unsure="Not everything was checked",
+        notes=(
+            "that no other adversary guesses better cannot be checked",
+            "what the manner of writing, or a post found in public, gives away cannot be checked",
+            *notes_on_report(folder),
+            OF_A_SINGLE_POST,
+        ),
+    )
+
+
+def _checks_against(
+    folder: Path, certificate: TextCertificate, data: Table, posts: Posts, progress: Progress
+) -> Iterator[Check]:
+    salt = salt_in(folder / PRIVATE / SALT)
+    digest = None if posts.table.path is None else posts.table.sha256()
+    why = f"needs the file it was made from, and {PRIVATE}/{SALT}"
+    yield check_of_original(digest, certificate, salt, why=why)
+    released = _columns(data, [certificate.text])[certificate.text]
+    if len(released) != len(posts.texts):
+        yield Check("texts compared", False, f"{len(released):,} released posts, {len(posts.texts):,} originals")
+        return
+    texts = ["" if post is None else str(post) for post in released]
+    masking = Masking(certificate.mask, certificate.generalise, certificate.rare)
+    changes = differences(posts.texts, texts, masking)
+    first = f"; the first is post {changes.wrong[0] + 1:,}" if changes.wrong else ""
+    yield Check(
+        "texts are the originals but for masked words",
+        not changes.wrong,
+        f"{len(changes.wrong):,} of {len(texts):,} posts differ otherwise{first}",
+    )
+    others = [name for name in certificate.kept if name != certificate.text]
+    if others:
+        yield Check("kept columns", _columns(data, others) == _columns(posts.table, others), f"{', '.join(others)}")
+    if changes.wrong:
+        return
+    yield close("words masked", changes.words_masked / max(1, changes.words), certificate.words_masked)
+    yield close("posts touched", changes.posts_touched / max(1, len(texts)), certificate.posts_touched)
+    private = folder / PRIVATE
+    if not (private / MODEL).exists() or not (private / TERMS).exists():
+        yield Check("estimate and adversaries", None, f"needs {PRIVATE}/{MODEL} and {PRIVATE}/{TERMS}")
+        return
+    yield _check_of_estimate(private, certificate, changes)
+    progress("training adversaries", None)
+    yield _check_of_adversaries(private, certificate, posts, texts, masking)
+
+
+def _columns(table: Table, names: list[str]) -> dict[str, list[Any]]:
+    out: dict[str, list[Any]] = {name: [] for name in names}
+    for batch in table.batches(names, ROWS_AT_ONCE):
+        for name in names:
+            out[name] += [None if value is None else str(value) for value in batch.column(name).to_pylist()]
+    return out
+
+
+def _check_of_estimate(private: Path, certificate: TextCertificate, changes: Differences) -> Check:
+    model = TextModel.load(private / MODEL)
+    bags = bags_by_terms(changes.shown, model.vocabulary)
+    if certificate.bound == "post":
+        largest, what = float(np.abs(model.terms.log_lift(bags)).max()), "post"
+    else:
+        largest, what = float(np.abs(model.terms.term_log_lift(bags)).max(initial=0.0)), "word"
+    words = "at most {largest} a {what}, by {folder}/{model}"
+    detail = sentence(words, largest=Nats(largest, 4, rounded="up"), what=what, folder=PRIVATE, model=MODEL)
+    return Check("estimate", largest <= certificate.epsilon + SLACK, detail)
+
+
+def _check_of_adversaries(
+    private: Path, certificate: TextCertificate, posts: Posts, texts: list[str], masking: Masking
+) -> Check:
+    try:
+        seed = int(json_in(private / TERMS, "list of masked terms")["seed"])
+    except (ValueError, KeyError, TypeError) as error:
+        raise SourceError(f"{private / TERMS} is damaged: it should hold what protect wrote") from error
+    rows = np.flatnonzero(posts.first).tolist()
+    again = published(tried_on(posts, texts, rows, masking=masking, min_count=certificate.min_count, seed=seed))
+    alike = all(getattr(certificate, name) == value for name, value in again.items())
+    _, best = best_guesses(again["adversaries"])
+    return Check("adversaries trained again", alike, sentence("the best guesses {share} right", share=Share(best)))

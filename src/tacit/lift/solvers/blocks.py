@@ -1,0 +1,145 @@
+"""More values than one program takes: blocks of them side by side, or clusters that stand for many."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Final
+
+import numpy as np
+
+from tacit.lift.joint import Labels, Matrix, sums
+from tacit.lift.solvers.columns import Budget, solve_columns
+from tacit.lift.solvers.many import MANY_ROWS, solve_many
+from tacit.lift.solvers.master import entropies_of, weigh
+from tacit.lift.solvers.mixture import Mixture
+from tacit.lift.solvers.region import Region
+from tacit.lift.solvers.subsets import covered_groups
+
+# With many rows blocks are smaller.
+_MANY_ROWS_BLOCK: Final = 0.6
+# Widths of clusters to try, as a share of a lift, and the room that they must leave.
+_WIDTHS: Final = tuple(0.005 * 1.25**k for k in range(20))
+_ROOM: Final = 0.5
+_SAMPLE: Final = 20_000
+_HAIR: Final = 1e-9
+
+
+def solve_blocks(region: Region, groups: Labels, size: int, budget: Budget) -> Mixture:
+    """Mechanisms for blocks of values, side by side: each block is made of whole groups, so that it is within bounds.
+
+    Guarantees
+    ----------
+    It loses no more than the groups.
+    """
+    labels = np.unique(groups, return_inverse=True)[1]
+    # Groups are dealt out, the large ones first, so that every block gets of each kind.
+    sizes = np.bincount(labels)
+    block_of = np.empty(len(sizes), dtype=np.intp)
+    block_of[np.argsort(-sizes, kind="stable")] = np.arange(len(sizes)) % max(1, -(-region.n // size))
+    parts = []
+    for number in np.unique(block_of):
+        block = np.flatnonzero(block_of[labels] == number)
+        part = region.take(block)
+        plain = Mixture.of_groups(groups[block], part.marginal)
+        mixed = None if part.safe.all() else solve_columns(part, groups[block], budget)
+        best = plain if mixed is None or mixed.loss > plain.loss else mixed
+        parts.append(replace(best, values=block[best.values]))
+    return Mixture.side_by_side(parts)
+
+
+def solve_shares(region: Region, size: int, budget: Budget) -> Mixture | None:
+    """Blocks by `solve_columns`, their outputs weighed once more against one another: better, and fewer outputs."""
+    mixture = _dealt(region, size, lambda part: solve_columns(part, covered_groups(part), budget))
+    if mixture is None:
+        return None
+    columns = mixture.posteriors(region.n)
+    answer = weigh(columns, entropies_of(columns), region.marginal)
+    return mixture if answer is None else Mixture.of_columns(columns, answer.weights)
+
+
+def solve_parts(region: Region, size: int, budget: Budget) -> Mixture | None:
+    """Blocks by `solve_many`."""
+    size = size if len(region.lifts) <= MANY_ROWS else int(size * _MANY_ROWS_BLOCK)
+    return _dealt(region, size, lambda part: solve_many(part, covered_groups(part), budget))
+
+
+def _dealt(region: Region, size: int, solve: Callable[[Region], Mixture | None]) -> Mixture | None:
+    """Mechanisms for blocks of about ``size`` values side by side, alike in what they lean to.
+
+    Every block gets its share of the frequent values: a frequent risky value needs more cover than one block has, and
+    frequent safe values are cover for all. None if some block as a whole is out of bounds, as it may be where few
+    values are dealt out.
+    """
+    n_blocks = max(1, -(-region.n // size))
+    is_frequent = region.marginal > 1 / (4 * n_blocks)
+    frequent, others = np.flatnonzero(is_frequent), np.flatnonzero(~is_frequent)
+    lean = np.argmax(region.lifts[:, others], axis=0)
+    others = others[np.lexsort((region.marginal[others], lean))]
+    parts = []
+    for first in range(n_blocks):
+        block = np.concatenate([frequent, others[first::n_blocks]])
+        part = region.take(block)
+        part.marginal[: len(frequent)] /= n_blocks
+        if part.sums_excess(part.cells.sum(axis=1, keepdims=True), part.marginal.sum(keepdims=True))[0] > 1:
+            return None
+        mixture = solve(part)
+        if mixture is None:
+            return None
+        parts.append(replace(mixture, values=block[mixture.values]))
+    return Mixture.side_by_side(parts)
+
+
+def solve_clusters(region: Region, most: int, budget: Budget) -> Mixture | None:
+    """A mechanism on clusters of values nearly alike, dealt out to the values; None if they would differ too much."""
+    clusters = clustered(region, most)
+    if clusters is None:
+        return None
+    labels, few = clusters
+    mixture = solve_many(few, covered_groups(few), budget)
+    return None if mixture is None else mixture.spread(labels, region.marginal)
+
+
+def clustered(region: Region, most: int) -> tuple[Labels, Region] | None:
+    """Values that are nearly alike as one, at most so many, and bounds that allow for how they differ.
+
+    None if that would leave the bounds less than `_ROOM` of their room.
+
+    Guarantees
+    ----------
+    A mechanism on the clusters within the new bounds is within those of the region, whichever values of its clusters
+    an output holds (`Mixture.spread`).
+    """
+    middle = np.where(region.low > 0, region.low, 1.0)[:, None]
+    scaled = np.where(region.lifts < middle, region.lifts / middle - 1, np.log(np.maximum(region.lifts / middle, 1.0)))
+    labels = _cells(scaled, most)
+    if labels is None:
+        return None
+    n_clusters = int(labels.max()) + 1
+    masses = sums(labels, region.marginal, n_clusters)
+    lifts = np.array([sums(labels, row, n_clusters) for row in region.cells]) / masses
+    # With l_x <= l + d (l + middle) for all values x of a cluster of lift l, the same holds of their mixtures.
+    apart = (region.lifts - lifts[:, labels]) / (lifts[:, labels] + middle)
+    up, down = apart.max(axis=1) * (1 + _HAIR), -apart.min(axis=1) * (1 + _HAIR)
+    high = (region.high - up * middle[:, 0]) / (1 + up)
+    low = np.where(region.low > 0, (region.low + down * middle[:, 0]) / (1 - down), 0.0)
+    with np.errstate(divide="ignore"):
+        thin = np.log(high) < _ROOM * np.log(region.high)
+        thin |= (low > 0) & (np.log(low) > _ROOM * np.log(region.low))
+    if thin.any():
+        return None
+    return labels, replace(region, marginal=masses, lifts=lifts, low=low, high=high)
+
+
+def _cells(scaled: Matrix, most: int) -> Labels | None:
+    """The cell of each column in the finest grid that has at most so many cells in use; None if there is none."""
+    # Cells are told apart by one number; should two of them share theirs, they are one cluster, and measured as such.
+    factors = np.random.default_rng(0).integers(1, 1 << 40, len(scaled))
+    few = scaled[:, :: max(1, scaled.shape[1] // _SAMPLE)]
+    for width in _WIDTHS:
+        if len(np.unique(factors @ np.floor(few / width).astype(np.int64))) > most:
+            continue
+        labels = np.unique(factors @ np.floor(scaled / width).astype(np.int64), return_inverse=True)[1]
+        if labels.max() < most:
+            return np.asarray(labels)
+    return None

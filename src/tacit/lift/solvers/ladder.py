@@ -1,0 +1,474 @@
+"""The best mechanism to be had: the ladder from the watchdog to the optimal randomised mechanism."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from math import comb
+from typing import Literal, NamedTuple
+
+import numpy as np
+from scipy.sparse import csr_array
+
+from tacit.errors import ArgumentError
+from tacit.lift.joint import Joint, Labels, Mask, Vector, sums
+from tacit.lift.measures import Distribution, alpha_lift, entropy, log_lift, sides
+from tacit.lift.partitions import partition
+from tacit.lift.solvers.alpha import AlphaRegion, two_secrets
+from tacit.lift.solvers.assigning import assign
+from tacit.lift.solvers.binary import OneRow, binned, solve_row
+from tacit.lift.solvers.blocks import solve_blocks, solve_clusters, solve_parts, solve_shares
+from tacit.lift.solvers.branching import branch_bound
+from tacit.lift.solvers.columns import Budget, reach_bound, reaches, solve_columns
+from tacit.lift.solvers.many import MANY_ROWS, solve_many
+from tacit.lift.solvers.mixture import Mixture, MixtureChannel, measured, row_stochastic
+from tacit.lift.solvers.region import Region
+from tacit.lift.solvers.subsets import cover_set, covered_groups, merge_subsets
+from tacit.lift.solvers.vertices import n_candidates, solve_corners
+from tacit.lift.tolerances import SLACK, TOLERANCE
+
+Effort = Literal["low", "normal", "high"]
+Rung = Literal["watchdog", "camouflage", "subsets", "optimal"]
+
+# Bounds are proved up to the rounding of the solver.
+_ROUNDING = 1e-9
+# Loss and bound this close leave nothing to look for.
+_PROVED = 5e-7
+# Pieces smaller than this may be the rounding of others.
+_CRUMB = 1e-7
+# A trace of a draw of any output makes the table dense; up to this many values that does no harm.
+_LARGEST_BLURRED = 2_000
+# Polytopes around a round region, each closer, and how many sets of tight rows their corners may come from.
+_POLYTOPES = 6
+_MOST_SYSTEMS = 2_000
+# Up to this many values the solver of partitions is asked, and groups are tried for bounds that are tighter by a share.
+_LARGEST_ASKED = 300
+_LARGEST_RETRIED = 20_000
+_TIGHTER = (0.5, 0.25)
+
+
+class Limits(NamedTuple):
+    """What an effort may cost: there is no clock here, so it is sizes and rounds that are limited."""
+
+    corners: int
+    types: int
+    bins: int
+    columns: int
+    block: int
+    blocks: int
+    rounds: int
+    starts: int
+    rows: int
+    seconds: float
+    branched: int
+    many: int
+    parts: int
+    part: int
+    clusters: int
+
+
+# By limit: of low, normal and high effort.
+_LIMITS: dict[str, tuple[float, float, float]] = {
+    # Systems of equations that corners come from; values and bins of a single row.
+    "corners": (20_000, 200_000, 1_000_000),
+    "types": (200, 1_000, 2_500),
+    "bins": (120, 300, 600),
+    # Values that outputs are looked for one by one, or in so many blocks of so many; rounds, and starts in each.
+    "columns": (24, 40, 80),
+    "block": (24, 40, 64),
+    "blocks": (25, 300, 3_000),
+    "rounds": (8, 14, 40),
+    "starts": (6, 12, 24),
+    # Rows that bound the loss, seconds of an integer program, variables of the program over boxes.
+    "rows": (1, 4, 16),
+    "seconds": (1.0, 5.0, 30.0),
+    "branched": (1_500, 8_000, 24_000),
+    # Values that outputs are generated for at once; values times rows that are dealt out into blocks of `part` values;
+    # clusters that stand for more values than that.
+    "many": (500, 1_200, 2_500),
+    "parts": (15_000, 150_000, 600_000),
+    "part": (120, 200, 600),
+    "clusters": (800, 2_400, 4_000),
+}
+EFFORTS: dict[str, Limits] = {
+    effort: Limits(**{name: numbers[k] for name, numbers in _LIMITS.items()})  # type: ignore[arg-type]
+    for k, effort in enumerate(("low", "normal", "high"))
+}
+
+
+def optimal(
+    joint: Distribution,
+    epsilon: float,
+    *,
+    epsilon_low: float | None = None,
+    epsilon_high: float | None = None,
+    also: Sequence[tuple[Distribution, float]] = (),
+    order: float | None = None,
+    effort: Effort = "normal",
+    rung: Rung = "optimal",
+) -> MixtureChannel:
+    """Release as much of the released values as epsilon allows, by a channel that mixes some of them.
+
+    Parameters
+    ----------
+    joint : Joint or table of probabilities
+    epsilon : float
+        Bound on abs(log-lift); 0 asks for independence of the secret (perfect privacy).
+    epsilon_low, epsilon_high : float, optional
+        Bounds on each side instead; with ``epsilon_low=inf`` only how much likelier a secret becomes is bounded
+        (pointwise maximal leakage).
+    also : sequence of (joint, epsilon)
+        Further secrets over the same released values, each with its own epsilon. For secrets together, give the
+        joint of their combinations.
+    order : float, optional
+        Bound the alpha-lift of this order of every output by e^epsilon, instead of every lift: a mean over secrets,
+        which may hide that one of them becomes much likelier. More than 1; inf is ``epsilon_low=inf``. It cannot be
+        combined with the three above.
+    effort : str
+        ``low``, ``normal`` or ``high``: how large a problem is solved exactly, and how hard others are tried.
+    rung : str
+        How far to climb: ``watchdog`` (where it is within bounds), ``camouflage`` (one merged set), ``subsets``
+        (several) or ``optimal``. The channel's ``rung`` says which one won.
+
+    Guarantees
+    ----------
+    Every log-lift of the release is within its bounds, to `tacit.lift.SLACK` (1e-9), and with an order so is
+    the logarithm of every alpha-lift; ``attained`` is computed on the output joint. The ``nmil`` is never above that of
+    a lower rung, nor of a lower effort unless a solver ran out of time: a higher effort tries all that a lower one
+    tries. No mechanism within the same bounds has one below ``loss_bound`` (to 1e-9, the rounding of the linear
+    programs). There are at most as many outputs as released values, and each is written as one of them.
+
+    With an order and three secrets or more the bound is round: outputs come from tangents of it and are then brought
+    within, so that a little may be left to gain, and ``loss_bound`` is that of a polytope around the region.
+
+    Examples
+    --------
+    >>> joint = Joint.from_counts([[8, 2, 6, 1, 3], [2, 9, 5, 4, 5], [5, 4, 4, 10, 2]])
+    >>> optimal(joint, 0.6)
+    MixtureChannel(rung='optimal', epsilon=0.6, attained=0.6, nmil=0.152942, loss_bound=0.152942, proof='exact')
+    """
+    joint = Joint.of(joint)
+    if effort not in EFFORTS:
+        raise ArgumentError(f"there is no effort '{effort}'; there are: low, normal, high")
+    if order is not None:
+        if epsilon_low is not None or epsilon_high is not None or len(also):
+            raise ArgumentError(
+                "order bounds the alpha-lift of one secret; leave out epsilon_low, epsilon_high and also"
+            )
+        ladder: MechanismLadder = AlphaLadder(joint, sides(epsilon)[0], order, _up_to(effort))
+    else:
+        low, high = sides(epsilon, epsilon_low=epsilon_low, epsilon_high=epsilon_high)
+        claims = [(joint, low, high), *((Joint.of(other), *sides(bound)) for other, bound in also)]
+        ladder = MechanismLadder(claims, _up_to(effort))
+    return ladder.channel(*ladder.climb(rung), epsilon)
+
+
+def _up_to(effort: str) -> list[Limits]:
+    """The limits of an effort and of those below it, the lowest first."""
+    names = list(EFFORTS)
+    return [EFFORTS[name] for name in names[: names.index(effort) + 1]]
+
+
+class MechanismLadder:
+    """The rungs for one question; each is at least as good as the one below."""
+
+    order: float | None = None
+
+    def __init__(
+        self, claims: list[tuple[Joint, float, float]], efforts: list[Limits], region: Region | None = None
+    ) -> None:
+        self.claims, self.efforts, self.limits = claims, efforts, efforts[-1]
+        self.joint = claims[0][0]
+        self.region = Region.of(claims) if region is None else region
+        self.whole = entropy(self.joint.marginal) or 1.0
+
+    def climb(self, rung: Rung) -> tuple[str, Mixture]:
+        """The best mechanism up to a rung, and the rung that it is of."""
+        names = ("watchdog", "camouflage", "subsets", "optimal")
+        if rung not in names:
+            raise ArgumentError(f"there is no rung '{rung}'; there are: {', '.join(names)}")
+        region = self.region
+        risky = ~region.safe
+        if not risky.any():
+            return "watchdog", Mixture.of_groups(np.arange(region.n), region.marginal)
+        sets = self._merged(risky)
+        every = np.arange(region.n)
+        camouflage = [Mixture.of_groups(np.where(each, np.argmax(each), every), region.marginal) for each in sets]
+        chosen = int(np.argmin([each.loss for each in camouflage]))
+        name = "watchdog" if (sets[chosen] == risky).all() else "camouflage"
+        best = camouflage[chosen]
+        if rung in ("watchdog", "camouflage"):
+            return name, best
+        split = self._subsets(risky, sets)
+        if split.loss < best.loss:
+            name, best = "subsets", split
+        if rung == "subsets":
+            return name, best
+        return self._mixed(name, best)
+
+    def _merged(self, risky: Mask) -> list[Mask]:
+        """The watchdog's set if it is within bounds, else ones that safe values hide: what each effort finds."""
+        joint, low, high = self.claims[0]
+        if len(self.claims) > 1 or low != high:
+            return [cover_set(self.region, risky)]
+        sets: list[Mask] = []
+        for limits in self.efforts:
+            answer = partition(joint, low, time_limit=limits.seconds)
+            sets.append(answer.merged)
+            # More time changes only what a solver did not end, which is asked of few values.
+            if answer.gap is None or answer.gap <= _PROVED or self.region.n > _LARGEST_ASKED:
+                break
+        return sets
+
+    def _subsets(self, risky: Mask, sets: list[Mask]) -> Mixture:
+        """The best of splitting the merged sets, of groups of risky values that take safe ones as they need, and of
+        the same for tighter bounds: what is within those is within these too."""
+        region = self.region
+        groups = [merge_subsets(region, each) for each in sets]
+        if region.n <= _LARGEST_RETRIED:
+            if any((each != risky).any() for each in sets):
+                groups.append(merge_subsets(region, np.ones_like(risky)))
+            groups += [covered_groups(region.tighter(share)) for share in _TIGHTER]
+        return min((Mixture.of_groups(labels, region.marginal) for labels in groups), key=lambda each: each.loss)
+
+    def _mixed(self, name: str, best: Mixture) -> tuple[str, Mixture]:
+        labels, types = self.region.types()
+        bound, on_types = 0.0, None
+        for limits in self.efforts:
+            small = self._on_types(types, limits)
+            if small is None:
+                continue
+            bound = max(bound, small.bound)
+            on_types = small if on_types is None or small.loss < on_types.loss else on_types
+            spread = small if types is self.region else small.spread(labels, self.region.marginal)
+            mended = self._mended(_fewer(spread, self.region.n))
+            if mended is not None and mended.loss < best.loss:
+                name, best = "optimal", mended
+            if best.loss - bound <= _PROVED * self.whole:
+                return name, replace(best, bound=bound)
+        bound = max(bound, self._bound(types, on_types))
+        return name, replace(best, bound=bound)
+
+    def _on_types(self, types: Region, limits: Limits) -> Mixture | None:
+        """The mechanism that the size allows, on types of values; None if there is none better than groups."""
+        if types.rank == 1:
+            return self._one_row(types, limits)
+        if isinstance(types, AlphaRegion):
+            return _round(types, limits)
+        if types.n <= 400 and n_candidates(types) <= limits.corners:
+            exact = solve_corners(types.tight)
+            if exact is not None:
+                return exact
+        if types.n <= limits.many:
+            groups = covered_groups(types)
+            # A round takes longer the more rows there are.
+            rounds = limits.rounds if len(types.lifts) <= MANY_ROWS else max(1, 2 * limits.rounds // 3)
+            tried = [solve_many(types, groups, Budget(rounds, 2 if types.n <= limits.columns else 1))]
+            if types.n <= limits.columns:
+                tried.append(solve_columns(types, groups, Budget(limits.rounds, limits.starts)))
+            return min((each for each in tried if each is not None), key=lambda each: each.loss, default=None)
+        if types.n * len(types.lifts) <= limits.parts:
+            return solve_parts(types, limits.part, Budget(max(3, limits.rounds // 4), 1))
+        return solve_clusters(types, limits.clusters, Budget(limits.rounds, 1))
+
+    def _one_row(self, types: Region, limits: Limits) -> Mixture | None:
+        row = OneRow.of(types.tight, 0)
+        if types.n <= limits.types:
+            return solve_row(row)
+        one = Region(types.marginal, types.lifts[:1], np.array([row.low]), np.array([row.high]), 1)
+        labels, worst, best = binned(one, 0, limits.bins)
+        mixture, relaxed = solve_row(worst), solve_row(best)
+        if mixture is None:
+            return None
+        return replace(mixture.spread(labels, types.marginal), bound=0.0 if relaxed is None else relaxed.bound)
+
+    def _bound(self, types: Region, mixture: Mixture | None) -> float:
+        """What every mechanism loses: how sure one can get of a value, pieces of the region, and single rows."""
+        if types.rank == 1:
+            # What the row itself proves is better.
+            return 0.0
+        branches = types.n**2 <= self.limits.branched
+        reach = reaches(types, solve=branches or types.n <= self.limits.columns)
+        bound = reach_bound(types, reach)
+        if branches:
+            bound = max(bound, branch_bound(types, reach, most=self.limits.branched))
+        for s in self._hardest(types):
+            row = OneRow.of(types, int(s))
+            if types.n > self.limits.bins:
+                row = binned(types, int(s), self.limits.bins)[2]
+            relaxed = solve_row(row, rounds=20)
+            bound = max(bound, relaxed.bound if relaxed is not None else 0.0)
+        return bound
+
+    def _hardest(self, types: Region) -> Labels:
+        """The rows that keep most values from standing alone."""
+        with np.errstate(divide="ignore", invalid="ignore"):
+            over = np.maximum(types.lifts / types.high[:, None], 1) - 1
+            under = np.maximum(types.low[:, None] - types.lifts, 0)
+        return np.argsort(-(over + under) @ types.marginal)[: self.limits.rows]
+
+    def _mended(self, mixture: Mixture) -> Mixture | None:
+        """The mechanism, or, if rounding took it out of bounds, the same with a trace of a draw of any output.
+
+        Such a draw takes every lift nearer to 1 by the same factor. None if a trace does not do, or would be too
+        large a table.
+        """
+        mixture = _settled(mixture, self.region)
+        for trace in (0.0, 1e-9, 1e-8, 1e-7, 1e-6):
+            mended = mixture if trace == 0 else _blurred(mixture, self.region.marginal, trace)
+            if self._attained(row_stochastic(mended, self.region.n)) is not None:
+                return mended
+            if self.region.n > _LARGEST_BLURRED:
+                break
+        return None
+
+    def _attained(self, sparse: csr_array) -> list[tuple[float, float]] | None:
+        """Lowest and highest log-lift of every claim on the output joint; None if one is out of bounds."""
+        plain, attained = MixtureChannel(sparse), []
+        for joint, low, high in self.claims:
+            values = log_lift(joint.through(plain))
+            ends = float(-values.min()), float(values.max())
+            if ends[0] > low + SLACK or ends[1] > high + SLACK:
+                return None
+            attained.append(ends)
+        return attained
+
+    def _claimed(self, sparse: csr_array, ends: tuple[float, float]) -> float:
+        """What the release attains of that which epsilon bounds."""
+        return max(ends)
+
+    def channel(self, name: str, mixture: Mixture, epsilon: float) -> MixtureChannel:
+        """The channel of a mechanism, named, measured on the output joint and refused if it is out of bounds."""
+        sparse = row_stochastic(_fewer(mixture, self.region.n), self.region.n)
+        ends = self._attained(sparse)
+        if ends is None:
+            raise ArgumentError("the joint cannot be kept within these bounds to the precision of its numbers")
+        marginal = self.joint.marginal
+        labels = assign(sparse, marginal)
+        released = self.joint.released
+        outputs = [released[int(x)] for x in labels]
+        numbers = measured(self.joint, sparse)
+        kept = float(np.asarray(sparse[labels, np.arange(len(labels))]) @ marginal[labels])
+        bound = max(mixture.bound / self.whole - _ROUNDING, 0.0)
+        return MixtureChannel(
+            sparse,
+            outputs,
+            labels=labels,
+            rung=name,
+            epsilon=epsilon,
+            epsilon_low=self.claims[0][1],
+            epsilon_high=self.claims[0][2],
+            order=self.order,
+            attained=self._claimed(sparse, ends[0]),
+            attained_low=ends[0][0],
+            attained_high=ends[0][1],
+            attained_also=tuple(max(each) for each in ends[1:]),
+            loss_bound=min(bound, numbers["nmil"]),
+            kept_share=min(kept, 1.0),
+            **numbers,
+        )
+
+
+class AlphaLadder(MechanismLadder):
+    """The rungs for a bound on alpha-lift."""
+
+    def __init__(self, joint: Joint, epsilon: float, order: float, efforts: list[Limits]) -> None:
+        if not order > 1:
+            raise ArgumentError(f"order is {order}; it must be more than 1, since at order 1 every alpha-lift is 1")
+        self.order, self.epsilon = order, epsilon
+        if np.isinf(order):
+            region = Region.of([(joint, np.inf, epsilon)])
+        elif epsilon == 0:
+            # The alpha-lift is 1 only where every lift is.
+            region = Region.of([(joint, 0.0, 0.0)])
+        elif len(joint.prior) == 2:
+            region = two_secrets(joint, epsilon, order)
+        else:
+            region = AlphaRegion.around(joint, epsilon, order)
+        super().__init__([(joint, np.inf, np.inf)], efforts, region)
+
+    def _merged(self, risky: Mask) -> list[Mask]:
+        return [cover_set(self.region, risky)]
+
+    def _attained(self, sparse: csr_array) -> list[tuple[float, float]] | None:
+        ends = super()._attained(sparse)
+        return ends if ends is not None and self._claimed(sparse, ends[0]) <= self.epsilon + SLACK else None
+
+    def _claimed(self, sparse: csr_array, ends: tuple[float, float]) -> float:
+        largest = alpha_lift(self.joint.through(MixtureChannel(sparse)), self.order or np.inf).max()
+        return max(float(np.log(largest)), 0.0)
+
+    def _bound(self, types: Region, mixture: Mixture | None) -> float:
+        """What every mechanism loses whose outputs are in a polytope around the region, tangent where it counts."""
+        if not isinstance(types, AlphaRegion):
+            return super()._bound(types, mixture)
+        small = mixture is not None and types.n <= _LARGEST_BLURRED
+        outputs = mixture.posteriors(types.n).toarray() if mixture is not None and small else np.zeros((0, types.n))
+        outer = types.outer(outputs)
+        bound = super()._bound(outer, mixture)
+        for _ in range(_POLYTOPES):
+            few = n_candidates(outer) <= self.limits.corners and comb(len(outer.lifts), outer.rank) <= _MOST_SYSTEMS
+            relaxed = solve_corners(outer) if few else None
+            if relaxed is None:
+                break
+            bound = max(bound, relaxed.bound)
+            # Where the best of the polytope leaves the region the next one is tangent.
+            now = relaxed.posteriors(types.n).toarray()
+            beyond = now[~types.holds(now, slack=_PROVED)]
+            if not len(beyond) or (mixture is not None and mixture.loss - bound <= _PROVED * self.whole):
+                break
+            outputs = np.concatenate([outputs, beyond])
+            outer = types.outer(outputs)
+        return bound
+
+
+def _round(types: AlphaRegion, limits: Limits) -> Mixture | None:
+    """The mechanism that the size allows where the region is round."""
+    groups = covered_groups(types)
+    if types.n <= limits.columns:
+        return solve_columns(types, groups, Budget(limits.rounds, limits.starts))
+    n_blocks = types.n // limits.block
+    if n_blocks > limits.blocks:
+        return None
+    share = Budget(min(limits.rounds, 8 * limits.rounds // n_blocks), limits.starts)
+    whole = solve_blocks(types, groups, limits.block, share)
+    parted = solve_shares(types, limits.block, share) if share.rounds else None
+    return whole if parted is None or whole.loss <= parted.loss else parted
+
+
+def _fewer(mixture: Mixture, most: int) -> Mixture:
+    """At most as many outputs as values: surplus ones, the least likely, are merged; that breaks no bound."""
+    totals = mixture.totals
+    if len(totals) <= most:
+        return mixture
+    new = np.arange(len(totals))
+    surplus = np.argsort(totals, kind="stable")[: len(totals) - most + 1]
+    new[surplus] = surplus[0]
+    new = np.unique(new, return_inverse=True)[1]
+    return replace(mixture, outputs=new[mixture.outputs])
+
+
+def _blurred(mixture: Mixture, marginal: Vector, trace: float) -> Mixture:
+    totals = mixture.totals
+    drawn = trace * np.outer(marginal, totals / totals.sum())
+    values, outputs = np.indices(drawn.shape)
+    table = csr_array((mixture.masses * (1 - trace), (mixture.values, mixture.outputs)), shape=drawn.shape)
+    masses = np.asarray(table.toarray() + drawn)
+    return Mixture(values.ravel(), outputs.ravel(), masses.ravel(), mixture.bound)
+
+
+def _settled(mixture: Mixture, region: Region) -> Mixture:
+    """The mechanism with crumbs out of bounds swept into the output that has most room.
+
+    Where values are cut, rounding may leave a piece so small that it holds only some of the values it should.
+    """
+    totals = mixture.totals
+    n_outputs = len(totals)
+    cells = [sums(mixture.outputs, mixture.masses * row[mixture.values], n_outputs) for row in region.lifts]
+    excess = region.sums_excess(np.array(cells).reshape(-1, n_outputs), totals)
+    crumbs = (excess > 1 + TOLERANCE) & (totals < _CRUMB)
+    if not crumbs.any() or crumbs.all():
+        return mixture
+    widest = int(np.argmax(np.where(crumbs, -np.inf, (1 - excess) * totals)))
+    outputs = np.where(crumbs, widest, np.arange(n_outputs))[mixture.outputs]
+    return replace(mixture, outputs=np.unique(outputs, return_inverse=True)[1])

@@ -1,1 +1,0 @@
-"""Images and texts to features, and back."""

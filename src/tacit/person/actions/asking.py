@@ -1,0 +1,114 @@
+"""What may be asked of an action: the settings that several have in common, and the kinds that only persons need."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Any
+
+from tacit.errors import ArgumentError, Setting, sentence
+from tacit.requests.settings import Amount, Flag, Kind, SettingFacts, refused
+
+if TYPE_CHECKING:
+    from tacit.person.model.records import Record
+
+# Settings of an action worth trying, by their names.
+Examples = tuple[dict[str, Any], ...]
+
+
+@dataclass(frozen=True)
+class Texts(Kind):
+    """One text or several, each as it was typed."""
+
+    repeated = True
+
+    def checked(self, name: str, value: Any) -> tuple[str, ...]:
+        """The texts as a tuple."""
+        several = (value,) if isinstance(value, str) else tuple(value)
+        if not all(isinstance(each, str) and each for each in several):
+            raise refused(name, value, "it is a text, or several")
+        return several
+
+    def from_text(self, name: str, texts: Sequence[str]) -> tuple[str, ...]:
+        """Every text that was typed."""
+        return self.checked(name, tuple(texts))
+
+    def schema(self) -> dict[str, Any]:
+        """A list of strings."""
+        return {"type": "array", "items": {"type": "string"}}
+
+
+@dataclass(frozen=True)
+class Records(Kind):
+    """One record or several. No refusal tells a value."""
+
+    repeated = True
+    metavar = "LABEL=VALUE,…"
+
+    def checked(self, name: str, value: Any) -> tuple[Record, ...]:
+        """The records as a tuple."""
+        from tacit.person.model.records import Record
+
+        several = (value,) if isinstance(value, Record) else tuple(value)
+        if not all(isinstance(each, Record) for each in several):
+            raise ArgumentError(sentence("{setting} takes records: give Record([...])", setting=Setting(name)))
+        return several
+
+    def from_text(self, name: str, texts: Sequence[str]) -> tuple[Record, ...]:
+        """``name=Alice,phone=555@0.6`` as a record, named by its place."""
+        from tacit.person.model.records import Record
+
+        records = []
+        for number, text in enumerate(texts, start=1):
+            written = next(csv.reader([text], skipinitialspace=True), [])
+            if not written:
+                raise _refused(name, f"number {number} is empty: write LABEL=VALUE, such as phone=555")
+            attributes = [
+                _attribute(name, each, f"attribute {place} of number {number}")
+                for place, each in enumerate(written, start=1)
+            ]
+            try:
+                records.append(Record(attributes, name=f"{name} {number}"))
+            except ArgumentError as error:
+                raise _refused(name, str(error)) from None
+        return tuple(records)
+
+    def schema(self) -> dict[str, Any]:
+        """A list of objects from label to value."""
+        return {"type": "array", "items": {"type": "object", "additionalProperties": {"type": "string"}}}
+
+
+def _attribute(name: str, written: str, where: str) -> tuple[str, str, float]:
+    label, equals, value = written.partition("=")
+    if not equals or not label.strip():
+        raise _refused(name, f"{where} is not LABEL=VALUE, such as phone=555")
+    before, at, after = value.rpartition("@")
+    try:
+        # An e-mail address has an @ too, but no number after it.
+        confidence = float(after) if at and before else None
+    except ValueError:
+        confidence = None
+    value, confidence = (value, 1.0) if confidence is None else (before, confidence)
+    if not value.strip():
+        raise _refused(name, f"{where} ('{label.strip()}') has no value")
+    return label.strip(), value.strip(), confidence
+
+
+def _refused(name: str, why: str) -> ArgumentError:
+    return ArgumentError(sentence("{setting} cannot be used: {why}", setting=Setting(name), why=why))
+
+
+def ask(kind: Kind, help: str, *, short: str | None = None, metavar: str | None = None) -> SettingFacts:
+    """What a parameter of an action says of itself."""
+    return SettingFacts(kind, help, ("person",), short, metavar)
+
+
+FailAbove = Annotated[
+    float | None,
+    ask(Amount(0, 1), "A leakage between 0 and 1 that should not be exceeded; exit code 1 if it is.", metavar="0.6"),
+]
+Adversaries = Annotated[
+    str | Sequence[str], ask(Texts(), "Only this adversary of the case. Repeatable.  [default: all]", metavar="NAME")
+]
+ShowValues = Annotated[bool, ask(Flag(), "Show the person's values as they are. They are masked otherwise.")]

@@ -1,0 +1,117 @@
+"""What does each adversary of CASE.yaml know of the person, how, and what should be done first?
+
+It shows the ladder (leakage, precision, recall and cost of each adversary), the merged record that leaks most with
+what is right, wrong and missing in it, how its records came together, what each source adds, and ranked actions.
+"""
+
+# No "from __future__ import annotations": what may be asked is read off the annotations.
+
+from typing import TYPE_CHECKING
+
+from tacit.document import Progress
+from tacit.person.actions.asking import Adversaries, Examples, FailAbove, ShowValues
+from tacit.person.answers import PersonAuditResult
+from tacit.person.answers.masking import showing
+from tacit.person.answers.words import audit_headline, check_limit, weaker_notes
+
+if TYPE_CHECKING:
+    from tacit.person.inquiry import CaseLike, Inquiry, Shrinking
+
+EXAMPLES: Examples = ({}, {"fail_above": 0.6}, {"adversary": "detective", "show_values": True})
+
+
+def person_audit(
+    case: "CaseLike",
+    *,
+    fail_above: FailAbove = None,
+    adversary: Adversaries = (),
+    show_values: ShowValues = False,
+    progress: Progress | None = None,
+) -> PersonAuditResult:
+    """Measure how much of a person's file each adversary of a case can piece together, and what to do about it.
+
+    Parameters
+    ----------
+    case : path or Case
+        A case file: the person, the labels, the sources, the adversaries.
+    fail_above : float, optional
+        A leakage that should not be exceeded; it is compared, and changes nothing.
+    show_values : bool
+        Values of the person stand in the result as they are. Without it they are masked: a first character at most.
+    progress : callable, optional
+        Told what is being done, and the share done if that is known.
+
+    Returns
+    -------
+    PersonAuditResult
+
+    Guarantees
+    ----------
+    Records stay in the engine; only clusters that may hold something of the person are fetched. The leakages are those
+    of ``tacit.leakage`` on all records, to a relative 1e-12. Every number "without" a source or "after" an action was
+    measured after everything was resolved again.
+    """
+    from tacit.person.inquiry import (
+        RecordNames,
+        Shrinking,
+        changes,
+        crowd_note,
+        decoy_action,
+        finding,
+        opened,
+        ranked,
+        removals,
+        source_facts,
+        source_shares,
+    )
+
+    check_limit(fail_above)
+    inquiry, shown = opened(case, adversary=adversary, progress=progress), showing(show_values)
+    subject, ladder, top = inquiry.subject, inquiry.ladder, inquiry.strongest
+    names, before, shrinking = RecordNames(inquiry.pool, subject), top.rung.leakage, Shrinking(top.hot)
+    shares = source_shares(inquiry.pool, before, _without_each(inquiry, shrinking))
+    inquiry.progress("actions", None)
+    actions = [
+        *removals(inquiry.case, shares, before),
+        *changes(top.winner.cluster, subject, shrinking, before, shown),
+        *decoy_action(inquiry, before),
+    ]
+    rungs = tuple(one.rung for one in ladder)
+    members = top.winner.cluster.members if top.winner.cluster is not None else ()
+    notes = [*inquiry.notes, *(note for one in ladder for note in one.work.notes)]
+    return PersonAuditResult(
+        case=str(inquiry.case.path),
+        labels=tuple(dict.fromkeys(label for label, _ in subject.reference)),
+        facts=len(subject.reference),
+        sources=source_facts(inquiry.pool),
+        rungs=rungs,
+        findings=tuple(
+            finding(one.rung.adversary, one.rung.leakage, one.winner.cluster, names, shown) for one in ladder
+        ),
+        strongest=top.rung.adversary,
+        source_shares=shares,
+        actions=ranked(actions),
+        fail_above=fail_above,
+        values_shown=show_values,
+        headline=audit_headline(top.rung, len(names.sources(members)), fail_above),
+        notes=(*notes, *weaker_notes(rungs), *_rough(shrinking), *crowd_note(inquiry)),
+    )
+
+
+def _without_each(inquiry: "Inquiry", shrinking: "Shrinking") -> dict[str, float]:
+    """What would leak without each source."""
+    sources, without = inquiry.pool.sources, {}
+    for place, source in enumerate(sources):
+        inquiry.progress(f"without {source.name}", place / len(sources))
+        if source.records:
+            without[source.name] = shrinking.without_source(source.name)
+    return without
+
+
+def _rough(shrinking: "Shrinking") -> list[str]:
+    if not shrinking.rough:
+        return []
+    return [
+        f"more than {shrinking.MOST_RECORDS:,} records hold something of the person: where it mattered, what is left "
+        "without a source or after an action is given as an upper bound"
+    ]

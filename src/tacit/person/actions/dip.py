@@ -1,0 +1,98 @@
+"""What does a search bring up: everything that resolves with a query?"""
+
+# No "from __future__ import annotations": what may be asked is read off the annotations.
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Annotated
+
+from tacit.document import Progress
+from tacit.errors import DataError
+from tacit.person.actions.asking import Adversaries, Examples, FailAbove, Records, ShowValues, ask
+from tacit.person.answers import PersonDipResult
+from tacit.person.answers.masking import showing
+from tacit.person.answers.results import Dipped
+from tacit.person.answers.words import check_limit, counted, level, share, verdict
+
+if TYPE_CHECKING:
+    from tacit.person.inquiry import CaseLike
+    from tacit.person.model.records import Record
+
+EXAMPLES: Examples = ({}, {"query": ("name=Alice,phone=555",)})
+
+
+def person_dip(
+    case: "CaseLike",
+    *,
+    query: Annotated[
+        "Record | Sequence[Record]",
+        ask(
+            Records(),
+            "A query that is not in the case: what somebody types in. Repeatable. Write phone=555@0.6 for a confidence "
+            "of 0.6, and quote a value with a comma. Your shell may keep what you type.",
+        ),
+    ] = (),
+    fail_above: FailAbove = None,
+    adversary: Adversaries = (),
+    show_values: ShowValues = False,
+    progress: Progress | None = None,
+) -> PersonDipResult:
+    """What an adversary gets who starts from each query of a case: everything that resolves with it.
+
+    Parameters
+    ----------
+    case : path or Case
+        Its ``queries`` are asked.
+    query : Record or sequence of Record
+        Named records, in place of the queries of the case.
+    fail_above : float, optional
+        A leakage that should not be exceeded.
+    show_values : bool
+        Values stand in the result as they are; otherwise masked.
+
+    Returns
+    -------
+    PersonDipResult
+        The leakage is of what comes up together with the query, which the adversary knew already.
+    """
+    from tacit.person.inquiry import RecordNames, finding, narrowed, near, numbered, opened, renumbered, unseen_note
+
+    check_limit(fail_above)
+    asked, shown = narrowed(case, adversary=adversary, query=query), showing(show_values)
+    if not asked.queries:
+        raise DataError(f"{asked.path} has no 'queries': name what an adversary may start from, such as a name")
+    inquiry = opened(asked, progress=progress)
+    subject, size = inquiry.subject, inquiry.pool.n_records
+    more = numbered(asked.queries, inquiry)
+    loaded = near(inquiry, more=more)
+    # A query has the number after the last record.
+    numbers = [loaded.number(place) for place in range(len(loaded.rids) + 1)]
+    beside, dips = subject.comparer(), []
+    for place, spec in enumerate(asked.adversaries):
+        inquiry.progress(f"{spec.name}: queries", place / len(asked.adversaries))
+        hand = loaded.what_if(place)
+        for one, record in zip(asked.queries, more, strict=True):
+            cluster = renumbered(hand.dip(record), numbers)
+            names = RecordNames(inquiry.pool, subject, {size: (f"query '{one.name}'", "the query")})
+            value = subject.measure(beside, cluster.record)
+            written = finding(spec.name, value.value, cluster, names, shown)
+            dips.append(Dipped(one.name, spec.name, value.value, value.precision, value.recall, written))
+    return PersonDipResult(
+        case=str(asked.path),
+        dips=tuple(dips),
+        fail_above=fail_above,
+        values_shown=show_values,
+        headline=_headline(max(dips, key=lambda one: one.leakage), fail_above),
+        notes=(*inquiry.notes, *loaded.notes, *unseen_note(asked.adversaries, "a query")),
+    )
+
+
+def _headline(top: Dipped, fail_above: float | None) -> str:
+
+    records = len(top.finding.members) - 1
+    if not records:
+        return f"No query brings up any record: the adversary learns nothing new{verdict(top.leakage, fail_above)}."
+    return (
+        f"Starting from '{top.query}', {top.adversary} brings up {counted(records, 'record')}: a leakage of "
+        f"{level(top.leakage)}, {share(top.recall)} of what matters is known and {share(top.precision)} of what is "
+        f"held is right{verdict(top.leakage, fail_above)}."
+    )

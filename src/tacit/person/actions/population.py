@@ -1,0 +1,260 @@
+"""How exposed is every person of a reference table?
+
+The case names the table (population: …). It shows quantiles and a histogram of the leakage under each adversary, and k
+beside it. The limit is about the most exposed person.
+"""
+
+# No "from __future__ import annotations": what may be asked is read off the annotations.
+
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+from tacit.document import Progress
+from tacit.errors import ArgumentError, DataError
+from tacit.person.actions.asking import Adversaries, Examples, FailAbove, ask
+from tacit.person.answers import PersonPopulationResult
+from tacit.person.answers.results import PopulationRung
+from tacit.person.answers.words import check_limit, counted, level, listed
+from tacit.requests.settings import File
+
+if TYPE_CHECKING:
+    from tacit.person.case.model import Case
+    from tacit.person.inquiry import CaseLike, Inquiry
+    from tacit.person.link.attributes import IntArray
+    from tacit.person.link.populations import Population
+    from tacit.person.link.references import References
+    from tacit.person.resolve.adversaries import Adversary
+
+EXAMPLES: Examples = ({}, {"out": "rows.parquet"})
+QUANTILES = {"0%": 0.0, "25%": 0.25, "50%": 0.5, "75%": 0.75, "90%": 0.9, "95%": 0.95, "99%": 0.99, "100%": 1.0}
+CROWD_QUANTILES = {"0%": 0.0, "10%": 0.1, "50%": 0.5, "90%": 0.9, "100%": 1.0}
+BINS = 20
+
+
+def person_population(
+    case: "CaseLike",
+    *,
+    out: Annotated[
+        str | Path | None,
+        ask(
+            File(),
+            "Write a row a person here: leakage under each adversary, k, top source. For you alone.",
+            short="-o",
+            metavar="rows.parquet|rows.csv",
+        ),
+    ] = None,
+    fail_above: FailAbove = None,
+    adversary: Adversaries = (),
+    progress: Progress | None = None,
+) -> PersonPopulationResult:
+    """The leakage of every person of a reference table under every adversary, with k beside it.
+
+    Parameters
+    ----------
+    case : path or Case
+        Its ``population`` names the table of references.
+    out : path, optional
+        Where to write a row a person (.csv or .parquet): id, leakage under each adversary, k, l, top source. For the
+        owner alone.
+    fail_above : float, optional
+        A leakage that should not be exceeded; persons above it are counted.
+
+    Returns
+    -------
+    PersonPopulationResult
+        It holds no values.
+
+    Guarantees
+    ----------
+    Rows stay in the engine, which uses the disk beyond its limit of memory. The file appears whole or not at all.
+
+    Notes
+    -----
+    Values are right or wrong here, each label has one weight, and beta is 1: similarity, suppressed values, priors and
+    correlated labels are for the audit of one person. ``notes`` says what of the case was left out.
+    """
+    from tacit.person.inquiry import narrowed, opened, references_of, source_facts
+    from tacit.person.link import class_diversity, class_sizes
+
+    check_limit(fail_above)
+    target = _checked_target(out)
+    asked = narrowed(case, adversary=adversary)
+    spec = asked.population
+    if spec is None:
+        raise DataError(f"{asked.path} has no 'population': name the table of references (references, person)")
+    inquiry = opened(asked, progress=progress)
+    inquiry.progress("reading references", None)
+    people = references_of(inquiry, spec)
+    if not people.count:
+        raise DataError(f"{spec.references} has no person: a population has one at least")
+    measured = {one.name: _measured(inquiry, one, people, fail_above) for one in asked.adversaries}
+    rungs = tuple(rung for _, rung in measured.values())
+    k = class_sizes(people, spec.quasi_identifiers) if spec.quasi_identifiers else None
+    crowded = bool(spec.quasi_identifiers and spec.sensitive)
+    diversity = class_diversity(people, spec.quasi_identifiers, spec.sensitive) if crowded else None
+    if target is not None:
+        inquiry.progress("writing rows", None)
+        _write(target, people, {name: result for name, (result, _) in measured.items()}, k, diversity)
+    top = max(rungs, key=lambda rung: (rung.mean, rung.quantiles["100%"]))
+    return PersonPopulationResult(
+        case=str(asked.path),
+        persons=people.count,
+        sources=source_facts(inquiry.pool),
+        rungs=rungs,
+        quasi_identifiers=spec.quasi_identifiers,
+        k_quantiles=None if k is None else _crowd_quantiles(k),
+        unique=None if k is None else int((k == 1).sum()),
+        sensitive=spec.sensitive if crowded else (),
+        l_quantiles=None if diversity is None else _crowd_quantiles(diversity),
+        top_sources=measured[top.adversary][0].top_sources(),
+        rows=str(target) if target is not None else None,
+        fail_above=fail_above,
+        headline=_headline(people.count, top, fail_above),
+        notes=(*inquiry.notes, *_simplified(asked), *_suppressed(inquiry), *_lacking(people, spec.quasi_identifiers)),
+    )
+
+
+def _checked_target(out: str | Path | None) -> Path | None:
+
+    if out is None or Path(out).suffix.lower() in (".csv", ".parquet"):
+        return None if out is None else Path(out)
+    raise ArgumentError(f"cannot write rows to {out}: name a file that ends in .csv or .parquet")
+
+
+def _write(
+    target: Path,
+    people: "References",
+    results: "Mapping[str, Population]",
+    k: "IntArray | None",
+    diversity: "IntArray | None",
+) -> None:
+    from tacit.person.link import populations
+    from tacit.tables.writing import whole_file
+
+    with whole_file(target) as draft:
+        populations.write_persons(draft, people, results, k=k, l=diversity)
+
+
+def _measured(
+    inquiry: "Inquiry", spec: "Adversary", people: "References", fail_above: float | None
+) -> "tuple[Population, PopulationRung]":
+    """One adversary: every person's leakage, in a table, and what there is to say of all."""
+    from tacit.person.inquiry import does
+    from tacit.person.link.populations import population
+    from tacit.person.resolve.steps import Normalise
+
+    start = time.perf_counter()
+    labels, pool = inquiry.labels, inquiry.pool
+    work = inquiry.bench.grouped(spec)
+    # Against references values are compared in the form that is meant, whatever the adversary makes of them.
+    held = inquiry.bench.stepped(work.held, Normalise())
+    result = population(
+        held,
+        work.cluster,
+        people,
+        {label: labels[label].weight for label in labels},
+        merge=spec.merge,
+        single=[label for label in labels if labels[label].single],
+        base=inquiry.bench.stepped(pool.attributes, Normalise()) if spec.keep_base else None,
+        sources=[(source.name, source.records) for source in pool.sources],
+        progress=lambda what, share: inquiry.progress(f"{spec.name}: {what}", share),
+    )
+    rung = PopulationRung(
+        adversary=spec.name,
+        does=does(spec),
+        quantiles=dict(zip(QUANTILES, result.quantiles(list(QUANTILES.values())), strict=True)),
+        mean=result.mean(),
+        mean_recall=result.mean("recall"),
+        above=result.above(fail_above) if fail_above is not None else None,
+        bins=result.bins(BINS),
+        cost=spec.cost_of(pool.n_records),
+        seconds=time.perf_counter() - start,
+        entities=work.entities,
+    )
+    return result, rung
+
+
+def _crowd_quantiles(sizes: "IntArray") -> Mapping[str, float]:
+    import numpy as np
+
+    quantiles = np.quantile(sizes, list(CROWD_QUANTILES.values()), method="inverted_cdf")
+    return dict(zip(CROWD_QUANTILES, quantiles.tolist(), strict=True))
+
+
+def _simplified(case: "Case") -> list[str]:
+    """What the case says of labels that a whole population is not asked for."""
+
+    labels = case.labels
+    left = {
+        "similarity": [label for label in labels if labels[label].similarity is not None],
+        "prior": [label for label in labels if labels[label].prior is not None],
+    }
+    notes = [
+        f"a population is measured without the {what} of {listed(sorted(names))}; audit a person for that"
+        for what, names in left.items()
+        if names
+    ]
+    if labels.correlated:
+        notes.append("a population is measured without correlated labels; audit a person for that")
+    if case.beta != 1:
+        notes.append("a population is measured with beta 1, whatever the case says")
+    return [*notes, *_uneven(case)]
+
+
+def _uneven(case: "Case") -> list[str]:
+    """Adversaries that merge values without normalising them hold some twice, which a population counts once."""
+    from tacit.person.resolve.steps import Grouping, Normalise
+
+    labels = {label for label in case.labels if case.labels[label].normalise or case.labels[label].synonyms}
+    names = []
+    for spec in case.adversaries:
+        joins = any(isinstance(step, Grouping) for step in spec.steps)
+        done = [step.labels for step in spec.steps if isinstance(step, Normalise)]
+        if joins and labels and None not in done and not labels <= {label for some in done for label in some or ()}:
+            names.append(spec.name)
+    if not names:
+        return []
+    return [
+        f"{listed(names)} merges without normalising: values that mean the same count once in a population, and each "
+        "by itself in an audit; so the leakage may be larger here, and smaller where votes decide"
+    ]
+
+
+def _lacking(people: "References", quasi_identifiers: tuple[str, ...]) -> list[str]:
+    """Persons of whom a quasi-identifier is not known: they stand in one crowd, and its k says little."""
+
+    notes = []
+    for label in quasi_identifiers:
+        if missing := people.lacking(label):
+            verb = "has" if missing == 1 else "have"
+            notes.append(f"{counted(missing, 'person')} {verb} no {label}: for k that counts as a value they share")
+    return notes
+
+
+def _suppressed(inquiry: "Inquiry") -> list[str]:
+    """Whether there are values such as 11* or >=50, which are right for nobody here."""
+    from tacit.person.link.right import any_value_like
+    from tacit.person.model.values import SUPPRESSED
+
+    if not any_value_like(inquiry.pool.attributes, SUPPRESSED):
+        return []
+    return [
+        "some values are suppressed (11*, >=50): a population counts them as wrong, and the leakage may be larger than "
+        "it says; audit a person for that"
+    ]
+
+
+def _headline(persons: int, top: PopulationRung, fail_above: float | None) -> str:
+
+    median, worst = top.quantiles["50%"], top.quantiles["100%"]
+    words = (
+        f"Under {top.adversary} the leakage of {counted(persons, 'person')} has a median of {level(median)} and "
+        f"reaches {level(worst)}"
+    )
+    if fail_above is None:
+        return f"{words}."
+    assert top.above is not None
+    verb = "is" if top.above == 1 else "are"
+    return f"{words}; {counted(top.above, 'person')} {verb} above the limit of {fail_above:g}."

@@ -1,0 +1,103 @@
+"""Which sources to have the person removed from first?
+
+A source of the case may say what a request costs and how likely it succeeds (remove: {cost: 5, success: 0.5}). The
+limit is about the expected leakage after the whole plan.
+"""
+
+# No "from __future__ import annotations": what may be asked is read off the annotations.
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Annotated
+
+from tacit.document import Progress
+from tacit.person.actions.asking import Adversaries, Examples, FailAbove, ask
+from tacit.person.answers import PersonRemoveResult
+from tacit.person.answers.results import RemovalStep
+from tacit.person.answers.words import check_limit, level, listed, verdict
+from tacit.requests.settings import Amount
+
+if TYPE_CHECKING:
+    from tacit.person.inquiry import CaseLike
+
+EXAMPLES: Examples = ({"at_most": 3}, {"budget": 20, "fail_above": 0.5})
+
+
+def person_remove(
+    case: "CaseLike",
+    *,
+    budget: Annotated[float | None, ask(Amount(0), "Requests may cost this much together.", metavar="COST")] = None,
+    at_most: Annotated[int | None, ask(Amount(1, whole=True), "Ask at most so many sources.", metavar="N")] = None,
+    fail_above: FailAbove = None,
+    adversary: Adversaries = (),
+    progress: Progress | None = None,
+) -> PersonRemoveResult:
+    """Which sources to ask for removal, in which order, so that the expected leakage is least.
+
+    Parameters
+    ----------
+    case : path or Case
+        Sources with ``remove: {cost, success}`` can be asked; if none has it, all can, at cost 1 and with success.
+    budget : float, optional
+        The largest sum of costs.
+    at_most : int, optional
+        The largest number of requests.
+    fail_above : float, optional
+        A leakage that should not be exceeded in expectation after the plan.
+
+    Returns
+    -------
+    PersonRemoveResult
+        Under the adversary to whom most leaks now.
+    """
+    from tacit.person.inquiry import near, opened, source_shares
+    from tacit.person.plans.removals import plan_removals
+
+    check_limit(fail_above)
+    inquiry = opened(case, adversary=adversary, progress=progress)
+    top = inquiry.strongest
+    loaded = near(inquiry, works=[top.work])
+    inquiry.progress("planning removals", None)
+    offers = {source.name: source.removal for source in inquiry.case.sources if source.removal is not None}
+    plan = plan_removals(loaded.what_if(0), offers=offers or None, budget=budget, at_most=at_most)
+    size = {source.name: source.records for source in inquiry.pool.sources}
+    steps = tuple(
+        RemovalStep(r.source, size[r.source], r.cost, r.success, r.if_removed, r.expected) for r in plan.requests
+    )
+    notes = [*inquiry.notes, *loaded.notes]
+    if not offers:
+        notes.append("no source says what a removal costs and how likely it is (remove: {cost, success}): all cost 1")
+    if plan.expectation == "approximate":
+        notes.append("with so many uncertain requests the expected leakage is an approximation")
+    return PersonRemoveResult(
+        case=str(inquiry.case.path),
+        adversary=top.rung.adversary,
+        before=plan.before,
+        steps=steps,
+        source_shares=source_shares(inquiry.pool, plan.before, {s.source: s.leakage_without for s in plan.sources}),
+        budget=budget,
+        searched=plan.searched,
+        fail_above=fail_above,
+        headline=_headline(top.rung.adversary, plan.before, steps, fail_above),
+        notes=tuple(notes),
+    )
+
+
+def _headline(adversary: str, before: float, steps: Sequence[RemovalStep], fail_above: float | None) -> str:
+
+    if before <= 0:
+        return f"No record holds anything true of the person: there is nothing to remove{verdict(before, fail_above)}."
+    if not steps:
+        return (
+            f"No removal within the limits lowers the leakage of {level(before)} under {adversary}"
+            f"{verdict(before, fail_above)}."
+        )
+    last = steps[-1]
+    sources = listed([f"'{step.source}'" for step in steps])
+    order = " in this order" if len(steps) > 1 else ""
+    words = f"Ask {sources}{order}: the leakage under {adversary} is {level(before)} now"
+    if all(step.success == 1 for step in steps):
+        return f"{words} and {level(last.if_removed)} after{verdict(last.expected, fail_above)}."
+    return (
+        f"{words}, {level(last.expected)} in expectation after, and {level(last.if_removed)} if all comply"
+        f"{verdict(last.expected, fail_above)}."
+    )

@@ -1,0 +1,218 @@
+"""How much of a person's file each adversary can piece together, and what to do about it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+from tacit import document as doc
+from tacit.document.quantities import part, setting
+from tacit.errors import sentence
+from tacit.person.answers.presenting import (
+    PersonResult,
+    as_sentence,
+    chosen,
+    finding_blocks,
+    ladder,
+    leak,
+    limit_fact,
+    meanings,
+    privacy,
+    shares_section,
+    source_table,
+    sources_told,
+)
+from tacit.person.answers.results import Action, Finding, PersonSource, Rung, SourceShare
+
+_ACTIONS_SHOWN = 10
+
+
+@dataclass(frozen=True)
+class PersonAuditResult(PersonResult):
+    """How much of a person's file each adversary can piece together, and what to do about it.
+
+    ``strongest`` names the adversary with the largest leakage; ``source_shares`` and ``actions`` are under it.
+    """
+
+    kind: ClassVar[str] = "audit of a person"
+    about: ClassVar[str] = "Tacit audit of a person"
+
+    case: str
+    labels: tuple[str, ...]
+    facts: int
+    sources: tuple[PersonSource, ...]
+    rungs: tuple[Rung, ...]
+    findings: tuple[Finding, ...]
+    strongest: str
+    source_shares: tuple[SourceShare, ...]
+    actions: tuple[Action, ...]
+    fail_above: float | None
+    values_shown: bool
+    headline: str
+    notes: tuple[str, ...]
+
+    @property
+    def leakage(self) -> float:
+        """The largest leakage under any adversary of the case."""
+        return max(rung.leakage for rung in self.rungs)
+
+    def document(self) -> doc.Document:
+        """The ladder, the record that leaks most, what each source adds, and what to do."""
+        private, values = privacy(self.values_shown)
+        facts: list[tuple[str, doc.Text]] = [
+            ("Case", doc.FilePath(self.case)),
+            ("Person", f"{self.facts:,} true things with the labels {doc.listed(self.labels)}"),
+            ("Sources", sources_told(self.sources)),
+            values,
+            *limit_fact(self.fail_above),
+        ]
+        sections = [section for write in SECTIONS for section in write(self)]
+        return self.told_as((doc.Facts(facts, where="terminal"), private, _tiles(self)), sections)
+
+    @property
+    def source_names(self) -> list[str]:
+        """The names of the sources."""
+        return [source.name for source in self.sources]
+
+
+def _tiles(audit: PersonAuditResult) -> doc.Tiles:
+    winner = next(rung for rung in audit.rungs if rung.adversary == audit.strongest)
+    return doc.Tiles(
+        (
+            doc.Tile("Leakage", leak(winner.leakage), f"under {winner.adversary}"),
+            doc.Tile("Recall", leak(winner.recall), "of the file is in one record"),
+            doc.Tile("Precision", leak(winner.precision), "of that record is right"),
+            doc.Tile("Person", doc.Count(audit.facts, "fact"), doc.Count(len(audit.labels), "label")),
+            doc.Tile(
+                "Records",
+                doc.Count(sum(source.records for source in audit.sources)),
+                sentence("in {sources}", sources=doc.Count(len(audit.sources), "source")),
+            ),
+        )
+    )
+
+
+def _ladder(audit: PersonAuditResult) -> Sequence[doc.Section]:
+    rungs = audit.rungs
+    rows = [(r.adversary, f"cost {setting(r.cost)}", r.leakage, r.precision, r.recall) for r in rungs]
+    words = (
+        "Each adversary has all the sources and does more with them. Of the records it ends up with, the one that "
+        "leaks most is measured."
+    )
+    blocks: list[doc.Block] = [
+        doc.Paragraph(words, where="page"),
+        doc.Figure(ladder(rows, limit=audit.fail_above), (_rung_table(audit),)),
+        meanings(),
+    ]
+    if len({rung.cost for rung in rungs if math.isfinite(rung.cost)}) > 1:
+        points = [doc.CostPoint(r.adversary, r.cost, r.leakage, r.precision, r.recall) for r in rungs]
+        blocks += [
+            doc.Heading("And for what it costs", where="page"),
+            doc.Paragraph("The line is the most that can be learned for at most a cost.", "note", where="page"),
+            doc.Figure(doc.CostCurve(points, audit.fail_above)),
+        ]
+    columns = ("Adversary", "What it does", "Merges by")
+    does = [(doc.Cell(doc.DataValue(r.adversary, 32), style="bold"), r.does, r.merge) for r in rungs]
+    blocks += [doc.TableBlock(columns, does, where="page"), source_table(audit.sources)]
+    return (doc.Section("The ladder: what each adversary learns, and what it costs it. Higher is riskier.", blocks),)
+
+
+def _rung_table(audit: PersonAuditResult) -> doc.TableBlock:
+    more = ("Best recall of any record", "Entities", "Records merged")
+    columns = (
+        doc.TableColumn("Adversary", least=10),
+        doc.TableColumn("Does", where="terminal", least=14),
+        ">Leakage",
+        ">Precision",
+        ">Recall",
+        ">Cost",
+        ">Seconds",
+        *(doc.TableColumn(name, numeric=True, where="page") for name in more),
+    )
+    rows = [
+        (
+            doc.Cell(doc.DataValue(r.adversary, 32), style="bold" if r.adversary == audit.strongest else ""),
+            r.does,
+            doc.Cell(leak(r.leakage), style="bold"),
+            leak(r.precision),
+            leak(r.recall),
+            chosen(r.cost),
+            doc.Number(r.seconds),
+            leak(r.best_recall),
+            doc.Count(r.entities),
+            doc.Count(r.merged),
+        )
+        for r in audit.rungs
+    ]
+    return doc.TableBlock(columns, rows)
+
+
+def _worst(audit: PersonAuditResult) -> Sequence[doc.Section]:
+    finding = next((f for f in audit.findings if f.adversary == audit.strongest), None)
+    if finding is None:
+        return ()
+    title = sentence("The record that leaks most, under {adversary}", adversary=doc.DataValue(finding.adversary, 40))
+    return (doc.Section(title, finding_blocks(finding, audit.source_names)),)
+
+
+def _shares(audit: PersonAuditResult) -> Sequence[doc.Section]:
+    return shares_section(audit.source_shares, audit.strongest)
+
+
+def _actions(audit: PersonAuditResult) -> Sequence[doc.Section]:
+    if not audit.actions:
+        return ()
+    words = sentence(
+        "Ranked. The circle is the leakage under {adversary} now, the dot what it would be after.",
+        adversary=doc.DataValue(audit.strongest, 40),
+    )
+    title = sentence("What to do first, under {adversary}", adversary=doc.DataValue(audit.strongest, 40))
+    cards = doc.Cards([_action_card(action, audit.fail_above) for action in audit.actions], where="page")
+    return (doc.Section(title, (doc.Paragraph(words, where="page"), cards, _action_table(audit.actions))),)
+
+
+def _action_card(action: Action, limit: float | None) -> doc.Card:
+    facts: list[tuple[str, doc.Text]] = []
+    if action.cost is not None:
+        facts.append(("Cost", chosen(action.cost)))
+    if action.success is not None:
+        facts.append(("Chance of success", doc.Share(action.success)))
+    change = doc.Changes((doc.Change(action.what, action.before, action.after),), limit, small=True)
+    return doc.Card((), f"{as_sentence(action.why)}.", facts, change, title=as_sentence(action.what))
+
+
+def _action_table(actions: Sequence[Action]) -> doc.TableBlock:
+    columns = (">", "Action", ">Before", ">After", ">Cost", ">Success", "Why")
+    rows = [
+        doc.Row(
+            (
+                f"{rank}.",
+                doc.Cell(action.what, style="bold"),
+                leak(action.before),
+                leak(action.after),
+                chosen(action.cost),
+                doc.Share(action.success),
+                action.why,
+            )
+        )
+        for rank, action in enumerate(actions, start=1)
+    ]
+    return doc.TableBlock(columns, rows, shown=range(_ACTIONS_SHOWN), more="actions", where="terminal")
+
+
+def _others(audit: PersonAuditResult) -> Sequence[doc.Section]:
+    others = [
+        doc.Folded(
+            sentence("{who}: leakage {leakage}", who=doc.DataValue(f.adversary, 40), leakage=part(f.leakage)),
+            finding_blocks(f, audit.source_names),
+        )
+        for f in audit.findings
+        if f.adversary != audit.strongest
+    ]
+    return (doc.Section("The same under the other adversaries", others, where="page"),) if others else ()
+
+
+# The order of the answer. A new section is a function and a line here.
+SECTIONS = (_ladder, _worst, _shares, _actions, _others)

@@ -1,0 +1,201 @@
+"""Every person of a reference table at once."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+from tacit import document as doc
+from tacit.document.quantities import setting
+from tacit.errors import Setting, sentence
+from tacit.person.answers.presenting import PersonResult, chosen, leak, limit_fact, source_table, sources_told
+from tacit.person.answers.results import PersonSource, PopulationRung
+
+_TOLD = ("0%", "50%", "90%", "99%", "100%")
+_K = (
+    "k",
+    "How many persons of the table, the person among them, have the same values of the quasi-identifiers. 1: nobody "
+    "else has them.",
+)
+
+
+@dataclass(frozen=True)
+class PersonPopulationResult(PersonResult):
+    """Every person of a reference table at once: quantiles, and one row a person in ``rows``.
+
+    The file has a row a person: the person's id, the leakage under each adversary, k (how many persons of the table
+    share the quasi-identifiers), l (how many different sensitive values those have) and the source that gives most
+    away.
+    """
+
+    kind: ClassVar[str] = "population"
+    about: ClassVar[str] = "Tacit on a population"
+    told: ClassVar[str] = "largest leakage {}"
+
+    case: str
+    persons: int
+    sources: tuple[PersonSource, ...]
+    rungs: tuple[PopulationRung, ...]
+    quasi_identifiers: tuple[str, ...]
+    k_quantiles: Mapping[str, float] | None
+    unique: int | None
+    sensitive: tuple[str, ...]
+    l_quantiles: Mapping[str, float] | None
+    top_sources: Mapping[str, int]
+    rows: str | None
+    fail_above: float | None
+    headline: str
+    notes: tuple[str, ...]
+
+    @property
+    def leakage(self) -> float:
+        """The largest leakage of any person under any adversary."""
+        return max(rung.quantiles["100%"] for rung in self.rungs)
+
+    def document(self) -> doc.Document:
+        """How exposed the persons are, which source gives most away, and k beside it."""
+        facts: list[tuple[str, doc.Text]] = [
+            ("Case", doc.FilePath(self.case)),
+            ("Persons", doc.Count(self.persons)),
+            ("Sources", sources_told(self.sources)),
+            *limit_fact(self.fail_above),
+        ]
+        sections = [section for write in SECTIONS for section in write(self)]
+        return self.told_as((doc.Facts(facts, where="terminal"), _tiles(self)), sections, reading=(_K,))
+
+
+def _tiles(result: PersonPopulationResult) -> doc.Tiles:
+    strongest = max(result.rungs, key=lambda rung: rung.quantiles["100%"])
+    tiles = [
+        doc.Tile("Persons", doc.Count(result.persons)),
+        doc.Tile("Largest leakage", leak(result.leakage), f"under {strongest.adversary}"),
+        doc.Tile("Mean leakage", leak(strongest.mean), sentence("mean recall {r}", r=leak(strongest.mean_recall))),
+    ]
+    if result.fail_above is not None and strongest.above is not None:
+        part_of = doc.Share(strongest.above / result.persons if result.persons else 0.0)
+        name = f"Above {setting(result.fail_above)}"
+        tiles.append(doc.Tile(name, doc.Count(strongest.above), sentence("{share} of persons", share=part_of)))
+    if result.unique is not None:
+        tiles.append(doc.Tile("Unique", doc.Count(result.unique), "nobody else shares all their values (k = 1)"))
+    return doc.Tiles(tiles)
+
+
+def _exposed(result: PersonPopulationResult) -> Sequence[doc.Section]:
+    rungs, limit = result.rungs, result.fail_above
+    panels = doc.Panels([doc.Panel(r.adversary, r.bins, r.quantiles.get("50%")) for r in rungs], limit)
+    dashed = "" if limit is None else f", the dashed one the limit of {setting(limit)}"
+    words = sentence(
+        "The leakage of every person, against all {records} records. The dark line is the median{dashed}.",
+        records=doc.Count(sum(source.records for source in result.sources)),
+        dashed=dashed,
+    )
+    blocks: list[doc.Block] = [
+        doc.Paragraph(words, where="page"),
+        doc.Figure(panels, (_bins(rungs),)),
+        _quantiles(result),
+        _costs(rungs),
+        source_table(result.sources),
+    ]
+    return (doc.Section("Leakage of the persons, by quantile. Higher is riskier.", blocks),)
+
+
+def _bins(rungs: Sequence[PopulationRung]) -> doc.TableBlock:
+    n = len(rungs[0].bins)
+    columns = ("Leakage", *(doc.TableColumn(doc.DataValue(r.adversary, 24), numeric=True) for r in rungs))
+    rows = [(f"{setting(k / n)} to {setting((k + 1) / n)}", *(doc.Count(r.bins[k]) for r in rungs)) for k in range(n)]
+    return doc.TableBlock(columns, rows, where="page")
+
+
+def _quantiles(result: PersonPopulationResult) -> doc.TableBlock:
+    limit = result.fail_above
+    names = [name for name in result.rungs[0].quantiles if all(name in r.quantiles for r in result.rungs)]
+    above = [] if limit is None else [doc.TableColumn(f"Above {setting(limit)}", numeric=True)]
+    columns = (
+        "Adversary",
+        *(doc.TableColumn(name, numeric=True, where=None if name in _TOLD else "page") for name in names),
+        ">Mean",
+        ">Recall,\nmean",
+        *above,
+    )
+    rows = [
+        (
+            doc.Cell(doc.DataValue(r.adversary, 28), style="bold"),
+            *(leak(r.quantiles[name]) for name in names),
+            leak(r.mean),
+            leak(r.mean_recall),
+            *(doc.Count(r.above) for _ in above),
+        )
+        for r in result.rungs
+    ]
+    return doc.TableBlock(columns, rows)
+
+
+def _costs(rungs: Sequence[PopulationRung]) -> doc.TableBlock:
+    columns = (
+        "Adversary",
+        "What it does",
+        ">Entities",
+        ">Cost",
+        ">Seconds",
+    )
+    rows = [
+        (doc.DataValue(r.adversary, 28), r.does, doc.Count(r.entities), chosen(r.cost), doc.Number(r.seconds))
+        for r in rungs
+    ]
+    return doc.TableBlock(columns, rows)
+
+
+def _tops(result: PersonPopulationResult) -> Sequence[doc.Section]:
+    if not result.top_sources:
+        return ()
+    ordered = sorted(result.top_sources.items(), key=lambda item: -item[1])
+    chart = doc.Bars(
+        "Share of persons of whom it gives most away",
+        "Share of persons of whom it gives most away",
+        [doc.BarRow(source, (doc.Bar("", persons / max(1, result.persons)),)) for source, persons in ordered],
+        unit="probability",
+    )
+    told = doc.listed([f"{doc.shorten(name, 24)} {persons:,}" for name, persons in ordered])
+    blocks = (doc.Figure(chart), doc.Paragraph(f"{told} (source, and of how many persons)", where="terminal"))
+    return (doc.Section("Which source gives most away", blocks),)
+
+
+def _anonymity(result: PersonPopulationResult) -> Sequence[doc.Section]:
+    if result.k_quantiles is None:
+        return ()
+    words = (
+        f"k: how many persons share the values of {doc.listed(result.quasi_identifiers)}. A large k hides among "
+        "others; it says nothing of what the records hold."
+    )
+    rows: list[tuple[doc.Text, ...]] = [("k", *(doc.Count(value) for value in result.k_quantiles.values()))]
+    if result.l_quantiles is not None:
+        words += (
+            f" l: how many different values of {doc.listed(result.sensitive)} those persons have: 1 gives the "
+            "value away without telling them apart."
+        )
+        rows.append(("l", *(doc.Count(value) for value in result.l_quantiles.values())))
+    columns = ("Quantile", *(doc.TableColumn(name, numeric=True) for name in result.k_quantiles))
+    blocks: list[doc.Block] = [doc.Paragraph(words), doc.TableBlock(columns, rows)]
+    if result.unique is not None:
+        unique = sentence(
+            "{persons} k = 1: nobody else shares all their values.",
+            persons=doc.Count(result.unique, "person has", "persons have"),
+        )
+        blocks.append(doc.Paragraph(unique))
+    title = "Beside it: k-anonymity" + (" and l-diversity" if result.l_quantiles is not None else "")
+    return (doc.Section(title, blocks),)
+
+
+def _rows(result: PersonPopulationResult) -> Sequence[doc.Section]:
+    if result.rows:
+        words = sentence(
+            "One row a person: {file}. It names persons: for your eyes alone.", file=doc.FilePath(result.rows)
+        )
+        return (doc.Section("", (doc.Paragraph(words),)),)
+    hint = sentence("not written: {out} writes a row a person", out=Setting("out", "rows.parquet"))
+    return (doc.Section("", (doc.Facts((("Rows", hint),)),), where="terminal"),)
+
+
+# The order of the answer. A new section is a function and a line here.
+SECTIONS = (_exposed, _tops, _anonymity, _rows)

@@ -1,0 +1,335 @@
+"""What all answers about a person share: the base of them, the terms they explain, and the sections several have."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from tacit import document as doc
+from tacit.document.quantities import part, setting, signed_part
+from tacit.errors import Sentence, Setting, sentence
+from tacit.person.answers.merging import merge_graph
+from tacit.person.answers.results import Finding, Held, PersonSource, SourceShare, State
+from tacit.report.result import Result
+
+# Attributes drawn as bars; the table has them all.
+_BARS = 25
+_JOINS_SHOWN = 12
+# A symbol beside the word, so that colour is never the only sign, and whether it speaks for the adversary.
+_STATES: Mapping[State, tuple[str, str]] = {
+    "correct": ("● right", "toward"),
+    "near": ("◐ near", "doubt"),
+    "covered": ("◌ covers", "doubt"),
+    "wrong": ("○ wrong", "away"),
+}
+_HIDDEN = "A source that adds less than nothing misleads the adversary: without it the leakage would be higher."
+
+DEFINITIONS: tuple[tuple[str, str], ...] = (
+    (
+        "leakage",
+        "How much of the person's file one record gives away, from 0 (nothing) to 1 (all of it, surely, and nothing "
+        "wrong): the harmonic mean of precision and recall, by weight, expected over what is uncertain. Of many "
+        "records the one that leaks most counts. Higher is riskier.",
+    ),
+    ("precision", "The share of what the record says that is right, by weight. Wrong and old data lower it."),
+    ("recall", "The share of the person's file that the record has right, by weight."),
+    (
+        "adversary",
+        "Somebody who has all the sources and does something with them: brings values to one form, corrects or adds "
+        "some, takes records that agree for one person's (resolves), and merges them. It has a cost.",
+    ),
+    ("confidence", "How sure whoever holds a value is of it, from 0 to 1. An unsure value leaks less."),
+    (
+        "weight",
+        "How much an attribute matters: as the case file says, or, with background statistics, by how rare its value "
+        "is. Only ratios count.",
+    ),
+    (
+        "contribution",
+        "The leakage less what it would be without the attribute or the source. Above 0: it gives the person away. "
+        "Below 0: it misleads the adversary, and without it the leakage would be higher.",
+    ),
+    (
+        "right, near, covers, wrong",
+        "Right: the true value. Near: close to it (31 for 30), with part of the credit. Covers: a coarser value that "
+        "the truth lies in (11* for 111). Wrong: anything else.",
+    ),
+)
+_MEANINGS: tuple[tuple[str, str], ...] = (
+    ("Leakage", "0: nothing known; 1: all of the person's file, surely, and nothing wrong. Of the worst record."),
+    ("Precision", "Share of what that record says that is right. Recall: share of the file that it has."),
+)
+_TRIO = ("leakage", "precision", "recall")
+
+
+@dataclass(frozen=True)
+class PersonResult(Result):
+    """What one action found of a person. A leakage is a part of a file: it has no unit."""
+
+    has_unit: ClassVar[bool] = False
+    # How the leakage is told in the verdict, and what a page is of.
+    told: ClassVar[str] = "leakage {}"
+    about: ClassVar[str] = ""
+    kind: ClassVar[str] = ""
+
+    def to_dict(self) -> dict[str, Any]:
+        """The whole result in strict JSON types; the leakage is the answer, so it comes first."""
+        found = super().to_dict()
+        leakage = getattr(self, "leakage", None)
+        return found if leakage is None else {"result": found.pop("result"), "leakage": leakage, **found}
+
+    def verdict(self) -> doc.Badge:
+        """The leakage in words; good or bad only where a limit says what is too much."""
+        leakage, limit = getattr(self, "leakage", 0.0), getattr(self, "fail_above", None)
+        shown = self.told.format(part(leakage))
+        if limit is None:
+            return doc.Badge("•", shown, "doubt")
+        tone: doc.Tone = "bad" if leakage > limit else "good"
+        where = "above" if tone == "bad" else "within"
+        return doc.Badge(doc.SYMBOLS[tone], f"{shown}, {where} the limit of {setting(limit)}", tone)
+
+    def told_as(
+        self,
+        opening: Sequence[doc.Block],
+        sections: Sequence[doc.Section],
+        *,
+        reading: Sequence[tuple[str, str]] = (),
+    ) -> doc.Document:
+        """The document around what is the action's own; every such result has a case, a headline and notes."""
+        fields: Any = self
+        case = doc.FilePath(fields.case)
+        return doc.Document(
+            kind=self.kind,
+            name=sentence("{about}: {case}", about=self.about, case=case),
+            badge=self.verdict(),
+            headline=fields.headline,
+            opening=opening,
+            sections=(*sections, *doc.notes_section(fields.notes), version_section()),
+            reading=(*DEFINITIONS, *reading),
+            footer=(case,),
+        )
+
+
+def version_section() -> doc.Section:
+    """Which Tacit it was; the page says so in its footer."""
+    from tacit import __version__
+
+    return doc.Section("", (doc.Facts((("Tacit", __version__),)),), where="terminal")
+
+
+# ---- words -------------------------------------------------------------------------------------------------------
+
+
+def privacy(shown: bool) -> tuple[doc.Block, tuple[str, doc.Text]]:
+    """Whether values can be read here: a paragraph for the page, and a fact for the terminal."""
+    if shown:
+        words = "This page shows the values of a person. It is for your eyes alone."
+        return doc.Paragraph(words, "warning", where="page"), ("Values", "shown as they are: for your eyes alone")
+    show = Setting("show_values", True)
+    masked = doc.Paragraph(sentence("Values are masked. {show} shows them.", show=show), "note", where="page")
+    return masked, ("Values", sentence("masked; {show} shows them", show=show))
+
+
+def limit_fact(limit: float | None) -> list[tuple[str, doc.Text]]:
+    """The limit as a row of facts, if there is one."""
+    return [] if limit is None else [("Limit", f"{setting(limit)}: a leakage above it is too much")]
+
+
+def meanings() -> doc.Facts:
+    """What the numbers of a ladder mean, for the terminal."""
+    return doc.Facts(_MEANINGS, quiet=True, where="terminal")
+
+
+def searched_words(searched: str) -> str:
+    """How good a plan is."""
+    return "exact: no plan is better" if searched == "exact" else "the best found; a better one may exist"
+
+
+def as_sentence(words: str) -> str:
+    """Words with a capital letter and no full stop."""
+    bare = words.rstrip(". ")
+    return bare[:1].upper() + bare[1:]
+
+
+def moved(value: float) -> doc.Cell:
+    """A change with its sign, in the colour of its side."""
+    return doc.Cell(doc.Number(value, "signed part"), style="toward" if value > 0 else "away" if value < 0 else "")
+
+
+def leak(value: float | None) -> doc.Number:
+    """A leakage, precision or recall."""
+    return doc.Number(value, "part")
+
+
+def chosen(value: float | None) -> doc.Number:
+    """A cost, a weight or anything else that somebody chose."""
+    return doc.Number(value, "setting")
+
+
+# ---- blocks ------------------------------------------------------------------------------------------------------
+
+
+def ladder(rows: Sequence[tuple[str, str, float, float, float]], *, limit: float | None) -> doc.Bars:
+    """Leakage, precision and recall of each row, with a name and a word under it."""
+    return doc.Bars(
+        "Leakage, precision and recall",
+        "0: nothing known … 1: all of it, and nothing wrong",
+        [
+            doc.BarRow(name, tuple(doc.Bar(series, v) for series, v in zip(_TRIO, values, strict=True)), note)
+            for name, note, *values in rows
+        ],
+        series=_TRIO,
+        marks=limit_lines(limit),
+        unit="part",
+        whole=True,
+    )
+
+
+def limit_lines(limit: float | None) -> tuple[doc.Line, ...]:
+    """The limit as a line through a chart."""
+    return () if limit is None else (doc.Line(limit, f"limit {setting(limit)}"),)
+
+
+def finding_blocks(finding: Finding, sources: Sequence[str]) -> list[doc.Block]:
+    """A record attribute by attribute, what it lacks, what tells and what misleads, and how it came to be."""
+    blocks: list[doc.Block] = [_held(finding.held) if finding.held else doc.Paragraph("It holds nothing.")]
+    if finding.missing:
+        told = doc.listed([f"{doc.shorten(m.label, 24)} {doc.shorten(m.value, 24)}" for m in finding.missing])
+        blocks += [
+            doc.Facts((("Missing", told),), where="terminal"),
+            doc.Heading("Missing: true, and not in the record", where="page"),
+            doc.Chips([(m.label, m.value) for m in finding.missing]),
+        ]
+    else:
+        blocks.append(doc.Paragraph("Nothing is missing: all of the person's file is known.", "warning"))
+    if finding.bits is not None:
+        words = sentence("What is right in it beats the prior by {bits} bits.", bits=doc.Number(finding.bits))
+        blocks.append(doc.Paragraph(words))
+    return [*blocks, *_telling(finding.held), *_trace(finding, sources)]
+
+
+def _held(held: Sequence[Held]) -> doc.TableBlock:
+    columns = (
+        "Label",
+        doc.TableColumn("Value", least=12),
+        "Is it true?",
+        ">Confidence",
+        ">Contribution",
+        doc.TableColumn("Weight", numeric=True, where="page"),
+        "Sources",
+    )
+    return doc.TableBlock(columns, [_attribute(one) for one in held])
+
+
+def _attribute(one: Held) -> tuple[doc.Text | doc.Cell, ...]:
+    word, side = _STATES[one.state]
+    credit = sentence("credit {credit}", credit=leak(one.credit)) if 0 < one.credit < 1 else ""
+    return (
+        doc.DataValue(one.label, 28),
+        doc.DataValue(one.value, 32),
+        doc.Cell(word, small=credit, style=side),  # type: ignore[arg-type]
+        chosen(one.confidence),
+        moved(one.contribution),
+        chosen(one.weight),
+        doc.listed(one.sources, limit=6),
+    )
+
+
+def _telling(held: Sequence[Held]) -> list[doc.Block]:
+    """What tells and what misleads, drawn for the page."""
+    if not held:
+        return []
+    largest = sorted(held, key=lambda one: -abs(one.contribution))[:_BARS]
+    rows = [
+        doc.SignedBar(
+            f"{one.label} {one.value}",
+            one.contribution,
+            f"{one.label}, {_STATES[one.state][0]}, from {doc.listed(one.sources)}: {signed_part(one.contribution)}",
+        )
+        for one in sorted(largest, key=lambda one: -one.contribution)
+    ]
+    rest = len(held) - len(rows)
+    left = sentence(" {rest} left out.", rest=doc.Count(rest, "smaller one")) if rest else ""
+    words = "To the right: without it the leakage would be lower. To the left: it misleads the adversary."
+    return [
+        doc.Heading("What tells, and what misleads", where="page"),
+        doc.Paragraph(sentence("{words}{left}", words=words, left=left), "note", where="page"),
+        doc.Figure(doc.SignedBars("Contribution to the leakage", rows, unit="part")),
+    ]
+
+
+def _trace(finding: Finding, sources: Sequence[str]) -> list[doc.Block]:
+    members, joins = finding.members, finding.joins
+    blocks: list[doc.Block] = [doc.Heading("How the record came to be")]
+    if len(members) < 2:
+        told = f"One record as it is: {doc.listed(members)}." if members else "No record holds any of it."
+        return [*blocks, doc.Paragraph(told)]
+    if not joins:
+        return [
+            *blocks,
+            doc.Paragraph(f"Taken together as somebody else's clusters say: {doc.listed(members, limit=40)}."),
+        ]
+    words = sentence(
+        "{records} were taken for one person's: they agree on the labels named, by themselves or by what they had "
+        "been merged with.",
+        records=doc.Count(len(members), "record"),
+    )
+    lines = [
+        f"{doc.shorten(join.left, 40)} — {doc.shorten(join.right, 40)}: {doc.listed(join.labels)}" for join in joins
+    ]
+    graph = merge_graph(finding, sources)
+    told = "The joins in words" if graph else f"The {len(joins)} joins of {len(members)} records, too many to draw"
+    blocks += [
+        doc.Paragraph(words, "note"),
+        *([doc.Figure(graph)] if graph else []),
+        doc.Bullets(lines, shown=_JOINS_SHOWN, more="joins", folded=told, open=graph is None),
+    ]
+    return blocks
+
+
+def shares_section(shares: Sequence[SourceShare], adversary: str) -> list[doc.Section]:
+    """What each source adds, what adds most first."""
+    if not shares:
+        return []
+    ordered = sorted(shares, key=lambda source: -source.contribution)
+    rows = [
+        doc.SignedBar(
+            source.source,
+            source.contribution,
+            f"{source.source} adds {signed_part(source.contribution)}: without it the leakage is "
+            f"{part(source.leakage_without)}",
+        )
+        for source in ordered
+    ]
+    table = doc.TableBlock(
+        ("Source", ">Records", ">Leakage without it", ">It adds"),
+        [
+            (doc.DataValue(s.source, 40), doc.Count(s.records), leak(s.leakage_without), moved(s.contribution))
+            for s in ordered
+        ],
+    )
+    words = sentence(
+        "The leakage under {adversary} with all sources, less the leakage without this one, everything else resolved "
+        "again. {hidden}",
+        adversary=doc.DataValue(adversary, 40),
+        hidden=_HIDDEN if any(source.contribution < 0 for source in shares) else "",
+    )
+    figure = doc.Figure(doc.SignedBars("What the source adds to the leakage", rows, unit="part"), (table,))
+    return [doc.Section("What each source adds", (figure, doc.Paragraph(words, "note")))]
+
+
+def source_table(sources: Sequence[PersonSource]) -> doc.TableBlock:
+    """Where the records came from, for the page."""
+    columns = ("Source", "File", ">Records", "SHA-256")
+    rows = [
+        (doc.DataValue(s.name, 40), doc.FilePath(s.path), doc.Count(s.records), doc.Code(s.sha256) if s.sha256 else "–")
+        for s in sources
+    ]
+    return doc.TableBlock(columns, rows, folded="The sources", where="page")
+
+
+def sources_told(sources: Sequence[PersonSource]) -> Sentence:
+    """The sources in a row with their records, and how many there are in all."""
+    named = doc.listed([f"{doc.shorten(source.name, 24)} ({source.records:,})" for source in sources], limit=8)
+    return sentence("{named}: {all} records", named=named, all=doc.Count(sum(source.records for source in sources)))

@@ -1,0 +1,77 @@
+"""Sentences about a person's leakage, and the pieces they are made of. No sentence holds a value."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from tacit.errors import ArgumentError
+from tacit.person.answers.results import Rung
+
+
+def share(value: float) -> str:
+    """A share in per cent; all and nothing only where it is exactly that."""
+    if 0 < value < 0.01:
+        return "less than 1%"
+    if 0.99 < value < 1:
+        return "more than 99%"
+    return f"{value:.0%}"
+
+
+def level(value: float) -> str:
+    """A leakage or certainty to two digits; 0 and 1 only where it is exactly that."""
+    if 0 < value < 0.005:
+        return "less than 0.01"
+    if 0.995 <= value < 1 - 1e-12:
+        return "more than 0.99"
+    return f"{value:.2f}"
+
+
+def listed(items: Sequence[str], word: str = "and") -> str:
+    """Items with commas, the last after a word."""
+    return f" {word} ".join(filter(None, [", ".join(items[:-1]), *items[-1:]]))
+
+
+def counted(count: int, word: str) -> str:
+    """A number and the thing counted: "1 record", "2 records"."""
+    return f"{count:,} {word}" + ("" if count == 1 else "s")
+
+
+def audit_headline(rung: Rung, sources: int, fail_above: float | None) -> str:
+    """The one sentence of an audit: who knows how much, and how sure that is."""
+    if rung.leakage <= 0:
+        return f"No record holds anything true of the person{verdict(0.0, fail_above)}."
+    origin = "one record alone" if rung.merged <= 1 else f"{rung.merged:,} records of {counted(sources, 'source')}"
+    return (
+        f"{rung.adversary} reaches a leakage of {level(rung.leakage)} (1 is the whole file and nothing else) from "
+        f"{origin}: {share(rung.recall)} of what matters is known, {share(rung.precision)} of what is held is right"
+        f"{verdict(rung.leakage, fail_above)}."
+    )
+
+
+def verdict(leakage: float, fail_above: float | None) -> str:
+    """How a leakage stands to the limit, as the end of a sentence; nothing without one."""
+    if fail_above is None:
+        return ""
+    above = leakage > fail_above
+    return f"; that is above the limit of {fail_above:g}" if above else f"; the limit of {fail_above:g} is kept"
+
+
+def weaker_notes(rungs: Sequence[Rung]) -> list[str]:
+    """A note for every adversary that holds more of the truth than an earlier one, and leaks less all the same."""
+    notes = []
+    for place, rung in enumerate(rungs):
+        worse = [earlier for earlier in rungs[:place] if earlier.leakage > rung.leakage + 1e-9]
+        worse = [earlier for earlier in worse if earlier.best_recall <= rung.best_recall + 1e-9]
+        if worse:
+            notes.append(
+                f"{rung.adversary} leaks less than {worse[0].adversary} though it knows no less: wrong values pile up "
+                "in what it merges. That protects nobody from somebody who reads with care; merge: consensus, or "
+                "keep_base: true, shows the stronger reading"
+            )
+    return notes
+
+
+def check_limit(fail_above: float | None) -> None:
+    """Refuse a limit that no leakage could keep or break."""
+    if fail_above is not None and not 0 <= fail_above <= 1:
+        raise ArgumentError(f"the limit is {fail_above:g}: a leakage lies in [0, 1]")

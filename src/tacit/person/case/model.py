@@ -1,0 +1,98 @@
+"""What a case file says, as values: the person, the sources, the adversaries and the questions."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from tacit.errors import DataError
+from tacit.person.model.labels import Labels
+from tacit.person.model.records import Record, Reference
+from tacit.person.resolve.adversaries import Adversary
+from tacit.person.sources.source import PopulationSpec, Source
+
+
+@dataclass(frozen=True)
+class Slot:
+    """Something about to be released, one way or another: each option is a record with a name."""
+
+    name: str
+    options: tuple[Record, ...]
+
+
+@dataclass(frozen=True)
+class DecoyTerms:
+    """False records that may be spread: labels that may be false, values to use, costs, a budget.
+
+    ``costs`` is the cost of one attribute of a label; 1 if the label is not there.
+    """
+
+    budget: float
+    labels: tuple[str, ...]
+    values: Mapping[str, tuple[str, ...]] = field(default_factory=dict, repr=False)
+    costs: Mapping[str, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class VerifyTerms:
+    """What an adversary can spend to verify attributes, and what a label costs; 1 if the label is not there."""
+
+    budget: float | None = None
+    costs: Mapping[str, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Case:
+    """A whole case. Made by :func:`tacit.person.case.read_case`.
+
+    Attributes
+    ----------
+    path : Path
+        The case file.
+    sha256 : str
+        Of its bytes.
+    person : Reference or None
+        None only where a population is asked about; see ``reference``.
+    labels : Labels
+        How values are weighed and compared.
+    sources, adversaries, releases, queries : tuple
+        In the order of the file; adversaries are never none.
+    decoys, verify, population
+        None if the file does not speak of them.
+    beta : float
+        Weight of completeness against correctness in the leakage; 1 is the paper's.
+    source_labels : frozenset of str
+        Every label that an attribute of a source may have.
+    notes : tuple of str
+        What was assumed, in sentences without values.
+    """
+
+    path: Path
+    sha256: str
+    person: Reference | None
+    labels: Labels
+    sources: tuple[Source, ...]
+    adversaries: tuple[Adversary, ...]
+    releases: tuple[Slot, ...] = ()
+    queries: tuple[Record, ...] = ()
+    decoys: DecoyTerms | None = None
+    verify: VerifyTerms | None = None
+    population: PopulationSpec | None = None
+    beta: float = 1.0
+    source_labels: frozenset[str] = frozenset()
+    notes: tuple[str, ...] = ()
+
+    @property
+    def reference(self) -> Reference:
+        """The person's true record; a DataError if the case has none."""
+        if self.person is None:
+            raise DataError(f"{self.path} has no 'person': say who it is about, as label: value")
+        return self.person
+
+    def source(self, name: str) -> Source:
+        """The source of that name."""
+        for source in self.sources:
+            if source.name == name:
+                return source
+        raise DataError(f"{self.path} has no source '{name}'; it has {', '.join(s.name for s in self.sources)}")

@@ -1,0 +1,32 @@
+"""People to stand among: the references of a population, and how many a person is like."""
+
+from __future__ import annotations
+
+from tacit.person.answers.words import counted, listed
+from tacit.person.inquiry.opening import Inquiry
+from tacit.person.link.references import References, alike
+from tacit.person.sources.reading import read_references
+from tacit.person.sources.source import PopulationSpec
+
+
+def references_of(inquiry: Inquiry, population: PopulationSpec) -> References:
+    """The true records of all persons, values in the form in which they are compared."""
+    meant = {name: label.meant for name, label in inquiry.labels.items() if label.normalise or label.synonyms}
+    return read_references(population, inquiry.pool.attributes.store, meant)
+
+
+def crowd_note(inquiry: Inquiry) -> list[str]:
+    """k beside the leakage of one person, if the case has a table of people and quasi-identifiers."""
+    spec, labels = inquiry.case.population, inquiry.labels
+    if spec is None or not spec.quasi_identifiers:
+        return []
+    people = references_of(inquiry, spec)
+    reference = inquiry.case.reference
+    true = [(label, labels[label].meant(value)) for label, value in reference if label in spec.quasi_identifiers]
+    k, by = alike(people, true), listed(spec.quasi_identifiers)
+    if not k:
+        return [f"k = 0: no person of {spec.references.name} could be this one by {by}"]
+    return [
+        f"k = {k:,}: so many of the {counted(people.count, 'person')} in {spec.references.name} could be this one by "
+        f"{by}; k says how large the crowd is, the leakage how much is known"
+    ]

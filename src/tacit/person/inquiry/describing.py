@@ -1,0 +1,55 @@
+"""What adversaries do, in a few words, and what they were not asked."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from tacit.person.answers.words import listed
+from tacit.person.link.brought import FileClusters, SplinkClusters
+from tacit.person.resolve.adversaries import Adversary
+from tacit.person.resolve.steps import Augment, Correct, Grouping, Normalise, Resolve, Step
+
+MERGED = {
+    "union": "keeps every value",
+    "consensus": "keeps the value most records agree on",
+    "vote": "weighs values by votes",
+    "diluted": "takes each value for its share in the class",
+}
+
+
+def does(spec: Adversary) -> str:
+    """What an adversary does, in a few words."""
+    parts = list(dict.fromkeys(map(_step, spec.steps)))
+    if not parts:
+        return "reads each record by itself"
+    if any(isinstance(step, Grouping) for step in spec.steps):
+        parts.append(MERGED[spec.merge])
+    if spec.keep_base:
+        parts.append("keeps the original records too")
+    return ", ".join(parts)
+
+
+def _step(step: Step) -> str:
+    if isinstance(step, Normalise):
+        return "normalises values" if step.labels is None else f"normalises {listed(step.labels)}"
+    if isinstance(step, Correct):
+        return f"corrects {step.label}"
+    if isinstance(step, Augment):
+        return f"adds {step.adds} from {step.given}"
+    if isinstance(step, Resolve):
+        return f"joins records that agree on {listed([' + '.join(rule) for rule in step.rules.alternatives], 'or')}"
+    if isinstance(step, FileClusters):
+        return f"joins records as {step.path.name} does"
+    assert isinstance(step, SplinkClusters)
+    return f"joins records that Splink takes for one person with probability {step.threshold:g} or more"
+
+
+def unseen_note(adversaries: Sequence[Adversary], what: str) -> list[str]:
+    """Where clusters come from elsewhere, nobody can say what a new record would be joined with."""
+    names = [one.name for one in adversaries if any(isinstance(step, FileClusters) for step in one.steps)]
+    if not names:
+        return []
+    return [
+        f"the clusters of {listed(names)} were made without {what}, which stays alone there: with it they may join "
+        "more, and the leakage may be larger"
+    ]

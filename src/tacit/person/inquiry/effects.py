@@ -1,0 +1,98 @@
+"""What each source adds, and what the person can do, both by resolving everything again."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+
+from tacit.person.answers.masking import Showing
+from tacit.person.answers.results import Action, SourceShare
+from tacit.person.answers.words import level
+from tacit.person.case.model import Case
+from tacit.person.inquiry.hot import Shrinking
+from tacit.person.inquiry.subject import Subject
+from tacit.person.resolve.adversaries import Cluster
+from tacit.person.sources.pool import RecordPool
+
+# Differences of leakages below this are rounding.
+SAME = 1e-9
+
+
+def source_shares(pool: RecordPool, before: float, without: Mapping[str, float]) -> tuple[SourceShare, ...]:
+    """What every source adds, the one that adds most first; ``without`` is what leaks without it, if that is less."""
+    shares = [
+        SourceShare(s.name, s.records, without.get(s.name, before), before - without.get(s.name, before))
+        for s in pool.sources
+    ]
+    return tuple(sorted(shares, key=lambda share: -share.contribution))
+
+
+def removals(case: Case, shares: Iterable[SourceShare], before: float) -> list[Action]:
+    """Requests to remove a source, where that lowers the leakage."""
+    offers = {source.name: source.removal for source in case.sources if source.removal is not None}
+    actions = []
+    for share in shares:
+        offer = offers.get(share.source)
+        if share.contribution <= SAME or (offers and offer is None):
+            continue
+        why = f"{level(share.contribution)} of the leakage goes with this source, if it removes its records"
+        if offer is not None and offer.success < 1:
+            why += f" (it does with probability {offer.success:g})"
+        actions.append(
+            Action(
+                kind="remove",
+                what=f"have '{share.source}' remove its records",
+                before=before,
+                after=share.leakage_without,
+                cost=offer.cost if offer is not None else None,
+                success=offer.success if offer is not None else None,
+                why=why,
+            )
+        )
+    return actions
+
+
+def changes(
+    cluster: Cluster | None, subject: Subject, shrinking: Shrinking, before: float, shown: Showing
+) -> list[Action]:
+    """Identifiers to use no more: what would leak if a true value by which records were joined were in none of them."""
+    links = cluster.links if cluster is not None else ()
+    joins = Counter(label for link in links for label in link.labels)
+    actions = []
+    for label, value in subject.reference:
+        if label not in joins:
+            continue
+        after = shrinking.without_fact(label, value)
+        if before - after > SAME:
+            actions.append(
+                Action(
+                    kind="change",
+                    what=_no_more(label, shown(value), single=subject.labels[label].single),
+                    before=before,
+                    after=after,
+                    cost=None,
+                    success=None,
+                    why=f"{label} is in {joins[label]} of the {len(links)} joins; the leakage after is as if "
+                    f"no record held this one",
+                )
+            )
+    return actions
+
+
+def _no_more(label: str, value: str, *, single: bool) -> str:
+    # Nobody has a second date of birth; what has one true value can only be left out.
+    return f"give out {label} {value} no more" if single else f"use another {label} in each place instead of {value}"
+
+
+def ranked(actions: list[Action]) -> tuple[Action, ...]:
+    """Actions by what leaks after them, counting how likely they succeed, the best first; false records come last.
+
+    Decoys must not look like the first thing to do: what is removed or no longer given out is gone for every adversary,
+    and false records only work on those who believe them.
+    """
+
+    def place(action: Action) -> tuple[bool, float]:
+        success = 1.0 if action.success is None else action.success
+        return action.kind == "decoy", success * action.after + (1 - success) * action.before
+
+    return tuple(sorted(actions, key=place))

@@ -1,0 +1,242 @@
+"""The clusters that hold something of the person, the one that leaks most, and what would leak with less."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from tacit.person.inquiry.subject import Subject, exceeds
+from tacit.person.inquiry.work import Grouped
+from tacit.person.link.attributes import Attributes
+from tacit.person.link.right import candidate_values, right_weights
+from tacit.person.model.leakage import Leakage
+from tacit.person.model.records import Attribute, Record
+from tacit.person.resolve import Adversary, Cluster, Link
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+# Records fetched and merged at a time: few at first, because the first are likely to hold the winner.
+FIRST_RECORDS, MORE_RECORDS = 500, 20_000
+
+
+class Hot:
+    """The clusters that hold something of the person, the most promising first; fetched as far as they are needed.
+
+    Attributes
+    ----------
+    clusters : int array
+    right : float array
+        At most so much weight of each is right, in expectation.
+    """
+
+    def __init__(self, work: Grouped, subject: Subject) -> None:
+        self.work, self.subject = work, subject
+        self._whole = subject.comparer().reference_weight
+        weights = self._weights(work.held)
+        if work.spec.keep_base and work.held is not work.pool.attributes:
+            # Originals are kept as they were given, whatever the steps made of them.
+            other = self._weights(work.pool.attributes)
+            weights = {cid: max(weights.get(cid, 0.0), other.get(cid, 0.0)) for cid in {*weights, *other}}
+        order = sorted(weights, key=lambda cid: (-weights[cid], cid))
+        self.clusters = np.array(order, dtype=np.int64)
+        self.right = np.array([weights[cid] for cid in order], dtype=np.float64)
+        self._first: list[Record] = []
+
+    def _weights(self, held: Attributes) -> dict[int, float]:
+        return right_weights(held, self.work.cluster, right_values(held, self.subject))
+
+    def __len__(self) -> int:
+        return len(self.clusters)
+
+    def ceiling(self, place: int) -> float:
+        """The most that can leak from the cluster at a place or from any after it; 0 after the last."""
+        return self.subject.ceiling(float(self.right[place]), self._whole) if place < len(self) else 0.0
+
+    def recall_ceiling(self, place: int) -> float:
+        """The largest recall of the cluster at a place or of any after it."""
+        return min(1.0, float(self.right[place]) / self._whole) if place < len(self) and self._whole else 0.0
+
+    def spans(self) -> Iterator[tuple[int, int]]:
+        """Clusters in order, some at a time: the place of the first, and the place after the last."""
+        start, room = 0, FIRST_RECORDS
+        while start < len(self):
+            total = np.cumsum(self.work.sizes(self.clusters[start : start + room]))
+            after = start + max(1, int(np.searchsorted(total, room, side="right")))
+            yield start, after
+            start, room = after, MORE_RECORDS
+
+    def records(self, start: int, after: int) -> list[Record]:
+        """The records of the clusters of a span, called by number; every question begins with the first span."""
+        if start == 0 and self._first:
+            return self._first
+        records = self.work.pool.numbered(self.work.members(self.clusters[start:after].tolist()))
+        if start == 0:
+            self._first = records
+        return records
+
+
+def right_values(held: Attributes, subject: Subject) -> pa.Table:
+    """Every (label, value) that is right, nearly right or covers the truth: the fact it hits and the credit it has.
+
+    What correlated labels share is a fact of its own, hit by whatever is right of any of them.
+    """
+    import pyarrow as pa
+
+    beside = subject.comparer()
+    shared = {
+        label: (-1 - place, group.shared)
+        for place, group in enumerate(subject.labels.correlated)
+        for label in group.labels
+    }
+    rows: list[tuple[str, str, int, float]] = []
+    for label, values in candidate_values(held, _exact_values(subject)):
+        compared = beside.compare(Record.trusted(Attribute(label, value) for value in values))
+        for place in np.flatnonzero(compared.hit >= 0).tolist():
+            rows.append((label, values[place], int(compared.hit[place]), float(compared.credit[place])))
+            if label in shared:
+                rows.append((label, values[place], *shared[label]))
+    rows = [row for row in rows if row[3] > 0]
+    kinds = {"label": pa.string(), "value": pa.string(), "fact": pa.int64(), "credit": pa.float64()}
+    return pa.table({name: pa.array([row[at] for row in rows], kind) for at, (name, kind) in enumerate(kinds.items())})
+
+
+def _exact_values(subject: Subject) -> dict[str, Sequence[str] | None]:
+    """For each label of the person its true values, if nothing else of the label is right but what covers them."""
+    exact: dict[str, Sequence[str] | None] = {}
+    for label, _ in subject.reference:
+        how = subject.labels[label]
+        plain = how.normalise is None and how.similarity is None and not how.synonyms
+        exact[label] = subject.reference.values(label) if plain else None
+    return exact
+
+
+@dataclass(frozen=True)
+class Winner:
+    """The record that leaks most of all that an adversary holds; the members of its cluster are record numbers."""
+
+    leakage: Leakage
+    best_recall: float
+    cluster: Cluster | None
+
+
+def winner(hot: Hot) -> Winner:
+    """Merge and measure the clusters that hold something of the person, until no other can leak more."""
+    subject, work, beside = hot.subject, hot.work, hot.subject.comparer()
+    best: tuple[Leakage, Cluster] | None = None
+    greatest = 0.0
+    for place, after in hot.spans():
+        value = best[0].value if best is not None else 0.0
+        if not exceeds(hot.ceiling(place), value) and not exceeds(hot.recall_ceiling(place), greatest):
+            break
+        records = hot.records(place, after)
+        rids = [int(record.name) for record in records]
+        for cluster in work.adversary(rids).holdings(records, subject.labels).candidates:
+            measured = subject.measure(beside, cluster.record)
+            greatest = max(greatest, measured.recall)
+            if best is not None and exceeds(best[0].value, measured.value):
+                continue
+            named = renumbered(cluster, rids)
+            if best is None or _before(measured, named, *best):
+                best = measured, named
+    if best is None or best[0].value <= 0:
+        return Winner(Leakage(0.0, 0.0, 0.0), greatest, None)
+    return Winner(best[0], greatest, best[1])
+
+
+def _before(one: Leakage, its: Cluster, other: Leakage, theirs: Cluster) -> bool:
+    """More leakage first; of equals fewer members, then the earlier record."""
+    if exceeds(one.value, other.value) or exceeds(other.value, one.value):
+        return one.value > other.value
+    return (len(its.members), its.members) < (len(theirs.members), theirs.members)
+
+
+def renumbered(cluster: Cluster, rids: Sequence[int]) -> Cluster:
+    """A cluster whose members are places in a list of records, with the records' own numbers."""
+    links = tuple(Link(rids[link.left], rids[link.right], link.labels) for link in cluster.links)
+    sources = {fact: tuple(rids[member] for member in members) for fact, members in cluster.sources.items()}
+    members = tuple(sorted(rids[member] for member in cluster.members))
+    return replace(cluster, members=members, links=links, sources=sources)
+
+
+class Shrinking:
+    """What would leak if something were taken away, everything resolved again.
+
+    Taking records or attributes away can only split clusters: what holds nothing of the person now holds nothing then,
+    and clusters do not come together that were apart. So the clusters that hold something are enough, the most
+    promising first, until no other can leak more.
+
+    Attributes
+    ----------
+    rough : bool
+        Whether an answer was given as its upper bound, because too many records would have had to be looked at.
+    """
+
+    MOST_RECORDS = 200_000
+
+    def __init__(self, hot: Hot) -> None:
+        self._hot = hot
+        self._spans = hot.spans()
+        self._batches: list[tuple[int, list[Record]]] = []
+        self._standing: dict[int, float] = {}
+        self.rough = False
+
+    def _batch(self, place: int) -> tuple[int, list[Record]] | None:
+        while len(self._batches) <= place:
+            span = next(self._spans, None)
+            if span is None:
+                return None
+            self._batches.append((span[1], self._hot.records(*span)))
+        return self._batches[place]
+
+    def leakage(self, change: Callable[[Record], Record | None]) -> float:
+        """The leakage if every record were what ``change`` makes of it, None if it were gone."""
+        best, after, seen, place = 0.0, 0, 0, 0
+        while exceeds(self._hot.ceiling(after), best):
+            if seen > self.MOST_RECORDS:
+                self.rough = True
+                return self._hot.ceiling(after)
+            batch = self._batch(place)
+            if batch is None:
+                break
+            after, records = batch
+            best = max(best, self._of_batch(place, records, [change(record) for record in records]))
+            seen, place = seen + len(records), place + 1
+        return best
+
+    def without_source(self, name: str) -> float:
+        """The leakage without any record of a source."""
+        return self.leakage(lambda record: None if record.source == name else record)
+
+    def without_fact(self, label: str, value: str) -> float:
+        """The leakage if no record held what means this value of a label."""
+        meant = self._hot.subject.labels[label].meant
+        return self.leakage(partial(_without, label=label, meant=meant, true=meant(value)))
+
+    def _of_batch(self, place: int, records: list[Record], changed: list[Record | None]) -> float:
+        same = all(one is other for one, other in zip(records, changed, strict=True))
+        if same and place in self._standing:
+            return self._standing[place]
+        left = [record for record in changed if record is not None]
+        adversary = self._hot.work.adversary([int(record.name) for record in left])
+        value = _leakage(left, adversary, self._hot.subject)
+        if same:
+            self._standing[place] = value
+        return value
+
+
+def _without(record: Record, *, label: str, meant: Callable[[str], str], true: str) -> Record:
+    for attribute in [a for a in record if a.label == label and meant(a.value) == true]:
+        record = record.without(attribute)
+    return record
+
+
+def _leakage(records: Sequence[Record], adversary: Adversary, subject: Subject) -> float:
+    """The largest leakage of anything an adversary makes of these records."""
+    beside = subject.comparer()
+    candidates = adversary.holdings(records, subject.labels).candidates
+    return max((subject.measure(beside, cluster.record).value for cluster in candidates), default=0.0)

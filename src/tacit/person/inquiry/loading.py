@@ -1,0 +1,177 @@
+"""Records near a question, in memory: all there are, or those that the answer can depend on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from tacit.errors import DataError
+from tacit.person.inquiry.hot import Hot
+from tacit.person.inquiry.opening import Inquiry
+from tacit.person.inquiry.subject import Subject
+from tacit.person.inquiry.work import Grouped
+from tacit.person.link.linking import reached
+from tacit.person.model.labels import Labels
+from tacit.person.model.records import Record
+from tacit.person.resolve.adversaries import Adversary
+from tacit.person.resolve.steps import Grouping, Resolve
+from tacit.person.resolve.what_if import WhatIf
+
+# Up to so many records all are loaded.
+MOST_WHOLE = 20_000
+# Of more, clusters that hold something of the person are loaded, the most promising first: so many records at least,
+# then those that could leak a quarter of what the first could, up to so many.
+FEWEST_HOT, MOST_HOT = 2_000, 50_000
+WORTH = 0.25
+# More records than these are not held in memory for a question.
+MOST_LOADED = 300_000
+
+
+@dataclass(frozen=True, eq=False)
+class Near:
+    """Records in memory, and the adversaries of the case over them.
+
+    Attributes
+    ----------
+    rids : list of int
+        The records' numbers; a record is called by its number.
+    records : list of Record
+    adversaries : list of Adversary
+    size : int
+        How many records there are in all.
+    notes : tuple of str
+        What was left out, if anything.
+    """
+
+    rids: list[int]
+    records: list[Record]
+    adversaries: list[Adversary]
+    subject: Subject
+    size: int
+    notes: tuple[str, ...]
+
+    def what_if(self, place: int) -> WhatIf:
+        """The records in the hands of one adversary."""
+        subject = self.subject
+        return WhatIf(self.records, subject.reference, self.adversaries[place], subject.labels, beta=subject.beta)
+
+    def number(self, place: int) -> int:
+        """The number of the record at a place; of records added later, the numbers after the last of all."""
+        loaded = len(self.rids)
+        return self.rids[place] if place < loaded else self.size + place - loaded
+
+
+def numbered(records: Iterable[Record], inquiry: Inquiry) -> list[Record]:
+    """Records that are not out yet, called by the numbers after the last record."""
+    return [
+        Record.trusted(record.attributes, name=str(number), source=record.source)
+        for number, record in enumerate(records, start=inquiry.pool.n_records)
+    ]
+
+
+def near(
+    inquiry: Inquiry,
+    *,
+    more: Sequence[Record] = (),
+    whole: int | None = None,
+    works: Sequence[Grouped] = (),
+) -> Near:
+    """Load what the answer to a question can depend on.
+
+    Parameters
+    ----------
+    inquiry : Inquiry
+    more : sequence of Record
+        Records that may be added, called by ``numbered``.
+    whole : int, optional
+        Up to so many records all are loaded.
+    works : sequence of Grouped
+        Adversaries that were carried out before, if only these are asked about; only without ``more``.
+
+    Guarantees
+    ----------
+    Under every adversary whole clusters are loaded: all that hold something of the person, and all that any of ``more``
+    could be joined with, directly or through one another. A cluster that is not loaded holds nothing of the person and
+    stays as it is, whichever of ``more`` are added and whatever is removed. If there are too many, ``notes`` says so.
+    """
+    pool, subject = inquiry.pool, inquiry.subject
+    works = works or [inquiry.bench.grouped(spec, more=more) for spec in inquiry.case.adversaries]
+    notes = [note for work in works for note in work.notes]
+    inquiry.progress("loading records", None)
+    if pool.n_records <= (MOST_WHOLE if whole is None else whole):
+        rids = list(range(pool.n_records))
+    else:
+        some: set[int] = set()
+        for work in works:
+            some |= _hot(work, subject, notes)
+            some |= _joinable(work, more, subject.labels)
+        rids = sorted(_closed(works, some))
+        if len(rids) > MOST_LOADED:
+            raise DataError(
+                f"{len(rids):,} records are joined with the person or the records in question, too many to ask what "
+                "would be if: make the rules of the adversaries stricter, or ask about some of them"
+            )
+    adversaries = [work.adversary(rids, more=[int(record.name) for record in more]) for work in works]
+    return Near(rids, pool.numbered(rids), adversaries, subject, pool.n_records, tuple(dict.fromkeys(notes)))
+
+
+def _hot(work: Grouped, subject: Subject, notes: list[str]) -> set[int]:
+    hot = Hot(work, subject)
+    total = np.cumsum(work.sizes(hot.clusters)) if len(hot) else np.zeros(0)
+    few, most = (int(np.searchsorted(total, size, side="right")) for size in (FEWEST_HOT, MOST_HOT))
+    count = min(len(hot), max(1, few))
+    while count < min(len(hot), most) and hot.ceiling(count) >= WORTH * hot.ceiling(0):
+        count += 1
+    if count < len(hot):
+        notes.append(
+            f"adversary '{work.spec.name}': {int(total[-1]):,} records hold something of the person; those that can "
+            f"leak {hot.ceiling(count):.3f} at most were not looked at, so that a smaller leakage is not told from it"
+        )
+    return set(work.members(hot.clusters[:count].tolist()))
+
+
+def _joinable(work: Grouped, more: Sequence[Record], labels: Labels) -> set[int]:
+    """The records of all clusters that some of the records in question could be joined with."""
+    clusters: set[int] = set()
+    before, size = -1, work.pool.n_records
+    # What one resolution joined, the next may join with more; so all are looked at until none reaches further.
+    while more and len(clusters) != before:
+        before = len(clusters)
+        for (joining, seen), some in zip(work.groupings, _as_seen(work, more, labels), strict=True):
+            if isinstance(joining, tuple):
+                # A model scored the records in question along with the others.
+                for one, other in (joining, joining[::-1]):
+                    clusters.update(work.cluster[other[(one >= size) & (other < size)]].tolist())
+            elif isinstance(joining, Resolve):
+                rules = joining.rules
+                facts = {
+                    (label, v) for record in some for label, values in rules.values(record).items() for v in values
+                }
+                clusters |= reached(seen, rules, work.cluster, facts, clusters)
+        if len(work.groupings) < 2:
+            break
+    return set(work.members(sorted(clusters)))
+
+
+def _as_seen(work: Grouped, more: Sequence[Record], labels: Labels) -> list[Sequence[Record]]:
+    """The records in question as each resolution of the adversary sees them."""
+    views: list[Sequence[Record]] = []
+    for step in work.spec.steps:
+        if isinstance(step, Grouping):
+            views.append(more)
+        else:
+            more = step.apply(more, labels)
+    return views
+
+
+def _closed(works: Sequence[Grouped], rids: set[int]) -> set[int]:
+    """The records with all that any adversary has in a cluster with one of them."""
+    while True:
+        size = len(rids)
+        for work in works:
+            some = np.fromiter(rids, np.int64)
+            rids = rids | set(work.members(np.unique(work.cluster[some]).tolist()))
+        if len(rids) == size:
+            return rids

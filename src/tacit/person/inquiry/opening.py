@@ -1,0 +1,207 @@
+"""A case opened for one question: narrowed to what is asked, its records read, its adversaries carried out."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from difflib import get_close_matches
+from functools import cached_property
+from typing import TypeVar
+
+from tacit.document import Progress, silent
+from tacit.errors import ArgumentError
+from tacit.person.answers.results import Rung
+from tacit.person.case.model import Case, Slot
+from tacit.person.case.reading import read_case
+from tacit.person.inquiry.describing import does
+from tacit.person.inquiry.hot import Hot, Winner, winner
+from tacit.person.inquiry.subject import Subject, remembering
+from tacit.person.inquiry.work import Grouped, Workbench
+from tacit.person.model.labels import Labels
+from tacit.person.model.records import Record
+from tacit.person.resolve.adversaries import Adversary
+from tacit.person.resolve.steps import Augment, Resolve
+from tacit.person.sources.pool import RecordPool
+from tacit.person.sources.reading import read_pool
+
+CaseLike = Case | str | os.PathLike[str]
+Thing = TypeVar("Thing", str, Record)
+
+
+@dataclass(frozen=True, eq=False)
+class Climbed:
+    """One adversary, carried out and measured."""
+
+    rung: Rung
+    work: Grouped
+    hot: Hot
+    winner: Winner
+
+
+@dataclass(frozen=True, eq=False)
+class Inquiry:
+    """A case, its records in the engine, and its adversaries, each carried out once at most."""
+
+    case: Case
+    pool: RecordPool
+    progress: Progress = silent
+
+    @cached_property
+    def labels(self) -> Labels:
+        """How values are compared; normal forms are remembered."""
+        return remembering(self.case.labels)
+
+    @cached_property
+    def subject(self) -> Subject:
+        """The person; a DataError if the case has none."""
+        return Subject(self.case.reference, self.labels, self.case.beta)
+
+    @cached_property
+    def bench(self) -> Workbench:
+        """Where adversaries are carried out."""
+        return Workbench(self.pool, self.labels, self.progress)
+
+    @cached_property
+    def ladder(self) -> tuple[Climbed, ...]:
+        """Every adversary, carried out and measured."""
+        return tuple(self._climbed(spec) for spec in self.case.adversaries)
+
+    @property
+    def strongest(self) -> Climbed:
+        """The adversary with the largest leakage."""
+        return max(self.ladder, key=lambda one: one.rung.leakage)
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What was assumed or left out when the case and its records were read."""
+        return (*self.case.notes, *self.pool.notes)
+
+    def _climbed(self, spec: Adversary) -> Climbed:
+        start = time.perf_counter()
+        work = self.bench.grouped(spec)
+        self.progress(f"{spec.name}: measuring", None)
+        hot = Hot(work, self.subject)
+        best = winner(hot)
+        rung = Rung(
+            adversary=spec.name,
+            does=does(spec),
+            merge=spec.merge,
+            leakage=best.leakage.value,
+            precision=best.leakage.precision,
+            recall=best.leakage.recall,
+            best_recall=best.best_recall,
+            cost=spec.cost_of(self.pool.n_records),
+            seconds=time.perf_counter() - start,
+            records=self.pool.n_records,
+            entities=work.entities,
+            merged=len(best.cluster.members) if best.cluster is not None else 0,
+        )
+        return Climbed(rung, work, hot, best)
+
+
+def opened(
+    case: CaseLike,
+    *,
+    adversary: str | Sequence[str] = (),
+    query: Record | Sequence[Record] = (),
+    record: Record | Sequence[Record] = (),
+    progress: Progress | None = None,
+) -> Inquiry:
+    """Read a case, narrow it to what is asked, and read its sources; see :func:`narrowed`."""
+    tell = progress or silent
+    asked = narrowed(case, adversary=adversary, query=query, record=record)
+    return Inquiry(asked, read_sources(asked, progress=tell), tell)
+
+
+def narrowed(
+    case: CaseLike,
+    *,
+    adversary: str | Sequence[str] = (),
+    query: Record | Sequence[Record] = (),
+    record: Record | Sequence[Record] = (),
+) -> Case:
+    """The case with only these adversaries, queries and releases; what is empty stays as the case has it.
+
+    Parameters
+    ----------
+    case : path or Case
+        A case file, or one that was read.
+    adversary : str or sequence of str
+        Names of adversaries of the case; their order stays that of the case.
+    query : Record or sequence of Record
+        Named records to dip with, in place of those of the case.
+    record : Record or sequence of Record
+        Named records that might be released, in place of the releases of the case: options of one release.
+    """
+    whole = case if isinstance(case, Case) else read_case(case)
+    adversaries, queries, records = _several(adversary), _several(query), _several(record)
+    names = [spec.name for spec in whole.adversaries]
+    for name in adversaries:
+        _check(name, names, f"no adversary '{name}' in {whole.path}", "It has")
+    if adversaries:
+        whole = replace(whole, adversaries=tuple(spec for spec in whole.adversaries if spec.name in adversaries))
+    # A label that nothing has cannot match: a slip of the pen must not look like safety.
+    labels = sorted({*whole.source_labels, *whole.labels, *(label for label, _ in whole.person or ())})
+    for label in (attribute.label for one in (*queries, *records) for attribute in one):
+        _check(label, labels, f"no label '{label}' in the person or the sources of {whole.path}", "They have")
+    if queries:
+        whole = replace(whole, queries=queries)
+    return replace(whole, releases=(Slot("release", records),)) if records else whole
+
+
+def _several(given: Thing | Sequence[Thing]) -> tuple[Thing, ...]:
+    return (given,) if isinstance(given, str | Record) else tuple(given)
+
+
+def _check(name: str, names: Sequence[str], refusal: str, they_have: str) -> None:
+    if name in names:
+        return
+    near = get_close_matches(name, names, n=1, cutoff=0.6)
+    hint = f"; did you mean '{near[0]}'?" if near else "."
+    shown = ", ".join(names[:20]) + (", …" if len(names) > 20 else "")
+    raise ArgumentError(f"{refusal}{hint} {they_have}: {shown}")
+
+
+def read_sources(case: Case, *, progress: Progress = silent) -> RecordPool:
+    """All records of a case, with notes on labels that do not fit the person or the adversaries."""
+    pool = read_pool(case.sources, case.person, progress=progress)
+    labels = pool.attributes.labels
+    return replace(pool, notes=(*pool.notes, *_undescribed(case, labels), *_joinless(case, labels)))
+
+
+def _undescribed(case: Case, labels: tuple[str, ...]) -> list[str]:
+    if case.person is None:
+        return []
+    true = {label for label, _ in case.person}
+    notes = []
+    strange = [label for label in labels if label not in true | set(case.labels)]
+    if strange:
+        shown = ", ".join(strange[:20]) + (", …" if len(strange) > 20 else "")
+        notes.append(
+            f"labels that the person has no value of count as wrong: {shown}; to leave a column out map it to null"
+        )
+    others = [label for label in labels if label not in true]
+    for label in sorted(true.difference(labels)):
+        if near := get_close_matches(label, others, n=1, cutoff=0.75):
+            notes.append(
+                f"the person has '{label}', which no record has, and records have '{near[0]}', which the person has "
+                "not: if they are the same, write them alike"
+            )
+    return notes
+
+
+def _joinless(case: Case, labels: tuple[str, ...]) -> list[str]:
+    """Rules that can join nothing, because no record has one of their labels."""
+    notes = []
+    for spec in case.adversaries:
+        held = set(labels) | {step.adds for step in spec.steps if isinstance(step, Augment)}
+        rules = [rule for step in spec.steps if isinstance(step, Resolve) for rule in step.rules.alternatives]
+        for rule in rules:
+            if missing := [label for label in rule if label not in held]:
+                notes.append(
+                    f"adversary '{spec.name}': the rule {' + '.join(rule)} joins nothing, as no record has "
+                    f"{' and '.join(missing)}"
+                )
+    return notes

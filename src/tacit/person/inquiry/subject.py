@@ -1,0 +1,59 @@
+"""The person asked about: what is true of them, and how a record is measured beside it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import lru_cache
+
+from tacit.person.model.comparing import Comparer
+from tacit.person.model.labels import Labels
+from tacit.person.model.leakage import Leakage, measure_of
+from tacit.person.model.records import Record, Reference
+
+# Normal forms remembered of each label.
+REMEMBERED = 1 << 20
+# Leakages whose ratio is closer to 1 than this are the same.
+SAME = 1e-12
+
+
+@dataclass(frozen=True)
+class Subject:
+    """What every question about a person needs: the truth, how values are compared, and beta."""
+
+    reference: Reference
+    labels: Labels
+    beta: float = 1.0
+
+    def comparer(self) -> Comparer:
+        """A record is laid beside the reference by this."""
+        return Comparer(self.reference, self.labels)
+
+    def measure(self, beside: Comparer, record: Record) -> Leakage:
+        """Leakage, precision and recall of a record."""
+        return measure_of(beside.compare(record), beta=self.beta)
+
+    def ceiling(self, right: float, whole: float) -> float:
+        """The most that can leak from a record whose right part is expected to weigh at most ``right``.
+
+        With I the weight of what is right in a possible world, its F-measure is at most that of a record that holds
+        nothing else, (1 + b^2) I / (I + b^2 W): rising and concave in I, so that expectations keep the inequality.
+        """
+        square = self.beta * self.beta
+        return (1 + square) * right / (right + square * whole) if right > 0 else 0.0
+
+
+def remembering(labels: Labels) -> Labels:
+    """The labels, with normal forms remembered.
+
+    Every adversary looks at the same values, and most of the time at that scale goes into their normal form.
+    """
+    described = {
+        name: label if label.normalise is None else replace(label, normalise=lru_cache(REMEMBERED)(label.normalise))
+        for name, label in labels.items()
+    }
+    return Labels(described, correlated=labels.correlated)
+
+
+def exceeds(one: float, other: float) -> bool:
+    """Whether a leakage is larger than another by more than rounding, however small both are."""
+    return one > other * (1 + SAME)

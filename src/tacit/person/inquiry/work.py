@@ -1,0 +1,231 @@
+"""One adversary's work, done in the engine: what becomes of values, and who is whom among all records."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from tacit.document import Progress, silent
+from tacit.person.link.attributes import Attributes, IntArray, augmented, distinct_values, pair_table, recoded
+from tacit.person.link.brought import FileClusters, Linked, SplinkClusters, clusters_of_file, surest_values
+from tacit.person.link.components import components
+from tacit.person.link.linking import resolved_again
+from tacit.person.link.splink import RECORD, SOURCE, splink_pairs
+from tacit.person.model.labels import Labels
+from tacit.person.model.records import Attribute, Record
+from tacit.person.resolve.adversaries import Adversary
+from tacit.person.resolve.steps import Augment, Clusters, Correct, Grouping, Normalise, Resolve, Step
+from tacit.person.sources.pool import RecordPool
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+# What a resolution is for records in memory: rules, the cluster of every record, or pairs of records.
+Joining = Resolve | IntArray | tuple[IntArray, IntArray]
+
+
+@dataclass(frozen=True, eq=False)
+class Grouped:
+    """An adversary carried out in the engine.
+
+    Attributes
+    ----------
+    pool : RecordPool
+    spec : Adversary
+        As the case describes it.
+    held : Attributes
+        After all steps on values.
+    cluster : int array
+        The cluster of every record, named by its smallest record.
+    groupings : tuple
+        For each resolution what it is for records in memory, and the attributes as it saw them.
+    """
+
+    pool: RecordPool
+    spec: Adversary
+    held: Attributes
+    cluster: IntArray
+    groupings: tuple[tuple[Joining, Attributes], ...]
+    notes: tuple[str, ...] = ()
+    _order: IntArray = field(init=False, repr=False)
+    _starts: IntArray = field(init=False, repr=False)
+    _names: IntArray = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        order = np.argsort(self.cluster, kind="stable").astype(np.int64)
+        names, starts = np.unique(self.cluster[order], return_index=True)
+        object.__setattr__(self, "_order", order)
+        object.__setattr__(self, "_names", names.astype(np.int64))
+        object.__setattr__(self, "_starts", np.append(starts, len(order)).astype(np.int64))
+
+    @property
+    def entities(self) -> int:
+        """How many clusters there are."""
+        return len(self._names)
+
+    def members(self, clusters: Iterable[int]) -> list[int]:
+        """The records of some clusters, cluster after cluster."""
+        rids: list[int] = []
+        for place in np.searchsorted(self._names, np.fromiter(clusters, np.int64)):
+            rids.extend(self._order[self._starts[place] : self._starts[place + 1]].tolist())
+        return rids
+
+    def sizes(self, clusters: IntArray) -> IntArray:
+        """How many records each of these clusters has."""
+        places = np.searchsorted(self._names, clusters)
+        return self._starts[places + 1] - self._starts[places]
+
+    def adversary(self, rids: Sequence[int], more: Sequence[int] = ()) -> Adversary:
+        """The adversary for these records in memory, in this order; ``more`` are numbers of records to come."""
+        joinings = (joining for joining, _ in self.groupings)
+        steps = [
+            _in_memory(next(joinings), step, rids, more) if isinstance(step, Grouping) else step
+            for step in self.spec.steps
+        ]
+        return replace(self.spec, steps=steps)
+
+
+def _in_memory(joining: Joining, step: Step, rids: Sequence[int], more: Sequence[int]) -> Step:
+    """A resolution as a step on records in memory."""
+    if isinstance(joining, Resolve):
+        return joining
+    if isinstance(joining, tuple):
+        wanted = np.fromiter([*rids, *more], np.int64)
+        inside = np.isin(joining[0], wanted) & np.isin(joining[1], wanted)
+        left, right = (side[inside].tolist() for side in joining)
+        return Linked(cost=step.cost, pairs=tuple((str(a), str(b)) for a, b in zip(left, right, strict=True)))
+    return Clusters([None if joining[rid] < 0 else int(joining[rid]) for rid in rids], step.cost)
+
+
+class Workbench:
+    """Where adversaries are carried out on one pool; what several of them do to values is done once.
+
+    Parameters
+    ----------
+    pool : RecordPool
+    labels : Labels
+    progress : callable
+    """
+
+    def __init__(self, pool: RecordPool, labels: Labels, progress: Progress = silent) -> None:
+        self.pool, self._labels, self._progress = pool, labels, progress
+        self._done: list[tuple[Attributes, Step, Attributes]] = []
+
+    def stepped(self, held: Attributes, step: Step) -> Attributes:
+        """The attributes after a step on values."""
+        for before, other, after in self._done:
+            if before is held and other == step:
+                return after
+        after = stepped(held, step, self._labels)
+        self._done.append((held, step, after))
+        return after
+
+    def grouped(self, spec: Adversary, *, more: Sequence[Record] = ()) -> Grouped:
+        """Carry out an adversary in the engine.
+
+        ``more`` are records that are not out yet, whose pairs a Splink model scores along with the others; they are
+        called by the numbers after the last record, and are in no cluster.
+        """
+        held, cluster = self.pool.attributes, np.arange(self.pool.n_records, dtype=np.int64)
+        groupings: list[tuple[Joining, Attributes]] = []
+        notes: list[str] = []
+        for step in spec.steps:
+            if isinstance(step, Grouping):
+                self._progress(f"{spec.name}: resolving", None)
+                joining = _joining(self.pool, step, held, more)
+                if isinstance(joining, np.ndarray) and (alone := int((joining < 0).sum())):
+                    assert isinstance(step, FileClusters)
+                    notes.append(
+                        f"adversary '{spec.name}': {alone:,} records are not in {step.path.name} and stay alone"
+                    )
+                groupings.append((joining, held))
+                cluster = _regrouped(joining, held, cluster)
+            else:
+                self._progress(f"{spec.name}: values", None)
+                held = self.stepped(held, step)
+        return Grouped(self.pool, spec, held, cluster, tuple(groupings), tuple(notes))
+
+
+def _joining(pool: RecordPool, step: Step, held: Attributes, more: Sequence[Record]) -> Joining:
+    if isinstance(step, FileClusters):
+        return clusters_of_file(step, pool.name_table())
+    if isinstance(step, SplinkClusters):
+        return splink_pairs(_splink_table(held, pool, more), step.model, step.threshold)
+    assert isinstance(step, Resolve)
+    return step
+
+
+def _regrouped(joining: Joining, held: Attributes, cluster: IntArray) -> IntArray:
+    """The clusters after one more resolution, none of which is split."""
+    if isinstance(joining, Resolve):
+        return resolved_again(held, joining.rules, cluster, closure=joining.closure)
+    size = len(cluster)
+    if isinstance(joining, tuple):
+        out = (joining[0] < size) & (joining[1] < size)
+        first, second = joining[0][out], joining[1][out]
+    else:
+        first = np.flatnonzero(joining >= 0)
+        smallest = np.full(int(joining.max(initial=-1)) + 1, size, dtype=np.int64)
+        np.minimum.at(smallest, joining[first], first)
+        second = smallest[joining[first]]
+    here = np.arange(size, dtype=np.int64)
+    return components(np.concatenate([here, first]), np.concatenate([cluster, second]), size)
+
+
+def stepped(held: Attributes, step: Step, labels: Labels) -> Attributes:
+    """The attributes after a step on values; the step looks at every distinct value once.
+
+    The very step that works on records in memory is asked, so that the engine cannot mean something else by it.
+    """
+    if isinstance(step, Augment):
+        added = [
+            (value, attribute.value)
+            for value, record in _after(held, step, step.given, labels)
+            for attribute in record
+            if attribute.label == step.adds
+        ]
+        table = pair_table(added, "given", "adds")
+        return augmented(held, step.given, step.adds, table, confidence=step.confidence)
+    changes = {}
+    for label in _concerned(held, step, labels):
+        pairs = [(value, record.attributes[0].value) for value, record in _after(held, step, label, labels)]
+        changes[label] = pair_table(((old, new) for old, new in pairs if old != new), "old", "new")
+    changes = {label: mapping for label, mapping in changes.items() if mapping.num_rows}
+    return recoded(held, changes) if changes else held
+
+
+def _concerned(held: Attributes, step: Step, labels: Labels) -> list[str]:
+    """The labels whose values a step could change."""
+    if isinstance(step, Correct):
+        return [step.label]
+    assert isinstance(step, Normalise)
+    wanted = [label for label in held.labels if step.labels is None or label in step.labels]
+    return [label for label in wanted if labels[label].normalise is not None or labels[label].synonyms]
+
+
+def _after(held: Attributes, step: Step, label: str, labels: Labels) -> Iterator[tuple[str, Record]]:
+    values = distinct_values(held, label).to_pylist()
+    alone = [Record.trusted((Attribute(label, value),)) for value in values]
+    return zip(values, step.apply(alone, labels), strict=True)
+
+
+def _splink_table(held: Attributes, pool: RecordPool, more: Sequence[Record]) -> pa.Table:
+    """One row a record for Splink, a column a label, the record's number and its source."""
+    import pyarrow as pa
+
+    labels = held.labels
+    values = surest_values(held)
+    owner = np.repeat([source.name for source in pool.sources], [source.records for source in pool.sources])
+    columns = {RECORD: pa.array(np.arange(held.records)), **{label: values.column(label) for label in labels}}
+    whole = pa.table(columns).append_column(SOURCE, pa.array(owner, pa.string()))
+    rows = []
+    for place, record in enumerate(more):
+        best: dict[str, tuple[float, str]] = {}
+        for label, value, confidence in record:
+            best[label] = max(best.get(label, (-1.0, "")), (confidence, value))
+        own = {label: value for label, (_, value) in best.items() if label in labels}
+        rows.append({RECORD: held.records + place, SOURCE: record.source or "release", **own})
+    return pa.concat_tables([whole, pa.Table.from_pylist(rows, schema=whole.schema)]) if rows else whole

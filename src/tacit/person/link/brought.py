@@ -1,0 +1,124 @@
+"""Clusters that somebody else's resolver made: a table that names records, or pairs scored by a Splink model."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from tacit.errors import ArgumentError, DataError
+from tacit.person.link.attributes import Attributes, IntArray
+from tacit.person.link.wide import text_columns
+from tacit.person.model.records import Record
+from tacit.person.resolve.resolver import Link
+from tacit.person.resolve.steps import Clusters
+from tacit.tables.engines import store_on
+from tacit.tables.sources import open_table
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Outside(Clusters):
+    """A step whose clusters are known only beside the records of a case; on records alone it refuses to work."""
+
+    ids: Mapping[str, Hashable] | Sequence[Hashable] = field(default=(), repr=False)
+
+    def links(self, records: Sequence[Record]) -> Iterator[Link]:
+        """Refused: records in memory do not say what a file or a model makes of them."""
+        raise ArgumentError("clusters of a file or a model are for the records of a case: ask about the case")
+
+
+@dataclass(frozen=True, kw_only=True)
+class FileClusters(_Outside):
+    """Join records as somebody else's resolver did; names of columns of its table.
+
+    ``source`` is None if the column ``record`` tells records of different sources apart by itself.
+    """
+
+    path: Path
+    record: str
+    cluster: str
+    source: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class SplinkClusters(_Outside):
+    """Join records as a trained Splink model does, where it is surer than the threshold."""
+
+    model: Path
+    threshold: float = 0.9
+
+
+@dataclass(frozen=True)
+class Linked(Clusters):
+    """Records joined along pairs that a model scored; which pairs count depends on which records are there.
+
+    ``pairs`` are names of records; what was joined through a record that is gone falls apart again.
+    """
+
+    ids: Mapping[str, Hashable] | Sequence[Hashable] = field(default_factory=dict, repr=False)
+    pairs: tuple[tuple[str, str], ...] = field(default=(), repr=False)
+
+    def links(self, records: Sequence[Record]) -> Iterator[Link]:
+        """The pairs that are there."""
+        places = {record.name: place for place, record in enumerate(records)}
+        for a, b in self.pairs:
+            if a in places and b in places:
+                yield Link(min(places[a], places[b]), max(places[a], places[b]), ())
+
+
+def clusters_of_file(step: FileClusters, names: pa.Table) -> IntArray:
+    """The cluster of every record as a table of clusters has it, numbered from 0, -1 for none.
+
+    ``names`` is a table (rid, source, own, whole) of what every record is called.
+    """
+    columns = [step.record, step.cluster, *([step.source] if step.source is not None else [])]
+    table = open_table(step.path)
+    store = store_on("duckdb")
+    said, called = store.load(text_columns(table, columns)), store.load(names)
+    same = "g.c2 = n.source AND g.c0 = n.own" if step.source is not None else "g.c0 IN (n.own, n.whole)"
+    rows = store.ask(
+        f"SELECT n.rid, min(c.number) AS least, max(c.number) AS most FROM {called} n JOIN {said} g ON {same} "
+        f"JOIN (SELECT c1, row_number() OVER (ORDER BY c1) - 1 AS number FROM {said} "
+        f"WHERE c1 IS NOT NULL GROUP BY c1) c ON c.c1 = g.c1 GROUP BY n.rid"
+    )
+    rid, least, most = (rows.column(name).to_numpy().astype(np.int64) for name in ("rid", "least", "most"))
+    if (least != most).any():
+        raise DataError(f"{step.path} puts a record into two clusters: each record has one")
+    if step.source is None:
+        twice = store.ask(
+            f"SELECT g.c0 FROM {called} n JOIN (SELECT DISTINCT c0 FROM {said}) g ON {same} "
+            "GROUP BY g.c0 HAVING count(*) > 1 LIMIT 1"
+        )
+        if twice.num_rows:
+            raise DataError(
+                f"{step.path} names records that two sources have: add a column with the source, and name it "
+                "(source: …)"
+            )
+    if not len(rid):
+        raise DataError(
+            f"{step.path} names no record of the case: '{step.record}' is what a source's id column holds, or the "
+            "number of the row"
+        )
+    cluster = np.full(names.num_rows, -1, dtype=np.int64)
+    cluster[rid] = least
+    return cluster
+
+
+def surest_values(held: Attributes) -> pa.Table:
+    """One row a record, in order: a column a label with the surest value, of equals the last in the alphabet."""
+    names = {f"c{place}": label for place, label in enumerate(held.labels)}
+    best = ", ".join(
+        f"arg_max(value, (confidence, value)) FILTER (label = {held.store.text(label)}) AS {name}"
+        for name, label in names.items()
+    )
+    rows = held.store.ask(
+        f"SELECT {', '.join(names) or 'r.id'} FROM range({held.records}) r(id) LEFT JOIN "
+        f"(SELECT rid, {best or 'NULL AS nothing'} FROM {held.name} GROUP BY rid) a ON a.rid = r.id ORDER BY r.id"
+    )
+    return rows.rename_columns(list(names.values()) or ["id"])

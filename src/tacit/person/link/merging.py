@@ -1,0 +1,90 @@
+"""What clusters hold, by the policies of :mod:`tacit.person.resolve.merging`, written as SQL."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import get_args
+
+import numpy as np
+
+from tacit.errors import ArgumentError, EngineError
+from tacit.person.link.attributes import Attributes, IntArray, cluster_table, lent, listed
+from tacit.person.resolve.merging import Policy
+
+
+def merged(
+    held: Attributes,
+    clusters: IntArray,
+    policy: Policy = "union",
+    *,
+    single: Collection[str] = (),
+    base: Attributes | None = None,
+) -> str:
+    """A table (cid, label, value, p) of what each cluster holds and with which confidence, in the engine.
+
+    Parameters
+    ----------
+    held : Attributes
+    clusters : int array
+        The cluster of every record.
+    policy : {"union", "consensus", "vote", "diluted"}
+        As in :func:`tacit.person.resolve.merging.merge`.
+    single : collection of str
+        Labels with a single true value.
+    base : Attributes, optional
+        Records that are kept besides what they were merged into; record r of them is cluster n + r, where n is the
+        number of records.
+
+    Notes
+    -----
+    What is held with confidence 0 is left out.
+    """
+    if policy not in get_args(Policy):
+        raise ArgumentError(f"no merge policy '{policy}': choose {', '.join(get_args(Policy))}")
+    if not held.store.local:
+        raise EngineError("clusters are merged on DuckDB: hold the attributes there (engine='duckdb')")
+    if len(clusters) != held.records:
+        raise ArgumentError(
+            f"there are {held.records:,} records and {len(clusters):,} clusters of records: give one each"
+        )
+    members = np.bincount(clusters, minlength=1)
+    alone = members[clusters] == 1 if len(clusters) else np.zeros(0, bool)
+    with lent(held.store, cluster_table(clusters, alone=alone)) as place:
+        rows = (
+            f"SELECT c.cid, c.alone, a.rid, a.label, a.value, a.confidence FROM {held.name} a JOIN {place} c "
+            "ON c.rid = a.rid WHERE a.confidence > 0"
+        )
+        is_single = f"label IN ({listed(held.store, single)})" if single else "false"
+        parts = [_MERGED[policy].format(rows=rows, single=is_single)]
+        if base is not None:
+            parts.append(
+                f"SELECT {held.records} + a.rid AS cid, a.label, a.value, a.confidence AS p FROM {base.name} a "
+                f"JOIN {place} c ON c.rid = a.rid WHERE a.confidence > 0" + (" AND NOT c.alone" if base is held else "")
+                # A record alone is its own cluster, unless the steps before have changed it.
+            )
+        return held.store.make(
+            " UNION ALL ".join(f"SELECT cid, label, value, p FROM ({part}) q WHERE p > 0" for part in parts)
+        )
+
+
+_VOTES = (
+    "SELECT cid, alone, label, value, max(confidence) AS best, fsum(confidence) AS votes FROM ({rows}) b "
+    "GROUP BY cid, alone, label, value"
+)
+# A record alone stays as it is, whatever the policy.
+_MERGED = {
+    "union": "SELECT cid, label, value, max(confidence) AS p FROM ({rows}) b GROUP BY cid, label, value",
+    "consensus": (
+        f"SELECT cid, label, value, best AS p FROM ({_VOTES}) v QUALIFY alone OR NOT {{single}} OR row_number() OVER "
+        "(PARTITION BY cid, label ORDER BY votes DESC, best DESC, value) = 1"
+    ),
+    "vote": (
+        "SELECT cid, label, value, CASE WHEN alone OR NOT {single} THEN best ELSE best * "
+        f"(votes / fsum(votes) OVER (PARTITION BY cid, label)) END AS p FROM ({_VOTES}) v"
+    ),
+    "diluted": (
+        f"SELECT v.cid, v.label, v.value, CASE WHEN v.alone THEN v.best ELSE least(v.best, v.votes / s.n) END AS p "
+        f"FROM ({_VOTES}) v JOIN (SELECT cid, label, count(DISTINCT rid) AS n FROM ({{rows}}) b GROUP BY cid, label) s "
+        "ON s.cid = v.cid AND s.label = v.label"
+    ),
+}

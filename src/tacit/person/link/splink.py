@@ -1,0 +1,126 @@
+"""Records joined by a trained Splink model: an optional adversary that weighs evidence instead of following rules."""
+
+from __future__ import annotations
+
+import logging
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from tacit.errors import ArgumentError, EngineError, SourceError
+from tacit.person.link.attributes import IntArray
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+# The columns Splink needs besides those of the model; no label is called so.
+RECORD = "tacit_record"
+SOURCE = "tacit_source"
+
+
+def settings_of(model: Path) -> dict[str, Any]:
+    """The settings that Splink saved, to be used on a table with the record's number in place of its own id."""
+    import json
+
+    try:
+        saved = json.loads(model.read_text("utf-8"))
+    except OSError as error:
+        raise SourceError(f"cannot read the Splink model {model}: {error.strerror or error}") from error
+    except ValueError as error:
+        raise SourceError(f"{model} is no JSON: save the model with Splink's linker.misc.save_model_to_json") from error
+    if not isinstance(saved, dict) or "comparisons" not in saved:
+        raise SourceError(f"{model} has no 'comparisons': save it with Splink's linker.misc.save_model_to_json")
+    return {
+        **saved,
+        "unique_id_column_name": RECORD,
+        "source_dataset_column_name": SOURCE,
+        "additional_columns_to_retain": [],
+        "retain_matching_columns": False,
+        "retain_intermediate_calculation_columns": False,
+    }
+
+
+def splink_pairs(records: pa.Table, model: Path, threshold: float) -> tuple[IntArray, IntArray]:
+    """The pairs of records that a model takes for one person's with at least the threshold's probability.
+
+    Parameters
+    ----------
+    records : Arrow table
+        A row a record: ``tacit_record`` (its number), ``tacit_source``, and a column for every label.
+    model : Path
+        What ``linker.misc.save_model_to_json`` wrote; its columns are labels of the case.
+    threshold : float
+        Least probability of a match.
+
+    Returns
+    -------
+    two arrays of record numbers
+        The left and the right record of each pair.
+    """
+    settings = settings_of(model)
+    _check_columns(settings, records.column_names, model)
+    try:
+        from splink import DuckDBAPI, Linker
+    except ImportError as error:
+        raise EngineError("resolving with Splink needs splink: pip install 'tacit[link]'") from error
+    tables = _tables(records, settings)
+    with _quiet():
+        try:
+            # A database of its own, in memory: Splink leaves tables behind.
+            api = DuckDBAPI()
+            linker = Linker([api.register(part) for part in tables], settings, log_level="ERROR")
+            scored = linker.inference.predict(threshold_match_probability=threshold).as_duckdbpyrelation()
+            pairs = scored.project(f"{RECORD}_l AS l, {RECORD}_r AS r").to_arrow_table()
+        except Exception as error:  # noqa: BLE001 - whatever Splink raises is told as one error
+            # Its message may hold values of people, so that only its kind is told.
+            raise EngineError(
+                f"Splink could not use {model} ({type(error).__name__}): check that it was trained on columns with the "
+                "names of the case's labels"
+            ) from None
+    return pairs.column("l").to_numpy().astype(np.int64), pairs.column("r").to_numpy().astype(np.int64)
+
+
+def _tables(records: pa.Table, settings: dict[str, Any]) -> list[pa.Table]:
+    """One table, or for a model that links tables one of each source."""
+    import pyarrow.compute as pc
+
+    if settings.get("link_type", "dedupe_only") == "dedupe_only":
+        return [records.drop_columns([SOURCE])]
+    names = pc.unique(records[SOURCE]).to_pylist()
+    if len(names) < 2:
+        raise ArgumentError("the Splink model links tables, and there is one source only: train it with 'dedupe_only'")
+    return [records.filter(pc.equal(records[SOURCE], name)) for name in names]
+
+
+def _check_columns(settings: dict[str, Any], names: list[str], model: Path) -> None:
+    """Refuse a model whose comparisons look at columns that no label is called after."""
+    import re
+
+    wanted: set[str] = set()
+    for comparison in settings["comparisons"]:
+        for level in comparison.get("comparison_levels", ()):
+            wanted.update(re.findall(r'"([^"]+)_[lr]"', level.get("sql_condition", "")))
+    missing = sorted(wanted - set(names))
+    if missing:
+        raise ArgumentError(
+            f"the Splink model {model} compares '{missing[0]}', which no source of the case has: rename the columns of "
+            "the sources (map) to what the model was trained on"
+        )
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """Splink talks of progress, and of parameters it was not given; a workflow says nothing."""
+    logger = logging.getLogger("splink")
+    level = logger.level
+    logger.setLevel(logging.CRITICAL)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            yield
+    finally:
+        logger.setLevel(level)

@@ -1,0 +1,366 @@
+"""Tables with one record a row as attributes: loaded into a store, written as text there, laid end to end."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from tacit.errors import ArgumentError, DataError
+from tacit.person.link.attributes import BATCH, Attributes
+from tacit.tables.columns import ROW
+from tacit.tables.engines import Store, store_on
+from tacit.tables.table import Table
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+# Every character that Python, too, takes for a space; engines by themselves trim the ordinary one alone.
+_SPACES = "".join(chr(code) for code in range(1, 0x3001) if chr(code).isspace())
+
+
+@dataclass(frozen=True)
+class Wide:
+    """A table with one record a row, and what its columns are called as labels.
+
+    Parameters
+    ----------
+    table : Table
+    columns : mapping from column to label
+        Several columns may have one label; columns that are not named are left out. A list in a cell is several values.
+    joined : mapping from label to columns
+        Columns whose texts make up one value together, with a space between; empty cells are passed over.
+    confidence : float
+        Of everything in the table.
+    label_confidence : mapping from label to float
+        Times this, for the values of a label.
+    confidence_column : str, optional
+        Times the number in this column, for the values of a row; 1 where it is missing.
+    """
+
+    table: Table
+    columns: Mapping[str, str]
+    joined: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    confidence: float = 1.0
+    label_confidence: Mapping[str, float] = field(default_factory=dict)
+    confidence_column: str | None = None
+
+    def __post_init__(self) -> None:
+        self.table.require(self.wanted)
+        for what, share in (
+            ("", self.confidence),
+            *((f" of label '{k}'", v) for k, v in self.label_confidence.items()),
+        ):
+            if not 0.0 <= share <= 1.0:
+                raise ArgumentError(f"the confidence{what} of {self.table.name} is {share:g}: it lies in [0, 1]")
+
+    @property
+    def wanted(self) -> list[str]:
+        """All columns to look at, each once."""
+        parts = [name for columns in self.joined.values() for name in columns]
+        return list(dict.fromkeys([*self.columns, *parts, *filter(None, [self.confidence_column])]))
+
+
+@dataclass(frozen=True)
+class Long:
+    """Attributes of records that were read one by one: an Arrow table (rid, label, value, confidence), rid from 0."""
+
+    rows: pa.Table
+    records: int
+
+
+@dataclass(frozen=True)
+class Gathered:
+    """Attributes of all sources; of each source how many records it has and how many rows lack a confidence."""
+
+    attributes: Attributes
+    records: tuple[int, ...]
+    unsure: tuple[int, ...]
+
+
+def wide_attributes(sources: Sequence[Wide]) -> Attributes:
+    """Attributes of tables with one record a row; the rows of all tables are numbered one after the other, from 0.
+
+    Missing and blank cells are no attributes. Numbers are written as people write them: 30, not 30.0.
+    """
+    engines = {source.table.engine.name for source in sources}
+    if len(engines) != 1:
+        raise ArgumentError("give one or more tables that are all on one engine")
+    return gathered(sources, store_on(engines.pop())).attributes
+
+
+def gathered(
+    sources: Sequence[Wide | Long], store: Store, *, starting: Callable[[int], None] = lambda place: None
+) -> Gathered:
+    """The attributes of all sources in one store, their records numbered one after the other.
+
+    Parameters
+    ----------
+    sources : sequence of Wide or Long
+    store : Store
+    starting : callable
+        Told the place of each source before it is loaded.
+
+    Guarantees
+    ----------
+    Rows of tables stay in engines and are never all in memory. What is held with confidence 0 is no attribute. No
+    message holds a value.
+    """
+    held: list[str] = []
+    parts: dict[str, list[str]] = {}
+    several: set[str] = set()
+    records: list[int] = []
+    unsure: list[int] = []
+    try:
+        for place, source in enumerate(sources):
+            starting(place)
+            first = sum(records)
+            if isinstance(source, Long):
+                held.append(store.load(source.rows))
+                own = _long_parts(store, source, held[-1], first)
+                several.update(own)
+                records.append(source.records)
+                unsure.append(0)
+            else:
+                columns = _Columns(store, source.table, source.wanted)
+                held.append(columns.name)
+                count, missing = _counted(columns, source)
+                own = _wide_parts(columns, source, first)
+                several |= {label for label, number in Counter(_labels(columns, source)).items() if number > 1}
+                records.append(count)
+                unsure.append(missing)
+            for label, part in own.items():
+                parts.setdefault(label, []).append(part)
+        united = [
+            _best(parts[label]) if label in several else " UNION ALL ".join(parts[label]) for label in sorted(parts)
+        ]
+        name = store.make(" UNION ALL ".join(united) or _NOTHING)
+    finally:
+        store.drop(*held)
+    return Gathered(Attributes(store, name, sum(records), frozenset(several)), tuple(records), tuple(unsure))
+
+
+_NOTHING = (
+    "SELECT CAST(0 AS BIGINT) AS rid, CAST('' AS STRING) AS label, CAST('' AS STRING) AS value, "
+    "CAST(0 AS DOUBLE) AS confidence WHERE 1 = 0"
+)
+
+
+def _best(parts: Sequence[str]) -> str:
+    """Of what a record says twice, the better confidence."""
+    union = " UNION ALL ".join(parts)
+    return f"SELECT rid, label, value, max(confidence) AS confidence FROM ({union}) u GROUP BY rid, label, value"
+
+
+def _labels(columns: _Columns, source: Wide) -> list[str]:
+    """The label of every value that a row may have; one that may have any number of values twice."""
+    return [
+        *source.joined,
+        *(label for name, label in source.columns.items() for _ in range(1 + columns.several(name))),
+    ]
+
+
+def _long_parts(store: Store, source: Long, name: str, first: int) -> dict[str, str]:
+    labels = source.rows.column("label").unique().to_pylist()
+    return {
+        label: f"SELECT rid + {first} AS rid, label, value, confidence FROM {name} WHERE label = {store.text(label)} "
+        "AND confidence > 0"
+        for label in labels
+    }
+
+
+def _wide_parts(columns: _Columns, source: Wide, first: int) -> dict[str, str]:
+    """For every label a query of (rid, label, value, confidence)."""
+    share = "1.0" if source.confidence_column is None else f"coalesce({columns.number(source.confidence_column)}, 1.0)"
+    values = [(label, columns.values(name)) for name, label in source.columns.items()]
+    values += [(label, columns.joined(label, parts)) for label, parts in source.joined.items()]
+    parts: dict[str, list[str]] = {}
+    for label, (cells, value) in values:
+        own = source.confidence * source.label_confidence.get(label, 1.0)
+        parts.setdefault(label, []).append(
+            f"SELECT CAST({columns.row} + {first} AS BIGINT) AS rid, {columns.store.text(label)} AS label, "
+            f"{value} AS value, "
+            f"CAST({share} AS DOUBLE) * CAST({own!r} AS DOUBLE) AS confidence FROM {cells}"
+        )
+    return {
+        label: f"SELECT * FROM ({' UNION ALL '.join(some)}) p WHERE value IS NOT NULL AND confidence > 0"
+        for label, some in parts.items()
+    }
+
+
+def _counted(columns: _Columns, source: Wide) -> tuple[int, int]:
+    """The number of rows, and of those without a confidence; a DataError names the first that has a wrong one."""
+    said = "'1'" if source.confidence_column is None else f"trim(CAST({columns[source.confidence_column]} AS STRING))"
+    wrong = f"coalesce(NOT (try_cast({said} AS DOUBLE) BETWEEN 0 AND 1), true)"
+    empty = f"coalesce({said}, '') = ''"
+    counts = columns.store.ask(
+        f"SELECT count(*) AS n, count(CASE WHEN {empty} THEN 1 END) AS missing, "
+        f"min(CASE WHEN NOT {empty} AND {wrong} THEN {columns.row} END) AS wrong FROM {columns.name}"
+    ).to_pylist()[0]
+    if counts["wrong"] is not None:
+        raise DataError(
+            f"{source.table.name}, row {counts['wrong'] + 1}: '{source.confidence_column}' is no confidence: a number "
+            "from 0 to 1"
+        )
+    return counts["n"], counts["missing"]
+
+
+def text_columns(table: Table, columns: Sequence[str]) -> pa.Table:
+    """Columns as text, in the order of the rows, called by their places c0, c1, ...; null where there is no value."""
+    store = table.engine.store()
+    held = _Columns(store, table, columns)
+    try:
+        parts = ", ".join(f"{held.text(name)} AS c{place}" for place, name in enumerate(columns))
+        return store.ask(f"SELECT {parts} FROM {held.name} ORDER BY {held.row}")
+    finally:
+        store.drop(held.name)
+
+
+def keyed_values(store: Store, table: Table, key: str, columns: Mapping[str, str]) -> str:
+    """A table (pid, label, value) in a store of what a table says of whoever its column ``key`` names.
+
+    Every key has a row with neither label nor value besides, so that one of whom nothing is said counts too.
+
+    Raises
+    ------
+    DataError
+        If a row has no key; the row is named.
+    """
+    held = _Columns(store, table, [key, *(name for name in columns if name != key)])
+    try:
+        who = held.text(key)
+        missing = (
+            store.ask(f"SELECT min({held.row}) AS first FROM {held.name} WHERE {who} IS NULL")
+            .column("first")[0]
+            .as_py()
+        )
+        if missing is not None:
+            raise DataError(f"{table.name}, row {missing + 1}: no '{key}': say whose row it is, or leave it out")
+        parts = [f"SELECT DISTINCT {who} AS pid, CAST(NULL AS STRING) AS label, CAST(NULL AS STRING) AS value "]
+        parts[0] += f"FROM {held.name}"
+        for name, label in columns.items():
+            cells, value = held.values(name)
+            one = f"SELECT {who} AS pid, {store.text(label)} AS label, {value} AS value FROM {cells}"
+            parts.append(f"SELECT * FROM ({one}) p WHERE value IS NOT NULL")
+        return store.make(" UNION ALL ".join(parts))
+    finally:
+        store.drop(held.name)
+
+
+class _Columns:
+    """Columns of a table in a store: a table of numbered rows, and SQL for what its cells say."""
+
+    def __init__(self, store: Store, table: Table, columns: Sequence[str]) -> None:
+        import narwhals as nw
+
+        self.store, self._table, self.row = store, table, store.identifier(ROW)
+        self._cells = {name: f"c{place}" for place, name in enumerate(columns)}
+        native = nw.to_native(table.engine.indexed(table.picked(columns, list(self._cells.values()))))
+        with crossing(table, native) as rows:
+            self.name = store.load(rows)
+        self._kinds = store.ask(f"SELECT * FROM {self.name} LIMIT 0").schema
+
+    def __getitem__(self, name: str) -> str:
+        return self._cells[name]
+
+    def several(self, name: str) -> bool:
+        """Whether the cells of a column are lists."""
+        return hasattr(self._kinds.field(self._cells[name]).type, "value_field")
+
+    def number(self, name: str) -> str:
+        """SQL for the number that a cell says; null if it says none."""
+        return f"try_cast(trim(CAST({self._cells[name]} AS STRING)) AS DOUBLE)"
+
+    def text(self, name: str) -> str:
+        """SQL for a cell as text, as people write it (30, not 30.0); null for what is blank or no finite number."""
+        return self._text(name, self._cells[name], self._kinds.field(self._cells[name]).type)
+
+    def values(self, name: str) -> tuple[str, str]:
+        """SQL for the cells of a column one by one, and for the text of each; lists are laid end to end."""
+        if not self.several(name):
+            return self.name, self.text(name)
+        others = ", ".join(cell for cell in self._cells.values() if cell != self._cells[name])
+        each = f"{'unnest' if self.store.local else 'explode'}({self._cells[name]}) AS x"
+        kind = self._kinds.field(self._cells[name]).type.value_type
+        return f"(SELECT {self.row}, {others + ', ' if others else ''}{each} FROM {self.name}) l", self._text(
+            name, "x", kind
+        )
+
+    def joined(self, label: str, columns: Sequence[str]) -> tuple[str, str]:
+        """SQL for the cells of several columns, and for the text they make up together."""
+        if any(map(self.several, columns)):
+            raise DataError(f"'join' of '{label}' in {self._table.name} has a column of lists: join texts alone")
+        parts = ", ".join(f"trim({self.text(name)})" for name in columns)
+        return self.name, f"nullif(concat_ws(' ', {parts}), '')"
+
+    def _text(self, name: str, cell: str, kind: pa.DataType) -> str:
+        import pyarrow as pa
+
+        if pa.types.is_nested(kind) or pa.types.is_binary(kind) or pa.types.is_large_binary(kind):
+            hint = "; is it a file of Senzing? Add features: true" if name == "FEATURES" else ""
+            held = self._table[name].dtype.split("(")[0]
+            raise DataError(
+                f"column '{name}' of {self._table.name} holds {held}, which is no value: leave it out "
+                f"(map: {{{name}: null}}){hint}"
+            )
+        said = f"CAST({cell} AS STRING)"
+        if pa.types.is_floating(kind):
+            return (
+                f"CASE WHEN NOT abs({cell}) < CAST('Infinity' AS DOUBLE) THEN NULL WHEN abs({cell}) < 1e15 AND "
+                f"{cell} = floor({cell}) THEN CAST(CAST({cell} AS BIGINT) AS STRING) ELSE {said} END"
+            )
+        if pa.types.is_decimal(kind) and kind.scale > 0:
+            return f"trim(TRAILING '.' FROM trim(TRAILING '0' FROM {said}))"
+        if not (pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_dictionary(kind)):
+            return said
+        # To trim is slow, and what begins with an ordinary sign is not blank.
+        trimmed = f"trim(BOTH {self.store.text(_SPACES)} FROM {said})"
+        return f"CASE WHEN {said} >= '!' AND {said} < chr(127) THEN {said} WHEN {trimmed} <> '' THEN {said} END"
+
+
+@contextmanager
+def crossing(table: Table, native: Any) -> Iterator[Any]:
+    """The rows of a table on their way to a store: a stream of batches, or the frame if the engine takes it.
+
+    Within it what stopped the table is raised as it was: the store that reads it wraps it in an error of its own.
+    """
+    if not hasattr(native, "to_arrow_reader"):
+        with table.reading():
+            yield native
+        return
+    import pyarrow as pa
+
+    failures: list[BaseException] = []
+    with table.reading():
+        reader = native.to_arrow_reader(BATCH)
+
+    def batches() -> Iterator[pa.RecordBatch]:
+        try:
+            with table.reading(), _stream_errors(table):
+                yield from reader
+        except GeneratorExit:
+            # The store stopped reading, for a reason of its own.
+            raise
+        except BaseException as failure:
+            failures.append(failure)
+            raise
+
+    try:
+        yield pa.RecordBatchReader.from_batches(reader.schema, batches())
+    except Exception:
+        if failures:
+            raise failures[0] from None
+        raise
+
+
+@contextmanager
+def _stream_errors(table: Table) -> Iterator[None]:
+    """What DuckDB says through Arrow comes as an error of the system's; it means what it means of DuckDB."""
+    try:
+        yield
+    except OSError as error:
+        import duckdb
+
+        raise duckdb.InvalidInputException(str(error)) from error

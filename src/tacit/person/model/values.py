@@ -1,0 +1,264 @@
+"""Values: which cover others ("11*", ">=50"), how near two are, and the form in which they are compared."""
+
+from __future__ import annotations
+
+import math
+import re
+import unicodedata
+from collections.abc import Callable, Iterable, Mapping
+from datetime import date, datetime
+from functools import partial
+from operator import ge, gt, le, lt
+from typing import Any, Final
+
+from tacit.errors import ArgumentError
+from tacit.person.model.labels import Similarity
+
+# What can be said of a value in place of the value. All else is a value.
+_HINT: Final = re.compile(r"[*<>≥≤\[({]")
+_NUMBER: Final = r"[+-]?\d+(?:\.\d+)?"
+_DAY: Final = r"\d{4}-\d{2}-\d{2}"
+_BOUND: Final = re.compile(rf"(>=|<=|>|<|≥|≤)\s*({_DAY}|{_NUMBER})")
+_RANGE: Final = re.compile(rf"([\[(])\s*({_DAY}|{_NUMBER})\s*(?:-|,|;|\.\.|–)\s*({_DAY}|{_NUMBER})\s*([\])])")
+_RELATIONS: Final = {">=": ge, "≥": ge, "<=": le, "≤": le, ">": gt, "<": lt}
+_SET: Final = re.compile(r"\{(.*)\}", re.DOTALL)
+
+# The same for engines that know regular expressions of RE2's kind.
+SUPPRESSED: Final = rf"(?s)[*]|^\s*(?:{_BOUND.pattern}|{_RANGE.pattern}|{_SET.pattern})\s*$"
+
+
+def is_suppressed(text: str) -> bool:
+    """Whether the text stands for several values: wild cards (11*), bounds (>=50), ranges ([20-30)), sets ({a, b})."""
+    if not _HINT.search(text):
+        return False
+    text = text.strip()
+    return "*" in text or any(form.fullmatch(text) for form in (_BOUND, _RANGE, _SET))
+
+
+def _number(text: str) -> float | None:
+    return float(text) if re.fullmatch(_NUMBER, text.strip()) else None
+
+
+def _day_number(text: str) -> float | None:
+    day = as_day(text)
+    return None if day is None else float(day.toordinal())
+
+
+def covers(pattern: str, value: str, *, meant: Callable[[str], str] | None = None) -> bool:
+    """Whether a suppressed value may stand for this one.
+
+    A star is one character, as in the paper (1** covers 115 and not 11); a star alone is anything. Bounds and ranges
+    hold numbers or days (2001-12-31); a round bracket leaves its end out. A pattern that is no pattern covers itself.
+    ``meant`` is the form in which the members of a set are compared with the value.
+
+    Examples
+    --------
+    >>> covers("11*", "115"), covers("[20-30)", "30"), covers("≥50", "60"), covers("{flu, cold}", "cold")
+    (True, False, True, True)
+    """
+    pattern, value = pattern.strip(), value.strip()
+    if pattern in (value, "*"):
+        return True
+    if form := _SET.fullmatch(pattern):
+        members = (member.strip() for member in form[1].split(","))
+        return any(value in (member, meant(member) if meant else member) for member in members)
+    if form := _BOUND.fullmatch(pattern):
+        return _within(value, form[2], form[1])
+    if form := _RANGE.fullmatch(pattern):
+        low, high = (">=" if form[1] == "[" else ">"), ("<=" if form[4] == "]" else "<")
+        return _within(value, form[2], low) and _within(value, form[3], high)
+    return (
+        "*" in pattern
+        and len(pattern) == len(value)
+        and all(mark in ("*", sign) for mark, sign in zip(pattern, value, strict=True))
+    )
+
+
+def _within(value: str, bound: str, relation: str) -> bool:
+    # A number is never compared with a day: 60 is not before 2001-01-01.
+    if (as_day(value) is None) != (as_day(bound) is None):
+        return False
+    measured = _number if as_day(value) is None else _day_number
+    number, limit = measured(value), measured(bound)
+    return number is not None and limit is not None and _RELATIONS[relation](number, limit)
+
+
+def covered(pattern: str, domain: Iterable[str]) -> list[str]:
+    """The values of the domain for which the pattern may stand."""
+    return [value for value in domain if covers(pattern, value)]
+
+
+def jaro_winkler(held: str, true: str) -> float:
+    """Credit of a name that is nearly right: 0 up to a Jaro-Winkler similarity of 0.8, then linear.
+
+    99 of 100 pairs of surnames taken at random are less similar than 0.75: below 0.8 nothing is known.
+    """
+    from rapidfuzz.distance import JaroWinkler
+
+    return max(0.0, 1 - (1 - JaroWinkler.similarity(held, true)) / 0.2)
+
+
+def levenshtein(held: str, true: str) -> float:
+    """Share of the characters that need no change."""
+    from rapidfuzz.distance import Levenshtein
+
+    return float(Levenshtein.normalized_similarity(held, true))
+
+
+def exact(held: str, true: str) -> float:
+    """1 for equal values, else 0."""
+    return float(held == true)
+
+
+def exp_abs(scale: float | str) -> Similarity:
+    """Credit exp(-abs(held - true) / scale) for numbers, or for days if the scale is text as "365d".
+
+    What is not a number (or not a day) is right or wrong.
+
+    Examples
+    --------
+    >>> round(exp_abs(10)("31", "30"), 4), round(exp_abs("365d")("1990-01-01", "1991-01-01"), 4)
+    (0.9048, 0.3679)
+    """
+    days = isinstance(scale, str)
+    text = str(scale).strip().removesuffix("d")
+    try:
+        width = float(text)
+    except ValueError:
+        width = math.nan
+    if not (width > 0 and math.isfinite(width)):
+        said = repr(scale) if isinstance(scale, str | int | float) else "no number"
+        raise ArgumentError(f"the scale of exp_abs is {said}: give a positive number, or days as '365d'")
+
+    def credit(held: str, true: str) -> float:
+        measured = _day_number if days else _number
+        first, second = measured(held), measured(true)
+        return float(held == true) if first is None or second is None else math.exp(-abs(first - second) / width)
+
+    return credit
+
+
+_SIMILARITIES: Final[dict[str, Similarity]] = {"exact": exact, "jaro_winkler": jaro_winkler, "levenshtein": levenshtein}
+
+
+def similarity(wanted: str | Mapping[str, Any]) -> Similarity:
+    """A similarity by its name: exact, jaro_winkler, levenshtein, or ``{"exp_abs": 10}`` with a scale."""
+    if isinstance(wanted, str) and wanted in _SIMILARITIES:
+        return _SIMILARITIES[wanted]
+    if isinstance(wanted, Mapping) and len(wanted) == 1 and "exp_abs" in wanted:
+        return exp_abs(wanted["exp_abs"])
+    names = ", ".join(_SIMILARITIES)
+    # What is no word was meant for another place, and may be a value.
+    said = f" {wanted!r}" if isinstance(wanted, str) else " of this form"
+    raise ArgumentError(f"no similarity{said}: choose {names}, or exp_abs with a scale such as {{exp_abs: 10}}")
+
+
+def _text(value: str) -> str:
+    return " ".join(unicodedata.normalize("NFKC", value).casefold().split())
+
+
+def _name(value: str) -> str:
+    """Without accents, full stops and commas: "O'Neill, J." as "o'neill j"."""
+    plain = "".join(sign for sign in unicodedata.normalize("NFKD", value) if not unicodedata.combining(sign))
+    return _text(re.sub(r"[.,;]", " ", plain))
+
+
+def _email(value: str) -> str:
+    return _text(value).removeprefix("mailto:")
+
+
+def _digits(value: str) -> str:
+    return "".join(sign for sign in unicodedata.normalize("NFKC", value) if sign.isdigit())
+
+
+def _phone(value: str) -> str:
+    """Digits, a leading 00 as +, without the (0) of +49 (0)151; what is written after x or ext is kept apart."""
+    number, _, extension = re.sub(r"(?i)\s*(?:ext\.?|x)\s*(?=\d+\s*$)", "~", value).partition("~")
+    if re.match(r"\s*(?:\+|00)", number):
+        number = re.sub(r"\(\s*0\s*\)", "", number, count=1)
+    digits = _digits(number)
+    digits = "+" + digits if number.strip().startswith("+") else re.sub(r"^00", "+", digits)
+    return f"{digits}x{_digits(extension)}" if extension else digits
+
+
+_DAY_FORMS: Final = ("%Y-%m-%d", "%Y/%m/%d", "%Y.%m.%d", "%Y%m%d", "%d.%m.%Y", "%d %b %Y", "%d %B %Y", "%B %d, %Y")
+
+
+def as_day(text: str, *, day_first: bool | None = None) -> date | None:
+    """The day a text means, if there is only one: 03/04/1990 could be two and is none, unless it is said which."""
+    text = text.strip()
+    if not 8 <= len(text) <= 40 or not any(sign.isdigit() for sign in text):
+        return None
+    for form in _DAY_FORMS:
+        try:
+            return datetime.strptime(text, form).date()
+        except ValueError:
+            continue
+    try:
+        return datetime.fromisoformat(text).date()
+    except ValueError:
+        return _slashed_day(text, day_first)
+
+
+def _slashed_day(text: str, day_first: bool | None) -> date | None:
+    form = re.fullmatch(r"(\d{1,2})[/-](\d{1,2})[/-](\d{4})", text)
+    if not form:
+        return None
+    first, second, year = (int(part) for part in form.groups())
+    if first > 12 >= second or (day_first and second <= 12):
+        first, second = second, first
+    elif second <= 12 and first != second and day_first is None:
+        return None
+    try:
+        return date(year, first, second)
+    except ValueError:
+        return None
+
+
+def _date(value: str, *, day_first: bool | None = None) -> str:
+    day = as_day(value, day_first=day_first)
+    return _text(value) if day is None else day.isoformat()
+
+
+_SHORT: Final = re.compile(r"(\w+) as (\w+)")
+_STREET: Final[dict[str, str]] = dict(
+    _SHORT.findall(
+        "street as st, road as rd, avenue as ave, drive as dr, lane as ln, court as ct, place as pl, "
+        "boulevard as blvd, square as sq, apartment as apt, north as n, south as s, east as e, west as w"
+    )
+)
+
+
+def _address(value: str) -> str:
+    """Without accents and punctuation, the usual words shortened: "123 Main Street." as "123 main st"."""
+    words = re.sub(r"[^\w\s/-]", " ", _name(value)).split()
+    return " ".join(_STREET.get(word, word) for word in words)
+
+
+_NORMALISERS: Final[dict[str, Callable[[str], str]]] = {
+    "text": _text,
+    "name": _name,
+    "email": _email,
+    "phone": _phone,
+    "digits": _digits,
+    "date": _date,
+    "date-day-first": partial(_date, day_first=True),
+    "date-month-first": partial(_date, day_first=False),
+    "address": _address,
+}
+
+
+def normaliser(name: str) -> Callable[[str], str]:
+    """A normal form by its name: text, name, email, phone, digits, date, address.
+
+    ``date-day-first`` and ``date-month-first`` also read 03/04/1990, which ``date`` leaves alone because it may be
+    either. A day above 12 is a day in all of them.
+
+    Examples
+    --------
+    >>> normaliser("name")("  GARCÍA,  Ana "), normaliser("date")("31.12.1990"), normaliser("phone")("+1 (555) 123")
+    ('garcia ana', '1990-12-31', '+1555123')
+    """
+    if name not in _NORMALISERS:
+        raise ArgumentError(f"no normal form {name!r}: choose {', '.join(_NORMALISERS)}")
+    return _NORMALISERS[name]

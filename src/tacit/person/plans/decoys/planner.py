@@ -1,0 +1,190 @@
+"""From records to decoys against one adversary: lay out the board, search it, make the records."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Literal, NamedTuple
+
+import numpy as np
+
+from tacit.errors import ArgumentError
+from tacit.lift.joint import Vector
+from tacit.person.model import Attribute, Comparer, Record, record_leakages
+from tacit.person.model.leakage import leakage_of, transform_of
+from tacit.person.model.quadrature import nodes
+from tacit.person.plans.decoys.board import NOTHING, Adds, Board, Sketch
+from tacit.person.plans.decoys.create import Create
+from tacit.person.plans.decoys.false_values import FalseValues
+from tacit.person.plans.decoys.knapsack import by_partition
+from tacit.person.plans.decoys.search import MOST_FOR_EXACT, better, exact, greedy
+from tacit.person.resolve import Adversary, Resolve, WhatIf, merge
+from tacit.person.resolve.rules import Facts
+from tacit.person.resolve.steps import Grouping
+
+Method = Literal["auto", "exact", "greedy", "partition"]
+
+# Of more clusters only those that matter most are searched: the worst that hold something of the person, and of the
+# others those with most that is wrong for the cost of a link.
+MOST_HOT = 128
+MOST_COLD = 300
+
+
+@dataclass(frozen=True)
+class Decoy:
+    """A record to plant.
+
+    ``links`` make it match: facts the adversary holds already, with a confidence at which it holds them. ``adds`` are
+    false and new. Of the ``kind`` "self" it spoils one cluster by what it adds, of "linkage" it joins several.
+    """
+
+    record: Record
+    links: tuple[Attribute, ...] = field(repr=False)
+    adds: tuple[Attribute, ...] = field(repr=False)
+    cost: float
+    kind: Literal["self", "linkage"]
+
+
+class Proposal(NamedTuple):
+    """What a search arrived at, as records, and the leakage it expects of them."""
+
+    decoys: tuple[Decoy, ...]
+    predicted: float
+    sketch: Sketch
+    method: str
+
+
+def resolving(adversary: Adversary) -> Resolve | None:
+    """The step in which the adversary resolves by rules; None if it does not, or resolves in other ways as well."""
+    steps = [step for step in adversary.steps if isinstance(step, Grouping)]
+    return steps[0] if len(steps) == 1 and isinstance(steps[0], Resolve) else None
+
+
+class Planner:
+    """Plans against one adversary, who holds the records. Clusters are named by their places in ``members``."""
+
+    def __init__(
+        self, held: WhatIf, adversary: Adversary, create: Create, false: FalseValues, *, beta: float = 1.0
+    ) -> None:
+        self.adversary = adversary
+        self.create = create
+        self.false = false
+        self.beta = beta
+        self.labels = create.labels
+        self.comparer = Comparer(create.reference, create.labels)
+        resolve = resolving(adversary)
+        self._base_only = resolve is not None and resolve.closure == "components"
+        # Links are made with values as the resolution sees them; later steps may change these again.
+        self._standing = held.standing()
+        self.members = list(self._standing.leakages)
+        self.leakages = np.array(list(self._standing.leakages.values()))
+        kept = record_leakages(held.records if adversary.keep_base else (), create.reference, self.labels, beta=beta)
+        self._kept = float(kept.max(initial=0.0))
+
+    def proposals(self, budget: float, method: Method) -> Iterator[Proposal]:
+        """Decoys that the searches of a method arrive at, best first; ``auto`` is exact for few clusters."""
+        chosen, board = self._board(budget)
+        if method == "exact" and len(board) > MOST_FOR_EXACT:
+            raise ArgumentError(
+                f"method 'exact' would try every grouping of {len(board)} clusters; it does so for at most "
+                f"{MOST_FOR_EXACT}: take 'auto'"
+            )
+        few = len(board.hot) + len(board.cold) <= MOST_FOR_EXACT
+        names = [method] if method != "auto" else ["exact"] if few else ["greedy", "partition"]
+        searches = {"exact": exact, "greedy": greedy, "partition": by_partition}
+        sketches = [(searches[name](board, budget), name) for name in names]
+        if better(sketches[0][0], sketches[-1][0]) is not sketches[0][0]:
+            sketches.reverse()
+        for sketch, name in sketches:
+            groups = [[chosen[c] for c in sorted(group.members)] for group in sketch.groups]
+            used = [0] * len(self.false.lanes)
+            decoys = tuple(
+                self._decoy(number, clusters, group.adds, used)
+                for number, (group, clusters) in enumerate(zip(sketch.groups, groups, strict=True), start=1)
+            )
+            yield Proposal(decoys, self._predicted(groups, decoys), sketch, name)
+
+    def _merged(self, *clusters: int, more: Sequence[Record] = ()) -> Record:
+        """What the adversary writes down for clusters taken together."""
+        members = [self._standing.written[member] for cluster in clusters for member in self.members[cluster]]
+        return merge([*members, *more], self.adversary.merge, self.labels)
+
+    def _wholes(self, cluster: int) -> tuple[Facts, ...]:
+        """What a record must share its values with to join the cluster."""
+        members = [self._standing.seen[member] for member in self.members[cluster]]
+        return tuple(record.confidences for record in (members if self._base_only else [merge(members)]))
+
+    def _board(self, budget: float) -> tuple[list[int], Board]:
+        """The clusters worth searching, and the board they are laid on."""
+        costs: dict[int, float] = {}
+        hot: list[int] = []
+        floor = self._kept
+        for c in np.argsort(-self.leakages, kind="stable").tolist():
+            if self.leakages[c] <= NOTHING or len(hot) == MOST_HOT:
+                floor = max(floor, float(self.leakages[c]))
+                break
+            costs[c] = self.create.link_cost(self._wholes(c))
+            if costs[c] <= budget:
+                hot.append(c)
+            else:
+                floor = max(floor, float(self.leakages[c]))  # out of reach, and stays as it is
+        junk: dict[int, float] = {}
+        for c in np.flatnonzero(self.leakages <= NOTHING).tolist() if hot else []:
+            costs[c] = self.create.link_cost(self._wholes(c))
+            if costs[c] <= budget:
+                junk[c] = sum(a.confidence * self.labels[a.label].weigh(a.value) for a in self._merged(c))
+        chosen = hot + sorted(junk, key=lambda c: -junk[c] / costs[c])[:MOST_COLD]
+        link_costs, junk_weights = [costs[c] for c in chosen], [junk.get(c, 0.0) for c in chosen]
+        return chosen, self._laid_out(chosen, link_costs, junk_weights, floor)
+
+    def _laid_out(self, chosen: list[int], link_costs: list[float], junk: list[float], floor: float) -> Board:
+        merged = [self._merged(c) for c in chosen]
+        wholes = [self._wholes(c) for c in chosen]
+        # L = (1 + beta^2) E[I / (W + base)]; without any weight of the reference nothing is hot, and all this is idle.
+        base = self.beta**2 * self.comparer.reference_weight or 1.0
+        shared = sum(group.shared for group in self.labels.correlated)
+        false = sum(lane.weight * lane.limit for lane in self.false.lanes)
+        weight = sum(float(self.comparer.compare(record).weight.sum()) for record in merged)
+        u, omega = nodes(1 + (weight + 2 * shared + false) / base)
+
+        def vectors(members: frozenset[int], bound: Adds) -> tuple[Vector, Vector]:
+            together = merge([merged[place] for place in sorted(members)])
+            adds = self.false.next_values(bound, [0] * len(bound))
+            return transform_of(self.comparer.compare(Record.trusted([*together, *adds])), u / base)
+
+        def group_cost(members: frozenset[int]) -> float:
+            facts = self.create([wholes[place] for place in sorted(members)])
+            return sum(self.create.cost(label) for label, _ in facts) if facts else math.inf
+
+        return Board(
+            nodes=u / base,
+            base=(1 + self.beta**2) / base * omega * np.exp(-u),
+            vectors=vectors,
+            link_costs=link_costs,
+            lanes=self.false.lanes,
+            floor=floor,
+            group_cost=group_cost,
+            junk=junk,
+        )
+
+    def _decoy(self, number: int, clusters: Sequence[int], counts: Adds, used: list[int]) -> Decoy:
+        facts = self.create([self._wholes(cluster) for cluster in clusters])
+        links = tuple(Attribute(*fact, confidence) for fact, confidence in facts.items())
+        adds = tuple(self.false.next_values(counts, used))
+        record = Record([*links, *adds], name=f"decoy {number}", source="decoys")
+        cost = sum(self.create.cost(attribute.label) for attribute in record)
+        return Decoy(record, links, adds, cost, "linkage" if len(clusters) > 1 else "self")
+
+    def _predicted(self, groups: Sequence[Sequence[int]], decoys: Sequence[Decoy]) -> float:
+        """The worst leakage if every decoy joins just the clusters it was made for."""
+        left = self.leakages.copy()
+        records: list[Record] = []
+        for clusters, decoy in zip(groups, decoys, strict=True):
+            left[list(clusters)] = 0.0
+            written = self.adversary.holdings([decoy.record], self.labels).records  # after the adversary's other steps
+            records.append(self._merged(*clusters, more=written))
+            if self.adversary.keep_base:
+                records.append(decoy.record)
+        values = [leakage_of(self.comparer.compare(record), beta=self.beta) for record in records]
+        return max([*values, float(left.max(initial=0.0)), self._kept])

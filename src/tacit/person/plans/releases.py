@@ -1,0 +1,255 @@
+"""Releasing a record: what it adds, which of several to choose, and what a query brings up (§4.1 and §2.4)."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from typing import Literal
+
+from tacit.errors import ArgumentError
+from tacit.person.model import Labels, Record, Reference, record_leakage
+from tacit.person.resolve import Adversary, Link, Operator, WhatIf
+
+# The releases to make, each with the records that would do.
+Slots = Sequence[Sequence[Record]]
+
+# Leakages that differ by less are the same choice: rounding must not decide which card somebody uses.
+_SAME = 1e-12
+
+
+@dataclass(frozen=True)
+class ReleaseChoice:
+    """One way to make one release.
+
+    ``alone`` is the leakage if it is the only release made, ``added`` what that adds to the leakage before;
+    ``in_plan`` is the leakage of the chosen plan with this option in its slot.
+    """
+
+    slot: int
+    option: int
+    alone: float
+    added: float
+    in_plan: float
+
+
+@dataclass(frozen=True)
+class BestRelease:
+    """The choice of one record per slot that leaks least.
+
+    ``choices`` is the option for every slot; ``before`` and ``after`` the leakage now and after these releases, and
+    ``worst`` the largest of a plan that was tried. Of ``plans`` there are, all were tried if ``searched`` is "exact";
+    ``ties`` of them leak as little, and the choice is the one of these that gives out fewest attributes.
+    """
+
+    choices: tuple[int, ...]
+    before: float
+    after: float
+    worst: float
+    ties: int
+    plans: int
+    searched: Literal["exact", "heuristic"]
+    options: tuple[ReleaseChoice, ...]
+
+
+@dataclass(frozen=True)
+class DipResult:
+    """What an adversary brings up who starts from a query: D(R, E, q).
+
+    ``record`` is everything that resolves with the query, merged with it; ``members`` the places of the records in it,
+    without the query's; ``links`` why they are one, the query being the place after the last record; ``leakage`` that
+    of the merged record, None without a reference.
+    """
+
+    record: Record
+    members: tuple[int, ...]
+    links: tuple[Link, ...] = field(repr=False)
+    leakage: float | None
+
+
+def incremental_leakage(
+    records: Iterable[Record] | WhatIf,
+    reference: Reference | None,
+    adversary: Adversary | Operator | None,
+    release: Record,
+    labels: Labels | None = None,
+) -> float:
+    """What releasing a record adds to the leakage: I(R, e, E, r) = L(R + {r}) - L(R).
+
+    ``records`` are what is out already; a `WhatIf` brings its own reference, adversary and labels, and answers the
+    next question without resolving all records again.
+
+    Returns
+    -------
+    float
+        Large where the record lets others be pieced together, even if it says little itself. Negative where it makes
+        the adversary mix up the person with somebody else.
+
+    Examples
+    --------
+    >>> from tacit.person import Resolve, Rules
+    >>> shop = [Record([("N", "n1"), ("C", "c1"), ("P", "p1")]), Record([("N", "n1"), ("C", "c2")])]
+    >>> alice = Reference([("N", "n1"), ("C", "c1"), ("C", "c2"), ("P", "p1"), ("A", "a1")])
+    >>> joins = Adversary("joins", [Resolve(Rules([["N", "C"], ["N", "P"]]))])
+    >>> other_card = Record([("N", "n1"), ("C", "c2"), ("P", "p1")])
+    >>> round(incremental_leakage(shop, alice, joins, other_card), 6)  # 5/36
+    0.138889
+    """
+    held = WhatIf.over(records, reference, adversary, labels)
+    return held.with_record(release) - held.leakage
+
+
+def best_release(
+    records: Iterable[Record] | WhatIf,
+    reference: Reference | None,
+    adversary: Adversary | Operator | None,
+    slots: Slots,
+    labels: Labels | None = None,
+    limit: int = 100_000,
+) -> BestRelease:
+    """Choose one record for every slot, so that all together leak least: which card, which telephone, which alias.
+
+    Parameters
+    ----------
+    records, reference, adversary, labels
+        As for `incremental_leakage`.
+    slots : sequence of sequences of Record
+        The releases to make, each with the records that would do.
+    limit : int
+        Up to so many plans all are tried.
+
+    Returns
+    -------
+    BestRelease
+        With more plans than ``limit`` slot after slot is chosen greedily, and then any two slots are changed together
+        as long as that helps; the result says that it was searched heuristically. The leakage of a set of records may
+        rise or fall with each record, so no bound could cut the search short.
+
+    Guarantees
+    ----------
+    ``after`` is the leakage of the chosen plan, everything resolved. If ``searched`` is "exact", no plan leaks less.
+    """
+    for place, slot in enumerate(slots, start=1):
+        if isinstance(slot, Record):
+            raise ArgumentError(f"release {place} is one record: give a list of the records that would do for it")
+        if not slot:
+            raise ArgumentError(f"release {place} has no option: give at least one record for it")
+    held = WhatIf.over(records, reference, adversary, labels)
+    held.expect(record for slot in slots for record in slot)
+    before = held.leakage
+    plans = math.prod(len(slot) for slot in slots)
+    tried = _Tried(slots)
+    if plans <= limit:
+        tried.see(_all_plans(held, slots))
+    else:
+        tried.see([_greedy(held, slots)])
+        _swap(held, slots, tried)
+    options = []
+    for place, slot in enumerate(slots):
+        with held.adding(_others(slots, tried.choices, (place,))):
+            in_plan = list(map(held.with_record, slot))
+        for option, record in enumerate(slot):
+            alone = held.with_record(record)
+            options.append(ReleaseChoice(place, option, alone, alone - before, in_plan[option]))
+    return BestRelease(
+        choices=tried.choices,
+        before=before,
+        after=tried.least,
+        worst=max(tried.leakages.values()),
+        ties=sum(after <= tried.least + _SAME for after in tried.leakages.values()),
+        plans=plans,
+        searched="exact" if plans <= limit else "heuristic",
+        options=tuple(options),
+    )
+
+
+def dip(
+    records: Iterable[Record] | WhatIf,
+    adversary: Adversary | None,
+    query: Record,
+    labels: Labels | None = None,
+    reference: Reference | None = None,
+) -> DipResult:
+    """What an adversary learns who looks for a query: the record of E(R + {q}) that the query was merged into.
+
+    The records are resolved first, as two of them may match the query together and neither alone: following matches
+    from the query, record by record, would miss them.
+
+    The adversary's steps change the query too, and its policy merges, the query being one of those merged. A `WhatIf`
+    brings its own adversary, labels and, unless another is given to measure what comes up, reference.
+    """
+    held = WhatIf.over(records, None, adversary, labels)
+    cluster = held.dip(query)
+    person = reference if reference is not None else held.reference
+    return DipResult(
+        record=cluster.record,
+        members=tuple(member for member in cluster.members if member < len(held)),
+        links=cluster.links,
+        leakage=None if person is None else record_leakage(cluster.record, person, labels=held.labels),
+    )
+
+
+# The option for every slot, and the leakage after all of them.
+_Plan = tuple[tuple[int, ...], float]
+
+
+class _Tried:
+    """The best of the plans tried; of equals the one that gives out fewest attributes, and of these the first."""
+
+    def __init__(self, slots: Slots) -> None:
+        self._slots = slots
+        self.choices: tuple[int, ...] = ()
+        self.least = math.inf
+        self.leakages: dict[tuple[int, ...], float] = {}
+        self._length = 0
+
+    def see(self, plans: Iterable[_Plan]) -> None:
+        for choices, after in plans:
+            self.leakages[choices] = after
+            length = sum(len(slot[option]) for slot, option in zip(self._slots, choices, strict=True))
+            if after < self.least - _SAME or (after <= self.least + _SAME and length < self._length):
+                self.choices, self._length = choices, length
+                self.least = min(self.least, after)
+
+
+def _all_plans(held: WhatIf, slots: Slots) -> Iterator[_Plan]:
+    """Every plan in order with its leakage, depth first: what two plans have in common is resolved once."""
+    if not slots:
+        yield (), held.leakage
+        return
+    for option, record in enumerate(slots[0]):
+        with held.adding([record]):
+            for choices, after in _all_plans(held, slots[1:]):
+                yield (option, *choices), after
+
+
+def _others(slots: Slots, choices: Sequence[int], left_out: Sequence[int]) -> list[Record]:
+    """What a plan releases, but for some slots."""
+    return [slot[choices[place]] for place, slot in enumerate(slots) if place not in left_out]
+
+
+def _greedy(held: WhatIf, slots: Slots) -> _Plan:
+    choices: list[int] = []
+    least = held.leakage
+    with ExitStack() as chosen:
+        for slot in slots:
+            values = list(map(held.with_record, slot))
+            least = min(values)
+            choices.append(next(option for option, value in enumerate(values) if value <= least + _SAME))
+            chosen.enter_context(held.adding([slot[choices[-1]]]))
+    return tuple(choices), least
+
+
+def _swap(held: WhatIf, slots: Slots, tried: _Tried) -> None:
+    """Change the options of any two slots together while that helps."""
+    before: tuple[int, ...] | None = None
+    while before != tried.choices:
+        before = tried.choices
+        for pair in itertools.combinations(range(len(slots)), min(2, len(slots))):
+            choices = tried.choices
+            with held.adding(_others(slots, choices, pair)):
+                for options, after in _all_plans(held, [slots[place] for place in pair]):
+                    changed = dict(zip(pair, options, strict=True))
+                    tried.see([(tuple(changed.get(place, choice) for place, choice in enumerate(choices)), after)])

@@ -1,0 +1,338 @@
+"""Which records or sources to have removed first, when asking costs something and may fail."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal
+
+from tacit.errors import ArgumentError
+from tacit.person.model import Labels, Record, Reference
+from tacit.person.resolve import Adversary, Operator, WhatIf
+
+# Plans of all sizes are tried while there are at most so many; beyond, one request is added after the other.
+MOST_PLANS = 5_000
+# When not all plans are tried: which requests succeed is counted case by case for so many uncertain ones; of more, as
+# many cases are taken, evenly spread.
+MOST_UNCERTAIN = 7
+_SAME = 1e-12
+
+# A plan, an outcome: the holders asked, those that did remove.
+_Set = frozenset[int]
+
+
+@dataclass(frozen=True)
+class Offer:
+    """What asking a holder to remove its records costs, and the probability that it does."""
+
+    cost: float = 1.0
+    success: float = 1.0
+
+    def __post_init__(self) -> None:
+        if not (math.isfinite(self.cost) and self.cost >= 0):
+            raise ArgumentError(f"a removal costs {self.cost:g}: give a finite number, 0 or more")
+        if not 0.0 <= self.success <= 1.0:
+            raise ArgumentError(f"a removal succeeds with probability {self.success:g}: it lies in [0, 1]")
+
+
+@dataclass(frozen=True)
+class SourceContribution:
+    """What one holder of records adds: the leakage less the leakage without it, everything resolved again.
+
+    A negative contribution is junk that misleads the adversary: removing it would raise the leakage.
+    """
+
+    source: str
+    records: int
+    leakage_without: float
+    contribution: float
+
+
+@dataclass(frozen=True)
+class RemovalRequest:
+    """One request of a plan, in the order to make them.
+
+    ``expected`` is the expected leakage after this request and those before it, ``if_removed`` the leakage if all of
+    them succeed.
+    """
+
+    source: str
+    records: int
+    cost: float
+    success: float
+    expected: float
+    if_removed: float
+
+
+@dataclass(frozen=True)
+class RemovalPlan:
+    """Whom to ask for removal.
+
+    The first of the ``requests`` lowers the expected leakage most per cost. ``before`` is the leakage now,
+    ``expected`` its expectation after all requests, ``if_removed`` that if all of them succeed. ``searched`` says
+    whether all plans within the limits were tried, ``expectation`` whether every case of which requests succeed was
+    counted. ``sources`` are all holders of records, the largest contribution first.
+    """
+
+    requests: tuple[RemovalRequest, ...]
+    before: float
+    expected: float
+    if_removed: float
+    cost: float
+    searched: Literal["exact", "heuristic"]
+    expectation: Literal["exact", "approximate"]
+    sources: tuple[SourceContribution, ...]
+
+
+def source_contributions(
+    records: Iterable[Record] | WhatIf,
+    reference: Reference | None = None,
+    adversary: Adversary | Operator | None = None,
+    labels: Labels | None = None,
+    *,
+    by: Literal["source", "record"] = "source",
+) -> tuple[SourceContribution, ...]:
+    """Leave one source out: what the leakage would be without each, the largest contribution first.
+
+    Records go together by their ``source`` or, if ``by`` is "record", by their ``name``; those that have none are not
+    offered. A `WhatIf` brings its own reference, adversary and labels.
+    """
+    held = WhatIf.over(records, reference, adversary, labels)
+    return _contributions(held, _holders(held.records, by))
+
+
+def plan_removals(
+    records: Iterable[Record] | WhatIf,
+    reference: Reference | None = None,
+    adversary: Adversary | Operator | None = None,
+    labels: Labels | None = None,
+    *,
+    offers: Mapping[str, Offer] | None = None,
+    budget: float | None = None,
+    at_most: int | None = None,
+    by: Literal["source", "record"] = "source",
+) -> RemovalPlan:
+    """Whom to ask for removal, so that the expected leakage is least.
+
+    Parameters
+    ----------
+    records, reference, adversary, labels, by
+        As for `source_contributions`.
+    offers : mapping from source (or record name) to Offer, optional
+        Who can be asked, at what cost and with what success; requests succeed independently of one another. An offer
+        of a holder without records is ignored. Default: everybody, at cost 1 and with certainty.
+    budget : float, optional
+        The largest sum of costs.
+    at_most : int, optional
+        The largest number of requests.
+
+    Returns
+    -------
+    RemovalPlan
+        Possibly without a request: where removing anything would raise the leakage, because the adversary's record of
+        the person would lose its errors, nothing is asked.
+
+    Guarantees
+    ----------
+    Of plans that leak equally little (within 1e-12) a cheapest is chosen. If ``searched`` is "exact", no plan within
+    the limits has a smaller expected leakage.
+
+    Notes
+    -----
+    All plans are tried while there are at most 5,000 of them (all of twelve holders, three of thirty). Beyond, requests
+    are added by reduction per cost and by reduction alone, from nothing and from the best pair (two holders of the same
+    facts are worth nothing one by one), and the best plan met on the way is kept. There, with more than seven uncertain
+    requests, the expectation is taken over 128 points of Sobol's sequence in place of all cases: an approximation,
+    with no chance in it.
+    """
+    if budget is not None and not budget >= 0:
+        raise ArgumentError(f"the budget is {budget:g}: it is 0 or more")
+    if at_most is not None and at_most < 0:
+        raise ArgumentError(f"at most {at_most} requests: it is 0 or more")
+    held = WhatIf.over(records, reference, adversary, labels)
+    holders = _holders(held.records, by)
+    offered = {name: Offer() for name in holders} if offers is None else offers
+    for name, offer in offered.items():
+        if not isinstance(offer, Offer):
+            raise ArgumentError(f"the offer of '{name}' is no Offer: give Offer(cost=1, success=0.5)")
+    table = _Requests(held, {name: holders[name] for name in offered if name in holders}, offered, budget, at_most)
+    plans = list(itertools.islice(table.plans(), MOST_PLANS + 1))
+    exact = len(plans) <= MOST_PLANS
+    if exact:
+        table.expect_all(plans)
+    best = table.best(plans) if exact else _grown(table)
+    requests: list[RemovalRequest] = []
+    asked = _Set()
+    for place in _order(table, best):
+        asked |= {place}
+        offer = table.offers[place]
+        leakages = table.expected(asked), table.leakage(asked)
+        requests.append(
+            RemovalRequest(table.names[place], len(table.members[place]), offer.cost, offer.success, *leakages)
+        )
+    return RemovalPlan(
+        requests=tuple(requests),
+        before=held.leakage,
+        expected=table.expected(best),
+        if_removed=table.leakage(best),
+        cost=table.cost(best),
+        searched="exact" if exact else "heuristic",
+        expectation="approximate" if best in table.approximate else "exact",
+        sources=_contributions(held, holders),
+    )
+
+
+def _holders(records: Sequence[Record], by: Literal["source", "record"]) -> dict[str, tuple[int, ...]]:
+    if by not in ("source", "record"):
+        raise ArgumentError(f"removals by {by!r}: choose 'source' or 'record'")
+    members: dict[str, list[int]] = {}
+    for place, record in enumerate(records):
+        name = record.source if by == "source" else record.name
+        if name:
+            members.setdefault(name, []).append(place)
+    return {name: tuple(places) for name, places in members.items()}
+
+
+def _contributions(held: WhatIf, holders: Mapping[str, tuple[int, ...]]) -> tuple[SourceContribution, ...]:
+    before = held.leakage
+    without = {name: held.without(members) for name, members in holders.items()}
+    sources = (SourceContribution(name, len(holders[name]), after, before - after) for name, after in without.items())
+    return tuple(sorted(sources, key=lambda source: -source.contribution))
+
+
+class _Requests:
+    """Who can be asked, which plans the limits allow, and the leakage after any of them removed their records."""
+
+    def __init__(
+        self,
+        held: WhatIf,
+        holders: Mapping[str, tuple[int, ...]],
+        offers: Mapping[str, Offer],
+        budget: float | None,
+        at_most: int | None,
+    ) -> None:
+        self._held = held
+        self.names = list(holders)
+        self.members = list(holders.values())
+        self.offers = [offers[name] for name in holders]
+        self._budget = math.inf if budget is None else budget
+        self._size = len(holders) if at_most is None else at_most
+        self._leakages: dict[_Set, float] = {}
+        self._expected: dict[_Set, float] = {}
+        self.approximate: set[_Set] = set()
+
+    def cost(self, plan: _Set) -> float:
+        return math.fsum(self.offers[place].cost for place in plan)
+
+    def allow(self, plan: _Set) -> bool:
+        return len(plan) <= self._size and self.cost(plan) <= self._budget
+
+    def plans(self) -> Iterator[_Set]:
+        """Every plan allowed, the smaller first. Costs are not negative, so a plan is allowed only if its parts are."""
+        plans: list[tuple[int, ...]] = [()]
+        while plans:
+            yield from map(frozenset, plans)
+            plans = [
+                (*plan, place)
+                for plan in plans
+                for place in range(plan[-1] + 1 if plan else 0, len(self.names))
+                if self.allow(frozenset((*plan, place)))
+            ]
+
+    def leakage(self, removed: _Set) -> float:
+        """The leakage if exactly these have removed their records."""
+        if removed not in self._leakages:
+            self._leakages[removed] = self._held.without([m for place in removed for m in self.members[place]])
+        return self._leakages[removed]
+
+    def expect_all(self, plans: Sequence[_Set]) -> None:
+        """Expectations of many plans at once, over all cases; with a plan all its parts must be there.
+
+        Holder by holder, the expectation over its answer is a mean of two numbers that are there already: for n holders
+        n numbers a plan in place of 2^n.
+        """
+        expected = {plan: self.leakage(plan) for plan in plans}
+        for place, offer in enumerate(self.offers):
+            without = {plan: expected[plan - {place}] for plan in plans if place in plan}
+            for plan, value in without.items():
+                expected[plan] = offer.success * expected[plan] + (1 - offer.success) * value
+        self._expected.update(expected)
+
+    def expected(self, plan: _Set) -> float:
+        """The expected leakage if these are asked."""
+        if plan not in self._expected:
+            certain = frozenset(place for place in plan if self.offers[place].success == 1)
+            uncertain = sorted(place for place in plan if 0 < self.offers[place].success < 1)
+            if len(uncertain) > MOST_UNCERTAIN:
+                self.approximate.add(plan)
+            cases = self._cases(uncertain)
+            self._expected[plan] = math.fsum(p * self.leakage(certain | removed) for removed, p in cases)
+        return self._expected[plan]
+
+    def _cases(self, uncertain: list[int]) -> Iterator[tuple[_Set, float]]:
+        """Who of the uncertain removes, with probabilities."""
+        success = [self.offers[place].success for place in uncertain]
+        if len(uncertain) <= MOST_UNCERTAIN:
+            for did in itertools.product((True, False), repeat=len(uncertain)):
+                chances = [p if yes else 1 - p for p, yes in zip(success, did, strict=True)]
+                yield frozenset(itertools.compress(uncertain, did)), math.prod(chances)
+            return
+        for point in self._points:
+            did = tuple(point[place] < p for place, p in zip(uncertain, success, strict=True))
+            yield frozenset(itertools.compress(uncertain, did)), 1 / len(self._points)
+
+    @cached_property
+    def _points(self) -> list[list[float]]:
+        """Evenly spread cases, one coordinate for each holder: plans meet the same luck, and are compared fairly."""
+        from scipy.stats import qmc  # takes a second to load, and few have so many requests to make
+
+        # Shifted by half a cell, as the sequence begins at the corner.
+        points = qmc.Sobol(len(self.names), scramble=False).random_base2(MOST_UNCERTAIN) + 0.5 / 2**MOST_UNCERTAIN
+        return list(points.tolist())
+
+    def best(self, plans: Iterable[_Set]) -> _Set:
+        """The plan with the least expected leakage; of equals the cheaper."""
+        best = _Set()
+        for plan in plans:
+            new, old = self.expected(plan), self.expected(best)
+            if new < old - _SAME or (new <= old + _SAME and self.cost(plan) < self.cost(best)):
+                best = plan
+        return best
+
+    def worth(self, plan: _Set, place: int, *, per_cost: bool) -> float:
+        """What one more request takes from the expected leakage."""
+        reduction = self.expected(plan) - self.expected(plan | {place})
+        # Per cost makes sense of a reduction; of an increase the smallest is the best.
+        return reduction / max(self.offers[place].cost, 1e-300) if per_cost and reduction > 0 else reduction
+
+
+def _grown(table: _Requests) -> _Set:
+    """Greedily, by reduction and by reduction per cost, from nothing and from the best pair.
+
+    A step that does not lower the leakage is taken too: the next may, and the best plan on the way is kept.
+    """
+    places = range(len(table.names))
+    seeds = {_Set(), table.best(filter(table.allow, map(_Set, itertools.combinations(places, 2))))}
+    met: list[_Set] = []
+    for plan, per_cost in itertools.product(seeds, (True, False)):
+        while True:
+            met.append(plan)
+            wider = [place for place in places if place not in plan and table.allow(plan | {place})]
+            if not wider:
+                break
+            plan |= {max(wider, key=lambda place: table.worth(plan, place, per_cost=per_cost))}
+    return table.best(met)
+
+
+def _order(table: _Requests, plan: _Set) -> list[int]:
+    """The requests of a plan, each time the one that lowers the expected leakage most per cost."""
+    order: list[int] = []
+    while left := sorted(plan.difference(order)):
+        asked = _Set(order)
+        # Of equally good ones first what would help most if it succeeds with all the others.
+        worth = {p: (table.worth(asked, p, per_cost=True), table.leakage(plan - {p})) for p in left}
+        order.append(max(left, key=worth.__getitem__))
+    return order

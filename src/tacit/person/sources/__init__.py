@@ -1,0 +1,7 @@
+"""Sources read into records."""
+
+from tacit.person.sources.pool import PoolSource, RecordPool
+from tacit.person.sources.reading import read_pool, read_references
+from tacit.person.sources.source import PopulationSpec, Source
+
+__all__ = ["PoolSource", "PopulationSpec", "RecordPool", "Source", "read_pool", "read_references"]

@@ -1,0 +1,115 @@
+"""All records of all sources: one long table of attributes in the engine, and what each record is called."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from tacit.errors import DataError
+from tacit.person.link.attributes import Attributes, records as contents
+from tacit.person.model.records import Attribute, Record
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+
+@dataclass(frozen=True)
+class PoolSource:
+    """A source that was read: where its records are among all, and what its file was.
+
+    Its records are ``first`` to ``first + records - 1``.
+    """
+
+    name: str
+    path: Path
+    format: str
+    first: int
+    records: int
+    sha256: str
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class RecordPool:
+    """All records of all sources; ``repr`` shows how many there are and no value.
+
+    Attributes
+    ----------
+    attributes : Attributes
+        The long table (rid, label, value, confidence) in the engine; records are numbered from 0, source after source,
+        those without any attribute included.
+    sources : tuple of PoolSource
+        In the order of the case.
+    names : tuple of Arrow arrays or None, one for each source
+        What the file calls its records; None if it does not, then they are called by the number of their row.
+    notes : tuple of str
+        What was left out or assumed, in sentences without values.
+    """
+
+    attributes: Attributes
+    sources: tuple[PoolSource, ...]
+    names: tuple[pa.Array | None, ...]
+    notes: tuple[str, ...]
+
+    @property
+    def n_records(self) -> int:
+        """How many records there are."""
+        return self.attributes.records
+
+    @cached_property
+    def _starts(self) -> list[int]:
+        return [source.first for source in self.sources]
+
+    def source(self, rid: int) -> PoolSource:
+        """The source of a record."""
+        if not 0 <= rid < self.n_records:
+            raise DataError(f"no record {rid}: there are {self.n_records:,}, numbered from 0")
+        return self.sources[bisect_right(self._starts, rid) - 1]
+
+    def name(self, rid: int) -> str:
+        """What a record is called: its source, and what the source calls it or the number of its row, from 1."""
+        source = self.source(rid)
+        names = self.names[self.sources.index(source)]
+        own = None if names is None else names[rid - source.first].as_py()
+        return f"{source.name} {own if own is not None else rid - source.first + 1}"
+
+    def records(self, rids: Iterable[int] | None = None) -> list[Record]:
+        """Some records, or all, in the order asked for, called as their sources call them."""
+        return [
+            Record.trusted(record.attributes, name=self.name(int(record.name)), source=record.source)
+            for record in self.numbered(range(self.n_records) if rids is None else rids)
+        ]
+
+    def numbered(self, rids: Iterable[int]) -> list[Record]:
+        """Records out of the engine, in the order asked for, called by their numbers, which no value is."""
+        wanted = [int(rid) for rid in rids]
+        held = contents(self.attributes, wanted)
+        return [
+            Record.trusted((Attribute(*parts) for parts in held[rid]), name=str(rid), source=self.source(rid).name)
+            for rid in wanted
+        ]
+
+    def name_table(self) -> pa.Table:
+        """What every record is called, as a table (rid, source, own, whole): by its source, and with it before."""
+        import numpy as np
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+        parts = []
+        for source, names in zip(self.sources, self.names, strict=True):
+            rows = pa.array(np.arange(1, source.records + 1)).cast(pa.string())
+            own = rows if names is None else pc.coalesce(names.cast(pa.string()), rows)
+            columns = {
+                "rid": pa.array(np.arange(source.first, source.first + source.records)),
+                "source": pa.array([source.name] * source.records, pa.string()),
+                "own": own,
+                "whole": pc.binary_join_element_wise(pa.scalar(source.name), own, " "),
+            }
+            parts.append(pa.table(columns))
+        return pa.concat_tables(parts)
+
+    def __repr__(self) -> str:
+        return f"RecordPool({self.n_records:,} records of {len(self.sources)} sources)"

@@ -1,0 +1,191 @@
+"""Sources read into one pool of records, in the engine."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from tacit.document import Progress
+from tacit.errors import SourceError
+from tacit.person.link.references import References, wide_references
+from tacit.person.link.wide import Long, Wide, gathered, text_columns
+from tacit.person.model.records import Reference
+from tacit.person.sources.breaches import read_breaches
+from tacit.person.sources.features import read_features
+from tacit.person.sources.pool import PoolSource, RecordPool
+from tacit.person.sources.source import PopulationSpec, Source
+from tacit.tables.engines import Store, store_on
+from tacit.tables.sources import open_table
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+# A record that was read by itself: its labels and values, and its own confidence.
+Said = tuple[Sequence[tuple[str, str]], float]
+
+
+@dataclass(frozen=True)
+class _Opened:
+    """A source whose file is there and in order: its records, what it calls them, and notes."""
+
+    records: Wide | Long
+    names: pa.Array | None
+    notes: tuple[str, ...] = ()
+
+
+def read_pool(sources: Sequence[Source], person: Reference | None, *, progress: Progress) -> RecordPool:
+    """Read all records of some sources.
+
+    The confidence of an attribute is that of its source, times that of its label, times that of its row. Empty cells
+    are no attributes, and neither is what has confidence 0. Numbers are written as people write them; a list in a cell
+    is several values. Of a label and value that a record says twice the better confidence counts.
+
+    Parameters
+    ----------
+    sources : sequence of Source
+    person : Reference or None
+        Whose values stand in breaches, which name only what kind of data got out.
+    progress : callable
+        Told what is being done, and the share done.
+
+    Guarantees
+    ----------
+    Rows of tables stay in the engine and are never all in memory. No message holds a value of a person.
+    """
+    opened: list[_Opened] = []
+    for place, source in enumerate(sources):
+        progress(f"opening {source.name}", place / len(sources))
+        opened.append(_opened(source, person))
+    together = gathered(
+        [one.records for one in opened],
+        store_on("duckdb"),
+        starting=lambda place: progress(f"reading {sources[place].name}", place / len(sources)),
+    )
+    read: list[PoolSource] = []
+    notes: list[str] = []
+    for source, one, records, unsure in zip(sources, opened, together.records, together.unsure, strict=True):
+        first = read[-1].first + read[-1].records if read else 0
+        read.append(PoolSource(source.name, source.path, source.format, first, records, _sha256(source)))
+        notes += [*one.notes, *_unsure(source, unsure)]
+    return RecordPool(together.attributes, tuple(read), tuple(one.names for one in opened), tuple(notes))
+
+
+def read_references(
+    population: PopulationSpec, store: Store, meant: Mapping[str, Callable[[str], str]] | None = None
+) -> References:
+    """The true records of many persons, beside the attributes of a store.
+
+    ``meant`` gives for a label the form in which its values are compared.
+
+    Raises
+    ------
+    ColumnError
+        If the table lacks a column that the case names.
+    DataError
+        If a row does not say whose it is; the row is named.
+    """
+    table = open_table(population.references)
+    table.require([population.person, *(name for name in population.columns if name != "*")])
+    return wide_references(store, table, population.person, population.labelled(table.names), meant or {})
+
+
+def _sha256(source: Source) -> str:
+    path = source.path if source.path.exists() else Path(str(source.path).rsplit("::", 1)[0])
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _opened(source: Source, person: Reference | None) -> _Opened:
+    try:
+        if source.format == "features":
+            return _features(source)
+        if source.format == "breaches":
+            assert person is not None, "a case with breaches has a person"
+            return _breaches(source, person)
+        return _table(source)
+    except OSError as error:
+        raise SourceError(f"cannot read {source.path}: {error.strerror}") from error
+
+
+def _table(source: Source) -> _Opened:
+    table = open_table(source.path)
+    table.require([*source.columns.keys() - {"*"}, *filter(None, [source.identifier])])
+    wide = Wide(
+        table,
+        source.labelled(table.names),
+        source.joined,
+        source.confidence,
+        source.label_confidence,
+        source.confidence_column,
+    )
+    if source.identifier is None:
+        return _Opened(wide, None)
+    return _Opened(wide, _distinct(text_columns(table, [source.identifier]).column("c0").combine_chunks()))
+
+
+def _features(source: Source) -> _Opened:
+    import pyarrow as pa
+
+    said: list[Said] = []
+    names: list[str] = []
+    unlabelled: set[str] = set()
+    unsure = 0
+    for record in read_features(source):
+        names.append(record.name)
+        unlabelled |= record.unlabelled
+        unsure += record.confidence is None
+        said.append((record.facts, 1.0 if record.confidence is None else record.confidence))
+    notes = _unsure(source, unsure)
+    if unlabelled:
+        notes.insert(0, f"source '{source.name}': feature attributes without a label: {', '.join(sorted(unlabelled))}")
+    return _Opened(_long(said, source), _distinct(pa.array(names, pa.string())), tuple(notes))
+
+
+def _breaches(source: Source, person: Reference) -> _Opened:
+    import pyarrow as pa
+
+    breaches, notes = read_breaches(source, person)
+    said = [
+        ([(label, value) for label in breach.labels for value in person.values(label)], breach.confidence)
+        for breach in breaches
+    ]
+    names = pa.array([breach.name for breach in breaches], pa.string())
+    return _Opened(_long(said, source), _distinct(names), tuple(notes))
+
+
+def _long(said: Sequence[Said], source: Source) -> Long:
+    import pyarrow as pa
+
+    rows = [
+        (rid, label, value, confidence * source.share_of(label))
+        for rid, (facts, confidence) in enumerate(said)
+        for label, value in facts
+    ]
+    columns = list(zip(*rows, strict=True)) or [(), (), (), ()]
+    kinds = {"rid": pa.int64(), "label": pa.string(), "value": pa.string(), "confidence": pa.float64()}
+    arrays = [pa.array(column, kind) for column, kind in zip(columns, kinds.values(), strict=True)]
+    return Long(pa.table(arrays, schema=pa.schema(kinds)), len(said))
+
+
+def _unsure(source: Source, rows: int) -> list[str]:
+    if not rows:
+        return []
+    said = "1 row has" if rows == 1 else f"{rows:,} rows have"
+    return [f"source '{source.name}': {said} no '{source.confidence_column}', which was taken to be 1"]
+
+
+def _distinct(names: pa.Array) -> pa.Array:
+    """Names of records, those that several have told apart by the row."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if pc.count_distinct(names).as_py() == len(names) - names.null_count:
+        return names
+    counts = pc.value_counts(names)
+    twice = counts.field("values").filter(pc.greater(counts.field("counts"), 1))
+    rows = pa.array(range(1, len(names) + 1)).cast(pa.string())
+    told = pc.binary_join_element_wise(names, " (row ", rows, ")", "")
+    return pc.if_else(pc.is_in(names, twice), told, names)

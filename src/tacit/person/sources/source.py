@@ -1,0 +1,115 @@
+"""Files with records of people, as a case describes them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal
+
+from tacit.person.plans.removals import Offer
+
+SourceFormat = Literal["table", "features", "breaches"]
+
+
+@dataclass(frozen=True)
+class Source:
+    """A file with records of people.
+
+    Attributes
+    ----------
+    name : str
+        Unique in the case.
+    path : Path
+        The file; absolute, or relative as the case file was given.
+    format : {"table", "features", "breaches"}
+        Rows and columns; Senzing's FEATURES as JSONL; breaches as Have I Been Pwned lists them.
+    columns : mapping from column to label
+        A column that is not named is its own label; one whose label is None is left out; ``{"*": None}`` leaves out
+        all that are not named. In a features file the keys are names of feature attributes, in a breaches file data
+        classes; what is not named is looked up in the table that comes with Tacit.
+    identifier : str or None
+        The column that names the records; the number of the row if there is none.
+    confidence : float
+        Of every attribute of the source.
+    confidence_column : str or None
+        The column with a factor for each row.
+    label_confidence : mapping from label to float
+        A factor for each label.
+    removal : Offer or None
+        What is known of getting the source removed; None if nothing was said.
+    joined : mapping from label to columns
+        Columns of a table whose texts make up one value together, with a space between: a first and a last name.
+    """
+
+    name: str
+    path: Path
+    format: SourceFormat = "table"
+    columns: Mapping[str, str | None] = field(default_factory=dict)
+    identifier: str | None = None
+    confidence: float = 1.0
+    confidence_column: str | None = None
+    label_confidence: Mapping[str, float] = field(default_factory=dict)
+    removal: Offer | None = None
+    joined: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+
+    def labelled(self, names: Sequence[str]) -> dict[str, str]:
+        """The columns of a table that become attributes, each with its label, in the order of the table.
+
+        The column that names records, holds confidences or is a part of a joined value is one only where the map says
+        so.
+        """
+        parts = (column for columns in self.joined.values() for column in columns)
+        return mapped(self.columns, names, {self.identifier, self.confidence_column, *parts})
+
+    def labels_of(self, usual: Mapping[str, str]) -> dict[str, str | None]:
+        """The label of every name in a file that is no table: the ``usual`` one, or what the case says."""
+        named = {name: label for name, label in self.columns.items() if name != "*"}
+        return named if "*" in self.columns else {**usual, **named}
+
+    def share_of(self, label: str) -> float:
+        """The confidence of a label's values, the row's left out."""
+        return self.confidence * self.label_confidence.get(label, 1.0)
+
+
+@dataclass(frozen=True)
+class PopulationSpec:
+    """The references of many persons, in a table.
+
+    Attributes
+    ----------
+    references : Path
+        The table; a person may have several rows.
+    person : str
+        The column that tells persons apart; it is no attribute.
+    columns : mapping from column to label
+        As in a source.
+    quasi_identifiers : tuple of str
+        Labels by which people are told apart: k is the size of the class that agrees on them.
+    sensitive : tuple of str
+        Labels of which l-diversity is counted.
+    """
+
+    references: Path
+    person: str
+    columns: Mapping[str, str | None] = field(default_factory=dict)
+    quasi_identifiers: tuple[str, ...] = ()
+    sensitive: tuple[str, ...] = ()
+
+    def labelled(self, names: Sequence[str]) -> dict[str, str]:
+        """The columns of the table that become facts, each with its label, in the order of the table."""
+        return mapped(self.columns, names, {self.person})
+
+
+def usual_labels(format_: SourceFormat) -> dict[str, str]:
+    """The labels of what files of a format name, as they are called where the case says nothing."""
+    labels: dict[str, str] = json.loads(Path(__file__).with_name("usual_labels.json").read_bytes())[format_]
+    return labels
+
+
+def mapped(columns: Mapping[str, str | None], names: Sequence[str], quiet: set[str | None]) -> dict[str, str]:
+    """The label of each column that has one; ``quiet`` columns have one only where the map says so."""
+    rest = "*" not in columns
+    labels = ((name, columns.get(name, name if rest and name not in quiet else None)) for name in names)
+    return {name: label for name, label in labels if label is not None}

@@ -1,0 +1,234 @@
+"""What is asked of a release: how much it may give away of a secret, on either side, and how often it may fail."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+import numpy as np
+
+from tacit.errors import ArgumentError, Setting, sentence
+from tacit.lift import NOTHING, SLACK, Joint, Mask, Matrix, Vector, egamma_excess, guessing_bound, log_lift, promises
+
+DeltaKind = Literal["mass", "egamma"]
+DELTA_KINDS: tuple[DeltaKind, ...] = get_args(DeltaKind)
+
+# e^100 is more than all the records of the world; a bound beyond it bounds nothing.
+LARGEST_EPSILON = 100.0
+
+
+def checked_epsilon(epsilon: float, *, name: str = "epsilon") -> float:
+    """``epsilon`` itself if it can bound a log-lift."""
+    if math.isnan(epsilon) or epsilon < 0:
+        raise ArgumentError(f"{name} must be a number of nats, 0 or more; got {epsilon}")
+    if epsilon > LARGEST_EPSILON and not (name == "epsilon_max" and math.isinf(epsilon)):
+        raise ArgumentError(
+            f"{name} is {epsilon:g} nats, a factor that allows everything; choose at most {LARGEST_EPSILON:g}"
+        )
+    return float(epsilon)
+
+
+@dataclass(frozen=True)
+class LiftBounds:
+    """Every log-lift of a release lies between ``-low`` and ``high`` nats, but for delta.
+
+    Attributes
+    ----------
+    low, high : float
+        ``low`` is inf where only how much likelier a secret becomes is bounded; then it may be ruled out.
+    delta : float
+        With ``delta_kind`` "mass", the probability of pairs of secret and output that may exceed the bounds, up to
+        ``epsilon_max``; with "egamma", the total by which probabilities may exceed e^epsilon times independence.
+    """
+
+    low: float
+    high: float
+    delta: float = 0.0
+    delta_kind: DeltaKind = "mass"
+    epsilon_max: float = math.inf
+
+    def __post_init__(self) -> None:
+        if self.delta_kind not in DELTA_KINDS or not (0 <= self.high < math.inf and self.low >= 0):
+            raise ValueError("the bounds are out of range")
+        if not (self.epsilon <= self.epsilon_max and 0 <= self.delta < 1):
+            raise ValueError("the bounds are out of range")
+
+    @classmethod
+    def within(cls, epsilon: float) -> LiftBounds:
+        """The same bound on both sides."""
+        return cls(epsilon, epsilon)
+
+    @property
+    def epsilon(self) -> float:
+        """The larger of the bounds that are bounds."""
+        return max(side for side in (self.low, self.high) if math.isfinite(side))
+
+    @property
+    def symmetric(self) -> bool:
+        """Whether both sides have one bound."""
+        return self.low == self.high
+
+    @property
+    def ceiling(self) -> tuple[float, float]:
+        """What holds for every pair, whatever delta: how far below and above 0 a log-lift may lie."""
+        if self.delta == 0:
+            return self.low, self.high
+        return (self.epsilon_max, self.epsilon_max) if self.delta_kind == "mass" else (math.inf, math.inf)
+
+    def beyond(self, values: Matrix) -> Mask:
+        """Which log-lifts are out of bounds."""
+        return np.asarray((values > self.high + SLACK) | (values < -self.low - SLACK))
+
+    def beyond_ceiling(self, values: Matrix) -> Mask:
+        """Which log-lifts may not be, whatever delta."""
+        low, high = self.ceiling
+        return np.asarray((values > high + SLACK) | (values < -low - SLACK))
+
+    def risks(self, values: Matrix) -> Vector:
+        """Largest log-lift of each column on the sides that are bounded."""
+        sides = [side for side, bound in ((-values, self.low), (values, self.high)) if math.isfinite(bound)]
+        return np.asarray(np.maximum.reduce(sides).max(axis=0))
+
+    def promised(self, joint: Joint) -> dict[str, float]:
+        """What the bounds promise of each measure that they promise anything of."""
+        low, high = self.ceiling
+        # The measures of an order are shown at order 2.
+        of_measure = {p.measure: p.bound for p in promises(high, epsilon_low=low) if p.order in (None, 2.0)}
+        return {**of_measure, "guessing_probability": guessing_bound(joint.prior, high, epsilon_low=low)}
+
+
+@dataclass(frozen=True)
+class Attained:
+    """What a release attains of one secret, computed on the joint of secret and output.
+
+    ``epsilon`` is the largest log-lift on the sides that are bounded, ``low`` and ``high`` that of each side;
+    ``delta`` is of the kind asked, ``breach_share`` the share of records out of bounds for some secret.
+    """
+
+    epsilon: float
+    low: float
+    high: float
+    delta: float
+    breach_share: float
+
+    @classmethod
+    def of(cls, output: Joint, bounds: LiftBounds) -> Attained:
+        """Measure an output."""
+        values = log_lift(output)
+        beyond = bounds.beyond(values)
+        delta = float(output.matrix[beyond].sum())
+        if bounds.delta_kind == "egamma":
+            delta = float(egamma_excess(output, bounds.epsilon).sum())
+        return cls(
+            epsilon=_rounded(float(bounds.risks(values).max())),
+            low=_rounded(-float(values.min())),
+            high=_rounded(float(values.max())),
+            delta=delta,
+            breach_share=float(output.marginal[beyond.any(axis=0)].sum()),
+        )
+
+    def holds(self, bounds: LiftBounds) -> bool:
+        """Whether this is what was asked."""
+        low, high = bounds.ceiling
+        within = self.low <= low + SLACK and self.high <= high + SLACK
+        return within and (bounds.delta == 0 or self.delta <= bounds.delta + SLACK)
+
+
+def _rounded(value: float) -> float:
+    """What is below the rounding of its sums is zero."""
+    return value if value > NOTHING else 0.0
+
+
+def asked_bounds(
+    epsilon: float | None,
+    *,
+    epsilon_low: float | None = None,
+    epsilon_high: float | None = None,
+    delta: float = 0.0,
+    delta_kind: DeltaKind = "mass",
+    epsilon_max: float = math.inf,
+) -> LiftBounds:
+    """The bounds that were asked for, checked.
+
+    A side that is not given by itself is epsilon; without an epsilon, ``epsilon_high`` alone bounds one side only.
+    """
+    if epsilon is not None:
+        checked_epsilon(epsilon)
+    if epsilon is None and epsilon_high is None:
+        raise ArgumentError(
+            sentence(
+                "say how much may be learned: epsilon, in nats ({epsilon}), or give {rules}",
+                epsilon=Setting("epsilon", 0.5),
+                rules=Setting("rules"),
+            )
+        )
+    sides = {name: Setting(name) for name in ("epsilon", "epsilon_low", "epsilon_high")}
+    if None not in (epsilon, epsilon_low, epsilon_high):
+        raise ArgumentError(
+            sentence(
+                "epsilon is the bound of a side that has none of its own: leave out {epsilon}, {epsilon_low} or "
+                "{epsilon_high}",
+                **sides,
+            )
+        )
+    unbounded = math.inf if epsilon is None else epsilon
+    low = unbounded if epsilon_low is None else epsilon_low
+    high = unbounded if epsilon_high is None else epsilon_high
+    if not math.isinf(low):
+        checked_epsilon(low, name="epsilon_low")
+    checked_epsilon(high, name="epsilon_high")
+    checked_epsilon(epsilon_max, name="epsilon_max")
+    largest = LiftBounds(low, high).epsilon
+    if epsilon_max < largest:
+        raise ArgumentError(
+            f"epsilon_max ({epsilon_max:g}) is the looser bound; it cannot be below epsilon ({largest:g})"
+        )
+    _refuse_delta(delta, delta_kind, epsilon_max, symmetric=low == high)
+    return LiftBounds(low, high, delta, delta_kind, epsilon_max)
+
+
+def _refuse_delta(delta: float, kind: str, epsilon_max: float, *, symmetric: bool) -> None:
+    """Refuse a delta that is none, or what goes with another kind of it."""
+    if not 0 <= delta < 1:
+        raise ArgumentError(f"delta is a probability, 0 or more and below 1; got {delta}")
+    if kind not in DELTA_KINDS:
+        raise ArgumentError(f"no kind of delta is called '{kind}'; choose one of {', '.join(DELTA_KINDS)}")
+    reason = None
+    if delta == 0 and (kind != "mass" or math.isfinite(epsilon_max)):
+        reason = "{delta_kind} and {epsilon_max} are about a delta: give {delta}, or leave them out"
+    elif delta > 0 and not symmetric:
+        reason = "delta takes one epsilon for both sides: leave out {delta}, or {epsilon_low} and {epsilon_high}"
+    elif delta > 0 and kind == "egamma" and math.isfinite(epsilon_max):
+        reason = "a delta of the kind egamma bounds the excess itself: leave out {epsilon_max}"
+    if reason is not None:
+        names = ("delta", "delta_kind", "epsilon_max", "epsilon_low", "epsilon_high")
+        raise ArgumentError(sentence(reason, **{name: Setting(name) for name in names}))
+
+
+@dataclass(frozen=True)
+class FurtherSecret:
+    """Another secret that the same release must keep, within its own epsilon."""
+
+    secret: tuple[str, ...]
+    epsilon: float
+
+    @property
+    def bounds(self) -> LiftBounds:
+        """Its bounds."""
+        return LiftBounds.within(self.epsilon)
+
+
+def further_secrets(also: Mapping[str | Sequence[str], float] | None) -> tuple[FurtherSecret, ...]:
+    """``{"sex": 0.3, ("race", "sex"): 0.8}`` as further secrets; a tuple of columns is their combination."""
+    secrets = []
+    for names, epsilon in (also or {}).items():
+        columns = (names,) if isinstance(names, str) else tuple(names)
+        if not columns or not all(columns):
+            raise ArgumentError("a further secret without a column")
+        for name in columns:
+            if columns.count(name) > 1:
+                raise ArgumentError(f"column '{name}' is named twice as a further secret: name it once")
+        secrets.append(FurtherSecret(columns, checked_epsilon(epsilon, name=f"epsilon of {', '.join(columns)}")))
+    return tuple(secrets)

@@ -1,0 +1,555 @@
+"""Certificates: what is claimed of a release, and what the claim rests on. One type for each kind of claim.
+
+A certificate is read by one strict codec, so that it is whole and of its kind or refused; what must hold between its
+numbers is checked where it is made.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Annotated, Any, ClassVar, Literal
+
+from tacit.document import Information
+from tacit.document.quantities import NATS
+from tacit.errors import SourceError
+from tacit.lift import Verdict
+from tacit.release.bounds import LARGEST_EPSILON, DeltaKind, FurtherSecret, LiftBounds
+from tacit.release.codec import Damaged, decoded, json_in
+from tacit.requests.names import MECHANISMS
+from tacit.tables.cutting import Cut
+
+CERTIFICATE = "certificate.json"
+FORMAT = 3
+BY_RULES, MIXTURE = "as in the rules", "mixture"
+# What made a release: a mechanism that can be chosen, or a step on the way to one.
+MADE_BY = (*(name for name in MECHANISMS if name != "auto"), "camouflage")
+
+Replaced = Literal["resample", "uniform", "merge", "suppress"]
+Grid = tuple[tuple[float, ...], ...]
+
+
+# ---- parts that every certificate has -----------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class CertifiedInput:
+    """What a release was made from. The fingerprint is salted, and None of a frame."""
+
+    name: str
+    format: str
+    records: int
+    salted_sha256: str | None
+
+
+@dataclass(frozen=True)
+class CertifiedOutput:
+    """The released data: its file, or folder of images, and fingerprints of it and of the page beside it."""
+
+    file: str
+    records: int
+    sha256: str
+    report_sha256: str | None = None
+
+    def __post_init__(self) -> None:
+        if Path(self.file).name != self.file or self.file in (".", "..", CERTIFICATE, "report.html", "private"):
+            raise ValueError("the data is not a file of the release")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Certificate:
+    """What every certificate says: a claim, what it rests on, what it is about, and who wrote it.
+
+    ``private_files`` are the names that ``protect`` may write to the owner's folder beside such a certificate.
+    """
+
+    private_files: ClassVar[tuple[str, ...]] = ("README.txt", "salt.txt")
+
+    claim: str
+    assumptions: tuple[str, ...]
+    epsilon: Information
+    input: CertifiedInput
+    output: CertifiedOutput
+    randomness: str
+    tacit_version: str
+    format_version: Literal[3] = 3
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.epsilon < math.inf:
+            raise ValueError("epsilon is out of range")
+
+
+@dataclass(frozen=True)
+class AdversaryScore:
+    """How well one adversary guesses the secret of records it was not trained on.
+
+    An interval holds exact binomial 95% limits. ``retrained`` saw the release beside the secrets while it trained, the
+    strongest case.
+    """
+
+    name: str
+    before: float
+    before_interval: tuple[float, float]
+    after: float
+    after_interval: tuple[float, float]
+    retrained: float
+    retrained_interval: tuple[float, float]
+
+    @property
+    def guesses(self) -> tuple[tuple[float, tuple[float, float]], ...]:
+        """What it got right, with limits: before, after and retrained."""
+        return (
+            (self.before, self.before_interval),
+            (self.after, self.after_interval),
+            (self.retrained, self.retrained_interval),
+        )
+
+
+def best_guesses(scores: Sequence[AdversaryScore]) -> tuple[float, float]:
+    """How often the best adversary is right before, and after, retrained or not."""
+    return max(each.before for each in scores), max(max(each.after, each.retrained) for each in scores)
+
+
+# ---- tables -------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class MeasureChange:
+    """A measure before and after the mechanism, and what epsilon promises for it.
+
+    ``kind`` is "plug-in" (counted, exact for the table) or "estimate" (learned; nothing is promised of it).
+    """
+
+    name: str
+    title: str
+    before: Information
+    after: Information
+    promise: Information | None
+    unit: str = "nats"
+    kind: Literal["plug-in", "estimate"] = "plug-in"
+
+
+@dataclass(frozen=True)
+class Utility:
+    """What the honest reader keeps."""
+
+    mutual_information: Information
+    entropy: Information
+    nmil: float
+    rows_unchanged: float
+    cells_unchanged: float
+    column_shift: float
+
+
+@dataclass(frozen=True)
+class FurtherClaim:
+    """What is claimed of a further secret."""
+
+    secret: tuple[str, ...]
+    epsilon: Information
+    attained_epsilon: Information
+
+
+@dataclass(frozen=True)
+class SampleProof:
+    """How a claim was proved of the people that records were drawn from.
+
+    ``records_to_choose`` and ``records_to_prove`` are the sizes of the two halves; of ``candidates`` nested releases,
+    the first ``passed`` were proved and the one that keeps ``kept`` values was made.
+    """
+
+    records_to_choose: int
+    records_to_prove: int
+    candidates: int
+    passed: int
+    kept: int
+
+
+@dataclass(frozen=True)
+class Reading:
+    """What a claim means of whom.
+
+    ``population``: the table is everyone, and the claim is exact. ``sample``: the table is a random sample, and the
+    claim is about the people it was drawn from; ``confidence`` is the probability with which it is proved, None where
+    nothing is.
+    """
+
+    name: Literal["population", "sample"]
+    sentence: str
+    confidence: float | None
+    proof: SampleProof | None = None
+
+
+@dataclass(frozen=True)
+class ComposedSecret:
+    """What several releases say together of one secret, in nats on either side."""
+
+    secret: tuple[str, ...]
+    epsilon_low: Information
+    epsilon_high: Information
+    epsilon: Information
+
+    def __post_init__(self) -> None:
+        sides = (self.epsilon_low, self.epsilon_high)
+        if min(sides) < 0 or self.epsilon not in (self.epsilon_high, max(sides)):
+            raise ValueError("epsilon is none of its sides")
+
+
+@dataclass(frozen=True)
+class LedgerComposition:
+    """What this release and the earlier ones of its ledger say together."""
+
+    releases: int
+    exact: bool
+    secrets: tuple[ComposedSecret, ...]
+    beta: float
+    sentence: str
+
+    def __post_init__(self) -> None:
+        if self.releases < 1 or not 0 <= self.beta <= 1 or not self.secrets:
+            raise ValueError("the composition is out of range")
+
+
+@dataclass(frozen=True, kw_only=True)
+class MechanismFacts:
+    """What was done to a table, and to how much of it.
+
+    ``values`` is the number of released values, ``values_merged`` how many of them are not always released as they are,
+    ``records_merged`` their share of the records.
+    """
+
+    weight: str | None
+    values: int
+    values_merged: int
+    records_merged: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class CountedMechanism(MechanismFacts):
+    """The mechanism of a counted release; numbers that do not apply to it are None."""
+
+    name: str
+    replacement: Literal["resample", "uniform", "merge", "suppress", "as in the rules", "mixture"]
+    method: str
+    effort: str | None = None
+    watchdog_nmil: float | None = None
+    loss_bound: float | None = None
+    plain_watchdog_attains: float | None = None
+    values_merged_besides: int | None = None
+
+    def __post_init__(self) -> None:
+        if self.name not in MADE_BY:
+            raise ValueError(f"no mechanism is called '{self.name}'")
+        if self.replacement == MIXTURE and None in (self.watchdog_nmil, self.loss_bound):
+            raise ValueError("a mixture says what one merged set would lose, and what any mechanism must")
+
+    @property
+    def mixes(self) -> bool:
+        """Whether it is a mixture, or a batch treated by the rules of one."""
+        return self.replacement == MIXTURE or (self.replacement == BY_RULES and self.name != "watchdog")
+
+
+@dataclass(frozen=True, kw_only=True)
+class LearnedMechanism(MechanismFacts):
+    """The mechanism of a learned release: one merged set, of what an estimator judged risky."""
+
+    name: Literal["watchdog"] = "watchdog"
+    replacement: Replaced
+    method: Literal["learned partition"] = "learned partition"
+    estimator: str
+    learned_from: int
+    verdict: Verdict
+    records_risky: float
+    salted_model_sha256: str
+    salted_estimates_sha256: str
+
+    mixes: ClassVar[bool] = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class TableClaim(Certificate):
+    """What certificates of tables have in common."""
+
+    private_files: ClassVar[tuple[str, ...]] = (*Certificate.private_files, "rules.json")
+
+    secret: tuple[str, ...]
+    released: tuple[str, ...]
+    holds: bool
+    attained_epsilon: Information
+    measures: tuple[MeasureChange, ...]
+    utility: Utility
+    cuts: tuple[Cut, ...]
+    left_out: tuple[str, ...]
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not self.secret or not self.released:
+            raise ValueError("there is no secret, or nothing released")
+
+
+@dataclass(frozen=True, kw_only=True)
+class CountedCertificate(TableClaim):
+    """A claim about every record, counted.
+
+    Guarantees
+    ----------
+    ``attained_epsilon`` is the largest absolute log-lift of the joint of secret and output, on the sides that are
+    bounded, computed on that joint: the table is the population, its shares the probabilities. ``holds`` is true only
+    if every log-lift lies between ``-epsilon_low`` and ``epsilon_high`` (or, with ``delta`` above zero, the delta of
+    its kind is at most that), of every further secret too.
+    """
+
+    epsilon_low: Information
+    epsilon_high: Information
+    delta: float
+    delta_kind: DeltaKind
+    epsilon_max: Information
+    attained_delta: float
+    breach_share: float
+    mechanism: CountedMechanism
+    also: tuple[FurtherClaim, ...] = ()
+    readings: tuple[Reading, Reading]
+    composition: LedgerComposition | None = None
+    kind: Literal["counted"] = "counted"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.bounds.epsilon != self.epsilon:
+            raise ValueError("epsilon is not the larger of its two sides")
+        here, there = self.readings
+        if here != Reading("population", here.sentence, 1.0) or there.name != "sample":
+            raise ValueError("a counted claim has two readings, of the table as population and as sample")
+        if (there.confidence is None) != (there.proof is None) or not 0 < (there.confidence or 0.5) < 1:
+            raise ValueError("the second reading has a confidence and a proof, or neither")
+
+    @property
+    def bounds(self) -> LiftBounds:
+        """What is claimed of the secret."""
+        return LiftBounds(self.epsilon_low, self.epsilon_high, self.delta, self.delta_kind, self.epsilon_max)
+
+    @property
+    def further(self) -> tuple[FurtherSecret, ...]:
+        """The further secrets that something is claimed of."""
+        return tuple(FurtherSecret(each.secret, each.epsilon) for each in self.also)
+
+
+@dataclass(frozen=True, kw_only=True)
+class LearnedCertificate(TableClaim):
+    """A claim about the merged records alone, where an estimator judged which records are risky.
+
+    Of the kept ones ``estimated_epsilon`` is the largest estimated risk, and ``estimated_exceeding`` the share of them
+    whose 95% interval reaches beyond epsilon: estimates, of which nothing is certified.
+
+    Guarantees
+    ----------
+    ``attained_epsilon`` and ``holds`` are about the output of merged records only, counted all the same.
+    """
+
+    private_files: ClassVar[tuple[str, ...]] = (*TableClaim.private_files, "model.tacit", "estimates.json")
+    # What a learned claim never has, for those who read claims of both kinds.
+    delta: ClassVar[float] = 0.0
+    also: ClassVar[tuple[FurtherClaim, ...]] = ()
+    further: ClassVar[tuple[FurtherSecret, ...]] = ()
+    readings: ClassVar[tuple[Reading, ...]] = ()
+    composition: ClassVar[LedgerComposition | None] = None
+
+    mechanism: LearnedMechanism
+    estimated_epsilon: Information
+    estimated_exceeding: float
+    kind: Literal["learned"] = "learned"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        numbers = (self.attained_epsilon, self.estimated_epsilon, self.estimated_exceeding)
+        # e to the power of more than this is no number.
+        if not all(0 <= number < 700 for number in (*numbers, self.mechanism.records_risky)):
+            raise ValueError("a learned claim has numbers, and they are finite")
+
+    @property
+    def bounds(self) -> LiftBounds:
+        """What is claimed of the secret, of merged records."""
+        return LiftBounds.within(self.epsilon)
+
+    @property
+    def epsilon_low(self) -> float:
+        """The same on both sides."""
+        return self.epsilon
+
+    @property
+    def epsilon_high(self) -> float:
+        """The same on both sides."""
+        return self.epsilon
+
+
+TableCertificate = CountedCertificate | LearnedCertificate
+
+
+# ---- images and text ----------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class HeatMap:
+    """What each patch adds about the secret, in nats, averaged over images apart; rows from the top.
+
+    ``mean`` is the mean over images of the largest absolute conditional density over secrets. ``by_secret`` is, among
+    the images of each secret, the mean conditional density of that secret, with its sign: above zero the patch speaks
+    for what is true. Both are averages over ``orders`` random orders of the patches.
+    """
+
+    mean: Annotated[Grid, NATS]
+    by_secret: Annotated[Mapping[str, Grid], NATS]
+    orders: int
+
+
+@dataclass(frozen=True)
+class PatchDelta:
+    """What the repaired bound says of one patch's noise, if the estimate of its densities were right.
+
+    ``largest`` is over patches: the excess probability beyond epsilon. ``total`` is that of all patches together beyond
+    ``total_epsilon``. Either is vacuous if publishing the label itself would keep to it. ``floor`` is what no scale of
+    noise removes, added up: that a patch was noised tells something by itself. ``rarest`` is the share of the rarest
+    label.
+    """
+
+    largest: float
+    largest_vacuous: bool
+    total: float
+    total_epsilon: Information
+    vacuous: bool
+    floor: float
+    diameter: float
+    rarest: float
+
+    def __post_init__(self) -> None:
+        if not all(math.isfinite(getattr(self, field.name)) for field in fields(self)):
+            raise ValueError("the numbers of the bound are finite")
+
+
+@dataclass(frozen=True, kw_only=True)
+class ImageCertificate(Certificate):
+    """What is claimed of a release of images.
+
+    ``adversaries`` guessed the label of ``tested_on`` images apart, where always the commonest is right ``prior`` of
+    the time.
+
+    Guarantees
+    ----------
+    Pixels of unflagged patches are those of the original (PNG and npz), and those of flagged patches carry Gaussian
+    noise of the stated scale. What a single image gives away is estimated, and not certified: ``certified_epsilon`` is
+    None.
+    """
+
+    private_files: ClassVar[tuple[str, ...]] = (*Certificate.private_files, "report.html", "flags.npz", "names.csv")
+
+    secret: str
+    scale: float
+    patch: int
+    patches: int
+    order: str
+    flagged_share: float
+    flagged_images: float
+    delta: PatchDelta
+    prior: float
+    tested_on: int
+    adversaries: tuple[AdversaryScore, ...]
+    verdict_after: Literal["not detectably better than the prior", "still better than the prior"]
+    heat: HeatMap
+    mean_square: float
+    kept_labels: tuple[str, ...]
+    names: Literal["numbers in random order", "kept"]
+    height: int
+    width: int
+    channels: int
+    lossy: bool
+    certified_epsilon: None = None
+    kind: Literal["images"] = "images"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        numbers = (self.scale, self.flagged_share, self.flagged_images, self.mean_square, self.prior)
+        if not all(math.isfinite(number) and number >= 0 for number in numbers) or self.scale == 0:
+            raise ValueError("shares, scale and change are finite numbers")
+        if not self.adversaries or self.tested_on < 1 or self.patch < 1 or self.input.salted_sha256 is None:
+            raise ValueError("there is no adversary, patch or fingerprint")
+
+
+@dataclass(frozen=True, kw_only=True)
+class TextCertificate(Certificate):
+    """What can honestly be said of masked posts: what was done, and what two adversaries still guess.
+
+    It is no counted claim. ``adversaries`` were trained on 70% of the posts and tested on the others; ``prior_right``
+    is how often the commonest secret is right among those.
+
+    Guarantees
+    ----------
+    By the model in ``private/``, and by nothing else, the estimated risk of what is shown of every post is at most
+    epsilon (``bound`` "post"), or no shown term moves a secret by more (``bound`` "term"). A learned estimate
+    certifies nothing pointwise.
+    """
+
+    private_files: ClassVar[tuple[str, ...]] = (*Certificate.private_files, "model.tacit", "terms.json")
+
+    bound: Literal["post", "term"]
+    secret: str
+    text: str
+    kept: tuple[str, ...]
+    left_out: tuple[str, ...]
+    mask: str
+    generalise: bool
+    rare: Literal["keep", "mask"]
+    min_count: int
+    words_masked: float
+    posts_touched: float
+    terms_masked: int
+    words_unknown: float
+    prior_right: float
+    prior_interval: tuple[float, float]
+    trained_on: int
+    tested_on: int
+    adversaries: tuple[AdversaryScore, ...]
+    kind: Literal["text"] = "text"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        numbers = [self.words_masked, self.posts_touched, self.prior_right]
+        numbers += [right for each in self.adversaries for right in (each.before, each.after, each.retrained)]
+        if not self.adversaries or not all(0 <= number <= 1 for number in numbers):
+            raise ValueError("adversaries are missing, or shares are out of range")
+
+
+AnyCertificate = CountedCertificate | LearnedCertificate | ImageCertificate | TextCertificate
+
+_KINDS: Mapping[Any, type[AnyCertificate]] = {
+    "counted": CountedCertificate,
+    "learned": LearnedCertificate,
+    "images": ImageCertificate,
+    "text": TextCertificate,
+}
+
+
+def certificate_from(data: Any) -> AnyCertificate:
+    """A certificate from the JSON that ``protect`` wrote; ``Damaged`` names what is not as it was written."""
+    if not isinstance(data, dict) or data.get("kind") not in _KINDS:
+        raise Damaged("kind", f"is none of {', '.join(_KINDS)}")
+    if data.get("format_version") != FORMAT:
+        version = data.get("format_version")
+        raise Damaged("format_version", f"is {version!r}: this Tacit reads certificates of format {FORMAT}")
+    certificate = decoded(_KINDS[data["kind"]], data)
+    if certificate.epsilon > LARGEST_EPSILON:
+        raise Damaged("epsilon", "is out of range")
+    return certificate
+
+
+def read_certificate(directory: Path) -> AnyCertificate:
+    """The certificate of a release; a SourceError if there is none, or it is damaged."""
+    paper = directory / CERTIFICATE
+    if not directory.is_dir():
+        raise SourceError(f"no release at {directory}: it is not a directory; protect makes one")
+    if not paper.is_file():
+        raise SourceError(f"{directory} is no release: there is no {CERTIFICATE} in it")
+    try:
+        return certificate_from(json_in(paper, "certificate"))
+    except Damaged as error:
+        raise SourceError(f"{paper} is damaged or not a certificate of Tacit ({error})") from error

@@ -1,0 +1,158 @@
+"""The lines of a verification, the verdict that follows from them, and the lines that every release has."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from tacit import __version__
+from tacit.errors import sentence
+from tacit.lift import AGREEMENT, agree
+from tacit.release.certificate import Certificate, ImageCertificate
+from tacit.release.claims import randomness_of, worded
+from tacit.release.directory import REPORT
+from tacit.release.keys import file_sha256, files_sha256, salted
+
+CheckVerdict = Literal["holds", "broken", "not checked"]
+
+# The lines that hold words against words.
+IN_WORDS = ("claim in words", "assumptions", "randomness", "readings")
+
+
+@dataclass(frozen=True)
+class Check:
+    """One line of a verification. ``passed`` is None where the line could not be checked (counts as doubt)."""
+
+    name: str
+    passed: bool | None
+    detail: str
+
+
+def close(name: str, recomputed: float, claimed: float, *, within: float = AGREEMENT) -> Check:
+    """A number recomputed beside the one claimed."""
+    detail = f"recomputed {recomputed:.9g}, the certificate says {claimed:.9g}"
+    return Check(name, agree(recomputed, claimed, within=within), detail)
+
+
+def same(name: str, seen: Any, claimed: Any, *, what: str) -> Check:
+    """Something seen that must be what is claimed."""
+    if seen == claimed:
+        return Check(name, True, f"{what} {_short(seen)}")
+    return Check(name, False, f"{what} is {_short(seen)}, the certificate says {_short(claimed)}")
+
+
+def _short(value: Any) -> str:
+    return f"{value[:12]}…" if isinstance(value, str) and len(value) > 12 else str(value)
+
+
+@dataclass(frozen=True)
+class CheckedRelease:
+    """The lines of a verification, and what follows from them."""
+
+    verdict: CheckVerdict
+    headline: str
+    checks: tuple[Check, ...]
+    notes: tuple[str, ...] = ()
+
+
+def checked(
+    certificate: Certificate,
+    checks: Iterable[Check],
+    *,
+    holds: str,
+    broken: str,
+    unsure: str,
+    notes: Sequence[str] = (),
+) -> CheckedRelease:
+    """Run the checks of a release. The headline starts as ``broken`` or ``unsure`` where it does not hold.
+
+    Guarantees
+    ----------
+    The verdict is "holds" only if every line was checked and passed, and "broken" if any failed.
+    """
+    lines = tuple(_of_this_version(certificate, check) for check in checks)
+    outcomes: tuple[tuple[CheckVerdict, str, bool | None], ...] = (
+        ("broken", broken, False),
+        ("not checked", unsure, None),
+    )
+    for verdict, start, passed in outcomes:
+        first = next((check for check in lines if check.passed is passed), None)
+        if first is not None:
+            headline = sentence("{start}: {name} ({detail}).", start=start, name=first.name, detail=first.detail)
+            return CheckedRelease(verdict, headline, lines, tuple(notes))
+    return CheckedRelease("holds", holds, lines, tuple(notes))
+
+
+def checks_of_papers(folder: Path, certificate: Certificate, *, drawn: bool, learned_here: bool) -> list[Check]:
+    """Data and page are those fingerprinted, and the words are those that the numbers call for.
+
+    ``drawn`` says whether chance has a part in such a release, ``learned_here`` whether anything was learned for it.
+    """
+    output, words = certificate.output, worded(certificate)
+    data = folder / output.file
+    if not data.exists():
+        return [Check("released data is the data certified", False, f"there is no {output.file}")]
+    digest = files_sha256(folder, output.file) if isinstance(certificate, ImageCertificate) else file_sha256(data)
+    sources = [
+        randomness_of(drawn=drawn, repeatable=repeatable, learned_here=learned_here) for repeatable in (False, True)
+    ]
+    return [
+        same("released data is the data certified", digest, output.sha256, what="SHA-256"),
+        _said("claim in words", words.claim == certificate.claim, "says what the numbers say", words.claim),
+        _said(
+            "assumptions",
+            words.assumptions == certificate.assumptions,
+            "as the claim calls for",
+            "they are not those of such a claim",
+        ),
+        _said(
+            "randomness",
+            certificate.randomness in sources,
+            "as protect says it",
+            "protect does not say so of such a release",
+        ),
+        *_checks_of_report(folder, certificate),
+    ]
+
+
+def _said(name: str, passed: bool, right: str, wrong: str) -> Check:
+    return Check(name, passed, right if passed else wrong)
+
+
+def _checks_of_report(folder: Path, certificate: Certificate) -> list[Check]:
+    """The page beside the certificate must be the one that was written with it."""
+    name, claimed, page = "report is the one certified", certificate.output.report_sha256, folder / REPORT
+    if not page.exists():
+        return []
+    if claimed is None:
+        return [Check(name, None, f"{REPORT} is there, but the certificate lacks its SHA-256")]
+    return [_said(name, file_sha256(page) == claimed, "SHA-256 agrees", f"{REPORT} was changed")]
+
+
+def notes_on_report(folder: Path) -> tuple[str, ...]:
+    """That there is no page is said, though nothing speaks against it."""
+    return () if (folder / REPORT).exists() else (f"there is no {REPORT} beside the certificate",)
+
+
+def check_of_original(sha256: str | None, certificate: Certificate, salt: bytes | None, *, why: str) -> Check:
+    """Whether the original is the one that was certified; ``why`` says what it takes where that cannot be checked."""
+    name, claimed = "original is the one certified", certificate.input.salted_sha256
+    if salt is None or sha256 is None or claimed is None:
+        return Check(name, None, why)
+    return same(name, salted(sha256, salt), claimed, what="salted SHA-256")
+
+
+def _of_this_version(certificate: Certificate, check: Check) -> Check:
+    """Another version of Tacit may have put the same numbers into other words."""
+    if certificate.tacit_version == __version__ or check.passed is not False or check.name not in IN_WORDS:
+        return check
+    unsure = f"written by Tacit {_version_of(certificate)}, whose words this one, {__version__}, does not know"
+    return Check(check.name, None, unsure)
+
+
+def _version_of(certificate: Certificate) -> str:
+    """The version that a certificate says made it, if it looks like one."""
+    version = certificate.tacit_version
+    return version if version.replace(".", "").isalnum() and len(version) <= 20 else "of no known version"

@@ -1,0 +1,397 @@
+"""Claims in words: what a certificate says, what it rests on and how it may be read. All follows from its numbers."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from functools import singledispatch
+from typing import TypeVar
+
+from tacit.document import Nats
+from tacit.errors import Sentence, sentence, together
+from tacit.lift import CertifiedPartition, at_least, at_most, confident
+from tacit.release.bounds import LiftBounds
+from tacit.release.certificate import (
+    Certificate,
+    CountedCertificate,
+    ImageCertificate,
+    LearnedCertificate,
+    PatchDelta,
+    Reading,
+    SampleProof,
+    TableCertificate,
+    TextCertificate,
+    best_guesses,
+)
+
+C = TypeVar("C", bound=Certificate)
+
+# The sentence that every form of a learned release must say.
+NOTHING_POINTWISE = "A learned estimate certifies nothing pointwise."
+NO_LEAK_DETECTED = "No leak was detected by the estimator, which is no proof that there is none."
+_NOT_TESTED = "Whether the saved model is right about these records was not tested."
+NOTHING_DRAWN = "None: the mechanism is deterministic."
+NOT_PROVED = (
+    "If the table is a sample, nothing is proved of the people it was drawn from: counted shares err, and in "
+    "simulations 10 to 88% of such claims were false of them. A release with a confidence asks for a proof."
+)
+OF_A_SINGLE_POST = (
+    "a learned estimate certifies nothing pointwise: of a single post it may be wrong, and a better adversary may come"
+)
+_HOW = {
+    "resample": "replaced by draws from their own pool",
+    "uniform": "replaced by uniform draws from their own pool",
+    "merge": "replaced by the most frequent of them",
+    "suppress": "suppressed",
+}
+
+
+def worded(certificate: C) -> C:
+    """The certificate with the claim and the assumptions that its numbers call for."""
+    return replace(certificate, claim=claim_in_words(certificate), assumptions=assumptions_in_words(certificate))
+
+
+@singledispatch
+def claim_in_words(certificate: Certificate) -> str:
+    """What is claimed, from the numbers of a certificate alone."""
+    raise TypeError(f"no claim of {type(certificate).__name__}")
+
+
+@singledispatch
+def assumptions_in_words(certificate: Certificate) -> tuple[str, ...]:
+    """What a claim rests on, in sentences: a function of what else the certificate says, so that it can be checked."""
+    raise TypeError(f"no assumptions of {type(certificate).__name__}")
+
+
+# ---- tables -------------------------------------------------------------------------------------------------------
+
+
+@claim_in_words.register
+def _(certificate: CountedCertificate) -> str:
+    bounds = certificate.bounds
+    what = "Seeing a record of this release " + _changes(certificate.secret, bounds)
+    for each in certificate.further:
+        what += "; it " + _changes(each.secret, each.bounds)
+    if bounds.delta == 0:
+        return what + "."
+    if bounds.delta_kind == "egamma":
+        return what + f", up to an excess of probability of {bounds.delta:g} in all."
+    most = sentence("by at most {epsilon}", epsilon=_bound(bounds.epsilon_max))
+    return sentence(
+        "{what}, except for pairs of total probability {delta:g}, which may exceed it {ceiling}.",
+        what=what,
+        delta=bounds.delta,
+        ceiling="without a bound" if math.isinf(bounds.epsilon_max) else most,
+    )
+
+
+def _bound(nats: float) -> Nats:
+    """A bound as a claim says it: in no unit does it say more than was proved."""
+    return Nats(nats, 6, rounded="up")
+
+
+def factor_up(nats: float) -> str:
+    """e to the power of ``nats``, rounded up."""
+    return at_most(math.exp(nats))
+
+
+def factor_down(nats: float) -> str:
+    """e to the power of ``-nats``, rounded down."""
+    return at_least(math.exp(-nats))
+
+
+def _changes(secret: tuple[str, ...], bounds: LiftBounds) -> Sentence:
+    low, high = bounds.low, bounds.high
+    words = (
+        "changes the probability of any value of {named} by a factor between {down} and {up} (log-lift between -{low} "
+        "and {high})"
+    )
+    if math.isinf(low):
+        words = (
+            "makes no value of {named} likelier by more than a factor of {up} (log-lift at most {high}); it may make "
+            "values less likely without a bound"
+        )
+    elif low == high:
+        words = words.replace("log-lift between -{low} and {high}", "|log-lift| at most {high}")
+    return sentence(
+        words, named=", ".join(secret), down=factor_down(low), up=factor_up(high), low=_bound(low), high=_bound(high)
+    )
+
+
+@claim_in_words.register
+def _(certificate: LearnedCertificate) -> str:
+    """What is certain of the merged records, and what is only estimated of the rest."""
+    mechanism = certificate.mechanism
+    merged, risky, by = mechanism.records_merged, mechanism.records_risky, mechanism.estimator
+    # Rounded up, so that the sentence never claims more than was counted.
+    bound = math.ceil(certificate.attained_epsilon * 1e4) / 1e4
+    if merged == 0:
+        certain = f"No record was judged risky by {by}."
+    else:
+        besides = f", and others beside them ({merged:.1%} in all)," if merged > risky + 1e-12 else ""
+        certain = sentence(
+            "The {risky:.1%} of the records judged risky by {by}{besides} were {how}: seeing such a record changes the "
+            "probability of any value of {secret} by a factor between {down} and {up} (|log-lift| at most {bound}, "
+            "counted on this table, exact).",
+            risky=risky,
+            by=by,
+            besides=besides,
+            how=_HOW[mechanism.replacement],
+            secret=", ".join(certificate.secret),
+            down=factor_down(bound),
+            up=factor_up(bound),
+            bound=_bound(bound),
+        )
+    rest = "No record is released as it was."
+    if merged < 1 - 1e-12:
+        rest = sentence(
+            "{which} records are released as they are: for them {epsilon} is an estimate by {by}, not a guarantee.",
+            which="All" if merged == 0 else "The other",
+            epsilon=Nats(certificate.epsilon, 6),
+            by=by,
+        )
+    tested = {"no leak detected": NO_LEAK_DETECTED, "cannot tell": _NOT_TESTED}
+    return together((certain, rest, tested.get(mechanism.verdict, ""), NOTHING_POINTWISE))
+
+
+@assumptions_in_words.register
+def _(certificate: CountedCertificate) -> tuple[str, ...]:
+    return _assumptions_of_table(certificate, certificate.readings[1].confidence)
+
+
+@assumptions_in_words.register
+def _(certificate: LearnedCertificate) -> tuple[str, ...]:
+    judged = (
+        f"Which records are risky was judged by {certificate.mechanism.estimator}. {NOTHING_POINTWISE} A kept record "
+        f"may be riskier than epsilon: of up to {certificate.estimated_exceeding:.0%} of the kept records the 95% "
+        "interval reaches beyond it."
+    )
+    return (*_assumptions_of_table(certificate, None), judged)
+
+
+def _assumptions_of_table(certificate: TableCertificate, confidence: float | None) -> tuple[str, ...]:
+    outside = (
+        "the claim is an estimate"
+        if confidence is None
+        else "there is a proof, if the records are a random sample of them: "
+        f"{confident(confidence)} confidence, asked once"
+    )
+    texts = [
+        f"The table is the population: probabilities are its shares. For people outside it {outside}.",
+        "The adversary knows those shares and how the release was made, and sees one record of it; it knows nothing "
+        "else about the person.",
+        "Rows of the same person, other releases of the same people, and columns from elsewhere are not counted in.",
+    ]
+    if certificate.mechanism.mixes:
+        texts.append(
+            "A released value is one of those of the table, but it stands for a mixture of them: a record that carries "
+            "it may have had another. Columns keep their values, not their exact shares."
+        )
+    if not certificate.randomness.startswith(NOTHING_DRAWN):
+        texts.append(
+            "The bound is about the draw of the replacements. Whoever recounts this one release beside the secrets "
+            "finds chance deviations from it, as in any sample."
+        )
+    hidden = {*certificate.secret, *(name for each in certificate.also for name in each.secret)}
+    cut = [made.column for made in certificate.cuts if made.column in hidden]
+    if cut:
+        texts.append(f"The secret {', '.join(cut)} was cut into groups: the claim is about which group a record is in.")
+    if certificate.mechanism.weight is not None:
+        texts.append("Probabilities are shares of the total weight.")
+    if certificate.delta > 0:
+        texts.append(_DELTA[certificate.bounds.delta_kind])
+    if certificate.also:
+        texts.append("Each secret is bounded by itself; their combination is bounded only if it is named, too.")
+    if not hidden <= set(certificate.left_out):
+        texts.append("THE SECRET ITSELF IS IN THE FILE, as asked: the claim is about the other columns alone.")
+    return tuple(texts)
+
+
+_DELTA = {
+    "mass": (
+        "With delta above zero the bound may fail with that probability over pairs of secret and record; the "
+        "share of records that breach it for some secret can be much larger and is given as breach_share. Later "
+        "merging of values may raise delta."
+    ),
+    "egamma": (
+        "Delta is the total by which probabilities exceed what epsilon allows, on both sides (E-gamma). Nothing "
+        "that is done to the release later can raise it. The share of records that breach epsilon for some secret, "
+        "by however little, is given as breach_share."
+    ),
+}
+
+
+def readings_of(attained: float, bounds: LiftBounds, proof: CertifiedPartition | None) -> tuple[Reading, Reading]:
+    """The two readings of a counted claim: of the table itself, and of the people it may have been drawn from."""
+    here = Reading("population", population_sentence(attained, bounds), 1.0)
+    if proof is None:
+        return here, Reading("sample", NOT_PROVED, None)
+    there = Reading("sample", "", 1 - proof.beta, sample_proof(proof))
+    return here, replace(there, sentence=sample_sentence(there, bounds))
+
+
+def sample_proof(proof: CertifiedPartition) -> SampleProof:
+    """What a certificate says of a proof."""
+    return SampleProof(
+        records_to_choose=proof.records_to_choose,
+        records_to_prove=proof.records_to_prove,
+        candidates=proof.candidates,
+        passed=proof.passed,
+        kept=proof.kept,
+    )
+
+
+def population_sentence(attained: float, bounds: LiftBounds) -> str:
+    """The first reading in plain words."""
+    start = "If this table is everyone the claim is about, it is exact"
+    if bounds.delta > 0:
+        return f"{start}, and so is its delta: both were computed on the joint of secret and output."
+    side = "above" if math.isinf(bounds.low) else "beyond"
+    # Rounded up, so that the sentence never claims more than was counted; what is rounding of sums stays so.
+    bound = math.ceil(attained * 1e4 - 1e-4) / 1e4
+    return sentence(
+        "{start}: no log-lift of the secret is {side} {bound}.", start=start, side=side, bound=_bound(bound)
+    )
+
+
+def sample_sentence(reading: Reading, bounds: LiftBounds) -> str:
+    """The second reading in plain words."""
+    if reading.proof is None:
+        return NOT_PROVED
+    proof = reading.proof
+    below = sentence("below -{low} or ", low=_bound(bounds.low))
+    return sentence(
+        "If the records are a random sample, and hold every value that the secret has, then with {sure} confidence no "
+        "log-lift of such a release of the people they were drawn from is {below}above {high}. {chose:,} records, "
+        "dealt by a fingerprint of the counts, chose which values to keep, and the other {proved:,} proved it; "
+        "released values that were never seen count as merged. Nothing is proved of a value of the secret that no "
+        "record has.",
+        sure=confident(reading.confidence or 0.0),
+        below="" if math.isinf(bounds.low) else below,
+        high=_bound(bounds.high),
+        chose=proof.records_to_choose,
+        proved=proof.records_to_prove,
+    )
+
+
+# ---- images and text ----------------------------------------------------------------------------------------------
+
+
+@claim_in_words.register
+def _(certificate: ImageCertificate) -> str:
+    """What was done is certain, what it hides is estimated."""
+    kept = "all others are as they were" + (", but for what JPEG changes" if certificate.lossy else "")
+    return sentence(
+        "Patches of {size}x{size} pixels that were estimated to add more than {epsilon} about '{secret}', given what "
+        "was released of the image before them, carry Gaussian noise with a standard deviation of {scale:g} of the "
+        "full range of a pixel ({share:.1%} of all patches); {kept}. {nothing}",
+        size=certificate.patch,
+        epsilon=Nats(certificate.epsilon, 6),
+        secret=certificate.secret,
+        scale=certificate.scale,
+        share=certificate.flagged_share,
+        kept=kept,
+        nothing=NOTHING_POINTWISE,
+    )
+
+
+@assumptions_in_words.register
+def _(certificate: ImageCertificate) -> tuple[str, ...]:
+    delta = certificate.delta
+    return (
+        f"Nothing is certified of a single image: which patches say something about '{certificate.secret}' was "
+        "learned, and an adversary that sees what the model did not is not bound by it.",
+        sentence(
+            "If the learned densities were right, the repaired bound would give a delta of at most {largest:.3g} a "
+            "patch beyond {epsilon} (diameter {diameter:g}){worth}; and for all {patches:,} patches together "
+            "{total:.3g} beyond {beyond}{in_total}.",
+            largest=delta.largest,
+            epsilon=Nats(certificate.epsilon, 6),
+            diameter=delta.diameter,
+            worth=_worth(delta.largest_vacuous),
+            patches=certificate.patches,
+            total=delta.total,
+            beyond=Nats(delta.total_epsilon, 6),
+            in_total=_worth(delta.vacuous),
+        ),
+        _floor(delta),
+        "The shares of noised patches are counted over all images, where the bound asks for them given what was "
+        "released before.",
+        "Each image was judged by a model that had not seen it. Labels, names and order of the files are no part of "
+        "the estimate.",
+    )
+
+
+def _floor(delta: PatchDelta) -> str:
+    if delta.floor == 0:
+        return "That a patch was noised tells of no label more than epsilon by itself, counted over all images."
+    return (
+        f"No noise, however strong, brings the deltas of all patches below {delta.floor:.3g} in sum: that a patch "
+        "was noised tells something."
+    )
+
+
+def _worth(is_vacuous: bool) -> str:
+    return ", which is vacuous: publishing the label itself would raise no belief beyond it" if is_vacuous else ""
+
+
+@claim_in_words.register
+def _(certificate: TextCertificate) -> str:
+    before, after = best_guesses(certificate.adversaries)
+    what = "what is shown of a post says at most" if certificate.bound == "post" else "no shown word adds more than"
+    return sentence(
+        "Words were masked until, by a learned estimate, {what} {epsilon} about '{secret}'. This certifies nothing. "
+        "The best of {n} adversaries guesses it right in {after:.1%} of {posts:,} posts held out, {before:.1%} before; "
+        "without reading it is {prior:.1%}.",
+        what=what,
+        epsilon=Nats(certificate.epsilon, 6),
+        secret=certificate.secret,
+        n=len(certificate.adversaries),
+        after=after,
+        posts=certificate.tested_on,
+        before=before,
+        prior=certificate.prior_right,
+    )
+
+
+@assumptions_in_words.register
+def _(certificate: TextCertificate) -> tuple[str, ...]:
+    unknown = "masked" if certificate.rare == "mask" else "shown"
+    lines = [
+        OF_A_SINGLE_POST,
+        "a mask shows that something was masked, and where; the retrained adversary has learned from the masks",
+        f"words in fewer than {certificate.min_count} posts are {unknown}; of them nothing is estimated",
+        "how a post is written (length, punctuation, order of the words) is as it was",
+        "the posts stand in the order of the original, which was not looked at: a table sorted by the secret tells it",
+        "posts are taken to be independent; several posts of one author say more together than each alone",
+        "who knows a post, or finds it in public, reads the author, whatever was masked",
+    ]
+    others = [name for name in certificate.kept if name not in (certificate.text, certificate.secret)]
+    if others:
+        lines.append(f"column{'s' * (len(others) > 1)} {', '.join(others)}: released as they are, and not looked at")
+    if certificate.secret in certificate.kept:
+        lines.append("the secret itself is in the file: whoever reads it reads the secret")
+    return tuple(lines)
+
+
+# ---- chance -------------------------------------------------------------------------------------------------------
+
+
+def randomness_of(*, drawn: bool, repeatable: bool, learned_here: bool = False) -> str:
+    """Where the chance in a release came from."""
+    drew = NOTHING_DRAWN
+    if drawn and not repeatable:
+        drew = "Drawn with a 256-bit key from the system's secure source; the key was not kept."
+    elif drawn:
+        drew = (
+            "WARNING: a random_state was given, so the draws can be made again by whoever knows or guesses it. "
+            "Use it for tests, not for publishing."
+        )
+    if not learned_here:
+        return drew
+    if not repeatable:
+        return f"{drew} Learned with a seed from the system's secure source, which is not published."
+    return (
+        f"{drew} WARNING: what was learned can be learned again with the random_state that was given, and the "
+        "published estimates then tell guesses of the secrets apart. Use it for tests, not for publishing."
+    )

@@ -1,0 +1,173 @@
+"""A release is a directory that appears whole or not at all, and replaces nothing but a release."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TypeVar
+
+from tacit.errors import ArgumentError, Setting, SourceError, sentence
+from tacit.release.certificate import CERTIFICATE, Certificate, ImageCertificate, read_certificate
+from tacit.release.codec import text_of
+from tacit.release.keys import LABELS, file_sha256, files_sha256, new_salt, salted
+from tacit.tables.writing import beside, drafted, os_errors, restore_or_clean, synced
+
+REPORT, PRIVATE, SALT, README = "report.html", "private", "salt.txt", "README.txt"
+
+C = TypeVar("C", bound=Certificate)
+
+
+@dataclass(frozen=True)
+class ReleaseDraft:
+    """A release on its way: the hidden directory that it is written to, and the salt of its fingerprints."""
+
+    place: Path
+    salt: bytes
+
+    @property
+    def private(self) -> Path:
+        """The folder that only the owner may enter."""
+        folder = self.place / PRIVATE
+        folder.mkdir(mode=0o700, exist_ok=True)
+        return folder
+
+    def salted(self, sha256: str | None) -> str | None:
+        """A fingerprint as it may be published."""
+        return salted(sha256, self.salt)
+
+    def keep(self, name: str, text: str) -> Path:
+        """Write a text for the owner alone."""
+        path = self.private / name
+        path.touch(mode=0o600)
+        path.write_text(text, "utf-8")
+        return path
+
+    @property
+    def report(self) -> Path:
+        """Where the page belongs."""
+        return self.place / REPORT
+
+    def sealed(self, certificate: C, readme: Sequence[str]) -> C:
+        """Write the papers beside data and report: the certificate, with the report's fingerprint, salt and README.
+
+        Guarantees
+        ----------
+        Everything in the owner's folder can be read by the owner alone.
+        """
+        output = replace(certificate.output, report_sha256=file_sha256(self.report))
+        certificate = replace(certificate, output=output)
+        (self.place / CERTIFICATE).write_text(text_of(certificate, indent=2), "utf-8")
+        self.keep(SALT, self.salt.hex() + "\n")
+        self.keep(README, "\n".join(readme) + "\n")
+        for file in self.private.iterdir():
+            file.chmod(0o600)
+        return certificate
+
+
+def refuse_target(out: str | Path, *, original: Path | None, overwrite: bool) -> None:
+    """Refuse, before anything is computed, a directory that a release may not be written to.
+
+    That is one that holds the original, a file, and one that is there and not empty, unless it is to be replaced and
+    is a release that Tacit can read, with nothing in it that Tacit did not write.
+    """
+    target = Path(os.path.abspath(out))
+    if original is not None and original.resolve().is_relative_to(target.resolve()):
+        raise ArgumentError(f"{out} holds the original {original.name}: choose another directory for the release")
+    _refuse_existing(target, overwrite)
+
+
+@contextmanager
+def new_release(out: str | Path, *, overwrite: bool = False) -> Iterator[ReleaseDraft]:
+    """A draft that becomes the release ``out`` when the block ends well; see :func:`whole_directory`."""
+    with whole_directory(out, overwrite=overwrite) as place, os_errors(Path(out)):
+        yield ReleaseDraft(place, new_salt())
+
+
+@contextmanager
+def whole_directory(path: str | Path, *, overwrite: bool = False) -> Iterator[Path]:
+    """A directory that appears under its name when the block ends well, and not at all otherwise.
+
+    Yields a directory to write into, within a hidden sibling that nobody else may enter. With ``overwrite`` an
+    existing release stays until the new one is complete; anything else is never replaced. What a killed process left
+    behind is removed by the next call for the same path.
+    """
+    target = Path(os.path.abspath(path))
+    with os_errors(target):
+        _refuse_existing(target, overwrite)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        restore_or_clean(target)
+        _refuse_existing(target, overwrite)
+    with drafted(target) as draft:
+        with os_errors(target):
+            draft.mkdir(mode=0o700)
+            release = draft / "release"
+            release.mkdir(mode=0o755)
+        yield release
+        with os_errors(target):
+            for file in sorted(release.rglob("*")):
+                synced(file)
+            synced(release)
+            _put_in_place(release, target)
+
+
+def _refuse_existing(target: Path, overwrite: bool) -> None:
+    if not target.exists() and not target.is_symlink():
+        return
+    if not target.is_dir():
+        raise ArgumentError(f"{target} is a file: choose another name for the directory")
+    if not any(target.iterdir()):
+        return
+    if not overwrite:
+        raise ArgumentError(
+            sentence(
+                "{target} is there already and not empty: choose another name, or replace it ({overwrite})",
+                target=target,
+                overwrite=Setting("overwrite", True),
+            )
+        )
+    why = _why_not_ours(target)
+    if why is not None:
+        raise ArgumentError(
+            f"{target} is not a release of Tacit alone, so it is not overwritten: {why}. Choose another directory"
+        )
+
+
+def _why_not_ours(target: Path) -> str | None:
+    """Why a directory may not be replaced: its certificate cannot be read, or not all in it is the release's."""
+    try:
+        certificate = read_certificate(target)
+    except SourceError as error:
+        return str(error)
+    data, folders = target / certificate.output.file, {target / PRIVATE}
+    files = {data, *(target / name for name in (CERTIFICATE, REPORT))}
+    files |= {target / PRIVATE / name for name in certificate.private_files}
+    if isinstance(certificate, ImageCertificate):
+        if not data.exists() or files_sha256(target, data.name) != certificate.output.sha256:
+            return "its images are not those that were certified"
+        files |= {target / LABELS, *(data.iterdir() if data.is_dir() else ())}
+        folders.add(data)
+    for path in sorted(target.rglob("*")):
+        if path.is_symlink() or path not in (folders if path.is_dir() else files):
+            return f"Tacit did not write {path.relative_to(target)}"
+    return None
+
+
+def _put_in_place(release: Path, target: Path) -> None:
+    old = None
+    if target.exists():
+        old = beside(target, "old")
+        os.rename(target, old)
+    try:
+        os.rename(release, target)
+    except BaseException:
+        if old is not None:
+            with suppress(OSError):
+                os.rename(old, target)
+        raise
+    synced(target.parent)
+    if old is not None:
+        shutil.rmtree(old, ignore_errors=True)

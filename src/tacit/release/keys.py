@@ -1,0 +1,61 @@
+"""Fingerprints of files, and the salt that keeps the original's from being guessed."""
+
+from __future__ import annotations
+
+import hashlib
+import secrets
+from pathlib import Path
+
+from tacit.errors import SourceError
+
+# What scikit-learn and JAX both take for a seed.
+SEED_BITS = 31
+LABELS = "labels.csv"
+
+
+def new_salt() -> bytes:
+    """A salt from the system's secure source."""
+    return secrets.token_bytes(32)
+
+
+def seed_or_secure(random_state: int | None) -> int:
+    """The seed of the learning: one that can be guessed would let anybody try secrets out on published estimates."""
+    return secrets.randbits(SEED_BITS) if random_state is None else random_state
+
+
+def file_sha256(path: Path) -> str:
+    """Fingerprint of a file's bytes."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def files_sha256(directory: Path, data_file: str) -> str:
+    """Fingerprint of a file or of all files of a folder, and of the labels beside: of each its name and its bytes."""
+    place = directory / data_file
+    files = [place] if place.is_file() else sorted(place.iterdir())
+    if (directory / LABELS).exists():
+        files.append(directory / LABELS)
+    digest = hashlib.sha256()
+    for file in files:
+        # A folder within was never written: it counts by its name, and changes the fingerprint.
+        digest.update(f"{file.name}\0{file_sha256(file) if file.is_file() else 'folder'}\n".encode())
+    return digest.hexdigest()
+
+
+def salted(sha256: str | None, salt: bytes) -> str | None:
+    """The fingerprint of the original as it may be published.
+
+    The plain one would let anybody who knows all but a few bits of the original, such as the secrets of a small table,
+    try them all; the salt stays with the owner.
+    """
+    return None if sha256 is None else hashlib.sha256(salt + bytes.fromhex(sha256)).hexdigest()
+
+
+def salt_in(path: Path) -> bytes | None:
+    """The salt that ``protect`` wrote, if it is there."""
+    if not path.exists():
+        return None
+    try:
+        return bytes.fromhex(path.read_text("ascii").strip())
+    except ValueError as error:
+        raise SourceError(f"{path} is damaged: it should hold the salt that protect wrote") from error

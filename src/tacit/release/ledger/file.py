@@ -1,0 +1,182 @@
+"""The file of a ledger: its entries, read and written whole, by one process at a time."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal, get_args
+
+from tacit.errors import Setting, SourceError, sentence
+from tacit.release.codec import Damaged, decoded, json_in, text_of
+from tacit.release.ledger.together import Secret
+from tacit.release.rules import ReleaseRules
+from tacit.tables.table import Table
+from tacit.tables.writing import os_errors, whole_file
+
+FORMAT: Literal["tacit ledger"] = "tacit ledger"
+VERSION: Literal[2] = 2
+
+People = Literal["same people", "other people"]
+PEOPLE: tuple[People, ...] = get_args(People)
+
+
+@dataclass(frozen=True)
+class SecretLeak:
+    """What is known of a secret: every log-lift lies between ``-low`` and ``high`` nats.
+
+    ``one_sided`` if nobody bounded how much less likely a value may become; ``smallest_share`` is that of the rarest
+    value; ``exact`` if both ends were counted.
+    """
+
+    secret: Secret
+    low: float
+    high: float
+    one_sided: bool
+    smallest_share: float
+    exact: bool = True
+
+    def __post_init__(self) -> None:
+        if not (self.low >= 0 and self.high >= 0 and 0 < self.smallest_share < 1 and self.secret.columns):
+            raise ValueError("what was attained is out of range")
+
+    @property
+    def epsilon(self) -> float:
+        """The larger of the sides that somebody bounded."""
+        return self.high if self.one_sided else max(self.low, self.high)
+
+    @property
+    def name(self) -> str:
+        """The secret in words."""
+        return ", ".join(self.secret.columns)
+
+
+@dataclass(frozen=True)
+class Original:
+    """The table that a release was made from; ``name`` tells tables of one database apart."""
+
+    sha256: str | None
+    name: str | None
+    records: int
+
+    @classmethod
+    def of(cls, table: Table, records: int) -> Original:
+        """The fingerprint of a table; a frame has none."""
+        name = table.name.rpartition("::")[2] if table.format == "duckdb" else None
+        return cls(table.sha256(), name, records)
+
+    def is_that_of(self, other: Entry) -> bool:
+        """Whether another release was made from the very same table."""
+        return self.sha256 is not None and self == other.original
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One release in the ledger: what it was made from and by which rules, and what it attains of its secrets.
+
+    ``together`` is what it and the earlier releases of the same people say together; ``beta`` the probability with
+    which its proof from a sample may be false, 0 if there is none.
+    """
+
+    release: str
+    output_sha256: str
+    original: Original
+    weight: str | None
+    attained: tuple[SecretLeak, ...]
+    beta: float
+    relation: People
+    rules: ReleaseRules
+    mechanism: str
+    tacit_version: str
+    together: tuple[SecretLeak, ...] = ()
+
+    def __post_init__(self) -> None:
+        if not self.attained or not 0 <= self.beta <= 1:
+            raise ValueError("a release that is about no secret, or a beta that cannot be")
+
+    def of(self, secret: Secret) -> SecretLeak | None:
+        """What the release attains of a secret, if it was about it."""
+        return next((leak for leak in self.attained if leak.secret == secret), None)
+
+
+@dataclass(frozen=True)
+class LedgerFile:
+    """A ledger as it is kept."""
+
+    entries: tuple[Entry, ...]
+    format: Literal["tacit ledger"] = FORMAT
+    version: Literal[2] = VERSION
+
+    def __post_init__(self) -> None:
+        for entry in self.entries:
+            if not {leak.secret for leak in entry.attained} <= {leak.secret for leak in entry.together}:
+                raise ValueError("an entry does not say what all releases say together of its secrets")
+
+
+def read_ledger(path: Path) -> tuple[Entry, ...]:
+    """The entries of a ledger; none if there is no such file.
+
+    Raises
+    ------
+    SourceError
+        If the file cannot be read, is damaged or is no ledger. It is left as it is.
+    """
+    if not path.exists():
+        return ()
+    kept = sentence(
+        "It was left as it is: mend it from a copy, or name another file ({ledger})", ledger=Setting("ledger")
+    )
+    data = json_in(path, "ledger")
+    if not isinstance(data, dict) or data.get("format") != FORMAT:
+        raise SourceError(sentence("{path} is no ledger of Tacit. {kept}", path=path, kept=kept))
+    if data.get("version") != VERSION:
+        raise SourceError(f"{path} is a ledger of version {data.get('version')}; this Tacit reads version {VERSION}")
+    try:
+        return decoded(LedgerFile, data).entries
+    except Damaged as error:
+        raise SourceError(
+            sentence("the ledger {path} is damaged ({why}). {kept}", path=path, why=error, kept=kept)
+        ) from error
+
+
+def write_ledger(path: Path, entries: Sequence[Entry]) -> None:
+    """Write the whole ledger, for its owner alone.
+
+    Guarantees
+    ----------
+    The file is the old one or the new one, whole, whatever fails in between.
+    """
+    text = text_of(LedgerFile(tuple(entries)))
+    with whole_file(path) as draft, os_errors(path):
+        descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+            file.write(text)
+
+
+@contextmanager
+def alone_with(path: Path) -> Iterator[None]:
+    """Within it, no other process reads or writes the ledger; the system lets go of the lock of one that was killed."""
+    import fcntl
+
+    lock = path.with_name(f".{path.name}.lock")
+    busy = SourceError(f"another process is using the ledger {path}: try again when it is done")
+    with os_errors(path):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        descriptor = os.open(lock, os.O_RDWR | os.O_CREAT, 0o600)
+    try:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            # The one before removed the file when it was done; a lock on a file without a name keeps nobody out.
+            if not os.path.samestat(os.fstat(descriptor), os.stat(lock)):
+                raise busy
+        except (BlockingIOError, FileNotFoundError):
+            raise busy from None
+        try:
+            yield
+        finally:
+            with suppress(OSError):
+                lock.unlink()
+    finally:
+        os.close(descriptor)

@@ -1,0 +1,183 @@
+"""What several releases of one table say together, counted: each draws on its own, given the row it is made from."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from math import prod
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array, vstack
+
+from tacit.lift import Vector
+from tacit.release.rules import ReleaseRules
+from tacit.release.treatment import Merging, Mixing
+from tacit.tables.counting import count
+from tacit.tables.cutting import Cut, cut
+from tacit.tables.pairing import side_by_side
+from tacit.tables.symbols import Symbols, in_order
+from tacit.tables.table import Table
+
+Codes = NDArray[np.int64]
+
+# Combinations that are counted, and cells of a joint that are built, at most: about a gigabyte.
+MOST_CELLS = 20_000_000
+
+
+@dataclass(frozen=True)
+class Secret:
+    """A column or a combination of columns, as it was cut: the same columns cut otherwise are another secret."""
+
+    columns: tuple[str, ...]
+    cuts: tuple[Cut, ...]
+
+    @classmethod
+    def of(cls, columns: Sequence[str], cuts: Iterable[Cut]) -> Secret:
+        """The secret that these columns are; in which order they were named is of no account."""
+        return cls(tuple(sorted(columns)), _cuts_of(columns, cuts))
+
+
+def _cuts_of(columns: Sequence[str], cuts: Iterable[Cut]) -> tuple[Cut, ...]:
+    return tuple(sorted((made for made in cuts if made.column in columns), key=lambda made: made.column))
+
+
+class Together:
+    """The joint of some secrets and what several releases of one table make of its rows.
+
+    Guarantees
+    ----------
+    P(s, y1, ..., yk) is the sum over all rows' values of P(s, x1, ..., xk) P(y1 | x1) ... P(yk | xk). It is exact for
+    the table if every release draws with a key of its own, and rows can be linked from release to release, which is
+    the worst case.
+    """
+
+    def __init__(self, table: Table, records: int, secrets: Sequence[Secret], releases: Sequence[ReleaseRules]) -> None:
+        self.secrets, self.releases = list(secrets), list(releases)
+        self._views: dict[tuple[Cut, ...], Table] = {}
+        views = [self._view(table, each.columns, each.cuts) for each in secrets]
+        own = [count(view, each.columns).symbols(each.columns)[0] for view, each in zip(views, secrets, strict=True)]
+        shown = [(self._view(table, each.released, each.cuts), each.symbols) for each in releases]
+        self._tables: list[tuple[Table, Symbols]] = [*zip(views, own, strict=True), *shown]
+        self.fits = min(records, prod(len(symbols) + 1 for _, symbols in self._tables)) <= MOST_CELLS
+
+    def _view(self, table: Table, columns: Sequence[str], cuts: Iterable[Cut]) -> Table:
+        """The table as these columns of it were cut; one object for equal cuts, which is read once."""
+        wanted = _cuts_of(columns, cuts)
+        if wanted not in self._views:
+            self._views[wanted] = cut(table, wanted)
+        return self._views[wanted]
+
+    @cached_property
+    def _counted(self) -> tuple[Codes, Vector]:
+        numbers, records = side_by_side(self._tables)
+        return numbers, records.astype(np.float64)
+
+    @cached_property
+    def _channels(self) -> list[tuple[Codes, csr_array]]:
+        return [_grouped(outputs_by_value(rules)) for rules in self.releases]
+
+    def ends(self, secret: Secret, which: Sequence[int] | None = None) -> tuple[float, float] | None:
+        """How far below and above 0 the log-lifts of a secret lie, given all releases or some; None if too large."""
+        places = range(len(self.releases)) if which is None else which
+        numbers, records = self._counted
+        columns, channels = [numbers[self.secrets.index(secret)]], []
+        for place in places:
+            classes, channel = self._channels[place]
+            # A value that is no symbol has the number -1, and the last row.
+            columns.append(classes[numbers[len(self.secrets) + place]])
+            channels.append(channel)
+        cells, mass = _summed(np.stack(columns, axis=1), records)
+        # Those that draw make the joint larger, so they wait until the others have been gone through.
+        for at in sorted(range(len(channels)), key=lambda at: int(np.diff(channels[at].indptr).max())):
+            spread = _spread(cells, mass, at + 1, channels[at])
+            if spread is None:
+                return None
+            cells, mass = spread
+        return _ends(cells, mass)
+
+
+def outputs_by_value(rules: ReleaseRules) -> csr_array:
+    """P(y | x) of a release: a row for each symbol and one for unseen values; the last output is missing.
+
+    All draws from one pool are one output: which of its values was drawn depends on nothing but the draw, so that
+    P(s, y1, ..., yk) is that of the pool times the probability of the draw, and the lift is the same for each.
+    """
+    treatment, size = rules.treatment, len(rules.symbols)
+    gone = np.append(rules.symbols.all_missing, False)
+    if isinstance(treatment, Mixing):
+        unseen = csr_array(([1.0], ([0], [size])), shape=(1, size + 1))
+        table = vstack([treatment.channel, unseen]).tocoo()
+    else:
+        assert isinstance(treatment, Merging)
+        table = _pooled(treatment, size).tocoo()
+    rows, outputs = table.coords
+    # A wholly missing value and a suppressed one look the same, and are one output.
+    outputs = np.where(gone[outputs], size, outputs)
+    channel = csr_array((table.data, (rows, outputs)), shape=(size + 1, size + 1))
+    channel.eliminate_zeros()
+    return csr_array(channel / channel.sum(axis=1)[:, None])
+
+
+def _pooled(treatment: Merging, size: int) -> csr_array:
+    merged = np.append(treatment.merged, True)
+    outputs = np.arange(size + 1)
+    if treatment.replacement is None:
+        outputs[merged] = size
+    elif (treatment.replacement[~treatment.merged] == 0).all():
+        outputs[merged] = int(np.argmax(treatment.replacement))
+    else:
+        # Rules that were not made here may draw a kept value: then it is no pool, and every draw is an output.
+        drawn = np.flatnonzero(treatment.replacement)
+        stays, moves = np.flatnonzero(~merged), np.flatnonzero(merged)
+        rows = np.concatenate([stays, np.repeat(moves, len(drawn))])
+        columns = np.concatenate([stays, np.tile(drawn, len(moves))])
+        p = np.concatenate([np.ones(len(stays)), np.tile(treatment.replacement[drawn], len(moves))])
+        return csr_array((p, (rows, columns)), shape=(size + 1, size + 1))
+    return csr_array((np.ones(size + 1), (np.arange(size + 1), outputs)), shape=(size + 1, size + 1))
+
+
+def _grouped(channel: csr_array) -> tuple[Codes, csr_array]:
+    """Which class of values, all treated alike, each value is in, and the channel with a row for each class."""
+    lengths, starts = np.diff(channel.indptr), channel.indptr
+    classes = np.zeros(len(lengths), dtype=np.int64)
+    certain = lengths == 1
+    different, classes[certain] = np.unique(channel.indices[starts[:-1][certain]], return_inverse=True)
+    numbered: dict[bytes, int] = {}
+    for row in np.flatnonzero(~certain):
+        part = slice(starts[row], starts[row + 1])
+        key = channel.indices[part].tobytes() + channel.data[part].tobytes()
+        classes[row] = numbered.setdefault(key, len(different) + len(numbered))
+    first = np.unique(classes, return_index=True)[1]
+    return classes, channel[first]
+
+
+def _summed(cells: Codes, mass: Vector) -> tuple[Codes, Vector]:
+    """Equal cells as one."""
+    different, which = in_order(cells)
+    summed: Vector = np.bincount(which, weights=mass, minlength=len(different)).astype(np.float64)
+    return different, summed
+
+
+def _spread(cells: Codes, mass: Vector, column: int, channel: csr_array) -> tuple[Codes, Vector] | None:
+    """The cells with the outputs of a release in place of the values it is made from; None if they are too many."""
+    starts, lengths = channel.indptr[:-1][cells[:, column]], np.diff(channel.indptr)[cells[:, column]]
+    total = int(lengths.sum())
+    if total > MOST_CELLS:
+        return None
+    which = np.repeat(np.arange(len(cells)), lengths)
+    entry = np.arange(total) - np.repeat(np.cumsum(lengths) - lengths, lengths) + starts[which]
+    spread = cells[which]
+    spread[:, column] = channel.indices[entry]
+    return _summed(spread, mass[which] * channel.data[entry])
+
+
+def _ends(cells: Codes, mass: Vector) -> tuple[float, float]:
+    """The smallest and the largest log-lift of a sparse joint, as distances from 0; a pair that never occurs is inf."""
+    total = mass.sum()
+    secrets, outputs = np.unique(cells[:, 0], return_inverse=True)[1], in_order(cells[:, 1:])[1]
+    prior, marginal = np.bincount(secrets, mass) / total, np.bincount(outputs, mass)
+    values = np.log(mass / prior[secrets] / marginal[outputs])
+    ruled_out = bool((np.bincount(outputs) < len(prior)).any())
+    return (np.inf if ruled_out else max(-float(values.min()), 0.0)), max(float(values.max()), 0.0)

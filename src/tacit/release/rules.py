@@ -1,0 +1,54 @@
+"""Rules: what a release did to every value, saved so that the next batch is treated alike. They are the owner's."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from tacit.errors import SourceError
+from tacit.release.bounds import FurtherSecret, LiftBounds
+from tacit.release.codec import Damaged, decoded, json_in
+from tacit.release.treatment import Merging, Mixing
+from tacit.requests.settings import AnyPath
+from tacit.tables.cutting import Cut
+from tacit.tables.symbols import Symbols
+
+RULES = "rules.json"
+FORMAT: Literal["tacit rules"] = "tacit rules"
+VERSION: Literal[3] = 3
+
+
+@dataclass(frozen=True)
+class ReleaseRules:
+    """What becomes of the released values, and what that keeps within which bounds.
+
+    ``also`` are further secrets that the release keeps, each within its own epsilon.
+    """
+
+    secret: tuple[str, ...]
+    released: tuple[str, ...]
+    cuts: tuple[Cut, ...]
+    symbols: Symbols
+    treatment: Merging | Mixing
+    bounds: LiftBounds
+    also: tuple[FurtherSecret, ...] = ()
+    format: Literal["tacit rules"] = FORMAT
+    version: Literal[3] = VERSION
+
+    def __post_init__(self) -> None:
+        if self.treatment.size != len(self.symbols) or self.symbols.columns != self.released:
+            raise ValueError("the treatment, the symbols and the released columns do not fit together")
+
+    @classmethod
+    def load(cls, path: AnyPath) -> ReleaseRules:
+        """Read rules that ``protect`` wrote."""
+        data = json_in(Path(path), "rules file")
+        if not isinstance(data, dict) or data.get("format") != FORMAT:
+            raise SourceError(f"{path} is not a rules file; protect writes one to private/{RULES} of a release")
+        if data.get("version") != VERSION:
+            raise SourceError(f"{path} has rules of version {data.get('version')}; this Tacit reads version {VERSION}")
+        try:
+            return decoded(cls, data)
+        except Damaged as error:
+            raise SourceError(f"{path} is damaged ({error}); make the rules anew") from error

@@ -1,0 +1,1 @@
+"""Charts about how much of a person's file is known."""

@@ -1,0 +1,125 @@
+"""What can be learned for a cost: leakage, precision and recall of every adversary."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from itertools import pairwise
+
+from markupsafe import Markup
+
+from tacit.document.leakage import CostCurve, CostPoint
+from tacit.document.quantities import part, setting
+from tacit.document.strings import shorten
+from tacit.errors import Wording
+from tacit.report.charts import svg
+from tacit.report.charts.svg import Plot, Scale, element, hover, line, text
+
+# Above this ratio of the largest to the smallest cost a straight axis would press the cheap adversaries together.
+_STRAIGHT = 60.0
+
+# Left, right, top and bottom of something drawn.
+Box = tuple[float, float, float, float]
+
+
+def draw(chart: CostCurve, wording: Wording, width: float) -> Markup:
+    """What can be learned for a cost: leakage with precision and recall, and the most that so much money buys."""
+    limit = chart.limit
+    shown = sorted((p for p in chart.points if math.isfinite(p.cost)), key=lambda p: (p.cost, p.leakage))
+    costs = sorted({rung.cost for rung in shown})
+    smallest = min((cost for cost in costs if cost > 0), default=1.0)
+    straight = costs[-1] <= _STRAIGHT * smallest
+
+    def far(cost: float) -> float:
+        return cost if straight else math.log10(1 + cost / smallest)
+
+    entries = [("bar", "leakage"), ("bar second", "precision"), ("bar third", "recall")]
+    key, key_height = svg.legend([*entries, ("curve line", "most for the cost")], 2, 2, width=width - 4)
+    plot = Plot(width, key_height + 330, left=44, right=28, top=key_height + 40)
+    across, up = Scale(far(costs[0]), far(costs[-1]), plot.left + 16, width - plot.right - 8), plot.up(0.0, 1.0)
+    title = "Cost of the adversary" if straight else "Cost of the adversary (stretched for small costs)"
+    parts = [key, svg.vertical_axis(plot, up, "Leakage; higher is riskier", show=setting)]
+    parts.append(_cost_axis(plot, across, costs, far, title))
+    spots = [(across(far(rung.cost)), up(rung.leakage)) for rung in shown]
+    corners = _frontier(shown, spots, plot.width - plot.right)
+    parts.append(element("path", d=svg.path(corners), class_="curve"))
+    busy: list[Box] = [
+        (min(x, u) - 2, max(x, u) + 2, min(y, v) - 2, max(y, v) + 2) for (x, y), (u, v) in pairwise(corners)
+    ]
+    if limit is not None:
+        parts.append(line(plot.left, up(limit), plot.width - plot.right, up(limit), class_="mark line"))
+        label, edge = f"limit {setting(limit)}", plot.width - plot.right
+        parts.append(text(label, edge, up(limit) + 15, text_anchor="end", class_="mark-label"))
+        busy += [(plot.left, edge, up(limit) - 1, up(limit) + 1), (edge - 70, edge, up(limit), up(limit) + 17)]
+    for rung, (x, _) in zip(shown, spots, strict=True):
+        parts.append(_rung_dots(rung, x, up))
+        busy += [(x - 5, x + 5, up(v) - 5, up(v) + 5) for v in (rung.leakage, rung.precision, rung.recall)]
+    parts += _rung_names(shown, plot, spots, busy)
+    told = "; ".join(f"{shorten(r.name, 40)} costs {setting(r.cost)} and learns {part(r.leakage)}" for r in shown)
+    return svg.drawing(width, plot.height, f"Leakage against cost. {told}", *parts)
+
+
+def _frontier(
+    shown: Sequence[CostPoint], spots: Sequence[tuple[float, float]], edge: float
+) -> list[tuple[float, float]]:
+    """Corners of the largest leakage to be had for at most a cost."""
+    corners: list[tuple[float, float]] = []
+    best = -math.inf
+    for rung, (x, y) in zip(shown, spots, strict=True):
+        if rung.leakage > best:
+            corners += [(x, corners[-1][1]), (x, y)] if corners else [(x, y)]
+            best = rung.leakage
+    return [*corners, (edge, corners[-1][1])]
+
+
+def _cost_axis(plot: Plot, across: Scale, costs: Sequence[float], far: Callable[[float], float], title: str) -> Markup:
+    """Ticks at the costs themselves, the largest and the smallest first, others where there is room."""
+    parts = [line(plot.left, plot.floor, plot.width - plot.right, plot.floor, class_="axis")]
+    taken: list[tuple[float, float]] = []
+    for cost in dict.fromkeys((costs[-1], costs[0], *costs)):
+        x, label = across(far(cost)), setting(cost)
+        parts.append(line(x, plot.floor, x, plot.floor + 4, class_="axis"))
+        half = svg.text_width(label) / 2
+        if all(x + half + 6 < start or end < x - half - 6 for start, end in taken):
+            parts.append(text(label, x, plot.floor + 17, text_anchor="middle", class_="tick"))
+            taken.append((x - half, x + half))
+    middle = (across.start + across.end) / 2
+    parts.append(
+        text(svg.fitted(title, plot.width - 8), middle, plot.height - 8, text_anchor="middle", class_="axis-title")
+    )
+    return element("g", *parts)
+
+
+def _rung_dots(rung: CostPoint, x: float, up: Scale) -> Markup:
+    parts = [line(x, up(min(rung.precision, rung.recall)), x, up(max(rung.precision, rung.recall)), class_="limits")]
+    for class_, word, value, radius in (
+        ("point second", "precision", rung.precision, 3.5),
+        ("point third", "recall", rung.recall, 3.5),
+        ("point", "leakage", rung.leakage, 5.5),
+    ):
+        told = hover(f"{rung.name}: {word} {part(value)} for a cost of {setting(rung.cost)}")
+        parts.append(element("circle", told, cx=x, cy=up(value), r=radius, class_=class_))
+    return element("g", *parts)
+
+
+def _rung_names(
+    shown: Sequence[CostPoint], plot: Plot, spots: Sequence[tuple[float, float]], busy: list[Box]
+) -> list[Markup]:
+    """Names beside the points, above or below them, where neither a line, a point nor another name is."""
+    parts = []
+    for rung, (x, y) in zip(shown, spots, strict=True):
+        name = svg.fitted(rung.name, min(170.0, plot.width * 0.4))
+        wide = svg.text_width(name)
+        sides = [start for start in (x + 9, x - 9 - wide) if plot.left < start and start + wide < plot.width - 2]
+        tried = [(start, y + down) for down in (-8, 18, -22, 32, -36, 46, 4) for start in sides]
+        for start, at in tried:
+            box = (start, start + wide, at - 11, at + 4)
+            if plot.top - 6 < at < plot.floor - 4 and not any(_overlap(box, other) for other in busy):
+                busy.append(box)
+                parts.append(text(name, start, at, class_="mark-label"))
+                break
+    return parts
+
+
+def _overlap(one: Box, other: Box) -> bool:
+    return one[0] < other[1] and other[0] < one[1] and one[2] < other[3] and other[2] < one[3]

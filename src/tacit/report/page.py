@@ -1,0 +1,160 @@
+"""A document as one self-contained HTML page: no network, no file beside it, readable without JavaScript."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from collections.abc import Iterable
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup, escape
+
+from tacit.document import Badge, Block, Cell, Chart, Code, DataValue, Document, FilePath, Nats, Share, printable
+from tacit.errors import Command, Part, Sentence, Setting, Wording
+from tacit.report import charts
+from tacit.report.charts.terms import hue
+
+if TYPE_CHECKING:
+    from tacit.report.result import Result
+
+
+_WIDE, _NARROW = 860, 360
+
+
+def to_html(result: Result, *, bits: bool = False, wording: Wording | None = None) -> str:
+    """The result as a whole page that opens from a file.
+
+    Guarantees
+    ----------
+    The page loads nothing: its policy forbids every request, and only the one script written here may run. It shows
+    what the result's document says and nothing else; of paths it shows the last part alone.
+    """
+    document = result.document()
+    body = _body(document, wording or Wording(bits=bits))
+    script = _source("slider.js")
+    return (
+        _environment()
+        .get_template("page.html")
+        .render(
+            document=document,
+            body=body,
+            style=Markup(_source("style.css")),
+            script=Markup(script),
+            script_hash=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
+            has_pictures="<img " in body,
+        )
+    )
+
+
+def fragment(result: Result, *, bits: bool = False, wording: Wording | None = None) -> str:
+    """The result as one element with its own style, for a notebook."""
+    # Style and script are our own files, written where escaping would break them.
+    shell = Markup('<div class="tacit">\n<style>{}</style>\n{}\n<script>{}</script>\n</div>\n')
+    body = _body(result.document(), wording or Wording(bits=bits))
+    return shell.format(Markup(_source("style.css")), body, Markup(_source("slider.js")))
+
+
+def write_report(result: Result, path: str | Path, *, bits: bool = False, wording: Wording | None = None) -> Path:
+    """Write the page of :func:`to_html` to ``path`` and return it.
+
+    Guarantees
+    ----------
+    The page appears whole or not at all; one that was there stays until then. What the system refuses is a
+    ``SourceError`` that names the file.
+    """
+    from tacit.tables.writing import os_errors, whole_file
+
+    target = Path(path)
+    page = to_html(result, bits=bits, wording=wording)
+    with whole_file(target) as draft, os_errors(target):
+        draft.write_text(page, encoding="utf-8")
+    return target
+
+
+@cache
+def _environment() -> Environment:
+    return Environment(
+        loader=PackageLoader("tacit.report"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+
+
+def _source(name: str) -> str:
+    loader = _environment().loader
+    assert loader is not None
+    return loader.get_source(_environment(), name)[0]
+
+
+def _body(document: Document, wording: Wording) -> Markup:
+    """The document by the macros of ``blocks.html``, one of the name of each block."""
+
+    def blocks(shown: Iterable[Block]) -> Markup:
+        written = (getattr(macros, type(block).__name__)(block) for block in shown if block.where != "terminal")
+        return Markup("").join(written)
+
+    def tell(value: Any) -> Markup:
+        return _told(value, wording)
+
+    def draw(chart: Chart) -> Markup:
+        return _drawn(chart, wording)
+
+    from tacit import __version__
+
+    def style(value: Any) -> str:
+        return value.style if isinstance(value, Cell) else ""
+
+    context = {
+        "tell": tell,
+        "blocks": blocks,
+        "draw": draw,
+        "style": style,
+        "short": DataValue,
+        "nats": Nats,
+        "share": Share,
+        "hue": hue,
+        "version": __version__,
+    }
+    macros: Any = _environment().get_template("blocks.html").make_module(context)
+    return Markup(macros.document(document))
+
+
+def _told(value: Any, wording: Wording) -> Markup:
+    """Anything that a document may hold, as markup: data is escaped, and long data is whole on hover."""
+    match value:
+        case Cell():
+            small = Markup("<small>{}</small>").format(_told(value.small, wording)) if value.small else ""
+            return _told(value.value, wording) + small
+        case Badge():
+            return Markup('<span class="verdict {}"><span aria-hidden="true">{}</span> {}</span>').format(
+                value.tone, value.symbol, value.words
+            )
+        case Chart():
+            return _drawn(value, wording)
+        case Sentence():
+            return Markup("").join(_told(part, wording) for part in value.parts)
+        case DataValue():
+            whole, shown = printable(value.value), value.told(wording)
+            return escape(whole) if shown == whole else Markup('<span title="{}">{}</span>').format(whole, shown)
+        case FilePath():
+            return escape(value.name)
+        case Code() | Command() | Setting():
+            return Markup("<code>{}</code>").format(printable(value.told(wording)))
+        case Part():
+            return escape(printable(value.told(wording)))
+    return escape(printable(value))
+
+
+def _drawn(chart: Chart, wording: Wording) -> Markup:
+    """A chart, for a wide and for a narrow page unless it is small; the style sheet shows one of them."""
+    if chart.width is not None:
+        return charts.draw(chart, wording)
+    wide, narrow = (charts.draw(chart, wording, width=width) for width in (_WIDE, _NARROW))
+    both = Markup('<div class="wide">{}</div><div class="narrow">{}</div>').format(wide, narrow)
+    control = charts.controls(chart, wording)
+    return Markup('<div class="trade">{}{}</div>').format(both, control) if control else both

@@ -1,0 +1,30 @@
+"""Requests: what a verb is asked, declared once. Keywords, options, forms and the JSON schema follow from them.
+
+A request is a frozen dataclass whose fields carry their own reading and help (see ``tacit.requests.settings``). It is
+checked once, when it is made.
+"""
+
+from tacit.requests.asking import asked, given, schema
+from tacit.requests.checking import AttackRequest, VerifyRequest
+from tacit.requests.media import PatchNoise, WordMask
+from tacit.requests.release import Bound, Ledgered, Making
+from tacit.requests.settings import Request, settings_of
+from tacit.requests.table import Learning, Look, Question
+
+__all__ = [
+    "AttackRequest",
+    "Bound",
+    "Learning",
+    "Ledgered",
+    "Look",
+    "Making",
+    "PatchNoise",
+    "Question",
+    "Request",
+    "VerifyRequest",
+    "WordMask",
+    "asked",
+    "given",
+    "schema",
+    "settings_of",
+]

@@ -1,0 +1,63 @@
+"""What releases of images and posts are asked besides."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from tacit.requests.settings import Amount, Flag, Kind, Names, OneOf, Request, setting
+from tacit.requests.table import IMAGES, TEXT
+
+
+@dataclass(frozen=True)
+class PatchNoise(Request):
+    """Noise on the patches of images that give a label away."""
+
+    patch: int | None = setting(
+        Amount(1, whole=True),
+        "Images: side of the square patches in pixels.  [default: about 8 patches a side]",
+        lenses=IMAGES,
+        metavar="32|16|8|4|2",
+    )
+    scale: float = setting(
+        Amount(0),
+        "Images: standard deviation of the noise; 1 is the full range of a pixel.",
+        default=1.0,
+        lenses=IMAGES,
+    )
+    order: Literal["given", "leak"] = setting(
+        OneOf(("given", "leak")),
+        "Images: treat patches row by row, or those that say most first.",
+        default="given",
+        lenses=IMAGES,
+    )
+    keep_label: Sequence[str] | str | None = setting(
+        Names(), "Images: release this other label beside them.", lenses=IMAGES
+    )
+    keep_names: bool = setting(
+        Flag(), "Images: keep names and order of the files, which may tell the secret.", default=False, lenses=IMAGES
+    )
+
+
+@dataclass(frozen=True)
+class WordMask(Request):
+    """Masks on the words of posts that give a secret away."""
+
+    keep: Sequence[str] | str | None = setting(Names(), "Posts: release this other column too, as it is.", lenses=TEXT)
+    mask: str = setting(Kind(), "Posts: what takes the place of a word.", default="▇", lenses=TEXT)
+    generalise: bool = setting(
+        Flag(), "Posts: hidden hashtags become #tag, mentions @someone.", default=False, lenses=TEXT
+    )
+    rare: Literal["keep", "mask"] = setting(
+        OneOf(("keep", "mask")), "Posts: what becomes of words too rare to be judged.", default="keep", lenses=TEXT
+    )
+    bound: Literal["post", "term"] = setting(
+        OneOf(("post", "term")),
+        "Posts: whether epsilon is for what is shown of a post, or for one word after those before it.",
+        default="post",
+        lenses=TEXT,
+    )
+    min_count: int = setting(
+        Amount(1, whole=True), "Posts: leave out words that fewer posts have.", default=5, lenses=TEXT
+    )

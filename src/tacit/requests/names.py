@@ -1,0 +1,22 @@
+"""The names a user may choose: of mechanisms, engines and estimators. Nothing is imported until one is used."""
+
+from __future__ import annotations
+
+# Their functions are in tacit.lenses.table.mechanisms; "auto" takes the one that loses least.
+MECHANISMS = ("auto", "watchdog", "subsets", "optimal")
+
+# A new engine is one file and one line here; the first is the one that nobody has to name.
+ENGINES = {
+    "duckdb": "tacit.tables.engines.duckdb:DuckDBEngine",
+    "spark": "tacit.tables.engines.spark:SparkEngine",
+}
+
+# tacit.learn makes them.
+ESTIMATORS = {
+    "counts": "count every released value (smoothed); for few values with many records each",
+    "auto": "try counts, linear models, trees and nets, and blend them by what they lose on records apart",
+    "linear": "penalised linear models, of the columns and of their products",
+    "trees": "boosted trees with early stopping",
+    "net": "small regularised neural nets",
+    "neural": "larger neural nets, several a fold, with the objectives of the papers",
+}

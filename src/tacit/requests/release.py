@@ -1,0 +1,118 @@
+"""What is asked of a release: the bound, how it is made, and the ledger that it is entered in."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from tacit.errors import ArgumentError, Setting, sentence
+from tacit.requests.names import MECHANISMS
+from tacit.requests.settings import Amount, AnyPath, File, Flag, Further, OneOf, Request, setting
+from tacit.requests.table import TABLE, TEXT
+
+NATS = Amount(0, 100)
+
+
+@dataclass(frozen=True)
+class Bound(Request):
+    """How much a release may give away of a secret, on either side, and how often that may fail.
+
+    What is None was not said: the other side's epsilon stands for a side, and delta is 0.
+    """
+
+    epsilon: float | None = setting(
+        NATS, "Bound on the absolute log-lift, in nats: a factor of e^epsilon either way.", metavar="NATS"
+    )
+    epsilon_high: float | None = setting(
+        NATS,
+        "Bound on how much likelier a secret may become. Alone, it is the only bound (pointwise maximal leakage).",
+        lenses=TABLE,
+        metavar="NATS",
+    )
+    epsilon_low: float | None = setting(
+        NATS, "Bound on how much less likely a secret may become.", lenses=TABLE, metavar="NATS"
+    )
+    also: Mapping[str | Sequence[str], float] | None = setting(
+        Further(), "A further secret, or a combination of columns, with its own epsilon. Repeatable.", lenses=TABLE
+    )
+    confidence: float | None = setting(
+        Amount(0, 1),
+        "Prove the bound for the people the records were drawn from, with this probability.",
+        lenses=TABLE,
+        metavar="0.95",
+    )
+    delta: float | None = setting(Amount(0, 1), "How much may exceed the bound.  [default: 0]", lenses=TABLE)
+    delta_kind: Literal["mass", "egamma"] | None = setting(
+        OneOf(("mass", "egamma")),
+        "What delta counts: the probability of pairs beyond epsilon (mass, the default), or the total excess, which "
+        "nothing done later can raise.",
+        lenses=TABLE,
+    )
+    epsilon_max: float | None = setting(
+        Amount(0), "Bound that may never be broken when delta > 0.", lenses=TABLE, metavar="NATS"
+    )
+
+    def one_epsilon(self, what: str) -> float:
+        """The bound of images or posts, which have no other; ``what`` it bounds is said where it is missing."""
+        if self.epsilon is None:
+            words = "say how much {what}: {epsilon}, in nats"
+            raise ArgumentError(sentence(words, what=what, epsilon=Setting("epsilon", 0.5)))
+        return self.epsilon
+
+
+@dataclass(frozen=True)
+class Making(Request):
+    """How a release is made."""
+
+    mechanism: str | None = setting(
+        OneOf(MECHANISMS),
+        "watchdog merges one set of values, subsets several; optimal mixes values as little as epsilon allows. auto, "
+        "the default, takes the one that loses least.",
+        lenses=TABLE,
+    )
+    effort: Literal["low", "normal", "high"] | None = setting(
+        OneOf(("low", "normal", "high")),
+        "How hard to look for the best mechanism.  [default: normal]",
+        lenses=TABLE,
+    )
+    replacement: Literal["resample", "uniform", "merge", "suppress"] | None = setting(
+        OneOf(("resample", "uniform", "merge", "suppress")),
+        "Merge one set of values (watchdog), and put in their place one drawn like the merged ones, drawn uniformly, "
+        "the most frequent of them, or nothing.",
+        lenses=TABLE,
+    )
+    rules: AnyPath | None = setting(
+        File(), "Treat this batch by an earlier release's private/rules.json.", lenses=TABLE
+    )
+    keep_secret: bool = setting(
+        Flag(), "Leave the secret column in the release.", default=False, lenses=(*TABLE, *TEXT)
+    )
+    max_loss: float = setting(
+        Amount(0, 1), "Tolerated loss, for the advice given.", default=0.1, lenses=TABLE, metavar="SHARE"
+    )
+    overwrite: bool = setting(Flag(), "Replace an existing release; nothing else is ever replaced.", default=False)
+    random_state: int | None = setting(
+        Amount(0, 2**32 - 1, whole=True), "Make draws and learning repeatable (for tests, not for publishing)."
+    )
+
+
+@dataclass(frozen=True)
+class Ledgered(Request):
+    """A release beside the earlier ones of the same owner."""
+
+    ledger: AnyPath | None = setting(
+        File(), "Compose this release with the earlier ones in this file, and add it. For you alone.", lenses=TABLE
+    )
+    people: Literal["same", "other"] = setting(
+        OneOf(("same", "other")),
+        "Whether the ledger's earlier releases are of the same people, or of none of them.",
+        default="same",
+        lenses=TABLE,
+    )
+    budget: float | None = setting(
+        Amount(0),
+        "Write nothing if all releases of the ledger together would pass this many nats.",
+        lenses=TABLE,
+        metavar="NATS",
+    )

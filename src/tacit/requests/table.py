@@ -1,0 +1,146 @@
+"""What is asked of a source: the question, how it is looked at, and what is learned."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from tacit.errors import ArgumentError, Setting, sentence
+from tacit.requests.names import ENGINES, ESTIMATORS
+from tacit.requests.settings import (
+    Amount,
+    AnyPath,
+    Bins,
+    File,
+    Flag,
+    Kind,
+    Name,
+    Names,
+    Numbers,
+    OneOf,
+    Request,
+    setting,
+)
+
+TABLE, IMAGES, TEXT = ("table",), ("images",), ("text",)
+
+
+def engine_setting() -> Any:
+    """Where tables are counted."""
+    return setting(OneOf(tuple(ENGINES)), "Table engine.", default=next(iter(ENGINES)), lenses=(*TABLE, *TEXT))
+
+
+def memory_setting() -> Any:
+    """How much memory the engine may use."""
+    words = "Most memory the table engine may use.  [default: a share of the machine's]"
+    return setting(Kind(), words, lenses=(*TABLE, *TEXT), metavar="4GB")
+
+
+def labels_setting() -> Any:
+    """The labels of a folder of images."""
+    words = "Images: the CSV with a column of file names, and their labels."
+    return setting(File(), words, lenses=IMAGES, metavar="labels.csv")
+
+
+@dataclass(frozen=True)
+class Question(Request):
+    """A source, its secret, and what the adversary sees.
+
+    ``source`` is a path, a frame or an opened table. Columns that are not named are released. With ``text`` the
+    question is about the words of posts; a folder of images (with ``labels``) or an npz is asked about its labels.
+    """
+
+    source: Any = field(default=None)
+    secret: Sequence[str] | str | None = setting(Names(), "Column(s) that must not be learned.")
+    released: Sequence[str] | str | None = setting(
+        Names(), "Column(s) the adversary sees.  [default: all others]", lenses=TABLE
+    )
+    drop: Sequence[str] | str | None = setting(Names(), "Column(s) left out altogether.", lenses=TABLE)
+    bins: Mapping[str, int | Sequence[float]] | None = setting(
+        Bins(), "Cut a number column into groups of equal size, or at these edges. Repeatable.", lenses=TABLE
+    )
+    weight: str | None = setting(Name(), "Column with the weight of each record.", lenses=TABLE)
+    keep_id: Sequence[str] | str | None = setting(
+        Names(), "Release a column although it is different in every row.", lenses=TABLE
+    )
+    text: str | None = setting(Name(), "Posts: the column with their text; its words are audited.", lenses=TEXT)
+    labels: AnyPath | None = labels_setting()
+    engine: str = engine_setting()
+    memory: str | None = memory_setting()
+
+    def __post_init__(self) -> None:
+        """Check every value, and that no column has two roles."""
+        super().__post_init__()
+        for one, other in (("secret", "released"), ("released", "drop"), ("secret", "drop")):
+            both = set(getattr(self, one) or ()) & set(getattr(self, other) or ())
+            if both:
+                raise ArgumentError(
+                    sentence(
+                        "column '{name}' is named in both {one} and {other}: a column has one role",
+                        name=min(both),
+                        one=Setting(one),
+                        other=Setting(other),
+                    )
+                )
+
+    def one_secret(self) -> str:
+        """The secret of images or posts: they have one."""
+        if self.secret is None or len(self.secret) != 1:
+            raise ArgumentError(sentence("name one secret: {secret}", secret=Setting("secret", "COLUMN")))
+        return str(self.secret[0])
+
+
+@dataclass(frozen=True)
+class Learning(Request):
+    """How log-lift is found: counted, or learned from the records (an estimate, which certifies nothing pointwise)."""
+
+    estimator: str = setting(
+        OneOf(tuple(ESTIMATORS)),
+        "How log-lift is found: counted, or learned from the records with no column cut but those asked for (an "
+        "estimate). With any but counts, protect certifies the merged records alone.",
+        default="counts",
+        lenses=TABLE,
+    )
+    model: AnyPath | None = setting(
+        File(), "Use a model that was saved earlier instead of learning one.", lenses=TABLE, metavar="FILE.tacit"
+    )
+    fresh: bool = setting(
+        Flag(),
+        "Your word that none of these records was used to learn the saved model. Without this there is no verdict.",
+        default=False,
+        lenses=TABLE,
+    )
+
+
+@dataclass(frozen=True)
+class Look(Request):
+    """How closely a source is looked at, and where what was seen is written."""
+
+    epsilon: float | None = setting(Amount(0, 100), "Exit 1 if any record is riskier than this many nats.")
+    max_loss: float = setting(
+        Amount(0, 1), "Suggest an epsilon for this loss (NMIL).", default=0.1, lenses=TABLE, metavar="SHARE"
+    )
+    scores: AnyPath | None = setting(File(), "Write the table with every record's risk here.", lenses=TABLE, short="-o")
+    shuffles: int | None = setting(
+        Amount(19, whole=True), "Shuffled tables behind the null bands.  [default: 19-199]", lenses=TABLE
+    )
+    save_model: AnyPath | None = setting(
+        File(),
+        "Save what was learned, to be used again. For you alone: it knows about the records.",
+        lenses=(*TABLE, *TEXT),
+        metavar="FILE.tacit",
+    )
+    patch: Sequence[int] | int | None = setting(
+        Numbers(),
+        "Images: side of the square patches in pixels. Repeatable.  [default: about 8 patches a side]",
+        lenses=IMAGES,
+        metavar="32|16|8|4|2",
+    )
+    top: int = setting(Amount(1, whole=True), "Posts: terms listed for each secret.", default=30, lenses=TEXT)
+    min_count: int = setting(
+        Amount(1, whole=True), "Posts: leave out words that fewer posts have.", default=5, lenses=TEXT
+    )
+    random_state: int = setting(
+        Amount(0, 2**32 - 1, whole=True), "Seed of the shuffles and of the learning.", default=0
+    )

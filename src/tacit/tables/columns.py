@@ -1,0 +1,63 @@
+"""Columns of a table: their names, what kind of values they hold, and which names an engine could not tell apart."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence, Sized
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from tacit.errors import DataError, SourceError
+
+Kind = Literal["text", "number", "boolean", "time", "other"]
+
+# The hidden column that keeps the order of the rows; no table may have one of this name.
+ROW = "__tacit_row__"
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column: its name, what kind of values it holds and how the engine stores them.
+
+    ``order`` is the order of its values where that is not the order of the values themselves (bins).
+    """
+
+    name: str
+    kind: Kind
+    dtype: str
+    order: tuple[str, ...] = ()
+
+
+def plain_names(columns: Sized) -> list[str]:
+    """A name for each column that is safe everywhere; engines and narwhals read ``*`` or ``a.b`` as something else."""
+    return [f"c{at}" for at in range(len(columns))]
+
+
+def check_names(names: Sequence[str], source: str) -> None:
+    """Refuse a table without columns, and names an engine could not tell apart."""
+    if not names:
+        raise SourceError(f"{source} has no columns")
+    twice = [name for name, times in Counter(names).items() if times > 1]
+    if twice:
+        raise DataError(f"{source} has more than one column '{twice[0]}': rename one of them")
+    seen: dict[str, str] = {}
+    for name in names:
+        other = seen.setdefault(name.lower(), name)
+        if other != name:
+            raise DataError(f"{source} has columns '{other}' and '{name}' that differ by case alone: rename one")
+    for name in names:
+        if name.startswith("__tacit_"):
+            raise DataError(f"{source} has a column '{name}'; names that begin so are Tacit's own: rename it")
+
+
+def kind_of(dtype: Any) -> Kind:
+    """What kind of values a narwhals type holds."""
+    import narwhals as nw
+
+    if dtype in (nw.String, nw.Categorical, nw.Enum):
+        return "text"
+    if dtype.is_numeric():
+        return "number"
+    if dtype == nw.Boolean:
+        return "boolean"
+    return "time" if dtype in (nw.Date, nw.Datetime, nw.Time) else "other"

@@ -1,0 +1,234 @@
+"""Connections to DuckDB, how much memory they may take, and what DuckDB's errors mean."""
+
+from __future__ import annotations
+
+import atexit
+import os
+import re
+import secrets
+import shutil
+import tempfile
+import threading
+import weakref
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar
+
+from tacit.errors import ArgumentError, DataError, EngineError, Setting, SourceError, TacitError, sentence
+
+if TYPE_CHECKING:
+    import duckdb
+
+Answer = TypeVar("Answer")
+
+# Of the memory that is free when a database is made. Without a limit an ordered COPY holds more rows the more there
+# are.
+SHARE = 0.6
+
+SETTINGS = "SET TimeZone = 'UTC'; SET enable_progress_bar = false"
+
+_memory: ContextVar[str | None] = ContextVar("memory", default=None)
+_starting = threading.Lock()
+# By process, because a fork must not use its parent's threads, and by limit of memory, which is a database's own.
+_databases: dict[tuple[int, str | None], tuple[duckdb.DuckDBPyConnection, Path]] = {}
+# Where they spill.
+_directories: dict[int, Path] = {}
+_connections: weakref.WeakKeyDictionary[duckdb.DuckDBPyConnection, Path] = weakref.WeakKeyDictionary()
+
+
+@contextmanager
+def memory_limit(memory: str | None) -> Iterator[str | None]:
+    """Within it, whatever is opened without a limit of its own has this one, such as ``4GB``; None changes nothing.
+
+    Gives the limit that holds within it.
+    """
+    limit = _memory.get() if memory is None else _checked_memory(memory)
+    before = _memory.set(limit)
+    try:
+        yield limit
+    finally:
+        _memory.reset(before)
+
+
+def _checked_memory(memory: str | None) -> str | None:
+    if memory is None or re.fullmatch(r"\d+(\.\d+)? ?([KMGT]i?B)", memory, re.IGNORECASE):
+        return memory
+    raise ArgumentError(
+        sentence("{given} is no amount of memory: write {like}", given=repr(memory), like=Setting("memory", "4GB"))
+    )
+
+
+def free_memory() -> int:
+    """Bytes that this process could still take: of the machine, and of the group that it is confined to."""
+    pages = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    files = [(Path("/proc/meminfo"), r"MemAvailable: +(\d+) kB", 1024)]
+    files += [(Path("/sys/fs/cgroup") / name, r"^(\d+)$", 1) for name in ("memory.max", "memory/memory.limit_in_bytes")]
+    limits = [pages]
+    for path, shape, unit in files:
+        try:
+            number = re.search(shape, path.read_text())
+        except OSError:
+            continue
+        limits += [int(number[1]) * unit] if number else []
+    return min(limits)
+
+
+def connect(*, own: bool = False, memory: str | None = None) -> duckdb.DuckDBPyConnection:
+    """A connection to this process's database in memory, or to an ``own`` database; every connection comes from here.
+
+    The database takes at most ``memory``, spills to a private directory, and fetches nothing from the network. To start
+    one takes 20 ms, so tables share it; what a table holds on its connection is temporary and its own. A file can be
+    attached to one database once, so whoever attaches needs an own one.
+    """
+    memory = _memory.get() if memory is None else _checked_memory(memory)
+    if own:
+        connection, spill = _database(memory)
+    else:
+        with _starting:
+            shared = os.getpid(), memory
+            if shared not in _databases:
+                _databases[shared] = _database(memory)
+            database, spill = _databases[shared]
+            connection = database.cursor()
+    _connections[connection] = spill
+    connection.execute(SETTINGS)
+    return connection
+
+
+def _database(memory: str | None) -> tuple[duckdb.DuckDBPyConnection, Path]:
+    import duckdb
+
+    # DuckDB makes the directory when it first spills and removes it when the database goes. It lets everybody look
+    # into it, so that it stands in one that does not.
+    spill = _private() / secrets.token_hex(8)
+    database = duckdb.connect(
+        ":memory:",
+        config={
+            "temp_directory": str(spill),
+            "memory_limit": memory or f"{int(free_memory() * SHARE) >> 20}MiB",
+            "autoinstall_known_extensions": "false",
+            "autoload_known_extensions": "false",
+        },
+    )
+    return database, spill
+
+
+def _private() -> Path:
+    """A directory of this process that nobody else can look into."""
+    if os.getpid() not in _directories:
+        _directories[os.getpid()] = Path(tempfile.mkdtemp(prefix=f"tacit-spill-{os.getpid()}-"))
+    return _directories[os.getpid()]
+
+
+@atexit.register
+def _leave() -> None:
+    for database, _ in _databases.values():
+        database.close()
+    _databases.clear()
+    shutil.rmtree(_directories.pop(os.getpid(), ""), ignore_errors=True)
+
+
+@contextmanager
+def reading(name: str) -> Iterator[None]:
+    """Within it, what DuckDB refuses becomes one line that names the source."""
+    import duckdb
+
+    try:
+        yield
+    except duckdb.InterruptException as error:
+        raise KeyboardInterrupt from error
+    except RuntimeError as error:
+        # What the Python client makes of Ctrl-C in a query of its own thread.
+        if str(error) == "Query interrupted":
+            raise KeyboardInterrupt from error
+        raise
+    except duckdb.Error as error:
+        # Ctrl-C while DuckDB reads a Python object comes back inside another error.
+        if "KeyboardInterrupt" in str(error):
+            raise KeyboardInterrupt from error
+        raise translated(error, name) from error
+
+
+def answered(call: Callable[[], Answer]) -> Answer:
+    """What ``call`` gives, which asks DuckDB; Ctrl-C is heard at once.
+
+    DuckDB 2.0 hears of Ctrl-C now and then only, and one query interrupted in ten waits for ever for its own threads.
+    So the query runs on another thread, is interrupted from here, and left behind if it does not stop.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        return call()
+    answers: list[Answer] = []
+    failures: list[BaseException] = []
+    done = threading.Event()
+
+    def ask() -> None:
+        try:
+            answers.append(call())
+        except BaseException as error:  # noqa: BLE001 - raised again below, on the thread that asked
+            failures.append(error)
+        finally:
+            done.set()
+
+    threading.Thread(target=ask, daemon=True).start()
+    try:
+        done.wait()
+    except KeyboardInterrupt:
+        _stop(done)
+        raise
+    if failures:
+        raise failures[0]
+    return answers[0]
+
+
+def _stop(done: threading.Event) -> None:
+    for _ in range(20):
+        for connection in list(_connections):
+            connection.interrupt()
+        if done.wait(0.1):
+            return
+    for spill in list(_connections.values()):
+        shutil.rmtree(spill, ignore_errors=True)
+
+
+def translated(error: duckdb.Error, name: str) -> TacitError:
+    """What a DuckDB error means, in one line, without the values DuckDB quotes."""
+    import duckdb
+
+    message = str(error)
+    line = re.search(r"CSV Error on Line: (\d+)", message)
+    if line:
+        return DataError(f"{name}, line {line[1]}: {_csv_reason(message)}")
+    if isinstance(error, duckdb.OutOfMemoryException):
+        return EngineError(
+            sentence(
+                "DuckDB ran out of memory on {name}: ask for fewer columns, free disk space, or set {memory}",
+                name=name,
+                memory=Setting("memory"),
+            )
+        )
+    if "CSV Parser state machine" in message:
+        return DataError(f"{name} ends some of its lines in another way than others: save it with one kind of line end")
+    first = re.sub(r"\s+", " ", message.splitlines()[0]).strip() if message else "no reason given"
+    if isinstance(error, duckdb.IOException | duckdb.InvalidInputException | duckdb.SerializationException):
+        return SourceError(f"cannot read or write {name}: {first}")
+    if isinstance(error, duckdb.ConversionException | duckdb.OutOfRangeException):
+        return DataError(f"a value of {name} does not fit its column: {first.split(':')[0]}")
+    return EngineError(f"DuckDB refused a question about {name}: {first}")
+
+
+def _csv_reason(message: str) -> str:
+    ragged = re.search(r"Expected Number of Columns: (\d+) Found: (\d+)", message)
+    if ragged:
+        return f"it has {ragged[2]} cells where the header has {ragged[1]}; mend the line, or give the right delimiter"
+    if re.search("unicode|utf-8|byte sequence", message, re.IGNORECASE):
+        return "its bytes are not UTF-8; save the file as UTF-8"
+    if re.search("quote", message, re.IGNORECASE):
+        return (
+            "a quote is opened and not closed, text follows a closing quote, or the line ends in another way than "
+            "the first; mend the line"
+        )
+    if re.search("line size", message, re.IGNORECASE):
+        return "the line is too long; look for a quote that is not closed"
+    return "it does not follow the CSV format; mend the line"

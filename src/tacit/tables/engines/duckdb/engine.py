@@ -1,0 +1,160 @@
+"""DuckDB behind the protocol of the engines."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from itertools import count
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from numpy.typing import NDArray
+
+from tacit.tables.channels import DrawTables
+from tacit.tables.columns import ROW
+from tacit.tables.engines.duckdb import rewriting
+from tacit.tables.engines.duckdb.connections import answered, connect, reading
+from tacit.tables.engines.duckdb.layouts import attached, csv_scan, jsonl_scan
+from tacit.tables.engines.duckdb.sql import identifier, pattern, renamed, text
+from tacit.tables.engines.protocol import Engine, Store
+from tacit.tables.symbols import Symbols
+
+if TYPE_CHECKING:
+    import duckdb
+    import pyarrow as pa
+
+    from tacit.tables.engines.protocol import Rows
+
+# Rows of a relation brought over at a time.
+BATCH = 100_000
+_serial = count()
+
+
+class DuckDBEngine(Engine):
+    """Files and frames where they are, read by DuckDB in this process."""
+
+    name = "duckdb"
+    title = "DuckDB"
+    modules = ("duckdb", "_duckdb")
+    frames = "DuckDB relation"
+
+    def of_frame(self, frame: duckdb.DuckDBPyRelation) -> Rows:
+        """A relation, on the connection it has."""
+        return _positioned(frame)
+
+    def of_arrow(self, data: Any) -> Rows:
+        return _positioned(connect(memory=self.memory).from_arrow(data))
+
+    def of_csv(self, path: Path, names: Sequence[str], delimiter: str) -> Rows:
+        return self._scanned(csv_scan(path, names, delimiter))
+
+    def of_parquet(self, path: Path, names: Sequence[str]) -> Rows:
+        """A Parquet file; its reader numbers the rows, unless a column is called so."""
+        if any(name.lower() == "file_row_number" for name in names):
+            return self._scanned(f"read_parquet({pattern(path)})")
+        scan = f"read_parquet({pattern(path)}, file_row_number = true)"
+        return _positioned(connect(memory=self.memory).sql(f"SELECT * FROM {scan}"), "file_row_number")
+
+    def of_jsonl(self, path: Path, types: Mapping[str, str]) -> Rows:
+        return self._scanned(jsonl_scan(path, types))
+
+    def of_database(self, path: Path, schema: str, table: str) -> Rows:
+        place = f"tacit_source.{identifier(schema)}.{identifier(table)}"
+        return _positioned(attached(path, self.memory).sql(f"SELECT * FROM {place}"))
+
+    def _scanned(self, scan: str) -> Rows:
+        return _positioned(connect(memory=self.memory).sql(f"SELECT * FROM {scan}"))
+
+    def schema(self, rows: Rows) -> dict[str, Any]:
+        return {name: dtype for name, dtype in rows.collect_schema().items() if name != ROW}
+
+    def reading(self, name: str) -> AbstractContextManager[None]:
+        return reading(name)
+
+    def renamed(self, rows: Rows, columns: Sequence[str], names: Sequence[str]) -> Rows:
+        return _lazy(renamed(rows.to_native(), columns, names))
+
+    def indexed(self, rows: Rows) -> Rows:
+        """The rows as they are: their positions are 0, 1, 2, ... already."""
+        return rows
+
+    def collected(self, rows: Rows) -> pa.Table:
+        return answered(lambda: rows.collect("pyarrow").to_native())
+
+    def batches(self, rows: Rows, names: Sequence[str], size: int) -> Iterator[pa.RecordBatch]:
+        # The connection can be asked nothing else until its result is closed.
+        with renamed(rows.to_native(), names, names).to_arrow_reader(size) as reader:
+            yield from reader
+
+    def valued(self, rows: Rows, symbols: Symbols, values: Mapping[str, NDArray[Any]], unseen: float | None) -> Rows:
+        return _lazy(rewriting.valued(rows.to_native(), symbols, values, unseen))
+
+    def redrawn(self, rows: Rows, symbols: Symbols, draws: DrawTables, key: str) -> Rows:
+        return _lazy(rewriting.redrawn(rows.to_native(), symbols, draws, key))
+
+    def spooled(self, rows: Rows, names: Sequence[str]) -> AbstractContextManager[duckdb.DuckDBPyRelation]:
+        return nullcontext(renamed(rows.to_native(), names, names))
+
+    def store(self, name: str = "the records") -> DuckDBStore:
+        return DuckDBStore(name, self.memory)
+
+
+def _lazy(relation: duckdb.DuckDBPyRelation) -> Rows:
+    import narwhals as nw
+
+    rows: Rows = nw.from_native(relation)
+    return rows
+
+
+def _positioned(relation: duckdb.DuckDBPyRelation, position: str = "row_number() OVER () - 1") -> Rows:
+    """The columns, and the positions last."""
+    names = [identifier(column) for column in relation.columns if column != position]
+    return _lazy(relation.project(f"{', '.join(names)}, {position} AS {identifier(ROW)}"))
+
+
+class DuckDBStore(Store):
+    """Temporary tables on a connection of their own; beyond the limit of memory they lie on disk."""
+
+    engine = "duckdb"
+    local = True
+
+    def __init__(self, name: str = "the records", memory: str | None = None) -> None:
+        self._name = name
+        self._connection = connect(memory=memory)
+
+    def run(self, query: str) -> None:
+        with reading(self._name):
+            answered(lambda: self._connection.execute(query))
+
+    def make(self, query: str) -> str:
+        name = f"tacit_store_{next(_serial)}"
+        self.run(f"CREATE TEMP TABLE {name} AS {query}")
+        return name
+
+    def load(self, data: Any) -> str:
+        given = f"tacit_store_{next(_serial)}"
+        # A relation may be on another connection, which this one cannot ask.
+        streamed = data.to_arrow_reader(BATCH) if hasattr(data, "to_arrow_reader") else data
+        with reading(self._name):
+            self._connection.register(given, streamed)
+            try:
+                return self.make(f"FROM {given}")
+            finally:
+                self._connection.unregister(given)
+
+    def ask(self, query: str) -> pa.Table:
+        with reading(self._name):
+            return answered(lambda: self._connection.sql(query).to_arrow_table())
+
+    def drop(self, *names: str) -> None:
+        for name in names:
+            self.run(f"DROP TABLE IF EXISTS {name}")
+
+    def hashed(self, *terms: str) -> str:
+        return f"hash({', '.join(terms)})"
+
+    def identifier(self, name: str) -> str:
+        return identifier(name)
+
+    def text(self, value: str) -> str:
+        return text(value)

@@ -1,0 +1,96 @@
+"""What DuckDB finds in a file before any engine reads it, so that all engines see the same columns."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from tacit.tables.columns import Kind
+from tacit.tables.engines.duckdb.connections import connect, reading
+from tacit.tables.engines.duckdb.sql import identifier, pattern, text
+
+if TYPE_CHECKING:
+    import duckdb
+
+
+def csv_scan(path: Path, names: Sequence[str], delimiter: str) -> str:
+    """SQL that reads every cell of a CSV as text."""
+    columns = ", ".join(f"{identifier(name)}: 'VARCHAR'" for name in names)
+    # DuckDB finds the line ending itself: told new_line = '\\r\\n', version 2.0 reads no rows and says nothing.
+    return (
+        f"read_csv({pattern(path)}, auto_detect = false, header = true, columns = {{{columns}}}, "
+        f"delim = {text(delimiter)}, quote = '\"', escape = '\"', "
+        "nullstr = '', allow_quoted_nulls = false, strict_mode = true, compression = 'none')"
+    )
+
+
+def csv_delimiter(path: Path) -> str | None:
+    """The delimiter that DuckDB finds; None if a line is broken, which reading the file will name."""
+    import duckdb
+
+    sniffed = (
+        f"SELECT Delimiter FROM sniff_csv({pattern(path)}, header = true, quote = '\"', escape = '\"', "
+        "all_varchar = true, strict_mode = true)"
+    )
+    try:
+        row = connect().execute(sniffed).fetchone()
+    except duckdb.Error:
+        return None
+    return None if row is None else str(row[0])
+
+
+def csv_kinds(path: Path, names: Sequence[str], delimiter: str) -> tuple[Kind, ...]:
+    """What the first 20,000 lines of a CSV hold: numbers, times or booleans written as text, else text."""
+    tests: dict[Kind, str] = {"number": "DOUBLE", "boolean": "BOOLEAN", "time": "TIMESTAMP"}
+    questions = [
+        f"count({identifier(n)}) > 0 AND count(try_cast({identifier(n)} AS {t})) = count(nullif({identifier(n)}, ''))"
+        for n in names
+        for t in tests.values()
+    ]
+    scan = csv_scan(path, names, delimiter)
+    with reading(str(path)):
+        answer = (
+            connect().execute(f"SELECT {', '.join(questions)} FROM (SELECT * FROM {scan} LIMIT 20000)").fetchall()[0]
+        )
+    each = [answer[at : at + len(tests)] for at in range(0, len(questions), len(tests))]
+    return tuple(next((kind for kind, yes in zip(tests, some, strict=True) if yes), "text") for some in each)
+
+
+def jsonl_scan(path: Path, types: Mapping[str, str] | None = None) -> str:
+    """SQL that reads a file of one JSON object a line, with these types or those that all lines suggest."""
+    said = "sample_size = -1"
+    if types is not None:
+        said = f"columns = {{{', '.join(f'{identifier(name)}: {text(kind)}' for name, kind in types.items())}}}"
+    return f"read_json({pattern(path)}, format = 'newline_delimited', {said})"
+
+
+def jsonl_types(path: Path) -> tuple[dict[str, str], list[str]]:
+    """The DuckDB type of each column of a JSONL file, and the columns that mix several."""
+    relation = connect().sql(f"SELECT * FROM {jsonl_scan(path)}")
+    types = dict(zip(relation.columns, map(str, relation.types), strict=True))
+    undecided = [name for name, kind in types.items() if kind == "JSON"]
+    if not undecided:
+        return types, []
+    filled = relation.aggregate(", ".join(f"count(nullif({identifier(n)}, 'null'))" for n in undecided)).fetchall()[0]
+    return types, [name for name, number in zip(undecided, filled, strict=True) if number]
+
+
+def attached(path: Path, memory: str | None) -> duckdb.DuckDBPyConnection:
+    """A connection with the database of a file as ``tacit_source``, which is not written to."""
+    connection = connect(own=True, memory=memory)
+    connection.execute(f"ATTACH {text(path)} AS tacit_source (READ_ONLY)")
+    return connection
+
+
+def database_tables(path: Path) -> list[tuple[str, str]]:
+    """The schema and the name of each table of a database."""
+    connection = attached(path, None)
+    try:
+        tables: list[tuple[str, str]] = connection.execute(
+            "SELECT table_schema, table_name FROM information_schema.tables WHERE table_catalog = 'tacit_source' "
+            "ORDER BY ALL"
+        ).fetchall()
+    finally:
+        connection.close()
+    return tables

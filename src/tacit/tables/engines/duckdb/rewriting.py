@@ -1,0 +1,288 @@
+"""Rewriting on DuckDB: order-keeping lookups instead of joins, and hashes of risky rows only."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from math import prod
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tacit.tables.channels import BUCKET, MISSING, SHIFT_BITS, THRESHOLD, DrawTables, other_name, own_name
+from tacit.tables.columns import ROW
+from tacit.tables.drawing import BITS, HEX_DIGITS
+from tacit.tables.engines.duckdb.sql import column_type, constant_list, enumeration, identifier, text, variable
+from tacit.tables.symbols import Symbols, level_text, positions_of
+
+if TYPE_CHECKING:
+    import duckdb
+
+CODE = "__tacit_code__"
+KEPT = "__tacit_kept__"
+PLACE = "__tacit_place__"
+DRAWN = "__tacit_drawn__"
+BITS_OF_ROW = "__tacit_bits__"
+CELL = "__tacit_cell__"
+SLOT = "__tacit_slot__"
+
+# DuckDB copies a constant for every 2,048 rows. Up to so many combinations of levels that costs next to nothing, and a
+# row finds its entry by position; beyond, a join finds it and a sort puts the rows back in order.
+DENSE_NUMBERS = 1 << 16
+DENSE_BITS = 1 << 20
+WHOLE = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT", "UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT")
+# Codes of several columns are packed into one number below this.
+PACKED = 1 << 62
+
+
+def looked_up(
+    relation: duckdb.DuckDBPyRelation, symbols: Symbols, values: Mapping[str, NDArray[Any]], *, in_order: bool = True
+) -> duckdb.DuckDBPyRelation:
+    """The rows with columns that hold the entry of ``values`` of each row's symbol; null where unseen.
+
+    They stay in order, unless that is not asked for: whoever sorts them later saves a sort.
+    """
+    limit = DENSE_BITS if all(array.dtype == np.bool_ for array in values.values()) else DENSE_NUMBERS
+    if prod(len(levels) + 1 for levels in symbols.levels) > limit:
+        joined = _joined(relation, symbols, values)
+        return joined.order(identifier(ROW)) if in_order else joined
+    parts, sizes, positions = [], [], []
+    for name, levels in zip(symbols.columns, symbols.levels, strict=True):
+        sql, size, position = _column_code(relation, name, levels)
+        parts.append(sql)
+        sizes.append(size)
+        positions.append(position)
+    # The position of each symbol's level in each column; -1 where the level cannot occur in the column's type.
+    at = np.column_stack([p[symbols.codes[:, c]] for c, p in enumerate(positions)])
+    strides = np.cumprod([1, *sizes[:-1]])
+    known = (at >= 0).all(axis=1)
+    code = " + ".join(f"({part}) * {stride}" for part, stride in zip(parts, strides, strict=True))
+    coded = relation.project(f"*, {code} AS {CODE}")
+    places = (at @ strides)[known]
+    entries = (
+        f"{_by_position(relation, array[known], places, prod(sizes))} AS {identifier(n)}" for n, array in values.items()
+    )
+    kept = (identifier(column) for column in relation.columns)
+    return coded.project(", ".join([*kept, *entries]))
+
+
+def _by_position(relation: duckdb.DuckDBPyRelation, values: NDArray[Any], places: NDArray[np.int64], size: int) -> str:
+    """SQL for the entry at the place that CODE tells; null where CODE is null or no entry is there."""
+    import pyarrow as pa
+
+    filled = np.zeros(size, values.dtype)
+    filled[places] = values
+    if values.dtype == np.bool_:
+        # One bit of a constant is read in a few nanoseconds; unseen combinations are false, as doubt must be.
+        written = (filled + ord("0")).astype(np.uint8).tobytes().decode()
+        bits = variable(relation, pa.array([written]), "first(v)::BIT")
+        return f"(get_bit({bits}, {CODE}::INTEGER) = 1)"
+    missing = np.ones(size, bool)
+    missing[places] = False
+    return f"{constant_list(relation, pa.array(filled, mask=missing))}[{CODE} + 1]"
+
+
+def _value(name: str, kind: str) -> str:
+    """SQL for a cell as it is counted: NaN is missing, -0.0 is 0.0."""
+    value = identifier(name)
+    if kind in ("FLOAT", "DOUBLE"):
+        return f"(CASE WHEN isnan({value}) THEN NULL WHEN {value} = 0 THEN 0::{kind} ELSE {value} END)"
+    return value
+
+
+def _column_code(
+    relation: duckdb.DuckDBPyRelation, name: str, levels: Sequence[Any]
+) -> tuple[str, int, NDArray[np.int64]]:
+    """SQL for the position of a row's value (null if unknown), how many positions, and that of each level."""
+    kind = column_type(relation, name)
+    value = _value(name, kind)
+    written = _as_stored(relation, [level_text(level) for level in levels], kind)
+    labels, position = positions_of(levels, written)
+    if not labels:
+        return f"CASE WHEN {value} IS NULL THEN 0::BIGINT END", 1, position
+    cast = value if kind == "VARCHAR" else f"CAST({value} AS VARCHAR)"
+    code = f"enum_code(try_cast({cast} AS {enumeration(relation, labels)}))::BIGINT"
+    return f"CASE WHEN {value} IS NULL THEN {len(labels)} ELSE {code} END", len(labels) + 1, position
+
+
+def _as_stored(relation: duckdb.DuckDBPyRelation, written: list[str | None], kind: str) -> list[str | None]:
+    """Values as the column's type would print them; None for those it cannot hold."""
+    import pyarrow as pa
+
+    if kind == "VARCHAR" or not written:
+        return written
+    texts = variable(relation, pa.array(written, pa.string()))
+    rows = relation.query("tacit_unused", f"SELECT CAST(try_cast(unnest({texts}) AS {kind}) AS VARCHAR)").fetchall()
+    return [row[0] for row in rows]
+
+
+def _told_apart(levels: Sequence[Any], kind: str) -> bool:
+    """Whether different levels are surely different values of the column's type."""
+    return kind == "VARCHAR" or (kind in WHOLE and all(level is None or type(level) is int for level in levels))
+
+
+def _joined(
+    relation: duckdb.DuckDBPyRelation, symbols: Symbols, values: Mapping[str, NDArray[Any]]
+) -> duckdb.DuckDBPyRelation:
+    """By a join, which the engine can do on disk, and which loses the order."""
+    import pyarrow as pa
+
+    kinds = [column_type(relation, name) for name in symbols.columns]
+    names = [f"__tacit_c{c}__" for c in range(len(kinds))]
+    written = {
+        name: pa.array([level_text(level) for level in levels], pa.string()).take(pa.array(symbols.codes[:, c]))
+        for c, (name, levels) in enumerate(zip(names, symbols.levels, strict=True))
+    }
+    # DuckDB finds this table by the name of the Python variable.
+    tacit_symbols = pa.table(written | {name: pa.array(array) for name, array in values.items()})
+    typed = ", ".join(f"try_cast({name} AS {kind}) AS {name}" for name, kind in zip(names, kinds, strict=True))
+    payload = [identifier(name) for name in values]
+    # A level that the column's type cannot hold, and two that it cannot tell apart, are unknown: doubt counts as risk.
+    storable = " AND ".join(
+        f"({n} IS NULL OR try_cast({n} AS {k}) IS NOT NULL)" for n, k in zip(names, kinds, strict=True)
+    )
+    lookup = f"SELECT {typed}, {', '.join(payload)} FROM tacit_symbols WHERE {storable}"
+    if not all(_told_apart(levels, kind) for levels, kind in zip(symbols.levels, kinds, strict=True)):
+        lookup = (
+            f"SELECT {', '.join(names)}, {', '.join(f'any_value({p}) AS {p}' for p in payload)} "
+            f"FROM ({lookup}) GROUP BY {', '.join(names)} HAVING count(*) = 1"
+        )
+    matches = " AND ".join(
+        f"{_value(column, kind)} IS NOT DISTINCT FROM s.{name}"
+        for column, kind, name in zip(symbols.columns, kinds, names, strict=True)
+    )
+    kept = [f"r.{identifier(column)}" for column in relation.columns]
+    joined = relation.query(
+        "tacit_rows",
+        f"SELECT {', '.join([*kept, *(f's.{p}' for p in payload)])} "
+        f"FROM tacit_rows r LEFT JOIN ({lookup}) s ON {matches}",
+    )
+    del tacit_symbols
+    return joined
+
+
+def redrawn(
+    relation: duckdb.DuckDBPyRelation, symbols: Symbols, draws: DrawTables, key: str
+) -> duckdb.DuckDBPyRelation:
+    """Every released cell of a row that is not kept becomes that of a drawn output."""
+    if (draws.outputs == MISSING).all():
+        placed, _ = _placed(relation, symbols, draws, in_order=True)
+        return _replaced(placed, symbols, dict.fromkeys(symbols.columns, "NULL"))
+    largest = max(len(draws.outputs), *(len(levels) for levels in symbols.levels))
+    if largest > DENSE_NUMBERS:
+        return _drawn_by_join(relation, symbols, draws, key)
+    return _drawn_by_position(relation, symbols, draws, key)
+
+
+def _placed(
+    relation: duckdb.DuckDBPyRelation, symbols: Symbols, draws: DrawTables, *, in_order: bool
+) -> tuple[duckdb.DuckDBPyRelation, str]:
+    """The rows with DRAWN, and the SQL for the place of their distribution."""
+    columns = ", ".join(identifier(column) for column in relation.columns)
+    if draws.only_place is not None:
+        # Whether a row is kept is then all there is to look up: a bit, which is faster than a number.
+        looked = looked_up(relation, symbols, {KEPT: draws.place < 0}, in_order=in_order)
+        return looked.project(f"{columns}, NOT coalesce({KEPT}, false) AS {DRAWN}"), f"{draws.only_place}::BIGINT"
+    looked = looked_up(relation, symbols, {PLACE: draws.place}, in_order=in_order)
+    place = f"coalesce({PLACE}, {draws.unseen})"
+    return looked.project(f"{columns}, {place} AS {PLACE}, {place} >= 0 AS {DRAWN}"), PLACE
+
+
+def _in_cells(
+    relation: duckdb.DuckDBPyRelation, symbols: Symbols, draws: DrawTables, key: str, *, in_order: bool
+) -> tuple[duckdb.DuckDBPyRelation, str]:
+    """The rows with the number of their bucket as CELL, null where kept, and the SQL for what is left of their bits."""
+    placed, place = _placed(relation, symbols, draws, in_order=in_order)
+    shift = f"({place} & {(1 << SHIFT_BITS) - 1})"
+    digits = f"substr(sha256({text(key)} || {identifier(ROW)}::VARCHAR), 1, {HEX_DIGITS})"
+    # A table of a single bucket has a single output, which takes no chance.
+    bits = f"CASE WHEN {DRAWN} AND {shift} < {BITS} THEN ('0x' || {digits})::BIGINT WHEN {DRAWN} THEN 0::BIGINT END"
+    hashed = placed.project(f"*, {bits} AS {BITS_OF_ROW}")
+    cells = hashed.project(f"*, ({place} >> {SHIFT_BITS}) + ({BITS_OF_ROW} >> {shift}) AS {CELL}")
+    return cells, f"({BITS_OF_ROW} & ((1::BIGINT << {shift}) - 1))"
+
+
+def _drawn_by_position(
+    relation: duckdb.DuckDBPyRelation, symbols: Symbols, draws: DrawTables, key: str
+) -> duckdb.DuckDBPyRelation:
+    """By lists, in which a row finds its threshold and its output by position; the rows stay in order."""
+    import pyarrow as pa
+
+    cells, rest = _in_cells(relation, symbols, draws, key, in_order=True)
+    threshold = constant_list(relation, pa.array(draws.threshold))
+    slot = f"CASE WHEN {DRAWN} THEN 2 * {CELL} + ({rest} >= {threshold}[{CELL} + 1])::BIGINT END"
+    slotted = cells.project(f"*, {slot} AS {SLOT}")
+    missing = draws.outputs == MISSING
+    outputs = symbols.codes[draws.outputs]
+    packed, drawn = [], {}
+    for number, pack in enumerate(_packs([len(levels) for levels in symbols.levels])):
+        sizes = [len(symbols.levels[c]) for c in pack]
+        strides = np.cumprod([1, *sizes[:-1]])
+        codes = constant_list(relation, pa.array(outputs[:, pack] @ strides, mask=missing))
+        packed.append(f"CASE WHEN {DRAWN} THEN {codes}[{SLOT} + 1] END AS __tacit_pack{number}__")
+        for c, size, stride in zip(pack, sizes, strides, strict=True):
+            name = symbols.columns[c]
+            # A level that is never drawn need not fit the column's type.
+            used = set(outputs[~missing, c].tolist())
+            levels = [level_text(level) if at in used else None for at, level in enumerate(symbols.levels[c])]
+            values = constant_list(relation, pa.array(levels, pa.string()), column_type(relation, name))
+            drawn[name] = f"{values}[(__tacit_pack{number}__ // {stride}) % {size} + 1]"
+    return _replaced(slotted.project(", ".join(["*", *packed])), symbols, drawn)
+
+
+def _drawn_by_join(
+    relation: duckdb.DuckDBPyRelation, symbols: Symbols, draws: DrawTables, key: str
+) -> duckdb.DuckDBPyRelation:
+    """By a join with the table of buckets, and a sort on the row position, both of which the engine can do on disk."""
+    cells, rest = _in_cells(relation, symbols, draws, key, in_order=False)
+    # DuckDB finds this table by the name of the Python variable.
+    tacit_buckets = draws.written(symbols)
+    # A join on null finds nothing, so the rows that are kept never meet the buckets.
+    joined = cells.query(
+        "tacit_rows", f"SELECT * FROM tacit_rows r LEFT JOIN tacit_buckets b ON r.{CELL} = b.{identifier(BUCKET)}"
+    )
+    del tacit_buckets
+    drawn = {}
+    for c, name in enumerate(symbols.columns):
+        chosen = f"CASE WHEN {rest} < {THRESHOLD} THEN {own_name(c)} ELSE {other_name(c)} END"
+        drawn[name] = f"({chosen})::{column_type(relation, name)}"
+    return _replaced(joined, symbols, drawn).order(identifier(ROW))
+
+
+def _packs(sizes: Sequence[int]) -> list[list[int]]:
+    """Columns in groups whose codes, written one after the other, stay below PACKED."""
+    packs: list[list[int]] = []
+    room = 0
+    for column, size in enumerate(sizes):
+        if not packs or size > room:
+            packs.append([])
+            room = PACKED
+        packs[-1].append(column)
+        room //= size
+    return packs
+
+
+def _replaced(relation: duckdb.DuckDBPyRelation, symbols: Symbols, drawn: Mapping[str, str]) -> duckdb.DuckDBPyRelation:
+    """Released cells of rows that are DRAWN become ``drawn``; what was added to the rows on the way is left out."""
+    parts = []
+    for column in relation.columns:
+        if column in symbols.columns:
+            # Kept cells are written as they were counted: NaN against missing, -0.0 against 0.0, would be side doors.
+            kept = _value(column, column_type(relation, column))
+            parts.append(f"CASE WHEN {DRAWN} THEN {drawn[column]} ELSE {kept} END AS {identifier(column)}")
+        elif not column.startswith("__tacit_") or column == ROW:
+            parts.append(identifier(column))
+    return relation.project(", ".join(parts))
+
+
+def valued(
+    relation: duckdb.DuckDBPyRelation, symbols: Symbols, values: Mapping[str, NDArray[Any]], unseen: float | None
+) -> duckdb.DuckDBPyRelation:
+    """The rows with a column for each of ``values``, looked up by symbol."""
+    looked = looked_up(relation, symbols, values)
+    if unseen is None:
+        return looked
+    default = f"{text(level_text(float(unseen)) or '')}::DOUBLE"
+    parts = [identifier(column) for column in relation.columns]
+    parts += [f"coalesce({identifier(name)}, {default}) AS {identifier(name)}" for name in values]
+    return looked.project(", ".join(parts))

@@ -1,0 +1,150 @@
+"""What an engine must do. A new engine is one file with a class of this kind, and one line in the registry."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from tacit.errors import EngineError, Setting, sentence
+
+if TYPE_CHECKING:
+    import duckdb
+    import narwhals as nw
+    import pyarrow as pa
+    from numpy.typing import NDArray
+
+    from tacit.tables.channels import DrawTables
+    from tacit.tables.symbols import Symbols
+
+    Rows = nw.LazyFrame[Any]
+
+
+class Engine(ABC):
+    """An engine, as one table uses it. Rows are lazy, have the hidden column of positions, and stay in their order.
+
+    Methods take and give rows as lazy narwhals frames. Column names may be anything, so they reach the engine quoted,
+    and never a narwhals expression: that reads plain names alone.
+    """
+
+    name: ClassVar[str]
+    title: ClassVar[str]
+    # The package its own frames come from, and what they are called.
+    modules: ClassVar[tuple[str, ...]]
+    frames: ClassVar[str]
+
+    def __init__(self, memory: str | None = None) -> None:
+        self.memory = memory
+
+    @abstractmethod
+    def of_frame(self, frame: Any) -> Rows:
+        """A frame of its own, with row positions."""
+
+    @abstractmethod
+    def of_arrow(self, data: Any) -> Rows:
+        """An Arrow table or dataset."""
+
+    @abstractmethod
+    def of_csv(self, path: Path, names: Sequence[str], delimiter: str) -> Rows:
+        """Every cell as the text it is; an empty cell is missing, a quoted empty one is empty text."""
+
+    @abstractmethod
+    def of_parquet(self, path: Path, names: Sequence[str]) -> Rows:
+        """A Parquet file."""
+
+    @abstractmethod
+    def of_jsonl(self, path: Path, types: Mapping[str, str]) -> Rows:
+        """One JSON object a line; the types are DuckDB's."""
+
+    def of_database(self, path: Path, schema: str, table: str) -> Rows:
+        """A table of a DuckDB database; an engine that cannot read one says so."""
+        raise EngineError(
+            sentence(
+                "{path} is a DuckDB database, which {title} cannot read: use {engine}",
+                path=path,
+                title=self.title,
+                engine=Setting("engine", "duckdb"),
+            )
+        )
+
+    @abstractmethod
+    def schema(self, rows: Rows) -> dict[str, Any]:
+        """The narwhals type of each column but the positions."""
+
+    @abstractmethod
+    def reading(self, name: str) -> AbstractContextManager[None]:
+        """Within it, what the engine refuses becomes one line that names the source."""
+
+    @abstractmethod
+    def renamed(self, rows: Rows, columns: Sequence[str], names: Sequence[str]) -> Rows:
+        """Some columns of the rows, and no others, under these names."""
+
+    @abstractmethod
+    def indexed(self, rows: Rows) -> Rows:
+        """The rows with their positions as 0, 1, 2, ... in the order of the table."""
+
+    @abstractmethod
+    def collected(self, rows: Rows) -> pa.Table:
+        """The rows, whole."""
+
+    @abstractmethod
+    def batches(self, rows: Rows, names: Sequence[str], size: int) -> Iterator[pa.RecordBatch]:
+        """Some columns with plain names, in the order of the rows, about ``size`` rows at a time."""
+
+    @abstractmethod
+    def valued(self, rows: Rows, symbols: Symbols, values: Mapping[str, NDArray[Any]], unseen: float | None) -> Rows:
+        """The rows with a column for each of ``values``: the entry of the row's symbol, or ``unseen``."""
+
+    @abstractmethod
+    def redrawn(self, rows: Rows, symbols: Symbols, draws: DrawTables, key: str) -> Rows:
+        """The rows with every released cell of a row that is not kept replaced by that of a drawn output."""
+
+    @abstractmethod
+    def spooled(self, rows: Rows, names: Sequence[str]) -> AbstractContextManager[duckdb.DuckDBPyRelation]:
+        """Some columns in the order of the rows as a DuckDB relation, which writes every format."""
+
+    @abstractmethod
+    def store(self, name: str = "the records") -> Store:
+        """A new place for tables and the SQL about them."""
+
+
+class Store(ABC):
+    """Where tables are held, and the SQL spoken there."""
+
+    engine: ClassVar[str]
+    # Whether the tables are on this machine, so that as much as is in them fits its memory or disk.
+    local: ClassVar[bool]
+
+    @abstractmethod
+    def run(self, query: str) -> None:
+        """Carry out a statement."""
+
+    @abstractmethod
+    def make(self, query: str) -> str:
+        """Hold what a query gives; gives the table's name."""
+
+    @abstractmethod
+    def load(self, data: Any) -> str:
+        """Hold an Arrow table, a stream of batches or a frame of this engine; gives the table's name."""
+
+    @abstractmethod
+    def ask(self, query: str) -> pa.Table:
+        """What a query gives, whole."""
+
+    @abstractmethod
+    def drop(self, *names: str) -> None:
+        """Forget tables."""
+
+    @abstractmethod
+    def hashed(self, *terms: str) -> str:
+        """64 bits of the terms one by one: ("ab", "c") and ("a", "bc") have nothing to do with each other."""
+
+    @abstractmethod
+    def identifier(self, name: str) -> str:
+        """A name, whatever is in it."""
+
+    @abstractmethod
+    def text(self, value: str) -> str:
+        """A text literal."""

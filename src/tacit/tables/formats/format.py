@@ -1,0 +1,70 @@
+"""What a format must do. A new format is one file with a class of this kind, and one line in the registry."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, ClassVar
+
+from tacit.errors import SourceError
+from tacit.tables.columns import Kind
+from tacit.tables.engines import Engine
+from tacit.tables.engines.duckdb.sql import copied
+from tacit.tables.table import Table
+
+if TYPE_CHECKING:
+    import duckdb
+
+    from tacit.tables.engines.protocol import Rows
+
+
+@dataclass(frozen=True)
+class Opened:
+    """The rows of a file on an engine, and what a release that is written the same way must know.
+
+    ``kinds`` are those of the columns, where their types do not tell; ``name`` is what messages call the table.
+    """
+
+    rows: Rows
+    name: str
+    kinds: Sequence[Kind] = ()
+    delimiter: str | None = None
+    codec: str | None = None
+
+
+class Format(ABC):
+    """A format of files: known by the endings of their names, opened on any engine, written from a DuckDB relation."""
+
+    name: ClassVar[str]
+    endings: ClassVar[tuple[str, ...]]
+    # What may be said about a file besides its name: table, delimiter.
+    options: ClassVar[tuple[str, ...]] = ()
+    # A release of a table in another format is written as Parquet.
+    written: ClassVar[bool] = True
+
+    @abstractmethod
+    def open(self, path: Path, engine: Engine, *, table: str | None, delimiter: str | None) -> Opened:
+        """The file on an engine; its names are checked."""
+
+    def write(self, relation: duckdb.DuckDBPyRelation, target: Path, like: Table) -> None:
+        """Write the rows in order to one file, with the delimiter or codec of the table they come from."""
+        copied(relation, target, self.copy_options(like))
+
+    def copy_options(self, like: Table) -> str:
+        """What DuckDB is told to write the format."""
+        raise NotImplementedError
+
+
+@contextmanager
+def whole(path: Path, kind: str) -> Iterator[None]:
+    """Within it, what Arrow cannot read becomes one line that names the file."""
+    import pyarrow as pa
+
+    try:
+        yield
+    except (pa.ArrowException, OSError) as error:
+        reason = str(error).splitlines()[0] if str(error) else type(error).__name__
+        raise SourceError(f"{path} is no whole {kind} file ({reason}): copy or write it again") from error

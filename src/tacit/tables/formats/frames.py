@@ -1,0 +1,61 @@
+"""Frames: pandas, Polars, Arrow and narwhals by way of Arrow; those of an engine stay on it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from tacit.errors import DataError, EngineError, Setting, SourceError, sentence
+from tacit.tables.columns import check_names
+from tacit.tables.engines import ENGINES, Engine, engine_class
+from tacit.tables.formats.format import Opened
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+
+def open_frame(source: Any, asked: Engine) -> tuple[Opened, Engine]:
+    """A frame on the engine that was asked for, or on its own."""
+    import narwhals as nw
+
+    native = nw.to_native(source, pass_through=True)
+    module = type(native).__module__.split(".")[0]
+    for own in map(engine_class, ENGINES):
+        if module in own.modules:
+            return _on_its_own(native, own, asked)
+    name = f"the {module} frame"
+    data = _as_arrow(native, module, name)
+    check_names(data.schema.names, name)
+    with asked.reading(name):
+        return Opened(asked.of_arrow(data), name), asked
+
+
+def _on_its_own(native: Any, own: type[Engine], asked: Engine) -> tuple[Opened, Engine]:
+    # The first engine is what is asked for when nothing is.
+    if asked.name not in (own.name, next(iter(ENGINES))):
+        raise EngineError(
+            sentence(f"a {own.frames} runs on {own.title}: leave {{engine}} out", engine=Setting("engine", asked.name))
+        )
+    engine, name = own(asked.memory), f"the {own.frames}"
+    check_names(native.columns, name)
+    with engine.reading(name):
+        return Opened(engine.of_frame(native), name), engine
+
+
+def _as_arrow(native: Any, module: str, name: str) -> pa.Table:
+    """A frame as an Arrow table, its memory shared where the frame is held as Arrow holds it."""
+    import pyarrow as pa
+
+    try:
+        if module == "pandas" and hasattr(native, "columns"):
+            check_names([str(column) for column in native.columns], name)
+            return pa.Table.from_pandas(native, preserve_index=False).replace_schema_metadata(None)
+        if module == "polars" and hasattr(native, "collect_schema"):
+            frame = native.collect() if hasattr(native, "collect") else native
+            return frame.to_arrow()
+        if module == "pyarrow":
+            return native.read_all() if isinstance(native, pa.RecordBatchReader) else pa.table(native)
+    except (pa.ArrowException, TypeError) as error:
+        reason = str(error).splitlines()[0]
+        raise DataError(f"{name} has a column of mixed or unknown type ({reason}): make it one type") from error
+    kind = f"{type(native).__module__}.{type(native).__qualname__}"
+    raise SourceError(f"cannot open a {kind}: give a path, a DataFrame, an Arrow table or a DuckDB relation")

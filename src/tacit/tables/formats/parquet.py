@@ -1,0 +1,32 @@
+"""Parquet: typed columns, and the codec they are compressed with."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tacit.tables.columns import check_names
+from tacit.tables.engines import Engine
+from tacit.tables.formats.format import Format, Opened, whole
+from tacit.tables.table import Table
+
+_CODECS = ("snappy", "gzip", "zstd", "brotli", "lz4", "lz4_raw", "uncompressed")
+
+
+class Parquet(Format):
+    """Parquet; the codec is kept."""
+
+    name = "parquet"
+    endings = (".parquet", ".pq")
+
+    def open(self, path: Path, engine: Engine, *, table: str | None, delimiter: str | None) -> Opened:
+        """The file, if it is whole."""
+        import pyarrow.parquet as pq
+
+        with whole(path, "Parquet"), pq.ParquetFile(path) as file:
+            names, meta = list(file.schema_arrow.names), file.metadata
+            codec = meta.row_group(0).column(0).compression if meta.num_row_groups and meta.num_columns else "ZSTD"
+        check_names(names, str(path))
+        return Opened(engine.of_parquet(path, names), str(path), codec=codec.lower())
+
+    def copy_options(self, like: Table) -> str:
+        return f"FORMAT parquet, COMPRESSION {like.codec if like.codec in _CODECS else 'zstd'}"

@@ -1,0 +1,78 @@
+"""``audit``: what does a source give away about a secret, where, and is it real or noise?"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Unpack, overload
+
+from tacit.document import Progress, silent
+from tacit.requests import Request, asked
+from tacit.requests.settings import AnyPath
+from tacit.requests.verbs import AUDIT
+from tacit.tables import memory_limit
+from tacit.verbs.keywords import AuditImages, AuditTable, AuditText
+from tacit.verbs.lens import lens_of
+
+if TYPE_CHECKING:
+    from tacit.lenses.images.answers.audit import ImageAuditResult
+    from tacit.lenses.images.images import Images
+    from tacit.lenses.table.answers.audit import AuditResult
+    from tacit.lenses.text.answers.audit import TextAuditResult
+
+
+@overload
+def audit(
+    source: Images, *requests: Request, progress: Progress = ..., **settings: Unpack[AuditImages]
+) -> ImageAuditResult: ...
+@overload
+def audit(
+    source: AnyPath, *requests: Request, labels: AnyPath, progress: Progress = ..., **settings: Unpack[AuditImages]
+) -> ImageAuditResult: ...
+@overload
+def audit(
+    source: Any, *requests: Request, text: str, progress: Progress = ..., **settings: Unpack[AuditText]
+) -> TextAuditResult: ...
+@overload
+def audit(source: Any, *requests: Request, progress: Progress = ..., **settings: Unpack[AuditTable]) -> AuditResult: ...
+def audit(source: Any, *requests: Request, progress: Progress = silent, **settings: Any) -> Any:
+    """Measure what a source gives away about the secret.
+
+    ``audit("people.csv", secret="race")`` and ``audit(Question("people.csv", secret="race"))`` are the same.
+
+    Parameters
+    ----------
+    source : path, frame, Table or Question
+        CSV, Parquet, JSONL, Arrow, a DuckDB database; pandas, Polars, Arrow or Spark frames. A folder of images with
+        ``labels``, or an npz, is audited patch by patch; with ``text`` the words of a column of posts are.
+    *requests : Look, Learning
+        Requests that were made already; settings change them.
+    **settings
+        The fields of ``Question``, ``Look`` and ``Learning``: secret, released, drop, bins, weight, keep_id, text,
+        labels, engine, memory; epsilon, max_loss, scores, shuffles, save_model, patch, top, min_count, random_state;
+        estimator, model, fresh. Each class says what they mean.
+
+    Returns
+    -------
+    AuditResult, ImageAuditResult or TextAuditResult
+        By what was asked about.
+
+    Guarantees
+    ----------
+    Measures are plug-in: exact for the table as it is, estimates for the population it was drawn from.
+    What was learned is an estimate and certifies nothing about a single record.
+    If the secret is independent of the release, the verdict is "leak" in at most 5% of tables.
+    """
+    question, look, learning = asked(AUDIT, source, requests, settings, verb="audit")
+    lens = lens_of(question, (look, learning))
+    if lens == "images":
+        from tacit.lenses.images.audit import audit_images
+
+        return audit_images(question, look, progress=progress)
+    if lens == "text":
+        from tacit.lenses.text.audit import audit_text
+
+        with memory_limit(question.memory):
+            return audit_text(question, look, progress=progress)
+    from tacit.lenses.table.audit import audit_table
+
+    with memory_limit(question.memory):
+        return audit_table(question, look, learning, progress=progress)

@@ -1,0 +1,111 @@
+"""The settings of the verbs as keywords, for type checkers. A test holds them against the requests they stand for."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Literal, TypedDict
+
+from tacit.requests.settings import AnyPath
+
+Names = str | Sequence[str]
+
+
+class _Engine(TypedDict, total=False):
+    engine: str
+    memory: str | None
+
+
+class _Table(_Engine, total=False):
+    """A ``Question`` about a table, and ``Learning``."""
+
+    secret: Names | None
+    released: Names | None
+    drop: Names | None
+    bins: Mapping[str, int | Sequence[float]] | None
+    weight: str | None
+    keep_id: Names | None
+    estimator: str
+    model: AnyPath | None
+    fresh: bool
+
+
+class AuditTable(_Table, total=False):
+    """What ``audit`` takes of a table."""
+
+    epsilon: float | None
+    max_loss: float
+    scores: AnyPath | None
+    shuffles: int | None
+    save_model: AnyPath | None
+    random_state: int
+
+
+class AuditImages(TypedDict, total=False):
+    """What ``audit`` takes of images."""
+
+    secret: Names
+    epsilon: float | None
+    patch: int | Sequence[int] | None
+    random_state: int
+
+
+class AuditText(_Engine, total=False):
+    """What ``audit`` takes of posts."""
+
+    secret: Names
+    epsilon: float | None
+    save_model: AnyPath | None
+    top: int
+    min_count: int
+    random_state: int
+
+
+class _Made(TypedDict, total=False):
+    epsilon: float | None
+    overwrite: bool
+    random_state: int | None
+
+
+class ProtectTable(_Table, _Made, total=False):
+    """What ``protect`` takes of a table, beside the directory."""
+
+    epsilon_high: float | None
+    epsilon_low: float | None
+    also: Mapping[str | Sequence[str], float] | None
+    confidence: float | None
+    delta: float | None
+    delta_kind: Literal["mass", "egamma"] | None
+    epsilon_max: float | None
+    mechanism: str | None
+    effort: Literal["low", "normal", "high"] | None
+    replacement: Literal["resample", "uniform", "merge", "suppress"] | None
+    rules: AnyPath | None
+    keep_secret: bool
+    max_loss: float
+    ledger: AnyPath | None
+    people: Literal["same", "other"]
+    budget: float | None
+
+
+class ProtectImages(_Made, total=False):
+    """What ``protect`` takes of images."""
+
+    secret: Names
+    patch: int | None
+    scale: float
+    order: Literal["given", "leak"]
+    keep_label: Names | None
+    keep_names: bool
+
+
+class ProtectText(_Engine, _Made, total=False):
+    """What ``protect`` takes of posts."""
+
+    secret: Names
+    keep_secret: bool
+    keep: Names | None
+    mask: str
+    generalise: bool
+    rare: Literal["keep", "mask"]
+    bound: Literal["post", "term"]
+    min_count: int

@@ -1,0 +1,86 @@
+"""``verify``: is the claim of a release true? Recomputed from the released data and the original."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from tacit.document import Progress, silent
+from tacit.errors import ArgumentError
+from tacit.requests import VerifyRequest
+from tacit.requests.settings import AnyPath
+from tacit.tables import memory_limit
+
+if TYPE_CHECKING:
+    from tacit.lenses.verification import VerifyResult
+
+
+def verify(
+    release: AnyPath | VerifyRequest,
+    *,
+    against: Any = None,
+    labels: AnyPath | None = None,
+    engine: str = "duckdb",
+    memory: str | None = None,
+    progress: Progress = silent,
+) -> VerifyResult:
+    """Check the claim of a release.
+
+    Parameters
+    ----------
+    release : path
+        The directory that ``protect`` wrote.
+    against : path or frame, optional
+        The original. Without it only the fingerprint and the certificate's own consistency can be checked, and the
+        verdict is "not checked".
+    labels : path, optional
+        Of a release of images: the labels of the originals, which are part of their fingerprint.
+    engine, memory
+        As in ``audit``.
+
+    Guarantees
+    ----------
+    The verdict is "holds" only if every line was checked: the data is the data that was certified, the original is
+    the original, the words are those that the numbers call for, every record outside the merged values is unchanged,
+    no merged record took a kept value, the replacement shows no trace of the secret (a test that errs about once in a
+    million), and the bound recomputed on the joint of secret and output is what was claimed. Of a learned release that
+    bound is about the merged records; what is estimated of the others is recomputed where ``private/model.tacit`` is at
+    hand, and is never part of what "holds" says: a learned estimate certifies nothing pointwise.
+    """
+    asked = release
+    if not isinstance(asked, VerifyRequest):
+        asked = VerifyRequest(release, against=against, labels=labels, engine=engine, memory=memory)
+    with memory_limit(asked.memory):
+        return _verified(asked, progress)
+
+
+def _verified(asked: VerifyRequest, progress: Progress) -> VerifyResult:
+    """The kind of the certificate decides which lens checks it."""
+    from tacit.lenses.verification import VerifyResult
+    from tacit.release.certificate import ImageCertificate, TextCertificate, read_certificate
+
+    folder, against = Path(asked.release), asked.against
+    labels = None if asked.labels is None else Path(asked.labels)
+    certificate = read_certificate(folder)
+    if isinstance(certificate, ImageCertificate):
+        from tacit.lenses.images.verify import verify_images
+
+        seen = verify_images(folder, certificate, against=against, labels=labels, progress=progress)
+    elif asked.labels is not None:
+        raise ArgumentError(f"labels are for a release of images, and {folder} is none: leave them out")
+    elif isinstance(certificate, TextCertificate):
+        from tacit.lenses.text.verify import verify_text
+
+        seen = verify_text(folder, certificate, against=against, engine=asked.engine, progress=progress)
+    else:
+        from tacit.lenses.table.verify import verify_table
+
+        seen = verify_table(folder, certificate, against=against, engine=asked.engine, progress=progress)
+    return VerifyResult(
+        release=str(asked.release),
+        against=None if against is None else getattr(against, "name", str(against)),
+        verdict=seen.verdict,
+        headline=seen.headline,
+        checks=seen.checks,
+        notes=seen.notes,
+    )

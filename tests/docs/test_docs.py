@@ -1,0 +1,214 @@
+"""The documentation is run: its Python, the tutorial's commands and their output, its links and its mentions."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from types import ModuleType
+
+import click
+import pytest
+from threadpoolctl import threadpool_limits
+
+import tacit
+from places import ROOT
+from tacit.cli.commands import tacit as command
+from tacit.lift import MEASURES
+from tacit.verbs.explain import TERMS
+
+DOCS = ROOT / "docs"
+PAGES = sorted([*DOCS.rglob("*.md"), *(ROOT / name for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md"))])
+BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+ELISION = "…"
+
+
+def name_of(page: Path) -> str:
+    return str(page.relative_to(ROOT))
+
+
+def blocks(page: Path, language: str) -> list[str]:
+    return [text for found, text in BLOCK.findall(page.read_text("utf-8")) if found == language]
+
+
+def one_line(text: str) -> str:
+    """Text without the accidents of wrapping and alignment."""
+    return " ".join(text.split())
+
+
+@pytest.fixture(scope="module")
+def generator() -> ModuleType:
+    spec = importlib.util.spec_from_file_location("make_reference", DOCS / "make_reference.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.fixture(scope="module")
+def everything() -> str:
+    return "\n".join(page.read_text("utf-8") for page in DOCS.rglob("*.md"))
+
+
+@pytest.mark.parametrize("name", ["reference/cli.md", "reference/api.md", "glossary.md"])
+def test_a_generated_page_is_current(name: str, generator: ModuleType) -> None:
+    assert (DOCS / name).read_text("utf-8") == generator.PAGES[name](), "run .venv/bin/python docs/make_reference.py"
+
+
+@pytest.mark.parametrize("name", [name for name in tacit.__all__ if not name.startswith("_")])
+def test_every_public_name_is_documented(name: str, everything: str) -> None:
+    assert re.search(rf"`{name}\b", everything)
+
+
+def commands(group: click.Group, before: str = "") -> Iterator[tuple[str, click.Command]]:
+    """Every command with its words: "audit", "person", "person audit"."""
+    for name, chosen in group.commands.items():
+        yield before + name, chosen
+        if isinstance(chosen, click.Group):
+            yield from commands(chosen, f"{before}{name} ")
+
+
+def test_every_command_and_option_is_documented() -> None:
+    page = (DOCS / "reference" / "cli.md").read_text("utf-8")
+    for name, chosen in commands(command):
+        section = page.split(f"## tacit {name}\n", 1)[1].split("\n## ", 1)[0]
+        for parameter in chosen.params:
+            for written in parameter.opts if parameter.param_type_name == "option" else ():
+                assert written in section, f"{written} of tacit {name}"
+
+
+def test_every_measure_is_in_the_glossary() -> None:
+    page = (DOCS / "glossary.md").read_text("utf-8")
+    for name, measure in MEASURES.items():
+        assert f"`{name}`" in page
+        assert measure.title in page
+        assert measure.meaning in page
+
+
+def test_the_glossary_agrees_with_explain() -> None:
+    page = one_line((DOCS / "glossary.md").read_text("utf-8"))
+    for name, text in TERMS.items():
+        assert f"**{name}**: {one_line(text)}" in page
+
+
+@pytest.mark.parametrize("name", [*TERMS, *MEASURES])
+def test_every_name_that_explain_lists_can_be_explained(name: str) -> None:
+    assert tacit.explain(name)
+
+
+def anchors(page: Path) -> set[str]:
+    """The anchors of a page's headings, as GitHub makes them."""
+    prose = BLOCK.sub("", page.read_text("utf-8"))
+    headings = re.findall(r"^#+ (.*)$", prose, re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
+def test_links_within_the_documentation_lead_somewhere(page: Path) -> None:
+    for link in re.findall(r"\]\(([^)\s]+)\)", BLOCK.sub("", page.read_text("utf-8"))):
+        if "://" in link:
+            continue
+        path, _, anchor = link.partition("#")
+        target = (page.parent / path).resolve() if path else page
+        assert target.exists(), link
+        assert not anchor or anchor in anchors(target), link
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
+def test_no_page_names_a_package_index(page: Path) -> None:
+    text = page.read_text("utf-8")
+    assert not re.search(r"index-url|files\.pythonhosted|pypi\.org|artifactory|nexus", text, re.IGNORECASE)
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if blocks(page, "python")], ids=name_of)
+def test_the_python_of_a_page_runs(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    namespace: dict[str, object] = {"__name__": "__main__"}
+    with threadpool_limits(1):
+        for number, text in enumerate(blocks(page, "python"), start=1):
+            exec(compile(text, f"{name_of(page)}, Python block {number}", "exec"), namespace)
+
+
+@dataclass(frozen=True)
+class Step:
+    """A command of the tutorial, the exit code it is to have, and what it is to print."""
+
+    line: str
+    exit_code: int
+    shown: str
+
+
+def steps(page: Path) -> Iterator[Step]:
+    for text in blocks(page, "console"):
+        for part in re.split(r"^\$ ", text, flags=re.MULTILINE)[1:]:
+            line, _, shown = part.partition("\n")
+            code = re.search(r"# exit (\d+)", line)
+            yield Step(line.strip(), int(code[1]) if code else 0, shown)
+
+
+def run(line: str, folder: Path) -> subprocess.CompletedProcess[str]:
+    """A line of the shell, with ``tacit`` being ours; on one thread, for many wait for each other on a busy machine."""
+    ours = re.sub(r"^tacit\b", f"'{sys.executable}' -m tacit", line)
+    settings = os.environ | {"OMP_NUM_THREADS": "1", "COLUMNS": "120", "LC_ALL": "C"}
+    return subprocess.run(["sh", "-c", ours], cwd=folder, env=settings, capture_output=True, text=True, check=False)
+
+
+def test_the_tutorial_runs_and_prints_what_it_shows(tmp_path: Path) -> None:
+    done = list(steps(DOCS / "tutorial.md"))
+    # Text has a how-to of its own.
+    apart = {"explain-text"}
+    assert {step.line.split()[1] for step in done if step.line.startswith("tacit ")} == set(command.commands) - apart
+    audits: dict[str, subprocess.CompletedProcess[str]] = {}
+    for step in done:
+        # An audit writes nothing, so the parts of its output that are shown one after another need one run.
+        result = audits.get(step.line) or run(step.line, tmp_path)
+        if step.line.startswith("tacit audit "):
+            audits[step.line] = result
+        assert result.returncode == step.exit_code, f"$ {step.line}\n{result.stderr}"
+        printed = one_line(result.stdout)
+        for piece in map(one_line, step.shown.split(ELISION)):
+            assert piece in printed, f"$ {step.line}\ndoes not print: {piece}"
+
+
+@pytest.mark.parametrize("page", sorted((DOCS / "howto").glob("*.md")), ids=name_of)
+def test_the_commands_of_a_howto_are_commands_with_options_there_are(page: Path) -> None:
+    for step in steps(page):
+        word, *rest = step.line.split()
+        assert word == "tacit"
+        chosen: click.Command = command
+        while isinstance(chosen, click.Group):
+            chosen = chosen.commands[rest.pop(0)]
+        known = {written for parameter in chosen.params for written in parameter.opts}
+        assert {text for text in rest if text.startswith("-")} <= known, step.line
+
+
+def test_the_pieces_of_the_case_file_page_are_a_case(tmp_path: Path) -> None:
+    tacit.person_init(tmp_path)
+    (tmp_path / "zip_counts.csv").write_text("zip,people\nAM1 4QX,20\nAM1 2AB,80\n", "utf-8")
+    written = tmp_path / "mine.yaml"
+    written.write_text("".join(blocks(DOCS / "howto" / "case-file.md", "yaml")), "utf-8")
+    case = tacit.person.read_case(written)
+    assert (len(case.sources), len(case.adversaries), len(case.releases)) == (3, 2, 1)
+
+
+def test_every_command_about_a_person_is_shown_in_its_howto() -> None:
+    shown = {step.line.split()[2] for name in ("person.md", "decoys.md") for step in steps(DOCS / "howto" / name)}
+    group = command.commands["person"]
+    assert isinstance(group, click.Group)
+    assert shown == set(group.commands)
+
+
+def test_every_howto_is_reached_from_another_page() -> None:
+    linked = {
+        (page.parent / link.partition("#")[0]).resolve()
+        for page in PAGES
+        for link in re.findall(r"\]\(([^)\s]+\.md[^)\s]*)\)", page.read_text("utf-8"))
+        if "://" not in link
+    }
+    assert {page for page in DOCS.rglob("*.md") if page.name != "README.md"} <= linked

@@ -1,0 +1,235 @@
+"""The house is as the design says: rooms, order, cycles, SQL, flags, names, and the types at the front door."""
+
+from __future__ import annotations
+
+import ast
+import os
+import re
+import subprocess
+import sys
+import textwrap
+from collections import Counter
+from collections.abc import Iterator
+from functools import cache
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+
+import tacit
+
+SOURCE = Path(tacit.__file__).parent
+FILES = sorted(SOURCE.rglob("*.py"))
+# A room imports only rooms that stand before it.
+ROOMS = (
+    *("rooms", "errors", "document", "requests", "lift", "learn", "tables", "release", "report", "lenses", "person"),
+    *("verbs", "cli"),
+)
+PUBLIC = ("requests", "lift", "learn", "tables", "release", "document", "report", "person")
+SQL = re.compile(
+    r"\b(SELECT\s|INSERT\s+INTO|CREATE\s+(OR\s+REPLACE\s+)?(TEMP|TABLE|VIEW)|COPY\s*\(|GROUP\s+BY\s|UNION\s+ALL)"
+)
+SQL_HOMES = ("tables/engines/", "tables/formats/", "person/link/")
+FLAG = re.compile(r"(^|[\s'(`\"])--[a-z]{3}")
+
+
+def module_of(path: Path) -> str:
+    parts = path.relative_to(SOURCE.parent).with_suffix("").parts
+    return ".".join(parts).removesuffix(".__init__")
+
+
+MODULES = {module_of(path): path for path in FILES}
+
+
+@cache
+def tree(path: Path) -> ast.Module:
+    return ast.parse(path.read_text("utf-8"))
+
+
+def only_for_types(node: ast.AST) -> bool:
+    return (
+        isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test) and "not" not in ast.unparse(node.test)
+    )
+
+
+def statements(node: ast.AST) -> Iterator[ast.AST]:
+    """Every node, lazy imports in functions too, but not what only type checkers read."""
+    for child in ast.iter_child_nodes(node):
+        if not only_for_types(child):
+            yield child
+            yield from statements(child)
+
+
+@cache
+def imports(module: str) -> frozenset[str]:
+    """The modules that a module imports when it, or anything in it, runs."""
+    found = set()
+    for node in statements(tree(MODULES[module])):
+        if isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] == "tacit":
+            for alias in node.names:
+                inner = f"{node.module}.{alias.name}"
+                found.add(inner if inner in MODULES else str(node.module))
+        elif isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names if alias.name in MODULES}
+    # The package holds the version and the front door, which loads on demand.
+    return frozenset(found - {module, "tacit"})
+
+
+def texts(path: Path) -> Iterator[tuple[int, str]]:
+    """The strings of a file that are not docstrings."""
+    docstrings = set()
+    for node in ast.walk(tree(path)):
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef) and node.body:
+            first = node.body[0]
+            if isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant):
+                docstrings.add(id(first.value))
+    for node in ast.walk(tree(path)):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in docstrings:
+            yield node.lineno, node.value
+
+
+def test_a_room_imports_only_rooms_before_it_lazily_or_not() -> None:
+    place = {room: number for number, room in enumerate(ROOMS)}
+    for module in MODULES:
+        room = module.split(".")[1] if "." in module else ""
+        if room not in place:
+            continue
+        for other in imports(module):
+            assert place[other.split(".")[1]] <= place[room], f"{module} imports {other}"
+
+
+def test_every_room_is_in_the_order() -> None:
+    rooms = {module.split(".")[1] for module in MODULES if "." in module} - {"__main__"}
+    assert rooms == set(ROOMS)
+
+
+def test_no_module_imports_itself_by_a_detour() -> None:
+    state: dict[str, int] = {}
+
+    def visit(module: str, path: tuple[str, ...]) -> None:
+        state[module] = 1
+        for other in imports(module):
+            # A package's face re-exports its modules, which may import the face's neighbours; that is no cycle.
+            assert state.get(other) != 1, " -> ".join([*path, module, other])
+            if other not in state:
+                visit(other, (*path, module))
+        state[module] = 2
+
+    for module in MODULES:
+        if module not in state:
+            visit(module, ())
+
+
+@pytest.mark.parametrize("lens", ["table", "images", "text"])
+def test_no_lens_imports_another(lens: str) -> None:
+    for module in MODULES:
+        if module.startswith(f"tacit.lenses.{lens}"):
+            others = {each.split(".")[2] for each in imports(module) if each.startswith("tacit.lenses.")}
+            assert not others & ({"table", "images", "text"} - {lens}), module
+
+
+def test_sql_is_written_in_its_homes_alone() -> None:
+    for path in FILES:
+        where = path.relative_to(SOURCE).as_posix()
+        if not where.startswith(SQL_HOMES):
+            for line, text in texts(path):
+                assert not SQL.search(text), f"{where}:{line}"
+
+
+def test_no_engine_is_asked_for_its_name_outside_the_engines() -> None:
+    for path in FILES:
+        where = path.relative_to(SOURCE).as_posix()
+        if where.startswith("tables/engines/"):
+            continue
+        for node in ast.walk(tree(path)):
+            if isinstance(node, ast.Compare):
+                assert '"spark"' not in ast.unparse(node).replace("'", '"'), f"{where}:{node.lineno}"
+
+
+def test_no_text_outside_the_command_line_names_a_flag() -> None:
+    for path in FILES:
+        where = path.relative_to(SOURCE).as_posix()
+        if not where.startswith("cli/"):
+            for line, text in texts(path):
+                assert not FLAG.search(text), f"{where}:{line}: {text}"
+
+
+def test_class_names_exist_once() -> None:
+    names = Counter(
+        node.name
+        for path in FILES
+        for node in ast.walk(tree(path))
+        if isinstance(node, ast.ClassDef) and not node.name.startswith("_")
+    )
+    assert [name for name, times in names.items() if times > 1] == []
+
+
+def test_folders_are_ideas_and_not_drawers() -> None:
+    for folder in {path.parent for path in FILES}:
+        stems = [path.stem for path in folder.glob("*.py") if path.stem != "__init__"]
+        assert len(stems) <= 15, folder
+        prefixes = Counter(stem.split("_")[0] for stem in stems if "_" in stem)
+        assert all(times < 3 for times in prefixes.values()), (folder, prefixes)
+
+
+def test_no_line_is_kept_from_the_formatter() -> None:
+    for path in FILES:
+        assert "fmt: skip" not in path.read_text("utf-8"), path
+
+
+@pytest.mark.parametrize("room", PUBLIC)
+def test_every_public_room_says_what_is_public_and_it_is_documented(room: str) -> None:
+    face = import_module(f"tacit.{room}")
+    assert face.__doc__
+    reference = (SOURCE.parent.parent / "docs" / "reference" / "api.md").read_text("utf-8")
+    for name in face.__all__:
+        assert getattr(face, name) is not None, name
+        assert re.search(rf"`{re.escape(name)}\b", reference), f"tacit.{room}.{name} is not in docs/reference/api.md"
+
+
+def test_the_front_door_has_about_fifty_names_and_type_checkers_see_the_same() -> None:
+    assert 45 <= len(tacit.__all__) <= 60
+    seen = set()
+    for node in tree(SOURCE / "__init__.py").body:
+        if only_for_types(node):
+            seen |= {
+                alias.asname or alias.name
+                for inner in ast.walk(node)
+                if isinstance(inner, ast.ImportFrom)
+                for alias in inner.names
+            }
+    assert seen == set(tacit.__all__) - {"__version__"}
+
+
+@pytest.mark.parametrize(
+    ("line", "complaint"),
+    [
+        ('reveal_type(tacit.audit("p.csv", secret="race"))', "AuditResult"),
+        ('reveal_type(tacit.audit("p.csv", text="post", secret="party"))', "TextAuditResult"),
+        ('reveal_type(tacit.protect("p.csv", secret="race", epsilon=0.5, out="r").certificate)', "Certificate"),
+        ('tacit.audit("p.csv", secrte="race")', "No overload variant"),
+        ('tacit.audit("p.csv", secret="race").nonsense', 'has no attribute "nonsense"'),
+        ('tacit.verify("release", aganst="p.csv")', "Unexpected keyword argument"),
+        ("tacit.nonsense", 'has no attribute "nonsense"'),
+        ('tacit.Question("p.csv", secret=5)', "incompatible type"),
+    ],
+)
+def test_type_checkers_know_the_front_door(line: str, complaint: str, complaints: dict[str, str]) -> None:
+    assert complaint in complaints[line]
+
+
+@pytest.fixture(scope="module")
+def complaints(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """What mypy --strict says of each of the lines above, in one run."""
+    marks = next(mark for mark in test_type_checkers_know_the_front_door.pytestmark if mark.name == "parametrize")
+    lines = [line for line, _ in marks.args[1]]
+    script = tmp_path_factory.mktemp("types") / "script.py"
+    script.write_text("import tacit\n" + "\n".join(lines) + "\n")
+    command = [sys.executable, "-m", "mypy", "--strict", "--config-file", "pyproject.toml", str(script)]
+    env = {**os.environ, "MYPYPATH": "src"}
+    done = subprocess.run(command, capture_output=True, text=True, check=False, env=env, cwd=SOURCE.parent.parent)
+    said: dict[str, str] = dict.fromkeys(lines, "")
+    for place, message in re.findall(r"script\.py:(\d+): (.*)", done.stdout):
+        said[lines[int(place) - 2]] += message
+    assert done.returncode == 1, textwrap.shorten(done.stdout + done.stderr, 1000)
+    return said

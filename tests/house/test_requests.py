@@ -1,0 +1,157 @@
+"""Settings are declared once: keywords, options and the schema agree, and a wrong value is refused by its name."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import Any
+
+import click
+import pytest
+
+import tacit
+from tacit.cli.commands import tacit as command
+from tacit.cli.wording import COMMAND_LINE, option
+from tacit.errors import ArgumentError
+from tacit.requests import Bound, Learning, Look, Making, Question, asked, given, schema, settings_of
+from tacit.requests.names import ENGINES, MECHANISMS
+from tacit.requests.verbs import ATTACK, AUDIT, PROTECT, VERIFY
+from tacit.verbs import keywords
+
+VERBS = {"audit": AUDIT, "protect": PROTECT, "verify": VERIFY, "attack": ATTACK}
+
+
+def fields(requests: tuple[type, ...]) -> set[str]:
+    return {name for request in requests for name in settings_of(request)}
+
+
+@pytest.mark.parametrize("verb", ["audit", "protect"])
+def test_the_keywords_that_type_checkers_see_are_the_settings(verb: str) -> None:
+    seen = {"text", "labels"}
+    for lens in ("Table", "Images", "Text"):
+        seen |= set(getattr(keywords, f"{verb.capitalize()}{lens}").__annotations__)
+    assert seen == fields(VERBS[verb])
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_every_setting_is_an_option_of_the_same_name_and_part_of_the_schema(verb: str) -> None:
+    options = {word for each in command.commands[verb].params for word in each.opts}
+    assert {option(name) for name in fields(VERBS[verb])} <= options
+    properties = schema(VERBS[verb])["properties"]
+    assert set(properties) == fields(VERBS[verb])
+    assert all(properties[name]["description"] for name in properties)
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_a_verb_has_at_most_eight_parameters_of_its_own(verb: str) -> None:
+    import inspect
+
+    parameters = inspect.signature(getattr(tacit, verb)).parameters.values()
+    assert sum(each.kind is not inspect.Parameter.VAR_KEYWORD for each in parameters) <= 8
+
+
+def test_help_names_every_default_that_is_not_nothing() -> None:
+    context = click.Context(command.commands["audit"])
+    shown = " ".join(command.commands["audit"].get_help(context).split())
+    for default in ("[default: counts]", "[default: 0.1]", "[default: duckdb]", "[default: 30]"):
+        assert default in shown
+
+
+@pytest.mark.parametrize(
+    ("request_type", "settings", "message"),
+    [
+        (Question, {"secret": ["race", "race"]}, "column 'race' is named twice"),
+        (Question, {"secret": "race", "released": ["age", "race"]}, "named in both secret and released"),
+        (Question, {"bins": {"age": -5}}, "between 2 and 100 groups"),
+        (Question, {"bins": {"age": [30, 18]}}, "rising order"),
+        (Question, {"bins": {"age": [18, math.inf]}}, "rising order"),
+        (Question, {"engine": "sqlite"}, "choose one of duckdb, spark"),
+        (Bound, {"epsilon": -0.1}, "between 0 and 100"),
+        (Bound, {"epsilon": math.nan}, "it is a number"),
+        (Bound, {"epsilon": True}, "it is a number"),
+        (Bound, {"also": {"sex": -1}}, "0 or more"),
+        (Bound, {"also": {("sex", "sex"): 1}}, "named twice"),
+        (Making, {"keep_secret": "yes"}, "True or False"),
+        (Look, {"shuffles": 20.5}, "whole number"),
+        (Learning, {"model": 3}, "it is a path"),
+    ],
+)
+def test_a_value_that_cannot_be_used_is_refused_by_its_name(request_type: Any, settings: Any, message: str) -> None:
+    with pytest.raises(ArgumentError, match=message) as refusal:
+        request_type(**settings)
+    assert next(iter(settings)) in str(refusal.value)
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("--secret", "race,race"), "column 'race' is named twice"),
+        (("--secret", "race", "--secret", "race"), "column 'race' is named twice"),
+        (("--secret", "race", "--bins", "age=-5"), "--bins age=-5 cannot be used"),
+        (("--secret", "race", "--bins", "age"), "neither COLUMN=10"),
+        (("--secret", "race", "--bins", "age=3", "--bins", "age=4"), "cut twice"),
+        (("--secret", "race", "--epsilon", "much"), "it is a number"),
+        (("--secret", "race", "--drop", "a,,b"), "an empty column name"),
+    ],
+)
+def test_the_command_line_refuses_the_same_in_its_own_words(
+    tacit_command: Any, tmp_path: Path, words: tuple[str, ...], message: str
+) -> None:
+    code, out, err = tacit_command("audit", str(tmp_path / "people.csv"), *words)
+    assert code == 2
+    assert message in " ".join(err.split())
+    assert not out
+
+
+def test_an_unknown_setting_is_refused_with_the_nearest_one() -> None:
+    with pytest.raises(ArgumentError, match="audit has no setting secrte; did you mean secret"):
+        tacit.audit("people.csv", secrte="race")  # type: ignore[call-overload]
+
+
+def test_a_question_and_its_settings_are_the_same() -> None:
+    question, look, learning = asked(AUDIT, "p.csv", [], {"secret": "race", "epsilon": 1}, verb="audit")
+    assert question == Question("p.csv", secret=("race",))
+    again = asked(AUDIT, Question("p.csv", secret="race"), [Look(epsilon=1.0)], {}, verb="audit")
+    assert again == (question, look, learning)
+    changed = asked(AUDIT, Question("p.csv", secret="race"), [Look(epsilon=1.0)], {"epsilon": 2}, verb="audit")
+    assert changed[1].epsilon == 2
+
+
+def test_a_request_of_another_verb_or_two_of_a_kind_are_refused() -> None:
+    with pytest.raises(ArgumentError, match="audit takes no Bound; it takes Question, Look, Learning"):
+        tacit.audit("people.csv", Bound(epsilon=1))
+    with pytest.raises(ArgumentError, match="was given two of one"):
+        tacit.audit(Question("people.csv"), Question("people.csv"))
+
+
+def test_the_names_to_choose_from_are_those_that_can_be_made() -> None:
+    from tacit.lenses.table import mechanisms
+    from tacit.tables.engines import engine_class
+
+    assert ("auto", *mechanisms.MECHANISMS) == MECHANISMS
+    assert [engine_class(name).name for name in ENGINES] == list(ENGINES)
+    assert schema([Making])["properties"]["mechanism"]["enum"] == list(MECHANISMS)
+    assert schema([Question])["properties"]["engine"]["enum"] == list(ENGINES)
+
+
+def test_what_was_said_is_told_from_what_was_not() -> None:
+    assert given([Bound(epsilon=0.0, delta=0.0), Making()]) == {"epsilon": 0.0, "delta": 0.0}
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"secret": "s", "patch": 8}, "patch=\\(8,\\) is not for tables"),
+        ({"secret": "s", "text": "t", "bins": {"a": 3}}, "is not for posts"),
+        ({"secret": ["s", "t"], "text": "x"}, "name one secret"),
+    ],
+)
+def test_settings_of_another_lens_are_refused(settings: dict[str, Any], message: str) -> None:
+    with pytest.raises(ArgumentError, match=message):
+        tacit.audit("people.csv", **settings)
+
+
+def test_a_refusal_names_options_on_the_command_line() -> None:
+    with pytest.raises(ArgumentError) as refusal:
+        tacit.audit("people.csv", secret="s", patch=8)  # type: ignore[call-overload]
+    assert "--patch 8 is not for tables" in refusal.value.told(COMMAND_LINE)

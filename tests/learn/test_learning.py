@@ -1,0 +1,528 @@
+"""The parts of the learned estimators: nets, linear models, blends, folds, tests of evidence, files."""
+
+from __future__ import annotations
+
+import io
+import pickle
+import zipfile
+from collections import Counter
+from functools import partial
+
+import numpy as np
+import pytest
+import skops.io
+from hypothesis import given, strategies as st
+from known_lift import SAMPLERS
+from scipy.optimize import check_grad
+from scipy.special import log_softmax
+from scipy.stats import binomtest
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.linear_model import LogisticRegression
+
+from tacit import ArgumentError, AutoLogLift, ClassifierLogLift, CountLogLift, DataError, SourceError
+from tacit.learn import (
+    association_test,
+    binomial_limits,
+    calibration,
+    evidence_of,
+    fold_of_each,
+    load_model,
+    save_model,
+    shuffled_test,
+    trees,
+)
+from tacit.learn.crossfitting.blending import best_weights, blend, log_loss
+from tacit.learn.crossfitting.doubt import redrawn, stretch
+from tacit.learn.crossfitting.folds import learn_and_check
+from tacit.learn.linear import _objective, train_linear, with_products
+from tacit.learn.nets.networks import NetworksModel, train_small_networks
+from tacit.learn.nets.training import Optimiser, Schedule, train
+from tacit.learn.trees import train_trees
+
+
+def logistic(n: int, slope: float, seed: int = 0, columns: int = 3):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, columns))
+    return X, (rng.random(n) < 1 / (1 + np.exp(-slope * X[:, 0]))).astype(np.int64)
+
+
+def schedule(**changes):
+    usual = {"rate": 0.1, "decay": 0.0, "batch": None, "steps": 60, "patience": None, "look_every": 1}
+    return Schedule(**(usual | changes))
+
+
+class Bowl:
+    """Two networks of one number each, with losses of their own; rows say which way is down."""
+
+    def __init__(self, held_out=lambda w: (w - 1.0) ** 2):
+        self.weights = [np.zeros((2, 1, 1), dtype=np.float32)]
+        self.held_out, self.seen = held_out, []
+
+    def slopes(self, rows):
+        self.seen.append(rows)
+        return [2 * (self.weights[0] - np.array([3.0, 0.5], dtype=np.float32)[:, None, None])]
+
+    def loss(self):
+        return self.held_out(self.weights[0][:, 0, 0].astype(float))
+
+
+class TestTheTrainer:
+    def test_each_network_is_kept_at_its_own_best_step(self):
+        best, kept = train(Bowl(), np.zeros((2, 4), dtype=int), schedule(patience=30), np.random.default_rng(0))
+        # The first passes the held-out best on its way to 3; the second turns back at 0.7, on its way to 0.5.
+        assert best[0][0, 0, 0] == pytest.approx(1.0, abs=0.06)
+        assert best[0][1, 0, 0] == pytest.approx(0.7, abs=0.05)
+        assert kept.min() > 5
+        assert kept[0] != kept[1]
+
+    def test_patience_ends_it_and_without_it_the_last_weights_are_kept(self):
+        shares = []
+        stubborn = Bowl(held_out=lambda w: np.zeros(2))
+        best, kept = train(
+            stubborn, np.zeros((2, 4), dtype=int), schedule(patience=7), np.random.default_rng(0), shares.append
+        )
+        assert (best[0] == 0).all()
+        assert kept.tolist() == [0, 0]
+        assert len(stubborn.seen) == 7
+        assert shares[-1] == 7 / 60
+        last, kept = train(Bowl(), np.zeros((2, 4), dtype=int), schedule(steps=200), np.random.default_rng(0))
+        assert last[0][0, 0, 0] == pytest.approx(3.0, abs=0.2)
+        assert kept.tolist() == [200, 200]
+
+    def test_a_cut_goes_back_to_the_best_and_on_in_smaller_steps(self):
+        stubborn = Bowl(held_out=lambda w: np.zeros(2))
+        train(stubborn, np.zeros((2, 4), dtype=int), schedule(patience=7, cuts=2), np.random.default_rng(0))
+        assert len(stubborn.seen) == 21
+        assert np.abs(stubborn.weights[0]).max() < 7 * 0.1 * 0.3**2 * 1.1
+
+    def test_every_network_sees_each_of_its_records_once_before_any_again(self):
+        bowl, learn = Bowl(), np.array([[0, 1, 2, 3, 4, 5], [10, 11, 12, 13, 14, 15]])
+        train(bowl, learn, schedule(batch=2, steps=6), np.random.default_rng(0))
+        for half in (bowl.seen[:3], bowl.seen[3:]):
+            assert (np.sort(np.concatenate(half, axis=1), axis=1) == learn).all()
+        assert any((first != second).any() for first, second in zip(bowl.seen[:3], bowl.seen[3:], strict=True))
+
+    @pytest.mark.parametrize("optimiser", ["adamw", "adagrad"])
+    def test_the_first_step_is_the_rate_times_the_sign_of_the_slope(self, optimiser):
+        weights = [np.ones((1, 2, 2), dtype=np.float32), np.ones((1, 2), dtype=np.float32)]
+        slopes = [np.array([[[5.0, -0.01], [2.0, 1.0]]]), np.array([[-3.0, 0.1]])]
+        Optimiser(weights, schedule(rate=1e-3, optimiser=optimiser)).move(slopes)
+        for array, slope in zip(weights, slopes, strict=True):
+            np.testing.assert_allclose(array - 1, -1e-3 * np.sign(slope), rtol=1e-3)
+
+    def test_decay_is_of_matrices_alone(self):
+        weights = [np.ones((1, 2, 2), dtype=np.float32), np.ones((1, 2), dtype=np.float32)]
+        Optimiser(weights, schedule(decay=0.5)).move([np.zeros((1, 2, 2)), np.zeros((1, 2))])
+        assert weights[0] == pytest.approx(0.95)
+        assert weights[1] == pytest.approx(1.0)
+
+
+class TestNets:
+    def test_nets_trained_together_learn_apart(self):
+        X, s = logistic(900, 2.0)
+        shuffled = np.random.default_rng(1).permutation(s)
+        both = np.concatenate([s, shuffled])
+        parts = [(np.arange(700), np.arange(700, 900)), (np.arange(900, 1600), np.arange(1600, 1800))]
+        prior = np.bincount(both) / len(both)
+        nets = train_small_networks(
+            np.vstack([X, X]), both, parts, prior=prior, random_state=np.random.default_rng(0), steps=1_000
+        )
+        fresh, truth = logistic(500, 2.0, seed=9)
+        models = [NetworksModel((net,), prior) for net in nets]
+        losses = [-model.log_posterior(fresh)[np.arange(500), truth].mean() for model in models]
+        assert losses[0] < 0.55
+        assert losses[1] > 0.65
+
+    def test_early_stopping_keeps_the_best_net_and_not_the_last(self):
+        X, s = logistic(120, 0.0, columns=30)
+        parts = [(np.arange(80), np.arange(80, 120))]
+        prior = np.bincount(s) / len(s)
+        rng = np.random.default_rng(0)
+        nets = train_small_networks(X, s, parts, prior=prior, random_state=rng, patience=1_000, steps=1_000)
+        on_check = -NetworksModel(tuple(nets), prior).log_posterior(X)[np.arange(80, 120), s[80:]].mean()
+        # The net that says nothing is the first one looked at; thirty columns of noise would soon do worse.
+        assert on_check < np.log(2) + 0.02
+
+    def test_a_score_does_not_depend_on_the_records_beside_it(self):
+        rng = np.random.default_rng(0)
+        layers = [rng.normal(size=size).astype(np.float32) for size in ((5, 8), (8,), (8, 3), (3,))]
+        rows = rng.normal(size=(50, 5))
+        model = NetworksModel((layers,), np.full(3, 1 / 3))
+        whole = model.log_posterior(rows)
+        assert np.vstack([model.log_posterior(rows[[k]]) for k in range(50)]) == pytest.approx(whole, abs=1e-12)
+
+
+class TestLinearModels:
+    def test_the_slope_is_the_derivative_of_the_loss(self):
+        X, s = logistic(40, 1.0)
+        objective = _objective(X, np.eye(2)[s], 3.0)
+        start = np.random.default_rng(0).normal(size=8)
+        assert check_grad(lambda w: objective(w)[0], lambda w: objective(w)[1], start) < 1e-5
+
+    def test_noise_gets_the_strongest_penalty_and_a_signal_a_weak_one(self):
+        parts = (np.arange(400), np.arange(400, 500))
+        noise = train_linear(*logistic(500, 0.0, columns=20), *parts, secrets=2)
+        signal = train_linear(*logistic(500, 3.0, columns=20), *parts, secrets=2)
+        assert noise.strength > 10 * signal.strength
+        assert np.abs(signal.weights[0]).min() > 5 * np.abs(noise.weights).max()
+
+    def test_products_see_what_columns_alone_do_not(self):
+        rng = np.random.default_rng(0)
+        X = rng.normal(size=(1_000, 2))
+        s = (rng.random(1_000) < 1 / (1 + np.exp(-2 * X[:, 0] * X[:, 1]))).astype(np.int64)
+        parts = (np.arange(700), np.arange(700, 800))
+        losses = []
+        for products in (False, True):
+            model = train_linear(X, s, *parts, secrets=2, products=products)
+            losses.append(-model.log_posterior(X[800:])[np.arange(200), s[800:]].mean())
+        assert losses[1] < losses[0] - 0.1
+
+    def test_products_are_those_of_every_two_columns(self):
+        assert with_products(np.array([[2.0, 3.0]])).tolist() == [[2, 3, 4, 6, 9]]
+
+
+def some_trees(secrets):
+    rng = np.random.default_rng(0)
+    ordinal = np.column_stack([rng.normal(size=600), rng.integers(6, size=600) * 2.0, rng.integers(9, size=600)])
+    ordinal[::7, 0] = ordinal[::9, 1] = np.nan
+    s = (np.nan_to_num(ordinal[:, 1]).astype(int) // 2 + rng.integers(2, size=600)) % secrets
+    parts = (np.arange(500), np.arange(500, 600))
+    return train_trees(ordinal, np.array([False, True, True]), s, *parts, secrets=secrets, random_state=0), ordinal, s
+
+
+class TestBoostedTrees:
+    @pytest.mark.parametrize("secrets", [2, 4])
+    def test_a_score_is_the_sum_of_the_leaves_that_the_questions_lead_to(self, secrets):
+        model, ordinal, _ = some_trees(secrets)
+        assert len(model.values) > 3
+        strange = ordinal[:40].copy()
+        strange[5, 1], strange[6], strange[7, 0] = 1_000.0, np.nan, 1e300
+        found = model.log_posterior(strange)
+        for row, said in zip(strange, found, strict=True):
+            cells = [-np.inf if np.isnan(row[0]) else row[0]]
+            for code, lifts in zip(row[1:], model.levels, strict=True):
+                known = not np.isnan(code) and code < len(lifts) - 1
+                cells += list((lifts[int(code)] if known else np.zeros(secrets))[1 if secrets == 2 else 0 :])
+            scores = model.start.copy()
+            for columns, thresholds, leaves in zip(model.columns, model.thresholds, model.values, strict=True):
+                answers = [cells[c] > t for c, t in zip(columns, thresholds, strict=True)]
+                scores += leaves[sum(2**level for level, yes in enumerate(answers) if yes)]
+            assert said == pytest.approx(log_softmax(scores), abs=1e-12)
+
+    def test_a_tree_asks_the_best_question_and_its_leaves_are_newton_s_steps(self):
+        rng = np.random.default_rng(1)
+        X, slope = rng.integers(5, size=(60, 3)).astype(float), rng.normal(size=(60, 3))
+        posterior = rng.dirichlet(np.ones(3), size=60)
+        bend, cuts = posterior * (1 - posterior), trees._Cuts.of(X, 60)
+        columns, cut, values = cuts.tree(np.arange(60), slope, posterior, depth=2)
+        groups = [np.arange(60)]
+        for column, at in zip(columns, cut, strict=True):
+
+            def split(c, t, groups=groups):
+                return [part for rows in groups for part in (rows[X[rows, c] <= t], rows[X[rows, c] > t])]
+
+            def gain(parts):
+                fit = (slope[rows].sum(axis=0) ** 2 / (bend[rows].sum(axis=0) + trees.PENALTY) for rows in parts)
+                return sum(part.sum() for part in fit)
+
+            best = max(gain(split(c, t)) for c in range(3) for t in range(5))
+            groups = split(column, cuts.thresholds[at])
+            assert gain(groups) == pytest.approx(best)
+        steps = [-trees.RATE * slope[r].sum(axis=0) / (bend[r].sum(axis=0) + trees.PENALTY) for r in groups]
+        # The first question is the lowest bit of a leaf's number.
+        assert values == pytest.approx(np.array(steps)[[0, 2, 1, 3]])
+
+    def test_what_is_missing_can_be_told_apart(self):
+        rng = np.random.default_rng(0)
+        X, s = rng.normal(size=(800, 2)), rng.integers(2, size=800)
+        X[s == 1, 0] = np.where(rng.random((s == 1).sum()) < 0.8, np.nan, X[s == 1, 0])
+        parts = (np.arange(700), np.arange(700, 800))
+        model = train_trees(X, np.zeros(2, dtype=bool), s, *parts, secrets=2, random_state=0)
+        assert model.log_posterior(np.array([[np.nan, 0.0]]))[0, 1] > np.log(0.9)
+        assert model.log_posterior(np.array([[0.0, 0.0]]))[0, 1] < np.log(0.3)
+
+    def test_noise_grows_hardly_a_tree_and_a_secret_never_met_keeps_a_little(self):
+        X, s = logistic(400, 0.0)
+        parts = (np.arange(300), np.arange(300, 400))
+        model = train_trees(X, np.zeros(3, dtype=bool), s, *parts, secrets=3, random_state=0)
+        assert len(model.values) < 15
+        assert np.exp(model.log_posterior(X)).sum(axis=1) == pytest.approx(1.0)
+        assert np.isfinite(model.log_posterior(X)).all()
+
+
+class TestBlends:
+    @given(st.integers(0, 10_000), st.integers(1, 4), st.integers(2, 4))
+    def test_a_blend_is_a_log_lift(self, seed, learners, secrets):
+        rng = np.random.default_rng(seed)
+        prior = rng.dirichlet(np.ones(secrets))
+        lifts = rng.normal(size=(learners, 20, secrets))
+        mixed = blend(lifts, rng.random(learners), prior)
+        assert (prior * np.exp(mixed)).sum(axis=1) == pytest.approx(1.0)
+        assert blend(lifts, np.zeros(learners), prior) == pytest.approx(0.0, abs=1e-12)
+
+    def test_the_weights_are_the_best_of_a_grid(self):
+        rng = np.random.default_rng(0)
+        truth = rng.normal(size=(3_000, 1)) * [1.0, -1.0]
+        prior = np.array([0.5, 0.5])
+        s = (rng.random(3_000) > np.exp(log_softmax(truth, axis=1))[:, 0]).astype(np.int64)
+        lifts = np.stack([2 * truth, rng.normal(size=(3_000, 2))])
+        found = best_weights(lifts, s, prior)
+        grid = np.linspace(0, 1, 41)
+        best = min((log_loss(blend(lifts, np.array([a, b]), prior), s, prior), a, b) for a in grid for b in grid)
+        # A learner that claims twice too much is halved, and one that knows nothing is left out.
+        assert found == pytest.approx([best[1], best[2]], abs=0.03)
+        assert found == pytest.approx([0.5, 0.0], abs=0.1)
+
+    def test_learners_that_know_nothing_are_not_believed(self):
+        rng = np.random.default_rng(0)
+        weights = best_weights(rng.normal(size=(3, 500, 2)), rng.integers(2, size=500), np.array([0.5, 0.5]))
+        assert weights.max() < 0.15
+        assert weights.min() >= 0
+
+
+class TestFolds:
+    @given(st.lists(st.integers(0, 3), min_size=4, max_size=80), st.integers(2, 5))
+    def test_every_record_has_one_fold_and_every_secret_is_spread(self, secrets, folds):
+        s = np.array(secrets)
+        fold = fold_of_each(s, folds, np.random.default_rng(0))
+        sizes = np.bincount(fold, minlength=folds)
+        assert sizes.max() - sizes.min() <= 1
+        for value in set(secrets):
+            spread = np.bincount(fold[s == value], minlength=folds)
+            assert spread.max() - spread.min() <= 1
+
+    @given(st.lists(st.integers(0, 2), min_size=6, max_size=80))
+    def test_the_fold_itself_is_never_among_the_records_learned_from(self, secrets):
+        s = np.array(secrets)
+        fold = fold_of_each(s, 3, np.random.default_rng(0))
+        for k in range(3):
+            learn, check = learn_and_check(fold, k, s, np.random.default_rng(1))
+            assert not (fold[np.concatenate([learn, check])] == k).any()
+            assert len(check) > 0
+            assert set(s[check]) <= set(s[learn])
+
+
+class TestEvidence:
+    def test_shuffled_secrets_give_no_leak_at_least_19_times_in_20(self):
+        verdicts = Counter()
+        for seed in range(60):
+            rng = np.random.default_rng(seed)
+            d = SAMPLERS[("mixed", "gauss2", "discrete")[seed % 3]](150, rng)
+            s = rng.permutation(d.s)
+            fitted = AutoLogLift(learners=("linear", "counts"), folds=3, random_state=seed).fit(d.X, s)
+            verdicts[evidence_of(fitted, s).verdict] += 1
+        # 5% of 60 are 3; eight or more would come once in a hundred.
+        assert verdicts["leak"] <= 7
+        assert verdicts["leak"] + verdicts["no leak detected"] == 60
+
+    def test_a_weak_leak_is_seen(self):
+        seen = 0
+        for seed in range(10):
+            X, s = logistic(1_000, 0.35, seed=seed)
+            fitted = AutoLogLift(learners=("linear",), folds=3, random_state=0).fit(X, s)
+            seen += evidence_of(fitted, s).verdict == "leak"
+        assert seen >= 9
+
+    def test_the_association_test_is_exact(self):
+        small = 0
+        for seed in range(300):
+            rng = np.random.default_rng(seed)
+            X = np.column_stack([rng.standard_cauchy(40), rng.integers(2, size=40)])
+            small += association_test(X, rng.integers(3, size=40), rng) <= 0.1
+        # 30 expected; beyond 52 or below 10 once in ten thousand.
+        assert 10 <= small <= 52
+
+    def test_an_association_through_a_product_alone_is_found(self):
+        rng = np.random.default_rng(0)
+        X = rng.normal(size=(500, 4))
+        s = (X[:, 0] * X[:, 1] > 0).astype(np.int64)
+        assert association_test(X, s, rng) <= 0.01
+
+    def test_within_a_fold_shuffling_is_fair(self):
+        rng = np.random.default_rng(0)
+        p_values = []
+        for _ in range(100):
+            lift, s = rng.normal(size=(60, 2)), rng.integers(2, size=60)
+            p_values.append(shuffled_test(lift, s, np.zeros(60, dtype=int), random_state=0)[0])
+        # Twice a p-value of a single fold.
+        assert 0.25 < np.mean(np.array(p_values) < 1) < 0.75
+
+    def test_information_is_right_where_it_is_known(self):
+        d = SAMPLERS["gauss20"](3_000, np.random.default_rng(0))
+        fitted = AutoLogLift(learners=("linear",), folds=5, doubt=False, random_state=0).fit(d.X, d.s)
+        found = evidence_of(fitted, d.s).information
+        truth = d.log_lift[np.arange(3_000), d.s].mean()
+        assert found.value == pytest.approx(truth, abs=0.02)
+        assert found.low < truth < found.high
+        assert found.kind == "estimate"
+        assert not found.can_certify
+
+    def test_calibration_bins_hold_all_records_and_show_a_lift_that_is_too_bold(self):
+        rng = np.random.default_rng(0)
+        z = rng.normal(size=4_000)
+        s = (rng.random(4_000) < 1 / (1 + np.exp(-z))).astype(np.int64)
+        truth = log_softmax(np.column_stack([np.zeros(4_000), z]), axis=1) - np.log(0.5)
+        prior = np.array([0.5, 0.5])
+        good = calibration(truth, s, prior, np.array(["no", "yes"]))
+        assert sum(b.records for b in good) == 8_000
+        assert np.mean([b.low <= b.predicted <= b.high for b in good]) > 0.8
+        bold = calibration(blend(truth[None], np.array([3.0]), prior), s, prior, np.array(["no", "yes"]))
+        assert np.mean([b.low <= b.predicted <= b.high for b in bold]) < 0.5
+
+    @given(st.integers(1, 60).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n))))
+    def test_binomial_limits_are_scipys(self, case):
+        hits, n = case
+        expected = binomtest(hits, n).proportion_ci(0.95, method="exact")
+        assert binomial_limits(hits, n) == pytest.approx((expected.low, expected.high), abs=1e-9)
+
+    def test_what_was_not_learned_across_folds_has_no_evidence(self):
+        with pytest.raises(ArgumentError, match="no out-of-fold"):
+            evidence_of(CountLogLift().fit([[1], [2]], [0, 1]), [0, 1])
+
+    def test_other_secrets_than_those_fitted_are_refused(self):
+        X, s = logistic(100, 1.0)
+        fitted = AutoLogLift(learners=("linear",), folds=2, doubt=False).fit(X, s)
+        with pytest.raises(DataError, match="was fitted on 100 records"):
+            evidence_of(fitted, s[:50])
+        with pytest.raises(DataError, match="was not among those"):
+            evidence_of(fitted, s + 5)
+
+
+class Strange(ClassifierMixin, BaseEstimator):
+    """A classifier that no other machine knows."""
+
+    def fit(self, X, y):
+        self.classes_ = np.unique(y)
+        return self
+
+    def predict_proba(self, X):
+        return np.full((X.shape[0], len(self.classes_)), 1 / len(self.classes_))
+
+
+class TestDoubt:
+    def test_where_nothing_is_learned_the_interval_still_has_width(self):
+        rng = np.random.default_rng(0)
+        for n in (30, 400):
+            X, s = rng.normal(size=(n, 2)), np.arange(n) % 2
+            fitted = AutoLogLift(learners=("linear",), folds=2, random_state=0).fit(X, s)
+            low, high = fitted.log_lift_interval(X)
+            # Three numbers of which nobody can know more than n records tell.
+            assert ((high - fitted.log_lift(X)).max(), (fitted.log_lift(X) - low).min()) >= (0, 1.9 * np.sqrt(3 / n))
+
+    def test_drawn_secrets_follow_the_posteriors(self):
+        lift = np.tile(np.log([[1.6, 0.4]]), (20_000, 1))
+        drawn = redrawn(lift, np.array([0.5, 0.5]), np.random.default_rng(0))
+        assert drawn.mean() == pytest.approx(0.2, abs=0.015)
+
+    def test_the_stretch_covers_what_it_aims_at(self):
+        rng = np.random.default_rng(0)
+        spread = rng.uniform(0.1, 1.0, size=(5_000, 1))
+        known = np.zeros((5_000, 1))
+        factor = stretch(3 * spread * rng.normal(size=(5_000, 1)), known, spread)
+        # Errors three times as wide as the spread, at 98% instead of 95%.
+        assert factor == pytest.approx(3 * 2.326 / 1.96, rel=0.05)
+
+
+class TestFiles:
+    @pytest.mark.parametrize(
+        "estimator",
+        [
+            CountLogLift(),
+            AutoLogLift(folds=2, random_state=0),
+            ClassifierLogLift(LogisticRegression(), folds=2, random_state=0),
+        ],
+        ids=lambda estimator: type(estimator).__name__,
+    )
+    def test_a_saved_model_says_the_same_and_holds_no_secret_of_a_record(self, estimator, tmp_path):
+        d = SAMPLERS["mixed"](120, np.random.default_rng(0))
+        fitted = estimator.fit(d.X, d.s)
+        save_model(fitted, tmp_path / "model.tacit")
+        again = load_model(tmp_path / "model.tacit")
+        assert (again.log_lift(d.X) == fitted.log_lift(d.X)).all()
+        assert again.feature_names_in_.tolist() == list(d.X.columns)
+        for ours, theirs in zip(fitted.log_lift_interval(d.X), again.log_lift_interval(d.X), strict=True):
+            assert (ours == theirs).all()
+        assert not hasattr(again, "out_of_fold_log_lift_")
+
+    def test_progress_is_not_saved(self, tmp_path):
+        X, s = logistic(60, 1.0)
+        fitted = AutoLogLift(learners=("linear",), folds=2, progress=lambda stage, share: None).fit(X, s)
+        save_model(fitted, tmp_path / "model.tacit")
+        assert load_model(tmp_path / "model.tacit").progress is None
+        assert fitted.progress is not None
+
+    def test_what_could_not_be_loaded_safely_is_not_saved(self, tmp_path):
+        X, s = logistic(60, 1.0)
+        with pytest.raises(ArgumentError, match=r"Strange cannot be saved safely"):
+            save_model(ClassifierLogLift(Strange(), folds=2).fit(X, s), tmp_path / "model.tacit")
+        assert not (tmp_path / "model.tacit").exists()
+
+    def test_a_forest_of_compiled_trees_is_not_saved(self, tmp_path):
+        X, s = logistic(60, 1.0)
+        forest = ClassifierLogLift(RandomForestClassifier(3), folds=2, doubt=False).fit(X, s)
+        with pytest.raises(ArgumentError, match="cannot be saved safely"):
+            save_model(forest, tmp_path / "model.tacit")
+
+    def test_trees_that_lead_astray_fail_and_do_not_read_elsewhere(self, tmp_path):
+        X, s = logistic(200, 2.0)
+        fitted = AutoLogLift(learners=("trees",), folds=2, doubt=False, random_state=0).fit(X, s)
+        save_model(fitted, tmp_path / "model.tacit")
+        hostile = tmp_path / "hostile.tacit"
+        with zipfile.ZipFile(tmp_path / "model.tacit") as good, zipfile.ZipFile(hostile, "w") as bad:
+            for name in good.namelist():
+                data = good.read(name)
+                if name.endswith(".npy"):
+                    array = np.load(io.BytesIO(data))
+                    if array.dtype == np.int64 and array.size > 5:
+                        out = io.BytesIO()
+                        np.save(out, np.full_like(array, 4_000_000_000))
+                        data = out.getvalue()
+                bad.writestr(name, data)
+        with pytest.raises(SourceError, match="is not a model"):
+            load_model(hostile)
+
+    def test_a_pickle_is_refused_unread(self, tmp_path):
+        class Bomb:
+            def __reduce__(self):
+                return (pytest.fail, ("the pickle was opened",))
+
+        (tmp_path / "model.tacit").write_bytes(pickle.dumps(Bomb()))
+        with pytest.raises(SourceError, match="is not a model"):
+            load_model(tmp_path / "model.tacit")
+
+    def test_a_file_that_builds_strange_things_is_refused(self, tmp_path):
+        (tmp_path / "model.tacit").write_bytes(skops.io.dumps(Strange()))
+        with pytest.raises(SourceError, match=r"Strange, which no model"):
+            load_model(tmp_path / "model.tacit")
+        (tmp_path / "model.tacit").write_bytes(skops.io.dumps(partial(print, "run")))
+        with pytest.raises(SourceError, match=r"which no model"):
+            load_model(tmp_path / "model.tacit")
+
+    @pytest.mark.parametrize("harm", ["cut", "bits", "empty", "other", "json", "deep", "shape", "lacking"])
+    def test_a_damaged_file_is_refused(self, harm, tmp_path):
+        path = tmp_path / "model.tacit"
+        save_model(CountLogLift().fit([[1], [2], [2]], [0, 1, 0]), path)
+        data = path.read_bytes()
+        with zipfile.ZipFile(path) as archive:
+            parts = {name: archive.read(name) for name in archive.namelist()}
+        schema = parts["schema.json"]
+        wrong = io.BytesIO()
+        np.save(wrong, np.zeros((3, 3, 3)))
+        schemas = {"json": b"{", "deep": b"[" * 100_000, "lacking": schema.replace(b'"prior_"', b'"prior"')}
+        parts["schema.json"] = schemas.get(harm, schema)
+        if harm == "shape":
+            parts |= {name: wrong.getvalue() for name in parts if name.endswith(".npy")}
+        out = io.BytesIO()
+        with zipfile.ZipFile(out, "w") as archive:
+            for name, part in parts.items():
+                archive.writestr(name, part)
+        harmed = {"cut": data[: len(data) // 2], "bits": b"\0" * len(data), "empty": b""}
+        harmed["other"] = skops.io.dumps(LogisticRegression())
+        path.write_bytes(harmed.get(harm, out.getvalue()))
+        with pytest.raises(SourceError, match="is not a model"):
+            load_model(path)
+
+    def test_a_file_that_is_not_there_is_named(self, tmp_path):
+        with pytest.raises(SourceError, match=r"cannot read the model .*nowhere\.tacit"):
+            load_model(tmp_path / "nowhere.tacit")

@@ -1,0 +1,73 @@
+"""Attack: adversaries find a planted leak, lose it on the release, and beat the best possible by luck at most."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from scipy.stats import binom
+
+from tables_of_people import clinic, write_csv
+from tacit import DataError, attack, protect
+from tacit.lenses.table.attack import Lookup, binomial_interval
+
+
+@pytest.fixture(scope="module")
+def attacked(tmp_path_factory: pytest.TempPathFactory) -> object:
+    folder = tmp_path_factory.mktemp("attack")
+    people = write_csv(folder / "people.csv", clinic(6000))
+    protect(people, secret="illness", epsilon=0.4, out=folder / "release", random_state=0)
+    return attack(folder / "release", against=people)
+
+
+def test_adversaries_win_on_the_original_and_not_on_the_release(attacked) -> None:
+    assert attacked.best_before > attacked.prior_guess + 0.03
+    assert attacked.best_after < attacked.best_before - 0.02
+    assert attacked.verdict != "promise broken"
+
+
+def test_no_adversary_beats_the_best_possible_by_more_than_luck(attacked) -> None:
+    margin = 4 * np.sqrt(0.25 / attacked.tested_on)
+    assert attacked.best_before <= attacked.optimal_before + margin
+    assert attacked.best_after <= attacked.optimal_after + margin
+    assert attacked.optimal_after <= attacked.guessing_bound + 1e-9
+    assert attacked.prior_guess <= attacked.optimal_after + 1e-9 <= attacked.optimal_before
+
+
+def test_a_release_that_tells_the_secret_breaks_the_promise(tmp_path: Path) -> None:
+    """Positive control: the certificate claims what the data does not keep."""
+    columns = clinic(3000)
+    people = write_csv(tmp_path / "people.csv", columns)
+    protect(people, secret="illness", epsilon=0.05, out=tmp_path / "release")
+    write_csv(
+        tmp_path / "release" / "data.csv",
+        {"age": columns["illness"], "ward": columns["ward"], "district": columns["district"]},
+    )
+    result = attack(tmp_path / "release", against=people)
+    assert result.verdict == "promise broken"
+    assert max(a.retrained for a in result.adversaries) > 0.99
+
+
+def test_another_table_is_refused(tmp_path: Path) -> None:
+    protect(pa.table(clinic(300)), secret="illness", epsilon=1, out=tmp_path / "r")
+    with pytest.raises(DataError, match="not the original of this release"):
+        attack(tmp_path / "r", against=pa.table(clinic(200)))
+
+
+def test_the_lookup_adversary_is_the_rule_of_bayes_on_its_training_records() -> None:
+    X = np.array([[0.0], [0.0], [0.0], [1.0], [np.nan], [np.nan]])
+    s = np.array(["a", "a", "b", "b", "c", "c"])
+    guesses = Lookup().fit(X, s).predict(np.array([[0.0], [1.0], [2.0]]))
+    assert guesses.tolist()[:2] == ["a", "b"]
+    assert guesses[2] in {"a", "b", "c"}
+
+
+@pytest.mark.parametrize(("successes", "trials"), [(0, 10), (3, 10), (10, 10), (500, 1000)])
+def test_binomial_limits_are_exact(successes: int, trials: int) -> None:
+    low, high = binomial_interval(successes, trials)
+    if successes:
+        assert binom.sf(successes - 1, trials, low) == pytest.approx(0.025)
+    if successes < trials:
+        assert binom.cdf(successes, trials, high) == pytest.approx(0.025)

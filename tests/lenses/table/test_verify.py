@@ -1,0 +1,281 @@
+"""Verify: a true claim holds, and every way of breaking it is found and named."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+
+from sizes import many
+from tables_of_people import clinic, merged_in, read_csv, rules_in, write_csv
+from tacit import SourceError, protect, verify
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """One merged set, replaced by draws; mixtures have their own tests."""
+    place = tmp_path_factory.mktemp("verify")
+    people = write_csv(place / "people.csv", clinic(3000))
+    protect(people, secret="illness", epsilon=0.8, out=place / "release", mechanism="watchdog", random_state=0)
+    return place
+
+
+@pytest.fixture
+def people(folder: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copy(folder / "people.csv", tmp_path / "people.csv"))
+
+
+@pytest.fixture
+def release(folder: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copytree(folder / "release", tmp_path / "release"))
+
+
+def edit(release: Path, **changes: object) -> None:
+    paper = release / "certificate.json"
+    paper.write_text(json.dumps({**json.loads(paper.read_text()), **changes}))
+
+
+def certify_again(release: Path) -> None:
+    """Forge the fingerprint, so that only the contents can give the change away."""
+    import hashlib
+
+    digest = hashlib.sha256((release / "data.csv").read_bytes()).hexdigest()
+    output = json.loads((release / "certificate.json").read_text())["output"]
+    edit(release, output={**output, "sha256": digest})
+
+
+def failed(result: object) -> set[str]:
+    return {check.name for check in result.checks if check.passed is False}  # type: ignore[attr-defined]
+
+
+def test_a_true_claim_holds(release: Path, people: Path) -> None:
+    result = verify(release, against=people)
+    assert result.verdict == "holds"
+    assert all(check.passed for check in result.checks)
+
+
+@pytest.mark.parametrize("replacement", ["resample", "uniform", "merge", "suppress"])
+@pytest.mark.parametrize("words", [{}, {"delta": 0.03, "epsilon_max": 3.0}, {"released": ["ward", "age"]}])
+def test_every_kind_of_release_verifies_with_and_without_the_rules(
+    people: Path, tmp_path: Path, replacement: str, words: dict
+) -> None:
+    out = tmp_path / "r"
+    protect(people, secret="illness", epsilon=0.6, out=out, replacement=replacement, **words)
+    assert verify(out, against=people).verdict == "holds"
+    shutil.rmtree(out / "private")
+    assert verify(out, against=people).verdict == "holds"
+
+
+def test_cut_weighted_and_missing_columns_verify(tmp_path: Path) -> None:
+    columns = {
+        **clinic(2000, missing=0.1),
+        "years": [i % 70 for i in range(2000)],
+        "w": [1 + i % 2 for i in range(2000)],
+    }
+    table = write_csv(tmp_path / "p.csv", columns)
+    protect(table, secret="illness", epsilon=0.9, weight="w", out=tmp_path / "r")
+    assert verify(tmp_path / "r", against=table).verdict == "holds"
+
+
+def test_a_frame_verifies_against_the_same_frame(tmp_path: Path) -> None:
+    table = pa.table(clinic(1000))
+    protect(table, secret="illness", epsilon=0.9, out=tmp_path / "r")
+    assert verify(tmp_path / "r", against=table).verdict == "holds"
+
+
+def test_without_the_original_the_claim_is_not_checked(release: Path) -> None:
+    assert verify(release).verdict == "not checked"
+
+
+def test_a_changed_byte_of_the_data_breaks_the_fingerprint(release: Path, people: Path) -> None:
+    data = release / "data.csv"
+    data.write_text(data.read_text() + "\n")
+    assert "released data is the data certified" in failed(verify(release))
+
+
+def test_another_original_is_found_out(release: Path, tmp_path: Path) -> None:
+    other = write_csv(tmp_path / "other.csv", clinic(3000, random_state=9))
+    result = verify(release, against=other)
+    assert result.verdict == "broken"
+    assert "original is the one certified" in failed(result)
+
+
+def test_a_claim_that_is_too_small_is_found_out(release: Path, people: Path) -> None:
+    edit(release, epsilon=0.1, epsilon_low=0.1, epsilon_high=0.1, attained_epsilon=0.1)
+    assert {"claim in words", "rules belong to the certificate"} <= failed(verify(release, against=people))
+    rules = rules_in(release)
+    bounds = {**rules["bounds"], "low": 0.1, "high": 0.1}
+    (release / "private" / "rules.json").write_text(json.dumps({**rules, "bounds": bounds}))
+    assert {"attained epsilon", "epsilon is kept"} <= failed(verify(release, against=people))
+    shutil.rmtree(release / "private")
+    assert verify(release, against=people).verdict == "broken"
+
+
+def test_an_unprotected_table_with_a_forged_certificate_is_found_out(release: Path, people: Path) -> None:
+    columns = read_csv(people)
+    del columns["illness"]
+    write_csv(release / "data.csv", columns)
+    certify_again(release)
+    shutil.rmtree(release / "private")
+    result = verify(release, against=people)
+    # Risky values that were never replaced depend on what they were before.
+    assert "replacement ignores secret and value" in failed(result)
+
+
+def test_a_kept_row_that_was_touched_is_found_out(release: Path, people: Path) -> None:
+    columns, original = read_csv(release / "data.csv"), read_csv(people)
+    merged = merged_in(release)
+    rows = list(zip(original["age"], original["ward"], original["district"], strict=True))
+    at = next(i for i, row in enumerate(rows) if row not in merged)
+    columns["district"][at] = "south" if columns["district"][at] != "south" else "east"
+    write_csv(release / "data.csv", columns)
+    certify_again(release)
+    assert "kept records are unchanged" in failed(verify(release, against=people))
+
+
+def test_a_replacement_that_remembers_the_secret_is_found_out(release: Path, people: Path) -> None:
+    """Merged rows get a merged value chosen by their secret: frequencies look right, the secret shines through."""
+    columns, original = read_csv(release / "data.csv"), read_csv(people)
+    merged = merged_in(release)
+    chosen = {secret: merged[k] for k, secret in enumerate(sorted(set(original["illness"])))}
+    for i, row in enumerate(zip(original["age"], original["ward"], original["district"], strict=True)):
+        if row in merged:
+            for name, value in zip(("age", "ward", "district"), chosen[original["illness"][i]], strict=True):
+                columns[name][i] = value
+    write_csv(release / "data.csv", columns)
+    certify_again(release)
+    assert "replacement ignores secret and value" in failed(verify(release, against=people))
+
+
+def test_rows_in_another_order_are_found_out(release: Path, people: Path) -> None:
+    columns = read_csv(release / "data.csv")
+    write_csv(release / "data.csv", {name: values[::-1] for name, values in columns.items()})
+    certify_again(release)
+    assert "kept records are unchanged" in failed(verify(release, against=people))
+
+
+@pytest.mark.parametrize("damage", ["{", "[]", "{}", '{"claim": 3}'])
+def test_a_damaged_certificate_is_refused_in_one_line(release: Path, damage: str) -> None:
+    (release / "certificate.json").write_text(damage)
+    with pytest.raises(SourceError, match=r"certificate\.json"):
+        verify(release)
+
+
+def test_a_directory_that_is_no_release_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(SourceError, match="no release"):
+        verify(tmp_path / "nowhere")
+    with pytest.raises(SourceError, match=r"certificate\.json"):
+        verify(tmp_path)
+
+
+def test_an_infinite_leak_is_not_near_any_number(tmp_path: Path) -> None:
+    columns = clinic(400)
+    columns["ward"][:2] = ["lone"] * 2
+    people = write_csv(tmp_path / "p.csv", columns)
+    protect(people, secret="illness", epsilon=0.3, delta=0.2, mechanism="watchdog", out=tmp_path / "r")
+    paper = json.loads((tmp_path / "r" / "certificate.json").read_text())
+    assert paper["attained_epsilon"] == "inf"
+    edit(tmp_path / "r", attained_epsilon=0.05)
+    assert "attained epsilon" in failed(verify(tmp_path / "r", against=people))
+
+
+@pytest.mark.parametrize(
+    ("changes", "line"),
+    [
+        ({"claim": "Nobody can learn anything."}, "claim in words"),
+        ({"breach_share": 0.5}, "records that breach epsilon"),
+        ({"released": ["age", "ward"]}, "columns"),
+    ],
+)
+def test_every_line_of_the_certificate_is_held_against_the_data(
+    release: Path, people: Path, changes: dict, line: str
+) -> None:
+    edit(release, **changes)
+    assert line in failed(verify(release, against=people))
+
+
+def test_a_secret_that_slipped_into_the_file_is_found_out(release: Path, people: Path) -> None:
+    columns = read_csv(release / "data.csv")
+    write_csv(release / "data.csv", {**columns, "illness": read_csv(people)["illness"]})
+    certify_again(release)
+    assert "columns" in failed(verify(release, against=people))
+
+
+def test_a_deterministic_replacement_is_checked_exactly(people: Path, tmp_path: Path) -> None:
+    out = tmp_path / "r"
+    protect(people, secret="illness", epsilon=0.6, out=out, replacement="merge")
+    columns, original = read_csv(out / "data.csv"), read_csv(people)
+    merged = merged_in(out)
+    rows = list(zip(original["age"], original["ward"], original["district"], strict=True))
+    at = next(i for i, row in enumerate(rows) if row in merged)
+    other = next(row for row in merged if row != tuple(columns[n][at] for n in ("age", "ward", "district")))
+    for name, value in zip(("age", "ward", "district"), other, strict=True):
+        columns[name][at] = value
+    write_csv(out / "data.csv", columns)
+    certify_again(out)
+    assert "replacement ignores secret and value" in failed(verify(out, against=people))
+
+
+def test_too_few_merged_records_to_test_a_draw_are_not_called_checked(tmp_path: Path) -> None:
+    table = pa.table({"s": ["a", "a", "b", "b", "a", "b", "a"], "x": ["p", "p", "q", "q", "r", "r", "p"]})
+    for mechanism in ("watchdog", "optimal"):
+        # One draw in eleven gives all merged records the same value, which then can be checked: chance is fixed.
+        protect(table, secret="s", epsilon=0.2, out=tmp_path / mechanism, mechanism=mechanism, random_state=0)
+        assert verify(tmp_path / mechanism, against=table).verdict == "not checked"
+    protect(table, secret="s", epsilon=0.2, out=tmp_path / "merged", replacement="merge")
+    assert verify(tmp_path / "merged", against=table).verdict == "holds"
+
+
+def test_an_honest_release_is_never_called_broken(tmp_path: Path) -> None:
+    """Small random tables, with delta, with and without the rules."""
+    import numpy as np
+
+    for seed in range(many(10, 40)):
+        rng = np.random.default_rng(seed)
+        n = int(rng.integers(8, 60))
+        table = pa.table(
+            {
+                "s": rng.choice(["a", "b", "c"], n, p=[0.6, 0.3, 0.1]),
+                "x": rng.choice(["p", "q", "r", "t"], n),
+                "y": pa.array(rng.choice([1.5, 2.5], n), mask=rng.random(n) < 0.3),
+            }
+        )
+        if len(set(table["s"].to_pylist())) < 2:
+            continue
+        words = {"delta": 0.2} if seed % 2 else {}
+        kind = ["resample", "uniform", "merge", "suppress", None][seed % 5]
+        out = tmp_path / str(seed)
+        protect(table, secret="s", epsilon=0.3, out=out, replacement=kind, **words)
+        assert verify(out, against=table).verdict != "broken", seed
+        shutil.rmtree(out / "private")
+        assert verify(out, against=table).verdict != "broken", seed
+
+
+def test_the_fingerprint_of_the_original_cannot_be_tried_out(release: Path, people: Path) -> None:
+    import hashlib
+
+    plain = hashlib.sha256(people.read_bytes()).hexdigest()
+    assert plain not in (release / "certificate.json").read_text()
+    assert plain not in (release / "report.html").read_text()
+
+
+@pytest.mark.parametrize("damage", [{"cuts": [{"column": "age"}]}, {"mechanism": {}}, {"output": None}, {"input": {}}])
+def test_a_certificate_that_lacks_a_part_is_refused(release: Path, people: Path, damage: dict) -> None:
+    edit(release, **damage)
+    with pytest.raises(SourceError, match="damaged"):
+        verify(release, against=people)
+
+
+def test_quotes_that_mark_rows_are_found_out(release: Path, people: Path) -> None:
+    secrets = read_csv(people)["illness"]
+    head, *lines = (release / "data.csv").read_text().splitlines()
+    marked = [
+        ",".join(f'"{c}"' for c in line.split(",")) if s == "none" else line
+        for s, line in zip(secrets, lines, strict=True)
+    ]
+    (release / "data.csv").write_text("\n".join([head, *marked]) + "\n")
+    certify_again(release)
+    assert failed(verify(release, against=people)) == {"file is written plainly"}

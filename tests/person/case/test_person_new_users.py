@@ -1,0 +1,174 @@
+"""What a new user gets wrong, or reads first: messages in Python, notes about a case, headlines and advice."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tacit import (
+    Record,
+    Reference,
+    person_audit,
+    person_dip,
+    person_release,
+    person_verify_next,
+    record_leakage,
+)
+from tacit.errors import ArgumentError, DataError
+from tacit.person import Adversary, Label, Labels, Resolve, Rules, WhatIf, ladder, plan_decoys, plan_removals
+from tacit.person.case import read_case
+from tacit.person.inquiry import read_sources
+
+ANA = Reference([("name", "Ana"), ("phone", "1"), ("card", "9")])
+HELD = [Record([("name", "Ana"), ("phone", "1")], source="shop"), Record([("phone", "1"), ("card", "9", 0.8)])]
+JOINS = Adversary("joins", [Resolve(Rules([["phone"]]))])
+
+
+def wrong(value: Any) -> Any:
+    """A value of another type than is asked for, past the type checker."""
+    return value
+
+
+@pytest.mark.parametrize(
+    ("call", "said"),
+    [
+        (lambda: Record(wrong({"name": "Ana"})), "the record is a mapping: give a list of (label, value, confidence)"),
+        (lambda: Record("name"), "the record is text"),
+        (lambda: Record(["name"]), "attribute 1 of the record is text"),
+        (lambda: Reference(wrong({"name": "Ana"})), "the reference is a mapping: give a list of (label, value);"),
+        (lambda: record_leakage(wrong(ANA), wrong(HELD[0])), "takes a Record and then a Reference"),
+        (lambda: record_leakage(HELD[0], ANA, wrong(Labels())), "give labels=..."),
+        (lambda: ladder(HELD, ANA, wrong(JOINS)), "put [ ] around a single one"),
+        (lambda: ladder(wrong(HELD[0]), ANA, [JOINS]), "put [ ] around a single one"),
+        (lambda: Adversary("a", wrong(Resolve(Rules([["phone"]])))), "put [ ] around a single step"),
+        (lambda: Label(normalise=wrong("email")), "such as normaliser('email')"),
+        (lambda: Label(similarity=wrong("jaro_winkler")), "such as similarity('jaro_winkler')"),
+        (lambda: Labels(wrong({"card": 4})), "label 'card' is no Label"),
+        (lambda: plan_decoys(HELD, ANA, wrong(JOINS), budget=3, allowed=["phone"]), "adversaries is a single one"),
+        (
+            lambda: plan_decoys(HELD, ANA, [JOINS], budget=3, allowed="phone"),
+            "'allowed' is text: list in",
+        ),
+        (lambda: plan_removals(HELD, ANA, JOINS, offers=wrong({"shop": 5})), "the offer of 'shop' is no Offer"),
+    ],
+)
+def test_a_mistake_in_python_is_told_with_the_way_out(call: Callable[[], object], said: str) -> None:
+    with pytest.raises(ArgumentError) as caught:
+        call()
+    assert said in str(caught.value)
+    assert "Ana" not in str(caught.value)
+
+
+def test_reprs_say_what_is_there_and_no_value() -> None:
+    assert repr(HELD[1]) == "Record(phone, card with 0.8)"
+    assert repr(Labels({"card": Label(weight=4), "zip": Label()})) == "Labels(card 4, zip 1)"
+    assert repr(WhatIf(HELD, ANA, JOINS)) == "WhatIf(2 records)"
+
+
+CASE = """
+person: {name: Ana Ames, email: ana@x.example, phone: "1", dob: 1984-03-12, card: "9"}
+labels: {dob: {single: true, normalise: date}, email: {normalise: email}}
+sources:
+  - {name: shop, path: shop.csv, confidence: 0.9}
+  - {name: gym, path: gym.csv, remove: {cost: 1}}
+adversaries:
+  - {name: joins, steps: [normalise, {resolve: {rules: [[email], [phone], [name, dob]]}}], merge: consensus}
+releases:
+  - name: club
+    options:
+      - {name: mail, attributes: {email: ana@x.example}}
+      - {name: nothing}
+queries:
+  - {name: stranger, attributes: {name: Ana Ames}}
+verify: {budget: 9}
+"""
+
+
+@pytest.fixture
+def case(tmp_path: Path) -> Path:
+    (tmp_path / "shop.csv").write_text("name,email,phone,dob,card\nAna Ames,ana@x.example,1,1984-03-12,\n")
+    (tmp_path / "gym.csv").write_text("name,phone,dob,card,email\nAna Ames,1,12.03.1984,9,\nA Ames,1,,,\n")
+    file = tmp_path / "case.yaml"
+    file.write_text(CASE)
+    return file
+
+
+def changed(case: Path, old: str, new: str) -> Path:
+    text = case.read_text()
+    assert old in text
+    case.write_text(text.replace(old, new, 1))
+    return case
+
+
+def test_a_label_of_the_person_that_is_nearly_one_of_the_records_is_noted(case: Path) -> None:
+    assert not person_audit(case).notes
+    notes = person_audit(changed(case, "phone: ", "phones: ")).notes
+    assert any("the person has 'phones', which no record has, and records have 'phone'" in note for note in notes)
+
+
+def test_a_rule_that_can_join_nothing_is_noted(case: Path) -> None:
+    # The column is there, and empty.
+    for name in ("shop.csv", "gym.csv"):
+        file = case.parent / name
+        file.write_text(file.read_text().replace("ana@x.example", ""))
+    notes = person_audit(case).notes
+    assert "adversary 'joins': the rule email joins nothing, as no record has email" in notes
+
+
+def test_nobody_is_advised_to_use_another_date_of_birth(case: Path) -> None:
+    changed(case, "merge: consensus", "merge: consensus, keep_base: false")
+    changed(case, "[[email], [phone], [name, dob]]", "[[name, dob], [phone]]")
+    told = [action.what for action in person_audit(case).actions if action.kind == "change"]
+    assert any(what.startswith("use another phone") for what in told)
+    assert not any(what.startswith("use another dob") for what in told)
+    assert any(what.startswith("give out dob 1") for what in told)
+
+
+def test_choices_that_leak_alike_are_said_to_leak_alike(case: Path) -> None:
+    changed(case, "{email: ana@x.example}}", "{email: other@x.example}}")
+    headline = person_release(case).headline
+    assert headline.startswith("No choice leaks less than another: the leakage under joins stays at")
+    assert "'nothing' for 'club' gives out least" in headline
+
+
+def test_the_query_is_no_record_that_it_brings_up(case: Path) -> None:
+    found = person_dip(case)
+    assert found.headline.startswith("No query brings up any record")
+    shown = next(line for line in str(found).splitlines() if line.startswith("stranger"))
+    assert shown.split()[-1] == "0"
+
+
+def test_what_is_verified_names_a_record_once(case: Path) -> None:
+    changed(case, "path: gym.csv", "path: gym.csv, confidence: 0.7")
+    headline = person_verify_next(case).headline
+    assert headline.count("the merged record") == 1
+    assert "name (2 values)" in headline
+
+
+def test_a_first_and_a_last_name_make_one_name(case: Path) -> None:
+    (case.parent / "gym.csv").write_text("first,last,born\nAna, Ames ,12.03.1984\nA,,\n,,1990-01-01\n")
+    source = "path: gym.csv, map: {born: dob}, join: {name: [first, last]}"
+    records = read_sources(read_case(changed(case, "path: gym.csv", source))).records([1, 2, 3])
+    assert [[(a.label, a.value) for a in sorted(record)] for record in records] == [
+        [("dob", "12.03.1984"), ("name", "Ana Ames")],
+        [("name", "A")],
+        [("dob", "1990-01-01")],
+    ]
+
+
+@pytest.mark.parametrize(
+    ("join", "said"),
+    [
+        ("{name: [fist, last]}", "no column 'fist' in source 'gym'; did you mean 'first'?"),
+        ("[first, last]", "'join' of source 'gym' is a list where a mapping (key: value) is needed"),
+        ("{name: [first, last]}, features: true", "is no table, and has no columns to join"),
+    ],
+)
+def test_a_wrong_join_is_told_with_its_line(case: Path, join: str, said: str) -> None:
+    (case.parent / "gym.csv").write_text("first,last\nAna,Ames\n")
+    with pytest.raises(DataError) as caught:
+        read_case(changed(case, "path: gym.csv", f"path: gym.csv, join: {join}"))
+    assert any("line 6" in line and said in line for line in str(caught.value).splitlines())

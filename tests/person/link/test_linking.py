@@ -1,0 +1,404 @@
+"""Records are linked in the engine as R-Swoosh links them pair by pair, whatever they hold."""
+
+from __future__ import annotations
+
+import itertools
+import random
+
+import duckdb
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given, strategies as st
+
+from conftest import table_on
+from sizes import many
+from tacit.errors import ArgumentError, DataError
+from tacit.person import Record, Rules, groups
+from tacit.person.link import (
+    Wide,
+    attributes,
+    augmented,
+    components as linking_components,
+    distinct_values,
+    recoded,
+    records,
+    resolve,
+    wide_attributes,
+)
+from tacit.tables import open_table
+from tacit.tables.engines import store_on
+
+ENGINES = ["duckdb", pytest.param("spark", marks=pytest.mark.spark)]
+LABELS = ["N", "P", "C", "o'e\\\"`"]
+# Pieces whose concatenations are easily confused, and what engines may trip over.
+ODD = ["", "a", "aa", "'", '"', "\\", "a\x00", "\x00a", "ü", "u\u0308", "\U0001f600", " a", "NULL", "\n", "\u2028"]
+
+
+@pytest.fixture(params=ENGINES)
+def engine(request):
+    """Each engine."""
+    if request.param == "spark":
+        request.getfixturevalue("spark")
+    return request.param
+
+
+def long_table(found):
+    """Records, each a mapping from (label, value) to confidence, as a long table."""
+    rows = [(rid, label, value, conf) for rid, record in enumerate(found) for (label, value), conf in record.items()]
+    columns = list(zip(*rows, strict=True)) or [(), (), (), ()]
+    kinds = {"rid": pa.int64(), "label": pa.string(), "value": pa.string(), "confidence": pa.float64()}
+    return pa.table({name: pa.array(column, kind) for (name, kind), column in zip(kinds.items(), columns, strict=True)})
+
+
+def held(found, engine="duckdb"):
+    """Records as attributes on an engine."""
+    return attributes(long_table(found), records=len(found), engine=engine)
+
+
+def links(table, rids, rules, least=0.0):
+    """How the records of a cluster came together, as an adversary is told who fetches them: left, right, labels."""
+    fetched = [Record(attributes, name=str(rid)) for rid, attributes in records(table, rids).items()]
+    (cluster, *rest) = groups(fetched, Rules(rules, least))
+    assert not rest
+    return [(rids[link.left], rids[link.right], link.labels) for link in cluster.links]
+
+
+def match(one, other, rules, least):
+    """Whether two records match, read off the definition."""
+    shared = {fact for fact in one.keys() & other.keys() if min(one[fact], other[fact]) >= max(least, 1e-300)}
+    return any(all(any(label == c for label, _ in shared) for c in labels) for labels in rules)
+
+
+def r_swoosh(found, rules, least):
+    """R-Swoosh as its authors wrote it: (record, base records) merged until no two match."""
+    waiting, done = [(dict(record), frozenset([rid])) for rid, record in enumerate(found)], []
+    while waiting:
+        record, members = waiting.pop()
+        for at, (other, theirs) in enumerate(done):
+            if match(record, other, rules, least):
+                done.pop(at)
+                merged = {f: max(record.get(f, 0), other.get(f, 0)) for f in record.keys() | other.keys()}
+                waiting.append((merged, members | theirs))
+                break
+        else:
+            done.append((record, members))
+    return {members for _, members in done}
+
+
+def naive_components(found, rules, least):
+    """Every pair compared, and sets joined."""
+    sets = [{rid} for rid in range(len(found))]
+    for one, other in itertools.combinations(range(len(found)), 2):
+        if sets[one] is not sets[other] and match(found[one], found[other], rules, least):
+            sets[one] |= sets[other]
+            for rid in sets[other]:
+                sets[rid] = sets[one]
+    return {frozenset(members) for members in sets}
+
+
+def smallest(partition, size):
+    """The cluster of each record, named by its smallest record."""
+    named = np.empty(size, np.int64)
+    for members in partition:
+        named[list(members)] = min(members)
+    return named
+
+
+def random_record(chance, values):
+    """A record with some labels, some of them with several values."""
+    wanted = chance.sample(LABELS, chance.randint(0, len(LABELS)))
+    return {
+        (label, chance.choice(values)): chance.choice([0.0, 0.3, 0.6, 1.0, 1.0])
+        for label in wanted
+        for _ in range(chance.choice([1, 1, 1, 2, 3]))
+    }
+
+
+def random_databases(chance, number):
+    """Databases side by side, as one, no value of which is in two; and where each begins."""
+    found, starts = [], [0]
+    for database in range(number):
+        values = [f"{database}|{piece}" for piece in chance.sample(ODD, 4)]
+        found += [random_record(chance, values) for _ in range(chance.randint(1, 9))]
+        starts.append(len(found))
+    return found, starts
+
+
+def random_rules(chance):
+    """One to three alternatives."""
+    return [chance.sample(LABELS, chance.choice([1, 2, 2, 3])) for _ in range(chance.randint(1, 3))]
+
+
+@pytest.mark.parametrize("seed", range(many(10, 40)))
+def test_resolution_is_that_of_r_swoosh_and_of_pairs_on_thousands_of_databases(seed):
+    chance = random.Random(seed)
+    found, starts = random_databases(chance, 100)
+    rules, least = random_rules(chance), chance.choice([0.0, 0.0, 0.5])
+    table = held(found)
+    merged = resolve(table, rules, min_confidence=least)
+    alone = resolve(table, Rules(rules, least), closure="components")
+    for start, end in itertools.pairwise(starts):
+        part = found[start:end]
+        assert (merged[start:end] - start == smallest(r_swoosh(part, rules, least), len(part))).all()
+        assert (alone[start:end] - start == smallest(naive_components(part, rules, least), len(part))).all()
+
+
+@pytest.mark.parametrize("seed", range(many(4, 12)))
+def test_clusters_with_too_many_combinations_for_keys_are_compared_and_give_the_same(seed, monkeypatch):
+    monkeypatch.setattr("tacit.person.link.linking.KEYS_PER_VALUE", 0.3)
+    monkeypatch.setattr("tacit.person.link.linking.MOST_KEY_TABLES", 1)
+    chance = random.Random(1000 + seed)
+    found, starts = random_databases(chance, 60)
+    rules = [chance.sample(LABELS, 2), chance.sample(LABELS, chance.choice([1, 2, 3]))]
+    table = held(found)
+    merged, alone = resolve(table, rules), resolve(table, rules, closure="components")
+    for start, end in itertools.pairwise(starts):
+        part = found[start:end]
+        assert (merged[start:end] - start == smallest(r_swoosh(part, rules, 0), len(part))).all()
+        assert (alone[start:end] - start == smallest(naive_components(part, rules, 0), len(part))).all()
+
+
+def test_what_was_merged_matches_what_none_of_its_parts_does(engine):
+    a, b, c = {("N", "n"): 1, ("P", "p"): 1}, {("P", "p"): 1, ("C", "c"): 1}, {("N", "n"): 1, ("C", "c"): 1}
+    table = held([c, a, b, {}], engine)
+    rules = [["P"], ["N", "C"]]
+    assert resolve(table, rules).tolist() == [0, 0, 0, 3]
+    assert resolve(table, rules, closure="components").tolist() == [0, 1, 1, 3]
+    assert links(table, [0, 1, 2], rules) == [(1, 2, ("P",)), (0, 1, ("N", "C"))]
+
+
+def test_two_merged_records_match_by_what_neither_has_in_one_base_record():
+    one, other = ([{("N", "n"): 1, ("P", p): 1}, {("P", p): 1, ("C", "c"): 1}] for p in "pq")
+    table = held([*one, *other])
+    assert resolve(table, [["P"], ["N", "C"]]).tolist() == [0, 0, 0, 0]
+
+
+@pytest.mark.parametrize("tables", [1, 2, 12])
+def test_keys_of_all_rounds_are_remembered_when_every_merge_needs_the_one_before(tables, monkeypatch):
+    monkeypatch.setattr("tacit.person.link.linking.MOST_KEY_TABLES", tables)
+    size = 18
+    # Record i matches what holds its A and its B, which two records before it hold between them.
+    found = [
+        {("A", f"{at}"): 1, ("B", f"{at}"): 1, ("A", f"{at + 1}"): 1, ("B", f"{at + 2}"): 1} for at in range(1, size)
+    ]
+    start = {("A", "0"): 1, ("B", "0"): 1, ("A", "1"): 1, ("B", "1"): 1, ("B", "2"): 1}
+    rules = [["A", "B"]]
+    base = naive_components([start, *found], rules, 0)
+    assert r_swoosh([start, *found], rules, 0) == {frozenset(range(size))}
+    assert len(base) > size // 2
+    told = []
+    merged = resolve(held([start, *found]), rules, progress=lambda what, share: told.append(what))
+    assert (merged == 0).all()
+    assert len(told) > size // 2
+
+
+def test_one_resolution_on_every_engine(engine, monkeypatch):
+    chance = random.Random(7)
+    found, starts = random_databases(chance, many(8, 25))
+    rules = [["N", "P"], ["C"], [LABELS[3], "N"]]
+    expected = [r_swoosh(found[start:end], rules, 0.5) for start, end in itertools.pairwise(starts)]
+    # Spark takes its time for every round; each engine takes the same rounds.
+    few = many(1, 2) if engine == "spark" else 2
+    for combinations in (16, 0.3)[:few]:
+        monkeypatch.setattr("tacit.person.link.linking.KEYS_PER_VALUE", combinations)
+        merged = resolve(held(found, engine), rules, min_confidence=0.5)
+        for (start, end), partition in zip(itertools.pairwise(starts), expected, strict=True):
+            assert (merged[start:end] - start == smallest(partition, end - start)).all()
+
+
+def test_contraction_gives_the_components_of_scipy(engine):
+    chance = np.random.default_rng(3)
+    chain = chance.permutation(100)
+    edges = np.concatenate([np.stack([chain[:-1], chain[1:]], 1), 100 + chance.integers(0, 500, (300, 2))])
+    store = store_on(engine)
+    found = store.ask(f"SELECT * FROM {linking_components.contracted(store, store.load(as_edges(edges)))}")
+    place = np.arange(600)
+    place[found.column("id").to_numpy()] = found.column("cid").to_numpy()
+    assert (place == linking_components.components(edges[:, 0], edges[:, 1], 600)).all()
+    assert (place[:100] == 0).all()
+
+
+def as_edges(edges):
+    """An array of pairs as a table."""
+    return pa.table({"a": edges[:, 0], "b": edges[:, 1]})
+
+
+def test_contraction_of_a_long_chain_takes_few_rounds(monkeypatch):
+    store = store_on("duckdb")
+    chain = np.random.default_rng(0).permutation(10_000)
+    edges = store.load(as_edges(np.stack([chain[:-1], chain[1:]], 1)))
+    rounds = []
+    monkeypatch.setattr(store, "hashed", lambda *terms, old=store.hashed: rounds.append(1) or old(*terms))
+    found = store.ask(f"SELECT * FROM {linking_components.contracted(store, edges)}")
+    assert found.num_rows == 10_000
+    assert set(found.column("cid").to_pylist()) == {0}
+    assert len(rounds) <= 20
+
+
+def test_a_chain_of_ten_thousand_records_is_one_cluster():
+    order = np.random.default_rng(1).permutation(10_000)
+    found = [{("N", f"{at}"): 1.0, ("N", f"{at + 1}"): 1.0} for at in order]
+    assert (resolve(held(found), [["N"]]) == 0).all()
+
+
+def test_a_hot_block_is_linked_without_its_pairs():
+    size = 60_000
+    rid = np.arange(size)
+    columns = {"rid": rid, "label": np.full(size, "N"), "value": np.full(size, "hot")}
+    other = {"rid": rid, "label": np.full(size, "P"), "value": (rid // 2).astype(str)}
+    table = attributes(pa.concat_tables([pa.table(columns), pa.table(other)]))
+    assert (resolve(table, [["N"]]) == 0).all()
+    assert (resolve(table, [["N", "P"]]) == rid // 2 * 2).all()
+
+
+def test_a_cluster_with_very_many_combinations_is_matched_without_writing_them_out():
+    size = 3000  # a million million combinations of three labels, were they written out
+    rich = {(label, f"{at}"): 1.0 for label in "NPC" for at in range(size)}
+    near = {("N", "5"): 1.0, ("P", "7"): 1.0, ("C", "2999"): 1.0}
+    far = {("N", "5"): 1.0, ("P", "7"): 1.0, ("C", "3000"): 1.0}
+    table = held([far, rich, near])
+    assert resolve(table, [["N", "P", "C"]]).tolist() == [0, 1, 1]
+    assert links(table, [1, 2], [["N", "P", "C"]]) == [(1, 2, ("N", "P", "C"))]
+
+
+@given(st.randoms(use_true_random=False))
+def test_links_join_the_records_of_a_cluster_as_few_as_can_be(chance):
+    found = [random_record(chance, ["x", "y", "z"]) for _ in range(8)]
+    rules = random_rules(chance)
+    clusters = smallest(r_swoosh(found, rules, 0.5), len(found))
+    wanted = sorted(set(clusters.tolist()))
+    table = held(found)
+    members = [np.flatnonzero(clusters == cluster).tolist() for cluster in wanted]
+    traced = [link for rids in members for link in links(table, rids, rules, 0.5)]
+    assert len(traced) == len(found) - len(wanted)
+    parts = [({rid}, {f for f, conf in record.items() if conf >= 0.5}) for rid, record in enumerate(found)]
+    for left, right, labels in traced:
+        assert list(labels) in rules
+        one, other = (next(part for part in parts if rid in part[0]) for rid in (left, right))
+        assert one is not other
+        assert set(labels) <= {label for label, _ in one[1] & other[1]}
+        parts = [part for part in parts if part is not one and part is not other]
+        parts.append((one[0] | other[0], one[1] | other[1]))
+    assert {frozenset(part[0]) for part in parts} == {frozenset(np.flatnonzero(clusters == c).tolist()) for c in wanted}
+
+
+def test_rules_that_match_nothing_leave_records_alone(engine):
+    table = held([{("N", "n"): 0.0}, {("N", "n"): 0.0}, {}], engine)
+    for rules in ([], [["N"]], [["M"]], [["N", "M"]]):
+        assert resolve(table, rules).tolist() == [0, 1, 2]
+    assert resolve(held([], engine), [["N"]]).tolist() == []
+    with pytest.raises(ArgumentError, match="no closure 'all'"):
+        resolve(table, [["N"]], closure="all")
+
+
+def test_looks_into_the_table_find_what_was_put_in(engine):
+    chance = random.Random(11)
+    found = [random_record(chance, ODD) for _ in range(60)]
+    table = held(found, engine)
+    assert repr(table) == f"Attributes(60 records on {engine})"
+    for label in LABELS:
+        assert set(distinct_values(table, label).to_pylist()) == {v for r in found for lab, v in r if lab == label}
+    assert set(table.labels) == {label for record in found for label, _ in record}
+    assert table.several == {
+        label for label in LABELS if any(sum(one == label for one, _ in record) > 1 for record in found)
+    }
+    read = records(table, [3, 1, 59])
+    assert read.keys() == {3, 1, 59}
+    for rid, rows in read.items():
+        assert {(label, value): conf for label, value, conf in rows} == found[rid]
+
+
+def test_recoding_replaces_values_and_keeps_the_better_confidence(engine):
+    first = {("N", "Bob"): 0.5, ("N", "bob"): 0.75, ("N", "x"): 1.0, ("P", "Bob"): 0.25}
+    table = held([first, {("N", "y"): 0.5}], engine)
+    mapping = pa.table({"old": ["Bob", "x", "never"], "new": ["bob", None, "seen"]})
+    changed = recoded(table, {"N": mapping})
+    assert records(changed, [0, 1]) == {0: [("N", "bob", 0.75), ("P", "Bob", 0.25)], 1: [("N", "y", 0.5)]}
+    assert records(recoded(table, {}), [0]) == records(table, [0])
+    with pytest.raises(ArgumentError, match="label 'N' has an old value twice"):
+        recoded(table, {"N": pa.table({"old": ["a", "a"], "new": ["b", "c"]})})
+
+
+def test_augmenting_adds_what_goes_with_a_value(engine):
+    table = held([{("A", "home"): 0.5, ("Z", "1"): 0.125, ("Z", "9"): 0.5}, {("A", "away"): 1.0}], engine)
+    goes = pa.table({"given": ["home", "home", "home"], "adds": ["1", "2", "9"]})
+    added = records(augmented(table, "A", "Z", goes, confidence=0.5), [0, 1])
+    assert added == {
+        0: [("A", "home", 0.5), ("Z", "1", 0.25), ("Z", "2", 0.25), ("Z", "9", 0.5)],
+        1: [("A", "away", 1.0)],
+    }
+
+
+def test_wide_tables_become_records_one_after_the_other(engine):
+    shop = pa.table(
+        {"nm": ["Ann", None, "  "], "age": [30.0, 30.5, float("nan")], "tel": ["1", "2", "3"], "x": [1, 2, 3]}
+    )
+    broker = pa.table({"a": ["Ann", "Bo"], "b": ["Ann", "Cy"], "score": [0.5, None]})
+    one, other = table_on(engine, shop), table_on(engine, broker)
+    table = wide_attributes(
+        [
+            Wide(one, {"nm": "name", "age": "age", "tel": "phone"}, label_confidence={"phone": 0.5}),
+            Wide(other, {"a": "name", "b": "name"}, confidence=0.5, confidence_column="score"),
+        ]
+    )
+    assert table.records == 5
+    assert records(table, range(5)) == {
+        0: [("age", "30", 1.0), ("name", "Ann", 1.0), ("phone", "1", 0.5)],
+        1: [("age", "30.5", 1.0), ("phone", "2", 0.5)],
+        2: [("phone", "3", 0.5)],
+        3: [("name", "Ann", 0.25)],
+        4: [("name", "Bo", 0.5), ("name", "Cy", 0.5)],
+    }
+    assert resolve(table, ["name"]).tolist() == [0, 1, 2, 0, 4]
+
+
+def test_a_wide_file_is_read_from_disk(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("name,phone\n" + "".join(f"n{at % 700},p{at}\n" for at in range(250_000)))
+    table = wide_attributes([Wide(open_table(path), {"name": "name", "phone": "phone"})])
+    assert (resolve(table, ["name"]) == np.arange(250_000) % 700).all()
+
+
+def test_long_tables_drop_what_is_missing_and_refuse_what_is_wrong(engine):
+    rows = {"rid": [0, 0, 1, 1, 1], "label": ["N", None, "N", "N", "P"], "value": ["n", "n", "n", "n", None]}
+    table = attributes(pa.table({**rows, "confidence": [None, 1, 0.25, 0.5, 1]}), engine=engine)
+    assert records(table, [0, 1]) == {0: [("N", "n", 1.0)], 1: [("N", "n", 0.5)]}
+    for wrong, reason in (
+        ({"rid": [0, 5]}, "not in 0 to 1"),
+        ({"rid": [-1, 0]}, "not in 0 to 1"),
+        ({"rid": [None, 0]}, "without a rid"),
+        ({"confidence": [0.5, 1.5]}, "confidence outside"),
+        ({"confidence": [float("nan"), 1.0]}, "confidence outside"),
+    ):
+        given = {"rid": [0, 1], "label": ["N", "N"], "value": ["secret", "secret"], "confidence": [1.0, 1.0], **wrong}
+        with pytest.raises(DataError, match=reason) as raised:
+            attributes(pa.table(given), records=2, engine=engine)
+        assert "secret" not in str(raised.value)
+    with pytest.raises(DataError, match="no column 'value'"):
+        attributes(pa.table({"rid": [0], "label": ["N"]}), engine=engine)
+
+
+def test_wide_tables_refuse_confidences_that_are_none():
+    table = open_table(pa.table({"a": ["x"], "f": [2.0]}))
+    with pytest.raises(ArgumentError, match="confidence of label 'N' of the pyarrow frame is 2"):
+        Wide(table, {"a": "N"}, label_confidence={"N": 2})
+    with pytest.raises(DataError, match="row 1: 'f' is no confidence"):
+        wide_attributes([Wide(table, {"a": "N"}, confidence_column="f")])
+    with pytest.raises(ArgumentError, match="one engine"):
+        wide_attributes([])
+
+
+def test_tables_of_attributes_go_with_their_objects():
+    table = held([{("N", "n"): 1.0}, {("N", "n"): 1.0, ("P", "p"): 1.0}])
+    other = recoded(table, {"N": pa.table({"old": ["n"], "new": ["m"]})})
+    resolve(other, [["N", "P"], ["N"]])
+    left = "SELECT count(*) AS n FROM duckdb_tables() WHERE table_name LIKE 'tacit_store%'"
+    assert table.store.ask(left).column("n")[0].as_py() == 2
+    del other
+    assert table.store.ask(left).column("n")[0].as_py() == 1
+
+
+def test_a_relation_of_another_connection_is_taken_in():
+    relation = duckdb.connect().sql("SELECT range AS rid, 'N' AS label, (range % 3)::VARCHAR AS value FROM range(9)")
+    assert resolve(attributes(relation), ["N"]).tolist() == [0, 1, 2] * 3

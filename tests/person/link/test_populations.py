@@ -1,0 +1,289 @@
+"""The leakage of every person at once is what every person has alone, laid beside every cluster."""
+
+from __future__ import annotations
+
+import random
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from sizes import many
+from tacit.errors import ArgumentError, DataError, EngineError
+from tacit.person import Label, Labels, Record, Reference, measure, merge
+from tacit.person.link import (
+    attributes,
+    class_diversity,
+    class_sizes,
+    population,
+    populations,
+    recoded,
+    references,
+    resolve,
+    write_persons,
+)
+from tacit.person.link.merging import merged
+
+LABELS = ["name", "label's", "zip", "dob"]
+WEIGHTS = {"name": 1.0, "label's": 3.5, "zip": 0.0, "dob": 1e-3}
+
+
+def long_table(rows, names):
+    """Rows as an Arrow table."""
+    columns = list(zip(*rows, strict=True)) or [() for _ in names]
+    kinds = {"rid": pa.int64(), "confidence": pa.float64()}
+    return pa.table({n: pa.array(c, kinds.get(n, pa.string())) for n, c in zip(names, columns, strict=True)})
+
+
+def people(chance, *, doubt, persons=14, size=40):
+    """Records of some people with common and rare values, and what is true of these people."""
+    truths = []
+    for at in range(persons):
+        facts = {(label, f"{label[0]}{chance.choice([chance.randrange(4), 100 + at])}") for label in LABELS}
+        facts |= {("name", f"alias {at}")} if chance.random() < 0.4 else set()
+        truths.append(sorted(chance.sample(sorted(facts), chance.randint(1, len(facts)))))
+    found = []
+    for _ in range(size):
+        said = [fact for fact in chance.choice(truths) if chance.random() < 0.7]
+        said += [(label, f"{label[0]}{chance.randrange(4)}") for label in chance.sample(LABELS, chance.randint(0, 2))]
+        found.append({fact: chance.choice([0.2, 0.9, 1.0]) if doubt else 1.0 for fact in said})
+    return truths, found
+
+
+def held_of(found):
+    """Records as attributes."""
+    rows = [(rid, label, value, p) for rid, record in enumerate(found) for (label, value), p in record.items()]
+    return attributes(long_table(rows, ("rid", "label", "value", "confidence")), records=len(found))
+
+
+def known_of(held, truths):
+    """References of persons p00, p01, ..."""
+    rows = [(f"p{at:02d}", label, value) for at, truth in enumerate(truths) for label, value in truth]
+    return references(held, long_table(rows, ("pid", "label", "value")))
+
+
+def as_record(record):
+    """A mapping as a record."""
+    return Record([(label, value, p) for (label, value), p in record.items()])
+
+
+def rows_of(result):
+    """The table of results."""
+    return result.store.ask(f"SELECT * FROM {result.name} ORDER BY person").to_pylist()
+
+
+def brute_force(truths, candidates, labels):
+    """Every person beside every candidate: the best leakage, and what each candidate leaks."""
+    for truth in truths:
+        reference = Reference(truth)
+        found = {cid: measure(record, reference, labels) for cid, record in candidates.items()}
+        yield max((one.value for one in found.values()), default=0.0), found
+
+
+@pytest.mark.parametrize("doubt", [False, True])
+@pytest.mark.parametrize("policy", ["union", "consensus", "vote", "diluted"])
+@pytest.mark.parametrize("seed", range(0, 4, many(3, 1)))
+def test_every_person_leaks_what_a_brute_force_over_all_pairs_finds(seed, policy, doubt, monkeypatch):
+    # So few that both looks, and several parts of each, are needed.
+    monkeypatch.setattr(populations, "RARE", 2)
+    monkeypatch.setattr(populations, "PAIRS", 50)
+    monkeypatch.setattr(populations, "ITEMS", 30)
+    chance = random.Random(f"{seed}{policy}{doubt}")
+    truths, found = people(chance, doubt=doubt)
+    single = {"dob", "name"} if seed % 2 else set()
+    weights = WEIGHTS if seed > 1 else {}
+    labels = Labels({label: Label(weight=weights.get(label, 1.0), single=label in single) for label in LABELS})
+    held = held_of(found)
+    clusters = resolve(held, [["name", "dob"], ["label's", "zip"]])
+    keep = chance.random() < 0.5
+    result = population(
+        held, clusters, known_of(held, truths), weights, merge=policy, single=single, base=held if keep else None
+    )
+    candidates = {
+        cid: merge([as_record(found[rid]) for rid in np.flatnonzero(clusters == cid)], policy, labels)
+        for cid in sorted(set(clusters.tolist()))
+    }
+    if keep:
+        candidates |= {len(found) + rid: as_record(record) for rid, record in enumerate(found)}
+    for row, (best, measured) in zip(rows_of(result), brute_force(truths, candidates, labels), strict=True):
+        assert row["leakage"] == pytest.approx(best, rel=1e-10, abs=1e-14)
+        if best == 0:
+            assert (row["cluster"], row["precision"], row["recall"]) == (-1, 0.0, 0.0)
+            continue
+        own = measured[row["cluster"]]
+        assert own.value == pytest.approx(best, rel=1e-10)
+        assert row["precision"] == pytest.approx(own.precision, rel=1e-9)
+        assert row["recall"] == pytest.approx(own.recall, rel=1e-9)
+        assert 1 <= row["candidates"] <= sum(one.recall > 0 for one in measured.values())
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_common_value_that_matters_is_found_in_the_second_look(seed):
+    # All of the person that is known is a value that hundreds of records have.
+    found = [{("name", "Ann"): 1.0, ("zip", f"{at}"): 1.0} for at in range(300)] + [{("name", "Ann"): 1.0}]
+    truths = [[("name", "Ann"), ("dob", "1")], [("zip", "7"), ("name", "Ann")], [("dob", "2")]]
+    random.Random(seed).shuffle(found)
+    held = held_of(found)
+    result = rows_of(population(held, np.arange(301), known_of(held, truths)))
+    assert [row["leakage"] for row in result] == pytest.approx([2 / 3, 1.0, 0.0])
+    assert [row["cluster"] for row in result] == [
+        found.index({("name", "Ann"): 1.0}),
+        found.index({("name", "Ann"): 1.0, ("zip", "7"): 1.0}),
+        -1,
+    ]
+    assert [row["candidates"] for row in result] == [301, 1, 0]
+
+
+@pytest.mark.parametrize("policy", ["union", "consensus", "vote", "diluted"])
+def test_clusters_are_merged_in_the_engine_as_in_memory(policy):
+    chance = random.Random(policy)
+    _, found = people(chance, doubt=True, size=200)
+    held = held_of(found)
+    clusters = np.array([chance.randrange(rid + 1) if chance.random() < 0.5 else rid for rid in range(200)])
+    clusters = clusters[clusters]
+    single = {"name", "dob"}
+    table = merged(held, clusters, policy, single=single)
+    rows = held.store.ask(f"SELECT * FROM {table}").to_pylist()
+    got = {(row["cid"], row["label"], row["value"]): row["p"] for row in rows}
+    assert len(got) == len(rows)
+    labels = Labels({label: Label(single=True) for label in single})
+    expected = {}
+    for cid in set(clusters.tolist()):
+        whole = merge([as_record(found[rid]) for rid in np.flatnonzero(clusters == cid)], policy, labels)
+        expected |= {(cid, *attribute.fact): attribute.confidence for attribute in whole}
+    assert got == pytest.approx(expected, rel=1e-12)
+
+
+def test_the_top_source_is_the_one_with_most_right_weight_in_the_best_cluster():
+    found = [
+        {("name", "Ann"): 1.0, ("zip", "1"): 1.0},
+        {("name", "Ann"): 1.0, ("dob", "2"): 0.5},
+        {("name", "Bo"): 1.0},
+        {("name", "Ann"): 1.0, ("zip", "9"): 1.0},
+    ]
+    held = held_of(found)
+    known = known_of(held, [[("name", "Ann"), ("zip", "1"), ("dob", "2")], [("name", "Cy")], [("name", "Bo")]])
+    clusters = np.array([0, 0, 2, 3])
+    sources = [("shop", 1), ("broker", 2), ("forum", 1)]
+    result = population(held, clusters, known, {"dob": 1.5}, sources=sources)
+    assert [row["top_source"] for row in rows_of(result)] == [0, -1, 1]
+    assert result.top_sources() == {"shop": 1, "broker": 1}
+    heavy = population(held, clusters, known, {"dob": 4}, sources=sources, base=held)
+    assert rows_of(heavy)[0]["top_source"] == 1
+    with pytest.raises(ArgumentError, match="do not have 4 records"):
+        population(held, clusters, known, sources=[("shop", 1)])
+
+
+def test_originals_are_kept_as_they_were_given():
+    given = held_of([{("name", "ann"): 1.0}, {("name", "bo"): 1.0}])
+    worse = recoded(given, {"name": pa.table({"old": ["ann"], "new": ["xx"]})})
+    known = known_of(given, [[("name", "ann")], [("name", "xx")]])
+    clusters = np.arange(2)
+    assert [row["leakage"] for row in rows_of(population(worse, clusters, known))] == [0.0, 1.0]
+    kept = rows_of(population(worse, clusters, known, base=given))
+    assert [(row["leakage"], row["cluster"]) for row in kept] == [(1.0, 2), (1.0, 0)]
+
+
+def test_summaries_are_those_of_the_rows(tmp_path):
+    chance = random.Random(5)
+    truths, found = people(chance, doubt=True, persons=60)
+    held = held_of(found)
+    known = known_of(held, truths)
+    told = []
+    clusters = resolve(held, [["name"]])
+    sources = [("shop", 15), ("it's; a forum", 25)]
+    result = population(held, clusters, known, sources=sources, progress=lambda what, share: told.append(what))
+    assert "first look" in told
+    leak = np.array([row["leakage"] for row in rows_of(result)])
+    assert result.mean() == pytest.approx(leak.mean())
+    assert result.quantiles([0, 0.5, 1]) == pytest.approx(np.quantile(leak, [0, 0.5, 1], method="inverted_cdf"))
+    assert result.above(0.5) == (leak > 0.5).sum()
+    assert result.bins(20) == tuple(np.histogram(leak, 20, (0, 1))[0])
+    assert repr(result) == "Population(60 persons)"
+    k = class_sizes(known, ["zip", "dob"])
+    diversity = class_diversity(known, ["zip"], ["dob"])
+    alone = population(held, np.arange(40), known)
+    for name in ("p.parquet", "p.csv"):
+        columns = write_persons(tmp_path / name, known, {'it\'s "E1"': result, "E0": alone}, k=k, l=diversity)
+    read = pq.read_table(tmp_path / "p.parquet")
+    assert tuple(read.column_names) == columns
+    assert read.column("pid").to_pylist() == sorted(f"p{at:02d}" for at in range(60))
+    assert read.column('it\'s "E1" leakage').to_pylist() == leak.tolist()
+    assert read.column("k").to_pylist() == k.tolist()
+    assert read.column("l").to_pylist() == diversity.tolist()
+    assert set(read.column('it\'s "E1" top source').to_pylist()) <= {"shop", "it's; a forum", None}
+    assert "E0 top source" not in columns
+    assert (tmp_path / "p.csv").read_text().count("\n") == 61
+
+
+def test_k_counts_persons_with_the_same_values_of_all_quasi_identifiers():
+    held = held_of([{}])
+    facts = [
+        [("zip", "1"), ("dob", "2"), ("name", "a")],
+        [("dob", "2"), ("zip", "1"), ("name", "b")],
+        [("zip", "1"), ("zip", "3"), ("dob", "2")],
+        [("zip", "2"), ("dob", "1")],
+        [("name", "c")],
+        [("name", "d")],
+        [("zip", "1")],
+    ]
+    assert class_sizes(known_of(held, facts), ["zip", "dob"]).tolist() == [2, 2, 1, 1, 2, 2, 1]
+    with pytest.raises(ArgumentError, match="no quasi-identifier"):
+        class_sizes(known_of(held, facts), [])
+
+
+def test_l_counts_the_different_secrets_of_those_who_are_alike():
+    held = held_of([{}])
+    facts = [
+        [("zip", "1"), ("ill", "flu"), ("job", "cook")],
+        [("zip", "1"), ("ill", "flu"), ("job", "smith")],
+        [("zip", "1"), ("ill", "gout"), ("job", "cook")],
+        [("zip", "2"), ("ill", "flu"), ("ill", "gout"), ("job", "cook")],
+        [("ill", "flu")],
+        [("zip", "3")],
+    ]
+    known = known_of(held, facts)
+    assert class_diversity(known, ["zip"], ["ill"]).tolist() == [2, 2, 2, 2, 1, 0]
+    assert class_diversity(known, ["zip"], ["ill", "job"]).tolist() == [2, 2, 2, 1, 0, 0]
+    with pytest.raises(ArgumentError, match="no sensitive label"):
+        class_diversity(known, ["zip"], [])
+
+
+def test_a_person_of_whom_nothing_is_said_leaks_nothing():
+    held = held_of([{("name", "a"): 1.0}])
+    data = pa.table({"pid": [2, 1, 1], "label": ["name", None, "name"], "value": ["a", "x", None]})
+    known = references(held, data)
+    assert repr(known) == "References(2 persons)"
+    rows = rows_of(population(held, np.zeros(1, np.int64), known))
+    assert [(row["leakage"], row["cluster"]) for row in rows] == [(0.0, -1), (1.0, 0)]
+    nobody = references(held, data.slice(0, 0))
+    empty = population(held, np.zeros(1, np.int64), nobody)
+    assert (empty.mean(), empty.quantiles([0.5]), empty.bins(2)) == (0.0, (0.0,), (0, 0))
+    weightless = population(held, np.zeros(1, np.int64), known, {"name": 0.0})
+    assert [row["leakage"] for row in rows_of(weightless)] == [0.0, 0.0]
+
+
+def test_what_cannot_be_measured_is_refused():
+    held, other = held_of([{("name", "a"): 1.0}]), held_of([{("name", "a"): 1.0}])
+    known = known_of(held, [[("name", "a")]])
+    one = np.zeros(1, np.int64)
+    with pytest.raises(ArgumentError, match="two connections"):
+        population(other, one, known)
+    with pytest.raises(ArgumentError, match="no merge policy 'best'"):
+        population(held, one, known, merge="best")
+    with pytest.raises(ArgumentError, match="weight is negative"):
+        population(held, one, known, {"name": -1.0})
+    with pytest.raises(ArgumentError, match="1 records and 2 clusters"):
+        population(held, np.zeros(2, np.int64), known)
+    with pytest.raises(DataError, match="no column 'pid'"):
+        references(held, pa.table({"label": ["name"], "value": ["secret"]}))
+    with pytest.raises(DataError, match="rows without a pid"):
+        references(held, pa.table({"pid": [None, 1], "label": ["name", "name"], "value": ["secret", "s"]}))
+
+
+@pytest.mark.spark
+def test_spark_says_where_to_hold_the_attributes(spark):
+    held = attributes(pa.table({"rid": [0], "label": ["name"], "value": ["a"]}), engine="spark")
+    with pytest.raises(EngineError, match="hold the attributes there"):
+        merged(held, np.zeros(1, np.int64))

@@ -1,0 +1,214 @@
+"""The release: read by one strict codec, and replaced only if it is a release and nothing else."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+import pytest
+
+import sample_results as samples
+from tables_of_people import clinic, write_csv
+from tacit import ArgumentError, SourceError, attack, protect, verify
+from tacit.release import Damaged, certificate_from, decoded, encoded, read_certificate, text_of
+
+Make = Callable[..., object]
+
+
+@pytest.fixture(scope="module")
+def sources(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A table, images and posts that are small and quick to release."""
+    place = tmp_path_factory.mktemp("sources")
+    rng = np.random.default_rng(0)
+    write_csv(place / "people.csv", clinic(300))
+    label = np.arange(60) % 2
+    pixels = rng.integers(0, 40, (60, 8, 8)).astype(np.uint8)
+    pixels[label == 1, :4, :4] += 60
+    np.savez(place / "faces.npz", x=pixels, smile=label)
+    words = {"R": ["tax", "border"], "D": ["health", "union"]}
+    posts = [" ".join(rng.permutation([*rng.choice(["the", "we", "bill", "vote"], 4), *own])) for own in words.values()]
+    texts = [f"{posts[k % 2]} {rng.choice(['today', 'again', 'now'])} {k}" for k in range(120)]
+    write_csv(place / "posts.csv", {"text": texts, "party": [["R", "D"][k % 2] for k in range(120)]})
+    return place
+
+
+MAKERS: dict[str, tuple[str, dict[str, Any]]] = {
+    "table": ("people.csv", {"secret": "illness", "epsilon": 1.0}),
+    "learned": ("people.csv", {"secret": "illness", "epsilon": 1.0, "estimator": "linear", "released": "ward"}),
+    "images": ("faces.npz", {"secret": "smile", "epsilon": 0.1, "patch": 4, "scale": 0.05}),
+    "text": ("posts.csv", {"text": "text", "secret": "party", "epsilon": 0.5}),
+}
+
+
+def made(sources: Path, kind: str, out: Path, **words: Any) -> Any:
+    name, settings = MAKERS[kind]
+    return protect(sources / name, **settings, out=out, random_state=0, **words)
+
+
+# ---- what is replaced ---------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", MAKERS)
+def test_nothing_but_a_whole_release_and_nothing_else_is_overwritten(sources: Path, tmp_path: Path, kind: str) -> None:
+    out = tmp_path / "release"
+    made(sources, kind, out)
+    written = {path.relative_to(out): path.read_bytes() for path in out.rglob("*") if path.is_file()}
+    assert all(path.stat().st_mode & 0o777 == 0o600 for path in (out / "private").iterdir())
+
+    def refused(match: str) -> None:
+        with pytest.raises(ArgumentError, match=match):
+            made(sources, kind, out, overwrite=True)
+        for path, data in written.items():
+            assert (out / path).read_bytes() == data, path
+
+    for name in ("thesis.txt", "private/diary.txt", "photos/me.png"):
+        stranger = out / name
+        stranger.parent.mkdir(exist_ok=True)
+        stranger.write_text("years of work")
+        refused(f"Tacit did not write {name.partition('/')[0]}")
+        assert stranger.read_text() == "years of work"
+        stranger.unlink()
+    (out / "photos").rmdir()
+    paper = out / "certificate.json"
+    whole = json.loads(paper.read_text())
+    for damaged in ({}, {**whole, "more": 1}, {**whole, "format_version": 2}):
+        written[Path("certificate.json")] = json.dumps(damaged).encode()
+        paper.write_bytes(written[Path("certificate.json")])
+        refused("not a release of Tacit alone")
+    paper.write_text(json.dumps(whole))
+    made(sources, kind, out, overwrite=True)
+    assert read_certificate(out).epsilon == whole["epsilon"]
+
+
+@pytest.mark.parametrize("kind", MAKERS)
+def test_somebodys_files_beside_a_certificate_of_nothing_stay(sources: Path, tmp_path: Path, kind: str) -> None:
+    out = tmp_path / "work"
+    out.mkdir()
+    (out / "certificate.json").write_text("{}")
+    (out / "thesis.txt").write_text("years of work")
+    with pytest.raises(ArgumentError, match="not a release of Tacit alone"):
+        made(sources, kind, out, overwrite=True)
+    assert sorted(path.name for path in out.iterdir()) == ["certificate.json", "thesis.txt"]
+    assert (out / "thesis.txt").read_text() == "years of work"
+
+
+def test_the_target_is_looked_at_before_anything_is_computed(sources: Path, tmp_path: Path, monkeypatch) -> None:
+    from tacit.lenses.table import protect as lens
+
+    monkeypatch.setattr(lens, "counted", lambda *_, **__: pytest.fail("computed first"))
+    (tmp_path / "keep").mkdir()
+    (tmp_path / "keep" / "thesis.txt").write_text("years of work")
+    for overwrite in (False, True):
+        with pytest.raises(ArgumentError):
+            made(sources, "table", tmp_path / "keep", overwrite=overwrite)
+
+
+def test_a_folder_of_images_with_another_image_in_it_is_not_overwritten(tmp_path: Path) -> None:
+    from PIL import Image
+
+    faces, rows = tmp_path / "faces", ["file,smile"]
+    faces.mkdir()
+    rng = np.random.default_rng(0)
+    for k in range(24):
+        pixels = rng.integers(0, 40, (8, 8)).astype(np.uint8) + np.uint8(60 * (k % 2))
+        Image.fromarray(pixels).save(faces / f"{k}.png")
+        rows.append(f"{k}.png,{k % 2}")
+    (tmp_path / "labels.csv").write_text("\n".join(rows) + "\n")
+    words: dict[str, Any] = {"labels": tmp_path / "labels.csv", "secret": "smile", "epsilon": 1.0, "patch": 4}
+    out = tmp_path / "release"
+    protect(faces, **words, out=out)
+    folder = next(path for path in out.iterdir() if path.is_dir() and path.name != "private")
+    shutil.copy(faces / "0.png", folder / "mine.png")
+    with pytest.raises(ArgumentError, match="its images are not those that were certified"):
+        protect(faces, **words, out=out, overwrite=True)
+    (folder / "mine.png").unlink()
+    protect(faces, **words, out=out, overwrite=True)
+
+
+@pytest.mark.parametrize("kind", ["images", "text"])
+def test_a_release_of_another_lens_is_known_by_its_certificate(sources: Path, tmp_path: Path, kind: str) -> None:
+    made(sources, kind, tmp_path / "r")
+    with pytest.raises(ArgumentError, match=f"is a release of {kind}, and this is not for {kind} yet"):
+        attack(tmp_path / "r", against=sources / MAKERS[kind][0])
+    assert verify(tmp_path / "r", against=sources / MAKERS[kind][0]).verdict == "holds"
+
+
+# ---- the codec ----------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Inner:
+    name: str
+    share: float | None
+    pairs: tuple[tuple[str, int], ...] = ()
+
+
+@dataclass(frozen=True)
+class Outer:
+    inner: Inner
+    kind: Literal["a", "b"]
+    limits: tuple[float, float]
+    flags: dict[str, bool]
+
+
+WHOLE = Outer(Inner("x", None, (("y", 2),)), "a", (0.5, np.inf), {"z": True})
+
+
+def test_a_value_comes_back_as_it_was_written() -> None:
+    assert json.loads(text_of(WHOLE))["limits"] == [0.5, "inf"]
+    assert decoded(Outer, json.loads(text_of(WHOLE))) == WHOLE
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        (lambda data: data["inner"].pop("share"), "inner.share is missing"),
+        (lambda data: data["inner"].update(more=1), "inner.more is not a field that Tacit writes"),
+        (lambda data: data["inner"].update(name=3), "inner.name should be text"),
+        (lambda data: data["inner"].update(share="0.5"), "inner.share should be a number"),
+        (lambda data: data["inner"].update(share=True), "inner.share should be a number"),
+        (lambda data: data["inner"].update(share=float("nan")), "inner.share should be a number"),
+        (lambda data: data["inner"].update(pairs=[["y", 2.0]]), r"inner.pairs\[0\]\[1\] should be a whole number"),
+        (lambda data: data["inner"].update(pairs=[["y"]]), r"inner.pairs\[0\] has 1 entries where there are 2"),
+        (lambda data: data["inner"].update(pairs={}), "inner.pairs should be a list"),
+        (lambda data: data.update(inner=[]), "inner should be an object"),
+        (lambda data: data.update(kind="c"), "kind is none of a, b"),
+        (lambda data: data["flags"].update(z=1), "flags.z should be true or false"),
+    ],
+)
+def test_what_is_not_as_it_was_written_is_refused_by_its_path(change: Callable[[Any], object], told: str) -> None:
+    data = json.loads(text_of(WHOLE))
+    change(data)
+    with pytest.raises(Damaged, match=told):
+        decoded(Outer, data)
+
+
+@pytest.mark.parametrize("made_up", [samples.certificate(), samples.learned_protect_result().certificate])
+def test_a_certificate_comes_back_as_it_was_written_and_no_field_may_be_missing_or_more(made_up: Any) -> None:
+    whole = encoded(made_up)
+    assert certificate_from(json.loads(text_of(made_up))) == made_up
+    for name in whole:
+        with pytest.raises(Damaged, match=name):
+            certificate_from({key: value for key, value in whole.items() if key != name})
+    with pytest.raises(Damaged, match=r"utility\.nmli is not a field"):
+        certificate_from({**whole, "utility": {**whole["utility"], "nmli": 0.1}})
+
+
+def test_a_certificate_whose_numbers_cannot_be_is_refused() -> None:
+    whole = encoded(samples.certificate())
+    for change in ({"epsilon": 0.4}, {"epsilon": 101, "epsilon_low": 101, "epsilon_high": 101}, {"secret": []}):
+        with pytest.raises(Damaged):
+            certificate_from({**whole, **change})
+    with pytest.raises(ValueError, match="not a file of the release"):
+        replace(samples.certificate().output, file="../data.csv")
+
+
+def test_a_certificate_that_is_no_json_is_refused_in_one_line(tmp_path: Path) -> None:
+    (tmp_path / "certificate.json").write_text("{")
+    with pytest.raises(SourceError, match=r"certificate\.json is damaged or no certificate of Tacit"):
+        read_certificate(tmp_path)

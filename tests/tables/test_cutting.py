@@ -1,0 +1,97 @@
+"""Cutting numbers into bins: the same bins on every engine, nothing lost in silence."""
+
+from __future__ import annotations
+
+import json
+
+import pyarrow as pa
+import pytest
+from hypothesis import given, strategies as st
+
+from tacit.errors import ArgumentError, DataError
+from tacit.release import decoded, text_of
+from tacit.tables import Cut, cut, cut_points, open_table
+
+NAN, INF = float("nan"), float("inf")
+
+
+def slow_bin(value, edges, labels):
+    if value is None or value != value:
+        return None
+    return labels[sum(value >= edge for edge in edges)]
+
+
+def test_every_engine_cuts_as_the_oracle_does(as_table):
+    numbers = [0.0, -0.0, NAN, None, INF, -INF, 0.1, 18.0, 17.999999999999996, 65.0, 1e300]
+    texts = ["0", "-0.0", "nan", None, "inf", "-Infinity", ".1", " 18 ", "17.999999999999996", "6.5e1", ""]
+    data = pa.table({"n": numbers, "a.b": texts, "whole": pa.array(range(11), pa.int16()), "rest": list("abcdefghijk")})
+    edges = (0.0, 0.1, 18.0, 65.0)
+    cuts = [Cut("n", edges), Cut("a.b", edges), Cut("whole", (3, 5))]
+    table = cut(as_table(data), cuts)
+    found = table.sample(table.names, 100).to_pydict()
+    labels = cuts[0].labels
+    assert labels == ("< 0", "[0, 0.1)", "[0.1, 18)", "[18, 65)", ">= 65")
+    assert found["n"] == [slow_bin(value, edges, labels) for value in numbers]
+    read = [0.0, 0.0, None, None, INF, -INF, 0.1, 18.0, 17.999999999999996, 65.0, None]
+    assert found["a.b"] == [slow_bin(value, edges, labels) for value in read]
+    assert found["whole"] == ["< 3"] * 3 + ["[3, 5)"] * 2 + [">= 5"] * 6
+    assert found["rest"] == list("abcdefghijk")
+    assert [column.kind for column in table.columns] == ["text"] * 4
+
+
+@given(
+    st.lists(st.one_of(st.none(), st.floats()), min_size=1, max_size=30),
+    st.lists(st.floats(allow_nan=False, allow_infinity=False), max_size=6, unique=True),
+)
+def test_random_numbers_are_cut_as_the_oracle_does(numbers, edges):
+    one = Cut("n", tuple(sorted({edge + 0.0 for edge in edges})))
+    table = cut(open_table(pa.table({"n": pa.array(numbers, pa.float64())})), [one])
+    expected = [slow_bin(value, one.edges, one.labels) for value in numbers]
+    assert table.sample(["n"], 100).column("n").to_pylist() == expected
+
+
+@given(st.lists(st.floats(allow_nan=False, allow_infinity=False), max_size=6, unique=True))
+def test_labels_are_distinct_and_edges_read_back_as_the_same_number(edges):
+    one = Cut("n", tuple(sorted({edge + 0.0 for edge in edges})))
+    assert len(set(one.labels)) == len(one.edges) + 1
+    assert all(
+        float(label.split()[-1]) == edge for label, edge in zip(one.labels, one.edges, strict=False) if "<" in label
+    )
+    assert decoded(Cut, json.loads(text_of(one))) == one
+
+
+def test_text_that_is_no_number_is_refused_with_its_count_and_an_example(as_table):
+    data = pa.table({"age": ["1", "n/a", "1_000", "0x1F", "2", None]})
+    with pytest.raises(DataError, match=r"column 'age' .* has 3 cells that are no number, such as '0x1F'"):
+        cut(as_table(data), [Cut("age", (1,))])
+
+
+def test_cut_points_make_bins_of_about_equal_size():
+    data = pa.table({"n": pa.array(range(100_000))})
+    table = open_table(data)
+    one = cut_points(table, "n", 4)
+    assert one.edges == (25_000, 50_000, 75_000)
+    assert cut_points(table, "n", 1).labels == ("any number",)
+
+
+def test_cut_points_drop_edges_that_would_make_empty_bins():
+    skewed = open_table(pa.table({"n": [0] * 90 + list(range(10)) + [None]}))
+    assert all(edge > 0 for edge in cut_points(skewed, "n", 4).edges)
+    assert cut_points(open_table(pa.table({"n": [7.0] * 5})), "n", 4).edges == ()
+    assert cut_points(open_table(pa.table({"n": [-INF, 1.0, 2.0, INF, NAN]})), "n", 2).edges == (2,)
+
+
+def test_nothing_to_cut_is_refused():
+    table = open_table(pa.table({"n": pa.array([None, None], pa.float64()), "d": ["a", "b"]}))
+    with pytest.raises(DataError, match="no number to cut"):
+        cut_points(table, "n", 4)
+    with pytest.raises(DataError, match="no number, such as 'a'"):
+        cut_points(table, "d", 4)
+    with pytest.raises(DataError, match="holds Boolean, not numbers"):
+        cut(open_table(pa.table({"b": [True]})), [Cut("b", (1,))])
+
+
+@pytest.mark.parametrize("edges", [(2, 1), (1, 1), (NAN,), (INF,)])
+def test_edges_must_go_up_and_be_finite(edges):
+    with pytest.raises(ArgumentError, match="the edges of column 'n'"):
+        Cut("n", edges)

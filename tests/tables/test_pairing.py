@@ -1,0 +1,201 @@
+"""Tables side by side: row i with row i, whatever the engines, the sources and the size of the batches."""
+
+from __future__ import annotations
+
+import errno
+import tracemalloc
+from collections import Counter
+from functools import partial
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings, strategies as st
+
+import tacit.tables.pairing as pairing
+from tacit.errors import ArgumentError, DataError, SourceError
+from tacit.tables import Cut, Symbols, count, cut, open_table, redraw
+from tacit.tables.pairing import paired, side_by_side
+
+
+def symbols_in(table, columns):
+    """The symbols of some columns, as they are counted."""
+    return count(table, columns).symbols(columns)[0]
+
+
+def numbers_of(rows, symbols):
+    """The oracle: the number of each row's symbol, row by row."""
+    known = {tuple(symbols.values(i).values()): i for i in range(len(symbols))}
+    return [known.get(tuple(row[name] for name in symbols.columns), -1) for row in rows]
+
+
+def slow(*numbers):
+    """The oracle: combinations in order, and how often each occurs."""
+    return sorted(Counter(zip(*numbers, strict=True)).items())
+
+
+def listed(found):
+    """Combinations and records as the oracle gives them."""
+    combinations, records = found
+    assert combinations.dtype == records.dtype == np.int64
+    return list(zip(map(tuple, combinations.T.tolist()), records.tolist(), strict=True))
+
+
+PEOPLE = pa.table(
+    {
+        "s": ["a", "b", None, "a", "b", "c", "a", "a", "b", None, "a", "c"] * 20,
+        "age": [3, 17, 18, 40, 41, None, 65, 66, 90, 17, 3, 18] * 20,
+        "weight.kg": [float(i % 7) for i in range(240)],
+    }
+)
+
+
+def bin_of(edges, value):
+    return None if value is None else Cut("x", edges).labels[int(np.searchsorted(edges, value, side="right"))]
+
+
+@pytest.mark.parametrize("batch", [7, 1_000_000])
+def test_one_source_cut_in_different_ways_is_counted_as_the_oracle_does(as_table, monkeypatch, batch):
+    monkeypatch.setattr(pairing, "BATCH", batch)
+    source, rows = as_table(PEOPLE), PEOPLE.to_pylist()
+    edges = [(18.0, 65.0), (40.0,), (10.0, 20.0, 30.0)]
+    tables = [cut(source, [Cut("age", edge)]) for edge in edges]
+    secrets = symbols_in(source, ["s"])
+    values = [symbols_in(table, ["age", "weight.kg"]) for table in tables]
+    # The last ones know some values only: the other rows have -1.
+    values[2] = Symbols(values[2].columns, values[2].levels, values[2].codes[::2])
+    found = side_by_side([(source, secrets), *zip(tables, values, strict=True)])
+    binned = [[row | {"age": bin_of(edge, row["age"])} for row in rows] for edge in edges]
+    numbers = [numbers_of(some, symbols) for some, symbols in zip([rows, *binned], [secrets, *values], strict=True)]
+    assert -1 in numbers[3]
+    assert listed(found) == slow(*numbers)
+    assert found[1].sum() == len(rows)
+
+
+@pytest.mark.spark
+@pytest.mark.parametrize("partitions", [1, 5])
+def test_tables_on_different_engines_meet_row_by_row(spark, partitions):
+    frame = spark.range(0, 3000, 1, partitions).selectExpr("id AS i", "concat('v', id * 7919 % 23) AS x")
+    data = pa.table({"i": np.arange(3000), "y": [f"w{i * 104729 % 19}" for i in range(3000)]})
+    one, other = open_table(frame), open_table(data)
+    x, y = symbols_in(one, ["x"]), symbols_in(other, ["y"])
+    expected = slow(numbers_of([{"x": f"v{i * 7919 % 23}"} for i in range(3000)], x), numbers_of(data.to_pylist(), y))
+    assert listed(side_by_side([(one, x), (other, y)])) == expected
+
+
+letters = st.one_of(st.none(), st.sampled_from("abcdefgh"))
+
+
+@settings(max_examples=40)
+@given(st.lists(st.tuples(letters, letters, letters), min_size=1, max_size=40), st.integers(1, 9), st.booleans())
+def test_random_tables_are_counted_as_the_oracle_does(rows, batch, shared):
+    data = [pa.table({"x": pa.array([row[c] for row in rows], pa.string())}) for c in range(3)]
+    if shared:
+        whole = open_table(pa.table({f"x{c}": data[c].column("x") for c in range(3)}))
+        tables, names = [whole.select([f"x{c}"]) for c in range(3)], ["x0", "x1", "x2"]
+    else:
+        tables, names = [open_table(one) for one in data], ["x"] * 3
+    symbols = [Symbols((name,), ((*"abcde", None),), np.arange(0, 6, c + 1)[:, None]) for c, name in enumerate(names)]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(pairing, "BATCH", batch)
+        found = side_by_side(list(zip(tables, symbols, strict=True)))
+    numbers = [numbers_of([{name: row[c]} for row in rows], symbols[c]) for c, name in enumerate(names)]
+    assert listed(found) == slow(*numbers)
+
+
+def test_combinations_beyond_64_bits_are_told_apart():
+    random = np.random.default_rng(3)
+    numbers = random.integers(-1, 2**40, (4, 50))[:, random.integers(0, 50, 300)]
+    found = pairing._together([(numbers[:, :100], np.ones(100, int)), (numbers[:, 100:], np.ones(200, int))])
+    assert listed(found) == slow(*numbers.tolist())
+
+
+@pytest.mark.parametrize("on", ["different sources", "one source"])
+def test_different_numbers_of_rows_are_refused(on):
+    whole = open_table(pa.table({"x": ["a", "b"] * 10}))
+    short = open_table(pa.table({"x": ["a", "b"] * 9}))
+    if on == "one source":
+        short = whole.with_rows(whole.rows.head(18), whole.columns)
+    symbols = symbols_in(whole, ["x"])
+    for tables in ([whole, short], [short, whole], [whole, whole, short]):
+        with pytest.raises(DataError, match=r"has (18|20) rows and .* has (18|20): another number of rows"):
+            side_by_side([(table, symbols) for table in tables])
+
+
+def test_an_empty_table_has_no_combinations(as_table):
+    table = as_table(pa.table({"x": pa.array([], pa.string())}))
+    symbols = Symbols(("x",), (("a",),), np.zeros((1, 1), int))
+    combinations, records = side_by_side([(table, symbols), (table, symbols)])
+    assert combinations.shape == (2, 0)
+    assert records.shape == (0,)
+    with pytest.raises(ArgumentError, match="no table"):
+        side_by_side([])
+
+
+def test_memory_grows_with_the_combinations_and_not_with_the_rows(monkeypatch):
+    monkeypatch.setattr(pairing, "BATCH", 10_000)
+
+    def peak(rows):
+        number = np.arange(rows)
+        source = open_table(pa.table({"x": number % 50, "y": number % 30}))
+        symbols = [symbols_in(source, [name]) for name in "xy"]
+        tables = [source.select([name]) for name in "xy"]
+        tracemalloc.start()
+        combinations, _ = side_by_side(list(zip(tables, symbols, strict=True)))
+        used = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        assert combinations.shape == (2, 150)
+        return used
+
+    assert peak(600_000) < peak(30_000) + 500_000
+
+
+def test_a_full_disk_is_one_line(monkeypatch):
+    class Full:
+        def __enter__(self):
+            return self
+
+        def __exit__(self, *_):
+            pass
+
+        def write(self, _):
+            raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(pairing.tempfile, "TemporaryFile", lambda **_: Full())
+    table = open_table(pa.table({"x": ["a", "b"]}))
+    symbols = symbols_in(table, ["x"])
+    with pytest.raises(SourceError, match=r"cannot write .*: No space left on device"):
+        side_by_side([(table, symbols)])
+    # The connection is free again.
+    assert table.row_count() == 2
+
+
+@pytest.mark.parametrize("same_source", [False, True])
+def test_a_release_is_paired_with_its_original_as_the_oracle_does(as_table, same_source):
+    original, rows = as_table(PEOPLE), PEOPLE.to_pylist()
+    released = ["age", "weight.kg"]
+    values, secrets = symbols_in(original, released), symbols_in(original, ["s"])
+    # One secret and some values were never counted.
+    secrets = Symbols(secrets.columns, secrets.levels, secrets.codes[1:])
+    values = Symbols(values.columns, values.levels, values.codes[:-3])
+    n = len(values)
+    channel = np.zeros((n, n + 1))
+    channel[np.arange(n), np.arange(n)] = channel[np.arange(n), (np.arange(n) + 1) % n] = channel[:, n] = 1 / 3
+    release = redraw(original, values, channel=channel, key=b"k" * 32)
+    made = release.sample(release.names, 10**9)
+    if not same_source:
+        release = as_table(made)
+    outputs = symbols_in(release, released)
+    outputs = Symbols(outputs.columns, outputs.levels, outputs.codes[2:])
+    found = paired(original, release, secrets=secrets, values=values, outputs=outputs)
+    of = partial(numbers_of, rows)
+    drawn = made.to_pylist()
+    s, x, y, again = of(secrets), of(values), numbers_of(drawn, outputs), numbers_of(drawn, values)
+    again = [-1 if out < 0 else value for out, value in zip(y, again, strict=True)]
+    y = [len(outputs) if out < 0 else out for out in y]
+    quads = [quad for quad in zip(s, x, y, again, strict=True) if quad[0] >= 0 and quad[1] >= 0]
+    combinations = np.stack([found.secret, found.value, found.output, found.output_as_value])
+    assert sorted(listed((combinations, found.records))) == sorted(Counter(quads).items())
+    assert len(outputs) in y
+    assert -1 in s
+    assert -1 in x
