@@ -197,7 +197,7 @@ TERMS: dict[str, str] = {
     ),
     "reading": (
         "How a certificate may be read. If the table is the population, the claim is exact. If it is a sample of a "
-        "larger one, the claim is proved of that with a stated confidence (--confidence), or not proved."
+        "larger one, the claim is proved of that with a stated level of confidence, or not proved."
     ),
     "record": (
         "One row about one person. In a person's case: what one source holds of somebody, as labels, values and "
