@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from typing import get_args
 
 import numpy as np
 
-from tacit.errors import ArgumentError, EngineError
 from tacit.person.link.attributes import Attributes, IntArray, cluster_table, lent, listed
 from tacit.person.resolve.merging import Policy
 
@@ -27,10 +25,8 @@ def merged(
     held : Attributes
     clusters : int array
         The cluster of every record.
-    policy : {"union", "consensus", "vote", "diluted"}
-        As in :func:`tacit.person.resolve.merging.merge`.
-    single : collection of str
-        Labels with a single true value.
+    policy, single
+        As in :func:`tacit.person.resolve.merging.merge`; the labels with a single true value.
     base : Attributes, optional
         Records that are kept besides what they were merged into; record r of them is cluster n + r, where n is the
         number of records.
@@ -39,16 +35,7 @@ def merged(
     -----
     What is held with confidence 0 is left out.
     """
-    if policy not in get_args(Policy):
-        raise ArgumentError(f"no merge policy '{policy}': choose {', '.join(get_args(Policy))}")
-    if not held.store.local:
-        raise EngineError("clusters are merged on DuckDB: hold the attributes there (engine='duckdb')")
-    if len(clusters) != held.records:
-        raise ArgumentError(
-            f"there are {held.records:,} records and {len(clusters):,} clusters of records: give one each"
-        )
-    members = np.bincount(clusters, minlength=1)
-    alone = members[clusters] == 1 if len(clusters) else np.zeros(0, bool)
+    alone = np.bincount(clusters)[clusters] == 1
     with lent(held.store, cluster_table(clusters, alone=alone)) as place:
         rows = (
             f"SELECT c.cid, c.alone, a.rid, a.label, a.value, a.confidence FROM {held.name} a JOIN {place} c "
