@@ -415,6 +415,16 @@ def test_of_two_removals_that_do_the_same_the_cheaper_is_asked_for():
     assert plan.expected == pytest.approx(4 / 5)
 
 
+def test_a_free_request_that_takes_nothing_by_itself_is_not_the_first():
+    twin, other = [("N", "1"), ("P", "1"), ("C", "1")], [("N", "1"), ("E", "1")]
+    records = [Record(twin, source="free"), Record(twin, source="twin"), Record(other, source="other")]
+    offers = {"free": Offer(0.0, 0.3), "twin": Offer(2.0, 0.8), "other": Offer(1.0, 0.8)}
+    person = Reference([*twin, ("E", "1"), ("A", "1")])
+    plan = plan_removals(records, person, Adversary("joins", [Resolve(Rules([["N"]]))]), offers=offers)
+    assert {request.source for request in plan.requests} == set(offers)
+    assert plan.requests[0].source == "other"
+
+
 def twins(n):
     """Two sources hold the same facts, so that removing one of them alone is worth nothing; others hold little."""
     full = [("N", "1"), ("P", "1"), ("C", "1")]

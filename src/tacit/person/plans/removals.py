@@ -273,6 +273,8 @@ class _Requests:
         """What one more request takes from the expected leakage."""
         reduction = self.expected(plan) - self.expected(plan | {place})
         # Per cost makes sense of a reduction; of an increase the smallest is the best.
+        if abs(reduction) <= _SAME:
+            return 0.0  # rounding must not decide, not even where asking costs nothing
         return reduction / max(self.offers[place].cost, 1e-300) if per_cost and reduction > 0 else reduction
 
 

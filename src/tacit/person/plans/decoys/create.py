@@ -82,7 +82,7 @@ class Create:
         wholes = [whole for cluster in clusters for whole in cluster]
         return {
             fact: min(whole[fact] for whole in wholes if fact in whole and self.rules.counts(whole[fact]))
-            for fact in self._cheapest(options)
+            for fact in sorted(self._cheapest(options))
         }
 
     def _links(self, whole: Facts) -> list[Fact]:
