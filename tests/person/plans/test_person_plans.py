@@ -419,7 +419,7 @@ def test_a_free_request_that_takes_nothing_by_itself_is_not_the_first():
     twin, other = [("N", "1"), ("P", "1"), ("C", "1")], [("N", "1"), ("E", "1")]
     records = [Record(twin, source="free"), Record(twin, source="twin"), Record(other, source="other")]
     offers = {"free": Offer(0.0, 0.3), "twin": Offer(2.0, 0.8), "other": Offer(1.0, 0.8)}
-    person = Reference([*twin, ("E", "1"), ("A", "1")])
+    person = Reference([*twin, ("E", "1"), ("A", "1"), ("B", "1")])
     plan = plan_removals(records, person, Adversary("joins", [Resolve(Rules([["N"]]))]), offers=offers)
     assert {request.source for request in plan.requests} == set(offers)
     assert plan.requests[0].source == "other"
