@@ -34,16 +34,21 @@ NOTHING = 1e-15
 class Lane:
     """Bogus attributes that are all worth the same: of one label, one weight, one cost.
 
-    ``limit`` is how many there are; ``free`` says that they stand beside whatever the record holds (a label that can
-    have several values, in no correlated group), so that each is one more factor.
+    ``free`` says that they stand beside whatever the record holds (a label that can have several values, in no
+    correlated group), so that each is one more factor.
     """
 
     label: str
     weight: float
     confidence: float
     cost: float
-    limit: int
+    values: tuple[str, ...]
     free: bool = True
+
+    @property
+    def limit(self) -> int:
+        """How many there are."""
+        return len(self.values)
 
 
 @dataclass(frozen=True)
@@ -52,6 +57,11 @@ class DecoyGroup:
 
     members: frozenset[int]
     adds: Adds
+
+    @property
+    def decoyed(self) -> bool:
+        """Whether there is a decoy at all: a cluster as it is needs none."""
+        return len(self.members) > 1 or any(self.adds)
 
 
 @dataclass(frozen=True)
@@ -167,12 +177,12 @@ class Board:
         return self._costs[members]
 
     def cost(self, group: DecoyGroup) -> float:
-        """The cost of the group's decoy."""
+        """The cost of the group's decoy; 0 if it has none."""
         adds = sum(n * lane.cost for n, lane in zip(group.adds, self.lanes, strict=True))
-        return self.link_cost(group.members) + adds
+        return self.link_cost(group.members) + adds if group.decoyed else 0.0
 
-    def sketch(self, groups: Sequence[tuple[DecoyGroup, bool]]) -> Sketch:
-        """What is left by groups, each with whether it has a decoy."""
-        decoys = tuple(group for group, decoyed in groups if decoyed)
-        worst = max((self.leakage(group) for group, _ in groups), default=0.0)
+    def sketch(self, groups: Sequence[DecoyGroup]) -> Sketch:
+        """What is left by groups."""
+        worst = max(map(self.leakage, groups), default=0.0)
+        decoys = tuple(group for group in groups if group.decoyed)
         return Sketch(max(worst, self.floor), sum(map(self.cost, decoys)), decoys)
