@@ -25,17 +25,8 @@ IntArray = NDArray[np.int64]
 class Attributes:
     """A table (rid, label, value, confidence) held in an engine; records are numbered from 0.
 
-    Made by :func:`tacit.person.link.wide.gathered`. A record has every (label, value) at most once. The table is
-    dropped with the object.
-
-    Attributes
-    ----------
-    store : Store
-        The engine's side.
-    name : str
-        The table's name there.
-    records : int
-        How many records there are, those without any attribute included.
+    Made by :func:`tacit.person.link.wide.gathered`. A record has every (label, value) at most once. ``name`` is the
+    table's in the ``store``, which drops it with the object; ``records`` counts those without any attribute too.
     """
 
     store: Store

@@ -20,20 +20,9 @@ def merged(
 ) -> str:
     """A table (cid, label, value, p) of what each cluster holds and with which confidence, in the engine.
 
-    Parameters
-    ----------
-    held : Attributes
-    clusters : int array
-        The cluster of every record.
-    policy, single
-        As in :func:`tacit.person.resolve.merging.merge`; the labels with a single true value.
-    base : Attributes, optional
-        Records that are kept besides what they were merged into; record r of them is cluster n + r, where n is the
-        number of records.
-
-    Notes
-    -----
-    What is held with confidence 0 is left out.
+    ``policy`` is as in :func:`tacit.person.resolve.merging.merge`, with ``single`` for the labels that have a single
+    true value; what is held with confidence 0 is left out. Records of ``base`` are kept besides what they were merged
+    into: record r of them is cluster n + r, where n is the number of records.
     """
     alone = np.bincount(clusters)[clusters] == 1
     with lent(held.store, cluster_table(clusters, alone=alone)) as place:

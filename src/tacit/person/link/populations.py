@@ -105,12 +105,8 @@ def population(
         In the store of ``held``.
     weights : mapping from label to float
         Finite and not negative; 1 for a label that is not there.
-    merge : {"union", "consensus", "vote", "diluted"}
-    single : collection of str
-        Labels whose values in one record exclude one another.
-    base : Attributes, optional
-        Records that are kept as candidates besides the clusters; cluster n + r is record r, where n is the number of
-        records.
+    merge, single, base
+        As ``merged`` takes them.
     sources : sequence of (name, number of records)
         In the order of the records.
     progress : callable, optional
@@ -146,18 +142,12 @@ class _BestClusters:
     """Tables of one search: facts and hits by numbers, totals of clusters and persons, and the best found so far."""
 
     def __init__(
-        self,
-        people: References,
-        holdings: str,
-        weights: Mapping[str, float],
-        single: Collection[str],
-        tell: Progress,
+        self, people: References, holdings: str, weights: Mapping[str, float], single: Collection[str], tell: Progress
     ) -> None:
-        self._store, self._people, self._tell = people.store, people, tell
+        self._store, self._tell = people.store, tell
         self._temporary = [holdings]
-        weight = self._weights(holdings, weights)
-        store = self._store
-        plain = f"h.label NOT IN ({listed(store, single)})" if single else "true"
+        weight = self._weights(people, holdings, weights)
+        plain = f"h.label NOT IN ({listed(self._store, single)})" if single else "true"
         # Values of a single-valued label have one weight and exclude one another: together they are one attribute, of
         # which the share of each in the confidences is right if that value is.
         self._items = self._make(
@@ -210,14 +200,14 @@ class _BestClusters:
         rows = self._store.ask(f"SELECT DISTINCT part FROM {table} ORDER BY part")
         return list(rows.column("part").to_pylist())
 
-    def _weights(self, holdings: str, weights: Mapping[str, float]) -> str:
+    def _weights(self, people: References, holdings: str, weights: Mapping[str, float]) -> str:
         """A table (label, w) of all labels."""
         import pyarrow as pa
 
         columns = {"label": pa.array(list(weights), pa.string()), "w": pa.array(list(weights.values()), pa.float64())}
         given = self._make(pa.table(columns))
         return self._make(
-            f"SELECT l.label, coalesce(g.w, 1.0) AS w FROM (SELECT DISTINCT label FROM {self._people.facts.name} UNION "
+            f"SELECT l.label, coalesce(g.w, 1.0) AS w FROM (SELECT DISTINCT label FROM {people.facts.name} UNION "
             f"SELECT DISTINCT label FROM {holdings}) l LEFT JOIN {given} g ON g.label = l.label"
         )
 

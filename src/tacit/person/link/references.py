@@ -28,15 +28,8 @@ from tacit.tables.table import Table
 class References:
     """What is true of many persons, held beside the attributes of records. Made by :func:`wide_references`.
 
-    Attributes
-    ----------
-    store : Store
-    persons : str
-        A table (person, pid): the persons' numbers from 0 in the order of their names, and their names.
-    facts : Attributes
-        What is true of each; a person's number is the ``rid``.
-    count : int
-        How many persons there are.
+    ``persons`` is a table (person, pid): the numbers of ``count`` persons from 0 in the order of their names, and these
+    names. A person's number is the ``rid`` in the ``facts``.
     """
 
     store: Store
@@ -59,18 +52,10 @@ class References:
 def wide_references(
     store: Store, table: Table, person: str, columns: Mapping[str, str], meant: Mapping[str, Callable[[str], str]]
 ) -> References:
-    """References of a table: whose row it is stands in a column, and a person may have several rows.
+    """References of a table: whose row it is stands in the column ``person``; a person may have several rows.
 
-    Parameters
-    ----------
-    store : Store
-        Where the attributes are that the persons will be measured against.
-    table : Table
-    person : str
-        The column that tells persons apart.
-    columns : mapping from column to label
-    meant : mapping from label to function
-        The form in which values of a label are compared, if that is not how they are written.
+    ``store`` is where the attributes are that the persons will be measured against. ``columns`` gives labels to
+    columns, ``meant`` the form in which values of a label are compared, if that is not how they are written.
     """
     given = keyed_values(store, table, person, columns)
     try:

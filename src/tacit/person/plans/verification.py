@@ -93,13 +93,11 @@ def verify_next(
 
     Parameters
     ----------
-    held : Record or sequence of Record
-        The composite record, or the base records it is the union of.
+    held, labels
+        As for ``certainty``.
     costs : mapping from label to float, or callable from attribute to float, optional
         What verifying costs; a label that is not in the mapping cannot be verified. Default 1 - confidence, as in the
         paper.
-    labels : Labels, optional
-        As for ``certainty``.
 
     Returns
     -------
@@ -230,8 +228,6 @@ class _Belief:
 
     def gain(self, fact: int) -> float:
         """What verifying one fact alone adds."""
-        if self.confidence[fact] >= 1 and len(self.part_of[fact]) == 1:
-            return 0.0
         return max(0.0, self.value(frozenset((fact,))) - self.value(frozenset()))
 
     def value(self, verified: frozenset[int]) -> float:

@@ -88,7 +88,7 @@ class Board:
         The worst leakage of the clusters that are not on the board: less is not to be had.
     group_cost : callable, optional
         What the smallest record costs that matches all members, never more than the sum of their costs, the default.
-    junk : sequence of float, optional
+    junk : sequence of float
         Expected weight of what is wrong in each cluster, for the knapsack.
     """
 
@@ -102,14 +102,14 @@ class Board:
         lanes: Sequence[Lane],
         floor: float = 0.0,
         group_cost: Callable[[frozenset[int]], float] | None = None,
-        junk: Sequence[float] | None = None,
+        junk: Sequence[float],
     ) -> None:
         self.base = base
         self.lanes = tuple(lanes)
         self.link_costs = np.asarray(link_costs, dtype=np.float64)
         self.floor = floor
         self.no_adds: Adds = (0,) * len(self.lanes)
-        self.junk = np.zeros(len(self)) if junk is None else np.asarray(junk, dtype=np.float64)
+        self.junk = junk
         self._vectors = vectors
         self._group_cost = group_cost
         confidence, weight = (np.array([getattr(lane, name) for lane in lanes]) for name in ("confidence", "weight"))

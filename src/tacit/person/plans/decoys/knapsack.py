@@ -98,7 +98,7 @@ class _Knapsack:
         """(steps, value, item) of what can be put in; of each cost no more than fit at once."""
         board = self.board
         items = [
-            (max(self.steps(board.link_costs[cluster]), 1), float(board.junk[cluster]), cluster)
+            (max(self.steps(board.link_costs[cluster]), 1), board.junk[cluster], cluster)
             for cluster in board.cold
             if cluster not in grouped
         ]

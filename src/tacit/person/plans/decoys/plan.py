@@ -164,12 +164,9 @@ def _judged(
     falls = left < worst - _SAME
     reasons = []
     if not proposal.decoys:
-        because = (
-            f", {_why_not(planned)}" if planned.keep_base else ": it is too small, or nothing true or allowed links"
-        )
-        reasons.append(
-            f"not recommended: no decoy within the budget lowers the leakage under '{planned.name}'{because}"
-        )
+        nothing = f"no decoy within the budget lowers the leakage under '{planned.name}'"
+        why = f", {_why_not(planned)}" if planned.keep_base else ": it is too small, or nothing true or allowed links"
+        reasons.append(f"not recommended: {nothing}{why}")
     elif falls:
         reasons.append(f"the worst leakage under any adversary falls from {worst:.3f} to {left:.3f}")
     else:
