@@ -51,10 +51,8 @@ class Wide:
 
     def __post_init__(self) -> None:
         self.table.require(self.wanted)
-        for what, share in (
-            ("", self.confidence),
-            *((f" of label '{k}'", v) for k, v in self.label_confidence.items()),
-        ):
+        of_labels = {f" of label '{label}'": share for label, share in self.label_confidence.items()}
+        for what, share in {"": self.confidence, **of_labels}.items():
             if not 0.0 <= share <= 1.0:
                 raise ArgumentError(f"the confidence{what} of {self.table.name} is {share:g}: it lies in [0, 1]")
 
@@ -109,7 +107,7 @@ def gathered(sources: Sequence[Wide | Long], *, starting: Callable[[int], None] 
                 columns = _Columns(store, source.table, source.wanted)
                 loaded.append(columns.name)
                 own = _wide_parts(columns, source, records)
-                several |= {label for label, number in Counter(_labels(columns, source)).items() if number > 1}
+                several |= _several(columns, source)
                 sizes.append(_counted(columns, source))
             records += sizes[-1][0]
             for label, part in own.items():
@@ -136,12 +134,12 @@ def _best(parts: Sequence[str]) -> str:
     return f"SELECT rid, label, value, max(confidence) AS confidence FROM ({union}) u GROUP BY rid, label, value"
 
 
-def _labels(columns: _Columns, source: Wide) -> list[str]:
-    """The label of every value that a row may have; one that may have any number of values twice."""
-    return [
-        *source.joined,
-        *(label for name, label in source.columns.items() for _ in range(1 + columns.several(name))),
-    ]
+def _several(columns: _Columns, source: Wide) -> set[str]:
+    """The labels of which a row may have several values."""
+    named = Counter([*source.joined, *source.columns.values()])
+    return {label for label, number in named.items() if number > 1}.union(
+        label for name, label in source.columns.items() if columns.several(name)
+    )
 
 
 def _long_parts(store: Store, source: Long, name: str, first: int) -> dict[str, str]:

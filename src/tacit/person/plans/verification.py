@@ -121,8 +121,8 @@ def verify_within(
 
     The budget is the largest sum of costs; the rest is as for ``verify_next``. Exact for up to 15 attributes in doubt.
     Beyond, greedily by gain per cost from every seed of at most two attributes (of the hundred most promising ones if
-    there are more): a good heuristic, as the certainty is monotone in the set and, unless a label with a single value is
-    correlated with others, submodular.
+    there are more): a good heuristic, as the certainty is monotone in the set and, unless a label with a single value
+    is correlated with others, submodular.
     """
     if not budget >= 0:
         raise ArgumentError(f"the budget is {budget:g}: it is 0 or more")
