@@ -67,7 +67,7 @@ def _cost(reader: CaseReader, node: yaml.Node, what: str) -> Cost:
     if isinstance(node, yaml.ScalarNode):
         return Cost(fixed=reader.number(node, what))
     parts = dict.fromkeys(("fixed", "per_record", "per_pair"), CaseReader.number)
-    return Cost(**reader.section(node, what, parts).values)
+    return Cost(**reader.section(node, what, parts))
 
 
 def _step(reader: CaseReader, node: yaml.Node, what: str, labels: set[str]) -> list[Step]:
@@ -92,7 +92,7 @@ def _step(reader: CaseReader, node: yaml.Node, what: str, labels: set[str]) -> l
 def _normalise(reader: CaseReader, node: yaml.Node, what: str, labels: set[str]) -> list[Step]:
     section = reader.section(node, what, NORMALISE)
     _check_labels(reader, section.nodes.get("labels", node), section.get("labels", ()), what, labels)
-    return [Normalise(**section.values)]
+    return [Normalise(**section)]
 
 
 def _check_labels(reader: CaseReader, node: yaml.Node, used: Collection[str], what: str, labels: set[str]) -> None:

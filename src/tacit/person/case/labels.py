@@ -170,7 +170,7 @@ def read_correlated(reader: CaseReader, node: yaml.Node, what: str) -> list[Corr
             reader.wrong(item, f"label '{twice[0]}' is in two groups of correlated labels: join the groups")
         else:
             grouped.update(section["labels"])
-            groups.append(Correlated(**section.values))
+            groups.append(Correlated(**section))
     return groups
 
 

@@ -23,14 +23,14 @@ def read_decoys(reader: CaseReader, node: yaml.Node, what: str) -> DecoyTerms | 
     for label, at in section.keys_of("values"):
         if reader.person is not None and set(section["values"][label]) & set(reader.person.values(label)):
             reader.wrong(at, f"a value of '{label}' of {what} is true of the person: a decoy is false")
-    return DecoyTerms(**section.values)
+    return DecoyTerms(**section)
 
 
 def read_verification(reader: CaseReader, node: yaml.Node, what: str) -> VerifyTerms:
     """A budget, and what it costs to verify a value of a label."""
     section = reader.section(node, what, VERIFY)
     reader.known(section.keys_of("costs"), reader.labels, "label", f"the sources or the person, for {what}")
-    return VerifyTerms(**section.values)
+    return VerifyTerms(**section)
 
 
 def _price(reader: CaseReader, node: yaml.Node, what: str) -> float:

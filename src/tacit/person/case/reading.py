@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 from pathlib import Path
 
@@ -54,8 +53,7 @@ def read_case(path: str | os.PathLike[str]) -> Case:
     No message holds a value of a person.
     """
     file = Path(path)
-    raw = read_bytes(file)
-    reader = CaseReader(file, raw)
+    reader = CaseReader(file, read_bytes(file))
     section = reader.section(reader.root, "a case", CASE, required=["sources"])
     labels = Labels(section.get("labels"), correlated=section.get("correlated", ()))
     _needs_person(reader, section)
@@ -70,11 +68,10 @@ def read_case(path: str | os.PathLike[str]) -> Case:
     else:
         adversaries, note = default_adversaries(reader.seen)
         notes.append(note)
-    fields = {key: value for key, value in section.values.items() if key != "correlated"}
+    fields = {key: value for key, value in section.items() if key != "correlated"}
     fields |= {"person": reader.person, "labels": labels, "adversaries": adversaries}
     notes += _idle_steps(adversaries, labels)
-    sha256 = hashlib.sha256(raw).hexdigest()
-    return Case(path=file, sha256=sha256, source_labels=frozenset(reader.possible), notes=tuple(notes), **fields)
+    return Case(path=file, source_labels=frozenset(reader.possible), notes=tuple(notes), **fields)
 
 
 def _needs_person(reader: CaseReader, section: Section) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import partial
 from pathlib import Path
@@ -32,33 +31,22 @@ def nearest(name: str, names: Iterable[str]) -> str:
     return f"; there is {shown}" if ordered else ""
 
 
-@dataclass(frozen=True)
-class Section:
-    """A mapping of the file: the values of the keys it has, the nodes to point at, and what it is called.
+class Section(dict[str, Any]):
+    """The values of the keys that a mapping of the file has, the nodes to point at, and what it is called.
 
     It is ``complete`` if every key that it needs was given and could be read.
     """
 
-    nodes: Mapping[str, yaml.Node]
-    values: Mapping[str, Any]
-    complete: bool
-    about: str
-    name: str = ""
-
-    def __contains__(self, key: str) -> bool:
-        return key in self.values
-
-    def __getitem__(self, key: str) -> Any:
-        return self.values[key]
-
-    def get(self, key: str, otherwise: Any = None) -> Any:
-        """The value of a key, or what holds without it."""
-        return self.values.get(key, otherwise)
+    def __init__(
+        self, values: Mapping[str, Any], nodes: Mapping[str, yaml.Node], complete: bool, about: str, name: str
+    ) -> None:
+        super().__init__(values)
+        self.nodes, self.complete, self.about, self.name = nodes, complete, about, name
 
     def kept(self, *keys: str, **renamed: str) -> dict[str, Any]:
         """The values of the keys that were given, some under the names they have in the model."""
         names = {**{key: key for key in keys}, **renamed}
-        return {name: self.values[key] for name, key in names.items() if key in self.values}
+        return {name: self[key] for name, key in names.items() if key in self}
 
     def keys_of(self, key: str) -> list[tuple[str, yaml.Node]]:
         """The keys of the mapping that a value is, with their nodes."""
@@ -187,7 +175,7 @@ class CaseReader:
         called = {key: key if about == "a case" else f"'{key}' of {about}" for key in schema}
         read = {key: schema[key](self, fields[key], called[key]) for key in schema if key in fields}
         values = {key: value for key, value in read.items() if value is not None}
-        return Section(fields, values, values.keys() >= set(required), about, name)
+        return Section(values, fields, values.keys() >= set(required), about, name)
 
     def items(self, node: yaml.Node, what: str, empty: str = "") -> list[yaml.Node]:
         """The items of a list; ``empty`` is the way out where there has to be one."""

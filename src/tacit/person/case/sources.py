@@ -46,7 +46,7 @@ def _confidence(reader: CaseReader, node: yaml.Node, what: str) -> dict[str, Any
 
 
 def _removal(reader: CaseReader, node: yaml.Node, what: str) -> Offer:
-    return Offer(**reader.section(node, what, {"cost": CaseReader.number, "success": share}).values)
+    return Offer(**reader.section(node, what, {"cost": CaseReader.number, "success": share}))
 
 
 SOURCE = {
