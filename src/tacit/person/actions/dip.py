@@ -65,7 +65,7 @@ def person_dip(
     more = numbered(asked.queries, inquiry)
     loaded = near(inquiry, more=more)
     # A query has the number after the last record.
-    numbers = [loaded.number(place) for place in range(len(loaded.rids) + 1)]
+    numbers = [*loaded.rids, size]
     beside, dips = subject.comparer(), []
     for place, spec in enumerate(asked.adversaries):
         inquiry.progress(f"{spec.name}: queries", place / len(asked.adversaries))
