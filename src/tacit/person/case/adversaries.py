@@ -8,7 +8,7 @@ from typing import Any, get_args
 import yaml
 
 from tacit.person.case.nodes import is_null
-from tacit.person.case.schema import CaseReader, Schema, Section, as_node, choice, nearest, share
+from tacit.person.case.schema import CaseReader, CaseSection, Schema, as_node, choice, nearest, share
 from tacit.person.case.tables import columns_of, pairs_in
 from tacit.person.link.brought import FileClusters, SplinkClusters
 from tacit.person.resolve.adversaries import Adversary
@@ -180,7 +180,7 @@ def _rules(reader: CaseReader, node: yaml.Node, what: str, labels: set[str]) -> 
     return rules
 
 
-def _clusters(reader: CaseReader, section: Section) -> Step:
+def _clusters(reader: CaseReader, section: CaseSection) -> Step:
     """Clusters of a file; columns that are not named are looked for under the names that resolvers use."""
     path, at = section["clusters"], section.nodes["clusters"]
     names = columns_of(reader, at, path, section.about)

@@ -10,7 +10,7 @@ from typing import Any, get_args
 
 import yaml
 
-from tacit.person.case.schema import CaseReader, Schema, Section, as_node, as_number, choice, nearest
+from tacit.person.case.schema import CaseReader, CaseSection, Schema, as_node, as_number, choice, nearest
 from tacit.person.case.tables import pairs_in
 from tacit.person.model.labels import Correlated, Label, Similarity, Suppressed
 
@@ -24,7 +24,7 @@ def read_labels(reader: CaseReader, node: yaml.Node, what: str) -> dict[str, Lab
     return {name: _label(reader, reader.section(inner, f"label '{name}'", LABEL)) for name, _, inner in entries}
 
 
-def _label(reader: CaseReader, section: Section) -> Label:
+def _label(reader: CaseReader, section: CaseSection) -> Label:
     about = section.about
     fields = section.kept("normalise", "weight", "single", "similarity", "suppressed", "domain")
     if "synonyms" in section:

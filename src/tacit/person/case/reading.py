@@ -11,7 +11,7 @@ from tacit.person.case.model import Case
 from tacit.person.case.nodes import read_bytes
 from tacit.person.case.plans import read_decoys, read_verification
 from tacit.person.case.records import read_person, read_queries, read_releases
-from tacit.person.case.schema import CaseReader, Schema, Section
+from tacit.person.case.schema import CaseReader, CaseSection, Schema
 from tacit.person.case.sources import read_population, read_sources
 from tacit.person.model.labels import Labels
 from tacit.person.resolve.adversaries import Adversary
@@ -74,7 +74,7 @@ def read_case(path: str | os.PathLike[str]) -> Case:
     return Case(path=file, source_labels=frozenset(reader.possible), notes=tuple(notes), **fields)
 
 
-def _needs_person(reader: CaseReader, section: Section) -> None:
+def _needs_person(reader: CaseReader, section: CaseSection) -> None:
     """A case is about a person, unless it is about a population in tables that hold values."""
     if "person" in section.nodes:
         return
@@ -85,7 +85,7 @@ def _needs_person(reader: CaseReader, section: Section) -> None:
         reader.wrong(at, "breaches hold no values but the person's own: a case with them needs a 'person'")
 
 
-def _needs_weight(reader: CaseReader, section: Section, labels: Labels) -> None:
+def _needs_weight(reader: CaseReader, section: CaseSection, labels: Labels) -> None:
     """A person of whom nothing weighs anything would look safe whatever is out."""
     person = reader.person
     if person is None or any(labels[label].weigh(value) > 0 for label, value in person):

@@ -8,7 +8,7 @@ import yaml
 
 from tacit.person.case.model import Slot
 from tacit.person.case.nodes import is_null, line_of
-from tacit.person.case.schema import CaseReader, Schema, Section, as_node, share
+from tacit.person.case.schema import CaseReader, CaseSection, Schema, as_node, share
 from tacit.person.model.records import Attribute, Fact, Record, Reference
 
 # A label, the node of its value, and the confidence.
@@ -85,7 +85,7 @@ def _values(reader: CaseReader, label: str, node: yaml.Node, what: str, confiden
         yield label, node, 1.0
 
 
-def _record(reader: CaseReader, section: Section, source: str = "") -> Record:
+def _record(reader: CaseReader, section: CaseSection, source: str = "") -> Record:
     node = section.get("attributes")
     attributes = [] if node is None else _attributes(reader, node, section.about, confident=True)
     return Record.trusted(attributes, name=section.name, source=source)

@@ -31,7 +31,7 @@ def nearest(name: str, names: Iterable[str]) -> str:
     return f"; there is {shown}" if ordered else ""
 
 
-class Section(dict[str, Any]):
+class CaseSection(dict[str, Any]):
     """The values of the keys that a mapping of the file has, the nodes to point at, and what it is called.
 
     It is ``complete`` if every key that it needs was given and could be read.
@@ -129,53 +129,41 @@ class CaseReader:
                 entries[key.value] = key.value, key, value
         return list(entries.values())
 
-    def section(self, node: yaml.Node, what: str, schema: Schema, *, required: Sequence[str] = ()) -> Section:
-        """A mapping of keys known beforehand; those without a value (null) are left out."""
-        return self._section(self._fields(node, what, schema, required), schema, required, what)
+    def section(
+        self, node: yaml.Node, what: str, schema: Schema, *, required: Sequence[str] = (), named: bool = False
+    ) -> CaseSection:
+        """A mapping of keys known beforehand; those without a value (null) are left out.
 
-    def named(
-        self,
-        node: yaml.Node,
-        what: str,
-        one: str,
-        schema: Schema,
-        *,
-        required: Sequence[str] = (),
-        empty: str = "",
-    ) -> Iterator[Section]:
-        """The complete items of a list that have a name each; ``one`` is such as "a source"."""
-        noun = one.split()[-1]
-        lines: dict[str, int] = {}
-        for item in self.items(node, what, empty):
-            fields = self._fields(item, one, ["name", *schema], ["name", *required])
-            name = self.text(fields.pop("name"), f"the name of {one}") if "name" in fields else ""
-            if name in lines:
-                self.wrong(item, f"a second {noun} '{name}', after that on line {lines[name]}: rename one")
-            elif name:
-                lines[name] = line_of(item)
-            section = self._section(fields, schema, required, f"{noun} '{name}'", name)
-            if section.complete:
-                yield section
-
-    def _fields(
-        self, node: yaml.Node, what: str, keys: Collection[str], required: Sequence[str]
-    ) -> dict[str, yaml.Node]:
+        What is ``named`` has a name besides, and what is said of it is told with its name.
+        """
+        own = ["name"] if named else []
         entries = self.entries(node, what)
-        self.known([(key, at) for key, at, _ in entries], list(keys), "key", what)
-        fields = {key: value for key, _, value in entries if key in keys and not is_null(value)}
-        for key in required:
-            if isinstance(node, yaml.MappingNode) and key not in fields:
+        self.known([(key, at) for key, at, _ in entries], [*own, *schema], "key", what)
+        nodes = {key: value for key, _, value in entries if not is_null(value)}
+        for key in [*own, *required]:
+            if isinstance(node, yaml.MappingNode) and key not in nodes:
                 self.wrong(node, f"{what} has no '{key}': add it")
-        return fields
-
-    def _section(
-        self, fields: dict[str, yaml.Node], schema: Schema, required: Sequence[str], about: str, name: str = ""
-    ) -> Section:
+        name = self.text(nodes["name"], f"the name of {what}") if named and "name" in nodes else ""
+        about = f"{what.split()[-1]} '{name}'" if named else what
         # The keys of the case itself need no "of".
         called = {key: key if about == "a case" else f"'{key}' of {about}" for key in schema}
-        read = {key: schema[key](self, fields[key], called[key]) for key in schema if key in fields}
+        read = {key: schema[key](self, nodes[key], called[key]) for key in schema if key in nodes}
         values = {key: value for key, value in read.items() if value is not None}
-        return Section(values, fields, values.keys() >= set(required), about, name)
+        return CaseSection(values, nodes, values.keys() >= set(required), about, name)
+
+    def named(
+        self, node: yaml.Node, what: str, one: str, schema: Schema, *, required: Sequence[str] = (), empty: str = ""
+    ) -> Iterator[CaseSection]:
+        """The complete items of a list that have a name each; ``one`` is such as "a source"."""
+        lines: dict[str, int] = {}
+        for item in self.items(node, what, empty):
+            section = self.section(item, one, schema, required=required, named=True)
+            if section.name in lines:
+                self.wrong(item, f"a second {section.about}, after that on line {lines[section.name]}: rename one")
+            elif section.name:
+                lines[section.name] = line_of(item)
+            if section.complete:
+                yield section
 
     def items(self, node: yaml.Node, what: str, empty: str = "") -> list[yaml.Node]:
         """The items of a list; ``empty`` is the way out where there has to be one."""
@@ -233,8 +221,7 @@ class CaseReader:
         if name and whole.is_file():
             return path
         if name:
-            folder = whole.parent
-            there = sorted(each.name for each in folder.iterdir() if each.is_file()) if folder.is_dir() else []
+            there = sorted(each.name for each in whole.parent.glob("*") if each.is_file())
             near = get_close_matches(whole.name, there, n=1, cutoff=0.6)
             hint = f"; did you mean '{near[0]}'?" if near else "; paths are relative to the case file"
             self.wrong(node, f"no file '{name}' for {what}{hint}")

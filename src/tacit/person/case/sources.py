@@ -8,7 +8,7 @@ from typing import Any
 import yaml
 
 from tacit.person.case.nodes import is_null
-from tacit.person.case.schema import CaseReader, Section, choice, mapping, share
+from tacit.person.case.schema import CaseReader, CaseSection, choice, mapping, share
 from tacit.person.case.tables import columns_of
 from tacit.person.plans.removals import Offer
 from tacit.person.sources.breaches import CLASS_LABELS, labels_in
@@ -89,7 +89,7 @@ def read_sources(reader: CaseReader, node: yaml.Node, what: str) -> tuple[Source
     return tuple(sources)
 
 
-def _format(reader: CaseReader, section: Section) -> SourceFormat:
+def _format(reader: CaseReader, section: CaseSection) -> SourceFormat:
     formats = {FORMATS[key] for key in ("features", "breaches") if section.get(key)}
     formats |= {FORMATS[section["format"]]} if "format" in section else set()
     if len(formats) > 1:
@@ -98,7 +98,7 @@ def _format(reader: CaseReader, section: Section) -> SourceFormat:
     return formats.pop() if formats else "table"
 
 
-def _table_labels(reader: CaseReader, section: Section, source: Source) -> set[str]:
+def _table_labels(reader: CaseReader, section: CaseSection, source: Source) -> set[str]:
     """The labels of a table."""
     hint = "; for a list of breaches say breaches: true" if source.path.suffix.lower() == ".json" else ""
     names = columns_of(reader, section.nodes["path"], source.path, section.about, hint)
@@ -110,7 +110,7 @@ def _table_labels(reader: CaseReader, section: Section, source: Source) -> set[s
     return {*source.labelled(names).values(), *source.joined} if names else set()
 
 
-def _other_labels(reader: CaseReader, section: Section, source: Source) -> tuple[set[str], set[str]]:
+def _other_labels(reader: CaseReader, section: CaseSection, source: Source) -> tuple[set[str], set[str]]:
     """The labels that a file of another format may have, and those found in it, or at its beginning."""
     about, breaches = section.about, source.format == "breaches"
     if source.joined:
