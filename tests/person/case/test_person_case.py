@@ -475,6 +475,7 @@ def test_a_case_file_that_is_not_there_or_a_directory_is_refused(folder: Path) -
         f"person: {{name: {{first: {SECRET}}}}}",
         f"person: [{{label: name, valeu: {SECRET}}}]",
         f"person: [[name, {SECRET}]]",
+        f"person: [{{? [{SECRET}] : x}}]",
         f"person: {SECRET}",
         f"person: {{name: a}}\nqueries: [{{name: q, attributes: [{{label: name, value: a, confidence: {SECRET}}}]}}]",
         f"person: {{name: {SECRET}}}\ndecoys: {{budget: 1, labels: [name], values: {{name: {SECRET}}}}}",

@@ -66,14 +66,14 @@ def person_dip(
     loaded = near(inquiry, more=more)
     # A query has the number after the last record.
     numbers = [*loaded.rids, size]
-    beside, dips = subject.comparer(), []
+    dips = []
     for place, spec in enumerate(asked.adversaries):
         inquiry.progress(f"{spec.name}: queries", place / len(asked.adversaries))
         hand = loaded.what_if(place)
         for one, record in zip(asked.queries, more, strict=True):
             cluster = renumbered(hand.dip(record), numbers)
             names = RecordNames(inquiry.pool, subject, {size: (f"query '{one.name}'", "the query")})
-            value = subject.measure(beside, cluster.record)
+            value = subject.measure(cluster.record)
             written = finding(spec.name, value.value, cluster, names, shown)
             dips.append(Dipped(one.name, spec.name, value.value, value.precision, value.recall, written))
     return PersonDipResult(

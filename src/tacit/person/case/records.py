@@ -59,11 +59,11 @@ def _statements(reader: CaseReader, node: yaml.Node, what: str, confident: bool)
         return
     keys = ["label", "value", "confidence"] if confident else ["label", "value"]
     for place, item in enumerate(reader.items(node, f"the attributes of {what}"), start=1):
-        where = f"attribute {place} of {what}"
-        if isinstance(item, yaml.MappingNode) and len(item.value) == 1 and item.value[0][0].value not in ATTRIBUTE:
-            for label, _, value in reader.entries(item, where):
-                yield from _values(reader, label, value, what, confident)
+        labels = [key.value for key, _ in item.value] if isinstance(item, yaml.MappingNode) else []
+        if len(labels) == 1 and labels[0] not in [*ATTRIBUTE]:
+            yield from _statements(reader, item, what, confident)
             continue
+        where = f"attribute {place} of {what}"
         section = reader.section(item, where, {key: ATTRIBUTE[key] for key in keys}, required=["label", "value"])
         if section.get("label") and section.complete:
             yield section["label"], section["value"], section.get("confidence", 1.0)

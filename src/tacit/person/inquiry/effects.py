@@ -60,9 +60,8 @@ def changes(
             if subject.labels[label].single:
                 # Nobody has a second date of birth; what has one true value can only be left out.
                 what = f"give out {label} {shown(value)} no more"
-            why = (
-                f"{label} is in {joins[label]} of the {len(links)} joins; the leakage after is as if no record held it"
-            )
+            why = f"{label} is in {joins[label]} of the {len(links)} joins"
+            why += "; the leakage after is as if no record held this one"
             actions.append(Action("change", what, before, after, cost=None, success=None, why=why))
     return actions
 

@@ -12,6 +12,7 @@ from tacit.person.inquiry.subject import Subject, exceeds
 from tacit.person.inquiry.work import Grouped
 from tacit.person.link.attributes import Attributes
 from tacit.person.link.right import candidate_values, right_weights
+from tacit.person.model.comparing import Comparer
 from tacit.person.model.leakage import Leakage
 from tacit.person.model.records import Attribute, Record
 from tacit.person.resolve import Cluster, Link
@@ -35,7 +36,6 @@ class Hot:
 
     def __init__(self, work: Grouped, subject: Subject) -> None:
         self.work, self.subject = work, subject
-        self._whole = subject.comparer().reference_weight
         weights = self._weights(work.held)
         if work.spec.keep_base and work.held is not work.pool.attributes:
             # Originals are kept as they were given, whatever the steps made of them.
@@ -54,11 +54,12 @@ class Hot:
 
     def ceiling(self, place: int) -> float:
         """The most that can leak from the cluster at a place or from any after it; 0 after the last."""
-        return self.subject.ceiling(float(self.right[place]), self._whole) if place < len(self) else 0.0
+        return self.subject.ceiling(float(self.right[place])) if place < len(self) else 0.0
 
     def recall_ceiling(self, place: int) -> float:
         """The largest recall of the cluster at a place or of any after it."""
-        return min(1.0, float(self.right[place]) / self._whole) if place < len(self) and self._whole else 0.0
+        whole = self.subject.comparer.reference_weight
+        return min(1.0, float(self.right[place]) / whole) if place < len(self) and whole else 0.0
 
     def spans(self) -> Iterator[tuple[int, int]]:
         """Clusters in order, some at a time: the place of the first, and the place after the last."""
@@ -86,7 +87,8 @@ def right_values(held: Attributes, subject: Subject) -> pa.Table:
     """
     import pyarrow as pa
 
-    beside = subject.comparer()
+    # Not the subject's own, which would remember every value there is.
+    comparer = Comparer(subject.reference, subject.labels)
     shared = {
         label: (-1 - place, group.shared)
         for place, group in enumerate(subject.labels.correlated)
@@ -94,14 +96,14 @@ def right_values(held: Attributes, subject: Subject) -> pa.Table:
     }
     rows: list[tuple[str, str, int, float]] = []
     for label, values in candidate_values(held, _exact_values(subject)):
-        compared = beside.compare(Record.trusted(Attribute(label, value) for value in values))
+        compared = comparer.compare(Record.trusted(Attribute(label, value) for value in values))
         for place in np.flatnonzero(compared.hit >= 0).tolist():
             rows.append((label, values[place], int(compared.hit[place]), float(compared.credit[place])))
             if label in shared:
                 rows.append((label, values[place], *shared[label]))
+    rows = [row for row in rows if row[3] > 0]
     kinds = {"label": pa.string(), "value": pa.string(), "fact": pa.int64(), "credit": pa.float64()}
-    right = [dict(zip(kinds, row, strict=True)) for row in rows if row[3] > 0]
-    return pa.Table.from_pylist(right, schema=pa.schema(kinds))
+    return pa.table({name: pa.array([row[at] for row in rows], kind) for at, (name, kind) in enumerate(kinds.items())})
 
 
 def _exact_values(subject: Subject) -> dict[str, Sequence[str] | None]:
@@ -124,7 +126,7 @@ class Winner:
 
 def winner(hot: Hot) -> Winner:
     """Merge and measure the clusters that hold something of the person, until no other can leak more."""
-    subject, work, beside = hot.subject, hot.work, hot.subject.comparer()
+    subject, work = hot.subject, hot.work
     best: tuple[Leakage, Cluster] | None = None
     greatest = 0.0
     for place, after in hot.spans():
@@ -134,7 +136,7 @@ def winner(hot: Hot) -> Winner:
         records = hot.records(place, after)
         rids = [int(record.name) for record in records]
         for cluster in work.adversary(rids).holdings(records, subject.labels).candidates:
-            measured = subject.measure(beside, cluster.record)
+            measured = subject.measure(cluster.record)
             greatest = max(greatest, measured.recall)
             if best is not None and exceeds(best[0].value, measured.value):
                 continue
@@ -220,8 +222,8 @@ class Shrinking:
             return self._standing[start]
         left = [record for record in changed if record is not None]
         subject, adversary = self._hot.subject, self._hot.work.adversary([int(record.name) for record in left])
-        beside, candidates = subject.comparer(), adversary.holdings(left, subject.labels).candidates
-        value = max((subject.measure(beside, cluster.record).value for cluster in candidates), default=0.0)
+        candidates = adversary.holdings(left, subject.labels).candidates
+        value = max((subject.measure(cluster.record).value for cluster in candidates), default=0.0)
         if same:
             self._standing[start] = value
         return value
