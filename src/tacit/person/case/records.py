@@ -65,7 +65,7 @@ def _statements(reader: CaseReader, node: yaml.Node, what: str, confident: bool)
             continue
         where = f"attribute {place} of {what}"
         section = reader.section(item, where, {key: ATTRIBUTE[key] for key in keys}, required=["label", "value"])
-        if section.get("label") and section.complete:
+        if section.complete:
             yield section["label"], section["value"], section.get("confidence", 1.0)
 
 

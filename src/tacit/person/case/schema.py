@@ -148,7 +148,8 @@ class CaseReader:
         # The keys of the case itself need no "of".
         called = {key: key if about == "a case" else f"'{key}' of {about}" for key in schema}
         read = {key: schema[key](self, nodes[key], called[key]) for key in schema if key in nodes}
-        values = {key: value for key, value in read.items() if value is not None}
+        # None and empty text are what is read where a mistake is.
+        values = {key: value for key, value in read.items() if value is not None and value != ""}
         return CaseSection(values, nodes, values.keys() >= set(required), about, name)
 
     def named(
