@@ -151,7 +151,7 @@ def test_what_is_verified_names_a_record_once(case: Path) -> None:
 def test_a_first_and_a_last_name_make_one_name(case: Path) -> None:
     (case.parent / "gym.csv").write_text("first,last,born\nAna, Ames ,12.03.1984\nA,,\n,,1990-01-01\n")
     source = "path: gym.csv, map: {born: dob}, join: {name: [first, last]}"
-    records = read_sources(read_case(changed(case, "path: gym.csv", source))).records([1, 2, 3])
+    records = read_sources(read_case(changed(case, "path: gym.csv", source))).numbered([1, 2, 3])
     assert [[(a.label, a.value) for a in sorted(record)] for record in records] == [
         [("dob", "12.03.1984"), ("name", "Ana Ames")],
         [("name", "A")],

@@ -36,7 +36,7 @@ def evidence(folder: Path, *sources: dict[str, Any], person: Any = None) -> Reco
 
 
 def held(found: RecordPool) -> list[dict[tuple[str, str], float]]:
-    return [record.confidences for record in found.records()]
+    return [record.confidences for record in found.numbered(range(found.n_records))]
 
 
 def write(folder: Path, name: str, text: str) -> dict[str, Any]:
@@ -67,7 +67,7 @@ def test_every_format_of_table_says_the_same(tmp_path: Path) -> None:
         ("a", 0, 2), ("b", 2, 2), ("c", 4, 2), ("d", 6, 2)
     ]  # fmt: skip
     assert all(len(source.sha256) == 64 for source in found.sources)
-    assert found.records([5])[0].source == "c"
+    assert found.numbered([5])[0].source == "c"
 
 
 def test_a_table_of_a_database_is_read(tmp_path: Path) -> None:
@@ -196,7 +196,7 @@ def test_an_object_in_a_cell_is_refused_with_the_way_out(tmp_path: Path) -> None
 def test_records_are_called_as_their_source_calls_them(tmp_path: Path) -> None:
     shop = write(tmp_path, "shop.csv", "id,name\n17,Alice\n,Bob\n18,Carol\n18,Dan\n")
     found = evidence(tmp_path, {**shop, "id": "id"})
-    assert [record.name for record in found.records()] == ["shop 17", "shop 2", "shop 18 (row 3)", "shop 18 (row 4)"]
+    assert [found.name(rid) for rid in range(4)] == ["shop 17", "shop 2", "shop 18 (row 3)", "shop 18 (row 4)"]
     with pytest.raises(DataError, match="no record 4"):
         found.name(4)
     with pytest.raises(DataError, match="no record -1"):
@@ -205,7 +205,7 @@ def test_records_are_called_as_their_source_calls_them(tmp_path: Path) -> None:
 
 def test_records_come_in_the_order_asked_for(tmp_path: Path) -> None:
     shop = write(tmp_path, "shop.csv", "name\nAlice\nBob\nCarol\n")
-    assert [record.name for record in evidence(tmp_path, shop).records([2, 0])] == ["shop 3", "shop 1"]
+    assert [record.name for record in evidence(tmp_path, shop).numbered([2, 0])] == ["2", "0"]
 
 
 def test_names_with_quotes_stars_and_dots_are_safe(tmp_path: Path) -> None:

@@ -65,15 +65,15 @@ def person_dip(
     more = numbered(asked.queries, inquiry)
     loaded = near(inquiry, more=more)
     # A query has the number after the last record.
-    numbers = [loaded.number(place) for place in range(len(loaded.rids) + 1)]
-    beside, dips = subject.comparer(), []
+    numbers = [*loaded.rids, size]
+    dips = []
     for place, spec in enumerate(asked.adversaries):
         inquiry.progress(f"{spec.name}: queries", place / len(asked.adversaries))
         hand = loaded.what_if(place)
         for one, record in zip(asked.queries, more, strict=True):
             cluster = renumbered(hand.dip(record), numbers)
             names = RecordNames(inquiry.pool, subject, {size: (f"query '{one.name}'", "the query")})
-            value = subject.measure(beside, cluster.record)
+            value = subject.measure(cluster.record)
             written = finding(spec.name, value.value, cluster, names, shown)
             dips.append(Dipped(one.name, spec.name, value.value, value.precision, value.recall, written))
     return PersonDipResult(

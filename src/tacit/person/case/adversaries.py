@@ -7,9 +7,9 @@ from typing import Any, get_args
 
 import yaml
 
-from tacit.errors import TacitError
-from tacit.person.case.schema import CaseReader, Said, as_node, choice, file, flag, nearest, number, text, texts
-from tacit.person.case.tables import columns_of_file, pairs_of_file
+from tacit.person.case.nodes import is_null
+from tacit.person.case.schema import CaseReader, CaseSection, Schema, as_node, choice, nearest, share
+from tacit.person.case.tables import columns_of, pairs_in
 from tacit.person.link.brought import FileClusters, SplinkClusters
 from tacit.person.resolve.adversaries import Adversary
 from tacit.person.resolve.grouping import Closure
@@ -39,152 +39,111 @@ def default_adversaries(labels: Collection[str]) -> tuple[tuple[Adversary, ...],
     rules: list[tuple[str, ...]] = [(label,) for label in ALONE if label in labels]
     if "name" in labels:
         rules += [("name", label) for label in BESIDE_A_NAME if label in labels]
-    alone = Adversary("E0")
+    reads = Adversary("E0")
     if not rules:
-        return (alone,), "no adversary is named, and no label by which records could be joined: E0 reads each by itself"
-    joining = Adversary("E1", (Normalise(), Resolve(Rules(rules))), merge="consensus", keep_base=True)
-    said = ", ".join(" and ".join(rule) for rule in rules)
-    note = f"no adversary is named: E0 reads each record by itself, E1 joins those that agree on {said}"
-    return (alone, joining), note
+        return (reads,), "no adversary is named, and no label by which records could be joined: E0 reads each by itself"
+    joins = Adversary("E1", (Normalise(), Resolve(Rules(rules))), merge="consensus", keep_base=True)
+    by = ", ".join(" and ".join(rule) for rule in rules)
+    return (reads, joins), f"no adversary is named: E0 reads each record by itself, E1 joins those that agree on {by}"
 
 
-def _cost(reader: CaseReader, node: yaml.Node, about: str) -> Cost:
-    if isinstance(node, yaml.ScalarNode):
-        return Cost(fixed=reader.number(node, f"the cost of {about}", default=0.0))
-    return Cost(**reader.record(node, f"the cost of {about}", COST, about=about).values)
-
-
-COST = {key: number(f"'{key}' of {{about}}", default=0.0) for key in ("fixed", "per_record", "per_pair")}
-ADVERSARY = {
-    "steps": as_node,
-    "merge": choice("merge policy", get_args(Policy)),
-    "keep_base": flag("'keep_base' of {about}"),
-    "cost": _cost,
-}
-NORMALISE = {"labels": texts("the labels of normalise of {about}"), "cost": _cost}
-CORRECT = {"label": text("the label of correct of {about}"), "table": as_node, "cost": _cost}
-AUGMENT = {
-    "given": text("'given' of augment of {about}"),
-    "adds": text("'adds' of augment of {about}"),
-    "table": as_node,
-    "confidence": number("the confidence of augment of {about}", high=1.0),
-    "cost": _cost,
-}
-RULES = {
-    "rules": as_node,
-    "min_confidence": number("'min_confidence' of {about}", high=1.0),
-    "closure": choice("closure", get_args(Closure)),
-    "cost": _cost,
-    "clusters": as_node,
-    "splink": as_node,
-}
-CLUSTERS = {"clusters": file(), **{key: text(f"'{key}' of {{about}}") for key in CLUSTER_COLUMNS}, "cost": _cost}
-SPLINK = {"splink": file(), "threshold": number("the threshold of {about}", high=1.0), "cost": _cost}
-
-
-def read_adversaries(reader: CaseReader, node: yaml.Node, labels: frozenset[str]) -> tuple[Adversary, ...]:
-    """All adversaries; ``labels`` are those that sources may speak of."""
+def read_adversaries(reader: CaseReader, node: yaml.Node, what: str) -> tuple[Adversary, ...]:
+    """All adversaries; their steps may speak of labels that sources have or that earlier steps add."""
     adversaries: list[Adversary] = []
-    for said in reader.named(node, ("adversaries", "an adversary", "adversary"), ADVERSARY):
-        held = set(labels)
+    empty = "name one adversary or more, or leave out the key"
+    for section in reader.named(node, what, "an adversary", ADVERSARY, empty=empty):
+        labels = set(reader.possible)
         steps: list[Step] = []
-        for step in reader.items(said["steps"], f"the steps of {said.about}") if "steps" in said else []:
-            steps += _step(reader, step, held, said.about)
+        for step in reader.items(section["steps"], f"the steps of {section.about}") if "steps" in section else []:
+            steps += _step(reader, step, section.about, labels)
         # Who joins records still has what they joined; a default that took it away would understate the leakage.
         joins = any(isinstance(step, Grouping) for step in steps)
-        fields = {"keep_base": joins, **said.kept("merge", "keep_base", "cost")}
-        adversaries.append(Adversary(said.name, steps, **fields))
-    if isinstance(node, yaml.SequenceNode) and not node.value:
-        reader.wrong(node, "there is no adversary: name one or more, or leave out the key")
+        fields = {"keep_base": joins, **section.kept("merge", "keep_base", "cost")}
+        adversaries.append(Adversary(section.name, steps, **fields))
     return tuple(adversaries)
 
 
-def _step(reader: CaseReader, node: yaml.Node, held: set[str], what: str) -> list[Step]:
-    """One step, as steps on records, or none after a mistake; what it adds is added to the labels held."""
+def _cost(reader: CaseReader, node: yaml.Node, what: str) -> Cost:
     if isinstance(node, yaml.ScalarNode):
-        name = reader.choice(node, "step", list(STEPS))
-        if name != "normalise":
-            reader.wrong(node, f"step '{name}' of {what} needs more words: write {{{name}: {{…}}}}")
-            return []
-        return [Normalise()]
-    entries = reader.entries(node, f"a step of {what}")
+        return Cost(fixed=reader.number(node, what))
+    parts = dict.fromkeys(("fixed", "per_record", "per_pair"), CaseReader.number)
+    return Cost(**reader.section(node, what, parts))
+
+
+def _step(reader: CaseReader, node: yaml.Node, what: str, labels: set[str]) -> list[Step]:
+    """One step, as steps on records, or none after a mistake; what it adds is added to the labels."""
+    alone = isinstance(node, yaml.ScalarNode)
+    entries = [(str(node.value), node, node)] if alone else reader.entries(node, f"a step of {what}")
+    if len(entries) > 1:
+        reader.wrong(node, f"a step of {what} has {len(entries)} keys: make each a step of its own")
     if len(entries) != 1:
-        if entries:
-            reader.wrong(node, f"a step of {what} has {len(entries)} keys: make each a step of its own")
         return []
     name, at, inner = entries[0]
     if name not in STEPS:
-        reader.wrong(at, f"no step '{name}'{nearest(name, list(STEPS))}")
+        reader.wrong(at, f"no step '{name}'{nearest(name, STEPS)}")
         return []
-    return STEPS[name](reader, inner, held, what)
+    if not alone:
+        return STEPS[name](reader, inner, f"'{name}' of {what}", labels)
+    if name != "normalise":
+        reader.wrong(node, f"step '{name}' of {what} needs more words: write {{{name}: {{…}}}}")
+    return [Normalise()]
 
 
-def _check_label(reader: CaseReader, node: yaml.Node, label: str, held: Collection[str], what: str) -> None:
-    # With no label at all the sources could not be read, which has been said.
-    if label and held and label not in held:
-        reader.wrong(node, f"{what} uses the label '{label}', which no source has{nearest(label, sorted(held))}")
+def _normalise(reader: CaseReader, node: yaml.Node, what: str, labels: set[str]) -> list[Step]:
+    section = reader.section(node, what, NORMALISE)
+    _check_labels(reader, section.nodes.get("labels", node), section.get("labels", ()), what, labels)
+    return [Normalise(**section)]
 
 
-def _normalise(reader: CaseReader, node: yaml.Node, held: set[str], what: str) -> list[Step]:
-    said = reader.record(node, f"normalise of {what}", NORMALISE, about=what)
-    for label in said.get("labels", ()):
-        _check_label(reader, said.nodes["labels"], label, held, what)
-    return [Normalise(**said.values)]
+def _check_labels(reader: CaseReader, node: yaml.Node, used: Collection[str], what: str, labels: set[str]) -> None:
+    reader.known([(label, node) for label in used], labels, "label", f"the sources, for {what}")
 
 
-def _correct(reader: CaseReader, node: yaml.Node, held: set[str], what: str) -> list[Step]:
-    where = f"correct of {what}"
-    said = reader.record(node, where, CORRECT, required=["label", "table"], about=what)
-    if "label" not in said or "table" not in said:
+def _correct(reader: CaseReader, node: yaml.Node, what: str, labels: set[str]) -> list[Step]:
+    section = reader.section(node, what, CORRECT, required=["label", "table"])
+    if not section.complete:
         return []
-    _check_label(reader, said.nodes["label"], said["label"], held, what)
+    _check_labels(reader, section.nodes["label"], [section["label"]], what, labels)
     table: dict[str, str] = {}
-    for wrong, right in _pairs(reader, said["table"], where, "wrong", "right"):
+    for wrong, right in _pairs(reader, section["table"], what, "wrong", "right"):
         if table.setdefault(wrong, right) != right:
-            reader.wrong(said["table"], f"the table of {where} corrects one value in two ways: keep one")
-    return [Correct(said["label"], table, **said.kept("cost"))]
+            reader.wrong(section["table"], f"the table of {what} corrects one value in two ways: keep one")
+    return [Correct(section["label"], table, **section.kept("cost"))]
 
 
-def _augment(reader: CaseReader, node: yaml.Node, held: set[str], what: str) -> list[Step]:
-    where = f"augment of {what}"
+def _augment(reader: CaseReader, node: yaml.Node, what: str, labels: set[str]) -> list[Step]:
     fields: dict[str, Any] = {}
     at = table = node
     if isinstance(node, yaml.ScalarNode):
         # A table alone: its first two columns are called as the labels are.
-        names = columns_of_file(reader, node, reader.file(node, where), where)
-        if len(names) < 2:
-            return []
-        given, adds = names[:2]
+        path = reader.file(node, what)
+        given, adds, *_ = (*(columns_of(reader, node, path, what) if path is not None else ()), "", "")
     else:
-        said = reader.record(node, where, AUGMENT, required=["given", "adds", "table"], about=what)
-        if not {"given", "adds", "table"} <= said.nodes.keys():
+        section = reader.section(node, what, AUGMENT, required=["given", "adds", "table"])
+        if not section.complete:
             return []
-        at, table, given, adds = said.nodes["given"], said["table"], said["given"], said["adds"]
-        fields = said.kept("confidence", "cost")
-    _check_label(reader, at, given, held, what)
-    if given == adds:
-        reader.wrong(at, f"{where} adds the label it is given: correct is the step for that")
-    held.add(adds)
+        at, table, given, adds = section.nodes["given"], section["table"], section["given"], section["adds"]
+        fields = section.kept("confidence", "cost")
+    if given and given == adds:
+        reader.wrong(at, f"{what} adds the label it is given: correct is the step for that")
     added: dict[str, dict[str, None]] = {}
-    for value, other in _pairs(reader, table, where, given, adds):
+    for value, other in _pairs(reader, table, what, given, adds):
         added.setdefault(value, {})[other] = None
+    if given:
+        _check_labels(reader, at, [given], what, labels)
+        labels.add(adds)
     # A table that knows several values is several tables that know one, of which the first has the cost.
     steps: list[Step] = []
-    for place in range(max(map(len, added.values()), default=0)):
+    for place in range(max(map(len, added.values()), default=1)):
         one = {value: list(others)[place] for value, others in added.items() if place < len(others)}
         steps.append(Augment(given, adds, one, **(fields | {"cost": FREE} if place else fields)))
-    return steps or [Augment(given, adds, {}, **fields)]
+    return steps
 
 
 def _pairs(reader: CaseReader, node: yaml.Node, what: str, given: str, wanted: str) -> list[tuple[str, str]]:
     """The pairs of a table: a file's, or written in the case; a list of values makes several."""
     if isinstance(node, yaml.ScalarNode):
-        path = reader.file(node, what)
-        try:
-            return pairs_of_file(path, given, wanted) if path.exists() else []
-        except TacitError as error:
-            reader.wrong(node, f"{what}: {error}")
-            return []
+        return pairs_in(reader, node, what, given, wanted)
     return [
         (key, each)
         for key, _, value in reader.entries(node, f"the table of {what}")
@@ -192,70 +151,72 @@ def _pairs(reader: CaseReader, node: yaml.Node, what: str, given: str, wanted: s
     ]
 
 
-def _resolve(reader: CaseReader, node: yaml.Node, held: set[str], what: str) -> list[Step]:
-    where = f"resolve of {what}"
-    keys = [key.value for key, _ in node.value] if isinstance(node, yaml.MappingNode) else []
-    ways = [key for key in ("rules", "clusters", "splink") if key in keys]
-    if ways[:1] == ["clusters"]:
-        return _clusters(reader, reader.record(node, where, CLUSTERS))
-    if ways[:1] == ["splink"]:
-        said = reader.record(node, where, SPLINK)
-        return [SplinkClusters(**said.kept("threshold", "cost", model="splink"))] if "splink" in said else []
-    said = reader.record(node, where, RULES)
-    if "rules" not in said:
-        if isinstance(node, yaml.MappingNode):
-            reader.wrong(node, f"{where} has no 'rules', 'clusters' or 'splink': add one of them")
+def _resolve(reader: CaseReader, node: yaml.Node, what: str, labels: set[str]) -> list[Step]:
+    entries = reader.entries(node, what)
+    ways = [key for key, _, value in entries if key in WAYS and not is_null(value)]
+    if len(ways) > 1:
+        reader.wrong(node, f"{what} has {' and '.join(ways)}: keep one")
+    elif not ways and isinstance(node, yaml.MappingNode):
+        reader.wrong(node, f"{what} has no 'rules', 'clusters' or 'splink': add one of them")
+    if len(ways) != 1:
         return []
-    for other in ways[1:]:
-        reader.wrong(said.nodes.get(other, node), f"{where} has rules and {other}: keep one")
-    rules = Rules(_rules(reader, said["rules"], held, where), said.get("min_confidence", 0.0))
-    return [Resolve(rules, **said.kept("closure", "cost"))]
+    section = reader.section(node, what, WAYS[ways[0]])
+    if "rules" in section:
+        rules = Rules(_rules(reader, section["rules"], what, labels), section.get("min_confidence", 0.0))
+        return [Resolve(rules, **section.kept("closure", "cost"))]
+    if "splink" in section:
+        return [SplinkClusters(**section.kept("threshold", "cost", model="splink"))]
+    return [_clusters(reader, section)] if "clusters" in section else []
 
 
-def _rules(reader: CaseReader, node: yaml.Node, held: set[str], where: str) -> list[tuple[str, ...]]:
+def _rules(reader: CaseReader, node: yaml.Node, what: str, labels: set[str]) -> list[tuple[str, ...]]:
     rules: list[tuple[str, ...]] = []
-    for item in reader.items(node, f"the rules of {where}"):
-        rule = reader.texts(item, f"a rule of {where}")
-        for label in rule:
-            _check_label(reader, item, label, held, where)
+    for item in reader.items(node, f"the rules of {what}", "name one rule or more, such as [email]"):
+        rule = reader.texts(item, f"a rule of {what}")
+        _check_labels(reader, item, rule, what, labels)
         if isinstance(item, yaml.SequenceNode) and not item.value:
-            reader.wrong(item, f"a rule of {where} names no label, so that all records would be one: name some")
+            reader.wrong(item, f"a rule of {what} names no label, so that all records would be one: name some")
         rules += [rule] if rule else []
-    if isinstance(node, yaml.SequenceNode) and not node.value:
-        reader.wrong(node, f"{where} has no rule: name one or more, such as [email]")
     return rules
 
 
-def _clusters(reader: CaseReader, said: Said) -> list[Step]:
+def _clusters(reader: CaseReader, section: CaseSection) -> Step:
     """Clusters of a file; columns that are not named are looked for under the names that resolvers use."""
-    if "clusters" not in said:
-        return []
-    names = columns_of_file(reader, said.nodes["clusters"], said["clusters"], said.about)
+    path, at = section["clusters"], section.nodes["clusters"]
+    names = columns_of(reader, at, path, section.about)
     # Whoever exports such a table may have changed the case of its header.
     spelled = {name.casefold(): name for name in reversed(names)} | {name: name for name in names}
     columns: dict[str, str] = {}
     for key, usual in CLUSTER_COLUMNS.items():
-        named = said.get(key, "")
-        candidates = [named] if key in said else [*usual, *(name.casefold() for name in usual)]
-        columns[key] = named or next((spelled[name] for name in candidates if name in spelled), "")
-        if named and names and named not in names:
-            hint = nearest(named, names)
-            reader.wrong(said.nodes[key], f"no column '{named}' in the clusters of {said.about}{hint}")
-        elif names and not columns[key] and key not in said and key != "source":
+        if key in section:
+            columns[key] = section[key]
+            reader.known([(section[key], section.nodes[key])], names, "column", f"the clusters of {section.about}")
+            continue
+        columns[key] = next((spelled[name] for name in [*usual, *map(str.casefold, usual)] if name in spelled), "")
+        if names and not columns[key] and key != "source":
             hint = f"name it, {key}: COLUMN{nearest('', names)}"
-            reader.wrong(said.nodes["clusters"], f"the clusters of {said.about} have no column '{key}': {hint}")
-    return [
-        FileClusters(
-            path=said["clusters"],
-            record=columns["record"],
-            cluster=columns["cluster"],
-            source=columns["source"] or None,
-            **said.kept("cost"),
-        )
-    ]
+            reader.wrong(at, f"the clusters of {section.about} have no column '{key}': {hint}")
+    record, cluster, source = columns.values()
+    return FileClusters(path=path, record=record, cluster=cluster, source=source or None, **section.kept("cost"))
 
 
-STEPS: dict[str, Callable[[CaseReader, yaml.Node, set[str], str], list[Step]]] = {
+ADVERSARY = {"steps": as_node, "merge": choice(get_args(Policy)), "keep_base": CaseReader.flag, "cost": _cost}
+NORMALISE = {"labels": CaseReader.texts, "cost": _cost}
+CORRECT = {"label": CaseReader.text, "table": as_node, "cost": _cost}
+AUGMENT: Schema = {
+    "given": CaseReader.text,
+    "adds": CaseReader.text,
+    "table": as_node,
+    "confidence": share,
+    "cost": _cost,
+}
+# The ways to resolve, by the key that says which.
+WAYS: dict[str, Schema] = {
+    "rules": {"rules": as_node, "min_confidence": share, "closure": choice(get_args(Closure)), "cost": _cost},
+    "clusters": {"clusters": CaseReader.file, **dict.fromkeys(CLUSTER_COLUMNS, CaseReader.text), "cost": _cost},
+    "splink": {"splink": CaseReader.file, "threshold": share, "cost": _cost},
+}
+STEPS: dict[str, Callable[[CaseReader, yaml.Node, str, set[str]], list[Step]]] = {
     "normalise": _normalise,
     "correct": _correct,
     "augment": _augment,

@@ -50,8 +50,6 @@ class Case:
     ----------
     path : Path
         The case file.
-    sha256 : str
-        Of its bytes.
     person : Reference or None
         None only where a population is asked about; see ``reference``.
     labels : Labels
@@ -69,7 +67,6 @@ class Case:
     """
 
     path: Path
-    sha256: str
     person: Reference | None
     labels: Labels
     sources: tuple[Source, ...]
@@ -89,10 +86,3 @@ class Case:
         if self.person is None:
             raise DataError(f"{self.path} has no 'person': say who it is about, as label: value")
         return self.person
-
-    def source(self, name: str) -> Source:
-        """The source of that name."""
-        for source in self.sources:
-            if source.name == name:
-                return source
-        raise DataError(f"{self.path} has no source '{name}'; it has {', '.join(s.name for s in self.sources)}")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import Any
 
 import yaml
 
@@ -31,10 +30,16 @@ def composed(path: Path, raw: bytes) -> yaml.Node:
         raise DataError(f"{path} is not YAML: it has a character that may not be there, or nests too deeply") from None
     if root is None:
         raise DataError(sentence("{path} is empty: '{init}' writes an example", path=path, init=Command("person init")))
-    ill = _ill_made(root)
-    if ill is not None:
-        raise DataError(f"{path}, line {ill[0].start_mark.line + 1}: {ill[1]}")
+    try:
+        _measured(root, {}, set())
+    except yaml.MarkedYAMLError as error:
+        raise DataError(f"{path}, line {_line(error)}: {error.problem}") from None
     return root
+
+
+def line_of(node: yaml.Node) -> int:
+    """The line on which a node begins, from 1."""
+    return int(node.start_mark.line) + 1
 
 
 def is_null(node: yaml.Node) -> bool:
@@ -42,58 +47,35 @@ def is_null(node: yaml.Node) -> bool:
     return isinstance(node, yaml.ScalarNode) and node.tag == "tag:yaml.org,2002:null"
 
 
-def plain(node: yaml.Node, depth: int = 0) -> Any:
-    """A small node as Python values, numbers as numbers: for options that another room reads."""
-    if isinstance(node, yaml.MappingNode) and depth < 4:
-        pairs = [(key, value) for key, value in node.value if isinstance(key, yaml.ScalarNode)]
-        return {str(key.value): plain(value, depth + 1) for key, value in pairs}
-    if isinstance(node, yaml.SequenceNode) and depth < 4:
-        return [plain(item, depth + 1) for item in node.value]
-    if isinstance(node, yaml.ScalarNode):
-        if node.tag in ("tag:yaml.org,2002:int", "tag:yaml.org,2002:float"):
-            try:
-                return float(node.value)
-            except ValueError:
-                return str(node.value)
-        return str(node.value)
-    return None
+def _ill_made(node: yaml.Node, reason: str) -> yaml.MarkedYAMLError:
+    return yaml.MarkedYAMLError(problem=reason, problem_mark=node.start_mark)
 
 
-def _ill_made(root: yaml.Node) -> tuple[yaml.Node, str] | None:
-    """The first node that no reader could go through to the end, and why; None if there is none.
+def _measured(node: yaml.Node, below: dict[int, tuple[int, int]], inside: set[int]) -> tuple[int, int]:
+    """How many nodes a node means, and how deep they go; refuses what is ill made.
 
-    Nodes are shared where the file has aliases, so that each is looked at once, however often it is meant.
+    Nodes are shared where the file has aliases: what is ``below`` was measured, and is looked at once, however often it
+    is meant.
     """
-    below: dict[int, tuple[int, int]] = {}  # of a node: how many nodes it means, and how deep they go
-    inside: set[int] = set()
-    waiting: list[tuple[yaml.Node, bool]] = [(root, False)]
-    while waiting:
-        node, seen = waiting.pop()
-        parts = _parts(node)
-        if seen:
-            inside.discard(id(node))
-            size = 1 + sum(below[id(part)][0] for part in parts)
-            depth = 1 + max((below[id(part)][1] for part in parts), default=0)
-            if depth > DEEPEST:
-                return node, "lists and mappings nest too deeply here: a case needs no more than five levels"
-            if size > MOST_REPEATED and size > 2 * len(below):
-                return node, "aliases repeat one another until there are too many values: write them out"
-            below[id(node)] = size, depth
-        elif id(node) in inside:
-            return node, "an alias stands inside what it names: write the value out"
-        elif id(node) not in below:
-            if isinstance(node, yaml.ScalarNode) and any("\ud800" <= sign <= "\udfff" for sign in node.value):
-                return node, "half a character (\\ud800 to \\udfff) is no text: write the character itself"
-            inside.add(id(node))
-            waiting.append((node, True))
-            waiting += [(part, False) for part in parts]
-    return None
-
-
-def _parts(node: yaml.Node) -> list[yaml.Node]:
+    if id(node) in inside:
+        raise _ill_made(node, "an alias stands inside what it names: write the value out")
+    if id(node) in below:
+        return below[id(node)]
+    if isinstance(node, yaml.ScalarNode) and any("\ud800" <= sign <= "\udfff" for sign in node.value):
+        raise _ill_made(node, "half a character (\\ud800 to \\udfff) is no text: write the character itself")
+    parts = [] if isinstance(node, yaml.ScalarNode) else node.value
     if isinstance(node, yaml.MappingNode):
-        return [each for pair in node.value for each in pair]
-    return list(node.value) if isinstance(node, yaml.SequenceNode) else []
+        parts = [each for pair in parts for each in pair]
+    inside.add(id(node))
+    measured = [_measured(part, below, inside) for part in parts]
+    inside.remove(id(node))
+    size, depth = 1 + sum(size for size, _ in measured), 1 + max((depth for _, depth in measured), default=0)
+    if depth > DEEPEST:
+        raise _ill_made(node, "lists and mappings nest too deeply here: a case needs no more than five levels")
+    if size > MOST_REPEATED and size > 2 * len(below):
+        raise _ill_made(node, "aliases repeat one another until there are too many values: write them out")
+    below[id(node)] = size, depth
+    return size, depth
 
 
 def read_bytes(path: Path) -> bytes:
@@ -101,13 +83,8 @@ def read_bytes(path: Path) -> bytes:
     try:
         return path.read_bytes()
     except FileNotFoundError:
-        raise SourceError(
-            sentence(
-                "no file {path}: check the name, or write an example with '{init}'",
-                path=path,
-                init=Command("person init"),
-            )
-        ) from None
+        refusal = "no file {path}: check the name, or write an example with '{init}'"
+        raise SourceError(sentence(refusal, path=path, init=Command("person init"))) from None
     except IsADirectoryError:
         raise SourceError(f"{path} is a directory: name the case file in it") from None
     except OSError as error:

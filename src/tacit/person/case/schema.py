@@ -1,76 +1,107 @@
-"""Reading by a schema: a key for each field, how its node is read, and every mistake collected with its line."""
+"""Reading by a schema: the keys of a mapping, how the value of each is read, and every mistake with its line."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from difflib import get_close_matches
+from functools import partial
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import yaml
 
-from tacit.errors import DataError
-from tacit.person.case.nodes import composed, is_null
-
-Choice = TypeVar("Choice", bound=str)
+from tacit.errors import DataError, TacitError
+from tacit.person.case.nodes import composed, is_null, line_of
+from tacit.person.model.records import Reference
 
 MOST_SHOWN = 20
 
 _KINDS = {"ScalarNode": "text", "SequenceNode": "a list", "MappingNode": "a mapping (key: value)"}
 
 
-def nearest(name: str, names: Sequence[str]) -> str:
+def nearest(name: str, names: Iterable[str]) -> str:
     """The end of a sentence about an unknown name: a guess at what was meant, or all there is."""
-    near = get_close_matches(name, names, n=1, cutoff=0.6)
+    ordered = list(names)
+    near = get_close_matches(name, ordered, n=1, cutoff=0.6)
     if near:
         return f"; did you mean '{near[0]}'?"
-    shown = ", ".join(names[:20]) + (", …" if len(names) > 20 else "")
-    return f"; there is {shown}" if names else ""
+    shown = ", ".join(ordered[:20]) + (", …" if len(ordered) > 20 else "")
+    return f"; there is {shown}" if ordered else ""
 
 
-@dataclass(frozen=True)
-class Said:
-    """What a mapping says: the values of the keys it has, and the nodes to point at."""
+class CaseSection(dict[str, Any]):
+    """The values of the keys that a mapping of the file has, the nodes to point at, and what it is called.
 
-    node: yaml.Node
-    nodes: Mapping[str, yaml.Node]
-    values: Mapping[str, Any]
-    about: str
-    name: str = ""
+    It is ``complete`` if every key that it needs was given and could be read.
+    """
 
-    def __contains__(self, key: str) -> bool:
-        return key in self.nodes
-
-    def __getitem__(self, key: str) -> Any:
-        return self.values[key]
-
-    def get(self, key: str, otherwise: Any = None) -> Any:
-        """The value of a key, or what holds without it."""
-        return self.values.get(key, otherwise)
+    def __init__(
+        self, values: Mapping[str, Any], nodes: Mapping[str, yaml.Node], complete: bool, about: str, name: str
+    ) -> None:
+        super().__init__(values)
+        self.nodes, self.complete, self.about, self.name = nodes, complete, about, name
 
     def kept(self, *keys: str, **renamed: str) -> dict[str, Any]:
         """The values of the keys that were given, some under the names they have in the model."""
         names = {**{key: key for key in keys}, **renamed}
-        return {name: self.values[key] for name, key in names.items() if key in self.values}
+        return {name: self[key] for name, key in names.items() if key in self}
+
+    def keys_of(self, key: str) -> list[tuple[str, yaml.Node]]:
+        """The keys of the mapping that a value is, with their nodes."""
+        node = self.nodes.get(key)
+        pairs = node.value if isinstance(node, yaml.MappingNode) else []
+        return [(at.value, at) for at, _ in pairs if isinstance(at, yaml.ScalarNode)]
 
 
 class CaseReader:
-    """One case file while it is read: its folder, and the mistakes found so far.
+    """One case file while it is read: its folder, the mistakes found so far, and what the rest is checked against.
 
     Readers of nodes give a value in any case, a harmless one after a mistake, so that all mistakes are found in one go.
     Messages name keys, labels and lines, and never a value.
+
+    Attributes
+    ----------
+    person : Reference or None
+        As soon as it was read.
+    possible, seen : set of str
+        The labels that sources may have, and those found in them, as soon as they were read.
     """
 
     def __init__(self, path: Path, raw: bytes) -> None:
         self.path = path
-        self._mistakes: dict[tuple[int, str], None] = {}
         self.root = composed(path, raw)
+        self.person: Reference | None = None
+        self.possible: set[str] = set()
+        self.seen: set[str] = set()
+        self._mistakes: dict[tuple[int, str], None] = {}
+
+    @property
+    def labels(self) -> set[str]:
+        """The labels of the sources and the person."""
+        return self.possible | {label for label, _ in self.person or ()}
 
     def wrong(self, node: yaml.Node, reason: str) -> None:
         """Remember a mistake at a node."""
-        self._mistakes[node.start_mark.line + 1, reason] = None
+        self._mistakes[line_of(node), reason] = None
+
+    @contextmanager
+    def refusals(self, node: yaml.Node, what: str, hint: str = "") -> Iterator[None]:
+        """Within it, what another room refuses is a mistake at a node, and the rest of the block is left out."""
+        try:
+            yield
+        except TacitError as error:
+            self.wrong(node, f"{what}: {error}{hint}")
+        except OSError as error:
+            self.wrong(node, f"{what}: cannot be read: {error.strerror}")
+
+    def known(self, given: Iterable[tuple[str, yaml.Node]], names: Collection[str], kind: str, where: str) -> None:
+        """Refuse names that are not there; where there is none at all, the reason has been told."""
+        for name, node in given:
+            if names and name not in names:
+                ordered = sorted(names) if isinstance(names, set) else names
+                self.wrong(node, f"no {kind} '{name}' in {where}{nearest(name, ordered)}")
 
     def finish(self) -> None:
         """Raise one DataError with a line for each mistake, if there were any."""
@@ -85,81 +116,69 @@ class CaseReader:
     def entries(self, node: yaml.Node, what: str) -> list[tuple[str, yaml.Node, yaml.Node]]:
         """The keys of a mapping, each with its node and that of its value."""
         if not isinstance(node, yaml.MappingNode):
-            self.wrong(node, f"{what} is {self._kind(node)} where a mapping (key: value) is needed")
+            self.wrong(node, f"{what} is {_kind(node)} where a mapping (key: value) is needed")
             return []
-        entries: list[tuple[str, yaml.Node, yaml.Node]] = []
-        lines: dict[str, int] = {}
+        entries: dict[str, tuple[str, yaml.Node, yaml.Node]] = {}
         for key, value in node.value:
             if not isinstance(key, yaml.ScalarNode):
-                self.wrong(key, f"a key in {what} is {self._kind(key)}: keys are text")
-            elif key.value in lines:
-                self.wrong(key, f"{what} has this key twice, first on line {lines[key.value]}: keep one")
+                self.wrong(key, f"a key in {what} is {_kind(key)}: keys are text")
+            elif key.value in entries:
+                first = line_of(entries[key.value][1])
+                self.wrong(key, f"{what} has this key twice, first on line {first}: keep one")
             else:
-                lines[key.value] = key.start_mark.line + 1
-                entries.append((key.value, key, value))
-        return entries
+                entries[key.value] = key.value, key, value
+        return list(entries.values())
 
-    def record(
-        self,
-        node: yaml.Node,
-        what: str,
-        schema: Schema,
-        *,
-        required: Sequence[str] = (),
-        about: str | None = None,
-    ) -> Said:
-        """What a mapping says of keys known beforehand; keys without a value (null) are left out.
+    def section(
+        self, node: yaml.Node, what: str, schema: Schema, *, required: Sequence[str] = (), named: bool = False
+    ) -> CaseSection:
+        """A mapping of keys known beforehand; those without a value (null) are left out.
 
-        ``what`` is the mapping in messages about keys, ``about`` the thing it is about in messages about values.
+        What is ``named`` has a name besides, and what is said of it is told with its name.
         """
-        return self._values(self._fields(node, what, list(schema), required), node, schema, about or what)
+        own = ["name"] if named else []
+        entries = self.entries(node, what)
+        self.known([(key, at) for key, at, _ in entries], [*own, *schema], "key", what)
+        nodes = {key: value for key, _, value in entries if not is_null(value)}
+        for key in [*own, *required]:
+            if isinstance(node, yaml.MappingNode) and key not in nodes:
+                self.wrong(node, f"{what} has no '{key}': add it")
+        name = self.text(nodes["name"], f"the name of {what}") if named and "name" in nodes else ""
+        about = f"{what.split()[-1]} '{name}'" if named else what
+        # The keys of the case itself need no "of".
+        called = {key: key if about == "a case" else f"'{key}' of {about}" for key in schema}
+        read = {key: schema[key](self, nodes[key], called[key]) for key in schema if key in nodes}
+        # None and empty text are what is read where a mistake is.
+        values = {key: value for key, value in read.items() if value is not None and value != ""}
+        return CaseSection(values, nodes, values.keys() >= set(required), about, name)
 
     def named(
-        self, node: yaml.Node, nouns: tuple[str, str, str], schema: Schema, *, required: Sequence[str] = ()
-    ) -> list[Said]:
-        """What a list says of things that have a name each; ``nouns`` are such as (sources, a source, source)."""
-        plural, one, noun = nouns
-        things = []
+        self, node: yaml.Node, what: str, one: str, schema: Schema, *, required: Sequence[str] = (), empty: str = ""
+    ) -> Iterator[CaseSection]:
+        """The complete items of a list that have a name each; ``one`` is such as "a source"."""
         lines: dict[str, int] = {}
-        for item in self.items(node, plural):
-            fields = self._fields(item, one, ["name", *schema], ["name", *required])
-            name = self.text(fields.pop("name"), f"the name of {one}") if "name" in fields else ""
-            if name in lines:
-                self.wrong(item, f"a second {noun} '{name}', after that on line {lines[name]}: rename one")
-            elif name:
-                lines[name] = item.start_mark.line + 1
-            things.append(self._values(fields, item, schema, f"{noun} '{name}'", name))
-        return things
+        for item in self.items(node, what, empty):
+            section = self.section(item, one, schema, required=required, named=True)
+            if section.name in lines:
+                self.wrong(item, f"a second {section.about}, after that on line {lines[section.name]}: rename one")
+            elif section.name:
+                lines[section.name] = line_of(item)
+            if section.complete:
+                yield section
 
-    def _fields(self, node: yaml.Node, what: str, keys: Sequence[str], required: Sequence[str]) -> dict[str, yaml.Node]:
-        fields: dict[str, yaml.Node] = {}
-        for key, at, value in self.entries(node, what):
-            if key not in keys:
-                self.wrong(at, f"no key '{key}' in {what}{nearest(key, keys)}")
-            elif not is_null(value):
-                fields[key] = value
-        for key in required:
-            if isinstance(node, yaml.MappingNode) and key not in fields:
-                self.wrong(node, f"{what} has no '{key}': add it")
-        return fields
-
-    def _values(
-        self, fields: dict[str, yaml.Node], node: yaml.Node, schema: Schema, about: str, name: str = ""
-    ) -> Said:
-        values = {key: read(self, fields[key], about) for key, read in schema.items() if key in fields}
-        return Said(node, fields, values, about, name)
-
-    def items(self, node: yaml.Node, what: str) -> list[yaml.Node]:
-        """The items of a list."""
+    def items(self, node: yaml.Node, what: str, empty: str = "") -> list[yaml.Node]:
+        """The items of a list; ``empty`` is the way out where there has to be one."""
         if not isinstance(node, yaml.SequenceNode):
-            self.wrong(node, f"{what} is {self._kind(node)} where a list is needed")
+            self.wrong(node, f"{what} is {_kind(node)} where a list is needed")
             return []
+        if empty and not node.value:
+            self.wrong(node, f"{what} is an empty list: {empty}")
         return list(node.value)
 
     def text(self, node: yaml.Node, what: str) -> str:
         """Text as it is written: 007 stays 007, and a date stays as it is; empty after a mistake."""
         if not isinstance(node, yaml.ScalarNode):
-            self.wrong(node, f"{what} is {self._kind(node)} where text is needed")
+            self.wrong(node, f"{what} is {_kind(node)} where text is needed")
             return ""
         if is_null(node) or not node.value.strip():
             self.wrong(node, f"{what} is empty: give it, or leave the key out")
@@ -168,9 +187,8 @@ class CaseReader:
 
     def texts(self, node: yaml.Node, what: str) -> tuple[str, ...]:
         """A list of texts, or one text, each once."""
-        nodes = [node] if isinstance(node, yaml.ScalarNode) else self.items(node, what)
         texts: dict[str, None] = {}
-        for item in nodes:
+        for item in [node] if isinstance(node, yaml.ScalarNode) else self.items(node, what):
             value = self.text(item, f"an item of {what}")
             if value in texts:
                 self.wrong(item, f"{what} has an item twice: keep one")
@@ -178,102 +196,80 @@ class CaseReader:
                 texts[value] = None
         return tuple(texts)
 
-    def number(
-        self, node: yaml.Node, what: str, *, low: float = 0.0, high: float = math.inf, default: float = 1.0
-    ) -> float:
-        """A finite number within bounds."""
-        between = f"give a number from {low:g} to {high:g}" if high < math.inf else f"give a number, {low:g} or more"
-        try:
-            value = float(node.value) if isinstance(node, yaml.ScalarNode) else math.nan
-        except ValueError:
-            value = math.nan
-        if math.isfinite(value) and low <= value <= high:
+    def number(self, node: yaml.Node, what: str, *, high: float = math.inf) -> float:
+        """A finite number from 0 to ``high``."""
+        value = as_number(node.value) if isinstance(node, yaml.ScalarNode) else math.nan
+        if math.isfinite(value) and 0 <= value <= high:
             return value
-        said = f"is {value:g}" if math.isfinite(value) else "is no number"
-        self.wrong(node, f"{what} {said}: {between}")
-        return default
+        fault = f"is {value:g}" if math.isfinite(value) else "is no number"
+        between = f"give a number from 0 to {high:g}" if high < math.inf else "give a number, 0 or more"
+        self.wrong(node, f"{what} {fault}: {between}")
+        return 1.0
 
     def flag(self, node: yaml.Node, what: str) -> bool:
         """True or false."""
-        if isinstance(node, yaml.ScalarNode) and node.value.lower() in ("true", "false"):
-            return bool(node.value.lower() == "true")
-        self.wrong(node, f"{what} is true or false, and nothing else")
-        return False
+        word = node.value.lower() if isinstance(node, yaml.ScalarNode) else ""
+        if word not in ("true", "false"):
+            self.wrong(node, f"{what} is true or false, and nothing else")
+        return bool(word == "true")
 
-    def choice(self, node: yaml.Node, what: str, words: Sequence[Choice]) -> Choice:
-        """One of some words."""
-        value = self.text(node, what)
-        for word in words:
-            if word == value:
-                return word
-        if value:
-            self.wrong(node, f"no {what} '{value}'{nearest(value, words)}")
-        return words[0]
-
-    def file(self, node: yaml.Node, what: str) -> Path:
-        """A file that is there, named relative to the case file."""
+    def file(self, node: yaml.Node, what: str) -> Path | None:
+        """A file that is there, named relative to the case file; None after a mistake."""
         name = self.text(node, what)
         path = self.path.parent / name
         # A table of a database is named with two colons, as everywhere in Tacit.
-        held = path if path.exists() or "::" not in name else self.path.parent / name.rsplit("::", 1)[0]
-        if name and not held.is_file():
-            there = (
-                sorted(each.name for each in held.parent.iterdir() if each.is_file()) if held.parent.is_dir() else []
-            )
-            near = get_close_matches(held.name, there, n=1, cutoff=0.6)
+        whole = path if path.exists() or "::" not in name else self.path.parent / name.rsplit("::", 1)[0]
+        if name and whole.is_file():
+            return path
+        if name:
+            there = sorted(each.name for each in whole.parent.glob("*") if each.is_file())
+            near = get_close_matches(whole.name, there, n=1, cutoff=0.6)
             hint = f"; did you mean '{near[0]}'?" if near else "; paths are relative to the case file"
             self.wrong(node, f"no file '{name}' for {what}{hint}")
-        return path
-
-    def _kind(self, node: yaml.Node) -> str:
-        return "empty" if is_null(node) else _KINDS[type(node).__name__]
+        return None
 
 
-# How the node of a field is read; the text is what the mapping is about.
-Field = Callable[[CaseReader, yaml.Node, str], Any]
-Schema = Mapping[str, Field]
+def _kind(node: yaml.Node) -> str:
+    return "empty" if is_null(node) else _KINDS[type(node).__name__]
 
 
-def as_node(_: CaseReader, node: yaml.Node, about: str) -> yaml.Node:
+def as_number(text: str) -> float:
+    """The number that a text is; not a number if it is none."""
+    try:
+        return float(text)
+    except ValueError:
+        return math.nan
+
+
+# How the node of a field is read; the text is what the field is called in messages.
+Read = Callable[[CaseReader, yaml.Node, str], Any]
+Schema = Mapping[str, Read]
+
+# A number from 0 to 1.
+share = partial(CaseReader.number, high=1.0)
+
+
+def as_node(_: CaseReader, node: yaml.Node, what: str) -> yaml.Node:
     """The node itself, for what can only be read when other fields are known."""
     return node
 
 
-def text(words: str) -> Field:
-    """Text; ``words`` name it in messages, with ``{about}`` for what it is about."""
-    return lambda reader, node, about: reader.text(node, words.format(about=about))
-
-
-def texts(words: str) -> Field:
-    """One text, or a list of texts."""
-    return lambda reader, node, about: reader.texts(node, words.format(about=about))
-
-
-def number(words: str, *, high: float = math.inf, default: float = 1.0) -> Field:
-    """A number from 0 to ``high``."""
-    return lambda reader, node, about: reader.number(node, words.format(about=about), high=high, default=default)
-
-
-def flag(words: str) -> Field:
-    """True or false."""
-    return lambda reader, node, about: reader.flag(node, words.format(about=about))
-
-
-def choice(words: str, options: Sequence[str]) -> Field:
+def choice(words: Sequence[str]) -> Read:
     """One of some words."""
-    return lambda reader, node, about: reader.choice(node, words, options)
+
+    def read(reader: CaseReader, node: yaml.Node, what: str) -> str | None:
+        word = reader.text(node, what)
+        if word and word not in words:
+            reader.wrong(node, f"no '{word}' for {what}{nearest(word, words)}")
+        return word if word in words else None
+
+    return read
 
 
-def file(words: str = "{about}") -> Field:
-    """A file that is there."""
-    return lambda reader, node, about: reader.file(node, words.format(about=about))
+def mapping(inner: Read) -> Read:
+    """Any keys, with values that ``inner`` reads."""
 
-
-def mapping(words: str, inner: Callable[[CaseReader, yaml.Node, str], Any], each: str) -> Field:
-    """Any keys, with values that ``inner`` reads; ``each`` names a value, with ``{key}`` for its key."""
-
-    def read(reader: CaseReader, node: yaml.Node, about: str) -> dict[str, Any]:
-        entries = reader.entries(node, words.format(about=about))
-        return {key: inner(reader, value, each.format(key=key, about=about)) for key, _, value in entries}
+    def read(reader: CaseReader, node: yaml.Node, what: str) -> dict[str, Any]:
+        return {key: inner(reader, value, f"'{key}' of {what}") for key, _, value in reader.entries(node, what)}
 
     return read

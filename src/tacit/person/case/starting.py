@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import secrets
 from contextlib import suppress
 from pathlib import Path
 
@@ -28,40 +27,27 @@ def person_init(directory: str | os.PathLike[str] = ".") -> list[Path]:
     No file is overwritten. All files are written, or none.
     """
     folder = Path(directory)
+    absolute = Path(os.path.abspath(folder))
+    placed: list[Path] = []
     with os_errors(folder):
         if folder.exists() and not folder.is_dir():
             raise ArgumentError(f"{folder} is a file: choose another name for the directory")
         there = [name for name in FILES if os.path.lexists(folder / name)]
         if there:
             raise ArgumentError(f"{folder / there[0]} is there already: choose another directory, or move it away")
-        # Drafts lie beside the directory's own files, so that they get their names without being copied.
-        absolute = Path(os.path.abspath(folder))
         missing = [path for path in (absolute, *absolute.parents) if not path.exists()]
-        folder.mkdir(parents=True, exist_ok=True)
-        draft = folder / f".tacit-draft-{secrets.token_hex(4)}"
-        placed: list[Path] = []
         try:
-            draft.mkdir()
+            folder.mkdir(parents=True, exist_ok=True)
             for name in FILES:
-                (draft / name).write_text((EXAMPLE / name).read_text("utf-8"), "utf-8")
-            for name in FILES:
-                # Unlike a rename, a link never replaces a file that somebody else has written meanwhile.
-                os.link(draft / name, folder / name)
-                placed.append(folder / name)
+                # Never a file that somebody else has written meanwhile.
+                with (folder / name).open("xb") as file:
+                    placed.append(folder / name)
+                    file.write((EXAMPLE / name).read_bytes())
         except BaseException:
             for path in placed:
                 path.unlink(missing_ok=True)
-            _removed(draft)
             for parent in missing:
                 with suppress(OSError):
                     parent.rmdir()
             raise
-        _removed(draft)
     return placed
-
-
-def _removed(draft: Path) -> None:
-    for path in draft.iterdir() if draft.is_dir() else ():
-        path.unlink(missing_ok=True)
-    with suppress(OSError):
-        draft.rmdir()

@@ -22,11 +22,7 @@ MOST_FOR_DECOYS = 200_000
 
 
 def decoy_plan(
-    inquiry: Inquiry,
-    *,
-    budget: float | None = None,
-    allow: Sequence[str] = (),
-    works: Sequence[Grouped] = (),
+    inquiry: Inquiry, *, budget: float | None = None, allow: Sequence[str] = (), works: Sequence[Grouped] = ()
 ) -> tuple[DecoyPlan, list[str]]:
     """Decoys, with the case's budget and labels where none are given, and notes.
 
@@ -36,15 +32,11 @@ def decoy_plan(
     labels = tuple(allow) or (terms.labels if terms is not None else ())
     money = budget if budget is not None else terms.budget if terms is not None else None
     if not labels or money is None:
-        raise ArgumentError(
-            sentence(
-                "decoys are planned only when asked for, with labels that may be false and a budget: add them to "
-                "{path} (decoys: {{labels: […], budget: …}}), or name them ({allow}, {budget})",
-                path=case.path,
-                allow=Setting("allow"),
-                budget=Setting("budget"),
-            )
+        refusal = (
+            "decoys are planned only when asked for, with labels that may be false and a budget: add them to {path} "
+            "(decoys: {{labels: […], budget: …}}), or name them ({allow}, {budget})"
         )
+        raise ArgumentError(sentence(refusal, path=case.path, allow=Setting("allow"), budget=Setting("budget")))
     loaded = near(inquiry, whole=MOST_FOR_DECOYS, works=works)
     inquiry.progress("planning decoys", None)
     values = {label: some for label, some in (terms.values if terms is not None else {}).items() if label in labels}
@@ -119,17 +111,9 @@ def decoy_action(inquiry: Inquiry, before: float) -> list[Action]:
     if not plan.recommended:
         return []
     false = sorted({attribute.label for decoy in plan.decoys for attribute in decoy.adds} or {"links"})
-    return [
-        Action(
-            kind="decoy",
-            what=f"spread {counted(len(plan.decoys), 'decoy')} with false {listed(false)}",
-            before=before,
-            after=max(plan.after.values()),
-            cost=plan.cost,
-            success=None,
-            why=plan.reasons[0] if plan.reasons else "",
-        )
-    ]
+    what = f"spread {counted(len(plan.decoys), 'decoy')} with false {listed(false)}"
+    why = plan.reasons[0] if plan.reasons else ""
+    return [Action("decoy", what, before, max(plan.after.values()), plan.cost, success=None, why=why)]
 
 
 def _by_rules(spec: Adversary) -> bool:

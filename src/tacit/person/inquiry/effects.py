@@ -35,20 +35,12 @@ def removals(case: Case, shares: Iterable[SourceShare], before: float) -> list[A
         offer = offers.get(share.source)
         if share.contribution <= SAME or (offers and offer is None):
             continue
+        cost, success = (None, None) if offer is None else (offer.cost, offer.success)
+        what = f"have '{share.source}' remove its records"
         why = f"{level(share.contribution)} of the leakage goes with this source, if it removes its records"
-        if offer is not None and offer.success < 1:
-            why += f" (it does with probability {offer.success:g})"
-        actions.append(
-            Action(
-                kind="remove",
-                what=f"have '{share.source}' remove its records",
-                before=before,
-                after=share.leakage_without,
-                cost=offer.cost if offer is not None else None,
-                success=offer.success if offer is not None else None,
-                why=why,
-            )
-        )
+        if success is not None and success < 1:
+            why += f" (it does with probability {success:g})"
+        actions.append(Action("remove", what, before, share.leakage_without, cost, success, why))
     return actions
 
 
@@ -64,24 +56,14 @@ def changes(
             continue
         after = shrinking.without_fact(label, value)
         if before - after > SAME:
-            actions.append(
-                Action(
-                    kind="change",
-                    what=_no_more(label, shown(value), single=subject.labels[label].single),
-                    before=before,
-                    after=after,
-                    cost=None,
-                    success=None,
-                    why=f"{label} is in {joins[label]} of the {len(links)} joins; the leakage after is as if "
-                    f"no record held this one",
-                )
-            )
+            what = f"use another {label} in each place instead of {shown(value)}"
+            if subject.labels[label].single:
+                # Nobody has a second date of birth; what has one true value can only be left out.
+                what = f"give out {label} {shown(value)} no more"
+            why = f"{label} is in {joins[label]} of the {len(links)} joins"
+            why += "; the leakage after is as if no record held this one"
+            actions.append(Action("change", what, before, after, cost=None, success=None, why=why))
     return actions
-
-
-def _no_more(label: str, value: str, *, single: bool) -> str:
-    # Nobody has a second date of birth; what has one true value can only be left out.
-    return f"give out {label} {value} no more" if single else f"use another {label} in each place instead of {value}"
 
 
 def ranked(actions: list[Action]) -> tuple[Action, ...]:

@@ -10,7 +10,6 @@ from tacit.person.answers.masking import Showing
 from tacit.person.answers.results import Finding, Held, Join, Missing, PersonSource
 from tacit.person.inquiry.subject import Subject
 from tacit.person.model.background import bits
-from tacit.person.model.comparing import compare
 from tacit.person.model.derivatives import contributions
 from tacit.person.model.records import Record
 from tacit.person.resolve.adversaries import Cluster
@@ -72,7 +71,7 @@ def finding(adversary: str, value: float, cluster: Cluster | None, names: Record
     subject = names.subject
     cluster = cluster if cluster is not None else Cluster(Record(()), ())
     record = cluster.record
-    compared = compare(record, subject.reference, subject.labels)
+    compared = subject.comparer.compare(record)
     gains = contributions(record, subject.reference, subject.labels, beta=subject.beta) if len(record) else ()
     held = [
         Held(

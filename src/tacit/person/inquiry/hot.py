@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -13,9 +12,10 @@ from tacit.person.inquiry.subject import Subject, exceeds
 from tacit.person.inquiry.work import Grouped
 from tacit.person.link.attributes import Attributes
 from tacit.person.link.right import candidate_values, right_weights
+from tacit.person.model.comparing import Comparer
 from tacit.person.model.leakage import Leakage
 from tacit.person.model.records import Attribute, Record
-from tacit.person.resolve import Adversary, Cluster, Link
+from tacit.person.resolve import Cluster, Link
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -36,7 +36,6 @@ class Hot:
 
     def __init__(self, work: Grouped, subject: Subject) -> None:
         self.work, self.subject = work, subject
-        self._whole = subject.comparer().reference_weight
         weights = self._weights(work.held)
         if work.spec.keep_base and work.held is not work.pool.attributes:
             # Originals are kept as they were given, whatever the steps made of them.
@@ -55,11 +54,12 @@ class Hot:
 
     def ceiling(self, place: int) -> float:
         """The most that can leak from the cluster at a place or from any after it; 0 after the last."""
-        return self.subject.ceiling(float(self.right[place]), self._whole) if place < len(self) else 0.0
+        return self.subject.ceiling(float(self.right[place])) if place < len(self) else 0.0
 
     def recall_ceiling(self, place: int) -> float:
         """The largest recall of the cluster at a place or of any after it."""
-        return min(1.0, float(self.right[place]) / self._whole) if place < len(self) and self._whole else 0.0
+        whole = self.subject.comparer.reference_weight
+        return min(1.0, float(self.right[place]) / whole) if place < len(self) and whole else 0.0
 
     def spans(self) -> Iterator[tuple[int, int]]:
         """Clusters in order, some at a time: the place of the first, and the place after the last."""
@@ -87,7 +87,8 @@ def right_values(held: Attributes, subject: Subject) -> pa.Table:
     """
     import pyarrow as pa
 
-    beside = subject.comparer()
+    # Not the subject's own, which would remember every value there is.
+    comparer = Comparer(subject.reference, subject.labels)
     shared = {
         label: (-1 - place, group.shared)
         for place, group in enumerate(subject.labels.correlated)
@@ -95,7 +96,7 @@ def right_values(held: Attributes, subject: Subject) -> pa.Table:
     }
     rows: list[tuple[str, str, int, float]] = []
     for label, values in candidate_values(held, _exact_values(subject)):
-        compared = beside.compare(Record.trusted(Attribute(label, value) for value in values))
+        compared = comparer.compare(Record.trusted(Attribute(label, value) for value in values))
         for place in np.flatnonzero(compared.hit >= 0).tolist():
             rows.append((label, values[place], int(compared.hit[place]), float(compared.credit[place])))
             if label in shared:
@@ -107,12 +108,11 @@ def right_values(held: Attributes, subject: Subject) -> pa.Table:
 
 def _exact_values(subject: Subject) -> dict[str, Sequence[str] | None]:
     """For each label of the person its true values, if nothing else of the label is right but what covers them."""
-    exact: dict[str, Sequence[str] | None] = {}
-    for label, _ in subject.reference:
-        how = subject.labels[label]
-        plain = how.normalise is None and how.similarity is None and not how.synonyms
-        exact[label] = subject.reference.values(label) if plain else None
-    return exact
+    labels = {label: subject.labels[label] for label, _ in subject.reference}
+    return {
+        name: None if label.normalise or label.similarity or label.synonyms else subject.reference.values(name)
+        for name, label in labels.items()
+    }
 
 
 @dataclass(frozen=True)
@@ -126,7 +126,7 @@ class Winner:
 
 def winner(hot: Hot) -> Winner:
     """Merge and measure the clusters that hold something of the person, until no other can leak more."""
-    subject, work, beside = hot.subject, hot.work, hot.subject.comparer()
+    subject, work = hot.subject, hot.work
     best: tuple[Leakage, Cluster] | None = None
     greatest = 0.0
     for place, after in hot.spans():
@@ -136,7 +136,7 @@ def winner(hot: Hot) -> Winner:
         records = hot.records(place, after)
         rids = [int(record.name) for record in records]
         for cluster in work.adversary(rids).holdings(records, subject.labels).candidates:
-            measured = subject.measure(beside, cluster.record)
+            measured = subject.measure(cluster.record)
             greatest = max(greatest, measured.recall)
             if best is not None and exceeds(best[0].value, measured.value):
                 continue
@@ -180,32 +180,25 @@ class Shrinking:
 
     def __init__(self, hot: Hot) -> None:
         self._hot = hot
-        self._spans = hot.spans()
-        self._batches: list[tuple[int, list[Record]]] = []
+        # By the place of the first cluster of a span: its records, and what leaks from them as they are.
+        self._records: dict[int, list[Record]] = {}
         self._standing: dict[int, float] = {}
         self.rough = False
 
-    def _batch(self, place: int) -> tuple[int, list[Record]] | None:
-        while len(self._batches) <= place:
-            span = next(self._spans, None)
-            if span is None:
-                return None
-            self._batches.append((span[1], self._hot.records(*span)))
-        return self._batches[place]
-
     def leakage(self, change: Callable[[Record], Record | None]) -> float:
         """The leakage if every record were what ``change`` makes of it, None if it were gone."""
-        best, after, seen, place = 0.0, 0, 0, 0
-        while exceeds(self._hot.ceiling(after), best):
+        best, seen = 0.0, 0
+        for start, after in self._hot.spans():
+            if not exceeds(self._hot.ceiling(start), best):
+                break
             if seen > self.MOST_RECORDS:
                 self.rough = True
-                return self._hot.ceiling(after)
-            batch = self._batch(place)
-            if batch is None:
-                break
-            after, records = batch
-            best = max(best, self._of_batch(place, records, [change(record) for record in records]))
-            seen, place = seen + len(records), place + 1
+                return self._hot.ceiling(start)
+            if start not in self._records:
+                self._records[start] = self._hot.records(start, after)
+            records = self._records[start]
+            best = max(best, self._of_span(start, records, [change(record) for record in records]))
+            seen += len(records)
         return best
 
     def without_source(self, name: str) -> float:
@@ -215,28 +208,22 @@ class Shrinking:
     def without_fact(self, label: str, value: str) -> float:
         """The leakage if no record held what means this value of a label."""
         meant = self._hot.subject.labels[label].meant
-        return self.leakage(partial(_without, label=label, meant=meant, true=meant(value)))
+        true = meant(value)
 
-    def _of_batch(self, place: int, records: list[Record], changed: list[Record | None]) -> float:
+        def without(record: Record) -> Record:
+            kept = [held for held in record if held.label != label or meant(held.value) != true]
+            return record if len(kept) == len(record) else Record.trusted(kept, name=record.name, source=record.source)
+
+        return self.leakage(without)
+
+    def _of_span(self, start: int, records: list[Record], changed: list[Record | None]) -> float:
         same = all(one is other for one, other in zip(records, changed, strict=True))
-        if same and place in self._standing:
-            return self._standing[place]
+        if same and start in self._standing:
+            return self._standing[start]
         left = [record for record in changed if record is not None]
-        adversary = self._hot.work.adversary([int(record.name) for record in left])
-        value = _leakage(left, adversary, self._hot.subject)
+        subject, adversary = self._hot.subject, self._hot.work.adversary([int(record.name) for record in left])
+        candidates = adversary.holdings(left, subject.labels).candidates
+        value = max((subject.measure(cluster.record).value for cluster in candidates), default=0.0)
         if same:
-            self._standing[place] = value
+            self._standing[start] = value
         return value
-
-
-def _without(record: Record, *, label: str, meant: Callable[[str], str], true: str) -> Record:
-    for attribute in [a for a in record if a.label == label and meant(a.value) == true]:
-        record = record.without(attribute)
-    return record
-
-
-def _leakage(records: Sequence[Record], adversary: Adversary, subject: Subject) -> float:
-    """The largest leakage of anything an adversary makes of these records."""
-    beside = subject.comparer()
-    candidates = adversary.holdings(records, subject.labels).candidates
-    return max((subject.measure(beside, cluster.record).value for cluster in candidates), default=0.0)

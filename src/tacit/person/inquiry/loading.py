@@ -39,8 +39,6 @@ class Near:
         The records' numbers; a record is called by its number.
     records : list of Record
     adversaries : list of Adversary
-    size : int
-        How many records there are in all.
     notes : tuple of str
         What was left out, if anything.
     """
@@ -49,18 +47,12 @@ class Near:
     records: list[Record]
     adversaries: list[Adversary]
     subject: Subject
-    size: int
     notes: tuple[str, ...]
 
     def what_if(self, place: int) -> WhatIf:
         """The records in the hands of one adversary."""
         subject = self.subject
         return WhatIf(self.records, subject.reference, self.adversaries[place], subject.labels, beta=subject.beta)
-
-    def number(self, place: int) -> int:
-        """The number of the record at a place; of records added later, the numbers after the last of all."""
-        loaded = len(self.rids)
-        return self.rids[place] if place < loaded else self.size + place - loaded
 
 
 def numbered(records: Iterable[Record], inquiry: Inquiry) -> list[Record]:
@@ -72,11 +64,7 @@ def numbered(records: Iterable[Record], inquiry: Inquiry) -> list[Record]:
 
 
 def near(
-    inquiry: Inquiry,
-    *,
-    more: Sequence[Record] = (),
-    whole: int | None = None,
-    works: Sequence[Grouped] = (),
+    inquiry: Inquiry, *, more: Sequence[Record] = (), whole: int | None = None, works: Sequence[Grouped] = ()
 ) -> Near:
     """Load what the answer to a question can depend on.
 
@@ -114,7 +102,7 @@ def near(
                 "would be if: make the rules of the adversaries stricter, or ask about some of them"
             )
     adversaries = [work.adversary(rids, more=[int(record.name) for record in more]) for work in works]
-    return Near(rids, pool.numbered(rids), adversaries, subject, pool.n_records, tuple(dict.fromkeys(notes)))
+    return Near(rids, pool.numbered(rids), adversaries, subject, tuple(dict.fromkeys(notes)))
 
 
 def _hot(work: Grouped, subject: Subject, notes: list[str]) -> set[int]:

@@ -15,6 +15,7 @@ from tacit.errors import ArgumentError
 from tacit.person.answers.results import Rung
 from tacit.person.case.model import Case, Slot
 from tacit.person.case.reading import read_case
+from tacit.person.case.schema import nearest
 from tacit.person.inquiry.describing import does
 from tacit.person.inquiry.hot import Hot, Winner, winner
 from tacit.person.inquiry.subject import Subject, remembering
@@ -101,17 +102,10 @@ class Inquiry:
         return Climbed(rung, work, hot, best)
 
 
-def opened(
-    case: CaseLike,
-    *,
-    adversary: str | Sequence[str] = (),
-    query: Record | Sequence[Record] = (),
-    record: Record | Sequence[Record] = (),
-    progress: Progress | None = None,
-) -> Inquiry:
-    """Read a case, narrow it to what is asked, and read its sources; see :func:`narrowed`."""
+def opened(case: CaseLike, *, adversary: str | Sequence[str] = (), progress: Progress | None = None) -> Inquiry:
+    """Read a case, narrow it to some adversaries, and read its sources; see :func:`narrowed`."""
     tell = progress or silent
-    asked = narrowed(case, adversary=adversary, query=query, record=record)
+    asked = narrowed(case, adversary=adversary)
     return Inquiry(asked, read_sources(asked, progress=tell), tell)
 
 
@@ -139,13 +133,16 @@ def narrowed(
     adversaries, queries, records = _several(adversary), _several(query), _several(record)
     names = [spec.name for spec in whole.adversaries]
     for name in adversaries:
-        _check(name, names, f"no adversary '{name}' in {whole.path}", "It has")
+        if name not in names:
+            raise ArgumentError(f"no adversary '{name}' in {whole.path}{nearest(name, names)}")
     if adversaries:
         whole = replace(whole, adversaries=tuple(spec for spec in whole.adversaries if spec.name in adversaries))
     # A label that nothing has cannot match: a slip of the pen must not look like safety.
     labels = sorted({*whole.source_labels, *whole.labels, *(label for label, _ in whole.person or ())})
     for label in (attribute.label for one in (*queries, *records) for attribute in one):
-        _check(label, labels, f"no label '{label}' in the person or the sources of {whole.path}", "They have")
+        if label not in labels:
+            where = f"the person or the sources of {whole.path}"
+            raise ArgumentError(f"no label '{label}' in {where}{nearest(label, labels)}")
     if queries:
         whole = replace(whole, queries=queries)
     return replace(whole, releases=(Slot("release", records),)) if records else whole
@@ -153,15 +150,6 @@ def narrowed(
 
 def _several(given: Thing | Sequence[Thing]) -> tuple[Thing, ...]:
     return (given,) if isinstance(given, str | Record) else tuple(given)
-
-
-def _check(name: str, names: Sequence[str], refusal: str, they_have: str) -> None:
-    if name in names:
-        return
-    near = get_close_matches(name, names, n=1, cutoff=0.6)
-    hint = f"; did you mean '{near[0]}'?" if near else "."
-    shown = ", ".join(names[:20]) + (", …" if len(names) > 20 else "")
-    raise ArgumentError(f"{refusal}{hint} {they_have}: {shown}")
 
 
 def read_sources(case: Case, *, progress: Progress = silent) -> RecordPool:
@@ -176,8 +164,7 @@ def _undescribed(case: Case, labels: tuple[str, ...]) -> list[str]:
         return []
     true = {label for label, _ in case.person}
     notes = []
-    strange = [label for label in labels if label not in true | set(case.labels)]
-    if strange:
+    if strange := [label for label in labels if label not in true | set(case.labels)]:
         shown = ", ".join(strange[:20]) + (", …" if len(strange) > 20 else "")
         notes.append(
             f"labels that the person has no value of count as wrong: {shown}; to leave a column out map it to null"

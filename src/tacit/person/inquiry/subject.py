@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import cached_property, lru_cache
 
 from tacit.person.model.comparing import Comparer
 from tacit.person.model.labels import Labels
@@ -24,21 +24,22 @@ class Subject:
     labels: Labels
     beta: float = 1.0
 
+    @cached_property
     def comparer(self) -> Comparer:
-        """A record is laid beside the reference by this."""
+        """A record is laid beside the reference by this; it remembers the values it has seen."""
         return Comparer(self.reference, self.labels)
 
-    def measure(self, beside: Comparer, record: Record) -> Leakage:
+    def measure(self, record: Record) -> Leakage:
         """Leakage, precision and recall of a record."""
-        return measure_of(beside.compare(record), beta=self.beta)
+        return measure_of(self.comparer.compare(record), beta=self.beta)
 
-    def ceiling(self, right: float, whole: float) -> float:
+    def ceiling(self, right: float) -> float:
         """The most that can leak from a record whose right part is expected to weigh at most ``right``.
 
         With I the weight of what is right in a possible world, its F-measure is at most that of a record that holds
         nothing else, (1 + b^2) I / (I + b^2 W): rising and concave in I, so that expectations keep the inequality.
         """
-        square = self.beta * self.beta
+        square, whole = self.beta * self.beta, self.comparer.reference_weight
         return (1 + square) * right / (right + square * whole) if right > 0 else 0.0
 
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tacit.document import Progress, silent
+from tacit.document import Progress
 from tacit.person.link.attributes import Attributes, IntArray, augmented, distinct_values, recoded
 from tacit.person.link.brought import FileClusters, Linked, SplinkClusters, clusters_of_file, surest_values
 from tacit.person.link.components import components
@@ -50,33 +51,30 @@ class Grouped:
     cluster: IntArray
     groupings: tuple[tuple[Joining, Attributes], ...]
     notes: tuple[str, ...] = ()
-    _order: IntArray = field(init=False, repr=False)
-    _starts: IntArray = field(init=False, repr=False)
-    _names: IntArray = field(init=False, repr=False)
 
-    def __post_init__(self) -> None:
+    @cached_property
+    def _layout(self) -> tuple[IntArray, IntArray, IntArray]:
+        """The records, cluster after cluster; the clusters; and where the records of each begin, and all end."""
         order = np.argsort(self.cluster, kind="stable").astype(np.int64)
-        names, starts = np.unique(self.cluster[order], return_index=True)
-        object.__setattr__(self, "_order", order)
-        object.__setattr__(self, "_names", names.astype(np.int64))
-        object.__setattr__(self, "_starts", np.append(starts, len(order)).astype(np.int64))
+        clusters, starts = np.unique(self.cluster[order], return_index=True)
+        return order, clusters.astype(np.int64), np.append(starts, len(order)).astype(np.int64)
 
     @property
     def entities(self) -> int:
         """How many clusters there are."""
-        return len(self._names)
+        return len(self._layout[1])
 
     def members(self, clusters: Iterable[int]) -> list[int]:
         """The records of some clusters, cluster after cluster."""
-        rids: list[int] = []
-        for place in np.searchsorted(self._names, np.fromiter(clusters, np.int64)):
-            rids.extend(self._order[self._starts[place] : self._starts[place + 1]].tolist())
-        return rids
+        order, names, starts = self._layout
+        places = np.searchsorted(names, np.fromiter(clusters, np.int64))
+        return [rid for place in places for rid in order[starts[place] : starts[place + 1]].tolist()]
 
     def sizes(self, clusters: IntArray) -> IntArray:
         """How many records each of these clusters has."""
-        places = np.searchsorted(self._names, clusters)
-        return self._starts[places + 1] - self._starts[places]
+        _, names, starts = self._layout
+        places = np.searchsorted(names, clusters)
+        return starts[places + 1] - starts[places]
 
     def adversary(self, rids: Sequence[int], more: Sequence[int] = ()) -> Adversary:
         """The adversary for these records in memory, in this order; ``more`` are numbers of records to come."""
@@ -101,16 +99,9 @@ def _in_memory(joining: Joining, step: Step, rids: Sequence[int], more: Sequence
 
 
 class Workbench:
-    """Where adversaries are carried out on one pool; what several of them do to values is done once.
+    """Where adversaries are carried out on one pool; what several of them do to values is done once."""
 
-    Parameters
-    ----------
-    pool : RecordPool
-    labels : Labels
-    progress : callable
-    """
-
-    def __init__(self, pool: RecordPool, labels: Labels, progress: Progress = silent) -> None:
+    def __init__(self, pool: RecordPool, labels: Labels, progress: Progress) -> None:
         self.pool, self._labels, self._progress = pool, labels, progress
         self._done: list[tuple[Attributes, Step, Attributes]] = []
 
@@ -119,7 +110,7 @@ class Workbench:
         for before, other, after in self._done:
             if before is held and other == step:
                 return after
-        after = stepped(held, step, self._labels)
+        after = _stepped(held, step, self._labels)
         self._done.append((held, step, after))
         return after
 
@@ -175,7 +166,7 @@ def _regrouped(joining: Joining, held: Attributes, cluster: IntArray) -> IntArra
     return components(np.concatenate([here, first]), np.concatenate([cluster, second]), size)
 
 
-def stepped(held: Attributes, step: Step, labels: Labels) -> Attributes:
+def _stepped(held: Attributes, step: Step, labels: Labels) -> Attributes:
     """The attributes after a step on values; the step looks at every distinct value once.
 
     The very step that works on records in memory is asked, so that the engine cannot mean something else by it.

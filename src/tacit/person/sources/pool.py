@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterable
-from dataclasses import dataclass
-from functools import cached_property
+from dataclasses import dataclass, field
+from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,19 +17,20 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class PoolSource:
     """A source that was read: where its records are among all, and what its file was.
 
-    Its records are ``first`` to ``first + records - 1``.
+    Its records are ``first`` to ``first + records - 1``; ``names`` is an Arrow array of what the file calls them, or
+    None if it does not: then they are called by the number of their row, from 1.
     """
 
     name: str
     path: Path
-    format: str
     first: int
     records: int
     sha256: str
+    names: pa.Array | None = field(repr=False)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -43,15 +44,12 @@ class RecordPool:
         those without any attribute included.
     sources : tuple of PoolSource
         In the order of the case.
-    names : tuple of Arrow arrays or None, one for each source
-        What the file calls its records; None if it does not, then they are called by the number of their row.
     notes : tuple of str
         What was left out or assumed, in sentences without values.
     """
 
     attributes: Attributes
     sources: tuple[PoolSource, ...]
-    names: tuple[pa.Array | None, ...]
     notes: tuple[str, ...]
 
     @property
@@ -59,29 +57,17 @@ class RecordPool:
         """How many records there are."""
         return self.attributes.records
 
-    @cached_property
-    def _starts(self) -> list[int]:
-        return [source.first for source in self.sources]
-
     def source(self, rid: int) -> PoolSource:
         """The source of a record."""
         if not 0 <= rid < self.n_records:
             raise DataError(f"no record {rid}: there are {self.n_records:,}, numbered from 0")
-        return self.sources[bisect_right(self._starts, rid) - 1]
+        return self.sources[bisect_right(self.sources, rid, key=attrgetter("first")) - 1]
 
     def name(self, rid: int) -> str:
         """What a record is called: its source, and what the source calls it or the number of its row, from 1."""
         source = self.source(rid)
-        names = self.names[self.sources.index(source)]
-        own = None if names is None else names[rid - source.first].as_py()
+        own = None if source.names is None else source.names[rid - source.first].as_py()
         return f"{source.name} {own if own is not None else rid - source.first + 1}"
-
-    def records(self, rids: Iterable[int] | None = None) -> list[Record]:
-        """Some records, or all, in the order asked for, called as their sources call them."""
-        return [
-            Record.trusted(record.attributes, name=self.name(int(record.name)), source=record.source)
-            for record in self.numbered(range(self.n_records) if rids is None else rids)
-        ]
 
     def numbered(self, rids: Iterable[int]) -> list[Record]:
         """Records out of the engine, in the order asked for, called by their numbers, which no value is."""
@@ -99,9 +85,9 @@ class RecordPool:
         import pyarrow.compute as pc
 
         parts = []
-        for source, names in zip(self.sources, self.names, strict=True):
+        for source in self.sources:
             rows = pa.array(np.arange(1, source.records + 1)).cast(pa.string())
-            own = rows if names is None else pc.coalesce(names.cast(pa.string()), rows)
+            own = rows if source.names is None else pc.coalesce(source.names.cast(pa.string()), rows)
             columns = {
                 "rid": pa.array(np.arange(source.first, source.first + source.records)),
                 "source": pa.array([source.name] * source.records, pa.string()),

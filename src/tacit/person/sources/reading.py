@@ -16,15 +16,12 @@ from tacit.person.model.records import Reference
 from tacit.person.sources.breaches import read_breaches
 from tacit.person.sources.features import read_features
 from tacit.person.sources.pool import PoolSource, RecordPool
-from tacit.person.sources.source import PopulationSpec, Source
+from tacit.person.sources.source import FileRecord, PopulationSpec, Source
 from tacit.tables.engines import Store
 from tacit.tables.sources import open_table
 
 if TYPE_CHECKING:
     import pyarrow as pa
-
-# A record that was read by itself: its labels and values, and its own confidence.
-Said = tuple[Sequence[tuple[str, str]], float]
 
 
 @dataclass(frozen=True)
@@ -33,7 +30,7 @@ class _Opened:
 
     records: Wide | Long
     names: pa.Array | None
-    notes: tuple[str, ...] = ()
+    notes: Sequence[str] = ()
 
 
 def read_pool(sources: Sequence[Source], person: Reference | None, *, progress: Progress) -> RecordPool:
@@ -65,11 +62,12 @@ def read_pool(sources: Sequence[Source], person: Reference | None, *, progress: 
     )
     read: list[PoolSource] = []
     notes: list[str] = []
+    first = 0
     for source, one, records, unsure in zip(sources, opened, together.records, together.unsure, strict=True):
-        first = read[-1].first + read[-1].records if read else 0
-        read.append(PoolSource(source.name, source.path, source.format, first, records, _sha256(source)))
+        read.append(PoolSource(source.name, source.path, first, records, _sha256(source), one.names))
         notes += [*one.notes, *_unsure(source, unsure)]
-    return RecordPool(together.attributes, tuple(read), tuple(one.names for one in opened), tuple(notes))
+        first += records
+    return RecordPool(together.attributes, tuple(read), tuple(notes))
 
 
 def read_references(
@@ -98,15 +96,20 @@ def _sha256(source: Source) -> str:
 
 
 def _opened(source: Source, person: Reference | None) -> _Opened:
+    import pyarrow as pa
+
     try:
+        if source.format == "table":
+            return _table(source)
         if source.format == "features":
-            return _features(source)
-        if source.format == "breaches":
+            records, notes = _features(source)
+        else:
             assert person is not None, "a case with breaches has a person"
-            return _breaches(source, person)
-        return _table(source)
+            records, notes = read_breaches(source, person)
     except OSError as error:
         raise SourceError(f"cannot read {source.path}: {error.strerror}") from error
+    names = pa.array([record.name for record in records], pa.string())
+    return _Opened(_long(records, source), _distinct(names), notes)
 
 
 def _table(source: Source) -> _Opened:
@@ -125,55 +128,32 @@ def _table(source: Source) -> _Opened:
     return _Opened(wide, _distinct(text_columns(table, [source.identifier]).column("c0").combine_chunks()))
 
 
-def _features(source: Source) -> _Opened:
-    import pyarrow as pa
-
-    said: list[Said] = []
-    names: list[str] = []
+def _features(source: Source) -> tuple[list[FileRecord], list[str]]:
     unlabelled: set[str] = set()
-    unsure = 0
-    for record in read_features(source):
-        names.append(record.name)
-        unlabelled |= record.unlabelled
-        unsure += record.confidence is None
-        said.append((record.facts, 1.0 if record.confidence is None else record.confidence))
-    notes = _unsure(source, unsure)
-    if unlabelled:
-        notes.insert(0, f"source '{source.name}': feature attributes without a label: {', '.join(sorted(unlabelled))}")
-    return _Opened(_long(said, source), _distinct(pa.array(names, pa.string())), tuple(notes))
+    records = list(read_features(source, unlabelled))
+    shown = f"source '{source.name}': feature attributes without a label: {', '.join(sorted(unlabelled))}"
+    return records, [shown] * bool(unlabelled) + _unsure(source, sum(one.confidence is None for one in records))
 
 
-def _breaches(source: Source, person: Reference) -> _Opened:
-    import pyarrow as pa
-
-    breaches, notes = read_breaches(source, person)
-    said = [
-        ([(label, value) for label in breach.labels for value in person.values(label)], breach.confidence)
-        for breach in breaches
-    ]
-    names = pa.array([breach.name for breach in breaches], pa.string())
-    return _Opened(_long(said, source), _distinct(names), tuple(notes))
-
-
-def _long(said: Sequence[Said], source: Source) -> Long:
+def _long(records: Sequence[FileRecord], source: Source) -> Long:
     import pyarrow as pa
 
     rows = [
-        (rid, label, value, confidence * source.share_of(label))
-        for rid, (facts, confidence) in enumerate(said)
+        (rid, label, value, (1.0 if confidence is None else confidence) * source.share_of(label))
+        for rid, (_, facts, confidence) in enumerate(records)
         for label, value in facts
     ]
-    columns = list(zip(*rows, strict=True)) or [(), (), (), ()]
     kinds = {"rid": pa.int64(), "label": pa.string(), "value": pa.string(), "confidence": pa.float64()}
+    columns = zip(*rows, strict=True) if rows else ((),) * len(kinds)
     arrays = [pa.array(column, kind) for column, kind in zip(columns, kinds.values(), strict=True)]
-    return Long(pa.table(arrays, schema=pa.schema(kinds)), len(said))
+    return Long(pa.table(arrays, schema=pa.schema(kinds)), len(records))
 
 
 def _unsure(source: Source, rows: int) -> list[str]:
     if not rows:
         return []
-    said = "1 row has" if rows == 1 else f"{rows:,} rows have"
-    return [f"source '{source.name}': {said} no '{source.confidence_column}', which was taken to be 1"]
+    some = "1 row has" if rows == 1 else f"{rows:,} rows have"
+    return [f"source '{source.name}': {some} no '{source.confidence_column}', which was taken to be 1"]
 
 
 def _distinct(names: pa.Array) -> pa.Array:
@@ -186,5 +166,5 @@ def _distinct(names: pa.Array) -> pa.Array:
     counts = pc.value_counts(names)
     twice = counts.field("values").filter(pc.greater(counts.field("counts"), 1))
     rows = pa.array(range(1, len(names) + 1)).cast(pa.string())
-    told = pc.binary_join_element_wise(names, " (row ", rows, ")", "")
-    return pc.if_else(pc.is_in(names, twice), told, names)
+    apart = pc.binary_join_element_wise(names, " (row ", rows, ")", "")
+    return pc.if_else(pc.is_in(names, twice), apart, names)

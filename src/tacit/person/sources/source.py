@@ -6,8 +6,10 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal, NamedTuple
 
+from tacit.errors import DataError
+from tacit.person.model.records import Fact
 from tacit.person.plans.removals import Offer
 
 SourceFormat = Literal["table", "features", "breaches"]
@@ -100,6 +102,36 @@ class PopulationSpec:
     def labelled(self, names: Sequence[str]) -> dict[str, str]:
         """The columns of the table that become facts, each with its label, in the order of the table."""
         return mapped(self.columns, names, {self.person})
+
+
+class FileRecord(NamedTuple):
+    """A record of a file that is no table: what it is called, its labels and values, and its confidence.
+
+    ``confidence`` is 1 if the case asks for none, and None if it asks and the record has none.
+    """
+
+    name: str
+    facts: list[Fact]
+    confidence: float | None
+
+
+def parsed(raw: bytes, path: Path, wanted: str, line: int = 1) -> Any:
+    """The JSON that begins on a line of a file; a DataError if it is none, or holds what is no text."""
+    try:
+        data = json.loads(raw)
+        # JSON lets halves of characters through, escaped.
+        if b"\\u" in raw:
+            json.dumps(data, ensure_ascii=False).encode()
+    except UnicodeDecodeError as error:
+        line += raw[: error.start].count(b"\n")
+        raise DataError(f"{path}, line {line}: its bytes are not UTF-8; save the file as UTF-8") from None
+    except UnicodeEncodeError:
+        raise DataError(f"{path}, line {line}: half a character (\\ud800 to \\udfff) is no text: mend it") from None
+    except json.JSONDecodeError as error:
+        raise DataError(f"{path}, line {line + error.lineno - 1}: not {wanted}") from None
+    except RecursionError:
+        raise DataError(f"{path}, line {line}: nests too deeply; {wanted}") from None
+    return data
 
 
 def usual_labels(format_: SourceFormat) -> dict[str, str]:
