@@ -10,8 +10,8 @@ from numpy.typing import ArrayLike
 from tacit.errors import ArgumentError
 from tacit.lift.joint import CompactChannel, Joint, Mask, Matrix, Vector, checked_probabilities, frozen
 from tacit.lift.measures import Distribution, entropy, log_lift, p_log_p, sides
-from tacit.lift.partitions import Partition, partition, within_delta
-from tacit.lift.partitions.search import Method
+from tacit.lift.partitions.merging import Partition, within_delta
+from tacit.lift.partitions.search import Method, partition
 from tacit.lift.tolerances import LARGEST_EXPONENT, MARGIN, TOLERANCE
 
 Replacement = Literal["resample", "uniform", "merge", "suppress"]

@@ -21,7 +21,7 @@ from tacit.errors import ArgumentError
 from tacit.lift import measures
 from tacit.lift.joint import Joint
 from tacit.lift.measures import Distribution
-from tacit.lift.partitions import Task
+from tacit.lift.partitions.merging import Task
 from tacit.lift.registry import MEASURES
 
 Status = Literal["proved", "wrong as printed", "new"]

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from tacit.errors import ArgumentError
 from tacit.lift.joint import Joint, Labels, Matrix, Vector
 from tacit.lift.measures import Distribution, entropy, log_lift, p_log_p, sides
-from tacit.lift.partitions import chain
+from tacit.lift.partitions.chains import chain
 from tacit.lift.tolerances import TOLERANCE
 
 

@@ -2,6 +2,7 @@
 
 import csv
 import importlib.util
+from copy import copy
 
 import numpy as np
 import pytest
@@ -96,7 +97,8 @@ def awkward_joint(rng, number):
 
 # Low side, high side: both, none at all, one side alone, and sides that differ.
 ASKED = [(0.4, 0.4), (0.1, 0.1), (0.0, 0.0), (np.inf, 0.3), (1.0, 0.2), (0.3, np.inf), (0.9, 0.9), (0.2, 0.8)]
-QUICK = EFFORTS["low"]._replace(
+QUICK = copy(EFFORTS["low"])
+vars(QUICK).update(
     corners=500, types=200, bins=60, columns=12, block=12, blocks=4, rounds=1, starts=1, rows=0, seconds=0.2, branched=0
 )
 
