@@ -21,7 +21,7 @@ from tacit.lift.solvers.blocks import solve_blocks, solve_clusters, solve_parts,
 from tacit.lift.solvers.branching import branch_bound
 from tacit.lift.solvers.columns import Budget, reach_bound, reaches, solve_columns
 from tacit.lift.solvers.many import MANY_ROWS, solve_many
-from tacit.lift.solvers.mixture import Mixture, MixtureChannel, measured, row_stochastic
+from tacit.lift.solvers.mixture import Mixture, MixtureChannel, row_stochastic
 from tacit.lift.solvers.region import Region
 from tacit.lift.solvers.subsets import cover_set, covered_groups, merge_subsets
 from tacit.lift.solvers.vertices import n_candidates, solve_corners
@@ -223,8 +223,7 @@ class MechanismLadder:
                 name, best = "optimal", mended
             if best.loss - bound <= _PROVED * self.whole:
                 return name, replace(best, bound=bound)
-        bound = max(bound, self._bound(types, on_types))
-        return name, replace(best, bound=bound)
+        return name, replace(best, bound=max(bound, self._bound(types, on_types)))
 
     def _on_types(self, types: Region, limits: Limits) -> Mixture | None:
         """The mechanism that the size allows, on types of values; None if there is none better than groups."""
@@ -322,14 +321,13 @@ class MechanismLadder:
             raise ArgumentError("the joint cannot be kept within these bounds to the precision of its numbers")
         marginal = self.joint.marginal
         labels = assign(sparse, marginal)
-        released = self.joint.released
-        outputs = [released[int(x)] for x in labels]
-        numbers = measured(self.joint, sparse)
+        whole = entropy(marginal)
+        loss = min(Mixture.of_channel(sparse, marginal).loss, whole)
+        nmil = loss / whole if whole > 0 else 0.0
         kept = float(np.asarray(sparse[labels, np.arange(len(labels))]) @ marginal[labels])
-        bound = max(mixture.bound / self.whole - _ROUNDING, 0.0)
         return MixtureChannel(
             sparse,
-            outputs,
+            [self.joint.released[int(x)] for x in labels],
             labels=labels,
             rung=name,
             epsilon=epsilon,
@@ -340,9 +338,10 @@ class MechanismLadder:
             attained_low=ends[0][0],
             attained_high=ends[0][1],
             attained_also=tuple(max(each) for each in ends[1:]),
-            loss_bound=min(bound, numbers["nmil"]),
+            utility=whole - loss,
+            nmil=nmil,
+            loss_bound=min(max(mixture.bound / self.whole - _ROUNDING, 0.0), nmil),
             kept_share=min(kept, 1.0),
-            **numbers,
         )
 
 

@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 from scipy.sparse import coo_array, csr_array
 
-from tacit.lift.joint import CompactChannel, Joint, Labels, Matrix, Vector
-from tacit.lift.measures import entropy
+from tacit.lift.joint import CompactChannel, Labels, Matrix, Vector
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,9 +42,9 @@ class Mixture:
         return csr_array((flows, (self.outputs, self.values)), shape=(len(totals), n_released))
 
     @classmethod
-    def of_groups(cls, labels: Labels, marginal: Vector, bound: float = 0.0) -> Mixture:
+    def of_groups(cls, labels: Labels, marginal: Vector) -> Mixture:
         """Every group of values is one output."""
-        return cls(np.arange(len(labels)), np.unique(labels, return_inverse=True)[1], marginal, bound)
+        return cls(np.arange(len(labels)), np.unique(labels, return_inverse=True)[1], marginal)
 
     @classmethod
     def of_columns(cls, columns: Any, weights: Vector, bound: float = 0.0) -> Mixture:
@@ -213,9 +212,6 @@ class MixtureChannel(CompactChannel):
         """Number of released values, number of outputs."""
         return self.sparse.shape[0], self.sparse.shape[1]
 
-    def _dense(self) -> Matrix:
-        return np.asarray(self.sparse.toarray())
-
     def _pushed(self, matrix: Matrix) -> Matrix:
         return np.asarray((self.sparse.T @ matrix.T).T)
 
@@ -227,10 +223,3 @@ def row_stochastic(mixture: Mixture, n_released: int) -> csr_array:
     sums = np.asarray(table.sum(axis=1))
     table.data = table.data / np.repeat(sums, np.diff(table.indptr))
     return table
-
-
-def measured(joint: Joint, sparse: csr_array) -> dict[str, float]:
-    """Utility and loss of a sparse channel."""
-    whole = entropy(joint.marginal)
-    loss = min(Mixture.of_channel(sparse, joint.marginal).loss, whole)
-    return {"utility": whole - loss, "nmil": loss / whole if whole > 0 else 0.0}
