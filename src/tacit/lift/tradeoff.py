@@ -45,9 +45,10 @@ def funnel(joint: Distribution) -> Funnel:
     joint = Joint.of(joint)
     sets = chain(joint)
     marginal = joint.marginal[sets.order]
-    pointwise = _information(joint.matrix, joint.prior)[sets.order]
+    pointwise = _information(joint.matrix, joint.lift)[sets.order]
     cells = sums_of_first(joint.matrix[:, sets.order], sets.sizes)
     masses = cells.sum(axis=0)
+    lifts = cells / np.where(masses > 0, masses, 1.0) / joint.prior[:, None]
     losses = sums_of_first((-marginal * np.log(marginal))[None, :], sets.sizes)[0]
     losses = np.where(sets.sizes > 1, np.maximum(losses + p_log_p(masses), 0.0), 0.0)
     whole = entropy(joint.marginal)
@@ -60,14 +61,12 @@ def funnel(joint: Distribution) -> Funnel:
         attained=sets.attained,
         nmil=losses / whole if whole > 0 else losses,
         utility=whole - losses,
-        leakage=kept + _information(cells, joint.prior),
+        leakage=kept + _information(cells, lifts),
         kept_share=np.minimum(kept_share, 1.0),
     )
 
 
-def _information(cells: Matrix, prior: Vector) -> Vector:
+def _information(cells: Matrix, lifts: Matrix) -> Vector:
     """What values or sets, given as columns p(s, set), add to I(S;Y): sum over s of p log-lift, never negative."""
-    masses = cells.sum(axis=0)
-    lifts = cells / np.where(masses > 0, masses, 1.0) / prior[:, None]
     logs = np.log(lifts, out=np.zeros_like(lifts), where=lifts > 0)
     return np.asarray(np.maximum((cells * logs).sum(axis=0), 0.0))
