@@ -131,23 +131,19 @@ def optimal(
     joint = Joint.of(joint)
     if effort not in EFFORTS:
         raise ArgumentError(f"there is no effort '{effort}'; there are: low, normal, high")
+    # A higher effort tries all that a lower one tries, the lowest first.
+    efforts = list(EFFORTS.values())[: list(EFFORTS).index(effort) + 1]
     if order is not None:
         if epsilon_low is not None or epsilon_high is not None or len(also):
             raise ArgumentError(
                 "order bounds the alpha-lift of one secret; leave out epsilon_low, epsilon_high and also"
             )
-        ladder: MechanismLadder = AlphaLadder(joint, sides(epsilon)[0], order, _up_to(effort))
+        ladder: MechanismLadder = AlphaLadder(joint, sides(epsilon)[0], order, efforts)
     else:
         low, high = sides(epsilon, epsilon_low=epsilon_low, epsilon_high=epsilon_high)
         claims = [(joint, low, high), *((Joint.of(other), *sides(bound)) for other, bound in also)]
-        ladder = MechanismLadder(claims, _up_to(effort))
+        ladder = MechanismLadder(claims, efforts)
     return ladder.channel(*ladder.climb(rung), epsilon)
-
-
-def _up_to(effort: str) -> list[Limits]:
-    """The limits of an effort and of those below it, the lowest first."""
-    names = list(EFFORTS)
-    return [EFFORTS[name] for name in names[: names.index(effort) + 1]]
 
 
 class MechanismLadder:
@@ -186,7 +182,7 @@ class MechanismLadder:
     def _merged(self, risky: Mask) -> list[Mask]:
         """The watchdog's set if it is within bounds, else ones that safe values hide: what each effort finds."""
         joint, low, high = self.claims[0]
-        if len(self.claims) > 1 or low != high:
+        if len(self.claims) > 1 or low != high or self.order is not None:
             return [cover_set(self.region, risky)]
         sets: list[Mask] = []
         for limits in self.efforts:
@@ -362,9 +358,6 @@ class AlphaLadder(MechanismLadder):
         else:
             region = AlphaRegion.around(joint, epsilon, order)
         super().__init__([(joint, np.inf, np.inf)], efforts, region)
-
-    def _merged(self, risky: Mask) -> list[Mask]:
-        return [cover_set(self.region, risky)]
 
     def _attained(self, sparse: csr_array) -> list[tuple[float, float]] | None:
         ends = super()._attained(sparse)
