@@ -282,6 +282,11 @@ def test_values_alike_are_told_apart_as_well_as_if_they_were_rare_ones():
     assert split.sparse.shape[1] <= 10
 
 
+def test_rare_values_alike_are_cut_to_the_last_digit():
+    joint = Joint.from_counts([[1, 1242, 0, 1, 0], [0, 1, 0, 0, 1], [0, 0, 1, 0, 0]])
+    assert optimal(joint, 0.01, effort="low").attained <= 0.01
+
+
 def test_two_secrets_and_hundreds_of_values_are_solved_exactly():
     rng = np.random.default_rng(3)
     marginal = rng.dirichlet(np.full(220, 0.5)) + 1e-9

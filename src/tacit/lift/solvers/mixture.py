@@ -96,16 +96,15 @@ class Mixture:
         # One ruler for all types, each a stretch of it; what flows out is stretched to what there is.
         ends = np.cumsum(marginal[members])
         totals = np.bincount(labels, marginal)
-        stops = np.cumsum(masses * (totals / np.bincount(kinds, masses, len(totals)))[kinds])
-        starts = np.append(0.0, stops[:-1])
-        cuts = _cuts(ends, starts, stops, outputs)
-        return self._pieces(cuts, (outputs, starts, stops), ends, members)
+        lengths = masses * (totals / np.bincount(kinds, masses, len(totals)))[kinds]
+        cuts = _cuts(ends, lengths, outputs)
+        return self._pieces(cuts, outputs, lengths, ends, members)
 
     def _pieces(
-        self, cuts: tuple[Labels, Vector], flows: tuple[Labels, Vector, Vector], ends: Vector, members: Labels
+        self, cuts: tuple[Labels, Vector], outputs: Labels, lengths: Vector, ends: Vector, members: Labels
     ) -> Mixture:
         """One output for every piece between two cuts; ``cuts`` are (output, fraction), sorted."""
-        outputs, starts, stops = flows
+        starts = np.append(0.0, np.cumsum(lengths)[:-1])
         n_outputs = int(outputs.max()) + 1
         n_pieces = np.bincount(cuts[0], minlength=n_outputs)
         first = np.append(0, np.cumsum(n_pieces))
@@ -116,17 +115,17 @@ class Mixture:
         flow = np.repeat(np.arange(len(outputs)), repeats)
         piece = np.arange(len(flow)) - np.repeat(np.cumsum(repeats) - repeats, repeats) + first[outputs[flow]]
         middle = cuts[1][piece] + shares[piece] / 2
-        at = starts[flow] + middle * (stops - starts)[flow]
+        at = starts[flow] + middle * lengths[flow]
         values = members[np.minimum(np.searchsorted(ends, at), len(ends) - 1)]
-        masses = shares[piece] * (stops - starts)[flow]
-        return self._flowing(values, piece, masses, self.bound)
+        # Of the lengths themselves: differences on the ruler have lost the last digits of small flows.
+        return self._flowing(values, piece, shares[piece] * lengths[flow], self.bound)
 
 
-def _cuts(ends: Vector, starts: Vector, stops: Vector, outputs: Labels) -> tuple[Labels, Vector]:
+def _cuts(ends: Vector, lengths: Vector, outputs: Labels) -> tuple[Labels, Vector]:
     """Where outputs are cut: at 0, and where the ruler passes to the next value inside one of their flows."""
+    stops = np.cumsum(lengths)
     flow = np.minimum(np.searchsorted(stops, ends[:-1]), len(stops) - 1)
-    lengths = (stops - starts)[flow]
-    fractions = (ends[:-1] - starts[flow]) / np.where(lengths > 0, lengths, 1.0)
+    fractions = (ends[:-1] - stops[flow]) / np.where(lengths > 0, lengths, 1.0)[flow] + 1
     # An end of a value within rounding of an end of a flow cuts nothing.
     inside = (fractions > 1e-9) & (fractions < 1 - 1e-9)
     n_outputs = int(outputs.max()) + 1
