@@ -41,18 +41,6 @@ def test_along_the_curve_utility_and_leakage_fall_together(joint):
     assert (curve.leakage <= curve.utility + 1e-12).all()
 
 
-@given(joints(zero_cells=True))
-def test_the_lagrangian_is_the_lower_hull_of_the_curve(joint):
-    curve = funnel(joint)
-    weights = np.array([0.0, 0.1, 0.5, 1.0, 10.0])
-    values = curve.lagrangian(weights)
-    for weight, value in zip(weights, values, strict=True):
-        assert value == min(curve.leakage - weight * curve.utility)
-    assert (np.diff(values) <= 0).all()
-    # Data processing: nothing leaks more than it keeps, so at weight 1 it is best to keep everything.
-    assert values[3] == pytest.approx(curve.leakage[0] - curve.utility[0], abs=1e-9)
-
-
 def test_a_long_curve_keeps_its_digits():
     table = np.random.default_rng(0).random((3, 50_000))
     joint = Joint(table / table.sum())
@@ -63,9 +51,7 @@ def test_a_long_curve_keeps_its_digits():
         assert curve.utility[j] == pytest.approx(channel.utility, rel=1e-9)
 
 
-def test_a_wrong_epsilon_or_weight_is_refused():
+def test_a_wrong_epsilon_is_refused():
     curve = funnel([[0.4, 0.1], [0.1, 0.4]])
     with pytest.raises(ArgumentError, match="epsilon is -1"):
         curve.at(-1)
-    with pytest.raises(ArgumentError, match="0 or more"):
-        curve.lagrangian([-1.0])

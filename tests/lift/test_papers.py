@@ -27,7 +27,7 @@ from tacit.lift import (
     watchdog_bound_printed,
     watchdog_bound_tight,
 )
-from tacit.lift.partitions import Task
+from tacit.lift.partitions.merging import Task
 
 COUNTS = Joint.from_counts([[8, 2, 6, 1, 3], [2, 9, 5, 4, 5], [5, 4, 4, 10, 2]])
 

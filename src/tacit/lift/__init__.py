@@ -30,14 +30,12 @@ if TYPE_CHECKING:
     from tacit.lift.joint import (
         Channel as Channel,
         Joint as Joint,
-        Labels as Labels,
         Mask as Mask,
         Matrix as Matrix,
         Vector as Vector,
         sums as sums,
     )
     from tacit.lift.measures import (
-        Distribution as Distribution,
         alpha_lift as alpha_lift,
         arimoto as arimoto,
         e_gamma as e_gamma,
@@ -61,30 +59,24 @@ if TYPE_CHECKING:
         linear_reduction as linear_reduction,
         watchdog as watchdog,
     )
-    from tacit.lift.noise import (
-        GridGaussian as GridGaussian,
-        gaussian_delta as gaussian_delta,
-        gaussian_scale as gaussian_scale,
+    from tacit.lift.noise.gaussian import gaussian_delta as gaussian_delta, gaussian_scale as gaussian_scale
+    from tacit.lift.noise.grid import GridGaussian as GridGaussian
+    from tacit.lift.noise.obfuscation import (
         obfuscation_delta as obfuscation_delta,
         obfuscation_floor as obfuscation_floor,
         obfuscation_scale as obfuscation_scale,
         vacuous as vacuous,
     )
-    from tacit.lift.partitions import (
-        Chain as Chain,
+    from tacit.lift.partitions.chains import chain as chain, critical_epsilons as critical_epsilons
+    from tacit.lift.partitions.merging import (
         Partition as Partition,
-        Task as Task,
-        chain as chain,
-        critical_epsilons as critical_epsilons,
         delta_of as delta_of,
         delta_total as delta_total,
         egamma_excess as egamma_excess,
-        egamma_partition as egamma_partition,
         nmil as nmil,
-        partition as partition,
         set_risk as set_risk,
-        within_delta as within_delta,
     )
+    from tacit.lift.partitions.search import egamma_partition as egamma_partition, partition as partition
     from tacit.lift.promised import (
         Promise as Promise,
         f_bound as f_bound,
@@ -95,56 +87,44 @@ if TYPE_CHECKING:
         watchdog_bound_printed as watchdog_bound_printed,
         watchdog_bound_tight as watchdog_bound_tight,
     )
-    from tacit.lift.proofs import (
-        MERGED as MERGED,
-        CertifiedPartition as CertifiedPartition,
-        Composition as Composition,
+    from tacit.lift.proofs.certificates import (
         CountCertificate as CountCertificate,
         DeltaCertificate as DeltaCertificate,
-        RecordsNeeded as RecordsNeeded,
-        ReleaseBound as ReleaseBound,
-        certified_partition as certified_partition,
         certify_any as certify_any,
         certify_counts as certify_counts,
         certify_delta as certify_delta,
         certify_growing as certify_growing,
+    )
+    from tacit.lift.proofs.composition import (
+        Composition as Composition,
+        ReleaseBound as ReleaseBound,
         compose as compose,
         compose_bounds as compose_bounds,
         compose_given_secret as compose_given_secret,
         compose_table as compose_table,
         dp_epsilon as dp_epsilon,
-        lower_limit as lower_limit,
-        records_needed as records_needed,
+    )
+    from tacit.lift.proofs.gatekeeping import (
+        CertifiedPartition as CertifiedPartition,
+        certified_partition as certified_partition,
         split_counts as split_counts,
-        upper_limit as upper_limit,
+    )
+    from tacit.lift.proofs.intervals import lower_limit as lower_limit, upper_limit as upper_limit
+    from tacit.lift.proofs.sample_size import (
+        MERGED as MERGED,
+        RecordsNeeded as RecordsNeeded,
+        records_needed as records_needed,
     )
     from tacit.lift.registry import MEASURES as MEASURES, Measure as Measure
     from tacit.lift.rounding import at_least as at_least, at_most as at_most, confident as confident
-    from tacit.lift.shuffles import (
-        LEVEL as LEVEL,
-        NullBand as NullBand,
-        Verdict as Verdict,
-        chance_of_count as chance_of_count,
-        grouped as grouped,
-        null_band as null_band,
-        plug_in_information as plug_in_information,
-        shuffled_counts as shuffled_counts,
-        shuffled_tables as shuffled_tables,
-        shuffles_for as shuffles_for,
-    )
-    from tacit.lift.solvers import (
-        EFFORTS as EFFORTS,
-        Effort as Effort,
-        MixtureChannel as MixtureChannel,
-        Region as Region,
-        Rung as Rung,
-        assignment as assignment,
-        cover_set as cover_set,
-        optimal as optimal,
-    )
+    from tacit.lift.shuffles import LEVEL as LEVEL, Verdict as Verdict
+    from tacit.lift.solvers.assigning import assignment as assignment
+    from tacit.lift.solvers.ladder import EFFORTS as EFFORTS, Effort as Effort, Rung as Rung, optimal as optimal
+    from tacit.lift.solvers.mixture import MixtureChannel as MixtureChannel
+    from tacit.lift.solvers.region import Region as Region
+    from tacit.lift.solvers.subsets import cover_set as cover_set
     from tacit.lift.tolerances import (
         AGREEMENT as AGREEMENT,
-        MARGIN as MARGIN,
         NOTHING as NOTHING,
         SLACK as SLACK,
         SUM_TOLERANCE as SUM_TOLERANCE,

@@ -21,11 +21,6 @@ class Estimate:
     high: float
     kind: Kind
 
-    @classmethod
-    def exact(cls, value: float) -> Estimate:
-        """A number that was computed, not estimated."""
-        return cls(value, value, value, "exact")
-
     @property
     def can_certify(self) -> bool:
         """Whether a claim "leakage is at most this" may rest on the number."""

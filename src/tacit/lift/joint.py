@@ -200,13 +200,14 @@ class Channel:
 
     def push(self, matrix: Matrix) -> Matrix:
         """The joint matrix of secret and output, given that of secret and released."""
-        _check_fits(self.matrix.shape[0], matrix)
+        check_fits(self.matrix.shape[0], matrix.shape[1])
         return matrix @ self.matrix
 
 
-def _check_fits(n_released: int, matrix: Matrix) -> None:
-    if matrix.shape[1] != n_released:
-        raise ArgumentError(f"the channel takes {n_released} released values, the joint has {matrix.shape[1]}")
+def check_fits(taken: int, released: int) -> None:
+    """Refuse a channel that takes another number of released values than the joint has."""
+    if taken != released:
+        raise ArgumentError(f"the channel takes {taken} released values, the joint has {released}")
 
 
 class CompactChannel(Channel):
@@ -231,17 +232,14 @@ class CompactChannel(Channel):
                 f"the channel as a table would be {self.shape[0]} x {self.shape[1]}, too large to build; "
                 "use joint.through(channel), or the parts that the channel is made of"
             )
-        dense = self._dense()
+        dense = self._pushed(np.eye(self.shape[0]))
         dense.setflags(write=False)
         return dense
 
     def push(self, matrix: Matrix) -> Matrix:
         """The joint matrix of secret and output, in time proportional to the short form."""
-        _check_fits(self.shape[0], matrix)
+        check_fits(self.shape[0], matrix.shape[1])
         return self._pushed(matrix)
-
-    def _dense(self) -> Matrix:
-        raise NotImplementedError
 
     def _pushed(self, matrix: Matrix) -> Matrix:
         raise NotImplementedError

@@ -10,8 +10,8 @@ from numpy.typing import ArrayLike
 from tacit.errors import ArgumentError
 from tacit.lift.joint import CompactChannel, Joint, Mask, Matrix, Vector, checked_probabilities, frozen
 from tacit.lift.measures import Distribution, entropy, log_lift, p_log_p, sides
-from tacit.lift.partitions import Partition, partition, within_delta
-from tacit.lift.partitions.search import Method
+from tacit.lift.partitions.merging import Partition, within_delta
+from tacit.lift.partitions.search import Method, partition
 from tacit.lift.tolerances import LARGEST_EXPONENT, MARGIN, TOLERANCE
 
 Replacement = Literal["resample", "uniform", "merge", "suppress"]
@@ -88,13 +88,6 @@ class WatchdogChannel(CompactChannel):
     def shape(self) -> tuple[int, int]:
         """Number of released values, number of outputs."""
         return len(self.merged), len(self.replacement)
-
-    def _dense(self) -> Matrix:
-        dense = np.zeros(self.shape)
-        kept = np.flatnonzero(~self.merged)
-        dense[kept, kept] = 1.0
-        dense[self.merged] = self.replacement
-        return dense
 
     def _pushed(self, matrix: Matrix) -> Matrix:
         pushed = np.outer(matrix[:, self.merged].sum(axis=1), self.replacement)
@@ -210,11 +203,6 @@ class ReductionChannel(CompactChannel):
     def shape(self) -> tuple[int, int]:
         """Number of released values, twice."""
         return len(self.marginal), len(self.marginal)
-
-    def _dense(self) -> Matrix:
-        dense = np.tile((1 - self.keep) * self.marginal, (len(self.marginal), 1))
-        dense[np.diag_indices(len(dense))] += self.keep
-        return dense
 
     def _pushed(self, matrix: Matrix) -> Matrix:
         return np.asarray(np.outer((1 - self.keep) * matrix.sum(axis=1), self.marginal) + self.keep * matrix)

@@ -21,7 +21,7 @@ from tacit.errors import ArgumentError
 from tacit.lift import measures
 from tacit.lift.joint import Joint
 from tacit.lift.measures import Distribution
-from tacit.lift.partitions import Task
+from tacit.lift.partitions.merging import Task
 from tacit.lift.registry import MEASURES
 
 Status = Literal["proved", "wrong as printed", "new"]
@@ -158,14 +158,7 @@ def guessing_bound(prior: ArrayLike, epsilon: float, *, epsilon_low: float | Non
         return float(np.minimum(p * np.exp(high), 1 - (1 - p) * np.exp(-low)).max())
 
 
-def f_bound(
-    f: str | measures.Generator,
-    epsilon: float,
-    *,
-    epsilon_low: float | None = None,
-    epsilon_high: float | None = None,
-    gamma: float | None = None,
-) -> float:
+def f_bound(f: str, epsilon: float, *, epsilon_low: float | None = None, epsilon_high: float | None = None) -> float:
     """Largest f-information that epsilon-lift allows: the chord of f over the lifts allowed.
 
     For mutual information (``kl``) it is epsilon tanh(epsilon / 2).
@@ -176,13 +169,13 @@ def f_bound(
     if high > _LARGEST_EPSILON:
         return high if f == "kl" else np.inf
     share = share_at_top(low, high)
-    bottom, top = _ends(f, low, high, gamma=gamma)
+    bottom, top = _ends(f, low, high)
     return share * top + (1 - share) * bottom
 
 
-def _ends(f: str | measures.Generator, low: float, high: float, *, gamma: float | None = None) -> tuple[float, float]:
-    values = np.asarray(measures.generator(f, gamma=gamma)(np.exp([[-low, high]])))
-    return float(values[0, 0]), float(values[0, 1])
+def _ends(f: str, low: float, high: float) -> tuple[float, float]:
+    bottom, top = measures.generator(f)(np.exp([[-low, high]]))[0]
+    return float(bottom), float(top)
 
 
 def share_at_top(low: float, high: float) -> float:

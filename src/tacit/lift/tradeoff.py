@@ -5,12 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike
 
-from tacit.errors import ArgumentError
-from tacit.lift.joint import Joint, Labels, Matrix, Vector
-from tacit.lift.measures import Distribution, entropy, log_lift, p_log_p, sides
-from tacit.lift.partitions import chain
+from tacit.lift.joint import Joint, Matrix, Vector
+from tacit.lift.measures import Distribution, entropy, p_log_p, sides
+from tacit.lift.partitions.chains import chain, sums_of_first
 from tacit.lift.tolerances import TOLERANCE
 
 
@@ -36,16 +34,6 @@ class Funnel:
         sides(epsilon)
         return int(np.argmax(self.epsilons <= epsilon + TOLERANCE))
 
-    def lagrangian(self, weights: ArrayLike) -> Vector:
-        """Upper bound on the privacy funnel, min I(S;Y) - weight I(X;Y) over all channels, for each weight.
-
-        The best of the points of this curve; an optimal channel may do better.
-        """
-        weights = np.atleast_1d(np.asarray(weights, dtype=np.float64))
-        if not (weights >= 0).all():
-            raise ArgumentError("the weights of utility must be 0 or more")
-        return np.array([(self.leakage - weight * self.utility).min() for weight in weights])
-
 
 def funnel(joint: Distribution) -> Funnel:
     """The trade-off curve over all epsilons, in one pass: O(n |S| + n log n).
@@ -57,10 +45,11 @@ def funnel(joint: Distribution) -> Funnel:
     joint = Joint.of(joint)
     sets = chain(joint)
     marginal = joint.marginal[sets.order]
-    pointwise = _pointwise_information(joint)[sets.order]
-    cells = _first(np.cumsum(joint.matrix[:, sets.order], axis=1), sets.sizes)
+    pointwise = _information(joint.matrix, joint.lift)[sets.order]
+    cells = sums_of_first(joint.matrix[:, sets.order], sets.sizes)
     masses = cells.sum(axis=0)
-    losses = _first(np.cumsum(-marginal * np.log(marginal))[None, :], sets.sizes)[0]
+    lifts = cells / np.where(masses > 0, masses, 1.0) / joint.prior[:, None]
+    losses = sums_of_first((-marginal * np.log(marginal))[None, :], sets.sizes)[0]
     losses = np.where(sets.sizes > 1, np.maximum(losses + p_log_p(masses), 0.0), 0.0)
     whole = entropy(joint.marginal)
     # What is kept is summed from its own end, so that it does not come out as a difference of large numbers.
@@ -72,25 +61,12 @@ def funnel(joint: Distribution) -> Funnel:
         attained=sets.attained,
         nmil=losses / whole if whole > 0 else losses,
         utility=whole - losses,
-        leakage=kept + _information_of_sets(cells, joint.prior),
+        leakage=kept + _information(cells, lifts),
         kept_share=np.minimum(kept_share, 1.0),
     )
 
 
-def _pointwise_information(joint: Joint) -> Vector:
-    """What each released value adds to I(S;X): sum over s of p(s,x) log-lift, never negative."""
-    values = log_lift(joint)
-    terms = np.multiply(joint.matrix, values, out=np.zeros_like(values), where=joint.matrix > 0)
-    return np.asarray(np.maximum(terms.sum(axis=0), 0.0))
-
-
-def _information_of_sets(cells: Matrix, prior: Vector) -> Vector:
-    masses = cells.sum(axis=0)
-    lifts = cells / np.where(masses > 0, masses, 1.0) / prior[:, None]
+def _information(cells: Matrix, lifts: Matrix) -> Vector:
+    """What values or sets, given as columns p(s, set), add to I(S;Y): sum over s of p log-lift, never negative."""
     logs = np.log(lifts, out=np.zeros_like(lifts), where=lifts > 0)
     return np.asarray(np.maximum((cells * logs).sum(axis=0), 0.0))
-
-
-def _first(sums: Matrix, sizes: Labels) -> Matrix:
-    """Cumulative sums at the sizes, which start at 0."""
-    return np.column_stack([np.zeros(len(sums)), sums[:, sizes[1:] - 1]])

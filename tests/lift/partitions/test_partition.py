@@ -24,7 +24,7 @@ from tacit.lift import (
     risk,
     set_risk,
 )
-from tacit.lift.partitions import Task, within_delta
+from tacit.lift.partitions.merging import Task, within_delta
 from tacit.lift.partitions.programs import Program
 from tacit.lift.partitions.search import camouflage, exact, greedy
 

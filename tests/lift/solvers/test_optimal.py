@@ -2,6 +2,7 @@
 
 import csv
 import importlib.util
+from copy import copy
 
 import numpy as np
 import pytest
@@ -96,7 +97,8 @@ def awkward_joint(rng, number):
 
 # Low side, high side: both, none at all, one side alone, and sides that differ.
 ASKED = [(0.4, 0.4), (0.1, 0.1), (0.0, 0.0), (np.inf, 0.3), (1.0, 0.2), (0.3, np.inf), (0.9, 0.9), (0.2, 0.8)]
-QUICK = EFFORTS["low"]._replace(
+QUICK = copy(EFFORTS["low"])
+vars(QUICK).update(
     corners=500, types=200, bins=60, columns=12, block=12, blocks=4, rounds=1, starts=1, rows=0, seconds=0.2, branched=0
 )
 
@@ -278,6 +280,11 @@ def test_values_alike_are_told_apart_as_well_as_if_they_were_rare_ones():
     assert lost_split == pytest.approx(lost_once, abs=1e-7)
     assert split.proof == "exact"
     assert split.sparse.shape[1] <= 10
+
+
+def test_rare_values_alike_are_cut_to_the_last_digit():
+    joint = Joint.from_counts([[1, 1242, 0, 1, 0], [0, 1, 0, 0, 1], [0, 0, 1, 0, 0]])
+    assert optimal(joint, 0.01, effort="low").attained <= 0.01
 
 
 def test_two_secrets_and_hundreds_of_values_are_solved_exactly():

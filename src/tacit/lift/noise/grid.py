@@ -15,7 +15,7 @@ from __future__ import annotations
 from decimal import Context, Decimal
 from fractions import Fraction
 from functools import lru_cache
-from math import factorial, floor, inf, isfinite, log2, sqrt
+from math import factorial, floor, isfinite, log2, sqrt
 from typing import Final, Literal
 
 import numpy as np
@@ -256,5 +256,4 @@ def _cells(weights: list[int], ratio: Fraction) -> list[int]:
 
 def _log_term(half: float, j: int) -> float:
     """log2 of the bound on term j, with the factor 2 for all that follow."""
-    logs = sum(log2(n) for n in range(1, 2 * j + 1)) / 2
-    return 2 * j * log2(half) + log2(2 * 1.09) - logs - log2(2 * j + 1) if half > 0 else -inf
+    return 2 * j * log2(half) + log2(2 * 1.09) - log2(factorial(2 * j)) / 2 - log2(2 * j + 1)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tacit.lift.joint import Joint, Labels, Mask, Vector
+from tacit.lift.joint import Joint, Labels, Mask, Matrix, Vector
 from tacit.lift.measures import Distribution, risk
 from tacit.lift.partitions.merging import sets_at_once
 from tacit.lift.tolerances import TOLERANCE
@@ -55,10 +55,13 @@ def chain(joint: Distribution) -> Chain:
     # Merging everything is what epsilon 0 asks for, unless some values have no risk, up to rounding.
     sizes = np.append(starts, len(risks)) if risks[-1] > TOLERANCE else starts
     epsilons = np.append(epsilons, 0.0)[: len(sizes)]
-    sums = np.cumsum(joint.matrix[:, order], axis=1)
-    sets = np.column_stack([np.zeros(len(sums)), sums[:, sizes[1:] - 1]])
-    set_risks = sets_at_once(sets, joint.prior, 0.0)[0]
+    set_risks = sets_at_once(sums_of_first(joint.matrix[:, order], sizes), joint.prior, 0.0)[0]
     return Chain(order, sizes, epsilons, set_risks, np.maximum(epsilons, set_risks))
+
+
+def sums_of_first(rows: Matrix, sizes: Labels) -> Matrix:
+    """Sums of the first so many entries of each row, for sizes that start at 0."""
+    return np.column_stack([np.zeros(len(rows)), np.cumsum(rows, axis=1)[:, sizes[1:] - 1]])
 
 
 def _starts(risks: Vector) -> Labels:

@@ -23,7 +23,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from tacit.errors import ArgumentError, DataError
-from tacit.lift.estimate import Estimate
 from tacit.lift.joint import Mask, Matrix, Vector, frozen
 from tacit.lift.measures import sides
 from tacit.lift.proofs.intervals import (
@@ -125,11 +124,6 @@ class CountCertificate:
     released: int
     side: Side
     method: Literal["fixed", "any", "growing"]
-
-    @property
-    def estimate(self) -> Estimate:
-        """The certificate as an upper bound, with what was counted as its lower end."""
-        return Estimate(self.epsilon, min(self.counted, self.epsilon), self.epsilon, "upper bound")
 
     @property
     def sentence(self) -> str:

@@ -31,7 +31,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from tacit.errors import ArgumentError
-from tacit.lift.joint import Channel, Joint, Matrix
+from tacit.lift.joint import Channel, Joint, Matrix, check_fits
 from tacit.lift.measures import Distribution, log_mean_exp
 from tacit.lift.promised import f_bound, share_at_top
 from tacit.lift.rounding import at_most, confident
@@ -139,15 +139,11 @@ def compose(joint: Distribution, *channels: Channel) -> Joint:
     if not channels:
         raise ArgumentError("there is no channel to compose: give one or more")
     n_released = joint.shape[1]
-    for channel in channels:
-        if channel.matrix.shape[0] != n_released:
-            raise ArgumentError(
-                f"a channel takes {channel.matrix.shape[0]} released values, the joint has {n_released}"
-            )
     outputs: list[tuple[Any, ...]] = [()]
     table = joint.matrix[:, None, :]
     for channel in channels:
         matrix = channel.matrix
+        check_fits(len(matrix), n_released)
         if table.size * matrix.shape[1] > _MOST_CELLS:
             raise ArgumentError(
                 "the releases have too many outputs together; count secret and outputs in the table itself instead, "

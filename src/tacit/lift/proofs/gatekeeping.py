@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from tacit.errors import ArgumentError
 from tacit.lift.joint import Joint, Labels, Mask, Matrix, Vector, frozen
 from tacit.lift.measures import sides
-from tacit.lift.partitions import nmil
+from tacit.lift.partitions.merging import nmil
 from tacit.lift.proofs.certificates import COMMON, Sample, excess, log_lifts
 from tacit.lift.proofs.intervals import checked_beta, log_lift_limits
 from tacit.lift.proofs.sample_size import MERGED, RecordsNeeded, records_needed

@@ -115,10 +115,11 @@ def log_lift_limits(
     has the value.
     """
     lower, upper = limits
-    known = prior is not None
-    part = beta if known else _FOR_BELIEF * beta
-    s_low = prior if prior is not None else lower(secret, total, beta=_FOR_PRIOR * beta)
-    s_high = prior if prior is not None else upper(secret, total, beta=_FOR_PRIOR * beta)
+    if prior is not None:
+        part, s_low, s_high = beta, prior, prior
+    else:
+        part = _FOR_BELIEF * beta
+        s_low, s_high = (limit(secret, total, beta=_FOR_PRIOR * beta) for limit in limits)
     with np.errstate(divide="ignore"):
         low = np.asarray(np.log(s_high / lower(pair, value, beta=part)))
         high = np.asarray(np.log(upper(pair, value, beta=part) / s_low))

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from tacit.errors import ArgumentError
-from tacit.lift.joint import Labels, Mask, Matrix, Vector
+from tacit.lift.joint import Labels, Mask, Matrix, Vector, halved
 from tacit.lift.measures import sides
 from tacit.lift.proofs.certificates import Sample, Side, excess
 from tacit.lift.proofs.intervals import checked_beta, log_lift_limits
@@ -18,6 +18,8 @@ MERGED: Final = -1
 """Column that stands for the merged values where a partition is meant, not a table."""
 
 _MOST_RECORDS: Final = 1e15
+# Halvings of the logarithm of that: to less than one in a hundred.
+_HALVINGS: Final = 12
 _MOST_CELLS_SEARCHED: Final = 256
 
 
@@ -158,11 +160,9 @@ def _search(
         )
         return excess(low, high, bounds)
 
-    few, many = 0.0, np.log(_MOST_RECORDS)
     at_end = beyond(_MOST_RECORDS)
     if not (at_end <= 0).all():
         return np.inf, int(np.argmax(at_end))
-    while many - few > 0.01:
-        middle = (few + many) / 2
-        few, many = (few, middle) if (beyond(float(np.exp(middle))) <= 0).all() else (middle, many)
+    most = np.log(_MOST_RECORDS)
+    many, few = halved(most, 0.0, lambda log: (beyond(float(np.exp(log))) <= 0).all(), times=_HALVINGS)
     return float(np.ceil(np.exp(many))), int(np.argmax(beyond(float(np.exp(few)))))

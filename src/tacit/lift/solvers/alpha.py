@@ -44,18 +44,9 @@ class AlphaRegion(Region):
     @classmethod
     def around(cls, joint: Joint, epsilon: float, order: float) -> AlphaRegion:
         """The region of a joint."""
-        n_secrets = len(joint.prior)
-        nothing, limit = np.zeros(n_secrets), float(np.exp(min(epsilon, LARGEST_EXPONENT)))
-        return cls(
-            marginal=joint.marginal,
-            lifts=joint.lift,
-            low=nothing,
-            high=nothing + np.inf,
-            rank=n_secrets - 1,
-            prior=joint.prior,
-            order=order,
-            limit=limit,
-        )
+        low, high = np.zeros(len(joint.prior)), np.full(len(joint.prior), np.inf)
+        limit = float(np.exp(min(epsilon, LARGEST_EXPONENT)))
+        return cls(joint.marginal, joint.lift, low, high, len(joint.prior) - 1, joint.prior, order, limit)
 
     @cached_property
     def tight(self) -> Region:

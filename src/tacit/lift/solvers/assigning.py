@@ -8,7 +8,7 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from tacit.errors import ArgumentError
-from tacit.lift.joint import Channel, Joint, Labels, Vector
+from tacit.lift.joint import Channel, Joint, Labels, Vector, check_fits
 from tacit.lift.measures import Distribution
 
 # Up to so many cells the best assignment is found; above, a greedy one that keeps at least half as much.
@@ -31,8 +31,7 @@ def assignment(channel: Channel, joint: Distribution) -> Labels:
     joint = Joint.of(joint)
     sparse: Any = getattr(channel, "sparse", None)
     table = csr_array(channel.matrix) if sparse is None else sparse
-    if table.shape[0] != joint.shape[1]:
-        raise ArgumentError(f"the channel takes {table.shape[0]} released values, the joint has {joint.shape[1]}")
+    check_fits(table.shape[0], joint.shape[1])
     if table.shape[1] > table.shape[0]:
         raise ArgumentError(
             f"the channel has {table.shape[1]} outputs, more than the {table.shape[0]} released values to name them"

@@ -112,7 +112,7 @@ def _solved(region: Region, boxes: Boxes) -> tuple[float, Matrix] | None:
     answer = linprog(
         costs, A_ub=upper, b_ub=np.zeros(upper.shape[0]), A_eq=equal, b_eq=right, bounds=(0, 1), method="highs"
     )
-    if answer.x is None or answer.status != 0:
+    if answer.status != 0:
         return None
     # Weak duality holds for any prices of the right sign; all variables are at most 1.
     over, exact = np.minimum(answer.ineqlin.marginals, 0.0), np.asarray(answer.eqlin.marginals)

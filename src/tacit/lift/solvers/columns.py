@@ -132,13 +132,13 @@ class Pricing:
     def corner(self, costs: Vector) -> Vector | None:
         """The cheapest corner for linear costs, made exact; None if the solver or the rounding fails."""
         for cut in range(_CUTS):
-            rough = self._cheapest(costs)
-            corner = None if rough is None else self._exact(rough)
-            if rough is None or corner is None:
+            answer = self._solved(costs)
+            corner = self._exact(answer.x) if answer.status == 0 else None
+            if corner is None:
                 return None
             rows = self.region.cuts(corner)
             if not len(rows) or cut == _CUTS - 1:
-                return self._within(rough, corner)
+                return self._within(answer.x, corner)
             self.rows, self.tops = np.vstack([self.rows, rows]), np.append(self.tops, np.ones(len(rows)))
         return None
 
@@ -147,10 +147,6 @@ class Pricing:
         over = self.region.beyond(corner)
         shrunk = self._exact(rough, shrink=over) if over > 1 else None
         return self.region.pulled(corner if shrunk is None else shrunk)
-
-    def _cheapest(self, costs: Vector) -> Vector | None:
-        answer = self._solved(costs)
-        return None if answer.x is None or answer.status != 0 else np.asarray(answer.x)
 
     def _solved(self, costs: Vector) -> Any:
         from scipy.optimize import linprog

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from math import comb
-from typing import Literal, NamedTuple
+from typing import Literal, get_args
 
 import numpy as np
 from scipy.sparse import csr_array
@@ -13,7 +13,7 @@ from scipy.sparse import csr_array
 from tacit.errors import ArgumentError
 from tacit.lift.joint import Joint, Labels, Mask, Vector, sums
 from tacit.lift.measures import Distribution, alpha_lift, entropy, log_lift, sides
-from tacit.lift.partitions import partition
+from tacit.lift.partitions.search import partition
 from tacit.lift.solvers.alpha import AlphaRegion, two_secrets
 from tacit.lift.solvers.assigning import assign
 from tacit.lift.solvers.binary import OneRow, binned, solve_row
@@ -21,7 +21,7 @@ from tacit.lift.solvers.blocks import solve_blocks, solve_clusters, solve_parts,
 from tacit.lift.solvers.branching import branch_bound
 from tacit.lift.solvers.columns import Budget, reach_bound, reaches, solve_columns
 from tacit.lift.solvers.many import MANY_ROWS, solve_many
-from tacit.lift.solvers.mixture import Mixture, MixtureChannel, measured, row_stochastic
+from tacit.lift.solvers.mixture import Mixture, MixtureChannel, row_stochastic
 from tacit.lift.solvers.region import Region
 from tacit.lift.solvers.subsets import cover_set, covered_groups, merge_subsets
 from tacit.lift.solvers.vertices import n_candidates, solve_corners
@@ -47,53 +47,34 @@ _LARGEST_RETRIED = 20_000
 _TIGHTER = (0.5, 0.25)
 
 
-class Limits(NamedTuple):
+class Limits:
     """What an effort may cost: there is no clock here, so it is sizes and rounds that are limited."""
 
-    corners: int
-    types: int
-    bins: int
-    columns: int
-    block: int
-    blocks: int
-    rounds: int
-    starts: int
-    rows: int
-    seconds: float
-    branched: int
-    many: int
-    parts: int
-    part: int
-    clusters: int
+    def __init__(self, level: int) -> None:
+        """Of low, normal or high effort: level 0, 1 or 2."""
+        # Systems of equations that corners come from; values and bins of a single row.
+        self.corners = (20_000, 200_000, 1_000_000)[level]
+        self.types = (200, 1_000, 2_500)[level]
+        self.bins = (120, 300, 600)[level]
+        # Values that outputs are looked for one by one, or in so many blocks of so many; rounds, and starts in each.
+        self.columns = (24, 40, 80)[level]
+        self.block = (24, 40, 64)[level]
+        self.blocks = (25, 300, 3_000)[level]
+        self.rounds = (8, 14, 40)[level]
+        self.starts = (6, 12, 24)[level]
+        # Rows that bound the loss, seconds of an integer program, variables of the program over boxes.
+        self.rows = (1, 4, 16)[level]
+        self.seconds = (1.0, 5.0, 30.0)[level]
+        self.branched = (1_500, 8_000, 24_000)[level]
+        # Values that outputs are generated for at once; values times rows that are dealt out into blocks of `part`
+        # values; clusters that stand for more values than that.
+        self.many = (500, 1_200, 2_500)[level]
+        self.parts = (15_000, 150_000, 600_000)[level]
+        self.part = (120, 200, 600)[level]
+        self.clusters = (800, 2_400, 4_000)[level]
 
 
-# By limit: of low, normal and high effort.
-_LIMITS: dict[str, tuple[float, float, float]] = {
-    # Systems of equations that corners come from; values and bins of a single row.
-    "corners": (20_000, 200_000, 1_000_000),
-    "types": (200, 1_000, 2_500),
-    "bins": (120, 300, 600),
-    # Values that outputs are looked for one by one, or in so many blocks of so many; rounds, and starts in each.
-    "columns": (24, 40, 80),
-    "block": (24, 40, 64),
-    "blocks": (25, 300, 3_000),
-    "rounds": (8, 14, 40),
-    "starts": (6, 12, 24),
-    # Rows that bound the loss, seconds of an integer program, variables of the program over boxes.
-    "rows": (1, 4, 16),
-    "seconds": (1.0, 5.0, 30.0),
-    "branched": (1_500, 8_000, 24_000),
-    # Values that outputs are generated for at once; values times rows that are dealt out into blocks of `part` values;
-    # clusters that stand for more values than that.
-    "many": (500, 1_200, 2_500),
-    "parts": (15_000, 150_000, 600_000),
-    "part": (120, 200, 600),
-    "clusters": (800, 2_400, 4_000),
-}
-EFFORTS: dict[str, Limits] = {
-    effort: Limits(**{name: numbers[k] for name, numbers in _LIMITS.items()})  # type: ignore[arg-type]
-    for k, effort in enumerate(("low", "normal", "high"))
-}
+EFFORTS: dict[str, Limits] = {"low": Limits(0), "normal": Limits(1), "high": Limits(2)}
 
 
 def optimal(
@@ -150,23 +131,19 @@ def optimal(
     joint = Joint.of(joint)
     if effort not in EFFORTS:
         raise ArgumentError(f"there is no effort '{effort}'; there are: low, normal, high")
+    # A higher effort tries all that a lower one tries, the lowest first.
+    efforts = list(EFFORTS.values())[: list(EFFORTS).index(effort) + 1]
     if order is not None:
         if epsilon_low is not None or epsilon_high is not None or len(also):
             raise ArgumentError(
                 "order bounds the alpha-lift of one secret; leave out epsilon_low, epsilon_high and also"
             )
-        ladder: MechanismLadder = AlphaLadder(joint, sides(epsilon)[0], order, _up_to(effort))
+        ladder: MechanismLadder = AlphaLadder(joint, sides(epsilon)[0], order, efforts)
     else:
         low, high = sides(epsilon, epsilon_low=epsilon_low, epsilon_high=epsilon_high)
         claims = [(joint, low, high), *((Joint.of(other), *sides(bound)) for other, bound in also)]
-        ladder = MechanismLadder(claims, _up_to(effort))
+        ladder = MechanismLadder(claims, efforts)
     return ladder.channel(*ladder.climb(rung), epsilon)
-
-
-def _up_to(effort: str) -> list[Limits]:
-    """The limits of an effort and of those below it, the lowest first."""
-    names = list(EFFORTS)
-    return [EFFORTS[name] for name in names[: names.index(effort) + 1]]
 
 
 class MechanismLadder:
@@ -184,32 +161,28 @@ class MechanismLadder:
 
     def climb(self, rung: Rung) -> tuple[str, Mixture]:
         """The best mechanism up to a rung, and the rung that it is of."""
-        names = ("watchdog", "camouflage", "subsets", "optimal")
-        if rung not in names:
-            raise ArgumentError(f"there is no rung '{rung}'; there are: {', '.join(names)}")
+        if rung not in get_args(Rung):
+            raise ArgumentError(f"there is no rung '{rung}'; there are: {', '.join(get_args(Rung))}")
         region = self.region
         risky = ~region.safe
-        if not risky.any():
-            return "watchdog", Mixture.of_groups(np.arange(region.n), region.marginal)
-        sets = self._merged(risky)
         every = np.arange(region.n)
+        if not risky.any():
+            return "watchdog", Mixture.of_groups(every, region.marginal)
+        sets = self._merged(risky)
         camouflage = [Mixture.of_groups(np.where(each, np.argmax(each), every), region.marginal) for each in sets]
         chosen = int(np.argmin([each.loss for each in camouflage]))
-        name = "watchdog" if (sets[chosen] == risky).all() else "camouflage"
-        best = camouflage[chosen]
+        name, best = "watchdog" if (sets[chosen] == risky).all() else "camouflage", camouflage[chosen]
         if rung in ("watchdog", "camouflage"):
             return name, best
         split = self._subsets(risky, sets)
         if split.loss < best.loss:
             name, best = "subsets", split
-        if rung == "subsets":
-            return name, best
-        return self._mixed(name, best)
+        return (name, best) if rung == "subsets" else self._mixed(name, best)
 
     def _merged(self, risky: Mask) -> list[Mask]:
         """The watchdog's set if it is within bounds, else ones that safe values hide: what each effort finds."""
         joint, low, high = self.claims[0]
-        if len(self.claims) > 1 or low != high:
+        if len(self.claims) > 1 or low != high or self.order is not None:
             return [cover_set(self.region, risky)]
         sets: list[Mask] = []
         for limits in self.efforts:
@@ -246,8 +219,7 @@ class MechanismLadder:
                 name, best = "optimal", mended
             if best.loss - bound <= _PROVED * self.whole:
                 return name, replace(best, bound=bound)
-        bound = max(bound, self._bound(types, on_types))
-        return name, replace(best, bound=bound)
+        return name, replace(best, bound=max(bound, self._bound(types, on_types)))
 
     def _on_types(self, types: Region, limits: Limits) -> Mixture | None:
         """The mechanism that the size allows, on types of values; None if there is none better than groups."""
@@ -345,14 +317,13 @@ class MechanismLadder:
             raise ArgumentError("the joint cannot be kept within these bounds to the precision of its numbers")
         marginal = self.joint.marginal
         labels = assign(sparse, marginal)
-        released = self.joint.released
-        outputs = [released[int(x)] for x in labels]
-        numbers = measured(self.joint, sparse)
+        whole = entropy(marginal)
+        loss = min(Mixture.of_channel(sparse, marginal).loss, whole)
+        nmil = loss / whole if whole > 0 else 0.0
         kept = float(np.asarray(sparse[labels, np.arange(len(labels))]) @ marginal[labels])
-        bound = max(mixture.bound / self.whole - _ROUNDING, 0.0)
         return MixtureChannel(
             sparse,
-            outputs,
+            [self.joint.released[int(x)] for x in labels],
             labels=labels,
             rung=name,
             epsilon=epsilon,
@@ -363,9 +334,10 @@ class MechanismLadder:
             attained_low=ends[0][0],
             attained_high=ends[0][1],
             attained_also=tuple(max(each) for each in ends[1:]),
-            loss_bound=min(bound, numbers["nmil"]),
+            utility=whole - loss,
+            nmil=nmil,
+            loss_bound=min(max(mixture.bound / self.whole - _ROUNDING, 0.0), nmil),
             kept_share=min(kept, 1.0),
-            **numbers,
         )
 
 
@@ -386,9 +358,6 @@ class AlphaLadder(MechanismLadder):
         else:
             region = AlphaRegion.around(joint, epsilon, order)
         super().__init__([(joint, np.inf, np.inf)], efforts, region)
-
-    def _merged(self, risky: Mask) -> list[Mask]:
-        return [cover_set(self.region, risky)]
 
     def _attained(self, sparse: csr_array) -> list[tuple[float, float]] | None:
         ends = super()._attained(sparse)

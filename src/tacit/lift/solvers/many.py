@@ -12,11 +12,11 @@ from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
-from scipy.sparse import csr_array, vstack
+from scipy.sparse import csr_array, eye_array, vstack
 
 from tacit.lift.joint import Labels, Matrix, Vector, sums
 from tacit.lift.solvers.columns import Budget, reaches
-from tacit.lift.solvers.master import entropies_of, nearest_paying, weigh
+from tacit.lift.solvers.master import Weights, entropies_of, nearest_paying, weigh
 from tacit.lift.solvers.mixture import Mixture
 from tacit.lift.solvers.region import Region
 from tacit.lift.solvers.simplex import Corners, Simplex
@@ -63,8 +63,8 @@ def solve_many(region: Region, groups: Labels, budget: Budget) -> Mixture | None
         answer = pool.weigh(region.marginal, fees)
         if answer is None:
             break
-        weights, cost, prices = answer
-        paid = weights[-region.n :] > 1e-9 * region.marginal
+        prices, cost = answer.prices, answer.cost
+        paid = answer.weights[-region.n :] > 1e-9 * region.marginal
         if paid.any():
             rise = _RISE[0] if 2 * step < budget.rounds else _RISE[1]
             fees = np.where(paid, np.minimum(rise * fees + _RISE[2], _LARGEST_FEE), fees)
@@ -73,7 +73,7 @@ def solve_many(region: Region, groups: Labels, budget: Budget) -> Mixture | None
         before = cost
         if stalled > 1 or step + 1 >= budget.rounds:
             break
-        pool.trim(prices, weights[: -region.n])
+        pool.trim(prices, answer.weights[: -region.n])
     final = weigh(pool.columns, pool.costs, region.marginal)
     return None if final is None else Mixture.of_columns(pool.columns, final.weights)
 
@@ -117,14 +117,10 @@ class _Pool:
         self.columns = vstack([self.columns, columns]).tocsr()
         self.costs = np.concatenate([self.costs, new.costs])
 
-    def weigh(self, marginal: Vector, fees: Vector) -> tuple[Vector, float, Vector] | None:
-        """Weights of the outputs and of the values left uncovered at a fee, the cost, and prices."""
-        n = len(marginal)
-        alone = csr_array((np.ones(n), (np.arange(n), np.arange(n))), shape=(n, n))
-        answer = weigh(
-            vstack([self.columns, alone]).tocsr(), np.concatenate([self.costs, fees]), marginal, polish=False
-        )
-        return None if answer is None else (answer.weights, answer.cost, answer.prices)
+    def weigh(self, marginal: Vector, fees: Vector) -> Weights | None:
+        """Weights of the outputs, then of the values left uncovered at a fee."""
+        columns = vstack([self.columns, eye_array(len(marginal))]).tocsr()
+        return weigh(columns, np.concatenate([self.costs, fees]), marginal, polish=False)
 
     def trim(self, prices: Vector, weights: Vector) -> None:
         """Give up the outputs that are farthest from paying, if there are too many."""

@@ -53,7 +53,7 @@ def weigh(columns: Any, costs: Vector, marginal: Vector, *, polish: bool = True)
     scaled = costs / largest
     unit = float(scaled.max()) or 1.0
     answer = linprog(scaled / unit, A_eq=table, b_eq=np.ones(len(marginal)), bounds=(0, None), method="highs-ds")
-    if answer.x is None or answer.status != 0:
+    if answer.status != 0:
         return None
     weights = np.maximum(answer.x, 0.0)
     weights = _polished(table, weights) if polish else weights

@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 from scipy.sparse import coo_array, csr_array
 
-from tacit.lift.joint import CompactChannel, Joint, Labels, Matrix, Vector
-from tacit.lift.measures import entropy
+from tacit.lift.joint import CompactChannel, Labels, Matrix, Vector
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,9 +42,9 @@ class Mixture:
         return csr_array((flows, (self.outputs, self.values)), shape=(len(totals), n_released))
 
     @classmethod
-    def of_groups(cls, labels: Labels, marginal: Vector, bound: float = 0.0) -> Mixture:
+    def of_groups(cls, labels: Labels, marginal: Vector) -> Mixture:
         """Every group of values is one output."""
-        return cls(np.arange(len(labels)), np.unique(labels, return_inverse=True)[1], marginal, bound)
+        return cls(np.arange(len(labels)), np.unique(labels, return_inverse=True)[1], marginal)
 
     @classmethod
     def of_columns(cls, columns: Any, weights: Vector, bound: float = 0.0) -> Mixture:
@@ -97,16 +96,15 @@ class Mixture:
         # One ruler for all types, each a stretch of it; what flows out is stretched to what there is.
         ends = np.cumsum(marginal[members])
         totals = np.bincount(labels, marginal)
-        stops = np.cumsum(masses * (totals / np.bincount(kinds, masses, len(totals)))[kinds])
-        starts = np.append(0.0, stops[:-1])
-        cuts = _cuts(ends, starts, stops, outputs)
-        return self._pieces(cuts, (outputs, starts, stops), ends, members)
+        lengths = masses * (totals / np.bincount(kinds, masses, len(totals)))[kinds]
+        cuts = _cuts(ends, lengths, outputs)
+        return self._pieces(cuts, outputs, lengths, ends, members)
 
     def _pieces(
-        self, cuts: tuple[Labels, Vector], flows: tuple[Labels, Vector, Vector], ends: Vector, members: Labels
+        self, cuts: tuple[Labels, Vector], outputs: Labels, lengths: Vector, ends: Vector, members: Labels
     ) -> Mixture:
         """One output for every piece between two cuts; ``cuts`` are (output, fraction), sorted."""
-        outputs, starts, stops = flows
+        starts = np.append(0.0, np.cumsum(lengths)[:-1])
         n_outputs = int(outputs.max()) + 1
         n_pieces = np.bincount(cuts[0], minlength=n_outputs)
         first = np.append(0, np.cumsum(n_pieces))
@@ -117,17 +115,17 @@ class Mixture:
         flow = np.repeat(np.arange(len(outputs)), repeats)
         piece = np.arange(len(flow)) - np.repeat(np.cumsum(repeats) - repeats, repeats) + first[outputs[flow]]
         middle = cuts[1][piece] + shares[piece] / 2
-        at = starts[flow] + middle * (stops - starts)[flow]
+        at = starts[flow] + middle * lengths[flow]
         values = members[np.minimum(np.searchsorted(ends, at), len(ends) - 1)]
-        masses = shares[piece] * (stops - starts)[flow]
-        return self._flowing(values, piece, masses, self.bound)
+        # Of the lengths themselves: differences on the ruler have lost the last digits of small flows.
+        return self._flowing(values, piece, shares[piece] * lengths[flow], self.bound)
 
 
-def _cuts(ends: Vector, starts: Vector, stops: Vector, outputs: Labels) -> tuple[Labels, Vector]:
+def _cuts(ends: Vector, lengths: Vector, outputs: Labels) -> tuple[Labels, Vector]:
     """Where outputs are cut: at 0, and where the ruler passes to the next value inside one of their flows."""
+    stops = np.cumsum(lengths)
     flow = np.minimum(np.searchsorted(stops, ends[:-1]), len(stops) - 1)
-    lengths = (stops - starts)[flow]
-    fractions = (ends[:-1] - starts[flow]) / np.where(lengths > 0, lengths, 1.0)
+    fractions = (ends[:-1] - stops[flow]) / np.where(lengths > 0, lengths, 1.0)[flow] + 1
     # An end of a value within rounding of an end of a flow cuts nothing.
     inside = (fractions > 1e-9) & (fractions < 1 - 1e-9)
     n_outputs = int(outputs.max()) + 1
@@ -213,9 +211,6 @@ class MixtureChannel(CompactChannel):
         """Number of released values, number of outputs."""
         return self.sparse.shape[0], self.sparse.shape[1]
 
-    def _dense(self) -> Matrix:
-        return np.asarray(self.sparse.toarray())
-
     def _pushed(self, matrix: Matrix) -> Matrix:
         return np.asarray((self.sparse.T @ matrix.T).T)
 
@@ -227,10 +222,3 @@ def row_stochastic(mixture: Mixture, n_released: int) -> csr_array:
     sums = np.asarray(table.sum(axis=1))
     table.data = table.data / np.repeat(sums, np.diff(table.indptr))
     return table
-
-
-def measured(joint: Joint, sparse: csr_array) -> dict[str, float]:
-    """Utility and loss of a sparse channel."""
-    whole = entropy(joint.marginal)
-    loss = min(Mixture.of_channel(sparse, joint.marginal).loss, whole)
-    return {"utility": whole - loss, "nmil": loss / whole if whole > 0 else 0.0}

@@ -24,15 +24,12 @@ _SINGULAR = 1e-11
 def n_candidates(region: Region) -> int:
     """How many small systems of equations the corners come from."""
     sides = np.where((region.low > 0) & np.isfinite(region.high) & (region.high > region.low), 2, 1)
-    total = 0
     # Elementary symmetric sums of the sides: how many ways there are to make k rows tight.
     ways = [1] + [0] * min(region.rank, region.n - 1)
     for side in sides:
         for k in range(len(ways) - 1, 0, -1):
             ways[k] += int(side) * ways[k - 1]
-    for k, count in enumerate(ways):
-        total += count * comb(region.n, k + 1)
-    return total
+    return sum(count * comb(region.n, k + 1) for k, count in enumerate(ways))
 
 
 def corners(region: Region) -> Matrix:
