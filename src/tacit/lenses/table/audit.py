@@ -50,16 +50,7 @@ def audit_table(question: Question, look: Look, learning: Learning, *, progress:
         save_model=look.save_model,
         fresh=learning.fresh,
     )
-    asked = ask(
-        question.source,
-        secret=question.secret,
-        released=question.released,
-        drop=question.drop,
-        bins=question.bins,
-        weight=question.weight,
-        keep_ids=question.keep_id,
-        engine=question.engine,
-    )
+    asked = ask(question)
     _check_targets(asked.original.path, scores=look.scores, save_model=look.save_model)
     with ThreadPoolExecutor(max_workers=1) as pool:
         # The file is read for its fingerprint while the engine counts.

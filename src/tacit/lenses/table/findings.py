@@ -10,15 +10,12 @@ from itertools import islice
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from tacit.document import RiskHistogram
 from tacit.lenses.histograms import histogram_of
 from tacit.lenses.table.results import ColumnLeak, MeasureFinding, RiskyValue, SafeShare
-from tacit.lift import MEASURES, Joint, Matrix, Vector, log_lift, risk, shuffles
-from tacit.tables.symbols import Symbols
-
-Groups = NDArray[np.int64]
+from tacit.lift import MEASURES, Joint, Matrix, Vector, entropy, log_lift, risk, shuffles
+from tacit.tables.symbols import Codes, Symbols, in_order
 
 
 @dataclass(frozen=True)
@@ -26,19 +23,22 @@ class ColumnGroups:
     """Which released values agree on one column (``alone``), and which agree on all the others (``others``)."""
 
     name: str
-    alone: Groups
-    others: Groups
+    alone: Codes
+    others: Codes
+
+    def left_out(self, counts: Matrix) -> Joint:
+        """The joint of the secret and all other columns."""
+        return Joint.from_counts(_grouped(counts, self.others))
 
 
 @dataclass(frozen=True)
 class Shuffled:
-    """Every measure, and every column's leak, over the shuffles of the secret."""
+    """Every measure, and every column's leak alone and of all others, over the shuffles of the secret."""
 
     n: int
     measures: dict[str, Vector]
     alone: dict[str, Vector]
     others: dict[str, Vector]
-    whole: Vector
 
 
 def spoken(label: Any) -> str:
@@ -48,21 +48,11 @@ def spoken(label: Any) -> str:
     return "(missing)" if label is None else str(label)
 
 
-def grouping(codes: NDArray[np.int64], columns: Sequence[int]) -> Groups:
-    """A number for every released value, the same for values that agree on ``columns``."""
-    group = np.zeros(len(codes), dtype=np.int64)
-    for column in columns:
-        radix = int(codes[:, column].max(initial=0)) + 1
-        # Numbered anew after every column, so the product never overflows.
-        group = np.unique(group * radix + codes[:, column], return_inverse=True)[1]
-    return group
-
-
 def column_groups(symbols: Symbols) -> tuple[ColumnGroups, ...]:
     """The groupings by each released column and by its complement."""
-    every = range(len(symbols.columns))
+    codes = symbols.codes
     return tuple(
-        ColumnGroups(name, grouping(symbols.codes, [j]), grouping(symbols.codes, [k for k in every if k != j]))
+        ColumnGroups(name, in_order(codes[:, [j]])[1], in_order(np.delete(codes, j, axis=1))[1])
         for j, name in enumerate(symbols.columns)
     )
 
@@ -94,23 +84,23 @@ def shuffled(
         while waiting:
             table = waiting.popleft().result()
             waiting.extend(map(drawn, islice(seeds, 1)))
-            alone = [_information(table, g.alone) for g in groups]
-            others = [_information(table, g.others) for g in groups]
-            measured = _measures_of(table)
-            done.append((measured, alone, others, measured["mutual_information"]))
+            alone = {group.name: _information(table, group.alone) for group in groups}
+            others = {group.name: _information(table, group.others) for group in groups}
+            done.append((_measures_of(table), alone, others))
             if progress is not None:
                 progress(len(done) / n)
-    return Shuffled(
-        n=n,
-        measures={name: np.array([found[0][name] for found in done]) for name in MEASURES},
-        alone={g.name: np.array([found[1][j] for found in done]) for j, g in enumerate(groups)},
-        others={g.name: np.array([found[2][j] for found in done]) for j, g in enumerate(groups)},
-        whole=np.array([found[3] for found in done]),
+    measures, alone, others = (
+        {name: np.array([numbers[name] for numbers in part]) for name in part[0]} for part in zip(*done, strict=True)
     )
+    return Shuffled(n, measures, alone, others)
 
 
-def _information(table: Matrix, group: Groups) -> float:
-    return shuffles.plug_in_information(shuffles.grouped(table, group, int(group.max(initial=0)) + 1))
+def _grouped(counts: Matrix, group: Codes) -> Matrix:
+    return shuffles.grouped(counts, group, int(group.max(initial=0)) + 1)
+
+
+def _information(counts: Matrix, group: Codes) -> float:
+    return shuffles.plug_in_information(_grouped(counts, group))
 
 
 def measure_findings(joint: Joint, null: Shuffled) -> tuple[MeasureFinding, ...]:
@@ -141,14 +131,13 @@ def column_leaks(
 ) -> tuple[ColumnLeak, ...]:
     """What each column gives away alone, on top of the others, and what stays when it is left out."""
     whole = shuffles.plug_in_information(counts)
-    ceiling = float(-(joint.prior * np.log(joint.prior)).sum())
+    ceiling = entropy(joint.prior)
     leaks = []
     for group in groups:
         alone, others = _information(counts, group.alone), _information(counts, group.others)
         alone_band = shuffles.null_band(alone, null.alone[group.name].tolist(), ceiling=ceiling)
-        added = null.whole - null.others[group.name]
-        without = Joint.from_counts(shuffles.grouped(counts, group.others, int(group.others.max(initial=0)) + 1))
-        safe = risk(without) <= 1.0
+        added = null.measures["mutual_information"] - null.others[group.name]
+        without = group.left_out(counts)
         leaks.append(
             ColumnLeak(
                 name=group.name,
@@ -158,7 +147,7 @@ def column_leaks(
                 given_others=max(whole - others, 0.0),
                 given_others_null=float(np.quantile(added, 0.95, method="inverted_cdf")),
                 left_out=others,
-                safe_share_without=float(without.marginal[safe].sum()),
+                safe_share_without=float(without.marginal[risk(without) <= 1.0].sum()),
             )
         )
     return tuple(leaks)
@@ -213,7 +202,7 @@ def _risky_value(joint: Joint, counts: Matrix, symbols: Symbols, x: int, lifts: 
     )
 
 
-def chain_rule(counts: Matrix, codes: NDArray[np.int64], *, x: int, s: int) -> list[float]:
+def chain_rule(counts: Matrix, codes: Codes, *, x: int, s: int) -> list[float]:
     """i(s; x_j | x_1 ... x_{j-1}) for each column j; the terms add up to i(s; x).
 
     After a term of minus infinity (the secret is ruled out) nothing more can be learned of it: later terms are zero.
@@ -237,9 +226,8 @@ def chain_rule(counts: Matrix, codes: NDArray[np.int64], *, x: int, s: int) -> l
 def _chance(counts: Matrix, x: int, s: int) -> float:
     """Probability that shuffling gives this value a count as extreme for some secret (two-sided, Bonferroni)."""
     total, size, of_secret = round(counts.sum()), round(counts[:, x].sum()), round(counts[s].sum())
-    return min(
-        1.0, len(counts) * shuffles.chance_of_count(round(counts[s, x]), size=size, successes=of_secret, total=total)
-    )
+    chance = shuffles.chance_of_count(round(counts[s, x]), size=size, successes=of_secret, total=total)
+    return min(1.0, len(counts) * chance)
 
 
 def _why(joint: Joint, counts: Matrix, symbols: Symbols, x: int, s: int, contributions: Sequence[float]) -> str:
@@ -267,6 +255,5 @@ def percent(share: float) -> str:
 
 def shown(symbols: Symbols, x: int, column: int) -> str:
     """One cell of a released value in words."""
-    name = symbols.columns[column]
-    value: Any = symbols.values(x)[name]
+    name, value = list(symbols.values(x).items())[column]
     return f"{name} missing" if value is None else f"{name} = {value}"

@@ -10,13 +10,15 @@ from tacit.document import CalibrationPoint, Information, RiskHistogram
 from tacit.document.quantities import NATS
 from tacit.lift import Estimate, Verdict
 
+Role = Literal["secret", "released", "dropped", "weight"]
+
 
 @dataclass(frozen=True)
 class ColumnRole:
-    """What a column is to the question: secret, released, dropped or weight."""
+    """What a column is to the question."""
 
     name: str
-    role: Literal["secret", "released", "dropped", "weight"]
+    role: Role
     distinct: int | None
     cut: tuple[str, ...] | None = None
 

@@ -29,6 +29,11 @@ class Counted:
     symbols: Symbols
     table: Matrix
 
+    @property
+    def n_records(self) -> int:
+        """How many records were counted, whatever they weigh."""
+        return int(self.counts.records.sum())
+
     @cached_property
     def further(self) -> tuple[Joint, ...]:
         """The joints of the further secrets, over the same released values."""

@@ -46,6 +46,7 @@ from tacit.release.directory import PRIVATE, SALT
 from tacit.release.keys import file_sha256, salt_in
 from tacit.release.rules import RULES, ReleaseRules
 from tacit.release.treatment import Mixing
+from tacit.requests import Question
 from tacit.tables.counting import count
 from tacit.tables.formats import written_as
 from tacit.tables.pairing import Pairs, paired
@@ -218,16 +219,18 @@ def _within(certificate: TableCertificate) -> bool:
 
 def question_of(certificate: TableCertificate, against: Any, *, engine: str = "duckdb") -> TableQuestion:
     """The question that a release answered, asked of a table again."""
-    return ask(
+    also = [each.secret for each in certificate.also]
+    secret, released = certificate.secret, certificate.released
+    columns = dict.fromkeys([*secret, *(name for each in also for name in each), *released])
+    question = Question(
         against,
-        secret=certificate.secret,
-        released=certificate.released,
-        bins={made.column: made.edges for made in certificate.cuts},
+        secret=secret,
+        released=released,
         weight=certificate.mechanism.weight,
-        keep_ids=(*certificate.secret, *(n for each in certificate.also for n in each.secret), *certificate.released),
-        also=[each.secret for each in certificate.also],
+        keep_id=tuple(columns),
         engine=engine,
     )
+    return ask(question, also=also, cuts=certificate.cuts)
 
 
 def compare(release: TableRelease, question: TableQuestion) -> RowComparison:

@@ -91,10 +91,9 @@ def checks_of_mixture(
         return [*checks, Check(name, draws.stray == 0, "nothing is drawn: every value has one output")]
     by_output = draws.by_output()
     test = ChanceTest(min(draws.by_cell().p_value, by_output.p_value), by_output.decisive)
+    told = f"p-value {test.p_value:.2g}; below {TOO_UNLIKELY:g} they would be called others"
     if test.passed is None:
         mixed = touched[pairs.value]
         few, spread = int(pairs.records[mixed].sum()), len(np.unique(pairs.value[mixed]))
-        unsure = f"{few:,} mixed records of {spread:,} values are too few to tell; 'merge' can be checked"
-        return [*checks, Check(name, None, unsure)]
-    told = f"p-value {test.p_value:.2g}; below {TOO_UNLIKELY:g} they would be called others"
+        told = f"{few:,} mixed records of {spread:,} values are too few to tell; 'merge' can be checked"
     return [*checks, Check(name, test.passed, told)]

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from tacit.document import CurvePoint, Nats, RiskHistogram
 from tacit.errors import DataError, NotCertifiedError, Sentence, Setting, sentence, together
 from tacit.lenses.histograms import histogram_of
-from tacit.lenses.table.certifying import WrittenData, facts_of
+from tacit.lenses.table.certifying import facts_of
 from tacit.lenses.table.learned.estimates import ESTIMATES, Estimates
 from tacit.lenses.table.learned.learning import Learned, saved
 from tacit.lenses.table.mechanisms import merged_facts
@@ -26,6 +26,7 @@ from tacit.release.directory import ReleaseDraft
 from tacit.release.keys import file_sha256
 from tacit.release.rules import ReleaseRules
 from tacit.release.treatment import Merging, Replacement
+from tacit.requests import Making
 
 MODEL = "model.tacit"
 # Nats below which all estimated risks together say no more than that the prior was learned.
@@ -171,9 +172,9 @@ class LearnedRelease:
         """Share of records judged riskier than epsilon."""
         return float(self.counted.joint.marginal[self.learned.risk > self.rules.bounds.epsilon + SLACK].sum())
 
-    def certificate(self, written: WrittenData) -> LearnedCertificate:
+    def certificate(self, draft: ReleaseDraft, data_file: str, making: Making) -> LearnedCertificate:
         """The certificate of a release whose data has been written; the model is put beside the rules."""
-        epsilon, told, draft = self.rules.bounds.epsilon, self.estimates, written.draft
+        epsilon, told, learned_here = self.rules.bounds.epsilon, self.estimates, self.learned.learned_here
         self._keep(draft)
         pooled = merged_facts(self.counted, self.merged)
         mechanism = LearnedMechanism(
@@ -188,7 +189,7 @@ class LearnedRelease:
         )
         return worded(
             LearnedCertificate(
-                **facts_of(self.counted, self.rules, written, learned_here=self.learned.learned_here),
+                **facts_of(self.counted, self.rules, draft, data_file, making, learned_here=learned_here),
                 holds=self.attained <= epsilon + SLACK,
                 attained_epsilon=self.attained,
                 mechanism=mechanism,
