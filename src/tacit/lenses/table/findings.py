@@ -89,10 +89,8 @@ def shuffled(
             done.append((_measures_of(table), alone, others))
             if progress is not None:
                 progress(len(done) / n)
-    measures, alone, others = (
-        {name: np.array([numbers[name] for numbers in part]) for name in part[0]} for part in zip(*done, strict=True)
-    )
-    return Shuffled(n, measures, alone, others)
+    over_shuffles = zip(*done, strict=True)
+    return Shuffled(n, *({name: np.array([each[name] for each in part]) for name in part[0]} for part in over_shuffles))
 
 
 def _grouped(counts: Matrix, group: Codes) -> Matrix:

@@ -153,19 +153,17 @@ def _refuse_ids(
         # A measured quantity is often different in every row without naming anyone; it gets cut. A whole number is not.
         measured = column.kind == "number" and not _whole(head.column(column.name))
         if distinct[column.name] >= rows > 1 and not measured:
-            raise DataError(
-                sentence(
-                    "column '{column}' of {table} is different in every one of the {rows:,} rows, so it identifies "
-                    "them: leave it out ({drop}), cut it ({bins}) or confirm that it is to be released as it is "
-                    "({keep})",
-                    column=column.name,
-                    table=table.name,
-                    rows=rows,
-                    drop=Setting("drop", column.name),
-                    bins=Setting("bins", {column.name: 10}),
-                    keep=Setting("keep_id", column.name),
-                )
+            name = column.name
+            ways = {
+                "drop": Setting("drop", name),
+                "bins": Setting("bins", {name: 10}),
+                "keep": Setting("keep_id", name),
+            }
+            words = (
+                "column '{name}' of {table} is different in every one of the {rows:,} rows, so it identifies them: "
+                "leave it out ({drop}), cut it ({bins}) or confirm that it is to be released as it is ({keep})"
             )
+            raise DataError(sentence(words, name=name, table=table.name, rows=rows, **ways))
 
 
 def _whole(values: pa.ChunkedArray) -> bool:

@@ -8,6 +8,7 @@ from pathlib import Path
 from tacit.document import Nats
 from tacit.errors import sentence
 from tacit.lenses.table.checks.claim import recomputed
+from tacit.lenses.table.checks.rows import RowComparison
 from tacit.lenses.table.learned.estimates import Estimates, agrees, published_epsilon, published_risky
 from tacit.lenses.table.learned.learning import COUNTS, MOST_RECORDS, loaded, scored
 from tacit.lenses.table.learned.release import estimates_of, set_risk
@@ -44,9 +45,10 @@ def checks_of_learned_claim(certificate: LearnedCertificate, counted: Counted, m
 
 
 def checks_of_estimate(
-    certificate: LearnedCertificate, counted: Counted, merged: Mask, model: Path, salt: bytes | None
+    certificate: LearnedCertificate, rows: RowComparison, model: Path, salt: bytes | None
 ) -> list[Check]:
     """What is estimated of the kept records, recomputed with the owner's model."""
+    counted, merged = rows.original, rows.merged
     claimed = certificate.mechanism.salted_model_sha256
     checks = []
     if salt is not None:

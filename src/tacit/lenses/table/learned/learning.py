@@ -83,10 +83,6 @@ def choice_of(
         raise ArgumentError(f"cannot save the model to {save_model}: name a file that ends in {SUFFIX}")
     if model is not None:
         return EstimatorChoice(estimator, Path(model), fresh)
-    from tacit.learn import ESTIMATORS
-
-    if estimator not in ESTIMATORS:
-        raise ArgumentError(f"no estimator '{estimator}'; there are: {', '.join(ESTIMATORS)}")
     return EstimatorChoice(estimator)
 
 
