@@ -14,7 +14,8 @@ from tacit.errors import DataError
 from tacit.learn import binomial_limits
 from tacit.lenses.adversaries import scored
 from tacit.lenses.table.answers.attack import AttackResult, AttackVerdict
-from tacit.lenses.table.verify import compare, open_release, output_joints, question_of
+from tacit.lenses.table.question import TableQuestion
+from tacit.lenses.table.verify import TableRelease, compare, open_release, output_joints, question_of
 from tacit.lift import Vector, guessing_bound, guessing_probability
 from tacit.release.certificate import AdversaryScore, LearnedCertificate, TableCertificate, best_guesses
 from tacit.release.claims import NOTHING_POINTWISE
@@ -61,24 +62,11 @@ def attack_table(asked: AttackRequest, *, progress: Progress = silent) -> Attack
     progress("comparing row by row", None)
     rows = compare(release, question)
     progress("training adversaries", None)
-    kinds = {column.name: column.kind for column in original.columns}
-    secrets, released = list(certificate.secret), list(certificate.released)
-    raw = original.sample([*secrets, *released], asked.records)
-    coarse = question.table.sample(released, asked.records)
-    after = release.data.sample(released, asked.records)
-    cut = {made.column for made in certificate.cuts}
-    # A learned release keeps numbers as they are, and an adversary reads them as numbers.
-    shown = {name: kind for name, kind in kinds.items() if certificate.kind == "learned" and name not in cut}
-    views = (
-        _features(raw, raw, released, kinds),
-        _features(coarse, after, released, shown),
-        _features(after, after, released, shown),
-    )
-    secret = _labels(raw.select(secrets))
+    secret, views = _views(release, question, asked.records)
     train, test = _split(secret, asked.random_state)
     scores = _scores(views, secret, train, test, random_state=asked.random_state, progress=progress)
     learned, joint = certificate.kind == "learned", rows.original.joint
-    prior, (before, best_after) = float(joint.prior.max()), best_guesses(scores)
+    prior, (before, after) = float(joint.prior.max()), best_guesses(scores)
     bound = _bound(certificate, joint.prior)
     return AttackResult(
         release=str(asked.release),
@@ -87,9 +75,9 @@ def attack_table(asked: AttackRequest, *, progress: Progress = silent) -> Attack
         tested_on=len(test),
         prior_guess=prior,
         best_before=before,
-        best_after=best_after,
+        best_after=after,
         gain_before=before - prior,
-        gain_after=best_after - prior,
+        gain_after=after - prior,
         guessing_bound=bound,
         optimal_before=guessing_probability(joint),
         optimal_after=guessing_probability(output_joints(release, rows)[0]),
@@ -97,7 +85,7 @@ def attack_table(asked: AttackRequest, *, progress: Progress = silent) -> Attack
         verdict=_verdict(scores, len(test), prior=prior, bound=bound, learned=learned),
         headline=(
             f"Always guessing the commonest secret is right {prior:.1%} of the time; the best adversary reaches "
-            f"{before:.1%} on the original and {best_after:.1%} on the release."
+            f"{before:.1%} on the original and {after:.1%} on the release."
         ),
         notes=(
             *(_LEARNED_NOTES if learned else ("An adversary that fails proves nothing; the certificate does.",)),
@@ -105,6 +93,24 @@ def attack_table(asked: AttackRequest, *, progress: Progress = silent) -> Attack
         ),
         bound_kind="estimate" if learned else "promise",
     )
+
+
+def _views(release: TableRelease, question: TableQuestion, records: int) -> tuple[Labels, Sequence[View]]:
+    """The secrets of some records, and what an adversary sees of them before, after and retrained."""
+    certificate, original = release.certificate, question.original
+    secrets, released = list(certificate.secret), list(certificate.released)
+    raw = original.sample([*secrets, *released], records)
+    coarse, after = question.table.sample(released, records), release.data.sample(released, records)
+    kinds = {column.name: column.kind for column in original.columns}
+    cut = {made.column for made in certificate.cuts}
+    # A learned release keeps numbers as they are, and an adversary reads them as numbers.
+    shown = {name: kind for name, kind in kinds.items() if certificate.kind == "learned" and name not in cut}
+    views = (
+        _features(raw, raw, released, kinds),
+        _features(coarse, after, released, shown),
+        _features(after, after, released, shown),
+    )
+    return _labels(raw.select(secrets)), views
 
 
 def _labels(table: pa.Table) -> Labels:

@@ -26,8 +26,8 @@ class ColumnGroups:
     alone: Codes
     others: Codes
 
-    def left_out(self, counts: Matrix) -> Joint:
-        """The joint of the secret and all other columns."""
+    def joint_without(self, counts: Matrix) -> Joint:
+        """The joint of the secret and all columns but this one."""
         return Joint.from_counts(_grouped(counts, self.others))
 
 
@@ -135,7 +135,7 @@ def column_leaks(
         alone, others = _information(counts, group.alone), _information(counts, group.others)
         alone_band = shuffles.null_band(alone, null.alone[group.name].tolist(), ceiling=ceiling)
         added = null.measures["mutual_information"] - null.others[group.name]
-        without = group.left_out(counts)
+        without = group.joint_without(counts)
         leaks.append(
             ColumnLeak(
                 name=group.name,

@@ -9,8 +9,6 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from tacit import __version__
 from tacit.document import CurvePoint, Nats, Progress, RiskHistogram, silent
 from tacit.errors import ArgumentError, Sentence, Setting, sentence, together
@@ -23,7 +21,7 @@ from tacit.lenses.table.learned.release import MODEL, LearnedRelease, learned_re
 from tacit.lenses.table.mechanisms import Plan, ReleaseGoal, enough, plan_by_goal, plan_by_rules
 from tacit.lenses.table.question import ask
 from tacit.lenses.table.tabulating import Counted, counted
-from tacit.lift import SLACK, Funnel, Joint, funnel, risk
+from tacit.lift import SLACK, Funnel, funnel, risk
 from tacit.release.bounds import Attained, asked_bounds, further_secrets
 from tacit.release.certificate import MIXTURE, CountedCertificate, FurtherClaim
 from tacit.release.claims import readings_of, worded
@@ -262,12 +260,8 @@ class CountedRelease:
         leaks: dict[Secret, SecretLeak] = {}
         secrets = [(rules.secret, rules.bounds), *((each.secret, each.bounds) for each in rules.also)]
         for (columns, bounds), output in zip(secrets, (plan.output, *plan.further), strict=True):
-            secret, one_sided, attained = (
-                Secret.of(columns, rules.cuts),
-                math.isinf(bounds.low),
-                Attained.of(output, bounds),
-            )
-            one_sided &= secret not in leaks or leaks[secret].one_sided
+            secret, attained = Secret.of(columns, rules.cuts), Attained.of(output, bounds)
+            one_sided = math.isinf(bounds.low) and (secret not in leaks or leaks[secret].one_sided)
             leaks[secret] = SecretLeak(secret, attained.low, attained.high, one_sided, float(output.prior.min()))
         return Entry(
             release=str(out.resolve()),
@@ -285,22 +279,18 @@ class CountedRelease:
     def headline(self, certificate: CountedCertificate) -> str:
         """What came of it, in one sentence."""
         utility = certificate.utility
-        same = (
-            f"{utility.rows_unchanged:.1%} of the records stay as they were"
-            if certificate.mechanism.mixes
-            else f"{1 - certificate.mechanism.records_merged:.1%} of the records are not merged"
-        )
+        same = f"{1 - certificate.mechanism.records_merged:.1%} of the records are not merged"
+        if certificate.mechanism.mixes:
+            same = f"{utility.rows_unchanged:.1%} of the records stay as they were"
         cost = f"{same}, {utility.nmil:.1%} of the information is lost."
         if certificate.delta == 0:
             return sentence("The release leaks at most {leaks}: {cost}", leaks=_leaks(certificate), cost=cost)
-        excess = (
-            "except with probability" if certificate.delta_kind == "mass" else "but for an excess of probability of"
-        )
+        excess = {"mass": "except with probability", "egamma": "but for an excess of probability of"}
         return sentence(
             "The release leaks at most {epsilon} {excess} {attained:.3g} ({delta:g} allowed), and {breach:.1%} of the "
             "records exceed it for some secret: {cost}",
             epsilon=Nats(certificate.epsilon, 6, rounded="up"),
-            excess=excess,
+            excess=excess[certificate.delta_kind],
             attained=certificate.attained_delta,
             delta=certificate.delta,
             breach=certificate.breach_share,
@@ -314,12 +304,8 @@ class CountedRelease:
             return None
         groups = findings.column_groups(self.counted.symbols)
         gains = []
-        for group in groups:
-            if len(groups) == 1 or certificate.also:
-                break
-            without = Joint.from_counts(
-                np.stack([np.bincount(group.others, weights=row) for row in self.counted.table])
-            )
+        for group in groups if len(groups) > 1 and not certificate.also else ():
+            without = group.joint_without(self.counted.table)
             gains.append((float(without.marginal[risk(without) <= certificate.epsilon].sum()), group.name))
         start = "Every record was merged" if merged > 1 - 1e-12 else f"{merged:.1%} of the records were merged"
         if certificate.mechanism.mixes:
@@ -331,7 +317,7 @@ class CountedRelease:
             share, name = max(gains)
             words = "Leaving out column '{name}' makes {share:.1%} of the records safe ({drop})."
             texts.append(sentence(words, name=name, share=share, drop=Setting("drop", name)))
-        per_value = self.counted.counts.records.sum() / self.counted.joint.shape[1]
+        per_value = self.counted.n_records / self.counted.joint.shape[1]
         if per_value < 20:
             words = "There are only {per_value:.1f} records a value: cut columns more coarsely ({bins})."
             texts.append(sentence(words, per_value=per_value, bins=Setting("bins")))
