@@ -1,4 +1,4 @@
-"""What was found of a table, and the certificate of a release. A field of type ``Information`` holds nats."""
+"""What was found of a table. A field of type ``Information`` holds nats."""
 
 from __future__ import annotations
 

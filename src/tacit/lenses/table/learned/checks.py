@@ -56,10 +56,10 @@ def checks_of_estimate(
         checks.append(Check("model is the one certified", same, "salted SHA-256 agrees" if same else "it is another"))
         if not same:
             return checks
-    risks, risks_high = scored(counted, loaded(model, counted))
-    largest, exceeding = estimates_of(counted, merged, risks, risks_high, certificate.epsilon)
+    scores = scored(counted, loaded(model, counted))
+    largest, exceeding = estimates_of(counted, merged, scores, certificate.epsilon)
     epsilon, share = certificate.epsilon, float(counted.joint.marginal[merged].sum())
-    judged = float(counted.joint.marginal[risks > epsilon + SLACK].sum())
+    judged = float(counted.joint.marginal[scores.risk > epsilon + SLACK].sum())
     before = next((m.before for m in certificate.measures if m.name == "risk"), None)
     return [
         *checks,
@@ -85,7 +85,9 @@ def checks_of_estimate(
             judged,
             lambda risky: published_risky(risky, share),
         ),
-        _rounded("estimated risk before", before, float(risks.max(initial=0.0)), lambda risk: coarse(risk, up=True)),
+        _rounded(
+            "estimated risk before", before, float(scores.risk.max(initial=0.0)), lambda risk: coarse(risk, up=True)
+        ),
     ]
 
 

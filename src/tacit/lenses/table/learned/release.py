@@ -14,7 +14,7 @@ from tacit.errors import DataError, NotCertifiedError, Sentence, Setting, senten
 from tacit.lenses.histograms import histogram_of
 from tacit.lenses.table.certifying import facts_of
 from tacit.lenses.table.learned.estimates import ESTIMATES, Estimates
-from tacit.lenses.table.learned.learning import Learned, saved
+from tacit.lenses.table.learned.learning import Learned, ValueScores, saved
 from tacit.lenses.table.mechanisms import merged_facts
 from tacit.lenses.table.tabulating import Counted
 from tacit.lift import NOTHING, SLACK, Joint, Mask, Vector
@@ -203,7 +203,7 @@ class LearnedRelease:
     def estimates(self) -> Estimates:
         """What is estimated, to the last digit."""
         learned, epsilon = self.learned, self.rules.bounds.epsilon
-        largest, exceeding = estimates_of(self.counted, self.merged, learned.risk, learned.risk_high, epsilon)
+        largest, exceeding = estimates_of(self.counted, self.merged, learned, epsilon)
         return Estimates(
             estimator=learned.name,
             learned_from=len(learned.value) if learned.learned_here else 0,
@@ -340,15 +340,13 @@ def _refuse_unfound(learned: Learned, merged: Mask) -> None:
         )
 
 
-def estimates_of(
-    counted: Counted, merged: Mask, risks: Vector, risks_high: Vector, epsilon: float
-) -> tuple[float, float]:
+def estimates_of(counted: Counted, merged: Mask, scores: ValueScores, epsilon: float) -> tuple[float, float]:
     """The largest estimated risk of a kept value, and the share of kept records whose interval exceeds epsilon."""
     share = counted.joint.marginal[~merged]
     if not len(share):
         return 0.0, 0.0
-    beyond = risks_high[~merged] > epsilon + SLACK
-    return float(risks[~merged].max()), min(float(share[beyond].sum() / share.sum()), 1.0)
+    beyond = scores.risk_high[~merged] > epsilon + SLACK
+    return float(scores.risk[~merged].max()), min(float(share[beyond].sum() / share.sum()), 1.0)
 
 
 def set_risk(joint: Joint, merged: Mask) -> float:
