@@ -71,16 +71,10 @@ def _findings(
     found: Counted, look: Look, *, sha256: str | None, epsilons: tuple[float, ...], progress: Progress
 ) -> AuditResult:
     """Everything an audit says, from the counts alone."""
-    joint, table, original = found.joint, found.table, found.question.original
+    joint, original = found.joint, found.question.original
     groups = findings.column_groups(found.symbols)
-    null = findings.shuffled(
-        table,
-        groups,
-        n=look.shuffles or shuffles.shuffles_for(table.size),
-        random_state=look.random_state,
-        effective_records=found.counts.effective_records if found.question.weight else None,
-        progress=lambda share: progress("shuffling", share),
-    )
+    n = look.shuffles or shuffles.shuffles_for(found.table.size)
+    null = findings.shuffled(found, groups, n=n, random_state=look.random_state, progress=progress)
     measures = findings.measure_findings(joint, null)
     information = next(m for m in measures if m.name == "mutual_information")
     curve, total = funnel(joint), joint.total or 1.0
@@ -88,8 +82,8 @@ def _findings(
         source=SourceFacts(original.name, original.format, found.n_records, float(joint.total or 0.0), sha256),
         columns=found.question.roles,
         secrets=tuple(
-            SecretValue(findings.spoken(label), weight=float(p * total), prior=float(p))
-            for label, p in zip(joint.secrets, joint.prior, strict=True)
+            SecretValue(label, weight=float(p * total), prior=float(p))
+            for label, p in zip(found.labels, joint.prior, strict=True)
         ),
         n_values=joint.shape[1],
         verdict=information.verdict,
@@ -98,8 +92,8 @@ def _findings(
         shuffles=null.n,
         risk_histogram=findings.risk_histogram(joint),
         safe_shares=findings.safe_shares(joint, epsilons),
-        riskiest=findings.riskiest(joint, table, found.symbols, n=RISKIEST, evidence=found.evidence),
-        column_leaks=findings.column_leaks(joint, table, groups, null),
+        riskiest=findings.riskiest(found, n=RISKIEST),
+        column_leaks=findings.column_leaks(found, groups, null),
         curve=curve_points(curve),
         suggestion=suggestion(curve, max_loss=look.max_loss, joint=joint),
         notes=(*found.question.notes, *_cautions(found)),

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import islice
-from typing import Any
 
 import numpy as np
 
-from tacit.document import RiskHistogram
+from tacit.document import Progress, RiskHistogram
 from tacit.lenses.histograms import histogram_of
 from tacit.lenses.table.results import ColumnLeak, MeasureFinding, RiskyValue, SafeShare
+from tacit.lenses.table.tabulating import Counted
 from tacit.lift import MEASURES, Joint, Matrix, Vector, entropy, log_lift, risk, shuffles
 from tacit.tables.symbols import Codes, Symbols, in_order
 
@@ -41,13 +41,6 @@ class Shuffled:
     others: dict[str, Vector]
 
 
-def spoken(label: Any) -> str:
-    """A value of the secret as people say it; several columns are joined."""
-    if isinstance(label, tuple):
-        return " / ".join(spoken(part) for part in label)
-    return "(missing)" if label is None else str(label)
-
-
 def column_groups(symbols: Symbols) -> tuple[ColumnGroups, ...]:
     """The groupings by each released column and by its complement."""
     codes = symbols.codes
@@ -64,21 +57,17 @@ def _measures_of(table: Matrix) -> dict[str, float]:
 
 
 def shuffled(
-    counts: Matrix,
-    groups: Sequence[ColumnGroups],
-    *,
-    n: int,
-    random_state: int,
-    effective_records: float | None,
-    progress: Callable[[float], None] | None = None,
+    counted: Counted, groups: Sequence[ColumnGroups], *, n: int, random_state: int, progress: Progress
 ) -> Shuffled:
     """Measure ``n`` tables whose secrets were shuffled; the next two are drawn while one is measured."""
     seeds = iter(shuffles.seeds(n, random_state=random_state))
+    effective = counted.counts.effective_records if counted.question.weight else None
     done = []
     with ThreadPoolExecutor(max_workers=2) as pool:
 
         def drawn(seed: np.random.SeedSequence) -> Future[Matrix]:
-            return pool.submit(shuffles.shuffled_counts, counts, random_state=seed, effective_records=effective_records)
+            table = counted.table
+            return pool.submit(shuffles.shuffled_counts, table, random_state=seed, effective_records=effective)
 
         waiting = deque(map(drawn, islice(seeds, 2)))
         while waiting:
@@ -87,8 +76,7 @@ def shuffled(
             alone = {group.name: _information(table, group.alone) for group in groups}
             others = {group.name: _information(table, group.others) for group in groups}
             done.append((_measures_of(table), alone, others))
-            if progress is not None:
-                progress(len(done) / n)
+            progress("shuffling", len(done) / n)
     over_shuffles = zip(*done, strict=True)
     return Shuffled(n, *({name: np.array([each[name] for each in part]) for name in part[0]} for part in over_shuffles))
 
@@ -124,12 +112,10 @@ def measure_findings(joint: Joint, null: Shuffled) -> tuple[MeasureFinding, ...]
     return tuple(found)
 
 
-def column_leaks(
-    joint: Joint, counts: Matrix, groups: Sequence[ColumnGroups], null: Shuffled
-) -> tuple[ColumnLeak, ...]:
+def column_leaks(counted: Counted, groups: Sequence[ColumnGroups], null: Shuffled) -> tuple[ColumnLeak, ...]:
     """What each column gives away alone, on top of the others, and what stays when it is left out."""
+    counts, ceiling = counted.table, entropy(counted.joint.prior)
     whole = shuffles.plug_in_information(counts)
-    ceiling = entropy(joint.prior)
     leaks = []
     for group in groups:
         alone, others = _information(counts, group.alone), _information(counts, group.others)
@@ -172,31 +158,30 @@ def safe_shares(joint: Joint, epsilons: Sequence[float]) -> tuple[SafeShare, ...
     )
 
 
-def riskiest(joint: Joint, counts: Matrix, symbols: Symbols, *, n: int, evidence: Matrix) -> tuple[RiskyValue, ...]:
-    """The ``n`` riskiest released values, the more frequent first among equals, and why they are.
-
-    ``evidence`` are counts of equal records, for the chance of a value.
-    """
-    lifts = log_lift(joint)
-    order = np.lexsort((-joint.marginal, -np.abs(lifts).max(axis=0)))[:n]
-    return tuple(_risky_value(joint, counts, symbols, int(x), lifts[:, x], evidence) for x in order)
+def riskiest(counted: Counted, *, n: int) -> tuple[RiskyValue, ...]:
+    """The ``n`` riskiest released values, the more frequent first among equals, and why they are."""
+    lifts = log_lift(counted.joint)
+    order = np.lexsort((-counted.joint.marginal, -np.abs(lifts).max(axis=0)))[:n]
+    return tuple(_risky_value(counted, int(x), lifts[:, x]) for x in order)
 
 
-def _risky_value(joint: Joint, counts: Matrix, symbols: Symbols, x: int, lifts: Vector, evidence: Matrix) -> RiskyValue:
+def _risky_value(counted: Counted, x: int, lifts: Vector) -> RiskyValue:
+    joint, symbols = counted.joint, counted.symbols
     # Among secrets that are ruled out, the one expected most often says most.
     s = int(np.lexsort((joint.prior, np.abs(lifts)))[-1])
-    contributions = chain_rule(counts, symbols.codes, x=x, s=s)
+    contributions = chain_rule(counted.table, symbols.codes, x=x, s=s)
+    loudest = int(np.argmax(np.abs(contributions)))
     return RiskyValue(
         values=symbols.values(x),
-        records=float(counts[:, x].sum()),
-        secret=spoken(joint.secrets[s]),
+        records=float(counted.table[:, x].sum()),
+        secret=counted.labels[s],
         prior=float(joint.prior[s]),
         posterior=float(joint.matrix[s, x] / joint.marginal[x]),
         log_lift=float(lifts[s]),
         risk=float(np.abs(lifts).max()),
         contributions=tuple(zip(symbols.columns, contributions, strict=True)),
-        p_chance=_chance(evidence, x, s),
-        why=_why(joint, counts, symbols, x, s, contributions),
+        p_chance=_chance(counted.evidence, x, s),
+        why=f"{_why(counted, x, s)}; most of it comes from {shown(symbols, x, loudest)}",
     )
 
 
@@ -228,22 +213,18 @@ def _chance(counts: Matrix, x: int, s: int) -> float:
     return min(1.0, len(counts) * chance)
 
 
-def _why(joint: Joint, counts: Matrix, symbols: Symbols, x: int, s: int, contributions: Sequence[float]) -> str:
-    label = spoken(joint.secrets[s])
-    size = counts[:, x].sum()
+def _why(counted: Counted, x: int, s: int) -> str:
+    joint, label = counted.joint, counted.labels[s]
     prior, posterior = float(joint.prior[s]), float(joint.matrix[s, x] / joint.marginal[x])
     shares = f"{percent(posterior)} against {percent(prior)}"
     certain = np.flatnonzero(joint.matrix[:, x] == joint.marginal[x])
     if len(certain):
-        text = f"every one of the {size:,.0f} records here is {spoken(joint.secrets[int(certain[0])])}"
-    elif posterior == 0:
-        text = f"nobody here is {label}, though {percent(prior)} of all records are"
-    elif posterior > prior:
-        text = f"{label} is {posterior / prior:.2g} times as common here as overall ({shares})"
-    else:
-        text = f"{label} is {prior / posterior:.2g} times as rare here as overall ({shares})"
-    loudest = int(np.argmax(np.abs(contributions)))
-    return f"{text}; most of it comes from {shown(symbols, x, loudest)}"
+        return f"every one of the {counted.table[:, x].sum():,.0f} records here is {counted.labels[int(certain[0])]}"
+    if posterior == 0:
+        return f"nobody here is {label}, though {percent(prior)} of all records are"
+    if posterior > prior:
+        return f"{label} is {posterior / prior:.2g} times as common here as overall ({shares})"
+    return f"{label} is {prior / posterior:.2g} times as rare here as overall ({shares})"
 
 
 def percent(share: float) -> str:

@@ -11,9 +11,9 @@ from tacit.lenses.table.checks.claim import recomputed
 from tacit.lenses.table.checks.rows import RowComparison
 from tacit.lenses.table.learned.estimates import Estimates, agrees, published_epsilon, published_risky
 from tacit.lenses.table.learned.learning import COUNTS, MOST_RECORDS, loaded, scored
-from tacit.lenses.table.learned.release import estimates_of, set_risk
+from tacit.lenses.table.learned.release import estimates_of
 from tacit.lenses.table.tabulating import Counted
-from tacit.lift import SLACK, Mask, nmil
+from tacit.lift import SLACK, Mask, nmil, set_risk
 from tacit.release.certificate import LearnedCertificate
 from tacit.release.checks import Check, close
 from tacit.release.keys import file_sha256, salted
@@ -35,11 +35,7 @@ def checks_of_learned_claim(certificate: LearnedCertificate, counted: Counted, m
             recomputed(attained, certificate.epsilon),
         ),
         close("records merged", float(counted.joint.marginal[merged].sum()), certificate.mechanism.records_merged),
-        Check(
-            "estimates are called estimates",
-            estimates,
-            "nothing is promised of them",
-        ),
+        Check("estimates are called estimates", estimates, "nothing is promised of them"),
         close("loss of utility", nmil(counted.joint, merged), certificate.utility.nmil),
     ]
 

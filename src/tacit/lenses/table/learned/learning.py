@@ -16,7 +16,6 @@ from numpy.typing import NDArray
 
 from tacit.document import Progress, silent
 from tacit.errors import ArgumentError, DataError, Sentence, Setting, sentence
-from tacit.lenses.table import findings
 from tacit.lenses.table.tabulating import Counted
 from tacit.lift import Mask, Matrix, Vector
 from tacit.requests.settings import AnyPath
@@ -334,7 +333,7 @@ def records_of(table: Matrix, rng: np.random.Generator) -> tuple[Codes, Codes]:
 
 def labels_of(counted: Counted) -> tuple[str, ...]:
     """The values of the secret as text, in the order of the joint."""
-    labels = tuple(findings.spoken(label) for label in counted.joint.secrets)
+    labels = counted.labels
     twice = {label for label in labels if labels.count(label) > 1}
     if twice:
         raise DataError(

@@ -17,7 +17,7 @@ from tacit.lenses.table.learned.estimates import ESTIMATES, Estimates
 from tacit.lenses.table.learned.learning import Learned, ValueScores, saved
 from tacit.lenses.table.mechanisms import merged_facts
 from tacit.lenses.table.tabulating import Counted
-from tacit.lift import NOTHING, SLACK, Joint, Mask, Vector
+from tacit.lift import NOTHING, SLACK, Mask, Vector
 from tacit.release.bounds import LiftBounds
 from tacit.release.certificate import LearnedCertificate, LearnedMechanism
 from tacit.release.claims import NO_LEAK_DETECTED, NOTHING_POINTWISE, worded
@@ -347,12 +347,3 @@ def estimates_of(counted: Counted, merged: Mask, scores: ValueScores, epsilon: f
         return 0.0, 0.0
     beyond = scores.risk_high[~merged] > epsilon + SLACK
     return float(scores.risk[~merged].max()), min(float(share[beyond].sum() / share.sum()), 1.0)
-
-
-def set_risk(joint: Joint, merged: Mask) -> float:
-    """Counted risk of a set of released values as one; none has no risk."""
-    if not merged.any() or merged.all():
-        return 0.0
-    pooled = joint.matrix[:, merged].sum(axis=1)
-    with np.errstate(divide="ignore"):
-        return float(np.abs(np.log(pooled / pooled.sum()) - np.log(joint.prior)).max())
