@@ -158,16 +158,13 @@ _SETTLED = (
 
 def _refuse_with_rules(requests: Sequence[Request]) -> None:
     """What the rules settle may not be said again, whatever is said: an epsilon of 0 is one, too."""
+    words = (
+        "the rules settle secret, released, bins, all epsilons, delta, mechanism, replacement, confidence and "
+        "estimator: leave out {name} with {rules}"
+    )
     for name, value in given(requests).items():
         if name in _SETTLED and value not in ({}, ()):
-            raise ArgumentError(
-                sentence(
-                    "the rules settle secret, released, bins, all epsilons, delta, mechanism, replacement, confidence "
-                    "and estimator: leave out {name} with {rules}",
-                    name=Setting(name),
-                    rules=Setting("rules"),
-                )
-            )
+            raise ArgumentError(sentence(words, name=Setting(name), rules=Setting("rules")))
 
 
 def _refuse_with_learning(goal: ReleaseGoal, choice: EstimatorChoice | None) -> None:
@@ -181,9 +178,8 @@ def _refuse_with_learning(goal: ReleaseGoal, choice: EstimatorChoice | None) -> 
     }
     for name, wished in wishes.items():
         if wished and choice is not None:
-            raise ArgumentError(
-                sentence("a learned estimate cannot vouch for that yet: leave out {name}, or count", name=Setting(name))
-            )
+            words = "a learned estimate cannot vouch for that yet: leave out {name}, or count"
+            raise ArgumentError(sentence(words, name=Setting(name)))
 
 
 def _write_data(planned: CountedRelease | LearnedRelease, draft: ReleaseDraft, making: Making) -> str:

@@ -184,17 +184,10 @@ def _within(certificate: TableCertificate) -> bool:
 
 def question_of(certificate: TableCertificate, against: Any, *, engine: str = "duckdb") -> TableQuestion:
     """The question that a release answered, asked of a table again."""
+    secret, released, weight = certificate.secret, certificate.released, certificate.mechanism.weight
     also = [each.secret for each in certificate.also]
-    secret, released = certificate.secret, certificate.released
-    columns = dict.fromkeys([*secret, *(name for each in also for name in each), *released])
-    question = Question(
-        against,
-        secret=secret,
-        released=released,
-        weight=certificate.mechanism.weight,
-        keep_id=tuple(columns),
-        engine=engine,
-    )
+    keep = tuple(dict.fromkeys([*secret, *(name for each in also for name in each), *released]))
+    question = Question(against, secret=secret, released=released, weight=weight, keep_id=keep, engine=engine)
     return ask(question, also=also, cuts=certificate.cuts)
 
 
@@ -247,11 +240,8 @@ def _checks_against(release: TableRelease, against: Any, engine: str, progress: 
     # A frame has no fingerprint; a file that was certified has one.
     printed = claimed.salted_sha256 is not None or written_as(claimed.format).name == claimed.format
     if release.salt is not None and printed and original.sha256() is not None:
-        checks.append(
-            release_checks.check_of_original(
-                original.sha256(), certificate, release.salt, why="the certificate has none"
-            )
-        )
+        why = "the certificate has none"
+        checks.append(release_checks.check_of_original(original.sha256(), certificate, release.salt, why=why))
     checks.append(same("records of the original", original.row_count(), claimed.records, what="records"))
     if not checks[-1].passed or release.data.row_count() != claimed.records:
         return checks
