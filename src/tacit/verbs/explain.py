@@ -112,7 +112,7 @@ possible world: A record with confidences is many records, each with a probabili
 prior: P(s): what the adversary believes before it sees a record. Of a label in a person's case: how common each of
   its values is, so that rare values weigh more (surprisal).
 reading: How a certificate may be read. If the table is the population, the claim is exact. If it is a sample of a
-  larger one, the claim is proved of that with a stated confidence (--confidence), or not proved.
+  larger one, the claim is proved of that with a stated confidence, or not proved.
 record: One row about one person. In a person's case: what one source holds of somebody, as labels, values and
   confidences; a label may have several values, and there is no fixed list of labels.
 record leakage: How much a record gives away of a person: the mean over its possible worlds of the F-measure of what
@@ -147,8 +147,8 @@ utility: What the honest reader keeps: I(X;Y), the information that the release 
 watchdog: The mechanism that shows the safe set as it is and replaces every risky value by a draw that does not look
   at it. All merged values then have one log-lift, that of the merged set. If that is within epsilon, the release is;
   Tacit computes it on the output and never assumes it.
-weight: Of a label: how much it matters to the person. Only ratios count. It has nothing to do with --weight, the
-  column of a table that says for how many people a record stands.
+weight: Of a label: how much it matters to the person. Only ratios count. It has nothing to do with the weight of a
+  record, the column of a table that says for how many people a record stands.
 """
 
 TERMS = {
