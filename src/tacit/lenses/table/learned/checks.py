@@ -25,7 +25,8 @@ SCORES_AGREE = 1e-6
 
 def checks_of_learned_claim(certificate: LearnedCertificate, counted: Counted, merged: Mask) -> list[Check]:
     """What is certified: the merged records, counted again."""
-    attained = set_risk(counted.joint, merged)
+    # Everything together is the prior, whatever the rounding.
+    attained = 0.0 if merged.all() else set_risk(counted.joint, merged)
     estimates = all(measure.kind == "estimate" and measure.promise is None for measure in certificate.measures)
     return [
         close("attained epsilon of merged records", attained, certificate.attained_epsilon),
