@@ -22,6 +22,7 @@ from tacit.lenses.table.tabulating import Counted, counted
 from tacit.lift import confident
 from tacit.release import LiftBounds, Merging, Reading, decoded
 from tacit.release.claims import NOT_PROVED, sample_sentence
+from tacit.requests import Question
 
 
 @pytest.fixture(scope="module")
@@ -73,7 +74,7 @@ def sample_of(n: int, rng: np.random.Generator) -> Counted:
     counts = rng.multinomial(n, POPULATION.ravel()).reshape(POPULATION.shape)
     secret, value = np.repeat(np.array(list(np.ndindex(*counts.shape))), counts.ravel(), axis=0).T
     table = pa.table({"s": np.array(["yes", "no"])[secret], "x": np.array(NAMES)[value]})
-    return counted(ask(table, secret="s"))
+    return counted(ask(Question(table, secret="s")))
 
 
 def lifts_in_the_population(found: Counted, treatment: Any) -> np.ndarray:

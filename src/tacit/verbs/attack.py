@@ -36,13 +36,13 @@ def attack(
     against : path or frame
         The original table.
     records : int
-        Records to work on.
+        Records to work on, evenly spaced over the table.
     random_state : int
         Seed of the split and the adversaries.
     engine, memory
         As in ``audit``.
     """
-    from tacit.lenses.table.attack import attack as attack_table
+    from tacit.lenses.table.attack import attack_table
 
     asked = release
     if not isinstance(asked, AttackRequest):
@@ -50,11 +50,4 @@ def attack(
             release, against=against, records=records, random_state=random_state, engine=engine, memory=memory
         )
     with memory_limit(asked.memory):
-        return attack_table(
-            asked.release,
-            against=asked.against,
-            records=asked.records,
-            random_state=asked.random_state,
-            engine=asked.engine,
-            progress=progress,
-        )
+        return attack_table(asked, progress=progress)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tacit.document import Progress, silent
 from tacit.lift import mutual_information, risk
@@ -17,7 +17,14 @@ from tacit.verbs.audit import audit
 from tacit.verbs.protect import protect
 from tacit.verbs.verify import verify
 
+if TYPE_CHECKING:
+    import pyarrow as pa
+
 SAMPLED = 20_000
+EPSILON = 0.5
+
+# A table, a line about it, and what is asked of it by counting and by learning.
+Example = tuple[Path, str, dict[str, Any], dict[str, Any]]
 
 
 @dataclass(frozen=True)
@@ -28,45 +35,25 @@ class Demonstration:
     pages: tuple[str, ...]
 
 
-@dataclass(frozen=True)
-class Example:
-    """A table, what is asked of it by counting and by learning, and a line about it."""
-
-    path: Path
-    counted: dict[str, Any]
-    learned: dict[str, Any]
-    epsilon: float
-    about: str
-
-
-def demonstrate(
-    out: Path,
-    *,
-    sampler: bool,
-    progress: Progress = silent,
-) -> Demonstration:
+def demonstrate(out: Path, *, sampler: bool, progress: Progress = silent) -> Demonstration:
     """Audit, protect, verify and attack an example, by counting and by learning, and write everything under ``out``."""
-    use_compas = not sampler and examples.compas_path() is not None
     out.mkdir(parents=True, exist_ok=True)
     progress("preparing the example", None)
-    example = _compas(out) if use_compas else _clinic(out)
-    counted = audit(example.path, **example.counted, progress=progress)
-    write_report(counted, out / "audit-counted.html")
-    learned = audit(example.path, **example.learned, epsilon=example.epsilon, progress=progress)
+    is_compas = not sampler and examples.compas_path() is not None
+    path, about, counting, learning = _compas(out) if is_compas else _clinic(out)
+    write_report(audit(path, **counting, progress=progress), out / "audit-counted.html")
+    learned = audit(path, **learning, epsilon=EPSILON, progress=progress)
     write_report(learned, out / "audit.html")
     results: list[Result] = [learned]
-    for name, words in (("release", example.counted), ("release-learned", example.learned)):
+    for name, settings in (("release", counting), ("release-learned", learning)):
         release = out / name
-        protected = protect(
-            example.path, **words, epsilon=example.epsilon, out=release, overwrite=True, progress=progress
-        )
-        results.append(protected)
-        results.append(verify(release, against=example.path, progress=progress))
-        attacked = attack(release, against=example.path, progress=progress)
-        results.append(attacked)
+        protected: Any = protect(path, **settings, epsilon=EPSILON, out=release, overwrite=True, progress=progress)
+        verified = verify(release, against=path, progress=progress)
+        attacked = attack(release, against=path, progress=progress)
+        results += [protected, verified, attacked]
         write_report(attacked, out / f"attack-{name}.html")
     pages = (
-        example.about,
+        about,
         f"What leaks:           {out / 'audit.html'}  (learned and counted), {out / 'audit-counted.html'}",
         f"The release:          {out / 'release'}/  ({protected.data_file}, certificate.json, report.html, private/)",
         f"The learned release:  {out / 'release-learned'}/  (columns uncut; certified for merged records alone)",
@@ -76,38 +63,25 @@ def demonstrate(
 
 
 def _compas(out: Path) -> Example:
-    from pyarrow import csv
-
-    path = out / "compas.csv"
-    with whole_file(path) as temporary:
-        csv.write_csv(examples.compas(), temporary)
-    return Example(
-        path=path,
-        counted={
-            "secret": "race",
-            "drop": "length_of_stay",
-            "bins": {"age": [25, 46], "priors_count": [1, 4, 8], "decile_score": [3, 5, 8]},
-        },
-        learned={"secret": "race", "estimator": "auto"},
-        epsilon=0.5,
-        about=f"The table:            {path}  (COMPAS, {examples.COMPAS_RECORDS:,} records; the secret is race)",
-    )
+    path = _written(examples.compas(), out / "compas.csv")
+    about = f"The table:            {path}  (COMPAS, {examples.COMPAS_RECORDS:,} records; the secret is race)"
+    bins = {"age": [25, 46], "priors_count": [1, 4, 8], "decile_score": [3, 5, 8]}
+    counting = {"secret": "race", "drop": "length_of_stay", "bins": bins}
+    return path, about, counting, {"secret": "race", "estimator": "auto"}
 
 
 def _clinic(out: Path) -> Example:
+    path, truth = _written(examples.CLINIC.sample(SAMPLED, random_state=0), out / "clinic.csv"), examples.CLINIC.joint()
+    about = (
+        f"The table:            {path}  ({SAMPLED:,} records of an invented clinic; the truth is known: mutual "
+        f"information {mutual_information(truth):.4f} nats, largest risk {risk(truth).max():.3f})"
+    )
+    return path, about, {"secret": "illness"}, {"secret": "illness", "estimator": "linear"}
+
+
+def _written(table: pa.Table, path: Path) -> Path:
     from pyarrow import csv
 
-    path = out / "clinic.csv"
     with whole_file(path) as temporary:
-        csv.write_csv(examples.CLINIC.sample(SAMPLED, random_state=0), temporary)
-    truth = examples.CLINIC.joint()
-    return Example(
-        path=path,
-        counted={"secret": "illness"},
-        learned={"secret": "illness", "estimator": "linear"},
-        epsilon=0.5,
-        about=(
-            f"The table:            {path}  ({SAMPLED:,} records of an invented clinic; the truth is known: mutual "
-            f"information {mutual_information(truth):.4f} nats, largest risk {risk(truth).max():.3f})"
-        ),
-    )
+        csv.write_csv(table, temporary)
+    return path

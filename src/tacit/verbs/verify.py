@@ -76,11 +76,5 @@ def _verified(asked: VerifyRequest, progress: Progress) -> VerifyResult:
         from tacit.lenses.table.verify import verify_table
 
         seen = verify_table(folder, certificate, against=against, engine=asked.engine, progress=progress)
-    return VerifyResult(
-        release=str(asked.release),
-        against=None if against is None else getattr(against, "name", str(against)),
-        verdict=seen.verdict,
-        headline=seen.headline,
-        checks=seen.checks,
-        notes=seen.notes,
-    )
+    name = None if against is None else getattr(against, "name", str(against))
+    return VerifyResult(str(asked.release), name, seen.verdict, seen.headline, seen.checks, seen.notes)

@@ -11,7 +11,8 @@ from scipy.stats import binom
 
 from tables_of_people import clinic, write_csv
 from tacit import DataError, attack, protect
-from tacit.lenses.table.attack import Lookup, binomial_interval
+from tacit.learn import binomial_limits
+from tacit.lenses.table.attack import Lookup
 
 
 @pytest.fixture(scope="module")
@@ -66,7 +67,7 @@ def test_the_lookup_adversary_is_the_rule_of_bayes_on_its_training_records() -> 
 
 @pytest.mark.parametrize(("successes", "trials"), [(0, 10), (3, 10), (10, 10), (500, 1000)])
 def test_binomial_limits_are_exact(successes: int, trials: int) -> None:
-    low, high = binomial_interval(successes, trials)
+    low, high = binomial_limits(successes, trials)
     if successes:
         assert binom.sf(successes - 1, trials, low) == pytest.approx(0.025)
     if successes < trials:

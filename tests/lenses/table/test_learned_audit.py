@@ -20,7 +20,7 @@ from tacit.lenses.table.learned import learning
 from tacit.lenses.table.learned.findings import contributions
 from tacit.lenses.table.question import ask
 from tacit.lenses.table.tabulating import counted
-from tacit.requests import Learning, settings_of
+from tacit.requests import Learning, Question, settings_of
 
 
 @pytest.fixture(scope="module")
@@ -104,7 +104,7 @@ def test_the_riskiest_values_come_first_with_intervals_and_a_column(audited: Aud
 
 def test_a_columns_contribution_is_what_is_lost_when_its_cell_is_redrawn() -> None:
     """A model that knows one column alone: the others contribute nothing."""
-    found = counted(ask(pa.table(clinic(300)), secret="illness"))
+    found = counted(ask(Question(pa.table(clinic(300)), secret="illness")))
     ward = found.symbols.columns.index("ward")
     loud = found.symbols.levels[ward].index("lung")
 
@@ -233,9 +233,9 @@ def test_a_cell_that_the_model_never_met_is_infinitely_risky(
 
 
 def test_bins_that_were_asked_for_apply_to_learning_too(folder: Path) -> None:
-    question = ask(folder / "people.csv", secret="illness", bins={"income": [900, 1100]})
+    question = ask(Question(folder / "people.csv", secret="illness", bins={"income": [900, 1100]}))
     assert {made.column for made in question.uncut().cuts} == {"income"}
-    free = ask(folder / "people.csv", secret="illness")
+    free = ask(Question(folder / "people.csv", secret="illness"))
     assert free.automatic
     assert free.uncut().cuts == ()
     assert not any("was cut" in note for note in free.uncut().notes)
@@ -244,7 +244,7 @@ def test_bins_that_were_asked_for_apply_to_learning_too(folder: Path) -> None:
 def test_a_secret_of_many_numbers_stays_cut() -> None:
     rng = np.random.default_rng(0)
     table = pa.table({"wage": rng.normal(size=300), "age": rng.normal(size=300), "sex": rng.choice(["f", "m"], 300)})
-    question = ask(table, secret="wage")
+    question = ask(Question(table, secret="wage"))
     assert [made.column for made in question.uncut().cuts] == ["wage"]
 
 
@@ -252,7 +252,7 @@ def test_more_records_than_can_be_learned_from_are_sampled_and_the_rest_scored(
     monkeypatch: pytest.MonkeyPatch, folder: Path
 ) -> None:
     monkeypatch.setattr(learning, "MOST_RECORDS", 250)
-    found = counted(ask(folder / "people.csv", secret="illness").uncut())
+    found = counted(ask(Question(folder / "people.csv", secret="illness")).uncut())
     learned = learning.learned(found, learning.EstimatorChoice("linear"))
     assert len(learned.value) == 250
     assert learned.left_over.sum() == 350
@@ -264,7 +264,7 @@ def test_more_records_than_can_be_learned_from_are_sampled_and_the_rest_scored(
 
 
 def test_the_histogram_is_of_models_that_had_not_seen_the_record(folder: Path, audited: AuditResult) -> None:
-    found = counted(ask(folder / "people.csv", secret="illness").uncut())
+    found = counted(ask(Question(folder / "people.csv", secret="illness")).uncut())
     learned = learning.learned(found, learning.EstimatorChoice("linear"))
     apart = np.abs(learned.model.out_of_fold_log_lift_).max(axis=1)
     assert audited.learned is not None
@@ -286,7 +286,7 @@ def test_records_drawn_from_counts_are_those_of_the_table() -> None:
 
 def test_cells_are_numbers_where_the_table_holds_numbers_and_missing_stays_missing() -> None:
     table = pa.table({"s": ["a", "b", "a"], "n": ["1.5", None, "2e3"], "t": ["1", "x", None]})
-    found = counted(ask(table, secret="s", keep_ids=["n", "t"]))
+    found = counted(ask(Question(table, secret="s", keep_id=["n", "t"])))
     column = replace_kind(found.question.table.columns, "n", "number")
     cells = learning.cells_of(found.symbols, column, names=found.symbols.columns)
     frame = cells.at(found.symbols.codes)

@@ -25,7 +25,8 @@ from tacit import (
     protect,
     verify,
 )
-from tacit.lenses.table.learned.release import RiskLadder, set_risk
+from tacit.lenses.table.learned.release import RiskLadder
+from tacit.lift import set_risk
 from tacit.release import LearnedCertificate, LiftBounds, encoded, readings_of
 from tacit.release.claims import NOTHING_POINTWISE
 

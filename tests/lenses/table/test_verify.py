@@ -57,6 +57,12 @@ def test_a_true_claim_holds(release: Path, people: Path) -> None:
     assert all(check.passed for check in result.checks)
 
 
+def test_a_measure_that_is_said_twice_is_no_measure(release: Path, people: Path) -> None:
+    first, *others = json.loads((release / "certificate.json").read_text())["measures"]
+    edit(release, measures=[{**first, "after": 0.0}, first, *others])
+    assert failed(verify(release, against=people)) == {"measures before and after"}
+
+
 @pytest.mark.parametrize("replacement", ["resample", "uniform", "merge", "suppress"])
 @pytest.mark.parametrize("words", [{}, {"delta": 0.03, "epsilon_max": 3.0}, {"released": ["ward", "age"]}])
 def test_every_kind_of_release_verifies_with_and_without_the_rules(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
@@ -29,7 +30,6 @@ from tacit.requests.settings import AnyPath
 
 RISKIEST = 20
 CURVE_POINTS = 200
-_WATCHDOG = Setting("mechanism", "watchdog")
 # Epsilons tried for the suggestion of a mixture, and the cells up to which trying a few of them goes unnoticed.
 MIXED_EPSILONS = (0.0, 0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 1.0, 1.5, 2.0)
 MOST_CELLS_MIXED = 10_000
@@ -44,36 +44,15 @@ def audit_table(question: Question, look: Look, learning: Learning, *, progress:
     """
     wanted = (*EPSILONS, *(() if look.epsilon is None else (checked_epsilon(look.epsilon),)))
     choice = choice_of(
-        learning.estimator,
-        learning.model,
-        weight=question.weight,
-        save_model=look.save_model,
-        fresh=learning.fresh,
+        learning.estimator, learning.model, weight=question.weight, save_model=look.save_model, fresh=learning.fresh
     )
-    asked = ask(
-        question.source,
-        secret=question.secret,
-        released=question.released,
-        drop=question.drop,
-        bins=question.bins,
-        weight=question.weight,
-        keep_ids=question.keep_id,
-        engine=question.engine,
-    )
+    asked = ask(question)
     _check_targets(asked.original.path, scores=look.scores, save_model=look.save_model)
     with ThreadPoolExecutor(max_workers=1) as pool:
         # The file is read for its fingerprint while the engine counts.
         sha256 = pool.submit(asked.original.sha256)
         found = counted(asked, progress=progress)
-        result = findings_of(
-            found,
-            sha256=sha256.result(),
-            epsilons=wanted,
-            max_loss=look.max_loss,
-            shuffle=look.shuffles,
-            random_state=look.random_state,
-            progress=progress,
-        )
+        result = _findings(found, look, sha256=sha256.result(), epsilons=wanted, progress=progress)
     values: Mapping[str, Vector] = {"risk": risk(found.joint)}
     if choice is not None:
         found = counted(asked.uncut(), progress=progress) if asked.automatic else found
@@ -88,34 +67,24 @@ def audit_table(question: Question, look: Look, learning: Learning, *, progress:
     return _with_scores(result, found, values, Path(look.scores))
 
 
-def findings_of(
-    found: Counted,
-    *,
-    sha256: str | None,
-    epsilons: tuple[float, ...],
-    max_loss: float,
-    shuffle: int | None,
-    random_state: int,
-    progress: Progress = silent,
+def _findings(
+    found: Counted, look: Look, *, sha256: str | None, epsilons: tuple[float, ...], progress: Progress
 ) -> AuditResult:
     """Everything an audit says, from the counts alone."""
-    joint, table = found.joint, found.table
+    joint, original = found.joint, found.question.original
     groups = findings.column_groups(found.symbols)
-    null = findings.shuffled(
-        table,
-        groups,
-        n=shuffle or shuffles.shuffles_for(table.size),
-        random_state=random_state,
-        effective_records=found.counts.effective_records if found.question.weight else None,
-        progress=lambda share: progress("shuffling", share),
-    )
+    n = look.shuffles or shuffles.shuffles_for(found.table.size)
+    null = findings.shuffled(found, groups, n=n, random_state=look.random_state, progress=progress)
     measures = findings.measure_findings(joint, null)
-    curve = funnel(joint)
     information = next(m for m in measures if m.name == "mutual_information")
+    curve, total = funnel(joint), joint.total or 1.0
     return AuditResult(
-        source=source_facts(found, sha256=sha256),
+        source=SourceFacts(original.name, original.format, found.n_records, float(joint.total or 0.0), sha256),
         columns=found.question.roles,
-        secrets=_secret_values(joint),
+        secrets=tuple(
+            SecretValue(label, weight=float(p * total), prior=float(p))
+            for label, p in zip(found.labels, joint.prior, strict=True)
+        ),
         n_values=joint.shape[1],
         verdict=information.verdict,
         headline=_headline(found, information),
@@ -123,33 +92,13 @@ def findings_of(
         shuffles=null.n,
         risk_histogram=findings.risk_histogram(joint),
         safe_shares=findings.safe_shares(joint, epsilons),
-        riskiest=findings.riskiest(joint, table, found.symbols, n=RISKIEST, evidence=found.evidence),
-        column_leaks=findings.column_leaks(joint, table, groups, null),
+        riskiest=findings.riskiest(found, n=RISKIEST),
+        column_leaks=findings.column_leaks(found, groups, null),
         curve=curve_points(curve),
-        suggestion=suggestion(curve, max_loss=max_loss, joint=joint),
+        suggestion=suggestion(curve, max_loss=look.max_loss, joint=joint),
         notes=(*found.question.notes, *_cautions(found)),
-        random_state=random_state,
+        random_state=look.random_state,
         tacit_version=__version__,
-    )
-
-
-def source_facts(found: Counted, *, sha256: str | None) -> SourceFacts:
-    """Name, size and fingerprint of the table."""
-    original = found.question.original
-    return SourceFacts(
-        name=original.name,
-        format=original.format,
-        records=int(found.counts.records.sum()),
-        weighted_total=float(found.joint.total or 0.0),
-        sha256=sha256,
-    )
-
-
-def _secret_values(joint: Joint) -> tuple[SecretValue, ...]:
-    total = joint.total or 1.0
-    return tuple(
-        SecretValue(label=findings.spoken(label), weight=float(p * total), prior=float(p))
-        for label, p in zip(joint.secrets, joint.prior, strict=True)
     )
 
 
@@ -179,17 +128,13 @@ def _headline(found: Counted, information: MeasureFinding) -> str:
 def _cautions(found: Counted) -> list[str]:
     joint = found.joint
     notes: list[str] = []
-    per_value = found.counts.records.sum() / joint.shape[1]
+    per_value = found.n_records / joint.shape[1]
     if per_value < 10:
-        notes.append(
-            sentence(
-                "only {per_value:.1f} records a released value on average: single values are mostly noise here; "
-                "coarser columns ({bins}, {drop}) say more",
-                per_value=per_value,
-                bins=Setting("bins"),
-                drop=Setting("drop"),
-            )
+        words = (
+            "only {per_value:.1f} records a released value on average: single values are mostly noise here; coarser "
+            "columns ({bins}, {drop}) say more"
         )
+        notes.append(sentence(words, per_value=per_value, bins=Setting("bins"), drop=Setting("drop")))
     never = float((joint.matrix == 0).mean())
     if never > 0:
         held = float(joint.marginal[np.isinf(risk(joint))].sum())
@@ -208,17 +153,8 @@ def curve_points(curve: Funnel) -> tuple[CurvePoint, ...]:
     """The trade-off, thinned to what a chart can show; its ends are kept."""
     n = len(curve.epsilons)
     chosen = np.unique(np.linspace(0, n - 1, min(n, CURVE_POINTS)).round().astype(int))
-    return tuple(
-        CurvePoint(
-            epsilon=float(curve.epsilons[k]),
-            attained=float(curve.attained[k]),
-            nmil=float(curve.nmil[k]),
-            utility=float(curve.utility[k]),
-            leakage=float(curve.leakage[k]),
-            records_kept=float(curve.kept_share[k]),
-        )
-        for k in chosen
-    )
+    columns = (curve.epsilons, curve.attained, curve.nmil, curve.utility, curve.leakage, curve.kept_share)
+    return tuple(CurvePoint(*point) for point in np.column_stack(columns)[chosen].tolist())
 
 
 def suggestion(curve: Funnel, *, max_loss: float, joint: Joint | None = None) -> Suggestion:
@@ -226,48 +162,27 @@ def suggestion(curve: Funnel, *, max_loss: float, joint: Joint | None = None) ->
     affordable = np.flatnonzero(np.asarray(curve.nmil) <= max_loss)
     attained = np.asarray(curve.attained)[affordable]
     mixture = _affordable_mixture(joint, max_loss) if joint is not None else None
+    epsilon = loss = None
     if not len(affordable) or not np.isfinite(attained).any():
-        advice = sentence(
-            "No finite epsilon is attained by merging one set of values ({watchdog}) at a loss of {loss:.0%} or less.",
-            watchdog=_WATCHDOG,
-            loss=max_loss,
+        words = (
+            "No finite epsilon is attained by merging one set of values ({watchdog}) at a loss of {most:.0%} or less."
         )
         if mixture is None:
-            advice += " Mixing values loses less, and protect says how much; or drop or cut the column that leaks most."
-        return _with_mixture(Suggestion(max_loss, None, None, advice), mixture)
-    best = int(affordable[int(np.argmin(attained))])
-    # Rounded up, so that asking for the number shown gives what is shown.
-    epsilon = math.ceil(float(curve.attained[best]) * 1e4) / 1e4
-    loss = float(curve.nmil[best])
-    asked = Setting("epsilon", epsilon)
-    if mixture is None:
-        advice = sentence(
-            "With {epsilon} a release loses {loss:.1%} of its information or less ({most:.0%} tolerated).",
-            epsilon=asked,
-            loss=loss,
-            most=max_loss,
-        )
+            words += " Mixing values loses less, and protect says how much; or drop or cut the column that leaks most."
     else:
-        advice = sentence(
-            "One merged set ({watchdog}) loses {loss:.1%} with {epsilon}.",
-            watchdog=_WATCHDOG,
-            loss=loss,
-            epsilon=asked,
-        )
-    return _with_mixture(Suggestion(max_loss, epsilon, loss, advice), mixture)
-
-
-def _with_mixture(found: Suggestion, mixture: tuple[float, float] | None) -> Suggestion:
+        best = int(affordable[int(np.argmin(attained))])
+        # Rounded up, so that asking for the number shown gives what is shown.
+        epsilon, loss = math.ceil(float(curve.attained[best]) * 1e4) / 1e4, float(curve.nmil[best])
+        words = "One merged set ({watchdog}) loses {loss:.1%} with {epsilon}."
+        if mixture is None:
+            words = "With {epsilon} a release loses {loss:.1%} of its information or less ({most:.0%} tolerated)."
+    watchdog, asked = Setting("mechanism", "watchdog"), Setting("epsilon", epsilon)
+    advice = sentence(words, watchdog=watchdog, epsilon=asked, loss=loss, most=max_loss)
     if mixture is None:
-        return found
-    epsilon, loss = mixture
-    start = sentence(
-        "With {epsilon} a release loses {loss:.1%} of its information ({most:.0%} tolerated).",
-        epsilon=Setting("epsilon", epsilon),
-        loss=loss,
-        most=found.max_loss,
-    )
-    return replace(found, mixture_epsilon=epsilon, mixture_nmil=loss, sentence=together((start, found.sentence)))
+        return Suggestion(max_loss, epsilon, loss, advice)
+    words = "With {epsilon} a release loses {loss:.1%} of its information ({most:.0%} tolerated)."
+    start = sentence(words, epsilon=Setting("epsilon", mixture[0]), loss=mixture[1], most=max_loss)
+    return Suggestion(max_loss, epsilon, loss, together((start, advice)), *mixture)
 
 
 def _affordable_mixture(joint: Joint, max_loss: float) -> tuple[float, float] | None:
@@ -277,15 +192,15 @@ def _affordable_mixture(joint: Joint, max_loss: float) -> tuple[float, float] | 
     """
     if joint.matrix.size > MOST_CELLS_MIXED:
         return None
-    low, high, best = 0, len(MIXED_EPSILONS), None
-    while low < high:
-        middle = (low + high) // 2
-        loss = optimal(joint, MIXED_EPSILONS[middle], effort="low").nmil
-        if loss <= max_loss:
-            high, best = middle, (MIXED_EPSILONS[middle], loss)
-        else:
-            low = middle + 1
-    return best
+    losses: dict[float, float] = {}
+
+    def is_affordable(epsilon: float) -> bool:
+        losses[epsilon] = optimal(joint, epsilon, effort="low").nmil
+        return losses[epsilon] <= max_loss
+
+    first = bisect_left(MIXED_EPSILONS, True, key=is_affordable)
+    epsilon = next(iter(MIXED_EPSILONS[first:]), None)
+    return None if epsilon is None else (epsilon, losses[epsilon])
 
 
 def _check_targets(table: Path | None, *, scores: AnyPath | None, save_model: AnyPath | None) -> None:

@@ -1,87 +1,40 @@
-"""The certificate of a release of a table: its facts, its numbers and what is kept."""
+"""What the certificates of tables say alike: facts, measures before and after, and what is kept."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from tacit import __version__
-from tacit.lenses.table.mechanisms import Plan
 from tacit.lenses.table.tabulating import Counted
-from tacit.lift import MEASURES
-from tacit.release.certificate import (
-    CertifiedInput,
-    CertifiedOutput,
-    CountedCertificate,
-    FurtherClaim,
-    MeasureChange,
-    Utility,
-)
-from tacit.release.claims import randomness_of, readings_of, worded
+from tacit.lift import MEASURES, Joint
+from tacit.release.bounds import LiftBounds
+from tacit.release.certificate import CertifiedInput, CertifiedOutput, MeasureChange, Utility
+from tacit.release.claims import randomness_of
 from tacit.release.directory import ReleaseDraft
 from tacit.release.keys import file_sha256
 from tacit.release.rules import ReleaseRules
+from tacit.requests import Making
 
 
-@dataclass(frozen=True)
-class WrittenData:
-    """A release's data on its way to a certificate: the draft and the file in it, and what was asked of it."""
-
-    draft: ReleaseDraft
-    file: str
-    keep_secret: bool
-    random_state: int | None
-
-
-def certificate_of(counted: Counted, plan: Plan, written: WrittenData) -> CountedCertificate:
-    """The certificate of a counted release whose data has been written."""
-    bounds, attained = plan.rules.bounds, plan.attained
-    return worded(
-        CountedCertificate(
-            **facts_of(counted, plan.rules, written, learned_here=False),
-            epsilon_low=bounds.low,
-            epsilon_high=bounds.high,
-            delta=bounds.delta,
-            delta_kind=bounds.delta_kind,
-            epsilon_max=bounds.epsilon_max,
-            holds=attained.holds(bounds),
-            attained_epsilon=attained.epsilon,
-            attained_delta=attained.delta,
-            breach_share=attained.breach_share,
-            mechanism=plan.mechanism,
-            measures=measures_of(counted, plan),
-            also=tuple(
-                FurtherClaim(each.secret, each.epsilon, reached.epsilon)
-                for each, reached in zip(plan.rules.also, plan.attained_also, strict=True)
-            ),
-            readings=readings_of(attained.epsilon, bounds, plan.proof),
-        )
-    )
-
-
-def measures_of(counted: Counted, plan: Plan) -> tuple[MeasureChange, ...]:
+def measures_of(bounds: LiftBounds, original: Joint, output: Joint) -> tuple[MeasureChange, ...]:
     """Every measure before and after, and what the bounds promise of it."""
-    promised = plan.rules.bounds.promised(counted.joint)
+    promised = bounds.promised(original)
     return tuple(
         MeasureChange(
-            m.name,
-            m.title,
-            before=float(m.function(counted.joint)),
-            after=float(m.function(plan.output)),
-            promise=promised.get(m.name),
-            unit=m.unit,
+            m.name, m.title, float(m.function(original)), float(m.function(output)), promised.get(m.name), m.unit
         )
         for m in MEASURES.values()
     )
 
 
-def facts_of(counted: Counted, rules: ReleaseRules, written: WrittenData, *, learned_here: bool) -> dict[str, Any]:
-    """What certificates of tables say alike; the words follow from the numbers."""
-    question, draft = counted.question, written.draft
-    shown = {*question.released, *(question.hidden if written.keep_secret else ())}
-    records = int(counted.counts.records.sum())
-    repeatable = written.random_state is not None
+def facts_of(
+    counted: Counted, rules: ReleaseRules, draft: ReleaseDraft, data_file: str, making: Making, *, learned_here: bool
+) -> dict[str, Any]:
+    """What certificates of tables say alike, once the data has been written; the words follow from the numbers."""
+    question, records = counted.question, counted.n_records
+    shown = {*question.released, *(question.hidden if making.keep_secret else ())}
+    repeatable = making.random_state is not None
     return {
         "claim": "",
         "assumptions": (),
@@ -97,7 +50,7 @@ def facts_of(counted: Counted, rules: ReleaseRules, written: WrittenData, *, lea
             records=records,
             salted_sha256=draft.salted(question.original.sha256()),
         ),
-        "output": CertifiedOutput(written.file, records, file_sha256(draft.place / written.file)),
+        "output": CertifiedOutput(data_file, records, file_sha256(draft.place / data_file)),
         "randomness": randomness_of(drawn=rules.treatment.drawn, repeatable=repeatable, learned_here=learned_here),
         "tacit_version": __version__,
     }

@@ -3,22 +3,19 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import islice
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from tacit.document import RiskHistogram
+from tacit.document import Progress, RiskHistogram
 from tacit.lenses.histograms import histogram_of
 from tacit.lenses.table.results import ColumnLeak, MeasureFinding, RiskyValue, SafeShare
-from tacit.lift import MEASURES, Joint, Matrix, Vector, log_lift, risk, shuffles
-from tacit.tables.symbols import Symbols
-
-Groups = NDArray[np.int64]
+from tacit.lenses.table.tabulating import Counted
+from tacit.lift import MEASURES, Joint, Matrix, Vector, entropy, log_lift, risk, shuffles
+from tacit.tables.symbols import Codes, Symbols, in_order
 
 
 @dataclass(frozen=True)
@@ -26,43 +23,29 @@ class ColumnGroups:
     """Which released values agree on one column (``alone``), and which agree on all the others (``others``)."""
 
     name: str
-    alone: Groups
-    others: Groups
+    alone: Codes
+    others: Codes
+
+    def joint_without(self, counts: Matrix) -> Joint:
+        """The joint of the secret and all columns but this one."""
+        return Joint.from_counts(_grouped(counts, self.others))
 
 
 @dataclass(frozen=True)
 class Shuffled:
-    """Every measure, and every column's leak, over the shuffles of the secret."""
+    """Every measure, and every column's leak alone and of all others, over the shuffles of the secret."""
 
     n: int
     measures: dict[str, Vector]
     alone: dict[str, Vector]
     others: dict[str, Vector]
-    whole: Vector
-
-
-def spoken(label: Any) -> str:
-    """A value of the secret as people say it; several columns are joined."""
-    if isinstance(label, tuple):
-        return " / ".join(spoken(part) for part in label)
-    return "(missing)" if label is None else str(label)
-
-
-def grouping(codes: NDArray[np.int64], columns: Sequence[int]) -> Groups:
-    """A number for every released value, the same for values that agree on ``columns``."""
-    group = np.zeros(len(codes), dtype=np.int64)
-    for column in columns:
-        radix = int(codes[:, column].max(initial=0)) + 1
-        # Numbered anew after every column, so the product never overflows.
-        group = np.unique(group * radix + codes[:, column], return_inverse=True)[1]
-    return group
 
 
 def column_groups(symbols: Symbols) -> tuple[ColumnGroups, ...]:
     """The groupings by each released column and by its complement."""
-    every = range(len(symbols.columns))
+    codes = symbols.codes
     return tuple(
-        ColumnGroups(name, grouping(symbols.codes, [j]), grouping(symbols.codes, [k for k in every if k != j]))
+        ColumnGroups(name, in_order(codes[:, [j]])[1], in_order(np.delete(codes, j, axis=1))[1])
         for j, name in enumerate(symbols.columns)
     )
 
@@ -74,43 +57,36 @@ def _measures_of(table: Matrix) -> dict[str, float]:
 
 
 def shuffled(
-    counts: Matrix,
-    groups: Sequence[ColumnGroups],
-    *,
-    n: int,
-    random_state: int,
-    effective_records: float | None,
-    progress: Callable[[float], None] | None = None,
+    counted: Counted, groups: Sequence[ColumnGroups], *, n: int, random_state: int, progress: Progress
 ) -> Shuffled:
     """Measure ``n`` tables whose secrets were shuffled; the next two are drawn while one is measured."""
     seeds = iter(shuffles.seeds(n, random_state=random_state))
+    effective = counted.counts.effective_records if counted.question.weight else None
     done = []
     with ThreadPoolExecutor(max_workers=2) as pool:
 
         def drawn(seed: np.random.SeedSequence) -> Future[Matrix]:
-            return pool.submit(shuffles.shuffled_counts, counts, random_state=seed, effective_records=effective_records)
+            table = counted.table
+            return pool.submit(shuffles.shuffled_counts, table, random_state=seed, effective_records=effective)
 
         waiting = deque(map(drawn, islice(seeds, 2)))
         while waiting:
             table = waiting.popleft().result()
             waiting.extend(map(drawn, islice(seeds, 1)))
-            alone = [_information(table, g.alone) for g in groups]
-            others = [_information(table, g.others) for g in groups]
-            measured = _measures_of(table)
-            done.append((measured, alone, others, measured["mutual_information"]))
-            if progress is not None:
-                progress(len(done) / n)
-    return Shuffled(
-        n=n,
-        measures={name: np.array([found[0][name] for found in done]) for name in MEASURES},
-        alone={g.name: np.array([found[1][j] for found in done]) for j, g in enumerate(groups)},
-        others={g.name: np.array([found[2][j] for found in done]) for j, g in enumerate(groups)},
-        whole=np.array([found[3] for found in done]),
-    )
+            alone = {group.name: _information(table, group.alone) for group in groups}
+            others = {group.name: _information(table, group.others) for group in groups}
+            done.append((_measures_of(table), alone, others))
+            progress("shuffling", len(done) / n)
+    over_shuffles = zip(*done, strict=True)
+    return Shuffled(n, *({name: np.array([each[name] for each in part]) for name in part[0]} for part in over_shuffles))
 
 
-def _information(table: Matrix, group: Groups) -> float:
-    return shuffles.plug_in_information(shuffles.grouped(table, group, int(group.max(initial=0)) + 1))
+def _grouped(counts: Matrix, group: Codes) -> Matrix:
+    return shuffles.grouped(counts, group, int(group.max(initial=0)) + 1)
+
+
+def _information(counts: Matrix, group: Codes) -> float:
+    return shuffles.plug_in_information(_grouped(counts, group))
 
 
 def measure_findings(joint: Joint, null: Shuffled) -> tuple[MeasureFinding, ...]:
@@ -136,19 +112,16 @@ def measure_findings(joint: Joint, null: Shuffled) -> tuple[MeasureFinding, ...]
     return tuple(found)
 
 
-def column_leaks(
-    joint: Joint, counts: Matrix, groups: Sequence[ColumnGroups], null: Shuffled
-) -> tuple[ColumnLeak, ...]:
+def column_leaks(counted: Counted, groups: Sequence[ColumnGroups], null: Shuffled) -> tuple[ColumnLeak, ...]:
     """What each column gives away alone, on top of the others, and what stays when it is left out."""
+    counts, ceiling = counted.table, entropy(counted.joint.prior)
     whole = shuffles.plug_in_information(counts)
-    ceiling = float(-(joint.prior * np.log(joint.prior)).sum())
     leaks = []
     for group in groups:
         alone, others = _information(counts, group.alone), _information(counts, group.others)
         alone_band = shuffles.null_band(alone, null.alone[group.name].tolist(), ceiling=ceiling)
-        added = null.whole - null.others[group.name]
-        without = Joint.from_counts(shuffles.grouped(counts, group.others, int(group.others.max(initial=0)) + 1))
-        safe = risk(without) <= 1.0
+        added = null.measures["mutual_information"] - null.others[group.name]
+        without = group.joint_without(counts)
         leaks.append(
             ColumnLeak(
                 name=group.name,
@@ -158,7 +131,7 @@ def column_leaks(
                 given_others=max(whole - others, 0.0),
                 given_others_null=float(np.quantile(added, 0.95, method="inverted_cdf")),
                 left_out=others,
-                safe_share_without=float(without.marginal[safe].sum()),
+                safe_share_without=float(without.marginal[risk(without) <= 1.0].sum()),
             )
         )
     return tuple(leaks)
@@ -185,35 +158,34 @@ def safe_shares(joint: Joint, epsilons: Sequence[float]) -> tuple[SafeShare, ...
     )
 
 
-def riskiest(joint: Joint, counts: Matrix, symbols: Symbols, *, n: int, evidence: Matrix) -> tuple[RiskyValue, ...]:
-    """The ``n`` riskiest released values, the more frequent first among equals, and why they are.
-
-    ``evidence`` are counts of equal records, for the chance of a value.
-    """
-    lifts = log_lift(joint)
-    order = np.lexsort((-joint.marginal, -np.abs(lifts).max(axis=0)))[:n]
-    return tuple(_risky_value(joint, counts, symbols, int(x), lifts[:, x], evidence) for x in order)
+def riskiest(counted: Counted, *, n: int) -> tuple[RiskyValue, ...]:
+    """The ``n`` riskiest released values, the more frequent first among equals, and why they are."""
+    lifts = log_lift(counted.joint)
+    order = np.lexsort((-counted.joint.marginal, -np.abs(lifts).max(axis=0)))[:n]
+    return tuple(_risky_value(counted, int(x), lifts[:, x]) for x in order)
 
 
-def _risky_value(joint: Joint, counts: Matrix, symbols: Symbols, x: int, lifts: Vector, evidence: Matrix) -> RiskyValue:
+def _risky_value(counted: Counted, x: int, lifts: Vector) -> RiskyValue:
+    joint, symbols = counted.joint, counted.symbols
     # Among secrets that are ruled out, the one expected most often says most.
     s = int(np.lexsort((joint.prior, np.abs(lifts)))[-1])
-    contributions = chain_rule(counts, symbols.codes, x=x, s=s)
+    contributions = chain_rule(counted.table, symbols.codes, x=x, s=s)
+    loudest = int(np.argmax(np.abs(contributions)))
     return RiskyValue(
         values=symbols.values(x),
-        records=float(counts[:, x].sum()),
-        secret=spoken(joint.secrets[s]),
+        records=float(counted.table[:, x].sum()),
+        secret=counted.labels[s],
         prior=float(joint.prior[s]),
         posterior=float(joint.matrix[s, x] / joint.marginal[x]),
         log_lift=float(lifts[s]),
         risk=float(np.abs(lifts).max()),
         contributions=tuple(zip(symbols.columns, contributions, strict=True)),
-        p_chance=_chance(evidence, x, s),
-        why=_why(joint, counts, symbols, x, s, contributions),
+        p_chance=_chance(counted.evidence, x, s),
+        why=f"{_why(counted, x, s)}; most of it comes from {shown(symbols, x, loudest)}",
     )
 
 
-def chain_rule(counts: Matrix, codes: NDArray[np.int64], *, x: int, s: int) -> list[float]:
+def chain_rule(counts: Matrix, codes: Codes, *, x: int, s: int) -> list[float]:
     """i(s; x_j | x_1 ... x_{j-1}) for each column j; the terms add up to i(s; x).
 
     After a term of minus infinity (the secret is ruled out) nothing more can be learned of it: later terms are zero.
@@ -237,27 +209,22 @@ def chain_rule(counts: Matrix, codes: NDArray[np.int64], *, x: int, s: int) -> l
 def _chance(counts: Matrix, x: int, s: int) -> float:
     """Probability that shuffling gives this value a count as extreme for some secret (two-sided, Bonferroni)."""
     total, size, of_secret = round(counts.sum()), round(counts[:, x].sum()), round(counts[s].sum())
-    return min(
-        1.0, len(counts) * shuffles.chance_of_count(round(counts[s, x]), size=size, successes=of_secret, total=total)
-    )
+    chance = shuffles.chance_of_count(round(counts[s, x]), size=size, successes=of_secret, total=total)
+    return min(1.0, len(counts) * chance)
 
 
-def _why(joint: Joint, counts: Matrix, symbols: Symbols, x: int, s: int, contributions: Sequence[float]) -> str:
-    label = spoken(joint.secrets[s])
-    size = counts[:, x].sum()
+def _why(counted: Counted, x: int, s: int) -> str:
+    joint, label = counted.joint, counted.labels[s]
     prior, posterior = float(joint.prior[s]), float(joint.matrix[s, x] / joint.marginal[x])
     shares = f"{percent(posterior)} against {percent(prior)}"
     certain = np.flatnonzero(joint.matrix[:, x] == joint.marginal[x])
     if len(certain):
-        text = f"every one of the {size:,.0f} records here is {spoken(joint.secrets[int(certain[0])])}"
-    elif posterior == 0:
-        text = f"nobody here is {label}, though {percent(prior)} of all records are"
-    elif posterior > prior:
-        text = f"{label} is {posterior / prior:.2g} times as common here as overall ({shares})"
-    else:
-        text = f"{label} is {prior / posterior:.2g} times as rare here as overall ({shares})"
-    loudest = int(np.argmax(np.abs(contributions)))
-    return f"{text}; most of it comes from {shown(symbols, x, loudest)}"
+        return f"every one of the {counted.table[:, x].sum():,.0f} records here is {counted.labels[int(certain[0])]}"
+    if posterior == 0:
+        return f"nobody here is {label}, though {percent(prior)} of all records are"
+    if posterior > prior:
+        return f"{label} is {posterior / prior:.2g} times as common here as overall ({shares})"
+    return f"{label} is {prior / posterior:.2g} times as rare here as overall ({shares})"
 
 
 def percent(share: float) -> str:
@@ -267,6 +234,5 @@ def percent(share: float) -> str:
 
 def shown(symbols: Symbols, x: int, column: int) -> str:
     """One cell of a released value in words."""
-    name = symbols.columns[column]
-    value: Any = symbols.values(x)[name]
+    name, value = list(symbols.values(x).items())[column]
     return f"{name} missing" if value is None else f"{name} = {value}"

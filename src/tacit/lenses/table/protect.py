@@ -9,23 +9,22 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from tacit import __version__
 from tacit.document import CurvePoint, Nats, Progress, RiskHistogram, silent
 from tacit.errors import ArgumentError, Sentence, Setting, sentence, together
 from tacit.lenses.table import findings
 from tacit.lenses.table.answers.release import ProtectResult
 from tacit.lenses.table.audit import curve_points, suggestion
-from tacit.lenses.table.certifying import WrittenData, certificate_of, utility_of
+from tacit.lenses.table.certifying import facts_of, measures_of, utility_of
 from tacit.lenses.table.learned.learning import EstimatorChoice, choice_of, learned
 from tacit.lenses.table.learned.release import MODEL, LearnedRelease, learned_release
 from tacit.lenses.table.mechanisms import Plan, ReleaseGoal, enough, plan_by_goal, plan_by_rules
-from tacit.lenses.table.question import TableQuestion, ask
+from tacit.lenses.table.question import ask
 from tacit.lenses.table.tabulating import Counted, counted
-from tacit.lift import SLACK, Funnel, Joint, funnel, risk
-from tacit.release.bounds import asked_bounds, further_secrets
-from tacit.release.certificate import MIXTURE, CountedCertificate
+from tacit.lift import SLACK, Funnel, funnel, risk
+from tacit.release.bounds import Attained, asked_bounds, further_secrets
+from tacit.release.certificate import MIXTURE, CountedCertificate, FurtherClaim
+from tacit.release.claims import readings_of, worded
 from tacit.release.codec import text_of
 from tacit.release.directory import ReleaseDraft, new_release, refuse_target
 from tacit.release.keys import seed_or_secure
@@ -68,13 +67,15 @@ def protect_table(
     Estimates are published with two digits, and in full in ``private/`` alone.
     """
     choice = choice_of(learning.estimator, learning.model, weight=question.weight, fresh=learning.fresh)
+    earlier = None
     if making.rules is None:
-        earlier, goal = None, _goal(bound, making)
+        goal = _goal(bound, making)
         _refuse_with_learning(goal, choice)
     else:
         _refuse_with_rules([question, bound, making, learning])
         earlier = ReleaseRules.load(making.rules)
         goal = ReleaseGoal(earlier.bounds, earlier.also)
+        question = replace(question, secret=earlier.secret, released=earlier.released, keep_id=earlier.released)
     book = Ledger.asked(
         ledgered.ledger,
         relation="same people" if ledgered.people == "same" else "other people",
@@ -84,11 +85,16 @@ def protect_table(
         learned=choice is not None,
         keep_secret=making.keep_secret,
     )
-    asked = _asked(question, goal, earlier)
+    asked = ask(question, also=[each.secret for each in goal.also], cuts=earlier.cuts if earlier else ())
     refuse_target(out, original=asked.original.path, overwrite=making.overwrite)
     table = counted(asked if choice is None else asked.uncut(), progress=progress)
-    planned = _planned(table, goal, earlier, choice, random_state=making.random_state, progress=progress)
-    return _released(planned, book, making, out, progress)
+    if choice is not None:
+        estimates = learned(table, choice, random_state=seed_or_secure(making.random_state), progress=progress)
+        release = learned_release(estimates, goal.bounds.epsilon, goal.replacement or "resample")
+        return _released(release, book, making, out, progress)
+    progress("choosing what to merge", None)
+    plan = plan_by_goal(table, goal) if earlier is None else plan_by_rules(table, earlier)
+    return _released(CountedRelease(table, plan), book, making, out, progress)
 
 
 def _goal(bound: Bound, making: Making) -> ReleaseGoal:
@@ -111,52 +117,34 @@ def _goal(bound: Bound, making: Making) -> ReleaseGoal:
     )
 
 
-def _asked(question: Question, goal: ReleaseGoal, earlier: ReleaseRules | None) -> TableQuestion:
-    """The roles of the columns, as they were asked for or as in an earlier release."""
-    roles: dict[str, Any] = {"secret": question.secret, "released": question.released, "keep_ids": question.keep_id}
-    bins = question.bins
-    if earlier is not None:
-        roles = {"secret": earlier.secret, "released": earlier.released, "keep_ids": earlier.released}
-        bins = {made.column: made.edges for made in earlier.cuts}
-    return ask(
-        question.source,
-        **roles,
-        bins=bins,
-        drop=question.drop,
-        weight=question.weight,
-        also=[each.secret for each in goal.also],
-        engine=question.engine,
-    )
-
-
 def _released(
     planned: CountedRelease | LearnedRelease, book: Ledger, making: Making, out: Path, progress: Progress
 ) -> ProtectResult:
     """Write a planned release, and enter it in the ledger."""
-    counted = planned.counted
-    entry = None if book.path is None else _entry(planned, book.relation, out)
-    with book.page(entry, counted.question.original) as page, new_release(out, overwrite=making.overwrite) as draft:
+    question = planned.counted.question
+    entry = planned.entry(book.relation, out) if book.path and isinstance(planned, CountedRelease) else None
+    with book.page(entry, question.original) as page, new_release(out, overwrite=making.overwrite) as draft:
         progress("writing the release", None)
-        written = WrittenData(draft, _write_data(planned, draft, making), making.keep_secret, making.random_state)
+        data_file = _write_data(planned, draft, making)
         progress("certifying", None)
-        certificate: Any = planned.certificate(written)
+        certificate: Any = planned.certificate(draft, data_file, making)
         if isinstance(certificate, CountedCertificate):
             certificate = replace(certificate, composition=page.composition)
         result = ProtectResult(
             out=str(out),
-            data_file=written.file,
+            data_file=data_file,
             certificate=certificate,
             headline=planned.headline(certificate),
             diagnosis=planned.diagnosis(certificate, making.max_loss),
             curve=planned.curve,
             before=planned.before,
             after=planned.after,
-            notes=(*counted.question.notes, *planned.remarks(), *page.notes),
+            notes=(*question.notes, *planned.remarks(), *page.notes),
         )
         draft.keep(RULES, text_of(planned.rules))
-        readme = _README if isinstance(planned, CountedRelease) else (*_README, *_README_LEARNED)
         result.write_report(draft.report)
-        certificate = draft.sealed(certificate, readme)
+        learned_too = _README_LEARNED if isinstance(planned, LearnedRelease) else ()
+        certificate = draft.sealed(certificate, (*_README, *learned_too))
         page.add(certificate)
     return replace(result, certificate=certificate)
 
@@ -170,33 +158,13 @@ _SETTLED = (
 
 def _refuse_with_rules(requests: Sequence[Request]) -> None:
     """What the rules settle may not be said again, whatever is said: an epsilon of 0 is one, too."""
+    words = (
+        "the rules settle secret, released, bins, all epsilons, delta, mechanism, replacement, confidence and "
+        "estimator: leave out {name} with {rules}"
+    )
     for name, value in given(requests).items():
         if name in _SETTLED and value not in ({}, ()):
-            raise ArgumentError(
-                sentence(
-                    "the rules settle secret, released, bins, all epsilons, delta, mechanism, replacement, confidence "
-                    "and estimator: leave out {name} with {rules}",
-                    name=Setting(name),
-                    rules=Setting("rules"),
-                )
-            )
-
-
-def _planned(
-    table: Counted,
-    goal: ReleaseGoal,
-    earlier: ReleaseRules | None,
-    choice: EstimatorChoice | None,
-    *,
-    random_state: int | None,
-    progress: Progress,
-) -> CountedRelease | LearnedRelease:
-    """The release by the rules of an earlier one, or as it was asked for, learned or counted."""
-    if choice is not None:
-        estimates = learned(table, choice, random_state=seed_or_secure(random_state), progress=progress)
-        return learned_release(estimates, goal.bounds.epsilon, goal.replacement or "resample")
-    progress("choosing what to merge", None)
-    return CountedRelease(table, plan_by_goal(table, goal) if earlier is None else plan_by_rules(table, earlier))
+            raise ArgumentError(sentence(words, name=Setting(name), rules=Setting("rules")))
 
 
 def _refuse_with_learning(goal: ReleaseGoal, choice: EstimatorChoice | None) -> None:
@@ -210,9 +178,8 @@ def _refuse_with_learning(goal: ReleaseGoal, choice: EstimatorChoice | None) -> 
     }
     for name, wished in wishes.items():
         if wished and choice is not None:
-            raise ArgumentError(
-                sentence("a learned estimate cannot vouch for that yet: leave out {name}, or count", name=Setting(name))
-            )
+            words = "a learned estimate cannot vouch for that yet: leave out {name}, or count"
+            raise ArgumentError(sentence(words, name=Setting(name)))
 
 
 def _write_data(planned: CountedRelease | LearnedRelease, draft: ReleaseDraft, making: Making) -> str:
@@ -224,35 +191,6 @@ def _write_data(planned: CountedRelease | LearnedRelease, draft: ReleaseDraft, m
     data_file = "data" + suffix_for(question.original)
     write_table(release, draft.place / data_file, like=question.original)
     return data_file
-
-
-def _entry(planned: CountedRelease | LearnedRelease, relation: People, out: str | Path) -> Entry:
-    """What a ledger keeps of a planned release, but for what it says together with others."""
-    assert isinstance(planned, CountedRelease)
-    made, rules, question = planned.plan, planned.plan.rules, planned.counted.question
-    leaks: dict[Secret, SecretLeak] = {}
-    for columns, attained, output, bounds in zip(
-        [rules.secret, *(each.secret for each in rules.also)],
-        [made.attained, *made.attained_also],
-        [made.output, *made.further],
-        [rules.bounds, *(each.bounds for each in rules.also)],
-        strict=True,
-    ):
-        secret, one_sided = Secret.of(columns, rules.cuts), math.isinf(bounds.low)
-        one_sided &= secret not in leaks or leaks[secret].one_sided
-        leaks[secret] = SecretLeak(secret, attained.low, attained.high, one_sided, float(output.prior.min()))
-    return Entry(
-        release=str(Path(out).resolve()),
-        output_sha256="",
-        original=Original.of(question.original, int(planned.counted.counts.records.sum())),
-        weight=question.weight,
-        attained=tuple(leaks.values()),
-        beta=0.0 if made.proof is None else made.proof.beta,
-        relation=relation,
-        rules=rules,
-        mechanism=made.mechanism.name,
-        tacit_version=__version__,
-    )
 
 
 @dataclass(frozen=True)
@@ -287,17 +225,102 @@ class CountedRelease:
         """Risks of the release."""
         return findings.risk_histogram(self.plan.output, beside=self.before)
 
-    def certificate(self, written: WrittenData) -> CountedCertificate:
+    def certificate(self, draft: ReleaseDraft, data_file: str, making: Making) -> CountedCertificate:
         """The certificate of the release once its data has been written."""
-        return certificate_of(self.counted, self.plan, written)
+        plan, bounds, attained = self.plan, self.rules.bounds, self.plan.attained
+        return worded(
+            CountedCertificate(
+                **facts_of(self.counted, self.rules, draft, data_file, making, learned_here=False),
+                epsilon_low=bounds.low,
+                epsilon_high=bounds.high,
+                delta=bounds.delta,
+                delta_kind=bounds.delta_kind,
+                epsilon_max=bounds.epsilon_max,
+                holds=attained.holds(bounds),
+                attained_epsilon=attained.epsilon,
+                attained_delta=attained.delta,
+                breach_share=attained.breach_share,
+                mechanism=plan.mechanism,
+                measures=measures_of(bounds, self.counted.joint, plan.output),
+                also=tuple(
+                    FurtherClaim(each.secret, each.epsilon, reached.epsilon)
+                    for each, reached in zip(self.rules.also, plan.attained_also, strict=True)
+                ),
+                readings=readings_of(attained.epsilon, bounds, plan.proof),
+            )
+        )
+
+    def entry(self, relation: People, out: Path) -> Entry:
+        """What a ledger keeps of the release, but for what it says together with others."""
+        plan, rules, question = self.plan, self.rules, self.counted.question
+        leaks: dict[Secret, SecretLeak] = {}
+        secrets = [(rules.secret, rules.bounds), *((each.secret, each.bounds) for each in rules.also)]
+        for (columns, bounds), output in zip(secrets, (plan.output, *plan.further), strict=True):
+            secret, attained = Secret.of(columns, rules.cuts), Attained.of(output, bounds)
+            one_sided = math.isinf(bounds.low) and (secret not in leaks or leaks[secret].one_sided)
+            leaks[secret] = SecretLeak(secret, attained.low, attained.high, one_sided, float(output.prior.min()))
+        return Entry(
+            release=str(out.resolve()),
+            output_sha256="",
+            original=Original.of(question.original, self.counted.n_records),
+            weight=question.weight,
+            attained=tuple(leaks.values()),
+            beta=0.0 if plan.proof is None else plan.proof.beta,
+            relation=relation,
+            rules=rules,
+            mechanism=plan.mechanism.name,
+            tacit_version=__version__,
+        )
 
     def headline(self, certificate: CountedCertificate) -> str:
         """What came of it, in one sentence."""
-        return _headline(certificate)
+        utility = certificate.utility
+        same = f"{1 - certificate.mechanism.records_merged:.1%} of the records are not merged"
+        if certificate.mechanism.mixes:
+            same = f"{utility.rows_unchanged:.1%} of the records stay as they were"
+        cost = f"{same}, {utility.nmil:.1%} of the information is lost."
+        if certificate.delta == 0:
+            return sentence("The release leaks at most {leaks}: {cost}", leaks=_leaks(certificate), cost=cost)
+        excess = {"mass": "except with probability", "egamma": "but for an excess of probability of"}
+        return sentence(
+            "The release leaks at most {epsilon} {excess} {attained:.3g} ({delta:g} allowed), and {breach:.1%} of the "
+            "records exceed it for some secret: {cost}",
+            epsilon=Nats(certificate.epsilon, 6, rounded="up"),
+            excess=excess[certificate.delta_kind],
+            attained=certificate.attained_delta,
+            delta=certificate.delta,
+            breach=certificate.breach_share,
+            cost=cost,
+        )
 
-    def diagnosis(self, certificate: CountedCertificate, max_loss: float) -> str | None:
+    def diagnosis(self, certificate: CountedCertificate, max_loss: float) -> Sentence | None:
         """What to do when little or nothing of the table came through."""
-        return _diagnosis(self.counted, certificate, self.funnel, max_loss)
+        merged = certificate.mechanism.records_merged
+        if merged < 0.9 or certificate.utility.nmil < 0.5:
+            return None
+        groups = findings.column_groups(self.counted.symbols)
+        gains = []
+        for group in groups if len(groups) > 1 and not certificate.also else ():
+            without = group.joint_without(self.counted.table)
+            gains.append((float(without.marginal[risk(without) <= certificate.epsilon].sum()), group.name))
+        start = "Every record was merged" if merged > 1 - 1e-12 else f"{merged:.1%} of the records were merged"
+        if certificate.mechanism.mixes:
+            start = f"{certificate.utility.nmil:.1%} of the information is lost"
+        bound = sentence("epsilon {epsilon}", epsilon=Nats(certificate.epsilon, 6))
+        words = "{start}: at {bound} hardly any value is safe on its own."
+        texts: list[str] = [sentence(words, start=start, bound="these epsilons" if certificate.also else bound)]
+        if gains and max(gains)[0] > 1 - merged + 0.01:
+            share, name = max(gains)
+            words = "Leaving out column '{name}' makes {share:.1%} of the records safe ({drop})."
+            texts.append(sentence(words, name=name, share=share, drop=Setting("drop", name)))
+        per_value = self.counted.n_records / self.counted.joint.shape[1]
+        if per_value < 20:
+            words = "There are only {per_value:.1f} records a value: cut columns more coarsely ({bins})."
+            texts.append(sentence(words, per_value=per_value, bins=Setting("bins")))
+        hint = suggestion(self.funnel, max_loss=max_loss)
+        if hint.epsilon is not None and hint.epsilon > certificate.epsilon and not certificate.mechanism.mixes:
+            texts.append(hint.sentence)
+        return together(texts)
 
     def remarks(self) -> list[str]:
         """What else the owner should know."""
@@ -314,7 +337,7 @@ class CountedRelease:
         if self.plan.proof is not None:
             more = enough(self.counted, bounds, 1 - self.plan.proof.beta)
             notes.append(f"the records proved {self.plan.proof.passed:,} nested releases. {more}".rstrip())
-        records = int(self.counted.counts.records.sum())
+        records = self.counted.n_records
         if records < FEW_RECORDS:
             notes.append(
                 f"the table has {records:,} records: whoever knows who is in it can try out secrets on the measures "
@@ -338,29 +361,6 @@ class CountedRelease:
         )
 
 
-def _headline(certificate: CountedCertificate) -> str:
-    utility = certificate.utility
-    same = (
-        f"{utility.rows_unchanged:.1%} of the records stay as they were"
-        if certificate.mechanism.mixes
-        else f"{1 - certificate.mechanism.records_merged:.1%} of the records are not merged"
-    )
-    cost = f"{same}, {utility.nmil:.1%} of the information is lost."
-    if certificate.delta == 0:
-        return sentence("The release leaks at most {leaks}: {cost}", leaks=_leaks(certificate), cost=cost)
-    excess = "except with probability" if certificate.delta_kind == "mass" else "but for an excess of probability of"
-    return sentence(
-        "The release leaks at most {epsilon} {excess} {attained:.3g} ({delta:g} allowed), and {breach:.1%} of the "
-        "records exceed it for some secret: {cost}",
-        epsilon=Nats(certificate.epsilon, 6, rounded="up"),
-        excess=excess,
-        attained=certificate.attained_delta,
-        delta=certificate.delta,
-        breach=certificate.breach_share,
-        cost=cost,
-    )
-
-
 def _leaks(certificate: CountedCertificate) -> Sentence:
     """What is attained and what was asked, of the sides that are bounded."""
     low, high = certificate.epsilon_low, certificate.epsilon_high
@@ -371,35 +371,3 @@ def _leaks(certificate: CountedCertificate) -> Sentence:
         words = "{attained} upwards ({high} were asked, and no bound downwards)"
     attained = Nats(certificate.attained_epsilon, 4, rounded="up")
     return sentence(words, attained=attained, high=Nats(high, 6), low=Nats(low, 6))
-
-
-def _diagnosis(table: Counted, certificate: CountedCertificate, curve: Funnel, max_loss: float) -> Sentence | None:
-    """What to do when little or nothing of the table came through."""
-    merged = certificate.mechanism.records_merged
-    if merged < 0.9 or certificate.utility.nmil < 0.5:
-        return None
-    groups = findings.column_groups(table.symbols)
-    gains = []
-    for group in groups:
-        if len(groups) == 1 or certificate.also:
-            break
-        without = Joint.from_counts(np.stack([np.bincount(group.others, weights=row) for row in table.table]))
-        gains.append((float(without.marginal[risk(without) <= certificate.epsilon].sum()), group.name))
-    start = "Every record was merged" if merged > 1 - 1e-12 else f"{merged:.1%} of the records were merged"
-    if certificate.mechanism.mixes:
-        start = f"{certificate.utility.nmil:.1%} of the information is lost"
-    bound = sentence("epsilon {epsilon}", epsilon=Nats(certificate.epsilon, 6))
-    words = "{start}: at {bound} hardly any value is safe on its own."
-    texts: list[str] = [sentence(words, start=start, bound="these epsilons" if certificate.also else bound)]
-    if gains and max(gains)[0] > 1 - merged + 0.01:
-        share, name = max(gains)
-        words = "Leaving out column '{name}' makes {share:.1%} of the records safe ({drop})."
-        texts.append(sentence(words, name=name, share=share, drop=Setting("drop", name)))
-    per_value = table.counts.records.sum() / table.joint.shape[1]
-    if per_value < 20:
-        words = "There are only {per_value:.1f} records a value: cut columns more coarsely ({bins})."
-        texts.append(sentence(words, per_value=per_value, bins=Setting("bins")))
-    hint = suggestion(curve, max_loss=max_loss)
-    if hint.epsilon is not None and hint.epsilon > certificate.epsilon and not certificate.mechanism.mixes:
-        texts.append(hint.sentence)
-    return together(texts)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING
 
 from tacit.errors import ArgumentError, DataError, Setting, sentence
-from tacit.lenses.table.results import ColumnRole
+from tacit.lenses.table.results import ColumnRole, Role
+from tacit.requests import Question
 from tacit.tables.columns import Column
 from tacit.tables.counting import distinct_counts
 from tacit.tables.cutting import Cut, cut, cut_points
@@ -17,13 +18,9 @@ from tacit.tables.table import Table
 if TYPE_CHECKING:
     import pyarrow as pa
 
-Names = str | Sequence[str] | None
-Bins = Mapping[str, int | Sequence[float]]
-
 # A number column with more distinct values than this is cut unless the user says otherwise.
 MANY_VALUES = 50
 AUTOMATIC_BINS = 10
-MOST_BINS = 100
 # Rows looked at before deciding whether a text column could be different in every row.
 FIRST_LOOK = 2_000
 
@@ -67,101 +64,72 @@ class TableQuestion:
         )
 
 
-def names(value: Names) -> tuple[str, ...]:
-    """One name or several, as a tuple."""
-    if value is None:
-        return ()
-    return (value,) if isinstance(value, str) else tuple(value)
-
-
-def ask(
-    source: Any,
-    *,
-    secret: Names,
-    released: Names = None,
-    drop: Names = None,
-    bins: Bins | None = None,
-    weight: str | None = None,
-    keep_ids: Names = None,
-    also: Sequence[tuple[str, ...]] = (),
-    engine: str = "duckdb",
-) -> TableQuestion:
-    """Settle the roles of the columns of ``source``.
+def ask(question: Question, *, also: Sequence[tuple[str, ...]] = (), cuts: Sequence[Cut] = ()) -> TableQuestion:
+    """Settle the roles of the columns of a table: ``also`` are further secrets, ``cuts`` those of an earlier release.
 
     Columns that are not named are released, and the notes say so. A number column with many distinct values is cut
     into tenths. A column that is different in every row identifies people: it must be dropped, cut or confirmed.
     """
-    table = source if isinstance(source, Table) else open_table(source, engine=engine)
-    secrets, dropped = names(secret), names(drop)
-    if not secrets:
-        raise ArgumentError(
-            sentence(
-                "no secret column was named; say which column must not be learned ({secret})",
-                secret=Setting("secret", "COLUMN"),
-            )
-        )
-    _refuse_twice(secrets, "secret")
-    _refuse_twice(names(released), "released")
-    wishes = dict(bins or {})
-    hidden = tuple(dict.fromkeys([*secrets, *(name for each in also for name in each)]))
-    table.require([*hidden, *names(released), *dropped, *wishes, *names(keep_ids), *names(weight)])
-    shown = _released(table, hidden, names(released), dropped, weight)
+    table = question.source
+    if not isinstance(table, Table):
+        table = open_table(table, engine=question.engine)
+    secret, keep_ids = tuple(question.secret or ()), tuple(question.keep_id or ())
+    if not secret:
+        words = "no secret column was named; say which column must not be learned ({secret})"
+        raise ArgumentError(sentence(words, secret=Setting("secret", "COLUMN")))
+    hidden = tuple(dict.fromkeys([*secret, *(name for each in also for name in each)]))
+    weight = () if question.weight is None else (question.weight,)
+    wishes = {**(question.bins or {}), **{made.column: made.edges for made in cuts}}
+    table.require([*hidden, *(question.released or ()), *(question.drop or ()), *wishes, *keep_ids, *weight])
+    shown = _released(table, question, hidden)
     notes = []
-    if released is None:
+    if question.released is None:
         notes.append(f"released columns were not named, so all others count as released: {', '.join(shown)}")
-    by_name = {column.name: column for column in table.columns}
-    used = [by_name[name] for name in (*hidden, *shown)]
+    used = [table[name] for name in (*hidden, *shown)]
     table.require_countable([column.name for column in used])
     head = table.head([column.name for column in used], FIRST_LOOK)
     if head.num_rows == 0:
         raise DataError(f"{table.name} has no rows: there is nothing to measure")
     distinct = _distinct(table, [column for column in used if column.name not in wishes], head)
-    _refuse_ids(table, used, distinct, head, confirmed={*wishes, *names(keep_ids)})
-    cuts, automatic = _cuts(table, used, wishes, {n: d for n, d in distinct.items() if n not in names(keep_ids)})
-    roles = _roles(table, hidden, shown, weight, distinct, cuts)
+    _refuse_ids(table, used, distinct, head, confirmed={*wishes, *keep_ids})
+    made, automatic = _cuts(table, used, wishes, {n: d for n, d in distinct.items() if n not in keep_ids})
+    roles: dict[str, Role] = {
+        **dict.fromkeys(weight, "weight"),
+        **dict.fromkeys(shown, "released"),
+        **dict.fromkeys(hidden, "secret"),
+    }
+    labels = {each.column: each.labels for each in made}
     return TableQuestion(
         original=table,
-        table=cut(table, cuts) if cuts else table,
-        secret=secrets,
+        table=cut(table, made) if made else table,
+        secret=secret,
         released=shown,
-        weight=weight,
-        cuts=cuts,
-        roles=roles,
+        weight=question.weight,
+        cuts=made,
+        roles=tuple(
+            ColumnRole(name, roles.get(name, "dropped"), distinct.get(name), labels.get(name)) for name in table.names
+        ),
         notes=(*notes, *(note for _, note in automatic)),
         automatic=tuple((column, note) for column, note in automatic if column in shown),
         also=tuple(also),
     )
 
 
-def _released(
-    table: Table, secret: tuple[str, ...], released: tuple[str, ...], dropped: tuple[str, ...], weight: str | None
-) -> tuple[str, ...]:
-    if weight is not None and weight in (*secret, *released):
+def _released(table: Table, question: Question, hidden: tuple[str, ...]) -> tuple[str, ...]:
+    released, weight = tuple(question.released or ()), question.weight
+    if weight is not None and weight in (*hidden, *released):
         raise ArgumentError(
             f"column '{weight}' is named as the weight and as secret or released; it can be one of them"
         )
     for name in released:
-        if name in secret:
+        if name in hidden:
             raise ArgumentError(f"column '{name}' is named both secret and released; a released secret hides nothing")
-        if name in dropped:
-            raise ArgumentError(f"column '{name}' is named both released and dropped")
-    apart = {*secret, *dropped, *names(weight)}
-    shown = released or tuple(column.name for column in table.columns if column.name not in apart)
+    apart = {*hidden, *(question.drop or ()), weight}
+    shown = released or tuple(name for name in table.names if name not in apart)
     if not shown:
-        raise ArgumentError(
-            sentence(
-                "no released column is left in {table}: name at least one ({released})",
-                table=table.name,
-                released=Setting("released", "COLUMN"),
-            )
-        )
+        words = "no released column is left in {table}: name at least one ({released})"
+        raise ArgumentError(sentence(words, table=table.name, released=Setting("released", "COLUMN")))
     return shown
-
-
-def _refuse_twice(columns: tuple[str, ...], role: str) -> None:
-    for name in columns:
-        if columns.count(name) > 1:
-            raise ArgumentError(f"column '{name}' is named twice as {role}: name it once")
 
 
 def _distinct(table: Table, used: Sequence[Column], head: pa.Table) -> dict[str, int]:
@@ -185,19 +153,17 @@ def _refuse_ids(
         # A measured quantity is often different in every row without naming anyone; it gets cut. A whole number is not.
         measured = column.kind == "number" and not _whole(head.column(column.name))
         if distinct[column.name] >= rows > 1 and not measured:
-            raise DataError(
-                sentence(
-                    "column '{column}' of {table} is different in every one of the {rows:,} rows, so it identifies "
-                    "them: leave it out ({drop}), cut it ({bins}) or confirm that it is to be released as it is "
-                    "({keep})",
-                    column=column.name,
-                    table=table.name,
-                    rows=rows,
-                    drop=Setting("drop", column.name),
-                    bins=Setting("bins", {column.name: 10}),
-                    keep=Setting("keep_id", column.name),
-                )
+            name = column.name
+            ways = {
+                "drop": Setting("drop", name),
+                "bins": Setting("bins", {name: 10}),
+                "keep": Setting("keep_id", name),
+            }
+            words = (
+                "column '{name}' of {table} is different in every one of the {rows:,} rows, so it identifies them: "
+                "leave it out ({drop}), cut it ({bins}) or confirm that it is to be released as it is ({keep})"
             )
+            raise DataError(sentence(words, name=name, table=table.name, rows=rows, **ways))
 
 
 def _whole(values: pa.ChunkedArray) -> bool:
@@ -234,45 +200,7 @@ def _cuts(
 
 def _wished(table: Table, column: Column, wish: int | Sequence[float]) -> Cut:
     """The cut that was asked for: so many groups of equal size, or at these edges."""
-    name = column.name
     if column.kind != "number":
-        raise ArgumentError(
-            sentence(
-                "column '{name}' holds {kind}, not numbers; only numbers can be cut ({bins})",
-                name=name,
-                kind=column.kind,
-                bins=Setting("bins"),
-            )
-        )
-    groups = wish if isinstance(wish, int) else len(wish) + 1
-    # One group is what edges say of a column of a single value; nobody asks for that by a number.
-    if not (2 if isinstance(wish, int) else 1) <= groups <= MOST_BINS:
-        raise ArgumentError(
-            sentence(
-                "column '{name}' cannot be cut into {groups} groups ({bins}): choose between 2 and {most}",
-                name=name,
-                groups=groups,
-                bins=Setting("bins", {name: groups}),
-                most=MOST_BINS,
-            )
-        )
-    return cut_points(table, name, wish) if isinstance(wish, int) else Cut(name, tuple(map(float, wish)))
-
-
-def _roles(
-    table: Table,
-    secret: tuple[str, ...],
-    released: tuple[str, ...],
-    weight: str | None,
-    distinct: Mapping[str, int],
-    cuts: Sequence[Cut],
-) -> tuple[ColumnRole, ...]:
-    labels = {made.column: made.labels for made in cuts}
-    roles = []
-    for name in table.names:
-        if name in (*secret, *released):
-            role: Literal["secret", "released"] = "secret" if name in secret else "released"
-            roles.append(ColumnRole(name, role, distinct.get(name), cut=labels.get(name)))
-        else:
-            roles.append(ColumnRole(name, "weight" if name == weight else "dropped", None))
-    return tuple(roles)
+        words = "column '{name}' holds {kind}, not numbers; only numbers can be cut ({bins})"
+        raise ArgumentError(sentence(words, name=column.name, kind=column.kind, bins=Setting("bins")))
+    return cut_points(table, column.name, wish) if isinstance(wish, int) else Cut(column.name, tuple(wish))

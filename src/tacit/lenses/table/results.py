@@ -1,4 +1,4 @@
-"""What was found of a table, and the certificate of a release. A field of type ``Information`` holds nats."""
+"""What was found of a table. A field of type ``Information`` holds nats."""
 
 from __future__ import annotations
 
@@ -10,13 +10,15 @@ from tacit.document import CalibrationPoint, Information, RiskHistogram
 from tacit.document.quantities import NATS
 from tacit.lift import Estimate, Verdict
 
+Role = Literal["secret", "released", "dropped", "weight"]
+
 
 @dataclass(frozen=True)
 class ColumnRole:
-    """What a column is to the question: secret, released, dropped or weight."""
+    """What a column is to the question."""
 
     name: str
-    role: Literal["secret", "released", "dropped", "weight"]
+    role: Role
     distinct: int | None
     cut: tuple[str, ...] | None = None
 

@@ -4,16 +4,23 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
 from tacit.document import Progress, silent
 from tacit.errors import DataError
-from tacit.lenses.table import findings
 from tacit.lenses.table.question import TableQuestion
 from tacit.lift import Joint, Matrix
 from tacit.tables.counting import Counts, count
 from tacit.tables.symbols import Symbols
+
+
+def spoken(label: Any) -> str:
+    """A value of the secret as people say it; several columns are joined."""
+    if isinstance(label, tuple):
+        return " / ".join(spoken(part) for part in label)
+    return "(missing)" if label is None else str(label)
 
 
 @dataclass(frozen=True)
@@ -28,6 +35,16 @@ class Counted:
     joint: Joint
     symbols: Symbols
     table: Matrix
+
+    @property
+    def n_records(self) -> int:
+        """How many records were counted, whatever they weigh."""
+        return int(self.counts.records.sum())
+
+    @cached_property
+    def labels(self) -> tuple[str, ...]:
+        """The values of the secret as people say them."""
+        return tuple(spoken(label) for label in self.joint.secrets)
 
     @cached_property
     def further(self) -> tuple[Joint, ...]:
@@ -53,7 +70,7 @@ def counted(question: TableQuestion, *, progress: Progress = silent) -> Counted:
     result = Counted(question, counts, joint, symbols, np.rint(table) if question.weight is None else table)
     for names, each in zip((question.secret, *question.also), (joint, *result.further), strict=True):
         if each.shape[0] < 2:
-            only = findings.spoken(each.secrets[0])
+            only = spoken(each.secrets[0])
             raise DataError(
                 f"secret '{', '.join(names)}' has the single value '{only}' in {question.table.name}: there is nothing "
                 "to learn; choose another secret, or a table in which it varies"

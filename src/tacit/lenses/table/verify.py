@@ -13,18 +13,14 @@ from tacit.document import Nats, Progress, silent
 from tacit.errors import ArgumentError, Command, sentence
 from tacit.lenses.table.checks.claim import checks_of_claim, checks_of_utility
 from tacit.lenses.table.checks.rows import RowComparison, checks_of_rows
-from tacit.lenses.table.learned.checks import (
-    checks_of_estimate,
-    checks_of_learned_claim,
-    checks_of_origin,
-    checks_of_published,
-)
+from tacit.lenses.table.learned import checks as learned_checks
 from tacit.lenses.table.learned.estimates import ESTIMATES
 from tacit.lenses.table.learned.release import MODEL
 from tacit.lenses.table.mechanisms import outputs_of
 from tacit.lenses.table.question import TableQuestion, ask
 from tacit.lenses.table.tabulating import Counted, counted
 from tacit.lift import SLACK, Joint, Mask, crosstab, log_lift
+from tacit.release import checks as release_checks
 from tacit.release.certificate import (
     AnyCertificate,
     CountedCertificate,
@@ -32,20 +28,13 @@ from tacit.release.certificate import (
     TableCertificate,
     read_certificate,
 )
-from tacit.release.checks import (
-    Check,
-    CheckedRelease,
-    check_of_original,
-    checked,
-    checks_of_papers,
-    notes_on_report,
-    same,
-)
+from tacit.release.checks import Check, CheckedRelease, checked, same
 from tacit.release.claims import NOTHING_DRAWN, NOTHING_POINTWISE
 from tacit.release.directory import PRIVATE, SALT
 from tacit.release.keys import file_sha256, salt_in
 from tacit.release.rules import RULES, ReleaseRules
 from tacit.release.treatment import Mixing
+from tacit.requests import Question
 from tacit.tables.counting import count
 from tacit.tables.formats import written_as
 from tacit.tables.pairing import Pairs, paired
@@ -58,15 +47,18 @@ _NEEDS_RULES = f"needs {PRIVATE}/{RULES}"
 
 @dataclass(frozen=True)
 class TableRelease:
-    """A release that was read: its certificate, its data and, for the owner, its rules, its salt and its model."""
+    """A release that was read: its certificate, its data and, for the owner, its rules and its salt."""
 
     directory: Path
     certificate: TableCertificate
     data: Table
     rules: ReleaseRules | None
     salt: bytes | None
-    model: Path | None = None
-    estimates: Path | None = None
+
+    def private(self, name: str) -> Path | None:
+        """A file of the owner's folder, where it is at hand."""
+        path = self.directory / PRIVATE / name
+        return path if path.exists() else None
 
 
 def open_release(
@@ -80,17 +72,9 @@ def open_release(
             f"{folder} is a release of {certificate.kind}, and this is not for {certificate.kind} yet: its "
             "adversaries were trained when it was made, see its report.html"
         )
-    private, learned = folder / PRIVATE, isinstance(certificate, LearnedCertificate)
-    rules, model, estimates = (private / name for name in (RULES, MODEL, ESTIMATES))
-    return TableRelease(
-        directory=folder,
-        certificate=certificate,
-        data=open_table(folder / certificate.output.file, engine=engine),
-        rules=ReleaseRules.load(rules) if rules.exists() else None,
-        salt=salt_in(private / SALT),
-        model=model if learned and model.exists() else None,
-        estimates=estimates if learned and estimates.exists() else None,
-    )
+    data, rules = open_table(folder / certificate.output.file, engine=engine), folder / PRIVATE / RULES
+    loaded = ReleaseRules.load(rules) if rules.exists() else None
+    return TableRelease(folder, certificate, data, loaded, salt_in(folder / PRIVATE / SALT))
 
 
 def verify_table(
@@ -101,17 +85,7 @@ def verify_table(
     engine: str = "duckdb",
     progress: Progress = silent,
 ) -> CheckedRelease:
-    """Check the claim of the release of a table.
-
-    Guarantees
-    ----------
-    The verdict is "holds" only if every line was checked: the data is the data that was certified, the original is
-    the original, the words are those that the numbers call for, every record outside the merged values is unchanged,
-    no merged record took a kept value, the replacement shows no trace of the secret (a test that errs about once in a
-    million), and the bound recomputed on the joint of secret and output is what was claimed. Of a learned release that
-    bound is about the merged records; what is estimated of the others is recomputed where ``private/model.tacit`` is at
-    hand, and is never part of what "holds" says: a learned estimate certifies nothing pointwise.
-    """
+    """Check the claim of the release of a table; ``tacit.verify`` says what is guaranteed."""
     release = open_release(directory, certificate=certificate, engine=engine)
     checks = _checks_of_papers(release)
     if against is not None:
@@ -134,17 +108,16 @@ def _headline(certificate: TableCertificate) -> str:
     """What is said where everything holds."""
     attained, claimed = Nats(certificate.attained_epsilon, 4, rounded="up"), Nats(certificate.epsilon, 6, rounded="up")
     if isinstance(certificate, LearnedCertificate):
+        words = (
+            "What is certified holds: merged records leak {attained}, {claimed} were claimed, recomputed from the "
+            "original and the release. Of the kept records there is an estimate, and no guarantee."
+        )
         if certificate.mechanism.records_merged == 0:
-            return (
+            words = (
                 "Nothing is certified, because no record was merged; the estimate of all of them was recomputed, and "
                 "it is no guarantee."
             )
-        return sentence(
-            "What is certified holds: merged records leak {attained}, {claimed} were claimed, recomputed from the "
-            "original and the release. Of the kept records there is an estimate, and no guarantee.",
-            attained=attained,
-            claimed=claimed,
-        )
+        return sentence(words, attained=attained, claimed=claimed)
     what = sentence("{attained} attained, {claimed} claimed", attained=attained, claimed=claimed)
     if certificate.delta > 0:
         words = "{claimed} but for a delta of {attained:.4g}, {delta:g} claimed"
@@ -154,30 +127,27 @@ def _headline(certificate: TableCertificate) -> str:
 
 def _notes(release: TableRelease, against: bool) -> tuple[str, ...]:
     """What of the papers could not be checked, though nothing speaks against it."""
-    certificate, notes = release.certificate, [*notes_on_report(release.directory)]
-    if isinstance(certificate, CountedCertificate):
-        if certificate.mechanism.loss_bound is not None:
-            notes.append("what the watchdog and the best mechanism would lose was not computed again")
-        if certificate.composition is not None:
-            notes.append(
-                "what this and earlier releases say together was not checked: it takes the ledger of the owner"
-            )
+    certificate, notes = release.certificate, [*release_checks.notes_on_report(release.directory)]
+    if isinstance(certificate, CountedCertificate) and certificate.mechanism.loss_bound is not None:
+        notes.append("what the watchdog and the best mechanism would lose was not computed again")
+    if certificate.composition is not None:
+        notes.append("what this and earlier releases say together was not checked: it takes the ledger of the owner")
     if against and release.rules is None:
         notes.append(f"rows and cells unchanged were not checked: it takes {PRIVATE}/{RULES}")
-    if isinstance(certificate, CountedCertificate):
+    if not isinstance(certificate, LearnedCertificate):
         return tuple(notes)
-    if release.estimates is None:
+    if release.private(ESTIMATES) is None:
         notes.append(f"the measures before and after are estimates and were not checked: it takes private/{ESTIMATES}")
+    how = f"which was not checked: it takes the original and {PRIVATE}/{MODEL}. It is no part of what is certified"
+    if release.private(MODEL) is not None and against:
+        how = f"recomputed with {PRIVATE}/{MODEL}"
     estimate = sentence(
-        "that kept records leak at most {epsilon} is an estimate",
+        "that kept records leak at most {epsilon} is an estimate by {estimator}, {how}",
         epsilon=Nats(certificate.estimated_epsilon, 4, rounded="up", kind="estimate"),
+        estimator=certificate.mechanism.estimator,
+        how=how,
     )
-    how = (
-        f"recomputed with {PRIVATE}/{MODEL}"
-        if release.model is not None and against
-        else f"which was not checked: it takes the original and {PRIVATE}/{MODEL}. It is no part of what is certified"
-    )
-    return (estimate + f" by {certificate.mechanism.estimator}, {how}", *notes, NOTHING_POINTWISE)
+    return (estimate, *notes, NOTHING_POINTWISE)
 
 
 def _checks_of_papers(release: TableRelease) -> list[Check]:
@@ -188,22 +158,18 @@ def _checks_of_papers(release: TableRelease) -> list[Check]:
         agreed += sentence(", estimated {epsilon}", epsilon=Nats(certificate.estimated_epsilon, 6))
         learned_here = certificate.mechanism.learned_from != 0
     drawn = rules.treatment.drawn if rules is not None else not certificate.randomness.startswith(NOTHING_DRAWN)
-    checks = checks_of_papers(release.directory, certificate, drawn=drawn, learned_here=learned_here)
+    checks = release_checks.checks_of_papers(release.directory, certificate, drawn=drawn, learned_here=learned_here)
     hidden = {*certificate.secret, *(name for each in certificate.also for name in each.secret)}
     expected = {*certificate.released, *(hidden - set(certificate.left_out))}
     checks += [
         same("number of records", data.row_count(), certificate.output.records, what="records"),
         Check("columns", expected == set(data.names), f"the file holds {', '.join(data.names)}"),
-        Check(
-            "certificate agrees with itself",
-            certificate.holds and _within(certificate),
-            agreed,
-        ),
+        Check("certificate agrees with itself", certificate.holds and _within(certificate), agreed),
     ]
     if isinstance(certificate, LearnedCertificate):
-        checks += checks_of_origin(certificate)
-        if release.estimates is not None:
-            checks += checks_of_published(certificate, release.estimates, release.salt)
+        checks += learned_checks.checks_of_origin(certificate)
+        if (estimates := release.private(ESTIMATES)) is not None:
+            checks += learned_checks.checks_of_published(certificate, estimates, release.salt)
     return checks
 
 
@@ -218,16 +184,11 @@ def _within(certificate: TableCertificate) -> bool:
 
 def question_of(certificate: TableCertificate, against: Any, *, engine: str = "duckdb") -> TableQuestion:
     """The question that a release answered, asked of a table again."""
-    return ask(
-        against,
-        secret=certificate.secret,
-        released=certificate.released,
-        bins={made.column: made.edges for made in certificate.cuts},
-        weight=certificate.mechanism.weight,
-        keep_ids=(*certificate.secret, *(n for each in certificate.also for n in each.secret), *certificate.released),
-        also=[each.secret for each in certificate.also],
-        engine=engine,
-    )
+    secret, released, weight = certificate.secret, certificate.released, certificate.mechanism.weight
+    also = [each.secret for each in certificate.also]
+    keep = tuple(dict.fromkeys([*secret, *(name for each in also for name in each), *released]))
+    question = Question(against, secret=secret, released=released, weight=weight, keep_id=keep, engine=engine)
+    return ask(question, also=also, cuts=certificate.cuts)
 
 
 def compare(release: TableRelease, question: TableQuestion) -> RowComparison:
@@ -279,7 +240,8 @@ def _checks_against(release: TableRelease, against: Any, engine: str, progress: 
     # A frame has no fingerprint; a file that was certified has one.
     printed = claimed.salted_sha256 is not None or written_as(claimed.format).name == claimed.format
     if release.salt is not None and printed and original.sha256() is not None:
-        checks.append(check_of_original(original.sha256(), certificate, release.salt, why="the certificate has none"))
+        why = "the certificate has none"
+        checks.append(release_checks.check_of_original(original.sha256(), certificate, release.salt, why=why))
     checks.append(same("records of the original", original.row_count(), claimed.records, what="records"))
     if not checks[-1].passed or release.data.row_count() != claimed.records:
         return checks
@@ -290,9 +252,10 @@ def _checks_against(release: TableRelease, against: Any, engine: str, progress: 
     rows = compare(release, question)
     claims = _checks_of_claims(release, rows)
     if isinstance(certificate, LearnedCertificate):
-        if release.model is not None:
+        model = release.private(MODEL)
+        if model is not None:
             progress("scoring with the model", None)
-            claims += checks_of_estimate(certificate, rows.original, rows.merged, release.model, release.salt)
+            claims += learned_checks.checks_of_estimate(certificate, rows, model, release.salt)
         elif not rows.merged.any():
             unsure = f"no record was merged; the estimate needs {PRIVATE}/{MODEL}"
             claims.append(Check("anything is certified", None, unsure))
@@ -303,7 +266,7 @@ def _checks_of_claims(release: TableRelease, rows: RowComparison) -> list[Check]
     """What is claimed, computed again."""
     certificate = release.certificate
     if isinstance(certificate, LearnedCertificate):
-        claims = checks_of_learned_claim(certificate, rows.original, rows.merged)
+        claims = learned_checks.checks_of_learned_claim(certificate, rows.original, rows.merged)
     else:
         claims = checks_of_claim(certificate, rows.original, output_joints(release, rows), rows.merged)
     if release.rules is not None:

@@ -7,18 +7,12 @@ from dataclasses import fields
 
 from tacit.document import Nats
 from tacit.errors import Sentence, sentence
-from tacit.lenses.table.certifying import utility_of
+from tacit.lenses.table.certifying import measures_of, utility_of
 from tacit.lenses.table.mechanisms import merged_facts, proof_of
 from tacit.lenses.table.tabulating import Counted
-from tacit.lift import AGREEMENT, MEASURES, Joint, Mask, agree, confident, nmil, watchdog_bound_exact
+from tacit.lift import AGREEMENT, Joint, Mask, agree, confident, nmil, watchdog_bound_exact
 from tacit.release.bounds import Attained
-from tacit.release.certificate import (
-    MIXTURE,
-    CountedCertificate,
-    CountedMechanism,
-    MeasureChange,
-    TableCertificate,
-)
+from tacit.release.certificate import MIXTURE, CountedCertificate, CountedMechanism, MeasureChange, TableCertificate
 from tacit.release.checks import Check, close
 from tacit.release.claims import population_sentence, sample_proof, sample_sentence
 from tacit.release.rules import ReleaseRules
@@ -28,76 +22,47 @@ def checks_of_claim(
     certificate: CountedCertificate, counted: Counted, outputs: Sequence[Joint], merged: Mask
 ) -> list[Check]:
     """The bounds, on the joints of secret and output, and every number that follows from them."""
-    bounds, output = certificate.bounds, outputs[0]
+    bounds, output, mixes = certificate.bounds, outputs[0], certificate.mechanism.mixes
     attained = Attained.of(output, bounds)
-    low, high = bounds.ceiling
+    lowest, highest = (Nats(side, 6) for side in bounds.ceiling)
+    low, high = Nats(attained.low, 6), Nats(attained.high, 6)
+    words = "recomputed -{low} to {high}, allowed -{lowest} to {highest}"
+    sides = sentence(words, low=low, high=high, lowest=lowest, highest=highest)
+    merged_share = float(counted.joint.marginal[merged].sum())
+    # What a mixture loses takes its rules.
+    loss = [] if mixes else [close("loss of utility", nmil(counted.joint, merged), certificate.utility.nmil)]
     return [
         close("attained epsilon", attained.epsilon, certificate.attained_epsilon),
-        Check(
-            "epsilon is kept",
-            attained.holds(bounds),
-            sentence(
-                "recomputed -{low} to {high}, allowed -{lowest} to {highest}",
-                low=Nats(attained.low, 6),
-                high=Nats(attained.high, 6),
-                lowest=Nats(low, 6),
-                highest=Nats(high, 6),
-            ),
-        ),
+        Check("epsilon is kept", attained.holds(bounds), sides),
         close("delta", attained.delta, certificate.attained_delta),
         close("records that breach epsilon", attained.breach_share, certificate.breach_share),
-        close(
-            f"records {'mixed' if certificate.mechanism.mixes else 'merged'}",
-            float(counted.joint.marginal[merged].sum()),
-            certificate.mechanism.records_merged,
-        ),
-        *_check_of_loss(certificate, counted, merged),
+        close(f"records {'mixed' if mixes else 'merged'}", merged_share, certificate.mechanism.records_merged),
+        *loss,
         *_checks_of_measures(certificate, counted, output),
         *_checks_of_further(certificate, outputs[1:]),
         *_checks_of_readings(certificate, counted, merged),
     ]
 
 
-def _check_of_loss(certificate: CountedCertificate, counted: Counted, merged: Mask) -> list[Check]:
-    """What merging loses; that of a mixture takes its rules."""
-    if certificate.mechanism.mixes:
-        return []
-    return [close("loss of utility", nmil(counted.joint, merged), certificate.utility.nmil)]
-
-
 def _checks_of_measures(certificate: CountedCertificate, counted: Counted, output: Joint) -> list[Check]:
-    before, after = (
-        {name: float(measure.function(joint)) for name, measure in MEASURES.items()}
-        for joint in (counted.joint, output)
-    )
-    promised = certificate.bounds.promised(counted.joint)
-    told = {m.name: m for m in certificate.measures}
-    right = {
-        name: MeasureChange(name, m.title, before[name], after[name], promised.get(name), m.unit)
-        for name, m in MEASURES.items()
-    }
-    wrong = [m.title for name, m in right.items() if name not in told or not _alike(m, told[name])]
-    wrong += [str(name) for name in told if name not in right]
-    over = [
-        m.title for m in certificate.measures if m.promise is not None and after.get(m.name, 0) > m.promise + AGREEMENT
-    ]
+    right = {m.name: m for m in measures_of(certificate.bounds, counted.joint, output)}
+    claimed = {m.name: m for m in certificate.measures}
+    wrong = [m.title for name, m in right.items() if name not in claimed or not _alike(m, claimed[name])]
+    # Whatever is unknown, or said twice, was not recomputed.
+    wrong += [m.name for m in certificate.measures if m.name not in right or m is not claimed[m.name]]
+    promised = {name: m.promise for name, m in claimed.items() if m.promise is not None and name in right}
+    over = [right[name].title for name, promise in promised.items() if right[name].after > promise + AGREEMENT]
+    agreed = f"differ: {', '.join(wrong)}" if wrong else f"{len(right)} recomputed"
     return [
-        Check(
-            "measures before and after",
-            not wrong,
-            f"differ: {', '.join(wrong)}" if wrong else f"{len(after)} recomputed",
-        ),
+        Check("measures before and after", not wrong, agreed),
         Check("promises", not over, f"exceeded: {', '.join(over)}" if over else "all kept"),
     ]
 
 
-def _alike(own: MeasureChange, told: MeasureChange) -> bool:
-    if (own.title, own.unit, own.kind) != (told.title, told.unit, told.kind):
-        return False
-    if own.promise is None or told.promise is None:
-        return own.promise is told.promise and agree(own.before, told.before) and agree(own.after, told.after)
-    pairs = ((own.before, told.before), (own.after, told.after), (own.promise, told.promise))
-    return all(agree(a, b) for a, b in pairs)
+def _alike(own: MeasureChange, claimed: MeasureChange) -> bool:
+    words = [(m.title, m.unit, m.kind, m.promise is None) for m in (own, claimed)]
+    numbers = [(m.before, m.after, m.promise or 0.0) for m in (own, claimed)]
+    return words[0] == words[1] and all(agree(*pair) for pair in zip(*numbers, strict=True))
 
 
 def recomputed(attained: float, allowed: float) -> Sentence:
@@ -125,16 +90,8 @@ def _checks_of_readings(certificate: CountedCertificate, counted: Counted, merge
         return checks
     proof = proof_of(counted.table, bounds, there.confidence)
     same = there.proof == sample_proof(proof) and bool((proof.merged == merged).all())
-    return [
-        *checks,
-        Check(
-            "proof from the records",
-            same,
-            f"{proof.passed:,} of {proof.candidates:,} releases proved again, {confident(there.confidence)} confidence"
-            if same
-            else "the records do not prove this again",
-        ),
-    ]
+    again = f"{proof.passed:,} of {proof.candidates:,} releases proved again, {confident(there.confidence)} confidence"
+    return [*checks, Check("proof from the records", same, again if same else "the records do not prove this again")]
 
 
 def checks_of_utility(

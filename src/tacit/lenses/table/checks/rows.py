@@ -53,16 +53,13 @@ def checks_of_rows(certificate: TableCertificate, rules: ReleaseRules | None, ro
     stray = int(pairs.records[strayed].sum())
     kept = float(rows.original.joint.marginal[~merged].sum())
     drawn = certificate.mechanism.replacement not in ("merge", "suppress")
+    beside = [("secret and value", pairs), *_further_pairs(rows)]
     return [
         Check(
             "kept records are unchanged", touched == 0, f"{kept:.1%} of the weight is kept; {touched:,} records differ"
         ),
         Check("merged records stay apart", stray == 0, f"{stray:,} merged records carry a kept value"),
-        _independence(pairs, merged, drawn=drawn),
-        *(
-            _independence(each, merged, drawn=drawn, name=f"replacement ignores {name}")
-            for name, each in _further_pairs(rows)
-        ),
+        *(_independence(f"replacement ignores {name}", each, merged, drawn=drawn) for name, each in beside),
     ]
 
 
@@ -72,47 +69,36 @@ def _further_pairs(rows: RowComparison) -> Iterator[tuple[str, Pairs]]:
     Draws that ignore one secret may tell another; and draws that follow the weight move shares of weight, not counts.
     """
     original, question = rows.original, rows.original.question
+    values, outputs = original.symbols, rows.outputs
     for columns in question.also:
         secrets = original.counts.symbols(columns)[0]
-        yield (
-            ", ".join(columns),
-            paired(question.table, rows.data, secrets=secrets, values=original.symbols, outputs=rows.outputs),
-        )
+        beside = paired(question.table, rows.data, secrets=secrets, values=values, outputs=outputs)
+        yield ", ".join(columns), beside
     if question.weight is None:
         return
-    usual = float(original.table.sum() / original.counts.records.sum())
+    usual = float(original.table.sum() / original.n_records)
     table = cut(question.table, [Cut(question.weight, (usual,))])
     for columns in (question.secret, *question.also):
         both = (*columns, question.weight)
         secrets = count(table, both).symbols(both)[0]
-        beside = paired(table, rows.data, secrets=secrets, values=original.symbols, outputs=rows.outputs)
+        beside = paired(table, rows.data, secrets=secrets, values=values, outputs=outputs)
         yield f"{', '.join(columns)} and the weight", beside
 
 
-def _independence(
-    pairs: Pairs, merged: Mask, *, drawn: bool, name: str = "replacement ignores secret and value"
-) -> Check:
+def _independence(name: str, pairs: Pairs, merged: Mask, *, drawn: bool) -> Check:
     """Among merged records the new value must not depend on the secret, nor on the value it replaced."""
     from_merged = merged[pairs.value]
     if len(np.unique(pairs.output[from_merged])) < 2:
         return Check(name, True, "merged records all look the same")
     if not drawn:
         return Check(name, False, "merged records should all look the same, and do not")
-    tests = [
-        # A few groups of each show dependence as well as all values do, and keep the table small.
-        independence_test(
-            crosstab(
-                source[from_merged] % MOST_ROWS, pairs.output[from_merged] % MOST_COLUMNS, pairs.records[from_merged]
-            )
-        )
-        for source in (pairs.secret, pairs.value)
-    ]
+    output, records = pairs.output[from_merged] % MOST_COLUMNS, pairs.records[from_merged]
+    # A few groups of each show dependence as well as all values do, and keep the table small.
+    sources = [source[from_merged] % MOST_ROWS for source in (pairs.secret, pairs.value)]
+    tests = [independence_test(crosstab(source, output, records)) for source in sources]
     test = ChanceTest(min(each.p_value for each in tests), all(each.decisive for each in tests))
+    told = f"p-value {test.p_value:.2g}; below {TOO_UNLIKELY:g} it would be called dependent"
     if test.passed is None:
-        few = int(pairs.records[from_merged].sum())
-        return Check(
-            name,
-            None,
-            f"{few:,} merged records are too few to tell; the replacements 'merge' and 'suppress' can be checked",
-        )
-    return Check(name, test.passed, f"p-value {test.p_value:.2g}; below {TOO_UNLIKELY:g} it would be called dependent")
+        few = f"{int(records.sum()):,} merged records are too few to tell"
+        told = f"{few}; the replacements 'merge' and 'suppress' can be checked"
+    return Check(name, test.passed, told)

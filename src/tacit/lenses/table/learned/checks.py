@@ -8,11 +8,12 @@ from pathlib import Path
 from tacit.document import Nats
 from tacit.errors import sentence
 from tacit.lenses.table.checks.claim import recomputed
+from tacit.lenses.table.checks.rows import RowComparison
 from tacit.lenses.table.learned.estimates import Estimates, agrees, published_epsilon, published_risky
 from tacit.lenses.table.learned.learning import COUNTS, MOST_RECORDS, loaded, scored
-from tacit.lenses.table.learned.release import estimates_of, set_risk
+from tacit.lenses.table.learned.release import estimates_of
 from tacit.lenses.table.tabulating import Counted
-from tacit.lift import SLACK, Mask, nmil
+from tacit.lift import SLACK, Mask, nmil, set_risk
 from tacit.release.certificate import LearnedCertificate
 from tacit.release.checks import Check, close
 from tacit.release.keys import file_sha256, salted
@@ -24,7 +25,8 @@ SCORES_AGREE = 1e-6
 
 def checks_of_learned_claim(certificate: LearnedCertificate, counted: Counted, merged: Mask) -> list[Check]:
     """What is certified: the merged records, counted again."""
-    attained = set_risk(counted.joint, merged)
+    # Everything together is the prior, whatever the rounding.
+    attained = 0.0 if merged.all() else set_risk(counted.joint, merged)
     estimates = all(measure.kind == "estimate" and measure.promise is None for measure in certificate.measures)
     return [
         close("attained epsilon of merged records", attained, certificate.attained_epsilon),
@@ -34,19 +36,16 @@ def checks_of_learned_claim(certificate: LearnedCertificate, counted: Counted, m
             recomputed(attained, certificate.epsilon),
         ),
         close("records merged", float(counted.joint.marginal[merged].sum()), certificate.mechanism.records_merged),
-        Check(
-            "estimates are called estimates",
-            estimates,
-            "nothing is promised of them",
-        ),
+        Check("estimates are called estimates", estimates, "nothing is promised of them"),
         close("loss of utility", nmil(counted.joint, merged), certificate.utility.nmil),
     ]
 
 
 def checks_of_estimate(
-    certificate: LearnedCertificate, counted: Counted, merged: Mask, model: Path, salt: bytes | None
+    certificate: LearnedCertificate, rows: RowComparison, model: Path, salt: bytes | None
 ) -> list[Check]:
     """What is estimated of the kept records, recomputed with the owner's model."""
+    counted, merged = rows.original, rows.merged
     claimed = certificate.mechanism.salted_model_sha256
     checks = []
     if salt is not None:
@@ -54,10 +53,10 @@ def checks_of_estimate(
         checks.append(Check("model is the one certified", same, "salted SHA-256 agrees" if same else "it is another"))
         if not same:
             return checks
-    risks, risks_high = scored(counted, loaded(model, counted))
-    largest, exceeding = estimates_of(counted, merged, risks, risks_high, certificate.epsilon)
+    scores = scored(counted, loaded(model, counted))
+    largest, exceeding = estimates_of(counted, merged, scores, certificate.epsilon)
     epsilon, share = certificate.epsilon, float(counted.joint.marginal[merged].sum())
-    judged = float(counted.joint.marginal[risks > epsilon + SLACK].sum())
+    judged = float(counted.joint.marginal[scores.risk > epsilon + SLACK].sum())
     before = next((m.before for m in certificate.measures if m.name == "risk"), None)
     return [
         *checks,
@@ -83,7 +82,9 @@ def checks_of_estimate(
             judged,
             lambda risky: published_risky(risky, share),
         ),
-        _rounded("estimated risk before", before, float(risks.max(initial=0.0)), lambda risk: coarse(risk, up=True)),
+        _rounded(
+            "estimated risk before", before, float(scores.risk.max(initial=0.0)), lambda risk: coarse(risk, up=True)
+        ),
     ]
 
 

@@ -58,22 +58,11 @@ def findings_of(learned: Learned, *, epsilons: Sequence[float], beside: RiskHist
         largest_risk=float(learned.risk.max()),
         risk_histogram=histogram_of(risks, share, beside=beside),
         safe_shares=safe_shares(learned, epsilons),
-        calibration=tuple(_calibration(point) for point in evidence.calibration),
+        calibration=tuple(CalibrationPoint(**vars(each)) for each in evidence.calibration),
         riskiest=riskiest(learned, n=RISKIEST),
         notes=learned.notes,
         unvouched=learned.unvouched,
         cut=tuple(made.column for made in question.cuts if made.column in question.released),
-    )
-
-
-def _calibration(point: Any) -> CalibrationPoint:
-    return CalibrationPoint(
-        predicted=float(point.predicted),
-        observed=float(point.observed),
-        low=float(point.low),
-        high=float(point.high),
-        records=int(point.records),
-        secret=None if point.secret is None else str(point.secret),
     )
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from pathlib import Path
 from types import SimpleNamespace
@@ -16,7 +16,6 @@ from numpy.typing import NDArray
 
 from tacit.document import Progress, silent
 from tacit.errors import ArgumentError, DataError, Sentence, Setting, sentence
-from tacit.lenses.table import findings
 from tacit.lenses.table.tabulating import Counted
 from tacit.lift import Mask, Matrix, Vector
 from tacit.requests.settings import AnyPath
@@ -83,10 +82,6 @@ def choice_of(
         raise ArgumentError(f"cannot save the model to {save_model}: name a file that ends in {SUFFIX}")
     if model is not None:
         return EstimatorChoice(estimator, Path(model), fresh)
-    from tacit.learn import ESTIMATORS
-
-    if estimator not in ESTIMATORS:
-        raise ArgumentError(f"no estimator '{estimator}'; there are: {', '.join(ESTIMATORS)}")
     return EstimatorChoice(estimator)
 
 
@@ -122,17 +117,37 @@ class LearnableCells:
         return np.asarray(np.any(met, axis=0), dtype=bool)
 
 
-@dataclass(frozen=True, eq=False)
-class Learned:
-    """A table at full resolution beside a model of it.
+@dataclass(frozen=True, eq=False, kw_only=True)
+class ValueScores:
+    """Log-lift (values, secrets) of every released value by a model, its 95% interval, and the values it never met."""
+
+    cells: LearnableCells
+    unmet: Mask
+    lifts: Matrix
+    low: Matrix
+    high: Matrix
+
+    @cached_property
+    def risk(self) -> Vector:
+        """Estimated risk of every released value; a function of the value alone. Infinite where there is doubt."""
+        return doubtful(np.abs(self.lifts).max(axis=1), self.unmet)
+
+    @cached_property
+    def risk_high(self) -> Vector:
+        """Upper end of the 95% interval of the absolute log-lift of every released value."""
+        ends = np.maximum(np.abs(self.low), np.abs(self.high)).max(axis=1)
+        return np.maximum(doubtful(ends, self.unmet), self.risk)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Learned(ValueScores):
+    """A table at full resolution beside a model of it, and how the model scores its values.
 
     Attributes
     ----------
     counted : Counted
     model : LogLiftEstimator
-        Fitted; ``secrets`` are its secrets, in the order of the columns of everything below.
-    lifts, low, high : arrays (values, secrets)
-        Log-lift of every released value by the final model, and its 95% interval.
+        Fitted; ``secrets`` are its secrets, in the order of the columns of all scores.
     value, secret : arrays
         Of every record that was learned from: its released value, and the column of its secret.
     record_lifts : array (records, secrets)
@@ -146,11 +161,6 @@ class Learned:
     name: str
     learned_here: bool
     unvouched: bool
-    cells: LearnableCells
-    unmet: Mask
-    lifts: Matrix
-    low: Matrix
-    high: Matrix
     value: Codes
     secret: Codes
     record_lifts: Matrix
@@ -166,17 +176,6 @@ class Learned:
     def prior(self) -> Vector:
         """Their shares among the records learned from."""
         return np.asarray(self.model.prior_, dtype=np.float64)
-
-    @cached_property
-    def risk(self) -> Vector:
-        """Estimated risk of every released value; a function of the value alone. Infinite where there is doubt."""
-        return doubtful(np.abs(self.lifts).max(axis=1), self.unmet)
-
-    @cached_property
-    def risk_high(self) -> Vector:
-        """Upper end of the 95% interval of the absolute log-lift of every released value."""
-        ends = np.maximum(np.abs(self.low), np.abs(self.high)).max(axis=1)
-        return np.maximum(doubtful(ends, self.unmet), self.risk)
 
     @cached_property
     def columns(self) -> Codes:
@@ -237,16 +236,13 @@ def learned(
         notes.append(_origin(choice, model, counted))
     columns = _columns(counted, [str(label) for label in model.secrets_])
     progress("scoring", None)
-    cells, codes = _met_by(model, counted), counted.symbols.codes
-    lifts = _in_batches(lambda frame: (model.log_lift(frame),), cells, codes)[0]
-    low, high = _in_batches(model.log_lift_interval, cells, codes)
+    scores = scored(counted, model)
     learned_here, unvouched = choice.model is None, choice.model is not None and not choice.fresh
-    record_lifts = np.asarray(model.out_of_fold_log_lift_) if learned_here else lifts[value]
+    record_lifts = np.asarray(model.out_of_fold_log_lift_) if learned_here else scores.lifts[value]
     progress("calibrating", None)
     evidence = _evidence(model, record_lifts, labels[secret], learned_here=learned_here, random_state=random_state)
-    unmet = _unmet(model, cells, codes)
-    if unmet.any():
-        share = float(counted.joint.marginal[unmet].sum())
+    if scores.unmet.any():
+        share = float(counted.joint.marginal[scores.unmet].sum())
         notes.append(
             f"{share:.1%} of the records have a cell unlike any that the model met (a value, a missing cell, a number "
             "far out of range); doubt counts as risk, ∞ here"
@@ -257,11 +253,7 @@ def learned(
         name=choice.name,
         learned_here=learned_here,
         unvouched=unvouched,
-        cells=cells,
-        unmet=unmet,
-        lifts=lifts,
-        low=low,
-        high=high,
+        **{field.name: getattr(scores, field.name) for field in fields(scores)},
         value=value,
         secret=columns[secret],
         record_lifts=record_lifts,
@@ -313,16 +305,13 @@ def _evidence(model: Any, record_lifts: Matrix, secrets: NDArray[Any], *, learne
         return evidence_of(seen, secrets, random_state=random_state)
 
 
-def scored(counted: Counted, model: Any) -> tuple[Vector, Vector]:
-    """Risk of every released value by a model, and the upper end of its 95% interval."""
-    cells = _met_by(model, counted)
-    codes = counted.symbols.codes
-    unmet = _unmet(model, cells, codes)
-    lifts = _in_batches(lambda frame: (model.log_lift(frame),), cells, codes)[0]
-    low, high = _in_batches(model.log_lift_interval, cells, codes)
-    risks = doubtful(np.abs(lifts).max(axis=1), unmet)
-    ends = doubtful(np.maximum(np.abs(low), np.abs(high)).max(axis=1), unmet)
-    return risks, np.maximum(ends, risks)
+def scored(counted: Counted, model: Any) -> ValueScores:
+    """What a model says of every released value of a table."""
+    cells, codes = _met_by(model, counted), counted.symbols.codes
+    frames = (cells.at(codes[start : start + BATCH]) for start in range(0, len(codes), BATCH))
+    parts = [(model.log_lift(frame), *model.log_lift_interval(frame), model.unseen(frame)) for frame in frames]
+    lifts, low, high, strange = (np.concatenate(part) for part in zip(*parts, strict=True))
+    return ValueScores(cells=cells, unmet=cells.unmet(codes) | strange.astype(bool), lifts=lifts, low=low, high=high)
 
 
 def records_of(table: Matrix, rng: np.random.Generator) -> tuple[Codes, Codes]:
@@ -344,7 +333,7 @@ def records_of(table: Matrix, rng: np.random.Generator) -> tuple[Codes, Codes]:
 
 def labels_of(counted: Counted) -> tuple[str, ...]:
     """The values of the secret as text, in the order of the joint."""
-    labels = tuple(findings.spoken(label) for label in counted.joint.secrets)
+    labels = counted.labels
     twice = {label for label in labels if labels.count(label) > 1}
     if twice:
         raise DataError(
@@ -370,19 +359,6 @@ def _columns(counted: Counted, secrets: Sequence[str]) -> Codes:
             )
         )
     return np.array([place[label] for label in labels_of(counted)], dtype=np.int64)
-
-
-def _unmet(model: Any, cells: LearnableCells, codes: Codes) -> Mask:
-    """Values with a cell that the model never met, or met nothing like."""
-    strange = _in_batches(lambda frame: (model.unseen(frame),), cells, codes)[0]
-    return np.asarray(cells.unmet(codes) | strange.astype(bool))
-
-
-def _in_batches(
-    score: Callable[[Any], tuple[Matrix, ...]], cells: LearnableCells, codes: Codes
-) -> tuple[NDArray[np.float64], ...]:
-    parts = [score(cells.at(codes[start : start + BATCH])) for start in range(0, len(codes), BATCH)]
-    return tuple(np.concatenate(part) for part in zip(*parts, strict=True))
 
 
 def loaded(path: Path, counted: Counted) -> Any:

@@ -12,12 +12,12 @@ from numpy.typing import NDArray
 from tacit.document import CurvePoint, Nats, RiskHistogram
 from tacit.errors import DataError, NotCertifiedError, Sentence, Setting, sentence, together
 from tacit.lenses.histograms import histogram_of
-from tacit.lenses.table.certifying import WrittenData, facts_of
+from tacit.lenses.table.certifying import facts_of
 from tacit.lenses.table.learned.estimates import ESTIMATES, Estimates
-from tacit.lenses.table.learned.learning import Learned, saved
+from tacit.lenses.table.learned.learning import Learned, ValueScores, saved
 from tacit.lenses.table.mechanisms import merged_facts
 from tacit.lenses.table.tabulating import Counted
-from tacit.lift import NOTHING, SLACK, Joint, Mask, Vector
+from tacit.lift import NOTHING, SLACK, Mask, Vector
 from tacit.release.bounds import LiftBounds
 from tacit.release.certificate import LearnedCertificate, LearnedMechanism
 from tacit.release.claims import NO_LEAK_DETECTED, NOTHING_POINTWISE, worded
@@ -26,6 +26,7 @@ from tacit.release.directory import ReleaseDraft
 from tacit.release.keys import file_sha256
 from tacit.release.rules import ReleaseRules
 from tacit.release.treatment import Merging, Replacement
+from tacit.requests import Making
 
 MODEL = "model.tacit"
 # Nats below which all estimated risks together say no more than that the prior was learned.
@@ -171,9 +172,9 @@ class LearnedRelease:
         """Share of records judged riskier than epsilon."""
         return float(self.counted.joint.marginal[self.learned.risk > self.rules.bounds.epsilon + SLACK].sum())
 
-    def certificate(self, written: WrittenData) -> LearnedCertificate:
+    def certificate(self, draft: ReleaseDraft, data_file: str, making: Making) -> LearnedCertificate:
         """The certificate of a release whose data has been written; the model is put beside the rules."""
-        epsilon, told, draft = self.rules.bounds.epsilon, self.estimates, written.draft
+        epsilon, told, learned_here = self.rules.bounds.epsilon, self.estimates, self.learned.learned_here
         self._keep(draft)
         pooled = merged_facts(self.counted, self.merged)
         mechanism = LearnedMechanism(
@@ -188,7 +189,7 @@ class LearnedRelease:
         )
         return worded(
             LearnedCertificate(
-                **facts_of(self.counted, self.rules, written, learned_here=self.learned.learned_here),
+                **facts_of(self.counted, self.rules, draft, data_file, making, learned_here=learned_here),
                 holds=self.attained <= epsilon + SLACK,
                 attained_epsilon=self.attained,
                 mechanism=mechanism,
@@ -202,7 +203,7 @@ class LearnedRelease:
     def estimates(self) -> Estimates:
         """What is estimated, to the last digit."""
         learned, epsilon = self.learned, self.rules.bounds.epsilon
-        largest, exceeding = estimates_of(self.counted, self.merged, learned.risk, learned.risk_high, epsilon)
+        largest, exceeding = estimates_of(self.counted, self.merged, learned, epsilon)
         return Estimates(
             estimator=learned.name,
             learned_from=len(learned.value) if learned.learned_here else 0,
@@ -339,21 +340,10 @@ def _refuse_unfound(learned: Learned, merged: Mask) -> None:
         )
 
 
-def estimates_of(
-    counted: Counted, merged: Mask, risks: Vector, risks_high: Vector, epsilon: float
-) -> tuple[float, float]:
+def estimates_of(counted: Counted, merged: Mask, scores: ValueScores, epsilon: float) -> tuple[float, float]:
     """The largest estimated risk of a kept value, and the share of kept records whose interval exceeds epsilon."""
     share = counted.joint.marginal[~merged]
     if not len(share):
         return 0.0, 0.0
-    beyond = risks_high[~merged] > epsilon + SLACK
-    return float(risks[~merged].max()), min(float(share[beyond].sum() / share.sum()), 1.0)
-
-
-def set_risk(joint: Joint, merged: Mask) -> float:
-    """Counted risk of a set of released values as one; none has no risk."""
-    if not merged.any() or merged.all():
-        return 0.0
-    pooled = joint.matrix[:, merged].sum(axis=1)
-    with np.errstate(divide="ignore"):
-        return float(np.abs(np.log(pooled / pooled.sum()) - np.log(joint.prior)).max())
+    beyond = scores.risk_high[~merged] > epsilon + SLACK
+    return float(scores.risk[~merged].max()), min(float(share[beyond].sum() / share.sum()), 1.0)

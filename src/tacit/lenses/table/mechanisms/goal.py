@@ -5,10 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from tacit.errors import ArgumentError, Setting, sentence
-from tacit.lift import EFFORTS, Effort
+from tacit.lift import Effort
 from tacit.release.bounds import FurtherSecret, LiftBounds
-from tacit.release.treatment import REPLACEMENTS, Replacement
-from tacit.requests.names import MECHANISMS
+from tacit.release.treatment import Replacement
 
 
 @dataclass(frozen=True)
@@ -23,24 +22,15 @@ class ReleaseGoal:
     confidence: float | None = None
 
     def __post_init__(self) -> None:
-        choices = {"mechanism": MECHANISMS, "effort": EFFORTS, "replacement": (None, *REPLACEMENTS)}
-        for name, allowed in choices.items():
-            if getattr(self, name) not in allowed:
-                shown = ", ".join(each for each in allowed if each)
-                raise ArgumentError(f"no {name} '{getattr(self, name)}'; choose one of {shown}")
         if self.confidence is not None and not 0.5 <= self.confidence < 1:
             raise ArgumentError(f"confidence is a probability, 0.5 or more and below 1; got {self.confidence}")
-        mixes = self.mechanism not in ("auto", "watchdog")
-        mechanism = Setting("mechanism", self.mechanism)
+        mixes, mechanism = self.mechanism not in ("auto", "watchdog"), Setting("mechanism", self.mechanism)
         if mixes and self.replacement is not None:
-            raise ArgumentError(
-                sentence(
-                    "{replacement} says what takes the place of one merged set; the mechanism '{mechanism}' has its "
-                    "own: leave out one of the two",
-                    replacement=Setting("replacement"),
-                    mechanism=self.mechanism,
-                )
+            words = (
+                "{replacement} says what takes the place of one merged set; the mechanism '{mechanism}' has its own: "
+                "leave out one of the two"
             )
+            raise ArgumentError(sentence(words, replacement=Setting("replacement"), mechanism=self.mechanism))
         for name, given in (("delta", self.bounds.delta > 0), ("confidence", self.confidence is not None)):
             if given and mixes:
                 words = "{name} takes one merged set: leave it out, or {mechanism}"

@@ -12,10 +12,13 @@ from tacit.document import Nats
 from tacit.errors import NotCertifiedError, Setting, sentence
 from tacit.lenses.table.tabulating import Counted
 from tacit.lift import CertifiedPartition, Joint, Mask, Matrix
-from tacit.release.bounds import Attained, FurtherSecret, LiftBounds
+from tacit.release.bounds import Attained, FurtherSecret
 from tacit.release.certificate import CountedMechanism
 from tacit.release.rules import ReleaseRules
-from tacit.release.treatment import Merging, Mixing, Places, Treatment
+from tacit.release.treatment import Merging, Mixing
+
+# A joint, and how far below and above 0 its log-lifts may lie.
+Claim = tuple[Joint, float, float]
 
 
 @dataclass(frozen=True)
@@ -88,27 +91,27 @@ def applied(
 
 def outputs_of(counted: Counted, rules: ReleaseRules) -> list[Joint]:
     """The joints of each secret and the output, were the table treated by the rules."""
+    return [
+        Joint(output[:, output.sum(axis=0) > 0], secrets=joint.secrets, total=joint.total)
+        for joint, output in zip((counted.joint, *counted.further), pushed(counted, rules), strict=True)
+    ]
+
+
+def pushed(counted: Counted, rules: ReleaseRules) -> list[Matrix]:
+    """P(s, y) of each secret; a wholly missing value and a suppressed one look the same, and are one output."""
     position = counted.symbols.positions_in(rules.symbols)
-    outputs = []
-    for joint in (counted.joint, *counted.further):
-        output = pushed(joint, rules.treatment, position, rules)
-        outputs.append(Joint(output[:, output.sum(axis=0) > 0], secrets=joint.secrets, total=joint.total))
+    missing = np.flatnonzero(rules.symbols.all_missing)
+    outputs = [rules.treatment.push(joint.matrix, position) for joint in (counted.joint, *counted.further)]
+    for output in outputs:
+        output[:, -1] += output[:, missing].sum(axis=1)
+        output[:, missing] = 0.0
     return outputs
 
 
-def pushed(joint: Joint, treatment: Treatment, position: Places, rules: ReleaseRules) -> Matrix:
-    """P(s, y); a wholly missing value and a suppressed one look the same, and are one output."""
-    output = treatment.push(joint.matrix, position)
-    gone = np.flatnonzero(rules.symbols.all_missing)
-    output[:, -1] += output[:, gone].sum(axis=1)
-    output[:, gone] = 0.0
-    return output
-
-
-def claims_of(counted: Counted, bounds: LiftBounds, also: Sequence[FurtherSecret]) -> list[tuple[Joint, float, float]]:
-    """Every joint with what must hold of each of its log-lifts."""
+def claims_of(counted: Counted, sides: tuple[float, float], also: Sequence[FurtherSecret]) -> list[Claim]:
+    """Every joint with what must hold of each of its log-lifts; ``sides`` are the bounds of the first."""
     further = zip(counted.further, also, strict=True)
-    return [(counted.joint, *bounds.ceiling), *((joint, each.epsilon, each.epsilon) for joint, each in further)]
+    return [(counted.joint, *sides), *((joint, each.epsilon, each.epsilon) for joint, each in further)]
 
 
 def merged_facts(counted: Counted, merged: Mask) -> dict[str, Any]:

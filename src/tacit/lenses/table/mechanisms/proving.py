@@ -25,28 +25,20 @@ FACTORS = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000)
 def proved_set(counted: Counted, goal: ReleaseGoal, confidence: float) -> Candidate:
     """The largest release that half of the records chose and the other half proves to be within bounds."""
     if counted.question.weight is not None:
-        raise ArgumentError(
-            sentence(
-                "{confidence} counts records, and weighted ones prove nothing: leave out {weight}",
-                confidence=Setting("confidence"),
-                weight=Setting("weight"),
-            )
-        )
+        words = "{confidence} counts records, and weighted ones prove nothing: leave out {weight}"
+        raise ArgumentError(sentence(words, confidence=Setting("confidence"), weight=Setting("weight")))
     bounds = goal.bounds
     proof = proof_of(counted.table, bounds, confidence)
     if proof.keeps_nothing:
         raise NotCertifiedError(_too_few(counted, bounds, confidence))
     merged = np.array(proof.merged)
     if goal.replacement == "suppress" and (counted.symbols.all_missing & ~merged).any():
-        raise ArgumentError(
-            sentence(
-                "suppressed records could not be told from those that are wholly missing, whose values are kept: "
-                "choose another {replacement}",
-                replacement=Setting("replacement"),
-            )
+        words = (
+            "suppressed records could not be told from those that are wholly missing, whose values are kept: choose "
+            "another {replacement}"
         )
-    candidate = merging(counted, goal, merged, "split and prove")
-    return replace(candidate, proof=proof)
+        raise ArgumentError(sentence(words, replacement=Setting("replacement")))
+    return replace(merging(counted, goal, merged, "split and prove"), proof=proof)
 
 
 def proof_of(table: Matrix, bounds: LiftBounds, confidence: float) -> CertifiedPartition:
@@ -111,9 +103,6 @@ def enough(counted: Counted, bounds: LiftBounds, confidence: float) -> str:
     for factor in FACTORS:
         kept = _share_kept(counted, proof_of(counted.table * factor, bounds, confidence))
         if kept >= wanted:
-            return (
-                f"About {records * factor:,} records like these would keep {kept:.0%} of the records."
-                if factor > 1
-                else ""
-            )
+            more = f"About {records * factor:,} records like these would keep {kept:.0%} of the records."
+            return more if factor > 1 else ""
     return f"Even {records * FACTORS[-1]:,} records like these would keep less than {wanted:.0%} of the records."

@@ -8,13 +8,13 @@ from dataclasses import replace
 import numpy as np
 
 from tacit.errors import NotCertifiedError
-from tacit.lenses.table.mechanisms.plan import Plan, applied, claims_of, pushed
+from tacit.lenses.table.mechanisms.plan import Claim, Plan, applied, claims_of, pushed
 from tacit.lenses.table.mechanisms.watchdog import MOST_STEPS, with_missing
 from tacit.lenses.table.tabulating import Counted
 from tacit.lift import Joint, Region, cover_set
 from tacit.release.certificate import BY_RULES
 from tacit.release.rules import ReleaseRules
-from tacit.release.treatment import Merging, Mixing, Places
+from tacit.release.treatment import Merging, Mixing
 
 
 def plan_by_rules(counted: Counted, rules: ReleaseRules) -> Plan:
@@ -29,26 +29,26 @@ def plan_by_rules(counted: Counted, rules: ReleaseRules) -> Plan:
 
 
 def _by_rules(counted: Counted, rules: ReleaseRules, sides: tuple[float, float]) -> Plan:
-    position = counted.symbols.positions_in(rules.symbols)
-    claims = [(counted.joint, *sides), *claims_of(counted, rules.bounds, rules.also)[1:]]
-    if isinstance(rules.treatment, Merging):
-        treatment: Merging | Mixing
-        treatment, besides = _merged_besides(counted, rules.treatment, position, claims)
-    else:
-        treatment, besides = _mixed_besides(counted, rules, rules.treatment, position, sides)
+    claims, treatment = claims_of(counted, sides, rules.also), rules.treatment
+    made, besides = (
+        _merged_besides(counted, rules, treatment, claims)
+        if isinstance(treatment, Merging)
+        else _mixed_besides(counted, rules, treatment, claims)
+    )
     made_by = {
-        "name": "watchdog" if isinstance(treatment, Merging) else "optimal",
+        "name": "watchdog" if isinstance(made, Merging) else "optimal",
         "replacement": BY_RULES,
         "method": "rules of an earlier release",
         "values_merged_besides": besides,
     }
-    return applied(counted, replace(rules, treatment=treatment), made_by)
+    return applied(counted, replace(rules, treatment=made), made_by)
 
 
 def _merged_besides(
-    counted: Counted, treatment: Merging, position: Places, claims: Sequence[tuple[Joint, float, float]]
+    counted: Counted, rules: ReleaseRules, treatment: Merging, claims: Sequence[Claim]
 ) -> tuple[Merging | Mixing, int]:
-    alike, region = treatment.touched(position), Region.of(claims)
+    position, region = counted.symbols.positions_in(rules.symbols), Region.of(claims)
+    alike = treatment.touched(position)
     needed = cover_set(region, alike | ~region.safe, most=MOST_STEPS)
     if treatment.replacement is None and needed.any():
         needed = with_missing(counted, needed, claims)
@@ -58,14 +58,14 @@ def _merged_besides(
 
 
 def _mixed_besides(
-    counted: Counted, rules: ReleaseRules, treatment: Mixing, position: Places, sides: tuple[float, float]
+    counted: Counted, rules: ReleaseRules, treatment: Mixing, claims: Sequence[Claim]
 ) -> tuple[Merging | Mixing, int]:
     """Outputs that are out of bounds in this batch are merged into one, with others that hide them."""
-    missing = len(rules.symbols)
-    outputs = [pushed(joint, treatment, position, rules) for joint in (counted.joint, *counted.further)]
+    missing, outputs = len(rules.symbols), pushed(counted, rules)
     occurs = np.flatnonzero(outputs[0].sum(axis=0) > 0)
-    bounds = [sides, *((each.epsilon, each.epsilon) for each in rules.also)]
-    region = Region.of([(Joint(each[:, occurs]), *bound) for each, bound in zip(outputs, bounds, strict=True)])
+    region = Region.of(
+        [(Joint(output[:, occurs]), low, high) for output, (_, low, high) in zip(outputs, claims, strict=True)]
+    )
     merged = cover_set(region, ~region.safe, most=MOST_STEPS)
     if not merged.any():
         return treatment, 0

@@ -9,9 +9,9 @@ import numpy as np
 
 from tacit.lenses.table.mechanisms.goal import ReleaseGoal
 from tacit.lenses.table.mechanisms.mixtures import climbed
-from tacit.lenses.table.mechanisms.plan import Candidate, claims_of
+from tacit.lenses.table.mechanisms.plan import Candidate, Claim, claims_of
 from tacit.lenses.table.tabulating import Counted
-from tacit.lift import Joint, Mask, Region, cover_set, egamma_partition, nmil, watchdog, watchdog_bound_exact
+from tacit.lift import Mask, Region, cover_set, egamma_partition, nmil, watchdog, watchdog_bound_exact
 from tacit.release.treatment import Merging, Replacement
 
 # Values added to a merged set one by one; a set that needs more than this is merged whole, which always suffices.
@@ -53,7 +53,7 @@ def merging(counted: Counted, goal: ReleaseGoal, merged: Mask, method: str) -> C
     how: Replacement = goal.replacement or "resample"
     loss = nmil(counted.joint, merged)
     if how == "suppress" and merged.any():
-        merged = with_missing(counted, merged, claims_of(counted, goal.bounds, goal.also))
+        merged = with_missing(counted, merged, claims_of(counted, goal.bounds.ceiling, goal.also))
     plain = {}
     if goal.bounds.symmetric:
         plain = {"plain_watchdog_attains": watchdog_bound_exact(counted.joint, goal.bounds.epsilon)}
@@ -61,7 +61,7 @@ def merging(counted: Counted, goal: ReleaseGoal, merged: Mask, method: str) -> C
     return Candidate(Merging.of(counted.joint.marginal, merged, how), loss, made_by, plain)
 
 
-def with_missing(counted: Counted, merged: Mask, claims: Sequence[tuple[Joint, float, float]]) -> Mask:
+def with_missing(counted: Counted, merged: Mask, claims: Sequence[Claim]) -> Mask:
     """The merged set with the wholly missing value, which nobody could tell from a suppressed one."""
     missing = counted.symbols.all_missing
     if not (missing & ~merged).any():
