@@ -103,6 +103,10 @@ class Merging(Treatment):
     merged: Mask
     replacement: Vector | None
 
+    def __post_init__(self) -> None:
+        if self.replacement is not None and (self.replacement[~self.merged] > 0).any():
+            raise ValueError("the replacement is not of the merged values")
+
     @classmethod
     def of(cls, marginal: Vector, merged: Mask, how: Replacement) -> Merging:
         """Merge a set and replace it as named; if it is empty, a later batch's unseen values are suppressed."""
@@ -117,7 +121,6 @@ class Merging(Treatment):
 
     @property
     def changed(self) -> Mask:
-        """The merged symbols."""
         return self.merged
 
     @property
@@ -126,7 +129,6 @@ class Merging(Treatment):
         return self.replacement is not None and int(np.count_nonzero(self.replacement)) > 1
 
     def push(self, matrix: Matrix, position: Places) -> Matrix:
-        """P(s, y) from P(s, x)."""
         size, merged = len(self.merged), self.touched(position)
         output: Matrix = np.zeros((matrix.shape[0], size + 1))
         output[:, position[~merged]] = matrix[:, ~merged]
@@ -166,12 +168,10 @@ class Merging(Treatment):
         return sum(here.get(level, 0.0) * mass for level, mass in drawn.items())
 
     def applied(self, table: Table, symbols: Symbols, key: bytes) -> Table:
-        """The table with every row treated."""
         return rewrite(table, symbols, merged=self.merged, replacement=self.replacement, key=key)
 
     @property
     def size(self) -> int:
-        """How many symbols it treats."""
         return len(self.merged)
 
     def stored(self) -> StoredMerging:
@@ -193,8 +193,6 @@ class Merging(Treatment):
         replacement[_places(stored.replacement.at, stored.size)] = stored.replacement.p
         if not ((replacement >= 0).all() and abs(replacement.sum() - 1) < SUM_TOLERANCE):
             raise ValueError("the replacement is no distribution")
-        if (replacement[~merged] > 0).any():
-            raise ValueError("the replacement is not of the merged values")
         return cls(merged, replacement)
 
 
@@ -226,7 +224,6 @@ class Mixing(Treatment):
         return bool((np.diff(self.channel.indptr) > 1).any())
 
     def push(self, matrix: Matrix, position: Places) -> Matrix:
-        """P(s, y) from P(s, x)."""
         known = position >= 0
         output = np.asarray((self.channel[position[known]].T @ matrix[:, known].T).T)
         output[:, -1] += matrix[:, ~known].sum(axis=1)
@@ -275,12 +272,10 @@ class Mixing(Treatment):
         return float(mass[alike].sum()), cells
 
     def applied(self, table: Table, symbols: Symbols, key: bytes) -> Table:
-        """The table with every row treated."""
         return redraw(table, symbols, channel=self.channel, key=key)
 
     @property
     def size(self) -> int:
-        """How many symbols it treats."""
         return int(self.channel.shape[0])
 
     def stored(self) -> StoredMixing:
