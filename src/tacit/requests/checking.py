@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from tacit.requests.settings import Amount, AnyPath, Anything, Request, setting
@@ -13,7 +13,7 @@ from tacit.requests.table import engine_setting, labels_setting, memory_setting
 class VerifyRequest(Request):
     """A release, and the original that it is held against."""
 
-    release: Any = field(default=None)
+    release: Any = None
     against: Any = setting(Anything(), "The original table, folder of images or npz.", metavar="ORIGINAL")
     labels: AnyPath | None = labels_setting()
     engine: str = engine_setting()
@@ -24,7 +24,7 @@ class VerifyRequest(Request):
 class AttackRequest(Request):
     """A release, the original, and how many records adversaries work on."""
 
-    release: Any = field(default=None)
+    release: Any = None
     against: Any = setting(Anything(), "The original table.", metavar="TABLE")
     records: int = setting(Amount(100, whole=True), "Records to work on.", default=50_000)
     random_state: int = setting(Amount(0, 2**32 - 1, whole=True), "Seed of the split and the adversaries.", default=0)
