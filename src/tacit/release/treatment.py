@@ -12,30 +12,16 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from tacit.lift import SUM_TOLERANCE, Mask, Matrix, Vector, entropy
+from tacit.release.certificate import Replacement, Utility
 from tacit.tables.rewriting import redraw, rewrite
 from tacit.tables.symbols import Symbols
 
 if TYPE_CHECKING:
     from tacit.tables.table import Table
 
-Replacement = Literal["resample", "uniform", "merge", "suppress"]
 REPLACEMENTS: tuple[Replacement, ...] = get_args(Replacement)
 
 Places = NDArray[np.int64]
-
-
-@dataclass(frozen=True)
-class Kept:
-    """What of the values comes through: I(X;Y) and H(X) in nats, expected shares of rows and of cells unchanged.
-
-    ``column_shift`` is the largest total variation between a released column before and after, as expected.
-    """
-
-    information: float
-    entropy: float
-    rows: float
-    cells: float
-    column_shift: float
 
 
 class Treatment(ABC):
@@ -80,18 +66,24 @@ class Treatment(ABC):
         """Which values of a table are not always released as they are."""
         return np.asarray((position < 0) | self.changed[position])
 
-    def kept(self, marginal: Vector, symbols: Symbols, own: Symbols) -> Kept:
-        """What comes through of a table with these symbols, treated by rules whose symbols are ``own``."""
+    def kept(self, marginal: Vector, symbols: Symbols, own: Symbols) -> Utility:
+        """What the honest reader keeps of a table with these symbols, treated by rules whose symbols are ``own``.
+
+        Rows and cells unchanged are expected shares, ``column_shift`` is the largest total variation between a released
+        column before and after, as expected.
+        """
         position = symbols.positions_in(own)
         whole = entropy(marginal)
         rows, cells = self.same(marginal, position, symbols, own)
         after = self.push(marginal[None, :], position)[0]
         shifts = [_shift(_by_level(symbols, marginal, j), _by_level(own, after, j)) for j in range(len(cells))]
-        return Kept(
-            information=whole - min(max(self.loss(marginal, position, own), 0.0), whole),
+        information = whole - min(max(self.loss(marginal, position, own), 0.0), whole)
+        return Utility(
+            mutual_information=information,
             entropy=whole,
-            rows=rows,
-            cells=sum(cells) / len(cells),
+            nmil=1 - information / whole if whole > 0 else 0.0,
+            rows_unchanged=rows,
+            cells_unchanged=sum(cells) / len(cells),
             column_shift=max(shifts),
         )
 

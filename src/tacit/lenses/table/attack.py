@@ -246,7 +246,7 @@ def _result(
     learned = certificate.kind == "learned"
     estimated = certificate.estimated_epsilon if isinstance(certificate, LearnedCertificate) else 0.0
     reached = max(certificate.attained_epsilon, estimated)
-    ruled_out = math.inf if math.isinf(certificate.epsilon_low) else None
+    ruled_out = math.inf if math.isinf(certificate.bounds.low) else None
     bound = guessing_bound(original.prior, reached, epsilon_low=ruled_out)
     before = max(a.before for a in adversaries)
     after = max(max(a.after, a.retrained) for a in adversaries)
