@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from tacit.lift import SUM_TOLERANCE, Mask, Matrix, Vector, entropy
-from tacit.release.certificate import Replacement, Utility
+from tacit.release.certificate import Replacement as Replacement, Utility
 from tacit.tables.rewriting import redraw, rewrite
 from tacit.tables.symbols import Symbols
 
