@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 
 from tacit.errors import ArgumentError, Setting, sentence
 from tacit.lift import NOTHING, SLACK, Joint, Mask, Matrix, Vector, egamma_excess, guessing_bound, log_lift, promises
 from tacit.requests import Bound
+from tacit.requests.settings import Further
 
 DeltaKind = Literal["mass", "egamma"]
 
@@ -194,11 +195,11 @@ class FurtherSecret:
         return LiftBounds.within(self.epsilon)
 
 
-def further_secrets(also: Mapping[Any, float] | None) -> tuple[FurtherSecret, ...]:
-    """``{("sex",): 0.3, ("race", "sex"): 0.8}``, as a request keeps it, as further secrets."""
+def further_secrets(also: Mapping[str | Sequence[str], float] | None) -> tuple[FurtherSecret, ...]:
+    """``{"sex": 0.3, ("race", "sex"): 0.8}`` as further secrets; a tuple of columns is their combination."""
     secrets = []
-    for columns, epsilon in (also or {}).items():
+    for columns, epsilon in Further().checked("also", also or {}).items():
         if not columns:
             raise ArgumentError("a further secret without a column")
-        secrets.append(FurtherSecret(tuple(columns), checked_epsilon(epsilon, name=f"epsilon of {', '.join(columns)}")))
+        secrets.append(FurtherSecret(columns, checked_epsilon(epsilon, name=f"epsilon of {', '.join(columns)}")))
     return tuple(secrets)
