@@ -1,4 +1,4 @@
-"""Settings are declared once: keywords and options agree, and a wrong value is refused by its name."""
+"""Settings are declared once: keywords, options and the schema agree, and a wrong value is refused by its name."""
 
 from __future__ import annotations
 
@@ -13,9 +13,8 @@ import tacit
 from tacit.cli.commands import tacit as command
 from tacit.cli.wording import COMMAND_LINE, option
 from tacit.errors import ArgumentError
-from tacit.requests import Bound, Learning, Look, Making, Question, asked, given, settings_of
+from tacit.requests import Bound, Learning, Look, Making, Question, asked, given, schema, settings_of
 from tacit.requests.names import ENGINES, MECHANISMS
-from tacit.requests.settings import OneOf
 from tacit.requests.verbs import ATTACK, AUDIT, PROTECT, VERIFY
 from tacit.verbs import keywords
 
@@ -35,10 +34,12 @@ def test_the_keywords_that_type_checkers_see_are_the_settings(verb: str) -> None
 
 
 @pytest.mark.parametrize("verb", VERBS)
-def test_every_setting_is_an_option_of_the_same_name_with_help(verb: str) -> None:
+def test_every_setting_is_an_option_of_the_same_name_and_part_of_the_schema(verb: str) -> None:
     options = {word for each in command.commands[verb].params for word in each.opts}
     assert {option(name) for name in fields(VERBS[verb])} <= options
-    assert all(facts.help for request in VERBS[verb] for facts in settings_of(request).values())
+    properties = schema(VERBS[verb])["properties"]
+    assert set(properties) == fields(VERBS[verb])
+    assert all(properties[name]["description"] for name in properties)
 
 
 @pytest.mark.parametrize("verb", VERBS)
@@ -129,8 +130,8 @@ def test_the_names_to_choose_from_are_those_that_can_be_made() -> None:
 
     assert ("auto", *mechanisms.MECHANISMS) == MECHANISMS
     assert [engine_class(name).name for name in ENGINES] == list(ENGINES)
-    assert settings_of(Making)["mechanism"].kind == OneOf(MECHANISMS)
-    assert settings_of(Question)["engine"].kind == OneOf(tuple(ENGINES))
+    assert schema([Making])["properties"]["mechanism"]["enum"] == list(MECHANISMS)
+    assert schema([Question])["properties"]["engine"]["enum"] == list(ENGINES)
 
 
 def test_what_was_said_is_told_from_what_was_not() -> None:

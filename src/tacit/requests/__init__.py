@@ -1,10 +1,10 @@
-"""Requests: what a verb is asked, declared once. Keywords and options follow from them.
+"""Requests: what a verb is asked, declared once. Keywords, options, forms and the JSON schema follow from them.
 
 A request is a frozen dataclass whose fields carry their own reading and help (see ``tacit.requests.settings``). It is
 checked once, when it is made.
 """
 
-from tacit.requests.asking import asked, given
+from tacit.requests.asking import asked, given, schema
 from tacit.requests.media import PatchNoise, WordMask
 from tacit.requests.release import Bound, Ledgered, Making
 from tacit.requests.settings import Request, settings_of
@@ -25,5 +25,6 @@ __all__ = [
     "WordMask",
     "asked",
     "given",
+    "schema",
     "settings_of",
 ]

@@ -59,3 +59,14 @@ def refuse_others(requests: Sequence[Request], lens: str, what: str) -> None:
             raise ArgumentError(
                 sentence("{setting} is not for {what}: leave it out", setting=Setting(name, value), what=what)
             )
+
+
+def schema(wanted: Sequence[type[Request]]) -> dict[str, Any]:
+    """The settings of several requests as a JSON schema, with their help and defaults."""
+    properties: dict[str, Any] = {}
+    for request in wanted:
+        for name, facts in settings_of(request).items():
+            shown = {"description": facts.help, **facts.kind.schema()}
+            default = default_of(request, name)
+            properties[name] = shown if default is None else {**shown, "default": default}
+    return {"type": "object", "properties": properties, "additionalProperties": False}

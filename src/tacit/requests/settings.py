@@ -38,6 +38,10 @@ class Kind:
         """The value from what was typed."""
         return self.checked(name, texts[-1])
 
+    def schema(self) -> dict[str, Any]:
+        """The kind in JSON schema."""
+        return {"type": "string"}
+
 
 def refused(name: str, value: Any, why: str) -> ArgumentError:
     """The error for a value that cannot be used."""
@@ -79,6 +83,10 @@ class Names(Kind):
         """``a,b`` and ``c`` as (a, b, c); a name that contains a comma is put in double quotes."""
         return self.checked(name, tuple(each for text in texts for each in cells(text)))
 
+    def schema(self) -> dict[str, Any]:
+        """A list of strings."""
+        return {"type": "array", "items": {"type": "string"}, "uniqueItems": True}
+
 
 @dataclass(frozen=True)
 class Amount(Kind):
@@ -109,6 +117,13 @@ class Amount(Kind):
                 raise
             raise refused(name, texts[-1], "it is a number") from None
 
+    def schema(self) -> dict[str, Any]:
+        """A number with its limits."""
+        limits = {"minimum": self.least, "maximum": self.most}
+        return {"type": "integer" if self.whole else "number"} | {
+            key: limit for key, limit in limits.items() if math.isfinite(limit)
+        }
+
 
 @dataclass(frozen=True)
 class Numbers(Kind):
@@ -125,6 +140,10 @@ class Numbers(Kind):
     def from_text(self, name: str, texts: Sequence[str]) -> tuple[int, ...]:
         return tuple(int(Amount(self.least, whole=True).from_text(name, [text])) for text in texts)
 
+    def schema(self) -> dict[str, Any]:
+        """A list of whole numbers."""
+        return {"type": "array", "items": {"type": "integer", "minimum": self.least}}
+
 
 @dataclass(frozen=True)
 class OneOf(Kind):
@@ -137,6 +156,10 @@ class OneOf(Kind):
             raise refused(name, value, f"choose one of {', '.join(self.words)}")
         return str(value)
 
+    def schema(self) -> dict[str, Any]:
+        """The words."""
+        return {"enum": list(self.words)}
+
 
 @dataclass(frozen=True)
 class Flag(Kind):
@@ -146,6 +169,10 @@ class Flag(Kind):
         if not isinstance(value, bool):
             raise refused(name, value, "it is True or False")
         return value
+
+    def schema(self) -> dict[str, Any]:
+        """A boolean."""
+        return {"type": "boolean"}
 
 
 @dataclass(frozen=True)
@@ -205,6 +232,11 @@ class Bins(Kind):
             bins[column] = int(edges[0]) if len(edges) == 1 and edges[0].is_integer() else edges
         return self.checked(name, bins)
 
+    def schema(self) -> dict[str, Any]:
+        """An object of numbers or lists of numbers."""
+        edges = {"type": "array", "items": {"type": "number"}}
+        return {"type": "object", "additionalProperties": {"anyOf": [{"type": "integer"}, edges]}}
+
 
 @dataclass(frozen=True)
 class Further(Kind):
@@ -237,6 +269,10 @@ class Further(Kind):
                 raise refused(name, text, f"'{columns}' is named twice")
             further[named] = number
         return self.checked(name, further)
+
+    def schema(self) -> dict[str, Any]:
+        """An object of numbers; a combination is written with commas."""
+        return {"type": "object", "additionalProperties": {"type": "number", "minimum": 0}}
 
 
 def cells(text: str) -> list[str]:
