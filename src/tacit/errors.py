@@ -105,14 +105,14 @@ class Sentence(str):
 def sentence(template: str, /, **parts: Any) -> Sentence:
     """A sentence from a template: ``sentence("leave it out ({drop})", drop=Setting("drop", "id"))``.
 
-    Fields are filled as by ``str.format``. Settings, commands, quantities and sentences stay what they are; anything
-    else becomes plain text.
+    Fields are filled as by ``str.format``, ``{claim.secret}`` too. Settings, commands, quantities and sentences stay
+    what they are; anything else becomes plain text.
     """
     pieces: list[str | Part] = []
     for literal, name, spec, _ in Formatter().parse(template):
         pieces.append(literal)
         if name is not None:
-            value = parts[name]
+            value = Formatter().get_field(name, (), parts)[0]
             pieces.append(value if isinstance(value, Sentence | Part) else format(value, spec or ""))
     return Sentence.of(pieces)
 

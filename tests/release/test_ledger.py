@@ -20,7 +20,7 @@ from click.testing import CliRunner
 from tables_of_people import clinic, write_csv
 from tacit import ArgumentError, Joint, NotCertifiedError, SourceError, log_lift, protect, verify
 from tacit.cli.commands import tacit as command
-from tacit.release import ReleaseRules, certificate_from, encoded, text_of
+from tacit.release import Merging, ReleaseRules, certificate_from, encoded, text_of
 from tacit.release.ledger import together as togethers
 from tacit.release.ledger.file import alone_with, read_ledger
 
@@ -453,14 +453,7 @@ def test_tables_of_one_database_are_told_apart(tmp_path: Path) -> None:
     assert not released(f"{tmp_path / 'all.duckdb'}::second", tmp_path / "two", ["age"])["exact"]
 
 
-def test_a_draw_of_a_kept_value_is_no_pool(people: Path, tmp_path: Path) -> None:
-    """Rules from elsewhere may replace merged values by kept ones; then every draw is an output of its own."""
-    released(people, tmp_path / "one", ["age", "ward"], mechanism="watchdog", epsilon=0.2)
-    rules = ReleaseRules.load(tmp_path / "one" / "private" / "rules.json")
-    treatment = rules.treatment
-    uniform = np.full(len(rules.symbols), 1 / len(rules.symbols))
-    mixed = type(treatment)(treatment.changed, uniform)
-    object.__setattr__(rules, "treatment", mixed)
-    found = togethers.outputs_by_value(rules).toarray()
-    size = len(rules.symbols)
-    assert np.allclose(found[:size], mixed.push(np.eye(size), np.arange(size)))
+def test_a_merging_that_draws_a_kept_value_is_refused() -> None:
+    """All draws from a pool count as one output, which holds only where no kept value is drawn."""
+    with pytest.raises(ValueError, match="not of the merged values"):
+        Merging(np.array([True, False]), np.array([0.5, 0.5]))

@@ -79,8 +79,8 @@ def check_kept(treatment: Treatment, own: Symbols, symbols: Symbols, marginal: n
         for x, mass in zip(names_of(symbols), marginal.tolist(), strict=True)
         for y, p in becomes(treatment, own, x).items()
     ]
-    assert kept.rows == pytest.approx(sum(p for x, y, p in flows if x == y))
-    assert kept.cells == pytest.approx(sum(p * ((x[0] == y[0]) + (x[1] == y[1])) / 2 for x, y, p in flows))
+    assert kept.rows_unchanged == pytest.approx(sum(p for x, y, p in flows if x == y))
+    assert kept.cells_unchanged == pytest.approx(sum(p * ((x[0] == y[0]) + (x[1] == y[1])) / 2 for x, y, p in flows))
     shifts = []
     for column in (0, 1):
         moved = {
@@ -92,7 +92,7 @@ def check_kept(treatment: Treatment, own: Symbols, symbols: Symbols, marginal: n
     total = {y: sum(p for _, z, p in flows if z == y) for _, y, _ in flows}
     before = dict(zip(names_of(symbols), marginal.tolist(), strict=True))
     assert kept.entropy == pytest.approx(-sum(p * math.log(p) for p in before.values()))
-    assert kept.information == pytest.approx(
+    assert kept.mutual_information == pytest.approx(
         sum(p * math.log(p / before[x] / total[y]) for x, y, p in flows), abs=1e-12
     )
 

@@ -48,7 +48,8 @@ def slow_count(data, columns, weight=None):
 
 
 def as_counter(counts, numbers):
-    keys = counts.labels() if len(counts.columns) > 1 else [(value,) for value in counts.labels()]
+    groups = Symbols(counts.columns, counts.levels, counts.codes)
+    keys = [tuple(groups.values(group).values()) for group in range(len(groups))]
     return dict(zip(keys, numbers.tolist(), strict=True))
 
 

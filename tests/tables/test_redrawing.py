@@ -22,8 +22,8 @@ from tacit.tables.drawing import BITS
 from test_rewriting import DATA, KEY, RELEASED, normal, rows_of, same, symbols_of
 
 
-def slow_redraw(rows, symbols, channel, unseen, key):
-    """The oracle: row by row, in Python; ``unseen`` is a distribution, or None for missing."""
+def slow_redraw(rows, symbols, channel, key):
+    """The oracle: row by row, in Python; unseen values become missing."""
     n = len(symbols)
     known = {
         tuple(0.0 if v == 0 and isinstance(v, float) else v for v in symbols.values(i).values()): i for i in range(n)
@@ -34,8 +34,7 @@ def slow_redraw(rows, symbols, channel, unseen, key):
         if symbol is not None and channel[symbol, symbol] == 1:
             done.append(row)
             continue
-        p = unseen if symbol is None else channel[symbol]
-        output = n if p is None else drawn(p, row_bits(key, index))
+        output = n if symbol is None else drawn(channel[symbol], row_bits(key, index))
         done.append(row | (dict.fromkeys(symbols.columns) if output == n else symbols.values(output)))
     return done
 
@@ -60,21 +59,12 @@ def texts(n):
 
 
 @pytest.mark.parametrize("missing", [False, True])
-@pytest.mark.parametrize("drawn_unseen", [False, True])
-def test_every_engine_redraws_as_the_oracle_does(as_table, missing, drawn_unseen):
+def test_every_engine_redraws_as_the_oracle_does(as_table, missing):
     symbols = symbols_of(DATA.slice(0, 7), RELEASED)
-    random = np.random.default_rng(1)
-    channel = random_channel(random, len(symbols), missing=missing)
-    unseen = random.dirichlet(np.ones(len(symbols) + missing)) if drawn_unseen else None
+    channel = random_channel(np.random.default_rng(1), len(symbols), missing=missing)
     table = as_table(DATA)
-    done = redraw(
-        table,
-        symbols,
-        channel=sparse.csr_array(channel),
-        key=KEY,
-        unseen=unseen if drawn_unseen else "suppress",
-    )
-    same(rows_of(done), slow_redraw(DATA.to_pylist(), symbols, channel, unseen, KEY))
+    done = redraw(table, symbols, channel=sparse.csr_array(channel), key=KEY)
+    same(rows_of(done), slow_redraw(DATA.to_pylist(), symbols, channel, KEY))
     assert done.columns == table.columns
     assert done.rows.collect_schema() == table.rows.collect_schema()
 
@@ -90,22 +80,19 @@ rows = st.tuples(cells, cells, st.one_of(st.none(), st.integers(-2, 2)))
     st.lists(rows, min_size=1, max_size=25),
     st.lists(rows, max_size=5),
     st.integers(0, 2**32),
-    st.booleans(),
     st.sampled_from([{}, {"PACKED": 4}, {"DENSE_BITS": 0, "DENSE_NUMBERS": 0}, {"DENSE_NUMBERS": 16}]),
 )
-def test_random_tables_are_redrawn_as_the_oracle_does(seen, fresh, seed, drawn_unseen, limits):
+def test_random_tables_are_redrawn_as_the_oracle_does(seen, fresh, seed, limits):
     types = {"a": pa.string(), "b": pa.string(), "c": pa.int64()}
     data = pa.table({n: pa.array([r[i] for r in seen + fresh], t) for i, (n, t) in enumerate(types.items())})
     symbols = symbols_of(data.slice(0, len(seen)), list(types))
     random = np.random.default_rng(seed)
     channel = random_channel(random, len(symbols), missing=bool(random.integers(2)), kept=random.random())
-    unseen = random.dirichlet(np.ones(len(symbols))) if drawn_unseen else None
     with pytest.MonkeyPatch.context() as patch:
         for name, value in limits.items():
             patch.setattr(duckdb_rewriting, name, value)
-        said = unseen if drawn_unseen else "suppress"
-        done = redraw(open_table(data), symbols, channel=channel, key=KEY, unseen=said)
-        same(rows_of(done), slow_redraw(data.to_pylist(), symbols, channel, unseen, KEY))
+        done = redraw(open_table(data), symbols, channel=channel, key=KEY)
+        same(rows_of(done), slow_redraw(data.to_pylist(), symbols, channel, KEY))
 
 
 @pytest.mark.spark
@@ -114,14 +101,12 @@ def test_both_engines_draw_the_same_whatever_the_partitions(spark, partitions):
     data = pa.table({"i": list(range(2000)), "x": [f"v{i * 7 % 23}" for i in range(2000)]})
     symbols = texts(20)
     channel = random_channel(np.random.default_rng(5), 20, missing=True)
-    unseen = np.append(np.zeros(18), [0.5, 0.2, 0.3])
     frame = spark.range(0, 2000, 1, partitions).selectExpr("id AS i", "concat('v', id * 7 % 23) AS x")
     one, other = (
-        rows_of(redraw(table, symbols, channel=channel, key=KEY, unseen=unseen))
-        for table in (open_table(data), open_table(frame))
+        rows_of(redraw(table, symbols, channel=channel, key=KEY)) for table in (open_table(data), open_table(frame))
     )
     assert frame.rdd.getNumPartitions() == partitions
-    assert one == other == slow_redraw(data.to_pylist(), symbols, channel, unseen, KEY)
+    assert one == other == slow_redraw(data.to_pylist(), symbols, channel, KEY)
 
 
 @pytest.mark.parametrize("dense", [True, False])
@@ -227,8 +212,9 @@ def test_a_merging_channel_is_what_rewrite_does():
     n = len(symbols)
     merged, p = np.arange(n) % 2 == 0, np.arange(1, n + 1) / sum(range(1, n + 1))
     channel = np.where(merged[:, None], p, np.eye(n))
-    one = redraw(open_table(DATA), symbols, channel=channel, key=KEY, unseen=p)
-    other = rewrite(open_table(DATA), symbols, merged=merged, replacement=p, key=KEY)
+    data = DATA.slice(0, 7)
+    one = redraw(open_table(data), symbols, channel=channel, key=KEY)
+    other = rewrite(open_table(data), symbols, merged=merged, replacement=p, key=KEY)
     same(rows_of(one), rows_of(other))
 
 
@@ -236,15 +222,13 @@ def test_missing_is_a_value_like_any_other_and_an_output_besides(as_table):
     symbols = Symbols(("x",), (("a", "b", None),), np.arange(3)[:, None])
     data = pa.table({"x": ["a", None, "b", "new"]})
     channel = sparse.csr_array(([1.0, 1.0, 1.0], ([0, 1, 2], [2, 3, 1])), shape=(3, 4))
-    done = redraw(as_table(data), symbols, channel=channel, key=KEY, unseen=[1, 0, 0])
-    assert [row["x"] for row in rows_of(done)] == [None, "b", None, "a"]
+    done = redraw(as_table(data), symbols, channel=channel, key=KEY)
+    assert [row["x"] for row in rows_of(done)] == [None, "b", None, None]
 
 
-def test_unseen_rows_are_suppressed_or_refused():
+def test_unseen_rows_are_suppressed():
     table, symbols = open_table(pa.table({"x": ["v0", "new"]})), texts(2)
     assert [r["x"] for r in rows_of(redraw(table, symbols, channel=np.eye(2)))] == ["v0", None]
-    with pytest.raises(DataError, match=r"1 rows .* never counted"):
-        redraw(table, symbols, channel=np.eye(2), unseen="refuse")
 
 
 @pytest.mark.parametrize("columns", [1, 2])
@@ -299,8 +283,8 @@ def test_an_empty_table_stays_empty(as_table):
 def test_outputs_that_are_never_drawn_need_not_fit_the_column():
     symbols = Symbols(("x",), (("1", "2", "word"),), np.arange(3)[:, None])
     table = open_table(pa.table({"x": pa.array([1, 2, 3], pa.int64())}))
-    done = redraw(table, symbols, channel=[[0, 1, 0], [0.5, 0.5, 0], [1, 0, 0]], key=KEY, unseen=[0, 1, 0])
-    assert [row["x"] for row in rows_of(done)][::2] == [2, 2]
+    done = redraw(table, symbols, channel=[[0, 1, 0], [0.5, 0.5, 0], [1, 0, 0]], key=KEY)
+    assert [row["x"] for row in rows_of(done)][::2] == [2, None]
     with pytest.raises(DataError, match="does not fit"):
         rows_of(redraw(table, symbols, channel=[[0, 0, 1], [0.5, 0.5, 0], [1, 0, 0]], key=KEY))
 
@@ -336,19 +320,6 @@ def test_a_channel_that_is_none_is_refused(channel, message):
             redraw(table, texts(2), channel=sparse.csr_array(channel), key=KEY)
 
 
-@pytest.mark.parametrize(
-    ("unseen", "message"),
-    [
-        ("risky", "'suppress', 'refuse' or probabilities"),
-        ([1.0], r"shape \(1,\)"),
-        ([0.5, 0.4], r"unseen sums to 0\.9"),
-    ],
-)
-def test_a_fate_of_unseen_values_that_is_none_is_refused(unseen, message):
-    with pytest.raises(ArgumentError, match=message):
-        redraw(open_table(pa.table({"x": ["v0"]})), texts(2), channel=np.eye(2), key=KEY, unseen=unseen)
-
-
 def slow_draws(channel, size):
     """The oracle: the alias tables row by row, in plain Python; unseen values are missing."""
     rows = sparse.csr_array(channel)
@@ -372,7 +343,7 @@ def slow_draws(channel, size):
 
 def assert_as_slow(channel):
     size = channel.shape[0]
-    draws = draws_by_channel(channel, None, size)
+    draws = draws_by_channel(channel, size)
     place, threshold, outputs = slow_draws(channel, size)
     assert draws.unseen == BITS
     assert draws.place.tolist() == place

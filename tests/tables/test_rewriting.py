@@ -15,7 +15,7 @@ from scipy import stats
 
 import tacit.tables.engines.duckdb.rewriting as duckdb_rewriting
 from drawing_oracle import drawn, row_bits
-from tacit.errors import ArgumentError, DataError
+from tacit.errors import ArgumentError
 from tacit.tables import Symbols, count, new_key, open_table, rewrite, scores, with_symbol
 from tacit.tables.drawing import BITS, alias_tables
 
@@ -214,15 +214,6 @@ def test_scores_are_beside_their_rows_and_unseen_rows_are_infinitely_risky(as_ta
     found = rows_of(done)
     assert [row["risk"] for row in found] == [INF if n is None else values[n] for n in numbers]
     assert [row["keep"] for row in found] == list("stuvwxyz")
-
-
-def test_unseen_rows_can_be_refused():
-    symbols = symbols_of(DATA.slice(0, 7), ["text"])
-    merged = np.zeros(len(symbols), bool)
-    with pytest.raises(DataError, match=r"1 rows .* never counted"):
-        rewrite(open_table(DATA), symbols, merged=merged, replacement=None, key=KEY, unseen="refuse")
-    whole = open_table(DATA.slice(0, 7))
-    assert rewrite(whole, symbols, merged=merged, replacement=None, key=KEY, unseen="refuse").row_count() == 7
 
 
 def test_levels_a_column_cannot_tell_apart_count_as_unseen():

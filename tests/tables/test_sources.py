@@ -187,12 +187,11 @@ def test_a_sample_is_of_evenly_spaced_rows():
     assert table.sample(["i"], 5000).num_rows == 1000
 
 
-def test_columns_can_be_selected_and_dropped():
+def test_columns_can_be_selected():
     table = open_table(DATA)
     assert table.select(["n", "id"]).names == ("n", "id")
-    assert table.drop(["n"]).names == ("id", "yes")
     with pytest.raises(ColumnError, match="did you mean 'yes'"):
-        table.drop(["yess"])
+        table.select(["yess"])
 
 
 def test_a_database_of_several_tables_wants_a_name(tmp_path):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -10,8 +9,7 @@ import click
 
 from tacit import __version__
 from tacit.cli import person_commands, text_commands
-from tacit.cli.options import bits_option, report_option, settings, shown_options, stack, typed
-from tacit.cli.wording import COMMAND_LINE
+from tacit.cli.options import answer, bits_option, report_option, settings, shown_options, stack
 from tacit.requests.verbs import ATTACK, AUDIT, PROTECT, VERIFY
 
 CONTEXT = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
@@ -22,20 +20,6 @@ EXIT_CODES = (
 )
 
 shown = stack(*shown_options, bits_option)
-
-
-def answer(verb: Callable[..., Any], *about: Any, words: dict[str, Any], **more: Any) -> Any:
-    """Call a verb with what was typed, write the page if one was asked for, and show the answer."""
-    from tacit import report
-    from tacit.cli.showing import show, watched
-
-    format_, bits, quiet, page = (words.pop(name, None) for name in ("format_", "bits", "quiet", "report"))
-    with watched(quiet=bool(quiet)) as progress:
-        result = verb(*about, progress=progress, **typed(words), **more)
-    if page is not None:
-        report.write_report(result, page, wording=COMMAND_LINE)
-    show(result, format_=str(format_), bits=bool(bits))
-    return result
 
 
 @click.group(context_settings=CONTEXT, epilog=EXIT_CODES)

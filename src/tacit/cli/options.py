@@ -104,3 +104,17 @@ def typed(words: dict[str, Any]) -> dict[str, Any]:
         for name, value in words.items()
         if context.get_parameter_source(name) is ParameterSource.COMMANDLINE
     }
+
+
+def answer(verb: Callable[..., Any], about: Any, *, words: dict[str, Any]) -> Any:
+    """Call a verb with what was typed, write the page if one was asked for, and show the answer."""
+    from tacit import report
+    from tacit.cli.showing import show, watched
+
+    format_, bits, quiet, page = (words.pop(name, None) for name in ("format_", "bits", "quiet", "report"))
+    with watched(quiet=bool(quiet)) as progress:
+        result = verb(about, progress=progress, **typed(words))
+    if page is not None:
+        report.write_report(result, page, wording=COMMAND_LINE)
+    show(result, format_=str(format_), bits=bool(bits))
+    return result

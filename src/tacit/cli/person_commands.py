@@ -9,8 +9,8 @@ from typing import Any
 
 import click
 
-from tacit.cli.options import option_of, report_option, shown_options, typed
-from tacit.cli.wording import COMMAND_LINE, option
+from tacit.cli.options import answer, option_of, report_option, shown_options
+from tacit.cli.wording import option
 from tacit.person.actions import ACTIONS, PersonAction
 
 _CODES = "2 wrong arguments; 3 bad data, unreadable source or engine refused."
@@ -92,17 +92,10 @@ class ActionCommand(click.Command):
         """The exit codes."""
         return EXIT_CODES if "fail_above" in self._action.settings else _PLAIN_CODES
 
-    def _answer(self, case: Path, report: Path | None, format_: str, quiet: bool, **words: Any) -> int:
+    def _answer(self, case: Path, **words: Any) -> int:
         """One call, the page, the answer, and 1 if the leakage is above the limit."""
-        from tacit.cli.showing import show, watched
-
-        settings = typed(words)
-        with watched(quiet=quiet) as progress:
-            result = self._action.run(case, progress=progress, **settings)
-        if report is not None:
-            result.write_report(report, wording=COMMAND_LINE)
-        show(result, format_=format_, bits=False)
-        limit = settings.get("fail_above")
+        result = answer(self._action.run, case, words=words)
+        limit = words.get("fail_above")
         return int(limit is not None and result.leakage > limit)
 
 

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Literal, get_args
+from dataclasses import dataclass, fields
+from typing import Literal
 
 import numpy as np
 
 from tacit.errors import ArgumentError, Setting, sentence
 from tacit.lift import NOTHING, SLACK, Joint, Mask, Matrix, Vector, egamma_excess, guessing_bound, log_lift, promises
+from tacit.requests import Bound
+from tacit.requests.settings import Further
 
 DeltaKind = Literal["mass", "egamma"]
-DELTA_KINDS: tuple[DeltaKind, ...] = get_args(DeltaKind)
 
 # e^100 is more than all the records of the world; a bound beyond it bounds nothing.
 LARGEST_EPSILON = 100.0
@@ -23,7 +24,7 @@ def checked_epsilon(epsilon: float, *, name: str = "epsilon") -> float:
     """``epsilon`` itself if it can bound a log-lift."""
     if math.isnan(epsilon) or epsilon < 0:
         raise ArgumentError(f"{name} must be a number of nats, 0 or more; got {epsilon}")
-    if epsilon > LARGEST_EPSILON and not (name == "epsilon_max" and math.isinf(epsilon)):
+    if epsilon > LARGEST_EPSILON:
         raise ArgumentError(
             f"{name} is {epsilon:g} nats, a factor that allows everything; choose at most {LARGEST_EPSILON:g}"
         )
@@ -50,9 +51,8 @@ class LiftBounds:
     epsilon_max: float = math.inf
 
     def __post_init__(self) -> None:
-        if self.delta_kind not in DELTA_KINDS or not (0 <= self.high < math.inf and self.low >= 0):
-            raise ValueError("the bounds are out of range")
-        if not (self.epsilon <= self.epsilon_max and 0 <= self.delta < 1):
+        sides = 0 <= self.high < math.inf and self.low >= 0
+        if not (sides and self.epsilon <= self.epsilon_max and 0 <= self.delta < 1):
             raise ValueError("the bounds are out of range")
 
     @classmethod
@@ -141,70 +141,45 @@ def _rounded(value: float) -> float:
     return value if value > NOTHING else 0.0
 
 
-def asked_bounds(
-    epsilon: float | None,
-    *,
-    epsilon_low: float | None = None,
-    epsilon_high: float | None = None,
-    delta: float = 0.0,
-    delta_kind: DeltaKind = "mass",
-    epsilon_max: float = math.inf,
-) -> LiftBounds:
-    """The bounds that were asked for, checked.
+def asked_bounds(asked: Bound) -> LiftBounds:
+    """The bounds that were asked for.
 
     A side that is not given by itself is epsilon; without an epsilon, ``epsilon_high`` alone bounds one side only.
     """
-    if epsilon is not None:
-        checked_epsilon(epsilon)
-    if epsilon is None and epsilon_high is None:
-        raise ArgumentError(
-            sentence(
-                "say how much may be learned: epsilon, in nats ({epsilon}), or give {rules}",
-                epsilon=Setting("epsilon", 0.5),
-                rules=Setting("rules"),
-            )
-        )
-    sides = {name: Setting(name) for name in ("epsilon", "epsilon_low", "epsilon_high")}
-    if None not in (epsilon, epsilon_low, epsilon_high):
+    settings = {f.name: Setting(f.name) for f in fields(asked)}
+    if asked.epsilon is None and asked.epsilon_high is None:
+        words = "say how much may be learned: epsilon, in nats ({epsilon}), or give {rules}"
+        raise ArgumentError(sentence(words, epsilon=Setting("epsilon", 0.5), rules=Setting("rules")))
+    if None not in (asked.epsilon, asked.epsilon_low, asked.epsilon_high):
         raise ArgumentError(
             sentence(
                 "epsilon is the bound of a side that has none of its own: leave out {epsilon}, {epsilon_low} or "
                 "{epsilon_high}",
-                **sides,
+                **settings,
             )
         )
-    unbounded = math.inf if epsilon is None else epsilon
-    low = unbounded if epsilon_low is None else epsilon_low
-    high = unbounded if epsilon_high is None else epsilon_high
-    if not math.isinf(low):
-        checked_epsilon(low, name="epsilon_low")
-    checked_epsilon(high, name="epsilon_high")
-    checked_epsilon(epsilon_max, name="epsilon_max")
+    unbounded = math.inf if asked.epsilon is None else asked.epsilon
+    low = unbounded if asked.epsilon_low is None else asked.epsilon_low
+    high = unbounded if asked.epsilon_high is None else asked.epsilon_high
+    delta, kind = asked.delta or 0.0, asked.delta_kind or "mass"
+    most = math.inf if asked.epsilon_max is None else asked.epsilon_max
+    if math.isfinite(most):
+        checked_epsilon(most, name="epsilon_max")
     largest = LiftBounds(low, high).epsilon
-    if epsilon_max < largest:
-        raise ArgumentError(
-            f"epsilon_max ({epsilon_max:g}) is the looser bound; it cannot be below epsilon ({largest:g})"
-        )
-    _refuse_delta(delta, delta_kind, epsilon_max, symmetric=low == high)
-    return LiftBounds(low, high, delta, delta_kind, epsilon_max)
-
-
-def _refuse_delta(delta: float, kind: str, epsilon_max: float, *, symmetric: bool) -> None:
-    """Refuse a delta that is none, or what goes with another kind of it."""
-    if not 0 <= delta < 1:
+    if most < largest:
+        raise ArgumentError(f"epsilon_max ({most:g}) is the looser bound; it cannot be below epsilon ({largest:g})")
+    if delta == 1:
         raise ArgumentError(f"delta is a probability, 0 or more and below 1; got {delta}")
-    if kind not in DELTA_KINDS:
-        raise ArgumentError(f"no kind of delta is called '{kind}'; choose one of {', '.join(DELTA_KINDS)}")
     reason = None
-    if delta == 0 and (kind != "mass" or math.isfinite(epsilon_max)):
+    if delta == 0 and (kind != "mass" or math.isfinite(most)):
         reason = "{delta_kind} and {epsilon_max} are about a delta: give {delta}, or leave them out"
-    elif delta > 0 and not symmetric:
+    elif delta > 0 and low != high:
         reason = "delta takes one epsilon for both sides: leave out {delta}, or {epsilon_low} and {epsilon_high}"
-    elif delta > 0 and kind == "egamma" and math.isfinite(epsilon_max):
+    elif delta > 0 and kind == "egamma" and math.isfinite(most):
         reason = "a delta of the kind egamma bounds the excess itself: leave out {epsilon_max}"
     if reason is not None:
-        names = ("delta", "delta_kind", "epsilon_max", "epsilon_low", "epsilon_high")
-        raise ArgumentError(sentence(reason, **{name: Setting(name) for name in names}))
+        raise ArgumentError(sentence(reason, **settings))
+    return LiftBounds(low, high, delta, kind, most)
 
 
 @dataclass(frozen=True)
@@ -223,12 +198,8 @@ class FurtherSecret:
 def further_secrets(also: Mapping[str | Sequence[str], float] | None) -> tuple[FurtherSecret, ...]:
     """``{"sex": 0.3, ("race", "sex"): 0.8}`` as further secrets; a tuple of columns is their combination."""
     secrets = []
-    for names, epsilon in (also or {}).items():
-        columns = (names,) if isinstance(names, str) else tuple(names)
-        if not columns or not all(columns):
+    for columns, epsilon in Further().checked("also", also or {}).items():
+        if not columns:
             raise ArgumentError("a further secret without a column")
-        for name in columns:
-            if columns.count(name) > 1:
-                raise ArgumentError(f"column '{name}' is named twice as a further secret: name it once")
         secrets.append(FurtherSecret(columns, checked_epsilon(epsilon, name=f"epsilon of {', '.join(columns)}")))
     return tuple(secrets)

@@ -27,7 +27,7 @@ BY_RULES, MIXTURE = "as in the rules", "mixture"
 # What made a release: a mechanism that can be chosen, or a step on the way to one.
 MADE_BY = (*(name for name in MECHANISMS if name != "auto"), "camouflage")
 
-Replaced = Literal["resample", "uniform", "merge", "suppress"]
+Replacement = Literal["resample", "uniform", "merge", "suppress"]
 Grid = tuple[tuple[float, ...], ...]
 
 
@@ -256,7 +256,7 @@ class LearnedMechanism(MechanismFacts):
     """The mechanism of a learned release: one merged set, of what an estimator judged risky."""
 
     name: Literal["watchdog"] = "watchdog"
-    replacement: Replaced
+    replacement: Replacement
     method: Literal["learned partition"] = "learned partition"
     estimator: str
     learned_from: int
@@ -371,16 +371,6 @@ class LearnedCertificate(TableClaim):
     def bounds(self) -> LiftBounds:
         """What is claimed of the secret, of merged records."""
         return LiftBounds.within(self.epsilon)
-
-    @property
-    def epsilon_low(self) -> float:
-        """The same on both sides."""
-        return self.epsilon
-
-    @property
-    def epsilon_high(self) -> float:
-        """The same on both sides."""
-        return self.epsilon
 
 
 TableCertificate = CountedCertificate | LearnedCertificate

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
+from dataclasses import fields, replace
 from functools import singledispatch
 from typing import TypeVar
 
@@ -100,7 +100,7 @@ def factor_down(nats: float) -> str:
     return at_least(math.exp(-nats))
 
 
-def _changes(secret: tuple[str, ...], bounds: LiftBounds) -> Sentence:
+def _changes(secret: tuple[str, ...], bounds: LiftBounds, note: str = "") -> Sentence:
     low, high = bounds.low, bounds.high
     words = (
         "changes the probability of any value of {named} by a factor between {down} and {up} (log-lift between -{low} "
@@ -112,10 +112,9 @@ def _changes(secret: tuple[str, ...], bounds: LiftBounds) -> Sentence:
             "values less likely without a bound"
         )
     elif low == high:
-        words = words.replace("log-lift between -{low} and {high}", "|log-lift| at most {high}")
-    return sentence(
-        words, named=", ".join(secret), down=factor_down(low), up=factor_up(high), low=_bound(low), high=_bound(high)
-    )
+        words = words.replace("log-lift between -{low} and {high}", "|log-lift| at most {high}{note}")
+    factors = {"down": factor_down(low), "up": factor_up(high)}
+    return sentence(words, named=", ".join(secret), **factors, low=_bound(low), high=_bound(high), note=note)
 
 
 @claim_in_words.register
@@ -130,17 +129,12 @@ def _(certificate: LearnedCertificate) -> str:
     else:
         besides = f", and others beside them ({merged:.1%} in all)," if merged > risky + 1e-12 else ""
         certain = sentence(
-            "The {risky:.1%} of the records judged risky by {by}{besides} were {how}: seeing such a record changes the "
-            "probability of any value of {secret} by a factor between {down} and {up} (|log-lift| at most {bound}, "
-            "counted on this table, exact).",
+            "The {risky:.1%} of the records judged risky by {by}{besides} were {how}: seeing such a record {changes}.",
             risky=risky,
             by=by,
             besides=besides,
             how=_HOW[mechanism.replacement],
-            secret=", ".join(certificate.secret),
-            down=factor_down(bound),
-            up=factor_up(bound),
-            bound=_bound(bound),
+            changes=_changes(certificate.secret, LiftBounds.within(bound), ", counted on this table, exact"),
         )
     rest = "No record is released as it was."
     if merged < 1 - 1e-12:
@@ -232,13 +226,7 @@ def readings_of(attained: float, bounds: LiftBounds, proof: CertifiedPartition |
 
 def sample_proof(proof: CertifiedPartition) -> SampleProof:
     """What a certificate says of a proof."""
-    return SampleProof(
-        records_to_choose=proof.records_to_choose,
-        records_to_prove=proof.records_to_prove,
-        candidates=proof.candidates,
-        passed=proof.passed,
-        kept=proof.kept,
-    )
+    return SampleProof(**{each.name: getattr(proof, each.name) for each in fields(SampleProof)})
 
 
 def population_sentence(attained: float, bounds: LiftBounds) -> str:
@@ -258,19 +246,18 @@ def sample_sentence(reading: Reading, bounds: LiftBounds) -> str:
     """The second reading in plain words."""
     if reading.proof is None:
         return NOT_PROVED
-    proof = reading.proof
     below = sentence("below -{low} or ", low=_bound(bounds.low))
     return sentence(
         "If the records are a random sample, and hold every value that the secret has, then with {sure} confidence no "
-        "log-lift of such a release of the people they were drawn from is {below}above {high}. {chose:,} records, "
-        "dealt by a fingerprint of the counts, chose which values to keep, and the other {proved:,} proved it; "
+        "log-lift of such a release of the people they were drawn from is {below}above {high}. "
+        "{proof.records_to_choose:,} records, dealt by a fingerprint of the counts, chose which values to keep, and "
+        "the other {proof.records_to_prove:,} proved it; "
         "released values that were never seen count as merged. Nothing is proved of a value of the secret that no "
         "record has.",
         sure=confident(reading.confidence or 0.0),
         below="" if math.isinf(bounds.low) else below,
         high=_bound(bounds.high),
-        chose=proof.records_to_choose,
-        proved=proof.records_to_prove,
+        proof=reading.proof,
     )
 
 
@@ -282,14 +269,12 @@ def _(certificate: ImageCertificate) -> str:
     """What was done is certain, what it hides is estimated."""
     kept = "all others are as they were" + (", but for what JPEG changes" if certificate.lossy else "")
     return sentence(
-        "Patches of {size}x{size} pixels that were estimated to add more than {epsilon} about '{secret}', given what "
-        "was released of the image before them, carry Gaussian noise with a standard deviation of {scale:g} of the "
-        "full range of a pixel ({share:.1%} of all patches); {kept}. {nothing}",
-        size=certificate.patch,
+        "Patches of {claim.patch}x{claim.patch} pixels that were estimated to add more than {epsilon} about "
+        "'{claim.secret}', given what was released of the image before them, carry Gaussian noise with a standard "
+        "deviation of {claim.scale:g} of the full range of a pixel ({claim.flagged_share:.1%} of all patches); {kept}. "
+        "{nothing}",
+        claim=certificate,
         epsilon=Nats(certificate.epsilon, 6),
-        secret=certificate.secret,
-        scale=certificate.scale,
-        share=certificate.flagged_share,
         kept=kept,
         nothing=NOTHING_POINTWISE,
     )
@@ -302,15 +287,13 @@ def _(certificate: ImageCertificate) -> tuple[str, ...]:
         f"Nothing is certified of a single image: which patches say something about '{certificate.secret}' was "
         "learned, and an adversary that sees what the model did not is not bound by it.",
         sentence(
-            "If the learned densities were right, the repaired bound would give a delta of at most {largest:.3g} a "
-            "patch beyond {epsilon} (diameter {diameter:g}){worth}; and for all {patches:,} patches together "
-            "{total:.3g} beyond {beyond}{in_total}.",
-            largest=delta.largest,
-            epsilon=Nats(certificate.epsilon, 6),
-            diameter=delta.diameter,
-            worth=_worth(delta.largest_vacuous),
+            "If the learned densities were right, the repaired bound would give a delta of at most {delta.largest:.3g} "
+            "a patch beyond {epsilon} (diameter {delta.diameter:g}){worth}; and for all {patches:,} patches together "
+            "{delta.total:.3g} beyond {beyond}{in_total}.",
+            delta=delta,
             patches=certificate.patches,
-            total=delta.total,
+            epsilon=Nats(certificate.epsilon, 6),
+            worth=_worth(delta.largest_vacuous),
             beyond=Nats(delta.total_epsilon, 6),
             in_total=_worth(delta.vacuous),
         ),
@@ -340,17 +323,15 @@ def _(certificate: TextCertificate) -> str:
     before, after = best_guesses(certificate.adversaries)
     what = "what is shown of a post says at most" if certificate.bound == "post" else "no shown word adds more than"
     return sentence(
-        "Words were masked until, by a learned estimate, {what} {epsilon} about '{secret}'. This certifies nothing. "
-        "The best of {n} adversaries guesses it right in {after:.1%} of {posts:,} posts held out, {before:.1%} before; "
-        "without reading it is {prior:.1%}.",
+        "Words were masked until, by a learned estimate, {what} {epsilon} about '{claim.secret}'. This certifies "
+        "nothing. The best of {n} adversaries guesses it right in {after:.1%} of {claim.tested_on:,} posts held out, "
+        "{before:.1%} before; without reading it is {claim.prior_right:.1%}.",
+        claim=certificate,
         what=what,
         epsilon=Nats(certificate.epsilon, 6),
-        secret=certificate.secret,
         n=len(certificate.adversaries),
         after=after,
-        posts=certificate.tested_on,
         before=before,
-        prior=certificate.prior_right,
     )
 
 

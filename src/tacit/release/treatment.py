@@ -12,30 +12,16 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from tacit.lift import SUM_TOLERANCE, Mask, Matrix, Vector, entropy
+from tacit.release.certificate import Replacement as Replacement, Utility
 from tacit.tables.rewriting import redraw, rewrite
 from tacit.tables.symbols import Symbols
 
 if TYPE_CHECKING:
     from tacit.tables.table import Table
 
-Replacement = Literal["resample", "uniform", "merge", "suppress"]
 REPLACEMENTS: tuple[Replacement, ...] = get_args(Replacement)
 
 Places = NDArray[np.int64]
-
-
-@dataclass(frozen=True)
-class Kept:
-    """What of the values comes through: I(X;Y) and H(X) in nats, expected shares of rows and of cells unchanged.
-
-    ``column_shift`` is the largest total variation between a released column before and after, as expected.
-    """
-
-    information: float
-    entropy: float
-    rows: float
-    cells: float
-    column_shift: float
 
 
 class Treatment(ABC):
@@ -80,18 +66,24 @@ class Treatment(ABC):
         """Which values of a table are not always released as they are."""
         return np.asarray((position < 0) | self.changed[position])
 
-    def kept(self, marginal: Vector, symbols: Symbols, own: Symbols) -> Kept:
-        """What comes through of a table with these symbols, treated by rules whose symbols are ``own``."""
+    def kept(self, marginal: Vector, symbols: Symbols, own: Symbols) -> Utility:
+        """What the honest reader keeps of a table with these symbols, treated by rules whose symbols are ``own``.
+
+        Rows and cells unchanged are expected shares, ``column_shift`` is the largest total variation between a released
+        column before and after, as expected.
+        """
         position = symbols.positions_in(own)
         whole = entropy(marginal)
         rows, cells = self.same(marginal, position, symbols, own)
         after = self.push(marginal[None, :], position)[0]
         shifts = [_shift(_by_level(symbols, marginal, j), _by_level(own, after, j)) for j in range(len(cells))]
-        return Kept(
-            information=whole - min(max(self.loss(marginal, position, own), 0.0), whole),
+        information = whole - min(max(self.loss(marginal, position, own), 0.0), whole)
+        return Utility(
+            mutual_information=information,
             entropy=whole,
-            rows=rows,
-            cells=sum(cells) / len(cells),
+            nmil=1 - information / whole if whole > 0 else 0.0,
+            rows_unchanged=rows,
+            cells_unchanged=sum(cells) / len(cells),
             column_shift=max(shifts),
         )
 
@@ -102,6 +94,10 @@ class Merging(Treatment):
 
     merged: Mask
     replacement: Vector | None
+
+    def __post_init__(self) -> None:
+        if self.replacement is not None and (self.replacement[~self.merged] > 0).any():
+            raise ValueError("the replacement is not of the merged values")
 
     @classmethod
     def of(cls, marginal: Vector, merged: Mask, how: Replacement) -> Merging:
@@ -117,7 +113,6 @@ class Merging(Treatment):
 
     @property
     def changed(self) -> Mask:
-        """The merged symbols."""
         return self.merged
 
     @property
@@ -126,7 +121,6 @@ class Merging(Treatment):
         return self.replacement is not None and int(np.count_nonzero(self.replacement)) > 1
 
     def push(self, matrix: Matrix, position: Places) -> Matrix:
-        """P(s, y) from P(s, x)."""
         size, merged = len(self.merged), self.touched(position)
         output: Matrix = np.zeros((matrix.shape[0], size + 1))
         output[:, position[~merged]] = matrix[:, ~merged]
@@ -166,12 +160,10 @@ class Merging(Treatment):
         return sum(here.get(level, 0.0) * mass for level, mass in drawn.items())
 
     def applied(self, table: Table, symbols: Symbols, key: bytes) -> Table:
-        """The table with every row treated."""
         return rewrite(table, symbols, merged=self.merged, replacement=self.replacement, key=key)
 
     @property
     def size(self) -> int:
-        """How many symbols it treats."""
         return len(self.merged)
 
     def stored(self) -> StoredMerging:
@@ -193,8 +185,6 @@ class Merging(Treatment):
         replacement[_places(stored.replacement.at, stored.size)] = stored.replacement.p
         if not ((replacement >= 0).all() and abs(replacement.sum() - 1) < SUM_TOLERANCE):
             raise ValueError("the replacement is no distribution")
-        if (replacement[~merged] > 0).any():
-            raise ValueError("the replacement is not of the merged values")
         return cls(merged, replacement)
 
 
@@ -226,7 +216,6 @@ class Mixing(Treatment):
         return bool((np.diff(self.channel.indptr) > 1).any())
 
     def push(self, matrix: Matrix, position: Places) -> Matrix:
-        """P(s, y) from P(s, x)."""
         known = position >= 0
         output = np.asarray((self.channel[position[known]].T @ matrix[:, known].T).T)
         output[:, -1] += matrix[:, ~known].sum(axis=1)
@@ -275,12 +264,10 @@ class Mixing(Treatment):
         return float(mass[alike].sum()), cells
 
     def applied(self, table: Table, symbols: Symbols, key: bytes) -> Table:
-        """The table with every row treated."""
         return redraw(table, symbols, channel=self.channel, key=key)
 
     @property
     def size(self) -> int:
-        """How many symbols it treats."""
         return int(self.channel.shape[0])
 
     def stored(self) -> StoredMixing:

@@ -5,11 +5,11 @@ checked once, when it is made.
 """
 
 from tacit.requests.asking import asked, given, schema
-from tacit.requests.checking import AttackRequest, VerifyRequest
 from tacit.requests.media import PatchNoise, WordMask
 from tacit.requests.release import Bound, Ledgered, Making
 from tacit.requests.settings import Request, settings_of
 from tacit.requests.table import Learning, Look, Question
+from tacit.requests.verbs import AttackRequest, VerifyRequest
 
 __all__ = [
     "AttackRequest",

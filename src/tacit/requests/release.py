@@ -72,9 +72,7 @@ class Making(Request):
         lenses=TABLE,
     )
     effort: Literal["low", "normal", "high"] | None = setting(
-        OneOf(("low", "normal", "high")),
-        "How hard to look for the best mechanism.  [default: normal]",
-        lenses=TABLE,
+        OneOf(("low", "normal", "high")), "How hard to look for the best mechanism.  [default: normal]", lenses=TABLE
     )
     replacement: Literal["resample", "uniform", "merge", "suppress"] | None = setting(
         OneOf(("resample", "uniform", "merge", "suppress")),

@@ -53,7 +53,6 @@ class Anything(Kind):
     """A path, or in Python a frame: whatever the verb can open."""
 
     def checked(self, name: str, value: Any) -> Any:
-        """The value as it is."""
         return value
 
 
@@ -72,7 +71,6 @@ class Names(Kind):
     metavar = "COL[,COL]"
 
     def checked(self, name: str, value: Any) -> tuple[str, ...]:
-        """One name or several as a tuple."""
         several = (value,) if isinstance(value, str) else tuple(value)
         if not all(isinstance(each, str) and each for each in several):
             raise refused(name, value, "an empty column name")
@@ -100,7 +98,6 @@ class Amount(Kind):
     metavar = "NUMBER"
 
     def checked(self, name: str, value: Any) -> float | int:
-        """The number."""
         if isinstance(value, bool) or not isinstance(value, (int, float)) or value != value:
             raise refused(name, value, "it is a number")
         if self.whole and value != int(value):
@@ -113,7 +110,6 @@ class Amount(Kind):
         return int(value) if self.whole else float(value)
 
     def from_text(self, name: str, texts: Sequence[str]) -> float | int:
-        """The last number that was typed."""
         try:
             return self.checked(name, float(texts[-1]))
         except ValueError as error:
@@ -138,12 +134,10 @@ class Numbers(Kind):
     metavar = "NUMBER"
 
     def checked(self, name: str, value: Any) -> tuple[int, ...]:
-        """The numbers as a tuple."""
         several = value if isinstance(value, (list, tuple)) else (value,)
         return tuple(int(Amount(self.least, whole=True).checked(name, each)) for each in several)
 
     def from_text(self, name: str, texts: Sequence[str]) -> tuple[int, ...]:
-        """Every number that was typed."""
         return tuple(int(Amount(self.least, whole=True).from_text(name, [text])) for text in texts)
 
     def schema(self) -> dict[str, Any]:
@@ -158,7 +152,6 @@ class OneOf(Kind):
     words: tuple[str, ...] = ()
 
     def checked(self, name: str, value: Any) -> str:
-        """The word."""
         if value not in self.words:
             raise refused(name, value, f"choose one of {', '.join(self.words)}")
         return str(value)
@@ -173,7 +166,6 @@ class Flag(Kind):
     """Yes or no."""
 
     def checked(self, name: str, value: Any) -> bool:
-        """The answer."""
         if not isinstance(value, bool):
             raise refused(name, value, "it is True or False")
         return value
@@ -190,7 +182,6 @@ class File(Kind):
     metavar = "FILE"
 
     def checked(self, name: str, value: Any) -> Path:
-        """The path."""
         if not isinstance(value, (str, os.PathLike)) or not str(value):
             raise refused(name, value, "it is a path")
         return Path(value)
@@ -255,7 +246,6 @@ class Further(Kind):
     metavar = "COL=0.3|COL,COL=0.8"
 
     def checked(self, name: str, value: Any) -> dict[tuple[str, ...], float]:
-        """Columns to epsilon."""
         if not isinstance(value, Mapping):
             raise refused(name, value, "it maps columns to their epsilon")
         further: dict[tuple[str, ...], float] = {}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from tacit.errors import ArgumentError, Setting, sentence
@@ -51,7 +51,7 @@ class Question(Request):
     question is about the words of posts; a folder of images (with ``labels``) or an npz is asked about its labels.
     """
 
-    source: Any = field(default=None)
+    source: Any = None
     secret: Sequence[str] | str | None = setting(Names(), "Column(s) that must not be learned.")
     released: Sequence[str] | str | None = setting(
         Names(), "Column(s) the adversary sees.  [default: all others]", lenses=TABLE

@@ -1,12 +1,38 @@
-"""Which requests each verb takes."""
+"""Which requests each verb takes, and those of the verbs about a release that was made."""
 
 from __future__ import annotations
 
-from tacit.requests.checking import AttackRequest, VerifyRequest
+from dataclasses import dataclass
+from typing import Any
+
 from tacit.requests.media import PatchNoise, WordMask
 from tacit.requests.release import Bound, Ledgered, Making
-from tacit.requests.settings import Request
-from tacit.requests.table import Learning, Look, Question
+from tacit.requests.settings import Amount, AnyPath, Anything, Request, setting
+from tacit.requests.table import Learning, Look, Question, engine_setting, labels_setting, memory_setting
+
+
+@dataclass(frozen=True)
+class VerifyRequest(Request):
+    """A release, and the original that it is held against."""
+
+    release: Any = None
+    against: Any = setting(Anything(), "The original table, folder of images or npz.", metavar="ORIGINAL")
+    labels: AnyPath | None = labels_setting()
+    engine: str = engine_setting()
+    memory: str | None = memory_setting()
+
+
+@dataclass(frozen=True)
+class AttackRequest(Request):
+    """A release, the original, and how many records adversaries work on."""
+
+    release: Any = None
+    against: Any = setting(Anything(), "The original table.", metavar="TABLE")
+    records: int = setting(Amount(100, whole=True), "Records to work on.", default=50_000)
+    random_state: int = setting(Amount(0, 2**32 - 1, whole=True), "Seed of the split and the adversaries.", default=0)
+    engine: str = engine_setting()
+    memory: str | None = memory_setting()
+
 
 AUDIT: tuple[type[Request], ...] = (Question, Look, Learning)
 PROTECT: tuple[type[Request], ...] = (Question, Bound, Making, Learning, Ledgered, PatchNoise, WordMask)

@@ -74,16 +74,13 @@ def other_name(column: int) -> str:
 
 def draws_by_replacement(merged: NDArray[np.bool_], replacement: ArrayLike | None) -> DrawTables:
     """All merged and unseen values are drawn from one distribution; from none, they are missing."""
-    size = len(merged)
-    if replacement is not None:
-        replacement = _distribution(replacement, "the replacement", size)
-    table = _one_table(replacement, size)
+    table = _one_table(replacement, len(merged))
     shift = int(table.shift[0])
     return DrawTables(np.where(merged, shift, KEPT), shift, table.threshold, table.outputs)
 
 
-def draws_by_channel(channel: Any, unseen: ArrayLike | None, size: int) -> DrawTables:
-    """Each of ``size`` symbols is drawn from its row of the channel; unseen values from ``unseen``, or missing.
+def draws_by_channel(channel: Any, size: int) -> DrawTables:
+    """Each of ``size`` symbols is drawn from its row of the channel; unseen values become missing.
 
     Guarantees
     ----------
@@ -93,7 +90,7 @@ def draws_by_channel(channel: Any, unseen: ArrayLike | None, size: int) -> DrawT
     """
     rows = _checked(channel, size)
     # The table of unseen values comes first.
-    first = _one_table(None if unseen is None else _distribution(unseen, "unseen", size, missing=True), size)
+    first = _one_table(None, size)
     drawn = np.flatnonzero((np.diff(rows.indptr) != 1) | (rows.indices[rows.indptr[:-1]] != np.arange(size)))
     numbers: dict[tuple[bytes, bytes], int] = {}
     which = np.array([numbers.setdefault(_entries(rows, row), len(numbers)) for row in drawn.tolist()], np.int64)
@@ -115,11 +112,20 @@ def _tables(rows: Any, size: int) -> AliasTables:
     return alias_tables(rows.indptr.astype(np.int64), outputs, rows.data)
 
 
-def _one_table(vector: Any, size: int) -> AliasTables:
+def _one_table(replacement: ArrayLike | None, size: int) -> AliasTables:
     """The alias table of one distribution; all is missing without one."""
     from scipy import sparse
 
-    return _tables(sparse.csr_array([np.arange(size + 1) == size if vector is None else vector], dtype=float), size)
+    vector = np.asarray(np.arange(size + 1) == size if replacement is None else replacement, dtype=np.float64)
+    if replacement is not None and vector.shape != (size,):
+        raise ArgumentError(
+            f"the replacement has shape {vector.shape}; it needs a probability for each of {size} symbols"
+        )
+    if not np.isfinite(vector).all() or (vector < 0).any():
+        raise ArgumentError("the replacement must be a vector of probabilities")
+    if abs(fsum(vector) - 1) > SUM_TOLERANCE:
+        raise ArgumentError(f"the replacement sums to {fsum(vector):g}, not 1")
+    return _tables(sparse.csr_array([vector]), size)
 
 
 def _checked(channel: Any, size: int) -> Any:
@@ -148,16 +154,3 @@ def _checked(channel: Any, size: int) -> Any:
         row = int(np.argmax(abs(sums - 1)))
         raise ArgumentError(f"row {row} of the channel sums to {sums[row]:g}, not 1")
     return rows
-
-
-def _distribution(vector: ArrayLike, name: str, size: int, *, missing: bool = False) -> NDArray[np.float64]:
-    """A probability for each symbol and, where ``missing`` may be an output too, perhaps one more."""
-    vector = np.asarray(vector, dtype=np.float64)
-    if vector.shape != (size,) and not (missing and vector.shape == (size + 1,)):
-        more = ", and one more for missing if it likes; or say 'suppress' or 'refuse'" if missing else ""
-        raise ArgumentError(f"{name} has shape {vector.shape}; it needs a probability for each of {size} symbols{more}")
-    if not np.isfinite(vector).all() or (vector < 0).any():
-        raise ArgumentError(f"{name} must be a vector of probabilities")
-    if abs(fsum(vector) - 1) > SUM_TOLERANCE:
-        raise ArgumentError(f"{name} sums to {fsum(vector):g}, not 1")
-    return vector

@@ -14,7 +14,7 @@ from tacit.errors import ArgumentError, DataError
 from tacit.lift import Joint
 from tacit.tables.columns import plain_names
 from tacit.tables.numbers import as_number, refuse_non_numbers
-from tacit.tables.symbols import Codes, SymbolLabels, Symbols, in_order
+from tacit.tables.symbols import Codes, Symbols, in_order
 from tacit.tables.table import Table
 
 if TYPE_CHECKING:
@@ -96,10 +96,6 @@ class Counts:
         if name not in self.columns:
             raise ArgumentError(f"column '{name}' was not counted; counted: {', '.join(self.columns)}")
         return self.columns.index(name)
-
-    def labels(self) -> SymbolLabels:
-        """The values of each group."""
-        return SymbolLabels(self.levels, self.codes)
 
 
 def count(table: Table, columns: Sequence[str], *, weight: str | None = None) -> Counts:

@@ -96,11 +96,7 @@ def _keep(tables: Sequence[tuple[Table, Symbols]], files: Sequence[IO[bytes]], k
     By way of files because tables of one source share a connection, of which DuckDB reads one result at a time.
     """
     (first, _), expected = tables[0], 0
-    done: set[int] = set()
-    for own, _ in tables:
-        if id(own) in done:
-            continue
-        done.add(id(own))
+    for own in {id(table): table for table, _ in tables}.values():
         same = [at for at, (table, _) in enumerate(tables) if table is own]
         names = [f"__tacit_n{at}__" for at in same]
         numbered, rows = own, 0

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from tacit.errors import ArgumentError, DataError
+from tacit.errors import ArgumentError
 from tacit.tables.channels import DrawTables, draws_by_channel, draws_by_replacement
 from tacit.tables.columns import Column
 from tacit.tables.drawing import key_text, new_key
@@ -16,15 +17,7 @@ from tacit.tables.symbols import Symbols
 from tacit.tables.table import Table
 
 
-def rewrite(
-    table: Table,
-    symbols: Symbols,
-    *,
-    merged: ArrayLike,
-    replacement: ArrayLike | None,
-    key: bytes,
-    unseen: Literal["risky", "refuse"] = "risky",
-) -> Table:
+def rewrite(table: Table, symbols: Symbols, *, merged: ArrayLike, replacement: ArrayLike | None, key: bytes) -> Table:
     """Replace the released values of every row whose symbol is merged, or was never seen.
 
     Parameters
@@ -38,8 +31,6 @@ def rewrite(
         Probability of each symbol to be the replacement; None makes the released cells missing.
     key : bytes
         256 bits from :func:`new_key`; a row's chance is SHA-256 of the key and its index.
-    unseen : str
-        ``risky``: a row whose values are no symbol is replaced; ``refuse``: it is a DataError.
 
     Guarantees
     ----------
@@ -48,24 +39,17 @@ def rewrite(
     the same rows on every engine and partitioning. The probability of each replacement is within 2^-60 of what was
     asked, were SHA-256 with an unknown key uniform.
     """
-    mask = _mask(merged, symbols)
     _check_columns(table, symbols)
-    if unseen not in ("risky", "refuse"):
-        raise ArgumentError(f"unseen must be 'risky' or 'refuse', not {unseen!r}")
-    if unseen == "refuse":
-        _refuse_unseen(table, symbols)
+    mask = np.asarray(merged)
+    if mask.dtype != bool or mask.shape != (len(symbols),):
+        raise ArgumentError(f"merged must be true or false for each of {len(symbols)} symbols")
     return _drawn(table, symbols, draws_by_replacement(mask, replacement), key)
 
 
-def redraw(
-    table: Table,
-    symbols: Symbols,
-    *,
-    channel: Any,
-    key: bytes | None = None,
-    unseen: ArrayLike | Literal["suppress", "refuse"] = "suppress",
-) -> Table:
+def redraw(table: Table, symbols: Symbols, *, channel: Any, key: bytes | None = None) -> Table:
     """Send the released values of every row through a channel: symbol i becomes j with probability ``channel[i, j]``.
+
+    Values that are no symbol become missing.
 
     Parameters
     ----------
@@ -76,9 +60,6 @@ def redraw(
         Row-stochastic. The outputs are the symbols; the column after the last of them makes all released cells missing.
     key : bytes, optional
         256 bits from :func:`new_key`; without it, fresh ones from the system's secure source.
-    unseen : array or str
-        What a row becomes whose values are no symbol. ``suppress``: missing; ``refuse``: it is a DataError; an array:
-        drawn with these probabilities of the symbols and, if there is one more, of missing.
 
     Guarantees
     ----------
@@ -90,15 +71,7 @@ def redraw(
     drawn twice needs two keys: with one, the second draw of a row would tell of the first.
     """
     _check_columns(table, symbols)
-    if isinstance(unseen, str):
-        if unseen not in ("suppress", "refuse"):
-            raise ArgumentError(f"unseen must be 'suppress', 'refuse' or probabilities, not {unseen!r}")
-        draws = draws_by_channel(channel, None, len(symbols))
-        if unseen == "refuse":
-            _refuse_unseen(table, symbols)
-    else:
-        draws = draws_by_channel(channel, unseen, len(symbols))
-    return _drawn(table, symbols, draws, new_key() if key is None else key)
+    return _drawn(table, symbols, draws_by_channel(channel, len(symbols)), new_key() if key is None else key)
 
 
 def _drawn(table: Table, symbols: Symbols, draws: DrawTables, key: bytes) -> Table:
@@ -112,12 +85,12 @@ def with_symbol(table: Table, symbols: Symbols, *, name: str = "symbol") -> Tabl
     return _with_values(table, symbols, {name: np.arange(len(symbols), dtype=np.int64)}, None)
 
 
-def scores(table: Table, symbols: Symbols, values: Mapping[str, ArrayLike], *, unseen: float = float("inf")) -> Table:
+def scores(table: Table, symbols: Symbols, values: Mapping[str, ArrayLike]) -> Table:
     """The table with more columns, each the number its row's symbol has, such as the risk.
 
     Guarantees
     ----------
-    A row whose symbol was never seen gets ``unseen``, infinite unless said otherwise.
+    A row whose symbol was never seen gets infinity.
     """
     arrays = {name: np.asarray(array, dtype=np.float64) for name, array in values.items()}
     for name, array in arrays.items():
@@ -125,7 +98,7 @@ def scores(table: Table, symbols: Symbols, values: Mapping[str, ArrayLike], *, u
             raise ArgumentError(
                 f"'{name}' has shape {array.shape}; it needs one number for each of {len(symbols)} symbols"
             )
-    return _with_values(table, symbols, arrays, unseen)
+    return _with_values(table, symbols, arrays, math.inf)
 
 
 def _with_values(table: Table, symbols: Symbols, values: Mapping[str, NDArray[Any]], unseen: float | None) -> Table:
@@ -144,23 +117,3 @@ def _check_columns(table: Table, symbols: Symbols) -> None:
     table.require_countable(symbols.columns)
     if not symbols.columns or not len(symbols):
         raise ArgumentError("there are no symbols: count the released columns first")
-
-
-def _mask(merged: ArrayLike, symbols: Symbols) -> NDArray[np.bool_]:
-    mask = np.asarray(merged)
-    if mask.dtype != bool or mask.shape != (len(symbols),):
-        raise ArgumentError(f"merged must be true or false for each of {len(symbols)} symbols")
-    return mask
-
-
-def _refuse_unseen(table: Table, symbols: Symbols) -> None:
-    import narwhals as nw
-
-    name = "__tacit_symbol__"
-    rows = with_symbol(table, symbols, name=name).rows
-    number = int(table.collected(rows.select(nw.col(name).is_null().sum())).column(name)[0].as_py())
-    if number:
-        raise DataError(
-            f"{number:,} rows of {table.name} have released values that were never counted: "
-            "count them too, or let them be replaced"
-        )

@@ -109,20 +109,18 @@ class Symbols:
         """The number each symbol has in ``other``; -1 for those it does not know."""
         if self.columns != other.columns:
             raise ArgumentError(f"symbols of columns {self.columns} have no place among those of {other.columns}")
-        codes = np.zeros(len(self), dtype=np.int64)
-        theirs = np.zeros(len(other), dtype=np.int64)
-        known = np.ones(len(self), dtype=bool)
-        for at, (mine, their) in enumerate(zip(self.levels, other.levels, strict=True)):
-            place = {value: number for number, value in enumerate(their)}
-            moved = np.array([place.get(value, -1) for value in mine], dtype=np.int64)[self.codes[:, at]]
-            known &= moved >= 0
-            # Numbered anew after every column, so that the codes of many columns never overflow.
-            both = np.concatenate([codes * len(their) + moved, theirs * len(their) + other.codes[:, at]])
-            numbered = np.unique(both, return_inverse=True)[1].reshape(-1)
-            codes, theirs = numbered[: len(self)], numbered[len(self) :]
-        found = np.full(int(max(codes.max(initial=-1), theirs.max(initial=-1))) + 1, -1, dtype=np.int64)
-        found[theirs] = np.arange(len(other))
-        return np.where(known, found[codes], -1)
+        place = [{value: at for at, value in enumerate(levels)} for levels in other.levels]
+        moved = np.column_stack(
+            [
+                np.array([theirs.get(value, -1) for value in levels], dtype=np.int64)[self.codes[:, at]]
+                for at, (theirs, levels) in enumerate(zip(place, self.levels, strict=True))
+            ]
+        )
+        known = (moved >= 0).all(axis=1)
+        _, numbers = in_order(np.concatenate([moved + 1, other.codes + 1]))
+        position = np.full(len(numbers), -1, dtype=np.int64)
+        position[numbers[len(self) :]] = np.arange(len(other))
+        return np.where(known, position[numbers[: len(self)]], -1)
 
     def labels(self) -> SymbolLabels:
         """A name for each symbol: its value, or a tuple of values if there are several columns."""

@@ -90,11 +90,6 @@ class Table:
         """The table with these columns only, in this order."""
         return self.with_rows(self.picked(columns, columns), [self[name] for name in columns])
 
-    def drop(self, columns: Sequence[str]) -> Table:
-        """The table without these columns."""
-        self.require(columns)
-        return self.select([name for name in self.names if name not in columns])
-
     def with_rows(self, rows: Rows, columns: Sequence[Column]) -> Table:
         """This table with other rows; it still knows where it came from."""
         return replace(self, rows=rows, columns=tuple(columns))

@@ -104,12 +104,8 @@ def beside(target: Path, role: str) -> Path:
 
 def _left_behind(target: Path, role: str) -> list[Path]:
     shape = re.compile(rf"\.{re.escape(target.stem)}\.tacit-{role}-(\d+)-[0-9a-f]{{8}}{re.escape(target.suffix)}")
-    found = []
-    for path in target.parent.iterdir():
-        match = shape.fullmatch(path.name)
-        if match and not _runs(int(match[1])):
-            found.append(path)
-    return found
+    named = [(path, shape.fullmatch(path.name)) for path in target.parent.iterdir()]
+    return [path for path, match in named if match and not _runs(int(match[1]))]
 
 
 def _runs(pid: int) -> bool:

@@ -225,7 +225,7 @@ def _bound(certificate: TableCertificate, prior: Vector) -> float:
     reached = certificate.attained_epsilon
     if isinstance(certificate, LearnedCertificate):
         reached = max(reached, certificate.estimated_epsilon)
-    return guessing_bound(prior, reached, epsilon_low=math.inf if math.isinf(certificate.epsilon_low) else None)
+    return guessing_bound(prior, reached, epsilon_low=math.inf if math.isinf(certificate.bounds.low) else None)
 
 
 def _verdict(

@@ -58,12 +58,4 @@ def facts_of(
 
 def utility_of(counted: Counted, rules: ReleaseRules) -> Utility:
     """What the honest reader keeps; rows and cells unchanged are expected shares where replacements are drawn."""
-    kept = rules.treatment.kept(counted.joint.marginal, counted.symbols, rules.symbols)
-    return Utility(
-        mutual_information=kept.information,
-        entropy=kept.entropy,
-        nmil=1 - kept.information / kept.entropy if kept.entropy > 0 else 0.0,
-        rows_unchanged=kept.rows,
-        cells_unchanged=kept.cells,
-        column_shift=kept.column_shift,
-    )
+    return rules.treatment.kept(counted.joint.marginal, counted.symbols, rules.symbols)

@@ -76,15 +76,7 @@ def protect_table(
         earlier = ReleaseRules.load(making.rules)
         goal = ReleaseGoal(earlier.bounds, earlier.also)
         question = replace(question, secret=earlier.secret, released=earlier.released, keep_id=earlier.released)
-    book = Ledger.asked(
-        ledgered.ledger,
-        relation="same people" if ledgered.people == "same" else "other people",
-        budget=ledgered.budget,
-        out=out,
-        repeatable=making.random_state is not None,
-        learned=choice is not None,
-        keep_secret=making.keep_secret,
-    )
+    book = Ledger.asked(ledgered, making, out=out, learned=choice is not None)
     asked = ask(question, also=[each.secret for each in goal.also], cuts=earlier.cuts if earlier else ())
     refuse_target(out, original=asked.original.path, overwrite=making.overwrite)
     table = counted(asked if choice is None else asked.uncut(), progress=progress)
@@ -99,16 +91,8 @@ def protect_table(
 
 def _goal(bound: Bound, making: Making) -> ReleaseGoal:
     """What was asked of the release, with what stands for all that was not said."""
-    bounds = asked_bounds(
-        bound.epsilon,
-        epsilon_low=bound.epsilon_low,
-        epsilon_high=bound.epsilon_high,
-        delta=bound.delta or 0.0,
-        delta_kind=bound.delta_kind or "mass",
-        epsilon_max=math.inf if bound.epsilon_max is None else bound.epsilon_max,
-    )
     return ReleaseGoal(
-        bounds,
+        asked_bounds(bound),
         further_secrets(bound.also),
         mechanism=making.mechanism or "auto",
         effort=making.effort or "normal",

@@ -18,9 +18,9 @@ from tacit.errors import ArgumentError, NotCertifiedError, Sentence, Setting, So
 from tacit.lift import NOTHING, SLACK, ReleaseBound, agree, compose_bounds, confident
 from tacit.release.bounds import checked_epsilon
 from tacit.release.certificate import Certificate, ComposedSecret, LedgerComposition
-from tacit.release.ledger.file import PEOPLE, Entry, People, SecretLeak, alone_with, read_ledger, write_ledger
+from tacit.release.ledger.file import Entry, People, SecretLeak, alone_with, read_ledger, write_ledger
 from tacit.release.ledger.together import MOST_CELLS, Secret, Together
-from tacit.requests.settings import AnyPath
+from tacit.requests import Ledgered, Making
 from tacit.tables.table import Table
 
 # What was attained is recomputed from the same table with other sums; more than this apart, it is not the same table.
@@ -36,32 +36,22 @@ class Ledger:
     budget: float | None
 
     @classmethod
-    def asked(
-        cls,
-        path: AnyPath | None,
-        *,
-        relation: People,
-        budget: float | None,
-        out: Path,
-        repeatable: bool,
-        learned: bool,
-        keep_secret: bool,
-    ) -> Ledger:
+    def asked(cls, ledgered: Ledgered, making: Making, *, out: Path, learned: bool) -> Ledger:
         """Refuse at once what could not be composed in the end."""
-        if relation not in PEOPLE:
-            raise ArgumentError(f"relation is '{relation}'; it is one of {', '.join(PEOPLE)}")
+        path, budget = ledgered.ledger, ledgered.budget
+        relation: People = "same people" if ledgered.people == "same" else "other people"
         if path is None:
-            if budget is not None or relation != PEOPLE[0]:
+            if budget is not None or relation != "same people":
                 raise _refusal("{budget} and {people} are about the releases of a ledger: give {ledger}, too")
             return cls(None, relation, None)
-        if repeatable:
+        if making.random_state is not None:
             raise _refusal(
                 "a random_state may repeat the draws of an earlier release, and what releases say together is known "
                 "only if each draws on its own: leave out {random_state}, or {ledger}"
             )
         if learned:
             raise _refusal("a learned release has no bound to compose yet: count ({estimator}) for a ledger")
-        if keep_secret:
+        if making.keep_secret:
             raise _refusal(
                 "whoever reads a release with the secret in it reads the secret, and nothing is left to compose: leave "
                 "out {keep_secret}, or {ledger}"

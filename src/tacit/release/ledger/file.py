@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal, get_args
+from typing import Literal
 
 from tacit.errors import Setting, SourceError, sentence
 from tacit.release.codec import Damaged, decoded, json_in, text_of
@@ -20,7 +20,6 @@ FORMAT: Literal["tacit ledger"] = "tacit ledger"
 VERSION: Literal[2] = 2
 
 People = Literal["same people", "other people"]
-PEOPLE: tuple[People, ...] = get_args(People)
 
 
 @dataclass(frozen=True)

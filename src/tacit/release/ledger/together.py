@@ -110,7 +110,6 @@ def outputs_by_value(rules: ReleaseRules) -> csr_array:
         unseen = csr_array(([1.0], ([0], [size])), shape=(1, size + 1))
         table = vstack([treatment.channel, unseen]).tocoo()
     else:
-        assert isinstance(treatment, Merging)
         table = _pooled(treatment, size).tocoo()
     rows, outputs = table.coords
     # A wholly missing value and a suppressed one look the same, and are one output.
@@ -121,20 +120,13 @@ def outputs_by_value(rules: ReleaseRules) -> csr_array:
 
 
 def _pooled(treatment: Merging, size: int) -> csr_array:
+    """The draws of a merging are merged values alone, so that all of them are one output."""
     merged = np.append(treatment.merged, True)
     outputs = np.arange(size + 1)
     if treatment.replacement is None:
         outputs[merged] = size
-    elif (treatment.replacement[~treatment.merged] == 0).all():
-        outputs[merged] = int(np.argmax(treatment.replacement))
     else:
-        # Rules that were not made here may draw a kept value: then it is no pool, and every draw is an output.
-        drawn = np.flatnonzero(treatment.replacement)
-        stays, moves = np.flatnonzero(~merged), np.flatnonzero(merged)
-        rows = np.concatenate([stays, np.repeat(moves, len(drawn))])
-        columns = np.concatenate([stays, np.tile(drawn, len(moves))])
-        p = np.concatenate([np.ones(len(stays)), np.tile(treatment.replacement[drawn], len(moves))])
-        return csr_array((p, (rows, columns)), shape=(size + 1, size + 1))
+        outputs[merged] = int(np.argmax(treatment.replacement))
     return csr_array((np.ones(size + 1), (np.arange(size + 1), outputs)), shape=(size + 1, size + 1))
 
 

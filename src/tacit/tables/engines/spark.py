@@ -212,15 +212,10 @@ class SparkEngine(Engine):
         from pyspark.sql import functions as F
 
         frame = rows.to_native()
-        plain = [f"__tacit_v{at}__" for at in range(len(values))]
-        looked_up = _beside_symbols(
-            _with_symbol(frame, symbols),
-            {name: pa.array(array) for name, array in zip(plain, values.values(), strict=True)},
-        )
-        new = []
-        for name, hidden in zip(values, plain, strict=True):
-            value = F.col(hidden) if unseen is None else F.coalesce(F.col(hidden), F.lit(float(unseen)))
-            new.append(value.alias(name))
+        hidden = {f"__tacit_v{at}__": pa.array(array) for at, array in enumerate(values.values())}
+        looked_up = _beside_symbols(_with_symbol(frame, symbols), hidden)
+        filled = [F.col(name) if unseen is None else F.coalesce(F.col(name), F.lit(float(unseen))) for name in hidden]
+        new = [value.alias(name) for name, value in zip(values, filled, strict=True)]
         kept = [column(name) for name in frame.columns if name != ROW]
         return _lazy(looked_up.select(*kept, *new, column(ROW)))
 

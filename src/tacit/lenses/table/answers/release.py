@@ -92,7 +92,7 @@ def _on_curve(certificate: TableCertificate) -> bool:
 
 def _claimed(certificate: TableCertificate) -> Sentence:
     """The bound, or those of the two sides where they differ."""
-    high, low = certificate.epsilon_high, certificate.epsilon_low
+    high, low = certificate.bounds.high, certificate.bounds.low
     if low == high:
         return sentence("{epsilon}", epsilon=_setting(certificate.epsilon))
     if math.isinf(low):

@@ -52,8 +52,8 @@ def memory_limit(memory: str | None) -> Iterator[str | None]:
         _memory.reset(before)
 
 
-def _checked_memory(memory: str | None) -> str | None:
-    if memory is None or re.fullmatch(r"\d+(\.\d+)? ?([KMGT]i?B)", memory, re.IGNORECASE):
+def _checked_memory(memory: str) -> str:
+    if re.fullmatch(r"\d+(\.\d+)? ?([KMGT]i?B)", memory, re.IGNORECASE):
         return memory
     raise ArgumentError(
         sentence("{given} is no amount of memory: write {like}", given=repr(memory), like=Setting("memory", "4GB"))
