@@ -135,16 +135,15 @@ def load_model(path: str | Path) -> LogLiftEstimator:
 def _try_out(estimator: LogLiftEstimator) -> None:
     """Score one record of missing cells, so that what does not fit together fails here and not amid the work."""
     encoder = estimator.encoder_
-    if encoder.levels or encoder.centre:
-        numbers = np.full((1, len(encoder.centre)), np.nan)
-        features = Features(numbers, np.zeros((1, len(encoder.levels)), dtype=np.int64), np.zeros(1, dtype=bool))
-    else:
-        wide = sparse.csr_array((1, len(encoder.scale)))
-        features = Features(np.empty((0, 0)), np.empty((0, 0), dtype=np.int64), np.zeros(1, dtype=bool), wide)
+    of_a_table = bool(encoder.levels)
+    columns = [encoder.kinds.count(kind) if of_a_table else 0 for kind in ("number", "category")]
+    numbers, codes = np.full((1, columns[0]), np.nan), np.zeros((1, columns[1]), dtype=np.int64)
+    wide = None if of_a_table else sparse.csr_array((1, len(encoder.scale)))
+    features = Features(numbers, codes, np.zeros(1, dtype=bool), wide)
     lift = estimator._log_lift(features)
     if lift.shape != (1, len(estimator.secrets_)) or len(estimator.prior_) != len(estimator.secrets_):
         raise ValueError("secrets, prior and log-lifts do not fit together")
-    if len(encoder.kinds) != len(encoder.levels) + len(encoder.centre) and features.sparse is None:
+    if of_a_table and len({len(value) for value in vars(encoder).values()}) > 1:
         raise ValueError("columns and their kinds do not fit together")
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -188,8 +188,11 @@ class Blended(CrossFitted):
         self.reason_ = _reason(self.candidates_, blended, prior)
 
     def _by_fold(self, features: Features) -> Floats:
-        views = (View(self.encoder_, features.rows(rows)) for rows in _chunks(len(features)))
-        return np.concatenate([self.ensemble_.lifts_by_fold(view) for view in views], axis=1)
+        rows, lifts = np.arange(len(features)), []
+        for start in range(0, len(features), ROWS_AT_ONCE):
+            view = View(self.encoder_, features.rows(rows[start : start + ROWS_AT_ONCE]))
+            lifts.append(self.ensemble_.lifts_by_fold(view))
+        return np.concatenate(lifts, axis=1)
 
     def _log_lift(self, features: Features) -> Floats:
         return self._mean(self._by_fold(features))
@@ -208,11 +211,6 @@ class Blended(CrossFitted):
     def _doubt_factor(self, features: Features, rng: np.random.Generator) -> float:
         self.common_spread_ = self._by_fold(features).var(axis=0, ddof=1).mean(axis=0)
         return super()._doubt_factor(features, rng)
-
-
-def _chunks(n: int) -> Iterator[Codes]:
-    for start in range(0, n, ROWS_AT_ONCE):
-        yield np.arange(start, min(n, start + ROWS_AT_ONCE))
 
 
 def _reason(candidates: tuple[LearnerScore, ...], blended: float, prior: float) -> str:
