@@ -19,9 +19,11 @@ if TYPE_CHECKING:
     from tacit.learn.evidence import (
         LEAST_IN_FOLD as LEAST_IN_FOLD,
         CalibrationBin as CalibrationBin,
+        EvidenceApart as EvidenceApart,
         LearnedEvidence as LearnedEvidence,
         binomial_limits as binomial_limits,
         calibration as calibration,
+        evidence_apart as evidence_apart,
         evidence_of as evidence_of,
         information_of as information_of,
         shuffled_test as shuffled_test,

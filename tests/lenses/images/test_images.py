@@ -16,7 +16,7 @@ from tacit.errors import ArgumentError, ColumnError, DataError, SourceError
 from tacit.lenses.images.answers.audit import ImageAuditResult
 from tacit.lenses.images.claims import patch_delta
 from tacit.lenses.images.hog import HogClassifier, PixelClassifier
-from tacit.lenses.images.images import open_images, patch_masks, patches, pixels_of, write_images
+from tacit.lenses.images.images import open_images, open_pixels, patch_masks, patches, pixels_of, write_images
 from tacit.lenses.images.verify import noise_law
 
 Image = pytest.importorskip("PIL.Image", reason="Pillow is not installed (extra `images`)")
@@ -150,7 +150,7 @@ def test_unflagged_patches_of_a_png_are_byte_identical(place: Path) -> None:
     import csv
 
     flags = np.load(place / "release" / "private" / "flags.npz")["flags"]
-    mask = patch_masks(16, 16, 4, flags)
+    mask = patch_masks(open_pixels(place / "release" / "images"), 4, flags)
     with (place / "release" / "private" / "names.csv").open(newline="") as file:
         names = list(csv.DictReader(file))
     changed = 0
@@ -314,12 +314,12 @@ def test_the_bound_of_a_patch_is_that_of_the_repaired_theorem() -> None:
     """A flag that follows the secret cannot be hidden: the floor is what the flag itself says."""
     codes = np.arange(1000) % 2
     flags = (codes == 1)[:, None] & np.ones((1, 2), bool)
-    found = patch_delta(flags, codes, epsilon=0.5, scale=1e9, diameter=4.0, truncated=0.0)
+    found = patch_delta(flags, codes, epsilon=0.5, scale=1e9, columns=16)
     assert found.largest == pytest.approx(0.5, abs=0.01)  # the other side: no flag rules the other secret out
     # Of two patches, each with the larger of both sides: the deltas in sum come no lower.
     assert found.floor == pytest.approx(2 * 0.5, abs=0.01)
     assert found.largest_vacuous
-    nothing = patch_delta(np.zeros((10, 3), bool), codes[:10], epsilon=0.5, scale=1.0, diameter=4.0, truncated=0.0)
+    nothing = patch_delta(np.zeros((10, 3), bool), codes[:10], epsilon=0.5, scale=1.0, columns=16)
     assert (nothing.largest, nothing.total) == (0, 0)
 
 

@@ -13,17 +13,11 @@ from numpy.typing import NDArray
 from tacit import __version__
 from tacit.document import Nats, Progress, Share, silent
 from tacit.errors import DataError, Sentence, sentence
-from tacit.learn import binomial_limits, fold_of_each, information_of, shuffled_test
+from tacit.learn import binomial_limits, evidence_apart, fold_of_each
 from tacit.lenses.facts import SecretValue
 from tacit.lenses.images.answers.audit import ImageAuditResult
 from tacit.lenses.images.images import Images, open_images, patches, suggested_patch
-from tacit.lenses.images.results import (
-    Guess,
-    ImageFacts,
-    PatchFindings,
-    PatchPlace,
-    ShownImage,
-)
+from tacit.lenses.images.results import Guess, ImageFacts, PatchFindings, PatchPlace, ShownImage
 from tacit.lift import LEVEL, Verdict
 from tacit.release.certificate import Grid, HeatMap
 from tacit.requests import Look, Question
@@ -92,17 +86,16 @@ def audit_images(question: Question, look: Look, *, progress: Progress = silent)
     """
     random_state = look.random_state
     asked = ask_images(question, random_state=random_state)
-    sizes = checked_sizes(asked.images, look.patch)
     held = asked.fold == 0
     shown = chosen_images(asked, np.flatnonzero(held))
     found, heats = [], []
-    for size in sizes:
+    for size in checked_sizes(asked.images, look.patch):
         progress(f"learning patches of {size}", None)
         findings, heat = _findings_of(asked, size, held, shown, random_state)
         found.append(findings)
         heats.append(heat)
     progress("training an adversary", None)
-    adversary = adversary_guess(asked, asked.images.pixels, asked.images.pixels, ~held, held)
+    adversary = adversary_guess(asked, held)
     best = min(found, key=lambda each: each.p_value)
     verdict = _verdict([each.verdict for each in found], min(1.0, best.p_value * len(found)))
     sheet = tuple(
@@ -189,8 +182,7 @@ def _findings_of(
     matrix = images.matrix()
     model = prefix_estimator(images, size, random_state).fit(matrix[~held], asked.labels[~held])
     lift, codes = model.log_lift(matrix[held]), asked.codes[held]
-    p_value, null_high, enough = shuffled_test(lift, codes, np.zeros(len(codes), np.int64), random_state=random_state)
-    verdict: Verdict = "cannot tell" if not enough else "leak" if p_value <= LEVEL else "no leak detected"
+    evidence = evidence_apart(lift, codes, np.zeros(len(codes), np.int64), random_state=random_state)
     right = int(((lift + np.log(model.prior_)).argmax(axis=1) == codes).sum())
     rows = drawn_from(np.flatnonzero(held), random_state)
     heat = heat_map(images, size, asked, rows, model.feature_log_lift(matrix[rows], orders=ORDERS))
@@ -199,10 +191,7 @@ def _findings_of(
     findings = PatchFindings(
         size=size,
         patches=given.shape[1],
-        information=information_of(lift, codes),
-        null_high=null_high,
-        p_value=p_value,
-        verdict=verdict,
+        **vars(evidence),
         guess=guess_of(right, len(codes)),
         heat=heat,
         leaking_most=_leaking_most(heat.mean),
@@ -239,19 +228,13 @@ def guess_of(right: int, of: int) -> Guess:
     return Guess(right / of, low, high, of)
 
 
-def adversary_guess(
-    asked: Asked,
-    trained_on: NDArray[np.uint8],
-    tested_on: NDArray[np.uint8],
-    train: NDArray[np.bool_],
-    test: NDArray[np.bool_],
-) -> Guess:
-    """How often an adversary trained on some pixels guesses the secret from others."""
+def adversary_guess(asked: Asked, held: NDArray[np.bool_]) -> Guess:
+    """How often an adversary trained on the other images guesses the secret of those held out."""
     from tacit.lenses.images.hog import HogClassifier
 
-    model = HogClassifier().fit(trained_on[train], asked.labels[train])
-    right = int((model.predict(tested_on[test]) == asked.labels[test]).sum())
-    return guess_of(right, int(test.sum()))
+    pixels, labels = asked.images.pixels, asked.labels
+    guesses = HogClassifier().fit(pixels[~held], labels[~held]).predict(pixels[held])
+    return guess_of(int((guesses == labels[held]).sum()), len(guesses))
 
 
 def _leaking_most(mean: Grid) -> tuple[PatchPlace, ...]:

@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.lift import Mask, compose_deltas, obfuscation_delta, obfuscation_floor, vacuous
+from tacit.lift import GridGaussian, Mask, compose_deltas, obfuscation_delta, obfuscation_floor, vacuous
 from tacit.release.certificate import Grid, HeatMap, PatchDelta
 from tacit.release.published import coarse, coarse_floor
 
 
-def patch_delta(
-    flags: Mask, codes: NDArray[np.int64], *, epsilon: float, scale: float, diameter: float, truncated: float
-) -> PatchDelta:
+def patch_delta(flags: Mask, codes: NDArray[np.int64], *, epsilon: float, scale: float, columns: int) -> PatchDelta:
     """The repaired bound of every patch, both sides, the worst secret; rounded up as published estimates are.
 
-    ``truncated`` is the mass that the noise of a whole patch lacks, charged to every patch.
+    ``columns`` are the values of a patch. The mass that the noise of a whole patch lacks is charged to every patch.
     """
+    diameter, truncated = math.sqrt(columns), columns * GridGaussian(scale).truncated
     secrets = int(codes.max()) + 1
     given = np.array([flags[codes == s].mean(axis=0) for s in range(secrets)])
     whole = np.broadcast_to(flags.mean(axis=0), given.shape)

@@ -6,7 +6,7 @@ import csv
 import hashlib
 import json
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from os import PathLike
 from pathlib import Path
@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.errors import ArgumentError, ColumnError, DataError, EngineError, Setting, SourceError, sentence
+from tacit.release.keys import LABELS
 
 Pixels = NDArray[np.uint8]
 Groups = NDArray[np.int64]
@@ -26,7 +27,6 @@ PATCH_SIZES = (32, 16, 8, 4, 2)
 JPEG_QUALITY = 95
 # An archive that claims to hold more than this is refused before it is unpacked.
 MOST_PIXELS = 4_000_000_000
-NPZ = "npz"
 # Names a column of file names usually has.
 _NAME_COLUMNS = ("file", "filename", "file_name", "image", "name", "path", "id")
 
@@ -376,25 +376,29 @@ def patches(height: int, width: int, size: int, *, channels: int = 1) -> Groups:
     ArgumentError
         If the size is not one of 32, 16, 8, 4, 2, or does not divide height and width.
     """
-    fitting = [p for p in PATCH_SIZES if height % p == 0 and width % p == 0]
+    fitting = _fitting(height, width)
     if size not in fitting:
-        sizes = ", ".join(map(str, fitting))
-        way = f"choose {sizes}" if fitting else "crop the images to even sides"
+        way = f"choose {', '.join(map(str, fitting))}" if fitting else "crop the images to even sides"
         raise ArgumentError(f"a patch of {size} pixels does not divide images of {width}x{height}: {way}")
     rows, columns = np.divmod(np.arange(height * width), width)
     groups = rows // size * (width // size) + columns // size
     return np.repeat(groups, channels).astype(np.int64)
 
 
-def patch_masks(height: int, width: int, size: int, flags: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """Flags of patches (n, m) as flags of pixels (n, height, width)."""
-    grid = flags.reshape(len(flags), height // size, width // size)
-    return np.asarray(grid.repeat(size, axis=1).repeat(size, axis=2))
+def patch_masks(images: Images, size: int, flags: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Flags of patches (n, m) as flags of the values of pixels, in the shape of the pixels."""
+    grid = flags.reshape(len(flags), images.height // size, images.width // size)
+    mask = grid.repeat(size, axis=1).repeat(size, axis=2)
+    return mask if images.pixels.ndim == 3 else np.repeat(mask[..., None], images.channels, axis=3)
+
+
+def _fitting(height: int, width: int) -> list[int]:
+    return [size for size in PATCH_SIZES if height % size == 0 and width % size == 0]
 
 
 def suggested_patch(height: int, width: int) -> int:
     """The patch size to start with: about eight patches a side."""
-    fitting = [p for p in PATCH_SIZES if height % p == 0 and width % p == 0]
+    fitting = _fitting(height, width)
     if not fitting:
         raise DataError(f"no patch of {', '.join(map(str, PATCH_SIZES))} pixels divides images of {width}x{height}")
     return min(fitting, key=lambda p: (abs(np.log2(min(height, width) / p / 8)), p))
@@ -437,11 +441,14 @@ def write_images(images: Images, directory: Path, *, keep: Sequence[str] = ()) -
         options = {"quality": JPEG_QUALITY, "subsampling": 0} if format == "JPEG" else {}
         pillow.Image.fromarray(pixels).save(target / name, format=format, **options)
     if kept:
-        with (directory / "labels.csv").open("w", encoding="utf-8", newline="") as file:
-            writer = csv.writer(file, lineterminator="\n")
-            writer.writerow(["file", *kept])
-            writer.writerows(zip(images.names, *kept.values(), strict=True))
+        write_csv(directory / LABELS, ["file", *kept], zip(images.names, *kept.values(), strict=True))
     return target
+
+
+def write_csv(path: Path, header: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
+    """Rows of text under a header."""
+    with path.open("w", encoding="utf-8", newline="") as file:
+        csv.writer(file, lineterminator="\n").writerows([header, *rows])
 
 
 def _write_npz(target: Path, arrays: Mapping[str, NDArray[Any]]) -> None:

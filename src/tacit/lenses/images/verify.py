@@ -18,7 +18,7 @@ from tacit.lenses.images.claims import judged, patch_delta
 from tacit.lenses.images.images import Images, open_images, open_pixels, patch_masks
 from tacit.lenses.images.protect import FLAGS, NAMES, verdict_after
 from tacit.lenses.images.results import Pixels
-from tacit.lift import GridGaussian, Mask, Matrix
+from tacit.lift import Mask, Matrix
 from tacit.release.certificate import ImageCertificate
 from tacit.release.checks import Check, CheckedRelease, check_of_original, checked, checks_of_papers, notes_on_report
 from tacit.release.directory import PRIVATE, SALT
@@ -171,9 +171,7 @@ def _checks_of_patches(release: ImageRelease, flags: Mask, original: Images, rel
         return [Check("owner's papers fit the release", False, detail)]
     rows = np.array(places, dtype=np.int64)
     before = original.pixels[rows]
-    mask = patch_masks(original.height, original.width, certificate.patch, flags)
-    if original.channels == 3:
-        mask = np.repeat(mask[..., None], 3, axis=3)
+    mask = patch_masks(original, certificate.patch, flags)
     share, touched = float(flags.mean()), float(flags.any(axis=1).mean())
     checks = [
         Check(
@@ -222,14 +220,8 @@ def _checks_of_labels(
     if certificate.secret in original.labels:
         codes = np.unique(original.label(certificate.secret), return_inverse=True)[1][rows].astype(np.int64)
         columns = original.channels * certificate.patch**2
-        delta = patch_delta(
-            flags,
-            codes,
-            epsilon=certificate.epsilon,
-            scale=certificate.scale,
-            diameter=math.sqrt(columns),
-            truncated=columns * GridGaussian(certificate.scale).truncated,
-        )
+        epsilon, scale = certificate.epsilon, certificate.scale
+        delta = patch_delta(flags, codes, epsilon=epsilon, scale=scale, columns=columns)
         detail = f"delta {delta.largest:g} a patch, from flags, labels, epsilon and scale"
         checks.append(Check("bound", delta == certificate.delta, detail))
     return checks

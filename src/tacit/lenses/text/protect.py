@@ -12,12 +12,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit import __version__
-from tacit.document import Progress, ReadPost, Share, silent
+from tacit.document import Progress, Share, silent
 from tacit.errors import ArgumentError, DataError, Setting, sentence
 from tacit.lenses.histograms import histogram_of
 from tacit.lenses.text.adversaries import Trial, trial
 from tacit.lenses.text.answers.release import TextProtectResult
-from tacit.lenses.text.audit import ReadCorpus, read_corpus
+from tacit.lenses.text.audit import ReadCorpus, read_corpus, riskiest
 from tacit.lenses.text.masking import MaskedPosts, Masking, mask_posts, refuse_mask_in_posts
 from tacit.lenses.text.posts import ROWS_AT_ONCE, Posts, read_posts
 from tacit.release.certificate import AdversaryScore, CertifiedInput, CertifiedOutput, TextCertificate, best_guesses
@@ -158,18 +158,14 @@ def published(tried: Trial) -> dict[str, Any]:
         "trained_on": tried.trained_on,
         "tested_on": tried.tested_on,
         "adversaries": tuple(
-            AdversaryScore(
-                a.name,
-                before=round(a.before, DECIMALS),
-                before_interval=coarse_limits(*a.before_interval),
-                after=round(a.after, DECIMALS),
-                after_interval=coarse_limits(*a.after_interval),
-                retrained=round(a.retrained, DECIMALS),
-                retrained_interval=coarse_limits(*a.retrained_interval),
-            )
+            AdversaryScore(a.name, *(part for right, limits in a.guesses for part in _rounded(right, limits)))
             for a in tried.adversaries
         ),
     }
+
+
+def _rounded(right: float, limits: tuple[float, float]) -> tuple[Any, Any]:
+    return round(right, DECIMALS), coarse_limits(*limits)
 
 
 def _result(corpus: ReadCorpus, masked: MaskedPosts, certificate: TextCertificate, out: str) -> TextProtectResult:
@@ -204,22 +200,9 @@ def _result(corpus: ReadCorpus, masked: MaskedPosts, certificate: TextCertificat
         before=before,
         after=after,
         masked=listed,
-        examples=_examples(corpus, masked, lift),
+        examples=tuple((post, masked.texts[at]) for at, post in riskiest(corpus, lift, EXAMPLES)),
         notes=_notes(corpus, masked, certificate),
     )
-
-
-def _examples(corpus: ReadCorpus, masked: MaskedPosts, lift: Any) -> tuple[tuple[ReadPost, str], ...]:
-    """Risky posts of every secret, before and after."""
-    examples = []
-    each = max(1, EXAMPLES // lift.shape[1])
-    for s in range(lift.shape[1]):
-        rows = np.flatnonzero(lift.argmax(axis=1) == s)
-        for row in rows[np.argsort(-lift[rows, s], kind="stable")][:each]:
-            at = int(corpus.rows[row])
-            actual = corpus.posts.secrets[int(corpus.posts.codes[at])]
-            examples.append((corpus.model.read(corpus.posts.texts[at], actual=actual), masked.texts[at]))
-    return tuple(examples[:EXAMPLES])
 
 
 def _notes(corpus: ReadCorpus, masked: MaskedPosts, certificate: TextCertificate) -> tuple[str, ...]:
