@@ -43,15 +43,8 @@ class ClassifierLogLift(Blended):
         By default Tacit's boosted trees with early stopping, which read categories as such.
     calibrate : bool
         Temper the classifier's log-lifts by one factor, found on records held out from its training.
-    folds : int
-        Number of parts the records are split into; each is scored by classifiers of the others.
-    doubt : bool
-        Prepare intervals: everything is learned a second time, in a world whose truth is known. Doubles the time.
-    random_state : int, RandomState or None
-    progress : callable, optional
-        Called with a stage and the share done.
-    categorical_features : sequence of names or places, optional
-        Columns to be read as categories although they hold numbers.
+    folds, doubt, random_state, progress, categorical_features
+        As of ``AutoLogLift``.
     """
 
     def __init__(

@@ -59,7 +59,7 @@ def train_linear(
 ) -> LinearModel:
     """Fit along falling penalties while the loss on the rows ``check`` falls, then on all rows with the best."""
     rows = np.concatenate([learn, check])
-    model, inputs = _prepared(design, rows, secrets, products)
+    model, inputs = _prepared(design, rows, products)
     target = np.eye(secrets)[secret[rows]]
     first, last = slice(0, len(learn)), slice(len(learn), None)
     start = best = np.zeros((inputs.shape[1] + 1) * secrets)
@@ -74,7 +74,7 @@ def train_linear(
     return LinearModel(found[:-1], found[-1], *model, products=products, strength=chosen)
 
 
-def _prepared(design: Any, rows: Codes, secrets: int, products: bool) -> tuple[tuple[Any, Any, Any], Any]:
+def _prepared(design: Any, rows: Codes, products: bool) -> tuple[tuple[Any, Any, Any], Any]:
     """Centre, scale and used columns, and the scaled rows."""
     if sparse.issparse(design):
         return (np.zeros(0), np.ones(0), None), design[rows]
@@ -103,13 +103,8 @@ def _objective(inputs: Any, target: Floats, strength: float) -> Callable[[Floats
 
 
 def _fitted(inputs: Any, target: Floats, strength: float, start: Floats) -> Floats:
-    found = minimize(
-        _objective(inputs, target, strength),
-        start,
-        jac=True,
-        method="L-BFGS-B",
-        options={"maxiter": STEPS, "ftol": 1e-7},
-    )
+    options = {"maxiter": STEPS, "ftol": 1e-7}
+    found = minimize(_objective(inputs, target, strength), start, jac=True, method="L-BFGS-B", options=options)
     return np.asarray(found.x)
 
 

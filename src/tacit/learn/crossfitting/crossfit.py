@@ -20,6 +20,7 @@ from tacit.learn.crossfitting.candidates import FoldModel, Learner, Lesson, View
 from tacit.learn.crossfitting.doubt import interval, least_error, redrawn, stretch
 from tacit.learn.crossfitting.folds import fold_of_each, learn_and_check
 from tacit.learn.encoding import Features
+from tacit.lift import entropy
 
 Progress = Callable[[str, float | None], None]
 
@@ -184,8 +185,7 @@ class Blended(CrossFitted):
             for name, lift, weight in zip(learners, lifts, self.ensemble_.weights, strict=True)
         )
         blended = log_loss(out, secret, self.prior_)
-        prior = float(-(self.prior_ * np.log(self.prior_)).sum())
-        self.reason_ = _reason(self.candidates_, blended, prior)
+        self.reason_ = _reason(self.candidates_, blended, entropy(self.prior_))
 
     def _by_fold(self, features: Features) -> Floats:
         rows, lifts = np.arange(len(features)), []
@@ -198,7 +198,6 @@ class Blended(CrossFitted):
         return self._mean(self._by_fold(features))
 
     def _mean(self, lifts: Floats) -> Floats:
-        """The folds' log-lifts as one."""
         return blend(lifts.mean(axis=0)[None], np.ones(1), self.prior_)
 
     def _middle_and_spread(self, features: Features) -> tuple[Floats, Floats]:

@@ -65,14 +65,8 @@ class NeuralLogLift(CrossFitted):
     folds : int
         Parts for cross-fitting, or 0 for none. Each part is scored by networks trained on the others; new records are
         scored by all networks.
-    doubt : bool
-        Prepare intervals and the test of association: everything is learned a second time, in a world whose truth is
-        known. Doubles the time. Without folds there is nothing to prepare.
-    categorical_features : sequence of names or places, optional
-        Columns to be read as categories although they hold numbers.
-    progress : callable, optional
-        Called with a stage and the share done.
-    random_state : int, RandomState or None
+    doubt, categorical_features, progress, random_state
+        As of ``AutoLogLift``. Without folds there are no intervals to prepare, nor a test of association.
 
     Attributes
     ----------

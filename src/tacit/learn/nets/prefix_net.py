@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from tacit.learn.arrays import Codes, Floats
+from tacit.learn.bags import row_of_each, running_sums
 from tacit.learn.nets.training import RowSlope, Schedule, train, usual_batch
 
 # The first layer, what presence adds, and the bias.
@@ -27,8 +28,8 @@ PATIENCE, CUTS = 6, 2
 LENGTHS, CHECK_LENGTHS = 8, 16
 # Held-out records that are looked at, and steps between two looks.
 MOST_CHECKED, LOOK_EVERY = 3_000, 25
-# Records and hidden numbers that are worked on at once when records are scored.
-ROWS_AT_ONCE, CELLS_AT_ONCE = 512, 4_000_000
+# Records that are worked on at once when records are scored.
+ROWS_AT_ONCE = 512
 
 
 @dataclass(frozen=True)
@@ -142,18 +143,8 @@ def _some_rows(design: Any) -> Iterator[slice]:
 def term_scores(net: PrefixNetwork, bags: Any) -> Floats:
     """Scores of the prefix that ends with each stored entry of a CSR matrix: entries x secrets."""
     out = np.empty((bags.nnz, net.out.shape[1]))
-    most = max(1, CELLS_AT_ONCE // net.first.shape[1])
-    begin = 0
-    while begin < bags.shape[0]:
-        # Whole records, at least one, whose hidden layers fit.
-        end = int(np.searchsorted(bags.indptr, bags.indptr[begin] + most, side="right")) - 1
-        end = min(max(end, begin + 1), bags.shape[0])
-        entries = slice(bags.indptr[begin], bags.indptr[end])
-        running = np.cumsum(net.first[bags.indices[entries]] * bags.data[entries, None], axis=0)
-        lengths = np.diff(bags.indptr[begin : end + 1])
-        before = np.vstack([np.zeros((1, running.shape[1])), running])[bags.indptr[begin:end] - bags.indptr[begin]]
-        out[entries] = net.scores(net.bias + running - np.repeat(before, lengths, axis=0))
-        begin = end
+    for entries, running in running_sums(bags, net.first):
+        out[entries] = net.scores(net.bias + running)
     return out
 
 
@@ -292,8 +283,7 @@ class SparseRecords:
         part = self.bags[rows]
         if self.orders == "given":
             return part
-        of = np.repeat(np.arange(len(rows)), np.diff(part.indptr))
-        moved = np.lexsort((rng.random(part.nnz), of))
+        moved = np.lexsort((rng.random(part.nnz), row_of_each(part)))
         return sparse.csr_array((part.data[moved], part.indices[moved], part.indptr), shape=part.shape)
 
     @staticmethod

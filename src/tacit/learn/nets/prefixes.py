@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from tacit.errors import ArgumentError, DataError
 from tacit.learn.arrays import Codes, Floats
+from tacit.learn.bags import row_of_each
 from tacit.learn.contract import LogLiftEstimator, one_thread
 from tacit.learn.crossfitting.crossfit import Progress
 from tacit.learn.crossfitting.folds import fold_of_each, learn_and_check
@@ -223,7 +224,7 @@ class PrefixLogLift(LogLiftEstimator):
         design = self._designed(X)
         with one_thread():
             if self.layout_.starts is None:
-                return self._lift(self._scored(_entries(design), out_of_fold, term_scores, _row_of_each(design)))
+                return self._lift(self._scored(_entries(design), out_of_fold, term_scores, row_of_each(design)))
             self._room(design.shape[0], self.n_groups_)
             return self._lift(
                 self._scored(design, out_of_fold, lambda net, rows: single_scores(net, rows, self._starts))
@@ -303,7 +304,7 @@ class PrefixLogLift(LogLiftEstimator):
 
     def _terms(self, bags: Any, places: Codes | None, out_of_fold: bool) -> Floats:
         """Conditional density of every entry, in the order of storage."""
-        of = _row_of_each(bags)
+        of = row_of_each(bags)
         moved = np.arange(bags.nnz)
         if places is not None:
             rank = np.empty_like(places)
@@ -328,7 +329,7 @@ class PrefixLogLift(LogLiftEstimator):
     def _spread(self, bags: Any, entries: Floats) -> Floats:
         """Densities of entries in a full array; a term that a record does not have says nothing."""
         found = np.zeros((*bags.shape, len(self.prior_)))
-        found[_row_of_each(bags), bags.indices] = entries
+        found[row_of_each(bags), bags.indices] = entries
         return found
 
     def _leak_order(self, design: Any) -> Codes:
@@ -344,11 +345,6 @@ class PrefixLogLift(LogLiftEstimator):
                 scores = self._scored(rows, False, lambda net, part: single_scores(net, part, self._starts))
                 leak += np.abs(self._lift(scores)).max(axis=2).sum(axis=0)
         return np.argsort(-leak, kind="stable")
-
-
-def _row_of_each(bags: Any) -> Codes:
-    """The row of every stored entry."""
-    return np.repeat(np.arange(bags.shape[0]), np.diff(bags.indptr))
 
 
 def _entries(bags: Any) -> Any:

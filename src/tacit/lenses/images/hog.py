@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -64,47 +63,10 @@ def _grey(pixels: NDArray[np.uint8]) -> Floats:
     return np.sqrt(values if values.ndim == 3 else values @ np.array([0.299, 0.587, 0.114], np.float32))
 
 
-class ImageClassifier:
-    """Guesses a label from images as an adversary would; follows scikit-learn: ``fit(images, s)``, ``predict(images)``.
+class HogClassifier:
+    """Guesses a label from images, as an adversary would: gradients, means, and a support vector machine.
 
-    Images are uint8 (n, height, width[, 3]).
-    """
-
-    def fit(self, images: NDArray[np.uint8], s: Any) -> Self:
-        """Learn from images and their labels."""
-        labels, pixels = np.asarray(s), _checked(images)
-        if len(pixels) != len(labels):
-            raise DataError(f"{len(pixels):,} images and {len(labels):,} labels")
-        if len(np.unique(labels)) < 2:
-            raise DataError("an adversary needs images of at least two labels")
-        self.cell_ = self._cell(*pixels.shape[1:3])
-        self.model_ = self._model().fit(self._features(pixels), labels)
-        self.classes_ = self.model_.classes_
-        return self
-
-    def predict(self, images: NDArray[np.uint8]) -> NDArray[Any]:
-        """The label that each image looks most like."""
-        return np.asarray(self.model_.predict(self._features(_checked(images))))
-
-    def score(self, images: NDArray[np.uint8], s: Any) -> float:
-        """Share of labels guessed right."""
-        return float((self.predict(images) == np.asarray(s)).mean())
-
-    @abstractmethod
-    def _cell(self, height: int, width: int) -> int:
-        """Side of a cell in pixels."""
-
-    @abstractmethod
-    def _model(self) -> Any:
-        """What learns from features."""
-
-    @abstractmethod
-    def _features(self, pixels: NDArray[np.uint8]) -> Floats:
-        """One row an image."""
-
-
-class HogClassifier(ImageClassifier):
-    """Gradients, means, and a support vector machine.
+    Follows scikit-learn: ``fit(images, s)``, ``predict(images)``; images are uint8 (n, height, width[, 3]).
 
     Parameters
     ----------
@@ -118,34 +80,45 @@ class HogClassifier(ImageClassifier):
         self.cell = cell
         self.C = C
 
-    def _cell(self, height: int, width: int) -> int:
-        return self.cell or max(2, min(height, width) // CELLS_A_SIDE)
-
-    def _model(self) -> Any:
+    def fit(self, images: NDArray[np.uint8], s: Any) -> HogClassifier:
+        """Learn from images and their labels."""
         from sklearn.svm import SVC
 
-        return SVC(C=self.C, gamma="scale", cache_size=500)
+        labels, pixels = np.asarray(s), _checked(images)
+        if len(pixels) != len(labels):
+            raise DataError(f"{len(pixels):,} images and {len(labels):,} labels")
+        if len(np.unique(labels)) < 2:
+            raise DataError("an adversary needs images of at least two labels")
+        self.cell_ = self.cell or max(2, min(pixels.shape[1:3]) // CELLS_A_SIDE)
+        self.model_ = SVC(C=self.C, gamma="scale", cache_size=500).fit(self._features(pixels), labels)
+        self.classes_ = self.model_.classes_
+        return self
+
+    def predict(self, images: NDArray[np.uint8]) -> NDArray[Any]:
+        """The label that each image looks most like."""
+        return np.asarray(self.model_.predict(self._features(_checked(images))))
+
+    def score(self, images: NDArray[np.uint8], s: Any) -> float:
+        """Share of labels guessed right."""
+        return float((self.predict(images) == np.asarray(s)).mean())
 
     def _features(self, pixels: NDArray[np.uint8]) -> Floats:
         means = MEANS_WEIGHT * cell_means(pixels, cell=self.cell_)
         return np.hstack([oriented_gradients(pixels, cell=self.cell_), means])
 
 
-class PixelClassifier(ImageClassifier):
-    """The pixels of a smaller picture, by logistic regression."""
+def pixel_classifier() -> Any:
+    """Guesses a label from the pixels of a smaller picture by logistic regression; used like :class:`HogClassifier`."""
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import FunctionTransformer, StandardScaler
 
-    def _cell(self, height: int, width: int) -> int:
-        return max(1, max(height, width) // MOST_PIXELS_A_SIDE)
+    return make_pipeline(FunctionTransformer(_smaller), StandardScaler(), LogisticRegression(C=0.01, max_iter=1000))
 
-    def _model(self) -> Any:
-        from sklearn.linear_model import LogisticRegression
-        from sklearn.pipeline import make_pipeline
-        from sklearn.preprocessing import StandardScaler
 
-        return make_pipeline(StandardScaler(), LogisticRegression(C=0.01, max_iter=1000))
-
-    def _features(self, pixels: NDArray[np.uint8]) -> Floats:
-        return cell_means(pixels, cell=self.cell_)
+def _smaller(images: NDArray[np.uint8]) -> Floats:
+    pixels = _checked(images)
+    return cell_means(pixels, cell=max(1, max(pixels.shape[1:3]) // MOST_PIXELS_A_SIDE))
 
 
 def _checked(images: Any) -> NDArray[np.uint8]:

@@ -6,7 +6,7 @@ import secrets as secure
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -164,14 +164,14 @@ def _treated(
 
 def _adversaries(asked: Asked, treated: Pixels, progress: Progress) -> tuple[AdversaryScore, ...]:
     """Adversaries that learn from two thirds and guess the other: before, after, and retrained on the release."""
-    from tacit.lenses.images.hog import HogClassifier, ImageClassifier, PixelClassifier
+    from tacit.lenses.images.hog import HogClassifier, pixel_classifier
 
     train, test = asked.fold != 0, asked.fold == 0
     adversaries = []
-    for name, make in (("HOG and SVM", HogClassifier), ("pixels, linear", PixelClassifier)):
+    for name, make in (("HOG and SVM", HogClassifier), ("pixels, linear", pixel_classifier)):
         progress(f"training {name}", None)
 
-        def learn(pixels: Pixels, make: Callable[[], ImageClassifier] = make) -> Callable[[Pixels], int]:
+        def learn(pixels: Pixels, make: Callable[[], Any] = make) -> Callable[[Pixels], int]:
             model = make().fit(pixels[train], asked.labels[train])
             return lambda others: int((model.predict(others[test]) == asked.labels[test]).sum())
 

@@ -122,9 +122,10 @@ def read_corpus(
     """Count the terms, learn the model and, if ``seen``, score every post with models that had not seen it."""
     rows = np.flatnonzero(posts.first)
     codes, secrets = posts.codes[rows], len(posts.secrets)
-    fewest = int(np.bincount(codes, minlength=secrets).min())
+    counts = np.bincount(codes, minlength=secrets)
+    fewest = int(counts.min())
     if fewest < 2:
-        label = posts.secrets[int(np.bincount(codes, minlength=secrets).argmin())]
+        label = posts.secrets[int(counts.argmin())]
         raise DataError(
             f"secret '{label}' has {fewest} different post{'s' * (fewest != 1)} in {posts.table.name}: nothing can be "
             "learned of it; gather more, or leave it out"
@@ -132,14 +133,8 @@ def read_corpus(
     progress("counting words", None)
     bags = bags_of((posts.texts[at] for at in rows), min_count=min_count)
     if not bags.vocabulary.terms:
-        raise DataError(
-            sentence(
-                "no word of {table} is in {n} different posts: give more posts, or lower the number ({min_count})",
-                table=posts.table.name,
-                n=min_count,
-                min_count=Setting("min_count"),
-            )
-        )
+        words = "no word of {table} is in {n} different posts: give more posts, or lower the number ({min_count})"
+        raise DataError(sentence(words, table=posts.table.name, n=min_count, min_count=Setting("min_count")))
     progress("learning", None)
     learned = TermLogLift(random_state=random_state).fit(bags.presence, codes, secrets=secrets)
     found = term_findings(

@@ -6,7 +6,6 @@ import io
 import json
 import zipfile
 from dataclasses import dataclass
-from functools import cached_property
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -44,10 +43,6 @@ class TextModel:
     secret: str
     verdicts: Codes
 
-    @cached_property
-    def _places(self) -> dict[str, int]:
-        return self.vocabulary.places
-
     def read(self, post: str, *, actual: str | None = None) -> ReadPost:
         """A post in pieces, with what every word adds given the words before it.
 
@@ -55,15 +50,14 @@ class TextModel:
         ----------
         The texts of the pieces, joined, are the post.
         """
-        found = tokens(post)
         bag = bags_by([post], self.vocabulary)
         lift = self.terms.log_lift(bag)[0]
         density = dict(zip(bag.indices.tolist(), self.terms.term_log_lift(bag), strict=True))
         pieces, at, unknown = [], 0, 0
-        for token in found:
+        for token in tokens(post):
             if token.start > at:
                 pieces.append(Piece(post[at : token.start]))
-            place, at = self._places.get(token.term), token.end
+            place, at = self.vocabulary.places.get(token.term), token.end
             written = post[token.start : token.end]
             if place is None:
                 unknown += 1

@@ -174,12 +174,6 @@ def _result(corpus: ReadCorpus, masked: MaskedPosts, certificate: TextCertificat
     lift = model.terms.log_lift(corpus.bags.presence)
     before = histogram_of(np.abs(lift).max(axis=1), even)
     after = histogram_of(np.abs(masked.shown[rows]).max(axis=1), even, beside=before)
-    order = np.argsort(-masked.times, kind="stable")[:MOST_LISTED]
-    listed = tuple(
-        (model.vocabulary.terms[at], int(masked.times[at]), int(model.vocabulary.posts[at]))
-        for at in order
-        if masked.times[at]
-    )
     clean, best = best_guesses(certificate.adversaries)
     lows = [low for a in certificate.adversaries for low in (a.after_interval[0], a.retrained_interval[0])]
     beats = max(lows) > certificate.prior_interval[1]
@@ -199,10 +193,17 @@ def _result(corpus: ReadCorpus, masked: MaskedPosts, certificate: TextCertificat
         ),
         before=before,
         after=after,
-        masked=listed,
+        masked=_listed(corpus, masked)[:MOST_LISTED],
         examples=tuple((post, masked.texts[at]) for at, post in riskiest(corpus, lift, EXAMPLES)),
         notes=_notes(corpus, masked, certificate),
     )
+
+
+def _listed(corpus: ReadCorpus, masked: MaskedPosts) -> tuple[tuple[str, int, int], ...]:
+    """The masked terms, the most often masked first: in how many posts each was masked, and how many hold it."""
+    words, times = corpus.model.vocabulary, masked.times
+    order = np.argsort(-times, kind="stable")[: int((times > 0).sum())]
+    return tuple((words.terms[at], int(times[at]), int(words.posts[at])) for at in order)
 
 
 def _notes(corpus: ReadCorpus, masked: MaskedPosts, certificate: TextCertificate) -> tuple[str, ...]:
@@ -248,11 +249,7 @@ def _agreeing(codes: NDArray[np.int64]) -> int:
 def _keep(draft: ReleaseDraft, corpus: ReadCorpus, masked: MaskedPosts, seed: int) -> None:
     """The owner's papers: the model, and which words were masked how often."""
     corpus.model.save(draft.private / MODEL)
-    order = np.lexsort((np.arange(len(masked.times)), -masked.times))
-    vocabulary = corpus.model.vocabulary
     listed = [
-        {"term": vocabulary.terms[at], "masked_in_posts": int(masked.times[at]), "posts": int(vocabulary.posts[at])}
-        for at in order
-        if masked.times[at]
+        {"term": term, "masked_in_posts": times, "posts": posts} for term, times, posts in _listed(corpus, masked)
     ]
     draft.keep(TERMS, json.dumps({"seed": seed, "masked": listed}, indent=1, ensure_ascii=False) + "\n")
