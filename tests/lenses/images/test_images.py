@@ -259,6 +259,16 @@ def test_a_release_is_verified_against_its_originals(place: Path) -> None:
     assert verify(place / "release").verdict == "not checked"
 
 
+@pytest.mark.parametrize("left", [0, 0.5])
+def test_the_owner_s_papers_cut_short_are_called_damaged(place: Path, tmp_path: Path, left: float) -> None:
+    release = shutil.copytree(place / "release", tmp_path / "release")
+    flags = release / "private" / "flags.npz"
+    whole = flags.read_bytes()
+    flags.write_bytes(whole[: int(left * len(whole))])
+    with pytest.raises(SourceError, match=r"flags\.npz: it is damaged"):
+        verify(release, against=place / "faces")
+
+
 @pytest.mark.parametrize(
     ("damage", "line"),
     [

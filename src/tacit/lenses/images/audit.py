@@ -14,7 +14,7 @@ from tacit import __version__
 from tacit.document import Nats, Progress, Share, silent
 from tacit.errors import DataError, Sentence, sentence
 from tacit.learn import binomial_limits, evidence_apart, fold_of_each
-from tacit.lenses.facts import SecretValue
+from tacit.lenses.facts import secret_values
 from tacit.lenses.images.answers.audit import ImageAuditResult
 from tacit.lenses.images.images import Images, open_images, patches, suggested_patch
 from tacit.lenses.images.results import Guess, ImageFacts, PatchFindings, PatchPlace, ShownImage
@@ -66,13 +66,6 @@ class Asked:
         format = "npz" if images.npz else " and ".join(kinds)
         return ImageFacts(images.source.name, format, len(images), images.height, images.width, images.channels)
 
-    def values(self) -> tuple[SecretValue, ...]:
-        """The secrets and their shares."""
-        n = len(self.codes)
-        return tuple(
-            SecretValue(str(label), float(p * n), float(p)) for label, p in zip(self.secrets, self.prior, strict=True)
-        )
-
 
 def audit_images(question: Question, look: Look, *, progress: Progress = silent) -> ImageAuditResult:
     """Measure what images give away about a label, patch by patch; the requests say what each setting means.
@@ -105,7 +98,7 @@ def audit_images(question: Question, look: Look, *, progress: Progress = silent)
     return ImageAuditResult(
         source=asked.facts(),
         secret=asked.secret,
-        secrets=asked.values(),
+        secrets=secret_values(asked.secrets, np.bincount(asked.codes)),
         trained_on=int((~held).sum()),
         held_out=int(held.sum()),
         verdict=verdict,
@@ -274,12 +267,10 @@ def _headline(asked: Asked, verdict: Verdict, found: Sequence[PatchFindings], ad
             row=top.row,
             column=top.column,
         )
-    images = len(asked.images)
+    words = "Cannot tell: {images:,} images are too few to tell a leak about '{secret}' from chance."
     if verdict == "no leak detected":
         words = "No leak about '{secret}' detected in {images:,} images; {guessed}."
-        return sentence(words, secret=asked.secret, images=images, guessed=guessed)
-    words = "Cannot tell: {images:,} images are too few to tell a leak about '{secret}' from chance."
-    return sentence(words, secret=asked.secret, images=images)
+    return sentence(words, secret=asked.secret, images=len(asked.images), guessed=guessed)
 
 
 def _cautions(found: Sequence[PatchFindings]) -> tuple[str, ...]:

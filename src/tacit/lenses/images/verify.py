@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from tacit.document import Progress, Share, silent
 from tacit.errors import Command, Setting, SourceError, sentence
 from tacit.lenses.images.claims import judged, patch_delta
-from tacit.lenses.images.images import Images, open_images, open_pixels, patch_masks
+from tacit.lenses.images.images import Images, arrays_of, open_images, open_pixels, patch_masks
 from tacit.lenses.images.protect import FLAGS, NAMES, verdict_after
 from tacit.lenses.images.results import Pixels
 from tacit.lift import Mask, Matrix
@@ -69,7 +69,9 @@ def verify_images(
         checks.append(Check("patches compared", None, sentence("needs the originals: {command}", command=command)))
     else:
         progress("comparing patch by patch", None)
-        checks += _checks_against(release, _originals(Path(against), labels))
+        bare = labels is None and Path(against).is_dir()
+        original = open_pixels(against) if bare else open_images(against, labels=labels)
+        checks += _checks_against(release, original)
     return checked(
         certificate,
         checks,
@@ -82,12 +84,10 @@ def verify_images(
 
 
 def _opened(directory: Path, certificate: ImageCertificate) -> ImageRelease:
-    private = directory / PRIVATE
+    private, flags, names = directory / PRIVATE, None, None
     try:
-        flags = names = None
         if (private / FLAGS).exists():
-            with np.load(private / FLAGS, allow_pickle=False) as archive:
-                flags = archive["flags"].astype(bool)
+            flags = arrays_of(private / FLAGS)["flags"].astype(bool)
         if (private / NAMES).exists():
             with (private / NAMES).open(encoding="utf-8", newline="") as file:
                 names = {row["released"]: row["original"] for row in csv.DictReader(file)}
@@ -135,19 +135,11 @@ def _label_rows(directory: Path) -> list[list[str]]:
         raise SourceError(f"cannot read {directory / LABELS} ({error})") from error
 
 
-def _originals(against: Path, labels: str | Path | None) -> Images:
-    if against.is_dir() and labels is None:
-        return open_pixels(against)
-    return open_images(against, labels=labels)
-
-
 def _checks_against(release: ImageRelease, original: Images) -> list[Check]:
     certificate = release.certificate
     digest = original.sha256() if original.labels else None
-    lacking = (
-        f"needs {PRIVATE}/{SALT}" if release.salt is None else sentence("needs {labels}", labels=Setting("labels"))
-    )
-    checks = [check_of_original(digest, certificate, release.salt, why=lacking)]
+    lacking = f"{PRIVATE}/{SALT}" if release.salt is None else Setting("labels")
+    checks = [check_of_original(digest, certificate, release.salt, why=sentence("needs {lacking}", lacking=lacking))]
     released = open_pixels(release.directory / certificate.output.file)
     counts = len(original), len(released), certificate.output.records
     alike = len(set(counts)) == 1 and original.pixels.shape == released.pixels.shape

@@ -21,7 +21,7 @@ from tacit.learn import (
     evidence_apart,
     out_of_fold,
 )
-from tacit.lenses.facts import SecretValue, SourceFacts
+from tacit.lenses.facts import SourceFacts, secret_values
 from tacit.lenses.histograms import EPSILONS, histogram_of
 from tacit.lenses.text.answers.audit import TextAuditResult
 from tacit.lenses.text.answers.explanation import TextExplanation
@@ -175,14 +175,12 @@ def _result(corpus: ReadCorpus, look: Look) -> TextAuditResult:
     prior = corpus.model.terms.prior_
     risks = np.abs(corpus.apart).max(axis=1)
     n, hits = len(risks), int(((corpus.apart + np.log(prior)).argmax(axis=1) == corpus.codes).sum())
-    counts, table = np.bincount(posts.codes, minlength=len(posts.secrets)), posts.table
+    table = posts.table
     return TextAuditResult(
         source=SourceFacts(table.name, table.format, len(posts.texts), float(len(posts.texts)), table.sha256()),
         text=posts.text,
         secret=posts.secret,
-        secrets=tuple(
-            SecretValue(label, float(n), float(n / sum(counts))) for label, n in zip(posts.secrets, counts, strict=True)
-        ),
+        secrets=secret_values(posts.secrets, np.bincount(posts.codes, minlength=len(posts.secrets))),
         **vars(evidence),
         headline=_headline(posts.secret, evidence, prior, hits / n),
         uncertainty=entropy(prior),
