@@ -13,10 +13,10 @@ import pytest
 
 from tacit import audit, protect, report, verify
 from tacit.errors import ArgumentError, ColumnError, DataError, SourceError
-from tacit.lenses.images.answers.audit import ImageAuditResult
+from tacit.lenses.images import HogClassifier, ImageAuditResult, open_images
 from tacit.lenses.images.claims import patch_delta
-from tacit.lenses.images.hog import HogClassifier, pixel_classifier
-from tacit.lenses.images.images import open_images, open_pixels, patch_masks, patches, pixels_of, write_images
+from tacit.lenses.images.hog import pixel_classifier
+from tacit.lenses.images.images import open_pixels, patch_masks, patches, pixels_of, write_images
 from tacit.lenses.images.verify import noise_law
 
 Image = pytest.importorskip("PIL.Image", reason="Pillow is not installed (extra `images`)")

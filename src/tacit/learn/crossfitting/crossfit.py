@@ -27,6 +27,16 @@ Progress = Callable[[str, float | None], None]
 ROWS_AT_ONCE = 50_000
 
 
+def shown(progress: Progress | None, stage: str, at: int, of: int) -> Callable[[float], None]:
+    """Tells ``progress`` how much is done of a stage of ``of`` equal parts, ``at`` of which are done."""
+
+    def show(share: float) -> None:
+        if progress is not None:
+            progress(stage, (at + share) / of)
+
+    return show
+
+
 @dataclass(frozen=True)
 class LearnerScore:
     """A learner that was tried: its log-loss on records it did not see (nats a record), and its weight in the blend."""
@@ -159,11 +169,7 @@ class Blended(CrossFitted):
         parts = [learn_and_check(self.fold_, k, secret, rng) for k in folds]
         models, lifts = {}, np.zeros((len(learners), len(secret), len(self.prior_)))
         for at, (name, learner) in enumerate(learners.items()):
-
-            def show(share: float, at: int = at, title: str = learner.title) -> None:
-                if self.progress is not None:
-                    self.progress(f"{self._stage}: {title}", (at + share) / len(learners))
-
+            show = shown(self.progress, f"{self._stage}: {learner.title}", at, len(learners))
             models[name] = learner.train(Lesson(view, secret, self.prior_, parts, rng, show))
             for k in folds:
                 rows = np.flatnonzero(self.fold_ == k)

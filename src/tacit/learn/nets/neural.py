@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
+from dataclasses import replace
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -11,7 +12,7 @@ from tacit.document import Nats
 from tacit.errors import ArgumentError, DataError, sentence
 from tacit.learn.arrays import Codes, Floats
 from tacit.learn.crossfitting.blending import log_loss
-from tacit.learn.crossfitting.crossfit import CrossFitted, LearnerScore, Progress
+from tacit.learn.crossfitting.crossfit import CrossFitted, LearnerScore, Progress, shown
 from tacit.learn.crossfitting.folds import checked_apart
 from tacit.learn.encoding import Features
 from tacit.learn.nets.networks import ACTIVATIONS, Layers, LiftNetworks, Shape, trimmed
@@ -165,11 +166,7 @@ class NeuralLogLift(CrossFitted):
         self.networks_: list[Layers] = []
         self.steps_: list[int] = []
         for at in range(total):
-
-            def show(share: float, at: int = at) -> None:
-                if self.progress is not None:
-                    self.progress(f"training network {at + 1} of {total}", (at + share) / total)
-
+            show = shown(self.progress, f"training network {at + 1} of {total}", at, total)
             rows = np.flatnonzero(self.fold_ != at // self.members)
             layers, step = self._trained(design, secret, rows, rng, show)
             self.networks_.append(layers)
@@ -192,16 +189,8 @@ class NeuralLogLift(CrossFitted):
         networks = LiftNetworks(
             shape, weights, design, posterior, self.prior_, check[None], self.objective, judge, self._training_clip
         )
-        schedule = Schedule(
-            self.learning_rate,
-            self.weight_decay,
-            self.batch_size,
-            self.steps,
-            patience,
-            LOOK_EVERY,
-            optimiser=self.optimiser,
-            accumulator=self.initial_accumulator,
-        )
+        schedule = Schedule(self.learning_rate, self.weight_decay, self.batch_size, self.steps, patience, LOOK_EVERY)
+        schedule = replace(schedule, optimiser=self.optimiser, accumulator=self.initial_accumulator)
         best, kept = train(networks, rows[None], schedule, rng, show)
         if not all(np.isfinite(array).all() for array in best):
             raise DataError(f"training by '{self.objective}' diverged; give a clip, or lower learning_rate")

@@ -16,7 +16,7 @@ from tacit.errors import ArgumentError, DataError
 from tacit.learn.arrays import Codes, Floats
 from tacit.learn.bags import row_of_each
 from tacit.learn.contract import LogLiftEstimator, one_thread
-from tacit.learn.crossfitting.crossfit import Progress
+from tacit.learn.crossfitting.crossfit import Progress, shown
 from tacit.learn.crossfitting.folds import fold_of_each, learn_and_check
 from tacit.learn.encoding import Encoder, Features, cells_of_array
 from tacit.learn.nets.prefix_net import (
@@ -130,14 +130,10 @@ class PrefixLogLift(LogLiftEstimator):
             records: DenseRecords | SparseRecords = SparseRecords(design, self.orders)
             if self.layout_.starts is not None:
                 records = DenseRecords(design, self.layout_.starts, self.orders)
-
-            def shown(part: float, done: int = k) -> None:
-                if self.progress is not None:
-                    self.progress("learning prefixes", (done + part) / count)
-
+            show = shown(self.progress, "learning prefixes", k, count)
             learn, check = learn_and_check(fold, k, secret, rng)
             network = PrefixNetworkInTraining(records, secret, self.prior_, check, hidden=hidden, rng=rng)
-            self.networks_.append(train_prefix_network(network, learn, epochs=self.epochs, progress=shown))
+            self.networks_.append(train_prefix_network(network, learn, epochs=self.epochs, progress=show))
         some = rng.permutation(len(secret))[:MOST_JUDGED]
         self.leak_order_ = self._leak_order(design[some])
 

@@ -16,8 +16,9 @@ from tacit.learn.arrays import Codes, Flags, Floats
 from tacit.learn.encoding import RecordCells, coerced, frame_of
 from tacit.learn.nets.prefixes import PrefixLogLift
 from tacit.learn.noise import drawn_places, words_from
+from tacit.learn.transformers.flagging import flagging_delta
 from tacit.learn.transformers.records import RecordsTransformer
-from tacit.lift import GridGaussian, compose_deltas, gaussian_scale, obfuscation_delta, vacuous
+from tacit.lift import GridGaussian, compose_deltas, gaussian_scale, vacuous
 
 Words = Callable[[int], NDArray[np.uint64]]
 
@@ -311,29 +312,19 @@ class FeatureObfuscator(RecordsTransformer):
 
     def _judge(self, flags: Flags, secret: Codes) -> None:
         """The bound for every feature, with shares counted among the training records."""
-        m = flags.shape[1]
         self.flag_share_ = flags.mean(axis=0)
-        self.delta_ = np.zeros(m)
         columns = np.array([sum(self.kinds_[c] == "number" for c in own) for own in self.columns_])
-        for j in np.flatnonzero(self.flag_share_ > 0).tolist():
-            given = np.array([flags[secret == s, j].mean() for s in range(len(self.estimator_.prior_))])
-            overall = np.full_like(given, self.flag_share_[j])
-            with np.errstate(divide="ignore"):
-                lift = np.log(given) - np.log(overall)
-            noise = self.noise_.get(float(self.scale_[j]))
-            scale, diameter, cut_off = np.inf, 0.0, 0.0
-            if noise is not None:
-                scale, cut_off = noise.scale, (1 + np.exp(self.epsilon)) * noise.truncated * columns[j]
-                # Rounding to the grid may bring two values farther apart.
-                diameter = self.diameter_[j] + noise.step * np.sqrt(columns[j])
-            known = given > 0
-            sides = [
-                obfuscation_delta(given, lift, self.epsilon, diameter, scale),
-                # A secret that is never flagged: that it was flagged rules the secret out.
-                overall[~known],
-                obfuscation_delta(overall[known], -lift[known], self.epsilon, diameter, scale),
-            ]
-            self.delta_[j] = min(1.0, float(np.concatenate([np.atleast_1d(side) for side in sides]).max()) + cut_off)
+        noises = [self.noise_.get(float(scale)) for scale in self.scale_]
+        step, truncated = (
+            np.array([0.0 if noise is None else getattr(noise, name) for noise in noises])
+            for name in ("step", "truncated")
+        )
+        # Rounding to the grid may bring two values farther apart.
+        diameter = np.where(self.scale_ > 0, self.diameter_ + step * np.sqrt(columns), 0.0)
+        scale = np.where(self.scale_ > 0, self.scale_, np.inf)
+        delta, _ = flagging_delta(flags, secret, epsilon=self.epsilon, diameter=diameter, scale=scale)
+        delta = np.minimum(1.0, delta + (1 + np.exp(self.epsilon)) * truncated * columns)
+        self.delta_ = np.where(self.flag_share_ > 0, delta, 0.0)
 
     def _checked(self, X: Any, *, reset: bool) -> Any:
         frame = frame_of(X)

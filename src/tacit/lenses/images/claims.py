@@ -7,7 +7,8 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.lift import GridGaussian, Mask, compose_deltas, obfuscation_delta, obfuscation_floor, vacuous
+from tacit.learn import flagging_delta
+from tacit.lift import GridGaussian, Mask, compose_deltas, vacuous
 from tacit.release.certificate import Grid, HeatMap, PatchDelta
 from tacit.release.published import coarse, coarse_floor
 
@@ -18,20 +19,8 @@ def patch_delta(flags: Mask, codes: NDArray[np.int64], *, epsilon: float, scale:
     ``columns`` are the values of a patch. The mass that the noise of a whole patch lacks is charged to every patch.
     """
     diameter, truncated = math.sqrt(columns), columns * GridGaussian(scale).truncated
-    secrets = int(codes.max()) + 1
-    given = np.array([flags[codes == s].mean(axis=0) for s in range(secrets)])
-    whole = np.broadcast_to(flags.mean(axis=0), given.shape)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        lift = np.where(given > 0, np.log(given) - np.log(whole), -np.inf)
-    forth = obfuscation_delta(given, lift, epsilon, diameter, scale)
-    # Where a secret never has the flag, seeing it rules the secret out: the whole share of flags is excess.
-    seen, other = given > 0, whole.copy()
-    other[seen] = obfuscation_delta(whole[seen], -lift[seen], epsilon, diameter, scale)
-    # That it was noised may make a secret likelier, or rule it out: both are what no noise hides.
-    ruled_out = whole.copy()
-    ruled_out[seen] = obfuscation_floor(whole[seen], -lift[seen], epsilon)
-    floors = np.maximum(obfuscation_floor(given, lift, epsilon), ruled_out)
-    worst = np.minimum(1.0, np.maximum(forth, other).max(axis=0) + (1 + np.exp(epsilon)) * truncated)
+    delta, floors = flagging_delta(flags, codes, epsilon=epsilon, diameter=diameter, scale=scale)
+    worst = np.minimum(1.0, delta + (1 + np.exp(epsilon)) * truncated)
     total_epsilon, total = compose_deltas(np.full(len(worst), epsilon), worst)
     rarest = float(np.bincount(codes).min() / len(codes))
     largest, total = coarse(float(worst.max()), up=True), coarse(float(total), up=True)
@@ -41,7 +30,7 @@ def patch_delta(flags: Mask, codes: NDArray[np.int64], *, epsilon: float, scale:
         total=total,
         total_epsilon=float(total_epsilon),
         vacuous=bool(vacuous(total, epsilon=total_epsilon, prior=rarest)),
-        floor=coarse_floor(float(floors.max(axis=0).sum())),
+        floor=coarse_floor(float(floors.sum())),
         diameter=diameter,
         rarest=rarest,
     )
