@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any, Literal
 
 import numpy as np
@@ -13,9 +12,9 @@ from scipy.special import log_softmax
 from tacit.errors import ArgumentError
 from tacit.learn.arrays import Codes, Flags, Floats
 from tacit.learn.bags import row_of_each, running_sums
+from tacit.learn.linear import LossAndSlope, penalised_loss
 
 Bound = Literal["post", "term"]
-LossAndSlope = Callable[[Floats], tuple[float, Floats]]
 
 # Penalties tried, in records' worth, from strong to weak; each starts where the last one ended.
 STRENGTHS = (200.0, 50.0, 12.0, 3.0, 0.8)
@@ -156,12 +155,17 @@ def _spread(flat: Floats, secrets: int) -> Floats:
 def _fitted(design: Any, codes: Codes, prior: Floats, strength: float, start: Floats | None) -> Floats:
     n, k = len(codes), len(prior)
     begin = np.zeros(design.shape[1] * (1 if k == 2 else k)) if start is None else start
-    loss_and_slope = (_two_secrets if k == 2 else _many_secrets)(design, codes, np.log(prior), strength)
+    loss_and_slope = (
+        _two_secrets(design, codes, np.log(prior), strength)
+        if k == 2
+        else penalised_loss(design, np.eye(k)[codes], strength, np.log(prior))
+    )
     options = {"maxiter": STEPS, "ftol": 1e-7 * min(1.0, 1000 / n)}
     return np.asarray(minimize(loss_and_slope, begin, jac=True, method="L-BFGS-B", options=options).x)
 
 
 def _two_secrets(design: Any, codes: Codes, log_prior: Floats, strength: float) -> LossAndSlope:
+    """``penalised_loss`` at half the cost, for one number a term: that of the second secret less that of the first."""
     n, odds, sign = len(codes), log_prior[1] - log_prior[0], 2.0 * codes - 1
     back = design.T.tocsr()
 
@@ -170,18 +174,5 @@ def _two_secrets(design: Any, codes: Codes, log_prior: Floats, strength: float) 
         loss = np.logaddexp(0, -margin).sum() / n + strength / (4 * n) * (w @ w)
         pull = -sign * np.exp(-np.logaddexp(0, margin)) / n
         return float(loss), back @ pull + strength / (2 * n) * w
-
-    return loss_and_slope
-
-
-def _many_secrets(design: Any, codes: Codes, log_prior: Floats, strength: float) -> LossAndSlope:
-    n, k = len(codes), len(log_prior)
-    target, back = np.eye(k)[codes], design.T.tocsr()
-
-    def loss_and_slope(flat: Floats) -> tuple[float, Floats]:
-        weights = flat.reshape(-1, k)
-        log_p = log_softmax(design @ weights + log_prior, axis=1)
-        loss = -(log_p * target).sum() / n + strength / (2 * n) * (weights**2).sum()
-        return float(loss), (back @ ((np.exp(log_p) - target) / n) + strength / n * weights).ravel()
 
     return loss_and_slope
