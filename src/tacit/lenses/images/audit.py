@@ -14,6 +14,7 @@ from tacit import __version__
 from tacit.document import Nats, Progress, Share, silent
 from tacit.errors import DataError, Sentence, sentence
 from tacit.learn import binomial_limits, evidence_apart, fold_of_each
+from tacit.learn.arrays import Codes, Flags, Floats
 from tacit.lenses.facts import secret_values
 from tacit.lenses.images.answers.audit import ImageAuditResult
 from tacit.lenses.images.images import Images, open_images, patches, suggested_patch
@@ -21,9 +22,6 @@ from tacit.lenses.images.results import Guess, ImageFacts, PatchFindings, PatchP
 from tacit.lift import LEVEL, Verdict
 from tacit.release.certificate import Grid, HeatMap
 from tacit.requests import Look, Question
-
-Codes = NDArray[np.int64]
-Floats = NDArray[np.float64]
 
 FOLDS = 3
 EPSILONS = (0.1, 0.2, 0.3, 0.5, 0.6, 0.7, 0.8)
@@ -167,9 +165,7 @@ def prefix_estimator(images: Images, size: int, random_state: int | None) -> Any
     return PrefixLogLift(groups=groups, random_state=random_state)
 
 
-def _findings_of(
-    asked: Asked, size: int, held: NDArray[np.bool_], shown: Codes, random_state: int
-) -> tuple[PatchFindings, Floats]:
+def _findings_of(asked: Asked, size: int, held: Flags, shown: Codes, random_state: int) -> tuple[PatchFindings, Floats]:
     """What patches of one size give away, and the heat of the images that are shown."""
     images = asked.images
     matrix = images.matrix()
@@ -221,7 +217,7 @@ def guess_of(right: int, of: int) -> Guess:
     return Guess(right / of, low, high, of)
 
 
-def adversary_guess(asked: Asked, held: NDArray[np.bool_]) -> Guess:
+def adversary_guess(asked: Asked, held: Flags) -> Guess:
     """How often an adversary trained on the other images guesses the secret of those held out."""
     from tacit.lenses.images.hog import HogClassifier
 

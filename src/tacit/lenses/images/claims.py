@@ -5,15 +5,15 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
 from tacit.learn import flagging_delta
+from tacit.learn.arrays import Codes
 from tacit.lift import GridGaussian, Mask, compose_deltas, vacuous
 from tacit.release.certificate import Grid, HeatMap, PatchDelta
 from tacit.release.published import coarse, coarse_floor
 
 
-def patch_delta(flags: Mask, codes: NDArray[np.int64], *, epsilon: float, scale: float, columns: int) -> PatchDelta:
+def patch_delta(flags: Mask, codes: Codes, *, epsilon: float, scale: float, columns: int) -> PatchDelta:
     """The repaired bound of every patch, both sides, the worst secret; rounded up as published estimates are.
 
     ``columns`` are the values of a patch. The mass that the noise of a whole patch lacks is charged to every patch.

@@ -9,12 +9,12 @@ from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from tacit import __version__
 from tacit.document import Progress, Share, silent
 from tacit.errors import ArgumentError, Setting, sentence
 from tacit.learn import binomial_limits
+from tacit.learn.arrays import Codes, Floats
 from tacit.lenses.adversaries import tried
 from tacit.lenses.images.answers.release import ImageProtectResult
 from tacit.lenses.images.audit import (
@@ -113,8 +113,8 @@ class Treated:
     flags: Mask
     heat: HeatMap
     delta: PatchDelta
-    shown: NDArray[np.int64]
-    shown_heat: NDArray[np.float64]
+    shown: Codes
+    shown_heat: Floats
 
 
 def _treated(
@@ -188,7 +188,7 @@ def verdict_after(adversaries: Sequence[AdversaryScore], *, prior: float, tested
     return "not detectably better than the prior"
 
 
-def _places(n: int, keep_names: bool, random_state: int | None) -> NDArray[np.int64]:
+def _places(n: int, keep_names: bool, random_state: int | None) -> Codes:
     """Which original each released image is: as they were, or in an order that tells nothing."""
     if keep_names:
         return np.arange(n)

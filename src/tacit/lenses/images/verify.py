@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from tacit.document import Progress, Share, silent
 from tacit.errors import Command, Setting, SourceError, sentence
+from tacit.learn.arrays import Codes
 from tacit.lenses.images.claims import judged, patch_delta
 from tacit.lenses.images.images import Images, arrays_of, open_images, open_pixels, patch_masks
 from tacit.lenses.images.protect import FLAGS, NAMES, verdict_after
@@ -196,7 +197,7 @@ def _checks_of_patches(release: ImageRelease, flags: Mask, original: Images, rel
 
 
 def _checks_of_labels(
-    release: ImageRelease, flags: Mask, original: Images, released: Images, rows: NDArray[np.int64]
+    release: ImageRelease, flags: Mask, original: Images, released: Images, rows: Codes
 ) -> list[Check]:
     """Kept labels are the originals', and the bound is what the flags and the secrets give."""
     certificate, checks = release.certificate, []

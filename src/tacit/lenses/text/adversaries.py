@@ -7,15 +7,12 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
-from numpy.typing import NDArray
 
 from tacit.learn import TermLogLift, binomial_limits
+from tacit.learn.arrays import Codes, Flags
 from tacit.lenses.adversaries import tried
 from tacit.lenses.text.posts import bags_by_terms, bags_of_terms, terms
 from tacit.release.certificate import AdversaryScore
-
-Codes = NDArray[np.int64]
-Mask = NDArray[np.bool_]
 
 TRAINED = 0.7
 MASKS_COUNTED = 6
@@ -32,7 +29,7 @@ class Trial:
     tested_on: int
 
 
-def split(codes: Codes, *, random_state: int) -> Mask:
+def split(codes: Codes, *, random_state: int) -> Flags:
     """Which posts adversaries are trained on: 70% of each secret's, and at least one of each kind is left out."""
     rng = np.random.default_rng(random_state)
     train = np.zeros(len(codes), dtype=bool)

@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
 from tacit import __version__
 from tacit.document import Nats, Progress, ReadPost, Share, silent
@@ -21,6 +20,7 @@ from tacit.learn import (
     evidence_apart,
     out_of_fold,
 )
+from tacit.learn.arrays import Codes, Floats
 from tacit.lenses.facts import SourceFacts, secret_values
 from tacit.lenses.histograms import EPSILONS, histogram_of
 from tacit.lenses.text.answers.audit import TextAuditResult
@@ -36,9 +36,6 @@ from tacit.tables.writing import refuse_source
 
 FOLDS = 5
 EXAMPLES = 12
-
-Floats = NDArray[np.float64]
-Codes = NDArray[np.int64]
 
 
 @dataclass(frozen=True)

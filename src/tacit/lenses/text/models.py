@@ -11,12 +11,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from tacit import __version__
 from tacit.document import Piece, ReadPost
 from tacit.errors import Command, SourceError, sentence
 from tacit.learn import TermLogLift
+from tacit.learn.arrays import Codes
 from tacit.lenses.text.posts import Vocabulary, bags_by, tokens
 from tacit.lenses.text.terms import VERDICTS
 from tacit.tables.writing import whole_file
@@ -26,8 +26,6 @@ SUFFIX = ".tacit"
 # A file that unpacks to more than this is no model of words.
 MOST_BYTES = 2**30
 _DAMAGE = (zipfile.BadZipFile, ValueError, KeyError, TypeError, AttributeError, IndexError, EOFError, OverflowError)
-
-Codes = NDArray[np.int64]
 
 
 @dataclass(frozen=True)

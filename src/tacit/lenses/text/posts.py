@@ -16,16 +16,15 @@ from functools import cache, cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from tacit.errors import ArgumentError, DataError, Setting, sentence
+from tacit.learn.arrays import Codes, Flags
 from tacit.tables.sources import open_table
 from tacit.tables.table import Table
 
 if TYPE_CHECKING:
     from scipy import sparse
 
-Codes = NDArray[np.int64]
 
 URL = "<url>"
 MISSING = "(missing)"
@@ -173,12 +172,12 @@ class Posts:
     text: str
     secret: str
     texts: tuple[str, ...]
-    missing: NDArray[np.bool_]
+    missing: Flags
     codes: Codes
     secrets: tuple[str, ...]
 
     @property
-    def first(self) -> NDArray[np.bool_]:
+    def first(self) -> Flags:
         """Which posts are the first with their text; copies say nothing new, and would pass for evidence."""
         places: dict[str, int] = {}
         first = [places.setdefault(post.strip(), at) for at, post in enumerate(self.texts)]

@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from tacit import __version__
 from tacit.document import Progress, Share, silent
 from tacit.errors import ArgumentError, DataError, Setting, sentence
+from tacit.learn.arrays import Codes
 from tacit.lenses.histograms import histogram_of
 from tacit.lenses.text.adversaries import Trial, trial
 from tacit.lenses.text.answers.release import TextProtectResult
@@ -233,7 +233,7 @@ def _notes(corpus: ReadCorpus, masked: MaskedPosts, certificate: TextCertificate
     return tuple(notes)
 
 
-def order_tells(codes: NDArray[np.int64]) -> bool:
+def order_tells(codes: Codes) -> bool:
     """Whether neighbours agree in the secret more or less often than in 199 random orders, by far."""
     if len(codes) < 3:
         return False
@@ -242,7 +242,7 @@ def order_tells(codes: NDArray[np.int64]) -> bool:
     return bool(abs(_agreeing(codes) - drawn.mean()) > 5 * max(float(drawn.std()), 0.5))
 
 
-def _agreeing(codes: NDArray[np.int64]) -> int:
+def _agreeing(codes: Codes) -> int:
     return int((codes[1:] == codes[:-1]).sum())
 
 
