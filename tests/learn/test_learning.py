@@ -35,7 +35,7 @@ from tacit.learn import (
 from tacit.learn.crossfitting.blending import best_weights, blend, log_loss
 from tacit.learn.crossfitting.doubt import redrawn, stretch
 from tacit.learn.crossfitting.folds import learn_and_check
-from tacit.learn.linear import _objective, train_linear, with_products
+from tacit.learn.linear import penalised_loss, train_linear, with_products
 from tacit.learn.nets.networks import NetworksModel, train_small_networks
 from tacit.learn.nets.training import Optimiser, Schedule, train
 from tacit.learn.trees import train_trees
@@ -156,7 +156,7 @@ class TestNets:
 class TestLinearModels:
     def test_the_slope_is_the_derivative_of_the_loss(self):
         X, s = logistic(40, 1.0)
-        objective = _objective(X, np.eye(2)[s], 3.0)
+        objective = penalised_loss(X, np.eye(2)[s], 3.0)
         start = np.random.default_rng(0).normal(size=8)
         assert check_grad(lambda w: objective(w)[0], lambda w: objective(w)[1], start) < 1e-5
 

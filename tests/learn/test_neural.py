@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import subprocess
 import sys
 from math import exp, log
@@ -268,15 +267,6 @@ def test_progress_counts_the_networks_up_to_the_whole() -> None:
     assert shares[-1] == 1
     assert seen[0][0] == "training network 1 of 4"
     assert len(shares) == 4 * 3
-
-
-def test_a_progress_bar_goes_to_stderr(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    error = io.StringIO()
-    monkeypatch.setattr(sys, "stderr", error)
-    monkeypatch.setenv("FORCE_COLOR", "1")
-    quick(progress=True, steps=50).fit(*noisy(60))
-    assert "training" in error.getvalue()
-    assert capsys.readouterr().out == ""
 
 
 def test_the_paper_s_setting_has_the_printed_numbers() -> None:

@@ -135,7 +135,7 @@ def test_that_noise_rules_a_label_out_is_in_the_floor() -> None:
     # One label in ten is never noised: noise tells the others by little, and rules that one out.
     codes = np.array([0] * 10 + [1] * 90)
     flags = (codes == 1)[:, None]
-    found = patch_delta(flags, codes, epsilon=0.5, scale=1.0, diameter=2.0, truncated=0.0)
+    found = patch_delta(flags, codes, epsilon=0.5, scale=1.0, columns=4)
     assert found.floor == pytest.approx(0.9)
     assert obfuscation_floor(1.0, np.log(1 / 0.9), 0.5) == 0
 

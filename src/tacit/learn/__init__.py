@@ -19,9 +19,11 @@ if TYPE_CHECKING:
     from tacit.learn.evidence import (
         LEAST_IN_FOLD as LEAST_IN_FOLD,
         CalibrationBin as CalibrationBin,
+        EvidenceApart as EvidenceApart,
         LearnedEvidence as LearnedEvidence,
         binomial_limits as binomial_limits,
         calibration as calibration,
+        evidence_apart as evidence_apart,
         evidence_of as evidence_of,
         information_of as information_of,
         shuffled_test as shuffled_test,
@@ -38,6 +40,7 @@ if TYPE_CHECKING:
     from tacit.learn.noise import secure_words as secure_words
     from tacit.learn.saving import load_model as load_model, save_model as save_model
     from tacit.learn.terms import TermLogLift as TermLogLift, beginnings as beginnings, out_of_fold as out_of_fold
+    from tacit.learn.transformers.flagging import flagging_delta as flagging_delta
     from tacit.learn.transformers.obfuscator import FeatureObfuscator as FeatureObfuscator, Obfuscated as Obfuscated
     from tacit.learn.transformers.watchdog import Watchdog as Watchdog
 

@@ -43,15 +43,8 @@ class ClassifierLogLift(Blended):
         By default Tacit's boosted trees with early stopping, which read categories as such.
     calibrate : bool
         Temper the classifier's log-lifts by one factor, found on records held out from its training.
-    folds : int
-        Number of parts the records are split into; each is scored by classifiers of the others.
-    doubt : bool
-        Prepare intervals: everything is learned a second time, in a world whose truth is known. Doubles the time.
-    random_state : int, RandomState or None
-    progress : callable, optional
-        Called with a stage and the share done.
-    categorical_features : sequence of names or places, optional
-        Columns to be read as categories although they hold numbers.
+    folds, doubt, random_state, progress, categorical_features
+        As of ``AutoLogLift``.
     """
 
     def __init__(
@@ -83,23 +76,20 @@ class ClassifierLogLift(Blended):
             )
         name = type(self.classifier).__name__
         train = partial(_train, classifier=self.classifier, calibrate=self.calibrate)
-        return {"classifier": Learner(name, lambda view: True, train)}
+        return {"classifier": Learner(name, lambda view: True, each_part(train))}
 
 
-def _train(lesson: Lesson, *, classifier: Any, calibrate: bool) -> list[FoldModel]:
+def _train(lesson: Lesson, learn: Codes, check: Codes, *, classifier: Any, calibrate: bool) -> FoldModel:
     design, secret, prior = lesson.view.design, lesson.secret, lesson.prior
-
-    def train(learn: Codes, check: Codes) -> FoldModel:
-        made = clone(classifier)
-        if made.get_params(deep=False).get("random_state", 0) is None:
-            made.set_params(random_state=int(lesson.random_state.integers(2**31)))
-        rows = learn if calibrate else np.concatenate([learn, check])
-        made.fit(design[rows], secret[rows])
-        if not calibrate:
-            return ClassifierModel(made, prior, np.ones(1))
-        return ClassifierModel(made, prior, best_weights(_lift(made, design[check], prior)[None], secret[check], prior))
-
-    return each_part(lesson, train)
+    made = clone(classifier)
+    if made.get_params(deep=False).get("random_state", 0) is None:
+        made.set_params(random_state=int(lesson.random_state.integers(2**31)))
+    rows = learn if calibrate else np.concatenate([learn, check])
+    made.fit(design[rows], secret[rows])
+    temper = np.ones(1)
+    if calibrate:
+        temper = best_weights(_lift(made, design[check], prior)[None], secret[check], prior)
+    return ClassifierModel(made, prior, temper)
 
 
 def _lift(classifier: Any, design: Any, prior: Floats) -> Floats:

@@ -43,13 +43,6 @@ def one_thread() -> Any:
     return _threads().limit(limits=1)
 
 
-def checked_confidence(confidence: float) -> float:
-    """``confidence`` itself if it is one."""
-    if not 0 < confidence < 1:
-        raise ArgumentError(f"confidence is a probability between 0 and 1; got {confidence}")
-    return confidence
-
-
 def _holds_text(rows: Sequence[Any]) -> bool:
     return any(isinstance(row, (list, tuple)) and any(isinstance(cell, str) for cell in row) for row in rows)
 
@@ -121,8 +114,7 @@ class LogLiftEstimator(ClassifierMixin, TransformerMixin, BaseEstimator):  # typ
 
     def log_lift(self, X: Any) -> Floats:
         """i(s, x) in nats for every record (rows) and every secret (columns, in the order of ``secrets_``)."""
-        check_is_fitted(self)
-        features = self.encoder_.encode(self._cells(X, reset=False))
+        features = self._encoded(X)
         with one_thread():
             return self._log_lift(features)
 
@@ -131,9 +123,9 @@ class LogLiftEstimator(ClassifierMixin, TransformerMixin, BaseEstimator):  # typ
 
         How they are made is said by each estimator. A cell unlike any that was learned from may mean anything.
         """
-        checked_confidence(confidence)
-        check_is_fitted(self)
-        features = self.encoder_.encode(self._cells(X, reset=False))
+        if not 0 < confidence < 1:
+            raise ArgumentError(f"confidence is a probability between 0 and 1; got {confidence}")
+        features = self._encoded(X)
         with one_thread():
             low, high = self._interval(features, confidence)
         low[features.unseen], high[features.unseen] = -np.inf, -np.log(self.prior_)
@@ -145,16 +137,14 @@ class LogLiftEstimator(ClassifierMixin, TransformerMixin, BaseEstimator):  # typ
         A record with a cell unlike any that was learned from (a level never met, a missing cell where none was missing,
         a number far out of range) has infinite risk: whatever the other cells say, nobody knows what that one does.
         """
-        check_is_fitted(self)
-        features = self.encoder_.encode(self._cells(X, reset=False))
+        features = self._encoded(X)
         with one_thread():
             risk = np.abs(self._log_lift(features)).max(axis=1)
         return np.where(features.unseen, np.inf, risk)
 
     def unseen(self, X: Any) -> NDArray[np.bool_]:
         """Which records have a cell unlike any that was learned from, so that their log-lift is a mere guess."""
-        check_is_fitted(self)
-        return self.encoder_.encode(self._cells(X, reset=False)).unseen
+        return self._encoded(X).unseen
 
     def transform(self, X: Any) -> Floats:
         """The same as ``log_lift``, for pipelines."""
@@ -194,6 +184,10 @@ class LogLiftEstimator(ClassifierMixin, TransformerMixin, BaseEstimator):  # typ
     def _n_features_out(self) -> int:
         return len(self.secrets_)
 
+    def _encoded(self, X: Any) -> Features:
+        check_is_fitted(self)
+        return self.encoder_.encode(self._cells(X, reset=False))
+
     def _cells(self, X: Any, *, reset: bool) -> RecordCells:
         frame = frame_of(X)
         if frame is not None:
@@ -227,10 +221,8 @@ class LogLiftEstimator(ClassifierMixin, TransformerMixin, BaseEstimator):  # typ
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        tags.input_tags.sparse = True
-        tags.input_tags.string = True
-        tags.input_tags.categorical = True
+        for kind in ("allow_nan", "sparse", "string", "categorical"):
+            setattr(tags.input_tags, kind, True)
         tags.transformer_tags.preserves_dtype = []
         tags.target_tags.required = True
         return tags

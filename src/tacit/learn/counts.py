@@ -14,6 +14,7 @@ from tacit.errors import ArgumentError
 from tacit.learn.arrays import Codes, Floats
 from tacit.learn.contract import LogLiftEstimator
 from tacit.learn.encoding import Features
+from tacit.lift import lower_limit, upper_limit
 
 STRONGEST_SMOOTHING = 1e6
 
@@ -95,8 +96,7 @@ class CountLogLift(LogLiftEstimator):
         size = counts.sum(axis=1, keepdims=True)
         tail = (1 - confidence) / 2
         if smoothing == 0:
-            low = np.where(counts > 0, betaincinv(np.maximum(counts, 1), size - counts + 1, tail), 0.0)
-            high = np.where(counts < size, betaincinv(counts + 1, np.maximum(size - counts, 1), 1 - tail), 1.0)
+            low, high = lower_limit(counts, size, beta=tail), upper_limit(counts, size, beta=tail)
         else:
             a, b = counts + smoothing * self.prior_, size - counts + smoothing * (1 - self.prior_)
             low, high = betaincinv(a, b, tail), betaincinv(a, b, 1 - tail)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, fields
 from typing import Any, Literal
 
 import numpy as np
@@ -24,7 +25,6 @@ HEAVY_TAIL = 8.0
 FURTHEST = 1e3
 
 UNSEEN = -1
-KINDS: tuple[Kind, ...] = ("number", "category")
 
 
 @dataclass(frozen=True)
@@ -74,33 +74,33 @@ class Features:
 class Encoder:
     """What was seen of each column while learning: the levels of a category; centre, scale and range of a number.
 
-    ``missing`` tells of every column whether a cell of it was missing; the other numbers are of number columns alone.
+    Every field has one entry a column; of a sparse matrix there are names, kinds and scales alone.
     """
 
     names: tuple[str, ...]
     kinds: tuple[Kind, ...]
-    levels: tuple[tuple[str, ...], ...]
-    centre: tuple[float, ...]
-    scale: tuple[float, ...]
-    heavy: tuple[bool, ...]
-    low: tuple[float, ...]
-    high: tuple[float, ...]
-    missing: tuple[bool, ...]
+    levels: tuple[tuple[str, ...], ...] = ()
+    centre: tuple[float, ...] = ()
+    scale: tuple[float, ...] = ()
+    heavy: tuple[bool, ...] = ()
+    low: tuple[float, ...] = ()
+    high: tuple[float, ...] = ()
+    missing: tuple[bool, ...] = ()
 
     @classmethod
     def learn(cls, cells: RecordCells) -> Encoder:
         """Levels by frequency, and a scale for every number; a heavy tail is taken by its logarithm."""
         if cells.sparse is not None:
             top = abs(cells.sparse).max(axis=0).toarray().ravel()
-            return cls(cells.names, cells.kinds, (), (), tuple(np.where(top > 0, top, 1.0).tolist()), (), (), (), ())
-        of_kind = {kind: [c for c, k in zip(cells.columns, cells.kinds, strict=True) if k == kind] for kind in KINDS}
-        seen = [column[np.isfinite(column)] for column in of_kind["number"]]
+            return cls(cells.names, cells.kinds, scale=tuple(np.where(top > 0, top, 1.0).tolist()))
+        pairs = list(zip(cells.columns, cells.kinds, strict=True))
+        seen = [column[np.isfinite(column)] if kind == "number" else np.empty(0) for column, kind in pairs]
         heavy = tuple(_kurtosis(column) > HEAVY_TAIL for column in seen)
         middles = [_centre_and_scale(column, tail) for column, tail in zip(seen, heavy, strict=True)]
         return cls(
             names=cells.names,
             kinds=cells.kinds,
-            levels=tuple(map(_levels, of_kind["category"])),
+            levels=tuple(_levels(column) if kind == "category" else () for column, kind in pairs),
             centre=tuple(centre for centre, _ in middles),
             scale=tuple(scale for _, scale in middles),
             heavy=heavy,
@@ -109,50 +109,64 @@ class Encoder:
             missing=tuple(bool(_is_missing(column).any()) for column in cells.columns),
         )
 
+    def of_columns(self, columns: Iterable[int]) -> Encoder:
+        """The encoder of some columns of a table alone."""
+        chosen = list(columns)
+        return Encoder(*(tuple(getattr(self, each.name)[c] for c in chosen) for each in fields(self)))
+
     def encode(self, cells: RecordCells) -> Features:
         """Numbers as they are and categories as codes."""
+        unseen = np.zeros(len(cells), dtype=bool)
         if cells.sparse is not None:
-            nothing = np.zeros(len(cells), dtype=bool)
-            return Features(np.empty((0, 0)), np.empty((0, 0), dtype=np.int64), nothing, cells.sparse)
-        if cells.kinds != self.kinds:
-            cells = coerced(cells, self)
-        numbers = [c for c, kind in zip(cells.columns, self.kinds, strict=True) if kind == "number"]
-        texts = [c for c, kind in zip(cells.columns, self.kinds, strict=True) if kind == "category"]
-        codes = [_codes(column, levels) for column, levels in zip(texts, self.levels, strict=True)]
-        n = len(cells)
-        unseen = np.zeros(n, dtype=bool)
-        for column, met in zip(cells.columns, self.missing, strict=True):
+            return Features(np.empty((0, 0)), np.empty((0, 0), dtype=np.int64), unseen, cells.sparse)
+        numbers, codes = [np.empty((len(cells), 0))], [np.empty((len(cells), 0), dtype=np.int64)]
+        known = zip(self.kinds, self.levels, self.low, self.high, self.missing, strict=True)
+        for column, (kind, levels, low, high, met) in zip(coerced(cells, self).columns, known, strict=True):
             unseen |= _is_missing(column) & (not met)
-        for column, low, high in zip(numbers, self.low, self.high, strict=True):
-            # In halves, because the width of a range may be too large a number.
-            unseen |= (column / 2 < low - high / 2) | (column / 2 > high - low / 2)
-        for column in codes:
-            unseen |= column == UNSEEN
-        return Features(
-            numbers=np.column_stack(numbers).astype(np.float64) if numbers else np.empty((n, 0)),
-            codes=np.column_stack(codes) if codes else np.empty((n, 0), dtype=np.int64),
-            unseen=unseen,
-        )
+            if kind == "number":
+                # In halves, because the width of a range may be too large a number.
+                unseen |= (column / 2 < low - high / 2) | (column / 2 > high - low / 2)
+                numbers.append(column[:, None].astype(np.float64))
+            else:
+                codes.append(_codes(column, levels)[:, None])
+                unseen |= codes[-1][:, 0] == UNSEEN
+        return Features(np.hstack(numbers), np.hstack(codes), unseen)
 
     def design(self, features: Features) -> Any:
         """Numbers of about unit size for nets and linear models: scaled numbers, flags of missing, one-hot levels."""
         if features.sparse is not None:
             scaled = features.sparse @ sparse.diags_array(1 / np.array(self.scale))
             return scaled.toarray() if scaled.shape[1] <= MOST_DENSE_COLUMNS else scaled.tocsr()
-        if not self.levels:
+        numbers, categories = self._places()
+        if not len(categories):
             return self._scaled(features.numbers)
-        parts = [sparse.csr_array(self._scaled(features.numbers))] if features.numbers.shape[1] else []
-        for column, levels in zip(features.codes.T, self.levels, strict=True):
-            parts.append(_one_hot(column, min(len(levels), MOST_DESIGN_LEVELS) + 1))
+        parts = [sparse.csr_array(self._scaled(features.numbers))] if len(numbers) else []
+        for column, c in zip(features.codes.T, categories, strict=True):
+            parts.append(_one_hot(column, self._inputs_of(c)))
         stacked = sparse.csr_array(sparse.hstack(parts))
         return stacked.toarray() if stacked.shape[1] <= MOST_DENSE_COLUMNS else stacked
 
+    def column_of_each_input(self) -> Codes:
+        """The column of the records that each input of ``design`` is made of."""
+        numbers, categories = self._places()
+        flagged = numbers[np.array(self.missing)[numbers]]
+        sizes = [self._inputs_of(c) for c in categories]
+        return np.concatenate([numbers, flagged, np.repeat(categories, sizes)]).astype(np.int64)
+
+    def _places(self) -> tuple[Codes, Codes]:
+        """Which columns are numbers, and which are categories."""
+        number = np.array([kind == "number" for kind in self.kinds])
+        return np.flatnonzero(number), np.flatnonzero(~number)
+
+    def _inputs_of(self, category: int) -> int:
+        return min(len(self.levels[category]), MOST_DESIGN_LEVELS) + 1
+
     def _scaled(self, numbers: Floats) -> Floats:
-        heavy = np.array(self.heavy, dtype=bool)
-        flags = np.array([m for m, kind in zip(self.missing, self.kinds, strict=True) if kind == "number"], dtype=bool)
+        places, _ = self._places()
+        heavy, flags = np.array(self.heavy)[places], np.array(self.missing)[places]
         scaled = numbers.copy()
         scaled[:, heavy] = np.arcsinh(scaled[:, heavy])
-        scaled = (scaled - np.array(self.centre)) / np.array(self.scale)
+        scaled = (scaled - np.array(self.centre)[places]) / np.array(self.scale)[places]
         # What lies further out is unseen anyway, and must not overflow on its way through a model.
         scaled = scaled.clip(-FURTHEST, FURTHEST)
         return np.hstack([np.nan_to_num(scaled), np.isnan(numbers[:, flags])])
@@ -181,36 +195,42 @@ def cells_of_frame(frame: Any, *, as_category: frozenset[int]) -> RecordCells:
     """The columns of a frame by their type: numbers and times are numbers, all else is categories."""
     import narwhals as nw
 
-    kinds: list[Kind] = []
     columns = []
-    for j, (name, series) in enumerate(zip(frame.columns, frame.iter_columns(), strict=True)):
-        dtype = series.dtype
-        if (dtype.is_temporal() and dtype != nw.Time) and j not in as_category:
-            series = (series.dt.timestamp("ms") if dtype != nw.Duration else series.dt.total_seconds()).cast(nw.Float64)
-            dtype = series.dtype
-        if dtype.is_numeric() and j not in as_category:
-            kinds.append("number")
-            columns.append(_finite(series.cast(nw.Float64).to_numpy(), name))
-        elif dtype == nw.Object and j not in as_category and (numbers := _as_numbers(series.to_numpy())) is not None:
-            kinds.append("number")
-            columns.append(_finite(numbers, name))
-        else:
-            kinds.append("category")
-            columns.append(_text(series.to_numpy() if dtype == nw.Object else np.array(series.to_list(), dtype=object)))
-    return RecordCells(tuple(map(str, frame.columns)), tuple(kinds), tuple(columns))
+    for j, series in enumerate(frame.iter_columns()):
+        dtype, numbers = series.dtype, None
+        if j not in as_category:
+            if dtype.is_temporal() and dtype != nw.Time:
+                series = series.dt.total_seconds() if dtype == nw.Duration else series.dt.timestamp("ms")
+                numbers = series.cast(nw.Float64).to_numpy()
+            elif dtype.is_numeric():
+                numbers = series.cast(nw.Float64).to_numpy()
+            elif dtype == nw.Object:
+                numbers = _as_numbers(series.to_numpy())
+        if numbers is None:
+            numbers = _text(series.to_numpy() if dtype == nw.Object else np.array(series.to_list(), dtype=object))
+        columns.append(numbers)
+    return _cells(tuple(map(str, frame.columns)), columns)
 
 
 def cells_of_array(X: NDArray[Any], *, as_category: frozenset[int]) -> RecordCells:
     """The columns of an array; in an array of objects a column of nothing but numbers is a number column."""
-    kinds: list[Kind] = []
     columns = []
     for j in range(X.shape[1]):
         numbers = None
         if j not in as_category:
             numbers = X[:, j].astype(np.float64) if X.dtype.kind in "buif" else _as_numbers(X[:, j])
-        kinds.append("category" if numbers is None else "number")
-        columns.append(_text(X[:, j]) if numbers is None else _finite(numbers, f"x{j}"))
-    return RecordCells(tuple(f"x{j}" for j in range(X.shape[1])), tuple(kinds), tuple(columns))
+        columns.append(_text(X[:, j]) if numbers is None else numbers)
+    return _cells(tuple(f"x{j}" for j in range(X.shape[1])), columns)
+
+
+def _cells(names: tuple[str, ...], columns: list[NDArray[Any]]) -> RecordCells:
+    kinds: list[Kind] = ["category" if column.dtype == object else "number" for column in columns]
+    for name, kind, column in zip(names, kinds, columns, strict=True):
+        if kind == "number" and np.isinf(column).any():
+            raise DataError(
+                f"column '{name}' contains infinity; a number must be finite or missing: mend it, or leave it out"
+            )
+    return RecordCells(names, tuple(kinds), tuple(columns))
 
 
 def cells_of_sparse(X: Any) -> RecordCells:
@@ -253,16 +273,10 @@ def _is_missing(column: NDArray[Any]) -> NDArray[np.bool_]:
     return np.array([value is None for value in column], dtype=bool)
 
 
-def _finite(column: Floats, name: str) -> Floats:
-    if np.isinf(column).any():
-        raise DataError(
-            f"column '{name}' contains infinity; a number must be finite or missing: mend it, or leave it out"
-        )
-    return column
-
-
 def coerced(cells: RecordCells, encoder: Encoder) -> RecordCells:
     """Columns of the kinds that were learned: 3 for '3', NaN for a number column that is all missing."""
+    if cells.kinds == encoder.kinds:
+        return cells
     columns = []
     for name, kind, column in zip(cells.names, encoder.kinds, cells.columns, strict=True):
         if kind == "category":

@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import betaincinv, ndtri
+from scipy.special import ndtri
 
 from tacit.errors import ArgumentError, DataError
 from tacit.learn.arrays import Codes, Floats
 from tacit.learn.contract import spoken_secrets
-from tacit.lift import LEVEL, Estimate, Verdict
+from tacit.lift import LEVEL, Estimate, Verdict, lower_limit, upper_limit
 
 SHUFFLES = 499
 MOST_BINS = 10
@@ -37,8 +37,8 @@ class CalibrationBin:
 
 
 @dataclass(frozen=True)
-class LearnedEvidence:
-    """What records apart say about a learned log-lift.
+class EvidenceApart:
+    """Whether log-lifts of records apart are more than chance.
 
     ``null_high`` is what shuffled secrets reach 39 times in 40, as a mean over folds; zero where they lose.
     """
@@ -47,6 +47,12 @@ class LearnedEvidence:
     null_high: float
     p_value: float
     verdict: Verdict
+
+
+@dataclass(frozen=True)
+class LearnedEvidence(EvidenceApart):
+    """What records apart say about a learned log-lift."""
+
     calibration: tuple[CalibrationBin, ...]
 
 
@@ -55,11 +61,8 @@ def evidence_of(estimator: Any, secret: Any, *, random_state: int = 0) -> Learne
 
     Guarantees
     ----------
-    If the secret is independent of the records, and no record is there twice (copies of a person in several folds make
-    everything look like a leak), the verdict is "leak" in at most 5% of tables: within a fold,
-    the secrets are exchangeable given the models of the other folds, so the p-value of a fold is exact, and twice the
-    mean of p-values is a p-value however they depend on each other. It is careful, so a second exact test looks for an
-    association of single columns (``association_test``); each of the two is held to half of the 5%.
+    That of ``evidence_apart``, if no record is there twice: copies of a person in several folds make everything look
+    like a leak.
     """
     if not hasattr(estimator, "out_of_fold_log_lift_"):
         raise ArgumentError(f"{type(estimator).__name__} has no out-of-fold log-lifts: fit a learned estimator first")
@@ -68,18 +71,29 @@ def evidence_of(estimator: Any, secret: Any, *, random_state: int = 0) -> Learne
     if len(codes) != len(lift):
         raise DataError(f"{len(codes):,} secrets, but the estimator was fitted on {len(lift):,} records")
     tested = getattr(estimator, "test_log_lift_", lift)
-    p_value, null_high, enough = shuffled_test(tested, codes, fold, random_state=random_state)
     association = getattr(estimator, "association_p_value_", np.nan)
+    found = evidence_apart(tested, codes, fold, association=association, random_state=random_state)
+    known = vars(found) | {"information": information_of(lift, codes)}
+    return LearnedEvidence(**known, calibration=calibration(lift, codes, estimator.prior_, estimator.secrets_))
+
+
+def evidence_apart(
+    lift: Floats, codes: Codes, fold: Codes, *, random_state: int, association: float = np.nan
+) -> EvidenceApart:
+    """The evidence in the log-lifts of records (records x secrets) by models that did not see their fold.
+
+    Guarantees
+    ----------
+    If the secret is independent of the records, the verdict is "leak" in at most 5% of tables: within a fold, the
+    secrets are exchangeable given the models of the other folds, so the p-value of a fold is exact, and twice the mean
+    of p-values is a p-value however they depend on each other. It is careful, so a second exact test may look for an
+    ``association`` of single columns (``association_test``); each of the two is then held to half of the 5%.
+    """
+    p_value, null_high, enough = shuffled_test(lift, codes, fold, random_state=random_state)
     if not np.isnan(association):
         p_value = min(1.0, 2 * min(p_value, association))
     verdict: Verdict = "leak" if p_value <= LEVEL else "no leak detected"
-    return LearnedEvidence(
-        information=information_of(lift, codes),
-        null_high=null_high,
-        p_value=p_value,
-        verdict=verdict if enough else "cannot tell",
-        calibration=calibration(lift, codes, estimator.prior_, estimator.secrets_),
-    )
+    return EvidenceApart(information_of(lift, codes), null_high, p_value, verdict if enough else "cannot tell")
 
 
 def codes_of(secret: Any, secrets: NDArray[Any]) -> Codes:
@@ -139,7 +153,6 @@ def calibration(lift: Floats, codes: Codes, prior: Floats, secrets: NDArray[Any]
 
 def binomial_limits(hits: int, n: int, *, confidence: float = 0.95) -> tuple[float, float]:
     """Clopper and Pearson's limits of a share."""
-    tail = (1 - confidence) / 2
-    low = float(betaincinv(hits, n - hits + 1, tail)) if hits else 0.0
-    high = float(betaincinv(hits + 1, n - hits, 1 - tail)) if hits < n else 1.0
+    limits = (limit(hits, n, beta=(1 - confidence) / 2) for limit in (lower_limit, upper_limit))
+    low, high = map(float, limits)
     return low, high

@@ -13,6 +13,8 @@ from scipy.special import log_softmax
 
 from tacit.learn.arrays import Codes, Floats
 
+LossAndSlope = Callable[[Floats], tuple[float, Floats]]
+
 # Penalties tried, in records' worth, from strong to weak; each starts where the last one ended.
 STRENGTHS = (1000.0, 200.0, 50.0, 12.0, 3.0, 0.8)
 STEPS = 60
@@ -59,7 +61,7 @@ def train_linear(
 ) -> LinearModel:
     """Fit along falling penalties while the loss on the rows ``check`` falls, then on all rows with the best."""
     rows = np.concatenate([learn, check])
-    model, inputs = _prepared(design, rows, secrets, products)
+    model, inputs = _prepared(design, rows, products)
     target = np.eye(secrets)[secret[rows]]
     first, last = slice(0, len(learn)), slice(len(learn), None)
     start = best = np.zeros((inputs.shape[1] + 1) * secrets)
@@ -74,7 +76,7 @@ def train_linear(
     return LinearModel(found[:-1], found[-1], *model, products=products, strength=chosen)
 
 
-def _prepared(design: Any, rows: Codes, secrets: int, products: bool) -> tuple[tuple[Any, Any, Any], Any]:
+def _prepared(design: Any, rows: Codes, products: bool) -> tuple[tuple[Any, Any, Any], Any]:
     """Centre, scale and used columns, and the scaled rows."""
     if sparse.issparse(design):
         return (np.zeros(0), np.ones(0), None), design[rows]
@@ -88,28 +90,29 @@ def _prepared(design: Any, rows: Codes, secrets: int, products: bool) -> tuple[t
     return (centre, scale, columns), (shown[:, columns] - centre) / scale
 
 
-def _objective(inputs: Any, target: Floats, strength: float) -> Callable[[Floats], tuple[float, Floats]]:
+def penalised_loss(inputs: Any, target: Floats, strength: float, log_prior: Floats | None = None) -> LossAndSlope:
+    """Mean log-loss and penalty of weights (inputs x secrets, flat), and its slope; the last row is the biases.
+
+    With ``log_prior`` that is the bias, and there is no such row.
+    """
     n, secrets = target.shape
+    back = inputs.T.tocsr() if sparse.issparse(inputs) else inputs.T
 
     def loss_and_slope(flat: Floats) -> tuple[float, Floats]:
-        parameters = flat.reshape(-1, secrets)
-        weights, bias = parameters[:-1], parameters[-1]
+        rows = flat.reshape(-1, secrets)
+        weights, bias = (rows[:-1], rows[-1]) if log_prior is None else (rows, log_prior)
         log_p = log_softmax(inputs @ weights + bias, axis=1)
         slope = (np.exp(log_p) - target) / n
         loss = -(log_p * target).sum() / n + strength / (2 * n) * (weights**2).sum()
-        return float(loss), np.vstack([inputs.T @ slope + strength / n * weights, slope.sum(axis=0)]).ravel()
+        pull = back @ slope + strength / n * weights
+        return float(loss), (np.vstack([pull, slope.sum(axis=0)]) if log_prior is None else pull).ravel()
 
     return loss_and_slope
 
 
 def _fitted(inputs: Any, target: Floats, strength: float, start: Floats) -> Floats:
-    found = minimize(
-        _objective(inputs, target, strength),
-        start,
-        jac=True,
-        method="L-BFGS-B",
-        options={"maxiter": STEPS, "ftol": 1e-7},
-    )
+    options = {"maxiter": STEPS, "ftol": 1e-7}
+    found = minimize(penalised_loss(inputs, target, strength), start, jac=True, method="L-BFGS-B", options=options)
     return np.asarray(found.x)
 
 

@@ -19,38 +19,27 @@ SUFFIX = ".tacit"
 # A file may build these and nothing else. Forests and support vector machines of scikit-learn's are not among them:
 # they would run compiled code on whatever numbers the file holds.
 OURS = frozenset(
-    {
-        "tacit.learn.auto.AutoLogLift",
-        "tacit.learn.crossfitting.candidates.NothingLearned",
-        "tacit.learn.classifier.ClassifierLogLift",
-        "tacit.learn.classifier.ClassifierModel",
-        "tacit.learn.counts.CountLogLift",
-        "tacit.learn.counts.CountTable",
-        "tacit.learn.crossfitting.crossfit.LearnerScore",
-        "tacit.learn.crossfitting.crossfit.Ensemble",
-        "tacit.learn.encoding.Encoder",
-        "tacit.learn.linear.LinearModel",
-        "tacit.learn.nets.networks.NetworksModel",
-        "tacit.learn.nets.neural.NeuralLogLift",
-        "tacit.learn.nets.prefix_net.PrefixNetwork",
-        "tacit.learn.nets.prefixes.InputLayout",
-        "tacit.learn.nets.prefixes.PrefixLogLift",
-        "tacit.learn.trees.TreesModel",
-    }
+    f"tacit.learn.{name}"
+    for name in (
+        *("auto.AutoLogLift", "classifier.ClassifierLogLift", "classifier.ClassifierModel"),
+        *("counts.CountLogLift", "counts.CountTable", "crossfitting.candidates.NothingLearned"),
+        *("crossfitting.crossfit.Ensemble", "crossfitting.crossfit.LearnerScore", "encoding.Encoder"),
+        *("linear.LinearModel", "nets.networks.NetworksModel", "nets.neural.NeuralLogLift"),
+        *("nets.prefix_net.PrefixNetwork", "nets.prefixes.InputLayout", "nets.prefixes.PrefixLogLift"),
+        "trees.TreesModel",
+    )
 )
 PLAIN = frozenset(
     {f"builtins.{name}" for name in ("bool", "dict", "float", "int", "list", "NoneType", "set", "str", "tuple")}
     | {f"numpy.{name}" for name in ("bool", "dtype", "float32", "float64", "int32", "int64", "ndarray", "str_")}
     | {"numpy.random.mtrand.RandomState"}
 )
-HARMLESS = (
-    "sklearn.calibration.",
-    "sklearn.discriminant_analysis.",
-    "sklearn.linear_model.",
-    "sklearn.naive_bayes.",
-    "sklearn.neural_network.",
-    "sklearn.pipeline.",
-    "sklearn.preprocessing.",
+HARMLESS = tuple(
+    f"sklearn.{name}."
+    for name in (
+        *("calibration", "discriminant_analysis", "linear_model", "naive_bayes", "neural_network"),
+        *("pipeline", "preprocessing"),
+    )
 )
 # What was kept about the training records stays out of the file: it would give their secrets away.
 LEFT_OUT = frozenset({"out_of_fold_log_lift_", "test_log_lift_", "fold_"})
@@ -76,14 +65,12 @@ def save_model(estimator: LogLiftEstimator, path: str | Path) -> None:
 
     check_is_fitted(estimator)
     kept = {name: value for name, value in vars(estimator).items() if name not in LEFT_OUT}
-    if "progress" in kept:
-        kept["progress"] = None
-    if "reason_" in kept:
-        kept["reason_"] = str(kept["reason_"])
+    plain = {"progress": None, "reason_": str(kept.get("reason_"))}
+    kept |= {name: value for name, value in plain.items() if name in kept}
     bare = type(estimator).__new__(type(estimator))
     bare.__dict__.update(kept)
     data = skops_io.dumps(bare)
-    strange = _strange(data)
+    strange = _strange(data, path)
     if strange:
         raise ArgumentError(
             f"a model that holds {min(strange)} cannot be saved safely; use one of Tacit's estimators, or a linear "
@@ -110,8 +97,7 @@ def load_model(path: str | Path) -> LogLiftEstimator:
     except OSError as error:
         raise SourceError(f"cannot read the model {path}: {error.strerror}") from error
     try:
-        _refuse_bombs(path)
-        strange = _strange(data)
+        strange = _strange(data, path)
         if strange:
             raise SourceError(f"{path} holds {min(strange)}, which no model of Tacit's does: it is not loaded")
         estimator: Any = skops_io.loads(data, trusted=sorted(OURS))
@@ -120,40 +106,34 @@ def load_model(path: str | Path) -> LogLiftEstimator:
         _try_out(estimator)
     except DAMAGE as error:
         what = str(error).splitlines()[0][:120] if str(error) else ""
-        raise SourceError(
-            sentence(
-                "{path} is not a model of this Tacit's ({kind}: {what}); make it anew with {save_model}",
-                path=path,
-                kind=type(error).__name__,
-                what=what,
-                save_model=Setting("save_model"),
-            )
-        ) from error
+        words = "{path} is not a model of this Tacit's ({kind}: {what}); make it anew with {save_model}"
+        kind, save_model = type(error).__name__, Setting("save_model")
+        raise SourceError(sentence(words, path=path, kind=kind, what=what, save_model=save_model)) from error
     return estimator
 
 
 def _try_out(estimator: LogLiftEstimator) -> None:
     """Score one record of missing cells, so that what does not fit together fails here and not amid the work."""
     encoder = estimator.encoder_
-    if encoder.levels or encoder.centre:
-        numbers = np.full((1, len(encoder.centre)), np.nan)
-        features = Features(numbers, np.zeros((1, len(encoder.levels)), dtype=np.int64), np.zeros(1, dtype=bool))
-    else:
-        wide = sparse.csr_array((1, len(encoder.scale)))
-        features = Features(np.empty((0, 0)), np.empty((0, 0), dtype=np.int64), np.zeros(1, dtype=bool), wide)
+    of_a_table = bool(encoder.levels)
+    columns = [encoder.kinds.count(kind) if of_a_table else 0 for kind in ("number", "category")]
+    numbers, codes = np.full((1, columns[0]), np.nan), np.zeros((1, columns[1]), dtype=np.int64)
+    wide = None if of_a_table else sparse.csr_array((1, len(encoder.scale)))
+    features = Features(numbers, codes, np.zeros(1, dtype=bool), wide)
     lift = estimator._log_lift(features)
     if lift.shape != (1, len(estimator.secrets_)) or len(estimator.prior_) != len(estimator.secrets_):
         raise ValueError("secrets, prior and log-lifts do not fit together")
-    if len(encoder.kinds) != len(encoder.levels) + len(encoder.centre) and features.sparse is None:
+    if of_a_table and len({len(value) for value in vars(encoder).values()}) > 1:
         raise ValueError("columns and their kinds do not fit together")
 
 
-def _strange(data: bytes) -> set[str]:
+def _strange(data: bytes, path: str | Path) -> set[str]:
     """What a file would build that is neither Tacit's, nor plain data, nor harmless."""
     with zipfile.ZipFile(io.BytesIO(data)) as archive:
-        schema = json.loads(archive.read("schema.json"))
+        if sum(part.file_size for part in archive.infolist()) > MOST_BYTES:
+            raise SourceError(f"{path} unpacks to more than {MOST_BYTES // 2**30} GB: it is not a model of Tacit's")
+        waiting = [json.loads(archive.read("schema.json"))]
     found = set()
-    waiting = [schema]
     while waiting:
         part = waiting.pop()
         if isinstance(part, dict):
@@ -163,9 +143,3 @@ def _strange(data: bytes) -> set[str]:
         elif isinstance(part, list):
             waiting += part
     return {name for name in found if name not in OURS | PLAIN and not name.startswith(HARMLESS)}
-
-
-def _refuse_bombs(path: str | Path) -> None:
-    with zipfile.ZipFile(path) as archive:
-        if sum(part.file_size for part in archive.infolist()) > MOST_BYTES:
-            raise SourceError(f"{path} unpacks to more than {MOST_BYTES // 2**30} GB: it is not a model of Tacit's")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any, Literal
 
 import numpy as np
@@ -12,6 +11,8 @@ from scipy.special import log_softmax
 
 from tacit.errors import ArgumentError
 from tacit.learn.arrays import Codes, Flags, Floats
+from tacit.learn.bags import row_of_each, running_sums
+from tacit.learn.linear import LossAndSlope, penalised_loss
 
 Bound = Literal["post", "term"]
 
@@ -19,8 +20,6 @@ Bound = Literal["post", "term"]
 STRENGTHS = (200.0, 50.0, 12.0, 3.0, 0.8)
 STEPS = 60
 CHECKED = 0.2
-# Entries of a matrix times secrets that are worked on at once.
-MOST_AT_ONCE = 4_000_000
 
 
 class TermLogLift:
@@ -41,8 +40,7 @@ class TermLogLift:
     Attributes
     ----------
     weights_ : array (terms, secrets)
-    prior_ : array
-    strength_ : float
+    prior_, strength_ : array, float
 
     Guarantees
     ----------
@@ -64,10 +62,7 @@ class TermLogLift:
         self.prior_ = counts / counts.sum()
         design = sparse.csr_array(sparse.vstack([X, beginnings(X, rng)]))
         twice = np.concatenate([codes, codes])
-        start = None
-        self.strength_ = STRENGTHS[0] if self.strength is None else self.strength
-        if self.strength is None:
-            self.strength_, start = self._chosen(design, twice, rng)
+        self.strength_, start = self._chosen(design, twice, rng) if self.strength is None else (self.strength, None)
         self.weights_ = _spread(_fitted(design, twice, self.prior_, self.strength_, start), k)
         return self
 
@@ -96,20 +91,9 @@ class TermLogLift:
 
     def term_log_lift(self, X: Any) -> Floats:
         """i(s; term | terms before) for every stored entry of ``X``, in the order of storage (rows), and secret."""
-        sizes, starts = np.diff(X.indptr), X.indptr
         out = np.empty((X.nnz, len(self.prior_)))
-        step = max(1, MOST_AT_ONCE // max(1, len(self.prior_)))
-        first = 0
-        while first < len(sizes):
-            # Whole posts, as many as fit; at least one.
-            last = max(first + 1, int(np.searchsorted(starts, starts[first] + step, side="right")) - 1)
-            cells = slice(starts[first], starts[last])
-            said = self.weights_[X.indices[cells]]
-            total = np.cumsum(said, axis=0)
-            ahead = np.vstack([np.zeros(len(self.prior_)), total])[starts[first:last] - starts[first]]
-            after = total - np.repeat(ahead, sizes[first:last], axis=0)
-            out[cells] = self._lift(after) - self._lift(after - said)
-            first = last
+        for cells, after in running_sums(X, self.weights_):
+            out[cells] = self._lift(after) - self._lift(after - self.weights_[X.indices[cells]])
         return out
 
     def leaking(self, X: Any, *, epsilon: float, bound: Bound = "post") -> tuple[Flags, Floats]:
@@ -142,10 +126,9 @@ class TermLogLift:
 
 def beginnings(X: Any, rng: np.random.Generator) -> Any:
     """A random beginning of every row, empty ones included and whole ones not."""
-    sizes = np.diff(X.indptr)
+    sizes, of = np.diff(X.indptr), row_of_each(X)
     keep = (rng.random(len(sizes)) * sizes).astype(np.int64)
-    place = np.arange(X.nnz) - np.repeat(X.indptr[:-1], sizes)
-    stays = place < np.repeat(keep, sizes)
+    stays = np.arange(X.nnz) - X.indptr[of] < keep[of]
     starts = np.concatenate([[0], np.cumsum(stays)])[X.indptr]
     return sparse.csr_array((X.data[stays], X.indices[stays], starts), shape=X.shape)
 
@@ -172,20 +155,17 @@ def _spread(flat: Floats, secrets: int) -> Floats:
 def _fitted(design: Any, codes: Codes, prior: Floats, strength: float, start: Floats | None) -> Floats:
     n, k = len(codes), len(prior)
     begin = np.zeros(design.shape[1] * (1 if k == 2 else k)) if start is None else start
-    slope_of = _two_secrets if k == 2 else _many_secrets
-    found = minimize(
-        slope_of(design, codes, np.log(prior), strength),
-        begin,
-        jac=True,
-        method="L-BFGS-B",
-        options={"maxiter": STEPS, "ftol": 1e-7 * min(1.0, 1000 / n)},
+    loss_and_slope = (
+        _two_secrets(design, codes, np.log(prior), strength)
+        if k == 2
+        else penalised_loss(design, np.eye(k)[codes], strength, np.log(prior))
     )
-    return np.asarray(found.x)
+    options = {"maxiter": STEPS, "ftol": 1e-7 * min(1.0, 1000 / n)}
+    return np.asarray(minimize(loss_and_slope, begin, jac=True, method="L-BFGS-B", options=options).x)
 
 
-def _two_secrets(
-    design: Any, codes: Codes, log_prior: Floats, strength: float
-) -> Callable[[Floats], tuple[float, Floats]]:
+def _two_secrets(design: Any, codes: Codes, log_prior: Floats, strength: float) -> LossAndSlope:
+    """``penalised_loss`` at half the cost, for one number a term: that of the second secret less that of the first."""
     n, odds, sign = len(codes), log_prior[1] - log_prior[0], 2.0 * codes - 1
     back = design.T.tocsr()
 
@@ -194,20 +174,5 @@ def _two_secrets(
         loss = np.logaddexp(0, -margin).sum() / n + strength / (4 * n) * (w @ w)
         pull = -sign * np.exp(-np.logaddexp(0, margin)) / n
         return float(loss), back @ pull + strength / (2 * n) * w
-
-    return loss_and_slope
-
-
-def _many_secrets(
-    design: Any, codes: Codes, log_prior: Floats, strength: float
-) -> Callable[[Floats], tuple[float, Floats]]:
-    n, k = len(codes), len(log_prior)
-    target, back = np.eye(k)[codes], design.T.tocsr()
-
-    def loss_and_slope(flat: Floats) -> tuple[float, Floats]:
-        weights = flat.reshape(-1, k)
-        log_p = log_softmax(design @ weights + log_prior, axis=1)
-        loss = -(log_p * target).sum() / n + strength / (2 * n) * (weights**2).sum()
-        return float(loss), (back @ ((np.exp(log_p) - target) / n) + strength / n * weights).ravel()
 
     return loss_and_slope

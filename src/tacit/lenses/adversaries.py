@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import Any
 
 from tacit import document as doc
 from tacit.document.quantities import share
@@ -12,18 +13,18 @@ from tacit.release.certificate import AdversaryScore
 _SERIES = ("before", "after", "after, retrained on the release")
 
 
-def scored(name: str, right: Sequence[int], *, of: int) -> AdversaryScore:
-    """The score of an adversary that was ``right`` so often, before, after and retrained, with exact 95% limits."""
-    before, after, retrained = right
-    return AdversaryScore(
-        name,
-        before / of,
-        binomial_limits(before, of),
-        after / of,
-        binomial_limits(after, of),
-        retrained / of,
-        binomial_limits(retrained, of),
-    )
+def tried(
+    name: str, learn: Callable[[Any], Callable[[Any], int]], before: Any, after: Any, *, of: int
+) -> AdversaryScore:
+    """What an adversary guesses right of ``of`` records apart, with exact 95% limits: before, after and retrained.
+
+    ``learn`` trains it on some records, as they were or as they are released, and gives what counts how often it is
+    right about the others.
+    """
+    clean, again = learn(before), learn(after)
+    right = clean(before), clean(after), again(after)
+    guesses: list[Any] = [part for hits in right for part in (hits / of, binomial_limits(hits, of))]
+    return AdversaryScore(name, *guesses)
 
 
 def guesses_right(scores: Sequence[AdversaryScore], *, marks: Sequence[tuple[str, float]]) -> doc.Block:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 
@@ -23,3 +24,10 @@ class SecretValue:
     label: str
     weight: float
     prior: float
+
+
+def secret_values(labels: Iterable[str], counts: Iterable[float]) -> tuple[SecretValue, ...]:
+    """The values of a secret, from how often each occurs."""
+    weights = [float(count) for count in counts]
+    total = sum(weights)
+    return tuple(SecretValue(str(label), n, n / total) for label, n in zip(labels, weights, strict=True))

@@ -23,10 +23,9 @@ from places import ROOT
 from tacit import audit, protect, report, verify
 from tacit.errors import ArgumentError, ColumnError, DataError, SourceError
 from tacit.learn import TermLogLift, beginnings
+from tacit.lenses.text import TextModel, explain_text
 from tacit.lenses.text.adversaries import trial, with_pairs, words_only
-from tacit.lenses.text.audit import explain_text
 from tacit.lenses.text.masking import Masking
-from tacit.lenses.text.models import TextModel
 from tacit.lenses.text.posts import bags_by, bags_of, read_posts, terms, tokens
 from tacit.lenses.text.terms import TermCounts, chances, verdicts
 

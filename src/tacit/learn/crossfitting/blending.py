@@ -36,14 +36,9 @@ def best_weights(lifts: Floats, secret: Codes, prior: Floats) -> Floats:
         loss = -log_p[rows, secret].mean() + PULL / (2 * n) * (weights**2).sum()
         return float(loss), (expected - true).mean(axis=1) + PULL / n * weights
 
-    found = minimize(
-        loss_and_slope,
-        np.full(m, 1 / m),
-        jac=True,
-        method="L-BFGS-B",
-        bounds=[(0.0, None)] * m,
-        options={"maxiter": 100},
-    )
+    bounds, options = [(0.0, None)] * m, {"maxiter": 100}
+    start = np.full(m, 1 / m)
+    found = minimize(loss_and_slope, start, jac=True, method="L-BFGS-B", bounds=bounds, options=options)
     return np.asarray(found.x)
 
 

@@ -69,10 +69,10 @@ class Lesson:
     random_state: np.random.Generator
     progress: Callable[[float], None]
 
-    @property
-    def secrets(self) -> int:
-        """How many secrets there are."""
-        return len(self.prior)
+    @cached_property
+    def seed(self) -> int:
+        """One for the models of all parts."""
+        return int(self.random_state.integers(2**31))
 
 
 @dataclass(frozen=True)
@@ -84,53 +84,41 @@ class Learner:
     train: Callable[[Lesson], list[FoldModel]]
 
 
-def each_part(lesson: Lesson, train: Callable[[Codes, Codes], FoldModel]) -> list[FoldModel]:
-    """One model a part."""
-    models: list[FoldModel] = []
-    for at, (learn, check) in enumerate(lesson.parts, start=1):
-        varies = np.ptp(lesson.secret[learn]) > 0
-        models.append(train(learn, check) if varies else NothingLearned(lesson.prior))
-        lesson.progress(at / len(lesson.parts))
-    return models
+def each_part(train: Callable[[Lesson, Codes, Codes], FoldModel]) -> Callable[[Lesson], list[FoldModel]]:
+    """One model a part, by what trains one on rows to learn from and rows that say when to stop."""
+
+    def train_all(lesson: Lesson) -> list[FoldModel]:
+        models: list[FoldModel] = []
+        for at, (learn, check) in enumerate(lesson.parts, start=1):
+            varies = np.ptp(lesson.secret[learn]) > 0
+            models.append(train(lesson, learn, check) if varies else NothingLearned(lesson.prior))
+            lesson.progress(at / len(lesson.parts))
+        return models
+
+    return train_all
 
 
-def _counts(lesson: Lesson) -> list[FoldModel]:
-    def train(learn: Codes, check: Codes) -> FoldModel:
-        rows = np.concatenate([learn, check])
-        return CountTable.learn(lesson.view.features.rows(rows), lesson.secret[rows], lesson.prior, None)
-
-    return each_part(lesson, train)
+def _counts(lesson: Lesson, learn: Codes, check: Codes) -> FoldModel:
+    rows = np.concatenate([learn, check])
+    return CountTable.learn(lesson.view.features.rows(rows), lesson.secret[rows], lesson.prior, None)
 
 
-def _linear(lesson: Lesson, *, products: bool) -> list[FoldModel]:
-    def train(learn: Codes, check: Codes) -> FoldModel:
-        return train_linear(lesson.view.design, lesson.secret, learn, check, secrets=lesson.secrets, products=products)
-
-    return each_part(lesson, train)
+def _linear(lesson: Lesson, learn: Codes, check: Codes, *, products: bool) -> FoldModel:
+    design, secrets = lesson.view.design, len(lesson.prior)
+    return train_linear(design, lesson.secret, learn, check, secrets=secrets, products=products)
 
 
-def _trees(lesson: Lesson) -> list[FoldModel]:
-    ordinal, categorical = lesson.view.ordinal
-    seed = int(lesson.random_state.integers(2**31))
-
-    def train(learn: Codes, check: Codes) -> FoldModel:
-        return train_trees(ordinal, categorical, lesson.secret, learn, check, secrets=lesson.secrets, random_state=seed)
-
-    return each_part(lesson, train)
+def _trees(lesson: Lesson, learn: Codes, check: Codes) -> FoldModel:
+    secrets, seed = len(lesson.prior), lesson.seed
+    return train_trees(*lesson.view.ordinal, lesson.secret, learn, check, secrets=secrets, random_state=seed)
 
 
 def _nets(lesson: Lesson) -> list[FoldModel]:
     # Two nets a part, each with a start and with records of its own to stop by; together they waver less.
     again = [checked_apart(np.concatenate(part), lesson.secret, lesson.random_state) for part in lesson.parts]
     parts = [part for both in zip(lesson.parts, again, strict=True) for part in both]
-    nets = train_small_networks(
-        lesson.view.design,
-        lesson.secret,
-        parts,
-        prior=lesson.prior,
-        random_state=lesson.random_state,
-        progress=lesson.progress,
-    )
+    words: dict[str, Any] = {"random_state": lesson.random_state, "progress": lesson.progress}
+    nets = train_small_networks(lesson.view.design, lesson.secret, parts, prior=lesson.prior, **words)
     return [NetworksModel(pair, lesson.prior) for pair in zip(nets[::2], nets[1::2], strict=True)]
 
 
@@ -156,10 +144,10 @@ def _repeats(view: View) -> bool:
 
 
 LEARNERS = {
-    "counts": Learner("smoothed counts", _repeats, _counts),
-    "linear": Learner("linear model", lambda view: True, partial(_linear, products=False)),
-    "products": Learner("linear model with products", _few, partial(_linear, products=True)),
-    "trees": Learner("boosted trees", _narrow, _trees),
+    "counts": Learner("smoothed counts", _repeats, each_part(_counts)),
+    "linear": Learner("linear model", lambda view: True, each_part(partial(_linear, products=False))),
+    "products": Learner("linear model with products", _few, each_part(partial(_linear, products=True))),
+    "trees": Learner("boosted trees", _narrow, each_part(_trees)),
     "net": Learner("small neural nets", _dense, _nets),
 }
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,10 +20,21 @@ from tacit.learn.crossfitting.candidates import FoldModel, Learner, Lesson, View
 from tacit.learn.crossfitting.doubt import interval, least_error, redrawn, stretch
 from tacit.learn.crossfitting.folds import fold_of_each, learn_and_check
 from tacit.learn.encoding import Features
+from tacit.lift import entropy
 
 Progress = Callable[[str, float | None], None]
 
 ROWS_AT_ONCE = 50_000
+
+
+def shown(progress: Progress | None, stage: str, at: int, of: int) -> Callable[[float], None]:
+    """Tells ``progress`` how much is done of a stage of ``of`` equal parts, ``at`` of which are done."""
+
+    def show(share: float) -> None:
+        if progress is not None:
+            progress(stage, (at + share) / of)
+
+    return show
 
 
 @dataclass(frozen=True)
@@ -158,11 +169,7 @@ class Blended(CrossFitted):
         parts = [learn_and_check(self.fold_, k, secret, rng) for k in folds]
         models, lifts = {}, np.zeros((len(learners), len(secret), len(self.prior_)))
         for at, (name, learner) in enumerate(learners.items()):
-
-            def show(share: float, at: int = at, title: str = learner.title) -> None:
-                if self.progress is not None:
-                    self.progress(f"{self._stage}: {title}", (at + share) / len(learners))
-
+            show = shown(self.progress, f"{self._stage}: {learner.title}", at, len(learners))
             models[name] = learner.train(Lesson(view, secret, self.prior_, parts, rng, show))
             for k in folds:
                 rows = np.flatnonzero(self.fold_ == k)
@@ -184,18 +191,19 @@ class Blended(CrossFitted):
             for name, lift, weight in zip(learners, lifts, self.ensemble_.weights, strict=True)
         )
         blended = log_loss(out, secret, self.prior_)
-        prior = float(-(self.prior_ * np.log(self.prior_)).sum())
-        self.reason_ = _reason(self.candidates_, blended, prior)
+        self.reason_ = _reason(self.candidates_, blended, entropy(self.prior_))
 
     def _by_fold(self, features: Features) -> Floats:
-        views = (View(self.encoder_, features.rows(rows)) for rows in _chunks(len(features)))
-        return np.concatenate([self.ensemble_.lifts_by_fold(view) for view in views], axis=1)
+        rows, lifts = np.arange(len(features)), []
+        for start in range(0, len(features), ROWS_AT_ONCE):
+            view = View(self.encoder_, features.rows(rows[start : start + ROWS_AT_ONCE]))
+            lifts.append(self.ensemble_.lifts_by_fold(view))
+        return np.concatenate(lifts, axis=1)
 
     def _log_lift(self, features: Features) -> Floats:
         return self._mean(self._by_fold(features))
 
     def _mean(self, lifts: Floats) -> Floats:
-        """The folds' log-lifts as one."""
         return blend(lifts.mean(axis=0)[None], np.ones(1), self.prior_)
 
     def _middle_and_spread(self, features: Features) -> tuple[Floats, Floats]:
@@ -208,11 +216,6 @@ class Blended(CrossFitted):
     def _doubt_factor(self, features: Features, rng: np.random.Generator) -> float:
         self.common_spread_ = self._by_fold(features).var(axis=0, ddof=1).mean(axis=0)
         return super()._doubt_factor(features, rng)
-
-
-def _chunks(n: int) -> Iterator[Codes]:
-    for start in range(0, n, ROWS_AT_ONCE):
-        yield np.arange(start, min(n, start + ROWS_AT_ONCE))
 
 
 def _reason(candidates: tuple[LearnerScore, ...], blended: float, prior: float) -> str:

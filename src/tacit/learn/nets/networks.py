@@ -8,6 +8,7 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import sparse
 
 from tacit.learn.arrays import Codes, Floats, Singles
@@ -112,6 +113,11 @@ def _transposed_product(inputs: Any, slope: Any) -> Any:
     return (inputs.T @ slope[0])[None] if sparse.issparse(inputs) else np.matmul(inputs.swapaxes(1, 2), slope)
 
 
+def trimmed(lift: NDArray[Any], clip: float | None) -> NDArray[Any]:
+    """Outputs, or log-lifts, within [-clip, clip]."""
+    return lift if clip is None else lift.clip(-clip, clip)
+
+
 class LiftNetworks:
     """Networks side by side, to be trained on log-lifts by an objective; see ``training.Trainable``.
 
@@ -127,7 +133,6 @@ class LiftNetworks:
         posterior: Any,
         prior: Floats,
         check: Codes,
-        *,
         objective: str = "ce",
         judge: str = "ce",
         clip: float | None = None,
@@ -148,18 +153,14 @@ class LiftNetworks:
             self._rows, self._inputs = rows, self._of(rows)
         h, way = self.shape.outputs(self.weights, self._inputs)
         share = np.float32(1 / rows.shape[1])
-        if self.clip is None:
-            slope = -self.objective.slope(h, self.posterior[rows], self.prior, share)
-        else:
-            slope = -self.objective.slope(h.clip(-self.clip, self.clip), self.posterior[rows], self.prior, share)
+        slope = -self.objective.slope(trimmed(h, self.clip), self.posterior[rows], self.prior, share)
+        if self.clip is not None:
             slope *= np.abs(h) < self.clip
         return self.shape.slopes(self.weights, self._inputs, way, slope)
 
     def loss(self) -> Floats:
         """Held-out, of each network; infinite where it says what is no number."""
-        h = self.shape.outputs(self.weights, self._checked)[0].astype(np.float64)
-        if self.clip is not None:
-            h = h.clip(-self.clip, self.clip)
+        h = trimmed(self.shape.outputs(self.weights, self._checked)[0].astype(np.float64), self.clip)
         with np.errstate(over="ignore", invalid="ignore"):
             value = self.judge.value(h, self.posterior[self.check], self.prior, 1 / self.check.shape[1])
         return np.where(np.isfinite(value), -value, np.inf)
@@ -194,23 +195,13 @@ def train_small_networks(
 
     The rows of each pair are cut to the smallest of them, so that all nets take the same steps.
     """
-    learn, check = (_stacked([part[side] for part in parts]) for side in (0, 1))
+    shortest = [min(len(part[side]) for part in parts) for side in (0, 1)]
+    learn, check = (np.stack([part[side][: shortest[side]] for part in parts]) for side in (0, 1))
     shape = Shape(design.shape[1], len(prior), SMALL_HIDDEN)
     # Every net begins as the one that says nothing, and has to be taught that there is something to say.
     weights = shape.start(len(parts), random_state, at_rest=True)
     networks = LiftNetworks(shape, weights, design, np.eye(len(prior))[secret], prior, check)
-    schedule = Schedule(
-        rate=SMALL_RATE,
-        decay=SMALL_DECAY,
-        batch=usual_batch(learn.shape[1]),
-        steps=steps,
-        patience=patience,
-        look_every=SMALL_LOOK,
-    )
+    batch = usual_batch(learn.shape[1])
+    schedule = Schedule(SMALL_RATE, SMALL_DECAY, batch, steps, patience, look_every=SMALL_LOOK)
     best, _ = train(networks, learn, schedule, random_state, progress)
     return [[array[k].copy() for array in best] for k in range(len(parts))]
-
-
-def _stacked(rows: Sequence[Codes]) -> Codes:
-    shortest = min(map(len, rows))
-    return np.stack([part[:shortest] for part in rows])

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import replace
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -13,16 +12,15 @@ from tacit.document import Nats
 from tacit.errors import ArgumentError, DataError, sentence
 from tacit.learn.arrays import Codes, Floats
 from tacit.learn.crossfitting.blending import log_loss
-from tacit.learn.crossfitting.crossfit import CrossFitted, LearnerScore, Progress
+from tacit.learn.crossfitting.crossfit import CrossFitted, LearnerScore, Progress, shown
 from tacit.learn.crossfitting.folds import checked_apart
 from tacit.learn.encoding import Features
-from tacit.learn.nets.networks import ACTIVATIONS, Layers, LiftNetworks, Shape
-from tacit.learn.nets.objectives import OBJECTIVES, log_mean, objective_named
+from tacit.learn.nets.networks import ACTIVATIONS, Layers, LiftNetworks, Shape, trimmed
+from tacit.learn.nets.objectives import OBJECTIVES, log_mean
 from tacit.learn.nets.training import Schedule, train
 
 # Steps between two looks at the held-out loss, and between two words of progress.
 LOOK_EVERY = 50
-OPTIMISERS = ("adamw", "adagrad")
 
 
 class NeuralLogLift(CrossFitted):
@@ -68,15 +66,8 @@ class NeuralLogLift(CrossFitted):
     folds : int
         Parts for cross-fitting, or 0 for none. Each part is scored by networks trained on the others; new records are
         scored by all networks.
-    doubt : bool
-        Prepare intervals and the test of association: everything is learned a second time, in a world whose truth is
-        known. Doubles the time. Without folds there is nothing to prepare.
-    categorical_features : sequence of names or places, optional
-        Columns to be read as categories although they hold numbers.
-    progress : True or callable, optional
-        True shows a bar on stderr; a callable is given (stage, share done).
-    random_state : int, RandomState or None
-        As in scikit-learn.
+    doubt, categorical_features, progress, random_state
+        As of ``AutoLogLift``. Without folds there are no intervals to prepare, nor a test of association.
 
     Attributes
     ----------
@@ -118,7 +109,7 @@ class NeuralLogLift(CrossFitted):
         folds: int = 3,
         doubt: bool = True,
         categorical_features: Sequence[Any] | None = None,
-        progress: Progress | bool | None = None,
+        progress: Progress | None = None,
         random_state: Any = None,
     ) -> None:
         self.objective = objective
@@ -174,16 +165,12 @@ class NeuralLogLift(CrossFitted):
         total = max(folds, 1) * self.members
         self.networks_: list[Layers] = []
         self.steps_: list[int] = []
-        with _reporting(self.progress) as report:
-            for at in range(total):
-
-                def show(share: float, at: int = at) -> None:
-                    report(f"training network {at + 1} of {total}", (at + share) / total)
-
-                rows = np.flatnonzero(self.fold_ != at // self.members)
-                layers, step = self._trained(design, secret, rows, rng, show)
-                self.networks_.append(layers)
-                self.steps_.append(step)
+        for at in range(total):
+            show = shown(self.progress, f"training network {at + 1} of {total}", at, total)
+            rows = np.flatnonzero(self.fold_ != at // self.members)
+            layers, step = self._trained(design, secret, rows, rng, show)
+            self.networks_.append(layers)
+            self.steps_.append(step)
         self._settle(design, secret, folds)
 
     def _trained(
@@ -195,29 +182,15 @@ class NeuralLogLift(CrossFitted):
             patience = None
         if patience is not None:
             rows, check = checked_apart(rows, secret, rng, share=self.validation)
-        shape = self._shape(design)
+        # What will be reported is judged: the posterior if outputs will be normalised by record.
+        judge = "ce" if self.normalise == "record" else self.objective
+        shape, posterior = self._shape(design), np.eye(len(self.secrets_))[secret]
+        weights = shape.start(1, rng, at_rest=patience is not None)
         networks = LiftNetworks(
-            shape,
-            shape.start(1, rng, at_rest=patience is not None),
-            design,
-            np.eye(len(self.secrets_))[secret],
-            self.prior_,
-            check[None],
-            objective=self.objective,
-            # That of what will be reported: the posterior if outputs will be normalised by record.
-            judge="ce" if self.normalise == "record" else self.objective,
-            clip=self._training_clip,
+            shape, weights, design, posterior, self.prior_, check[None], self.objective, judge, self._training_clip
         )
-        schedule = Schedule(
-            rate=self.learning_rate,
-            decay=self.weight_decay,
-            batch=self.batch_size,
-            steps=self.steps,
-            patience=patience,
-            look_every=LOOK_EVERY,
-            optimiser=self.optimiser,
-            accumulator=self.initial_accumulator,
-        )
+        schedule = Schedule(self.learning_rate, self.weight_decay, self.batch_size, self.steps, patience, LOOK_EVERY)
+        schedule = replace(schedule, optimiser=self.optimiser, accumulator=self.initial_accumulator)
         best, kept = train(networks, rows[None], schedule, rng, show)
         if not all(np.isfinite(array).all() for array in best):
             raise DataError(f"training by '{self.objective}' diverged; give a clip, or lower learning_rate")
@@ -276,14 +249,14 @@ class NeuralLogLift(CrossFitted):
     def _outputs(self, design: Any) -> Floats:
         """What the networks say, networks x records x secrets, before anything is taken off."""
         shape = self._shape(design)
-        return _trimmed(np.stack([shape.said(layers, design) for layers in self.networks_]), self._training_clip)
+        return trimmed(np.stack([shape.said(layers, design) for layers in self.networks_]), self._training_clip)
 
     def _combined(self, outputs: Floats, constants: Floats, constant: float) -> Floats:
         """The mean log-lift of some networks, normalised, then clipped."""
         mean = (outputs - constants[:, None, None]).mean(axis=0) - constant
         if self.normalise == "record":
             mean = mean - log_mean(mean, self.prior_)[:, None]
-        return _trimmed(mean, self.clip)
+        return trimmed(mean, self.clip)
 
     def _constant(self, lift: Floats) -> float:
         """log E_{P_S P_X}[e^h] over records."""
@@ -295,12 +268,16 @@ class NeuralLogLift(CrossFitted):
         return None if self.objective == "ce" else self.clip
 
     def _check_words(self) -> None:
-        """Refuse parameters that cannot be used."""
-        objective_named(self.objective)
-        _one_of("activation", self.activation, ACTIVATIONS)
-        _one_of("normalise", self.normalise, ("record", "constant", "none"))
-        _one_of("secret_as", self.secret_as, ("head", "input"))
-        _one_of("optimiser", self.optimiser, OPTIMISERS)
+        choices: dict[str, Collection[str]] = {
+            "objective": OBJECTIVES,
+            "activation": ACTIVATIONS,
+            "normalise": ("record", "constant", "none"),
+            "secret_as": ("head", "input"),
+            "optimiser": ("adamw", "adagrad"),
+        }
+        for name, known in choices.items():
+            if getattr(self, name) not in known:
+                raise ArgumentError(f"no {name} {getattr(self, name)!r}; there are {', '.join(known)}")
         if self.objective == "tide" and self.clip is None:
             raise ArgumentError("objective 'tide' estimates a trimmed log-lift and needs clip, its bound: say clip=3.0")
         if self.clip is not None and not 0 < self.clip < np.inf:
@@ -311,39 +288,11 @@ class NeuralLogLift(CrossFitted):
             )
         if not len(self.hidden) or min(self.hidden) < 1:
             raise ArgumentError(f"hidden holds the width of each hidden layer, one at least; got {self.hidden!r}")
-        counts = {"steps": (self.steps, 1), "members": (self.members, 1), "folds": (self.folds, 0)}
-        counts |= {"batch_size": (self.batch_size or 0, 0 if self.batch_size is None else 1)}
-        counts |= {"patience": (self.patience or 0, 0 if self.patience is None else 1)}
-        for name, (value, least) in counts.items():
-            if value < least:
+        for name, least in {"steps": 1, "members": 1, "folds": 0, "batch_size": 1, "patience": 1}.items():
+            value = getattr(self, name)
+            if value is not None and value < least:
                 raise ArgumentError(f"{name} is a whole number, {least} or more; got {value!r}")
         if self.folds == 1:
             raise ArgumentError("folds=1 leaves nothing to learn from; take 2 or more, or 0 for no cross-fitting")
         if not 0 < self.validation <= 0.5:
             raise ArgumentError(f"validation is a share of the records, above 0 and at most 0.5; got {self.validation}")
-
-
-def _trimmed(lift: Floats, clip: float | None) -> Floats:
-    return lift if clip is None else lift.clip(-clip, clip)
-
-
-def _one_of(name: str, value: Any, known: Any) -> None:
-    if value not in known:
-        raise ArgumentError(f"no {name} {value!r}; there are {', '.join(known)}")
-
-
-@contextmanager
-def _reporting(progress: Progress | bool | None) -> Iterator[Progress]:
-    """Where progress goes: nowhere, to the caller, or to a bar on stderr."""
-    if callable(progress):
-        yield progress
-        return
-    if not progress:
-        yield lambda stage, share: None
-        return
-    from rich.console import Console
-    from rich.progress import Progress as Bar
-
-    with Bar(console=Console(file=sys.stderr), transient=True) as bar:
-        task = bar.add_task("training", total=1.0)
-        yield lambda stage, share: bar.update(task, description=stage, completed=share or 0.0)

@@ -59,17 +59,12 @@ def objective_value(objective: str, log_lift: Any, posterior: Any, *, prior: Any
     "dv", "tide", "nwj" and "ce" are at most the mutual information of the joint that weight and posterior make,
     whenever prior is its marginal, and equal it at the true log-lift. A lower bound certifies nothing.
     """
+    if objective not in OBJECTIVES:
+        raise ArgumentError(f"no objective {objective!r}; there are {', '.join(OBJECTIVES)}")
     lifts = np.asarray(log_lift, dtype=np.float64)
     share = np.ones(len(lifts)) if weight is None else np.asarray(weight, dtype=np.float64)
     share = (share / share.sum())[:, None]
-    return float(objective_named(objective).value(lifts, np.asarray(posterior), np.asarray(prior), share))
-
-
-def objective_named(name: str) -> Objective:
-    """The objective of that name."""
-    if name not in OBJECTIVES:
-        raise ArgumentError(f"no objective {name!r}; there are {', '.join(OBJECTIVES)}")
-    return OBJECTIVES[name]
+    return float(OBJECTIVES[objective].value(lifts, np.asarray(posterior), np.asarray(prior), share))
 
 
 def log_mean(h: Any, prior: Any) -> Any:

@@ -6,29 +6,30 @@ by one gives the hidden layer of every prefix in one sweep, and only the small l
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
 from tacit.learn.arrays import Codes, Floats
+from tacit.learn.bags import row_of_each, running_sums
 from tacit.learn.nets.training import RowSlope, Schedule, train, usual_batch
 
 # The first layer, what presence adds, and the bias.
 FirstLayer = tuple[Any, ...]
 
-RATE = 2e-3
+RATE, DECAY = 2e-3, 0.1
 # Looks at the held-out loss without a better one before the rate is cut, and how often it is cut before the end.
 PATIENCE, CUTS = 6, 2
 # Prefixes of each record in a step, and of each order in a look at the held-out loss.
 LENGTHS, CHECK_LENGTHS = 8, 16
 # Held-out records that are looked at, and steps between two looks.
 MOST_CHECKED, LOOK_EVERY = 3_000, 25
-# Records and hidden numbers that are worked on at once when records are scored.
-ROWS_AT_ONCE, CELLS_AT_ONCE = 512, 4_000_000
+# Records that are worked on at once when records are scored.
+ROWS_AT_ONCE = 512
 
 
 @dataclass(frozen=True)
@@ -102,8 +103,7 @@ def prefix_scores(net: PrefixNetwork, design: Any, starts: Codes, order: Codes) 
     """Scores of every prefix of every record: records x (features + 1) x secrets."""
     out = np.zeros((design.shape[0], len(order) + 1, net.out.shape[1]))
     above = Above(net)
-    for begin in range(0, design.shape[0], ROWS_AT_ONCE):
-        rows = slice(begin, begin + ROWS_AT_ONCE)
+    for rows in _some_rows(design):
         block = dense(design[rows])
         hidden = net.start(len(block))
         room = np.empty_like(hidden)
@@ -117,14 +117,11 @@ def prefix_scores(net: PrefixNetwork, design: Any, starts: Codes, order: Codes) 
 
 def single_scores(net: PrefixNetwork, design: Any, starts: Codes) -> Floats:
     """Scores of every feature alone: records x features x secrets."""
-    m = len(starts) - 1
-    out = np.zeros((design.shape[0], m, net.out.shape[1]))
+    out = np.zeros((design.shape[0], len(starts) - 1, net.out.shape[1]))
     above = Above(net)
-    for begin in range(0, design.shape[0], ROWS_AT_ONCE):
-        rows = slice(begin, begin + ROWS_AT_ONCE)
+    for rows in _some_rows(design):
         block = dense(design[rows])
-        for feature in range(m):
-            inputs = slice(starts[feature], starts[feature + 1])
+        for feature, inputs in enumerate(map(slice, starts[:-1], starts[1:])):
             out[rows, feature] = above.scores(net.bias + net.brought(block[:, inputs], feature, inputs))
     return out
 
@@ -133,27 +130,21 @@ def whole_scores(net: PrefixNetwork, design: Any) -> Floats:
     """Scores of whole records."""
     out = np.empty((design.shape[0], net.out.shape[1]))
     present = net.bias + net.present.sum(axis=0)
-    for begin in range(0, design.shape[0], ROWS_AT_ONCE):
-        rows = slice(begin, begin + ROWS_AT_ONCE)
+    for rows in _some_rows(design):
         out[rows] = net.scores(np.asarray(design[rows] @ net.first) + present)
     return out
+
+
+def _some_rows(design: Any) -> Iterator[slice]:
+    for begin in range(0, design.shape[0], ROWS_AT_ONCE):
+        yield slice(begin, begin + ROWS_AT_ONCE)
 
 
 def term_scores(net: PrefixNetwork, bags: Any) -> Floats:
     """Scores of the prefix that ends with each stored entry of a CSR matrix: entries x secrets."""
     out = np.empty((bags.nnz, net.out.shape[1]))
-    most = max(1, CELLS_AT_ONCE // net.first.shape[1])
-    begin = 0
-    while begin < bags.shape[0]:
-        # Whole records, at least one, whose hidden layers fit.
-        end = int(np.searchsorted(bags.indptr, bags.indptr[begin] + most, side="right")) - 1
-        end = min(max(end, begin + 1), bags.shape[0])
-        entries = slice(bags.indptr[begin], bags.indptr[end])
-        running = np.cumsum(net.first[bags.indices[entries]] * bags.data[entries, None], axis=0)
-        lengths = np.diff(bags.indptr[begin : end + 1])
-        before = np.vstack([np.zeros((1, running.shape[1])), running])[bags.indptr[begin:end] - bags.indptr[begin]]
-        out[entries] = net.scores(net.bias + running - np.repeat(before, lengths, axis=0))
-        begin = end
+    for entries, running in running_sums(bags, net.first):
+        out[entries] = net.scores(net.bias + running)
     return out
 
 
@@ -162,28 +153,9 @@ def dense(rows: Any) -> NDArray[Any]:
     return np.asarray(rows.toarray() if sparse.issparse(rows) else rows)
 
 
-class PrefixRecords(Protocol):
-    """Training records of one kind: which prefixes a batch has, and how slopes get from them to the weights."""
-
-    def prefixes(self, weights: FirstLayer, rows: Codes, view: Any) -> tuple[Any, Codes, Any]:
-        """Hidden layer of the prefixes (prefixes x hidden), the row of each, and what ``slopes`` needs to know."""
-
-    def view(self, rows: Codes, rng: np.random.Generator) -> Any:
-        """Orders and lengths for a step."""
-
-    def checks(self, rows: Codes, rng: np.random.Generator) -> list[tuple[Codes, Any]]:
-        """Rows, orders and lengths for the held-out loss."""
-
-    def slopes(self, slope: Any, known: Any) -> tuple[Any, Any]:
-        """The slopes of the first layer and of ``present``, from those of the prefixes."""
-
-    def initial(self, hidden: int, rng: np.random.Generator) -> tuple[Any, Any]:
-        """The first layer and ``present`` at the start."""
-
-
 @dataclass
 class DenseRecords:
-    """Records with the same features each: a matrix whose columns are sorted by feature, and where each one starts.
+    """Training records with the same features each: a matrix with its columns sorted by feature, and where each starts.
 
     ``orders``: "given", "random", or "both" in turn.
     """
@@ -191,10 +163,12 @@ class DenseRecords:
     design: Any
     starts: Codes
     orders: str
+    turn: int = 0
 
-    def __post_init__(self) -> None:
-        self.m = len(self.starts) - 1
-        self.turn = 0
+    @property
+    def m(self) -> int:
+        """How many features there are."""
+        return len(self.starts) - 1
 
     def initial(self, hidden: int, rng: np.random.Generator) -> tuple[Any, Any]:
         """As large as lets a whole record fill the hidden layer with numbers of unit size."""
@@ -226,7 +200,7 @@ class DenseRecords:
         return np.unique(cuts)
 
     def prefixes(self, weights: FirstLayer, rows: Codes, view: Any) -> tuple[Any, Codes, Any]:
-        """Running sums, length by length."""
+        """Hidden layer of the prefixes (prefixes x hidden), the row of each, and what ``slopes`` needs to know."""
         order, cuts = view
         block = np.asarray(dense(self.design[rows]), dtype=np.float32)
         (first, present, bias), columns = weights, None
@@ -246,7 +220,7 @@ class DenseRecords:
         return hidden.reshape(-1, first.shape[1]), np.tile(rows, len(cuts)), known
 
     def slopes(self, slope: Any, known: Any) -> tuple[Any, Any]:
-        """A feature's contribution is in every prefix from its own length on."""
+        """Slopes of the first layer and of ``present``: a feature is in every prefix from its own length on."""
         block, columns, ends, order, cuts = known
         slope = slope.reshape(len(cuts), len(block), -1)
         pulled = np.empty((block.shape[1], slope.shape[2]), dtype=np.float32)
@@ -309,8 +283,7 @@ class SparseRecords:
         part = self.bags[rows]
         if self.orders == "given":
             return part
-        of = np.repeat(np.arange(len(rows)), np.diff(part.indptr))
-        moved = np.lexsort((rng.random(part.nnz), of))
+        moved = np.lexsort((rng.random(part.nnz), row_of_each(part)))
         return sparse.csr_array((part.data[moved], part.indices[moved], part.indptr), shape=part.shape)
 
     @staticmethod
@@ -346,7 +319,7 @@ class PrefixNetworkInTraining:
 
     def __init__(
         self,
-        records: PrefixRecords,
+        records: DenseRecords | SparseRecords,
         secret: Codes,
         prior: Floats,
         check: Codes,
@@ -402,26 +375,12 @@ class PrefixNetworkInTraining:
 
 
 def train_prefix_network(
-    network: PrefixNetworkInTraining,
-    learn: Codes,
-    *,
-    decay: float,
-    batch: int | None,
-    epochs: int,
-    progress: Callable[[float], None],
+    network: PrefixNetworkInTraining, learn: Codes, *, epochs: int, progress: Callable[[float], None]
 ) -> PrefixNetwork:
     """The network with the smallest held-out loss of its training."""
-    batch = min(batch or usual_batch(len(learn)), len(learn))
+    batch = min(usual_batch(len(learn)), len(learn))
     each = len(learn) // batch
-    look_every = min(max(LOOK_EVERY, each // 2), 200)
-    schedule = Schedule(
-        rate=RATE,
-        decay=decay,
-        batch=batch,
-        steps=epochs * each,
-        patience=PATIENCE * look_every,
-        look_every=look_every,
-        cuts=CUTS,
-    )
+    look = min(max(LOOK_EVERY, each // 2), 200)
+    schedule = Schedule(RATE, DECAY, batch, epochs * each, PATIENCE * look, look_every=look, cuts=CUTS)
     best, _ = train(network, learn[None], schedule, network.rng, progress)
     return PrefixNetwork(*(array[0].astype(np.float64) for array in best))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, cast
 
 import numpy as np
@@ -14,14 +14,14 @@ from sklearn.utils.validation import check_is_fitted
 
 from tacit.errors import ArgumentError, DataError
 from tacit.learn.arrays import Codes, Floats
+from tacit.learn.bags import row_of_each
 from tacit.learn.contract import LogLiftEstimator, one_thread
-from tacit.learn.crossfitting.crossfit import Progress
+from tacit.learn.crossfitting.crossfit import Progress, shown
 from tacit.learn.crossfitting.folds import fold_of_each, learn_and_check
-from tacit.learn.encoding import MOST_DESIGN_LEVELS, Encoder, Features, cells_of_array
+from tacit.learn.encoding import Encoder, Features, cells_of_array
 from tacit.learn.nets.prefix_net import (
     DenseRecords,
     PrefixNetworkInTraining,
-    PrefixRecords,
     SparseRecords,
     lifts,
     prefix_scores,
@@ -63,12 +63,8 @@ class PrefixLogLift(LogLiftEstimator):
         Number of folds. Each has a network that did not see it; ``out_of_fold=True`` lets it score its records.
     hidden : pair of int, optional
         Widths of the two hidden layers; (128, 64), or (64, 16) where features are many.
-    decay : float
-        Weight decay of AdamW.
     epochs : int
         The most passes over the records; training ends earlier if records held out do not get better.
-    batch : int, optional
-        Records in a step.
     categorical_features : sequence, optional
         Names or numbers of columns whose numbers are mere names.
     random_state : int, RandomState or None
@@ -100,9 +96,7 @@ class PrefixLogLift(LogLiftEstimator):
         clip: float | None = None,
         cross_fit: int | None = None,
         hidden: tuple[int, int] | None = None,
-        decay: float = 0.1,
         epochs: int = 200,
-        batch: int | None = None,
         categorical_features: Sequence[Any] | None = None,
         random_state: Any = None,
         progress: Progress | None = None,
@@ -112,15 +106,13 @@ class PrefixLogLift(LogLiftEstimator):
         self.clip = clip
         self.cross_fit = cross_fit
         self.hidden = hidden
-        self.decay = decay
         self.epochs = epochs
-        self.batch = batch
         self.categorical_features = categorical_features
         self.random_state = random_state
         self.progress = progress
 
     def _learn(self, features: Features, secret: Codes) -> None:
-        self._check_words(len(secret))
+        self._check_words()
         rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31))
         self.layout_ = _layout(self.encoder_, self.groups, features)
         self.n_groups_ = self.layout_.features
@@ -132,25 +124,20 @@ class PrefixLogLift(LogLiftEstimator):
         else:
             self.__dict__.pop("fold_", None)
         count = int(fold.max()) + 1 or 1
+        hidden = self.hidden or (FEW_HIDDEN if self.n_groups_ <= FEW_FEATURES else MANY_HIDDEN)
         self.networks_ = []
         for k in range(count):
-
-            def shown(part: float, done: int = k) -> None:
-                if self.progress is not None:
-                    self.progress("learning prefixes", (done + part) / count)
-
+            records: DenseRecords | SparseRecords = SparseRecords(design, self.orders)
+            if self.layout_.starts is not None:
+                records = DenseRecords(design, self.layout_.starts, self.orders)
+            show = shown(self.progress, "learning prefixes", k, count)
             learn, check = learn_and_check(fold, k, secret, rng)
-            network = PrefixNetworkInTraining(
-                self._records(design), secret, self.prior_, check, hidden=self._widths, rng=rng
-            )
-            best = train_prefix_network(
-                network, learn, decay=self.decay, batch=self.batch, epochs=self.epochs, progress=shown
-            )
-            self.networks_.append(best)
+            network = PrefixNetworkInTraining(records, secret, self.prior_, check, hidden=hidden, rng=rng)
+            self.networks_.append(train_prefix_network(network, learn, epochs=self.epochs, progress=show))
         some = rng.permutation(len(secret))[:MOST_JUDGED]
         self.leak_order_ = self._leak_order(design[some])
 
-    def _check_words(self, records: int) -> None:
+    def _check_words(self) -> None:
         if self.orders not in ORDERS:
             raise ArgumentError(f"orders is one of {', '.join(ORDERS)}; got {self.orders!r}")
         if self.clip is not None and not self.clip > 0:
@@ -159,15 +146,6 @@ class PrefixLogLift(LogLiftEstimator):
             raise ArgumentError(f"cross_fit is a whole number of folds, 2 or more, or None; got {self.cross_fit!r}")
         if self.hidden is not None and (len(self.hidden) != 2 or min(self.hidden) < 1):
             raise ArgumentError(f"hidden is the widths of two layers; got {self.hidden!r}")
-
-    @property
-    def _widths(self) -> tuple[int, int]:
-        return self.hidden or (FEW_HIDDEN if self.n_groups_ <= FEW_FEATURES else MANY_HIDDEN)
-
-    def _records(self, design: Any) -> PrefixRecords:
-        if self.layout_.starts is None:
-            return SparseRecords(design, self.orders)
-        return DenseRecords(design, self.layout_.starts, self.orders)
 
     def _log_lift(self, features: Features) -> Floats:
         design = self.layout_.design(self.encoder_, features)
@@ -193,15 +171,12 @@ class PrefixLogLift(LogLiftEstimator):
         out_of_fold : bool
             ``X`` is the training records in their order; each is scored by the network that did not see it.
         """
-        design = self._designed(X)
-        places = self._order(order)
+        design, places = self._designed(X), self._order(order)
+        if self.layout_.starts is None:
+            added = self.feature_log_lift(X, order=places, out_of_fold=out_of_fold)[:, places]
+            return np.pad(added.cumsum(axis=1), ((0, 0), (1, 0), (0, 0)))
         self._room(design.shape[0], len(places) + 1)
         with one_thread():
-            if self.layout_.starts is None:
-                entries = self._terms(design, places, out_of_fold)
-                return np.concatenate(
-                    [np.zeros((design.shape[0], 1, len(self.prior_))), self._spread(design, entries)[:, places]], axis=1
-                ).cumsum(axis=1)
             scores = self._scored(design, out_of_fold, lambda net, rows: prefix_scores(net, rows, self._starts, places))
         return self._lift(scores)
 
@@ -217,8 +192,7 @@ class PrefixLogLift(LogLiftEstimator):
             return self._averaged(
                 orders, lambda places: self.feature_log_lift(X, order=places, out_of_fold=out_of_fold)
             )
-        design = self._designed(X)
-        places = self._order(order)
+        design, places = self._designed(X), self._order(order)
         if self.layout_.starts is None:
             self._room(design.shape[0], len(places))
             with one_thread():
@@ -246,7 +220,7 @@ class PrefixLogLift(LogLiftEstimator):
         design = self._designed(X)
         with one_thread():
             if self.layout_.starts is None:
-                return self._lift(self._scored(_entries(design), out_of_fold, term_scores, _row_of_each(design)))
+                return self._lift(self._scored(_entries(design), out_of_fold, term_scores, row_of_each(design)))
             self._room(design.shape[0], self.n_groups_)
             return self._lift(
                 self._scored(design, out_of_fold, lambda net, rows: single_scores(net, rows, self._starts))
@@ -304,7 +278,10 @@ class PrefixLogLift(LogLiftEstimator):
             )
 
     def _scored(self, design: Any, out_of_fold: bool, scores: Any, of: Codes | None = None) -> Floats:
-        """Scores by all networks together, or of each record by the network that did not see it."""
+        """Scores by all networks together, or of each record by the network that did not see it.
+
+        ``of`` is the training record that each row of ``design`` belongs to, where rows are no records.
+        """
         if not out_of_fold:
             return np.asarray(np.mean([scores(net, design) for net in self.networks_], axis=0))
         fold = self._folds(design.shape[0] if of is None else None)
@@ -323,7 +300,7 @@ class PrefixLogLift(LogLiftEstimator):
 
     def _terms(self, bags: Any, places: Codes | None, out_of_fold: bool) -> Floats:
         """Conditional density of every entry, in the order of storage."""
-        of = _row_of_each(bags)
+        of = row_of_each(bags)
         moved = np.arange(bags.nnz)
         if places is not None:
             rank = np.empty_like(places)
@@ -348,7 +325,7 @@ class PrefixLogLift(LogLiftEstimator):
     def _spread(self, bags: Any, entries: Floats) -> Floats:
         """Densities of entries in a full array; a term that a record does not have says nothing."""
         found = np.zeros((*bags.shape, len(self.prior_)))
-        found[_row_of_each(bags), bags.indices] = entries
+        found[row_of_each(bags), bags.indices] = entries
         return found
 
     def _leak_order(self, design: Any) -> Codes:
@@ -364,11 +341,6 @@ class PrefixLogLift(LogLiftEstimator):
                 scores = self._scored(rows, False, lambda net, part: single_scores(net, part, self._starts))
                 leak += np.abs(self._lift(scores)).max(axis=2).sum(axis=0)
         return np.argsort(-leak, kind="stable")
-
-
-def _row_of_each(bags: Any) -> Codes:
-    """The row of every stored entry."""
-    return np.repeat(np.arange(bags.shape[0]), np.diff(bags.indptr))
 
 
 def _entries(bags: Any) -> Any:
@@ -389,7 +361,6 @@ class Sweep:
         self._estimator, self._fold = estimator, fold
         self._hidden = [net.start(n) for net in estimator.networks_]
         self._n = n
-        self._parts: dict[int, tuple[Encoder, slice]] = {}
         self.log_lift = np.zeros((n, len(estimator.prior_)))
 
     def candidate(self, feature: int, columns: Any) -> Floats:
@@ -423,8 +394,7 @@ class Sweep:
         array = array[:, None] if array.ndim == 1 else array
         if len(array) != self._n:
             raise ArgumentError(f"the sweep is about {self._n:,} records; got {len(array):,} cells")
-        layout = estimator.layout_
-        block, inputs = layout.block(estimator.encoder_, feature, array, self._parts)
+        block, inputs = estimator.layout_.block(estimator.encoder_, feature, array)
         with one_thread():
             return [net.brought(block, feature, inputs) for net in estimator.networks_]
 
@@ -451,20 +421,16 @@ class InputLayout:
             return bags
         return encoder.design(features)[:, self.columns]
 
-    def block(
-        self, encoder: Encoder, feature: int, array: NDArray[Any], parts: dict[int, tuple[Encoder, slice]]
-    ) -> tuple[Any, slice]:
-        """Inputs of one feature, and where they lie; ``parts`` remembers the encoders of single features."""
+    def block(self, encoder: Encoder, feature: int, array: NDArray[Any]) -> tuple[Any, slice]:
+        """Inputs of one feature, and where they lie."""
         if self.starts is None:
             values = array.astype(np.float64) / self.scale[feature]
             return values.clip(-100.0, 100.0), slice(feature, feature + 1)
-        if feature not in parts:
-            inputs = slice(int(self.starts[feature]), int(self.starts[feature + 1]))
-            parts[feature] = encoder_of_columns(encoder, np.flatnonzero(self.owner == feature)), inputs
-        part, inputs = parts[feature]
+        part = encoder.of_columns(np.flatnonzero(self.owner == feature).tolist())
         if array.shape[1] != len(part.names):
             raise ArgumentError(f"feature {feature} has {len(part.names)} columns; got {array.shape[1]}")
         categories = frozenset(j for j, kind in enumerate(part.kinds) if kind == "category")
+        inputs = slice(int(self.starts[feature]), int(self.starts[feature + 1]))
         return part.design(part.encode(cells_of_array(array, as_category=categories))), inputs
 
 
@@ -484,41 +450,7 @@ def _layout(encoder: Encoder, groups: Sequence[int] | NDArray[np.int64] | None, 
         met = np.bincount(stored.indices, weights=stored.data != 0, minlength=count)
         scale = np.where(sums > 0, sums / np.maximum(met, 1), 1.0)
         return InputLayout(m, None, np.arange(0), owner.astype(np.int64), scale)
-    of_inputs = owner[_column_of_each_input(encoder)]
+    of_inputs = owner[encoder.column_of_each_input()]
     columns = np.argsort(of_inputs, kind="stable")
     starts = np.searchsorted(of_inputs[columns], np.arange(m + 1))
     return InputLayout(m, starts, columns, owner.astype(np.int64), np.ones(0))
-
-
-def _column_of_each_input(encoder: Encoder) -> Codes:
-    """The column of the records that each input of ``Encoder.design`` is made of."""
-    kinds = np.array(encoder.kinds)
-    numbers, categories = np.flatnonzero(kinds == "number"), np.flatnonzero(kinds == "category")
-    flagged = numbers[np.array(encoder.missing, dtype=bool)[numbers]]
-    sizes = [min(len(levels), MOST_DESIGN_LEVELS) + 1 for levels in encoder.levels]
-    return np.concatenate([numbers, flagged, np.repeat(categories, sizes)]).astype(np.int64)
-
-
-def encoder_of_columns(encoder: Encoder, columns: Codes) -> Encoder:
-    """The encoder of some columns alone."""
-    number = np.array([kind == "number" for kind in encoder.kinds])
-    # A column's place among those of its kind.
-    place = np.where(number, np.cumsum(number), np.cumsum(~number)) - 1
-    numbers = place[columns[number[columns]]].tolist()
-    categories = place[columns[~number[columns]]].tolist()
-
-    def of_numbers(values: tuple[Any, ...]) -> tuple[Any, ...]:
-        return tuple(values[at] for at in numbers)
-
-    return replace(
-        encoder,
-        names=tuple(encoder.names[c] for c in columns),
-        kinds=tuple(encoder.kinds[c] for c in columns),
-        levels=tuple(encoder.levels[at] for at in categories),
-        centre=of_numbers(encoder.centre),
-        scale=of_numbers(encoder.scale),
-        heavy=of_numbers(encoder.heavy),
-        low=of_numbers(encoder.low),
-        high=of_numbers(encoder.high),
-        missing=tuple(encoder.missing[c] for c in columns),
-    )

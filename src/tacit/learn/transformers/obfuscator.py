@@ -14,10 +14,11 @@ from sklearn.utils.validation import check_is_fitted
 from tacit.errors import ArgumentError, DataError
 from tacit.learn.arrays import Codes, Flags, Floats
 from tacit.learn.encoding import RecordCells, coerced, frame_of
-from tacit.learn.nets.prefixes import PrefixLogLift, Sweep, encoder_of_columns
+from tacit.learn.nets.prefixes import PrefixLogLift
 from tacit.learn.noise import drawn_places, words_from
+from tacit.learn.transformers.flagging import flagging_delta
 from tacit.learn.transformers.records import RecordsTransformer
-from tacit.lift import GridGaussian, compose_deltas, gaussian_scale, obfuscation_delta, vacuous
+from tacit.lift import GridGaussian, compose_deltas, gaussian_scale, vacuous
 
 Words = Callable[[int], NDArray[np.uint64]]
 
@@ -141,17 +142,17 @@ class FeatureObfuscator(RecordsTransformer):
         self.order_ = self.estimator_._order(self.order if isinstance(self.order, str) else np.asarray(self.order))
         self.release_estimator_: PrefixLogLift | None = None
         self._set_noise()
-        words = words_from(self.random_state)
-        table = self._table(X)
-        natives = _natives(X, self.kinds_)
-        self.pools_ = {c: natives[c] for c, kind in enumerate(self.kinds_) if kind == "category"}
+        words, table, natives = words_from(self.random_state), self._table(X), _natives(X, self.kinds_)
         secret = np.searchsorted(self.estimator_.secrets_, np.asarray(y).astype(self.estimator_.secrets_.dtype))
         flags = self._released(table, words, training=True)[1]
         for _ in range(self.rounds):
             self.release_estimator_ = self._learn_from_releases(table, secret, words)
             flags = self._released(table, words, training=True)[1]
         owner = self.estimator_.layout_.owner
-        self.pools_ = {c: _pool(natives[c], flags[:, owner[c]]) for c in self.pools_}
+        # Cells to redraw from: the flagged ones, or all if none was; either way not the record's own.
+        self.pools_ = {
+            c: cells[flags[:, owner[c]]] if flags[:, owner[c]].any() else cells for c, cells in natives.items()
+        }
         self._judge(flags, secret)
         return self
 
@@ -164,19 +165,14 @@ class FeatureObfuscator(RecordsTransformer):
         check_is_fitted(self)
         X = self._checked(X, reset=False)
         words = words_from(self.random_state)
-        table = self._table(X)
-        values, flags = self._released(table, words, training=False)
+        values, flags = self._released(self._table(X), words, training=False)
         owner = self.estimator_.layout_.owner
         changed: dict[int, tuple[Flags, NDArray[Any]]] = {}
-        for c, kind in enumerate(self.kinds_):
-            flagged = flags[:, owner[c]]
-            if flagged.any():
-                drawn = (
-                    values[c]
-                    if kind == "number"
-                    else self.pools_[c][drawn_places(words(len(flagged)), len(self.pools_[c]))]
-                )
-                changed[c] = flagged, drawn
+        for c in np.flatnonzero(flags[:, owner].any(axis=0)).tolist():
+            flagged, drawn = flags[:, owner[c]], values[c]
+            if c in self.pools_:
+                drawn = self.pools_[c][drawn_places(words(len(flagged)), len(self.pools_[c]))]
+            changed[c] = flagged, drawn
         epsilon, delta = compose_deltas(np.full(len(self.delta_), float(self.epsilon)), self.delta_)
         prior = float(self.estimator_.prior_.min())
         return Obfuscated(
@@ -208,14 +204,11 @@ class FeatureObfuscator(RecordsTransformer):
         estimator = self.estimator_
         encoder, owner, m = estimator.encoder_, estimator.layout_.owner, estimator.n_groups_
         self.kinds_ = encoder.kinds
-        self.columns_ = [np.flatnonzero(owner == j) for j in range(m)]
+        self.columns_ = [np.flatnonzero(owner == j).tolist() for j in range(m)]
         numbers = np.flatnonzero(np.array(encoder.kinds) == "number")
         # A column that was missing throughout has no range; as it is never anything else, any will do.
-        low, high = np.array(encoder.low), np.array(encoder.high)
-        self.low_, self.high_ = np.full(len(owner), np.nan), np.full(len(owner), np.nan)
-        self.low_[numbers], self.high_[numbers] = np.where(np.isfinite(low), [low, high], 0.0)
-        width = np.where(np.isnan(self.low_), 0.0, self.high_ - self.low_)
-        self.diameter_ = np.sqrt(np.bincount(owner, weights=width**2, minlength=m))
+        self.low_, self.high_ = np.where(np.isfinite(encoder.low), [encoder.low, encoder.high], 0.0)
+        self.diameter_ = np.sqrt(np.bincount(owner, weights=(self.high_ - self.low_) ** 2, minlength=m))
         if self.scale is not None:
             wanted = np.asarray(self.scale, dtype=np.float64)
             wanted = np.full(m, wanted) if wanted.ndim == 0 else wanted
@@ -231,9 +224,7 @@ class FeatureObfuscator(RecordsTransformer):
 
     def _table(self, X: Any) -> list[NDArray[Any]]:
         """The columns: numbers as floats, categories as text."""
-        encoder = self.estimator_.encoder_
-        cells: RecordCells = self.estimator_._cells(X, reset=False)
-        return list((cells if cells.kinds == encoder.kinds else coerced(cells, encoder)).columns)
+        return list(coerced(self.estimator_._cells(X, reset=False), self.estimator_.encoder_).columns)
 
     def _released(self, table: list[NDArray[Any]], words: Words, *, training: bool) -> tuple[list[Any], Flags]:
         """The released columns (a flagged category is ``REDRAWN``) and the flags, feature by feature."""
@@ -242,43 +233,32 @@ class FeatureObfuscator(RecordsTransformer):
         sweep = estimator.sweep(n, out_of_fold=training and estimator.cross_fit is not None)
         flags = np.zeros((n, len(self.columns_)), dtype=bool)
         released = list(table)
+        told = self.release_estimator_ is not None
         for place, j in enumerate(self.order_.tolist()):
-            raw = self._shown(table, j, None if self.release_estimator_ is None else np.zeros(n, dtype=bool))
-            said = np.abs(sweep.candidate(self._number(place, j), raw) - sweep.log_lift).max(axis=1)
-            flagged = (said > self.epsilon) | self._unseen(table, j)
-            flags[:, j] = flagged
-            for c, column in zip(self.columns_[j].tolist(), self._changed(table, j, flagged, words), strict=True):
-                released[c] = column
-            self._tell(sweep, place, j, released, flagged)
+            # The network that reads releases knows a feature by its place in the order.
+            number = place if told else j
+            raw = self._shown(table, j, np.zeros(n, dtype=bool) if told else None)
+            added = np.abs(sweep.candidate(number, raw) - sweep.log_lift).max(axis=1)
+            flags[:, j] = flagged = (added > self.epsilon) | self._unseen(table, j)
+            for c in self.columns_[j]:
+                released[c] = self._changed(table[c], c, flagged, words)
+            shown = self._shown(released, j, flagged if told else None)
+            sweep.release(number, shown, where=None if told else ~flagged)
         return released, flags
 
-    def _number(self, place: int, j: int) -> int:
-        """A feature's number in the network: of the one that reads releases, its place in the order."""
-        return j if self.release_estimator_ is None else place
-
-    def _tell(self, sweep: Sweep, place: int, j: int, released: list[Any], flagged: Flags) -> None:
-        if self.release_estimator_ is None:
-            sweep.release(j, self._shown(released, j, None), where=~flagged)
-        else:
-            sweep.release(place, self._shown(released, j, flagged))
-
-    def _changed(self, table: list[NDArray[Any]], j: int, flagged: Flags, words: Words) -> list[NDArray[Any]]:
-        """The columns of a feature with the flagged cells changed."""
-        found = []
-        scale = float(self.scale_[j])
-        for c in self.columns_[j].tolist():
-            column = table[c].copy()
-            if self.kinds_[c] == "category":
-                column[flagged] = REDRAWN
-            elif scale > 0 and flagged.any():
-                middle = (self.low_[c] + self.high_[c]) / 2
-                cells = np.nan_to_num(column[flagged], nan=middle).clip(self.low_[c], self.high_[c])
-                column[flagged] = self.noise_[scale].release(cells, words(len(cells)))
-            elif flagged.any():
-                # A constant column without noise: what is flagged is missing or far out, and becomes the constant.
-                column[flagged] = self.low_[c]
-            found.append(column)
-        return found
+    def _changed(self, cells: NDArray[Any], c: int, flagged: Flags, words: Words) -> NDArray[Any]:
+        """A column with the flagged cells changed."""
+        column, scale = cells.copy(), float(self.scale_[self.estimator_.layout_.owner[c]])
+        if self.kinds_[c] == "category":
+            column[flagged] = REDRAWN
+        elif scale > 0 and flagged.any():
+            middle = (self.low_[c] + self.high_[c]) / 2
+            inside = np.nan_to_num(column[flagged], nan=middle).clip(self.low_[c], self.high_[c])
+            column[flagged] = self.noise_[scale].release(inside, words(len(inside)))
+        elif flagged.any():
+            # A constant column without noise: what is flagged is missing or far out, and becomes the constant.
+            column[flagged] = self.low_[c]
+        return column
 
     def _shown(self, columns: list[Any], j: int, flagged: Flags | None) -> NDArray[Any]:
         """A feature as the raw network reads it or, given the flags, as the network of releases does.
@@ -286,19 +266,14 @@ class FeatureObfuscator(RecordsTransformer):
         That one is told which features were changed, and gets noised numbers shrunk towards the middle,
         as far as the noise makes that the better guess.
         """
-        own = [columns[c] for c in self.columns_[j].tolist()]
+        own = [columns[c] for c in self.columns_[j]]
         if flagged is not None:
-            own = [
-                np.where(flagged, self._shrunk(column, c), column) if self.kinds_[c] == "number" else column
-                for c, column in zip(self.columns_[j].tolist(), own, strict=True)
-            ]
+            for at, c in enumerate(self.columns_[j]):
+                if self.kinds_[c] == "number":
+                    own[at] = np.where(flagged, self._shrunk(own[at], c), own[at])
             own.append(flagged.astype(np.float64))
-        if all(column.dtype != object for column in own):
-            return np.column_stack(own)
-        shown = np.empty((len(own[0]), len(own)), dtype=object)
-        for at, column in enumerate(own):
-            shown[:, at] = column
-        return shown
+        mixed = any(column.dtype == object for column in own)
+        return np.column_stack([column.astype(object) for column in own] if mixed else own)
 
     def _shrunk(self, column: Floats, c: int) -> Floats:
         scale = self.scale_[self.estimator_.layout_.owner[c]]
@@ -319,11 +294,11 @@ class FeatureObfuscator(RecordsTransformer):
         for place, j in enumerate(self.order_.tolist()):
             late = cut <= place
             columns = list(table)
-            for c in self.columns_[j].tolist():
+            for c in self.columns_[j]:
                 columns[c] = np.where(late, table[c], released[c])
             parts.append(self._shown(columns, j, flags[:, j] & ~late))
             groups += [place] * parts[-1].shape[1]
-            kinds += [self.kinds_[c] for c in self.columns_[j].tolist()] + ["number"]
+            kinds += [self.kinds_[c] for c in self.columns_[j]] + ["number"]
         categories = [at for at, kind in enumerate(kinds) if kind == "category"]
         model: PrefixLogLift = clone(self.estimator_).set_params(
             groups=groups, orders="given", categorical_features=categories or None
@@ -332,34 +307,24 @@ class FeatureObfuscator(RecordsTransformer):
         return model
 
     def _unseen(self, table: list[NDArray[Any]], j: int) -> Flags:
-        encoder = self.estimator_.encoder_
-        part = encoder_of_columns(encoder, self.columns_[j])
-        own = [table[c] for c in self.columns_[j].tolist()]
-        return part.encode(RecordCells(part.names, part.kinds, tuple(own))).unseen
+        part = self.estimator_.encoder_.of_columns(self.columns_[j])
+        return part.encode(RecordCells(part.names, part.kinds, tuple(table[c] for c in self.columns_[j]))).unseen
 
     def _judge(self, flags: Flags, secret: Codes) -> None:
         """The bound for every feature, with shares counted among the training records."""
-        m = flags.shape[1]
         self.flag_share_ = flags.mean(axis=0)
-        self.delta_ = np.zeros(m)
-        columns = np.array([sum(self.kinds_[c] == "number" for c in own.tolist()) for own in self.columns_])
-        for j in np.flatnonzero(self.flag_share_ > 0).tolist():
-            given = np.array([flags[secret == s, j].mean() for s in range(len(self.estimator_.prior_))])
-            overall = np.full_like(given, self.flag_share_[j])
-            with np.errstate(divide="ignore"):
-                lift = np.log(given) - np.log(overall)
-            noise = self.noise_.get(float(self.scale_[j]))
-            scale, diameter, cut_off = np.inf, 0.0, 0.0
-            if noise is not None:
-                scale, cut_off = noise.scale, (1 + np.exp(self.epsilon)) * noise.truncated * columns[j]
-                # Rounding to the grid may bring two values farther apart.
-                diameter = self.diameter_[j] + noise.step * np.sqrt(columns[j])
-            sides = [obfuscation_delta(given, lift, self.epsilon, diameter, scale)]
-            known = given > 0
-            # A secret that is never flagged: that it was flagged rules the secret out.
-            sides.append(overall[~known])
-            sides.append(obfuscation_delta(overall[known], -lift[known], self.epsilon, diameter, scale))
-            self.delta_[j] = min(1.0, float(np.concatenate([np.atleast_1d(side) for side in sides]).max()) + cut_off)
+        columns = np.array([sum(self.kinds_[c] == "number" for c in own) for own in self.columns_])
+        noises = [self.noise_.get(float(scale)) for scale in self.scale_]
+        step, truncated = (
+            np.array([0.0 if noise is None else getattr(noise, name) for noise in noises])
+            for name in ("step", "truncated")
+        )
+        # Rounding to the grid may bring two values farther apart.
+        diameter = np.where(self.scale_ > 0, self.diameter_ + step * np.sqrt(columns), 0.0)
+        scale = np.where(self.scale_ > 0, self.scale_, np.inf)
+        delta, _ = flagging_delta(flags, secret, epsilon=self.epsilon, diameter=diameter, scale=scale)
+        delta = np.minimum(1.0, delta + (1 + np.exp(self.epsilon)) * truncated * columns)
+        self.delta_ = np.where(self.flag_share_ > 0, delta, 0.0)
 
     def _checked(self, X: Any, *, reset: bool) -> Any:
         frame = frame_of(X)
@@ -379,11 +344,6 @@ def _rounded_up(scales: Floats) -> Floats:
     with np.errstate(divide="ignore"):
         power = 2.0 ** np.floor(np.log2(scales))
     return np.where(scales > 0, np.ceil(scales / np.where(power > 0, power, 1.0) * FINENESS) / FINENESS * power, 0.0)
-
-
-def _pool(values: NDArray[Any], flagged: Flags) -> NDArray[Any]:
-    """RecordCells to redraw from: the flagged ones, or all if none was; either way not the record's own."""
-    return values[flagged] if flagged.any() else values
 
 
 def _natives(X: Any, kinds: tuple[str, ...]) -> dict[int, NDArray[Any]]:

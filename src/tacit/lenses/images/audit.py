@@ -13,23 +13,15 @@ from numpy.typing import NDArray
 from tacit import __version__
 from tacit.document import Nats, Progress, Share, silent
 from tacit.errors import DataError, Sentence, sentence
-from tacit.learn import binomial_limits, fold_of_each, information_of, shuffled_test
-from tacit.lenses.facts import SecretValue
+from tacit.learn import binomial_limits, evidence_apart, fold_of_each
+from tacit.learn.arrays import Codes, Flags, Floats
+from tacit.lenses.facts import secret_values
 from tacit.lenses.images.answers.audit import ImageAuditResult
 from tacit.lenses.images.images import Images, open_images, patches, suggested_patch
-from tacit.lenses.images.results import (
-    Guess,
-    ImageFacts,
-    PatchFindings,
-    PatchPlace,
-    ShownImage,
-)
+from tacit.lenses.images.results import Guess, ImageFacts, PatchFindings, PatchPlace, ShownImage
 from tacit.lift import LEVEL, Verdict
 from tacit.release.certificate import Grid, HeatMap
 from tacit.requests import Look, Question
-
-Codes = NDArray[np.int64]
-Floats = NDArray[np.float64]
 
 FOLDS = 3
 EPSILONS = (0.1, 0.2, 0.3, 0.5, 0.6, 0.7, 0.8)
@@ -72,13 +64,6 @@ class Asked:
         format = "npz" if images.npz else " and ".join(kinds)
         return ImageFacts(images.source.name, format, len(images), images.height, images.width, images.channels)
 
-    def values(self) -> tuple[SecretValue, ...]:
-        """The secrets and their shares."""
-        n = len(self.codes)
-        return tuple(
-            SecretValue(str(label), float(p * n), float(p)) for label, p in zip(self.secrets, self.prior, strict=True)
-        )
-
 
 def audit_images(question: Question, look: Look, *, progress: Progress = silent) -> ImageAuditResult:
     """Measure what images give away about a label, patch by patch; the requests say what each setting means.
@@ -92,17 +77,16 @@ def audit_images(question: Question, look: Look, *, progress: Progress = silent)
     """
     random_state = look.random_state
     asked = ask_images(question, random_state=random_state)
-    sizes = checked_sizes(asked.images, look.patch)
     held = asked.fold == 0
     shown = chosen_images(asked, np.flatnonzero(held))
     found, heats = [], []
-    for size in sizes:
+    for size in checked_sizes(asked.images, look.patch):
         progress(f"learning patches of {size}", None)
         findings, heat = _findings_of(asked, size, held, shown, random_state)
         found.append(findings)
         heats.append(heat)
     progress("training an adversary", None)
-    adversary = adversary_guess(asked, asked.images.pixels, asked.images.pixels, ~held, held)
+    adversary = adversary_guess(asked, held)
     best = min(found, key=lambda each: each.p_value)
     verdict = _verdict([each.verdict for each in found], min(1.0, best.p_value * len(found)))
     sheet = tuple(
@@ -112,7 +96,7 @@ def audit_images(question: Question, look: Look, *, progress: Progress = silent)
     return ImageAuditResult(
         source=asked.facts(),
         secret=asked.secret,
-        secrets=asked.values(),
+        secrets=secret_values(asked.secrets, np.bincount(asked.codes)),
         trained_on=int((~held).sum()),
         held_out=int(held.sum()),
         verdict=verdict,
@@ -181,16 +165,13 @@ def prefix_estimator(images: Images, size: int, random_state: int | None) -> Any
     return PrefixLogLift(groups=groups, random_state=random_state)
 
 
-def _findings_of(
-    asked: Asked, size: int, held: NDArray[np.bool_], shown: Codes, random_state: int
-) -> tuple[PatchFindings, Floats]:
+def _findings_of(asked: Asked, size: int, held: Flags, shown: Codes, random_state: int) -> tuple[PatchFindings, Floats]:
     """What patches of one size give away, and the heat of the images that are shown."""
     images = asked.images
     matrix = images.matrix()
     model = prefix_estimator(images, size, random_state).fit(matrix[~held], asked.labels[~held])
     lift, codes = model.log_lift(matrix[held]), asked.codes[held]
-    p_value, null_high, enough = shuffled_test(lift, codes, np.zeros(len(codes), np.int64), random_state=random_state)
-    verdict: Verdict = "cannot tell" if not enough else "leak" if p_value <= LEVEL else "no leak detected"
+    evidence = evidence_apart(lift, codes, np.zeros(len(codes), np.int64), random_state=random_state)
     right = int(((lift + np.log(model.prior_)).argmax(axis=1) == codes).sum())
     rows = drawn_from(np.flatnonzero(held), random_state)
     heat = heat_map(images, size, asked, rows, model.feature_log_lift(matrix[rows], orders=ORDERS))
@@ -199,10 +180,7 @@ def _findings_of(
     findings = PatchFindings(
         size=size,
         patches=given.shape[1],
-        information=information_of(lift, codes),
-        null_high=null_high,
-        p_value=p_value,
-        verdict=verdict,
+        **vars(evidence),
         guess=guess_of(right, len(codes)),
         heat=heat,
         leaking_most=_leaking_most(heat.mean),
@@ -239,19 +217,13 @@ def guess_of(right: int, of: int) -> Guess:
     return Guess(right / of, low, high, of)
 
 
-def adversary_guess(
-    asked: Asked,
-    trained_on: NDArray[np.uint8],
-    tested_on: NDArray[np.uint8],
-    train: NDArray[np.bool_],
-    test: NDArray[np.bool_],
-) -> Guess:
-    """How often an adversary trained on some pixels guesses the secret from others."""
+def adversary_guess(asked: Asked, held: Flags) -> Guess:
+    """How often an adversary trained on the other images guesses the secret of those held out."""
     from tacit.lenses.images.hog import HogClassifier
 
-    model = HogClassifier().fit(trained_on[train], asked.labels[train])
-    right = int((model.predict(tested_on[test]) == asked.labels[test]).sum())
-    return guess_of(right, int(test.sum()))
+    pixels, labels = asked.images.pixels, asked.labels
+    guesses = HogClassifier().fit(pixels[~held], labels[~held]).predict(pixels[held])
+    return guess_of(int((guesses == labels[held]).sum()), len(guesses))
 
 
 def _leaking_most(mean: Grid) -> tuple[PatchPlace, ...]:
@@ -291,12 +263,10 @@ def _headline(asked: Asked, verdict: Verdict, found: Sequence[PatchFindings], ad
             row=top.row,
             column=top.column,
         )
-    images = len(asked.images)
+    words = "Cannot tell: {images:,} images are too few to tell a leak about '{secret}' from chance."
     if verdict == "no leak detected":
         words = "No leak about '{secret}' detected in {images:,} images; {guessed}."
-        return sentence(words, secret=asked.secret, images=images, guessed=guessed)
-    words = "Cannot tell: {images:,} images are too few to tell a leak about '{secret}' from chance."
-    return sentence(words, secret=asked.secret, images=images)
+    return sentence(words, secret=asked.secret, images=len(asked.images), guessed=guessed)
 
 
 def _cautions(found: Sequence[PatchFindings]) -> tuple[str, ...]:

@@ -84,15 +84,13 @@ class HogClassifier:
         """Learn from images and their labels."""
         from sklearn.svm import SVC
 
-        labels = np.asarray(s)
-        pixels = _checked(images)
+        labels, pixels = np.asarray(s), _checked(images)
         if len(pixels) != len(labels):
             raise DataError(f"{len(pixels):,} images and {len(labels):,} labels")
         if len(np.unique(labels)) < 2:
             raise DataError("an adversary needs images of at least two labels")
         self.cell_ = self.cell or max(2, min(pixels.shape[1:3]) // CELLS_A_SIDE)
-        features = self._features(pixels)
-        self.model_ = SVC(C=self.C, gamma="scale", cache_size=500).fit(features, labels)
+        self.model_ = SVC(C=self.C, gamma="scale", cache_size=500).fit(self._features(pixels), labels)
         self.classes_ = self.model_.classes_
         return self
 
@@ -109,28 +107,18 @@ class HogClassifier:
         return np.hstack([oriented_gradients(pixels, cell=self.cell_), means])
 
 
-class PixelClassifier:
+def pixel_classifier() -> Any:
     """Guesses a label from the pixels of a smaller picture by logistic regression; used like :class:`HogClassifier`."""
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import FunctionTransformer, StandardScaler
 
-    def __init__(self, *, C: float = 0.01) -> None:
-        self.C = C
+    return make_pipeline(FunctionTransformer(_smaller), StandardScaler(), LogisticRegression(C=0.01, max_iter=1000))
 
-    def fit(self, images: NDArray[np.uint8], s: Any) -> PixelClassifier:
-        """Learn from images and their labels."""
-        from sklearn.linear_model import LogisticRegression
-        from sklearn.pipeline import make_pipeline
-        from sklearn.preprocessing import StandardScaler
 
-        pixels = _checked(images)
-        self.cell_ = max(1, max(pixels.shape[1:3]) // MOST_PIXELS_A_SIDE)
-        self.model_ = make_pipeline(StandardScaler(), LogisticRegression(C=self.C, max_iter=1000))
-        self.model_.fit(cell_means(pixels, cell=self.cell_), np.asarray(s))
-        self.classes_ = self.model_.classes_
-        return self
-
-    def predict(self, images: NDArray[np.uint8]) -> NDArray[Any]:
-        """The label that each image looks most like."""
-        return np.asarray(self.model_.predict(cell_means(_checked(images), cell=self.cell_)))
+def _smaller(images: NDArray[np.uint8]) -> Floats:
+    pixels = _checked(images)
+    return cell_means(pixels, cell=max(1, max(pixels.shape[1:3]) // MOST_PIXELS_A_SIDE))
 
 
 def _checked(images: Any) -> NDArray[np.uint8]:

@@ -6,7 +6,7 @@ import csv
 import hashlib
 import json
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from os import PathLike
 from pathlib import Path
@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.errors import ArgumentError, ColumnError, DataError, EngineError, Setting, SourceError, sentence
+from tacit.release.keys import LABELS
 
 Pixels = NDArray[np.uint8]
 Groups = NDArray[np.int64]
@@ -26,7 +27,6 @@ PATCH_SIZES = (32, 16, 8, 4, 2)
 JPEG_QUALITY = 95
 # An archive that claims to hold more than this is refused before it is unpacked.
 MOST_PIXELS = 4_000_000_000
-NPZ = "npz"
 # Names a column of file names usually has.
 _NAME_COLUMNS = ("file", "filename", "file_name", "image", "name", "path", "id")
 
@@ -45,10 +45,8 @@ class Images:
         Column to the label of every image, as text.
     source : Path
         The folder, or the npz.
-    npz : bool
-        Whether the images came from an npz; otherwise from files.
-    pixels_key : str
-        The name of the array of images in the npz.
+    npz, pixels_key : bool, str
+        Whether the images came from an npz, and the name of their array in it.
     notes : tuple of str
         What was done or left out on the way in.
     """
@@ -144,8 +142,8 @@ def open_pixels(source: str | Path) -> Images:
     path = Path(source)
     if path.is_dir():
         files = _files_of(path)
-        notes: list[str] = []
-        return Images(_stacked(files, notes), tuple(file.name for file in files), {}, path, notes=tuple(notes))
+        pixels, notes = _stacked(files)
+        return Images(pixels, tuple(file.name for file in files), {}, path, notes=notes)
     return _open_npz(path, None, need_labels=False)
 
 
@@ -163,17 +161,13 @@ def _files_of(folder: Path) -> list[Path]:
 
 
 def _open_folder(folder: Path, labels: Path) -> Images:
-    files = _files_of(folder)
-    names = tuple(file.name for file in files)
+    names = tuple(file.name for file in _files_of(folder))
     header, rows = _read_csv(labels)
     column, at = _matched(names, header, rows, labels)
-    picked = [rows[at[name]] for name in names]
-    table = {name: tuple(row[k] for row in picked) for k, name in enumerate(header) if k != column}
+    table = {name: tuple(rows[at[file]][k] for file in names) for k, name in enumerate(header) if k != column}
     if not table:
         raise DataError(f"{labels} has no column but '{header[column]}', the file names: add a column of labels")
-    notes: list[str] = []
-    pixels = _stacked(files, notes)
-    return Images(pixels, names, table, folder, notes=tuple(notes))
+    return replace(open_pixels(folder), labels=table)
 
 
 def _pillow() -> Any:
@@ -185,8 +179,8 @@ def _pillow() -> Any:
     return PIL
 
 
-def _stacked(files: Sequence[Path], notes: list[str]) -> Pixels:
-    """All images as one array; grey ones become colour where some are in colour."""
+def _stacked(files: Sequence[Path]) -> tuple[Pixels, tuple[str, ...]]:
+    """All images as one array, and what was done to them; grey ones become colour where some are in colour."""
     pillow, dropped, turned = _pillow(), 0, 0
     found: list[Pixels] = []
     for file in files:
@@ -199,15 +193,16 @@ def _stacked(files: Sequence[Path], notes: list[str]) -> Pixels:
         found.append(pixels)
         dropped += alpha
         turned += rotated
-    if len({pixels.ndim for pixels in found}) > 1:
-        grey = sum(pixels.ndim == 2 for pixels in found)
+    grey = sum(pixels.ndim == 2 for pixels in found)
+    mixed = 0 < grey < len(found)
+    if mixed:
         found = [p if p.ndim == 3 else np.repeat(p[..., None], 3, axis=2) for p in found]
-        notes.append(f"{grey:,} grey images among colour ones are treated, and written, as colour")
-    if dropped:
-        notes.append(f"{dropped:,} images had an alpha channel that hid nothing; it was dropped")
-    if turned:
-        notes.append(f"{turned:,} images were turned as their EXIF orientation says; the release has no EXIF")
-    return np.stack(found)
+    notes = (
+        (mixed, f"{grey:,} grey images among colour ones are treated, and written, as colour"),
+        (dropped, f"{dropped:,} images had an alpha channel that hid nothing; it was dropped"),
+        (turned, f"{turned:,} images were turned as their EXIF orientation says; the release has no EXIF"),
+    )
+    return np.stack(found), tuple(note for applies, note in notes if applies)
 
 
 def _read_image(pillow: Any, file: Path) -> tuple[Pixels, bool, bool]:
@@ -280,10 +275,8 @@ def _matched(
         )
     at: dict[str, int] = {}
     for number, row in enumerate(rows):
-        name = row[column]
-        if name in at:
-            raise DataError(f"{path} labels '{name}' twice: keep one of the rows")
-        at[name] = number
+        if at.setdefault(row[column], number) != number:
+            raise DataError(f"{path} labels '{row[column]}' twice: keep one of the rows")
     unlabelled = [name for name in names if name not in at]
     if unlabelled:
         raise DataError(
@@ -301,7 +294,7 @@ def _matched(
 
 
 def _open_npz(path: Path, labels: Path | None, *, need_labels: bool = True) -> Images:
-    arrays = _arrays_of(path)
+    arrays = arrays_of(path)
     skipped = []
     key = _key_of(arrays, path)
     pixels = arrays.pop(key)
@@ -332,7 +325,7 @@ def _open_npz(path: Path, labels: Path | None, *, need_labels: bool = True) -> I
     return Images(pixels, names, table, path, npz=True, pixels_key=key, notes=(left,) if skipped else ())
 
 
-def _arrays_of(path: Path) -> dict[str, NDArray[Any]]:
+def arrays_of(path: Path) -> dict[str, NDArray[Any]]:
     """The arrays of an npz; nothing is unpickled."""
     import zipfile
     import zlib
@@ -376,25 +369,29 @@ def patches(height: int, width: int, size: int, *, channels: int = 1) -> Groups:
     ArgumentError
         If the size is not one of 32, 16, 8, 4, 2, or does not divide height and width.
     """
-    fitting = [p for p in PATCH_SIZES if height % p == 0 and width % p == 0]
+    fitting = _fitting(height, width)
     if size not in fitting:
-        sizes = ", ".join(map(str, fitting))
-        way = f"choose {sizes}" if fitting else "crop the images to even sides"
+        way = f"choose {', '.join(map(str, fitting))}" if fitting else "crop the images to even sides"
         raise ArgumentError(f"a patch of {size} pixels does not divide images of {width}x{height}: {way}")
     rows, columns = np.divmod(np.arange(height * width), width)
     groups = rows // size * (width // size) + columns // size
     return np.repeat(groups, channels).astype(np.int64)
 
 
-def patch_masks(height: int, width: int, size: int, flags: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """Flags of patches (n, m) as flags of pixels (n, height, width)."""
-    grid = flags.reshape(len(flags), height // size, width // size)
-    return np.asarray(grid.repeat(size, axis=1).repeat(size, axis=2))
+def patch_masks(images: Images, size: int, flags: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Flags of patches (n, m) as flags of the values of pixels, in the shape of the pixels."""
+    grid = flags.reshape(len(flags), images.height // size, images.width // size)
+    mask = grid.repeat(size, axis=1).repeat(size, axis=2)
+    return mask if images.pixels.ndim == 3 else np.repeat(mask[..., None], images.channels, axis=3)
+
+
+def _fitting(height: int, width: int) -> list[int]:
+    return [size for size in PATCH_SIZES if height % size == 0 and width % size == 0]
 
 
 def suggested_patch(height: int, width: int) -> int:
     """The patch size to start with: about eight patches a side."""
-    fitting = [p for p in PATCH_SIZES if height % p == 0 and width % p == 0]
+    fitting = _fitting(height, width)
     if not fitting:
         raise DataError(f"no patch of {', '.join(map(str, PATCH_SIZES))} pixels divides images of {width}x{height}")
     return min(fitting, key=lambda p: (abs(np.log2(min(height, width) / p / 8)), p))
@@ -437,11 +434,14 @@ def write_images(images: Images, directory: Path, *, keep: Sequence[str] = ()) -
         options = {"quality": JPEG_QUALITY, "subsampling": 0} if format == "JPEG" else {}
         pillow.Image.fromarray(pixels).save(target / name, format=format, **options)
     if kept:
-        with (directory / "labels.csv").open("w", encoding="utf-8", newline="") as file:
-            writer = csv.writer(file, lineterminator="\n")
-            writer.writerow(["file", *kept])
-            writer.writerows(zip(images.names, *kept.values(), strict=True))
+        write_csv(directory / LABELS, ["file", *kept], zip(images.names, *kept.values(), strict=True))
     return target
+
+
+def write_csv(path: Path, header: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
+    """Rows of text under a header."""
+    with path.open("w", encoding="utf-8", newline="") as file:
+        csv.writer(file, lineterminator="\n").writerows([header, *rows])
 
 
 def _write_npz(target: Path, arrays: Mapping[str, NDArray[Any]]) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import secrets as secure
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -10,13 +9,13 @@ from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from tacit import __version__
 from tacit.document import Progress, Share, silent
-from tacit.errors import ArgumentError, ColumnError, Setting, sentence
+from tacit.errors import ArgumentError, Setting, sentence
 from tacit.learn import binomial_limits
-from tacit.lenses.adversaries import scored
+from tacit.learn.arrays import Codes, Floats
+from tacit.lenses.adversaries import tried
 from tacit.lenses.images.answers.release import ImageProtectResult
 from tacit.lenses.images.audit import (
     FOLDS,
@@ -31,7 +30,7 @@ from tacit.lenses.images.audit import (
     prefix_estimator,
 )
 from tacit.lenses.images.claims import patch_delta, published
-from tacit.lenses.images.images import Images, image_file, patch_masks, pixels_of, reordered, write_images
+from tacit.lenses.images.images import Images, image_file, patch_masks, pixels_of, reordered, write_csv, write_images
 from tacit.lenses.images.results import Pixels, ShownImage
 from tacit.lift import Mask
 from tacit.release.certificate import (
@@ -49,7 +48,7 @@ from tacit.release.keys import files_sha256, seed_or_secure
 from tacit.requests import Bound, Making, PatchNoise, Question
 
 FLAGS, NAMES = "flags.npz", "names.csv"
-NO_BETTER: Literal["not detectably better than the prior"] = "not detectably better than the prior"
+AfterVerdict = Literal["not detectably better than the prior", "still better than the prior"]
 BETTER: Literal["still better than the prior"] = "still better than the prior"
 CONFIDENCE = 0.95
 _README = (
@@ -57,19 +56,6 @@ _README = (
     f"{REPORT} shows originals beside their heat maps; {NAMES} says which original each released image is;",
     f"{FLAGS} has which patches were noised; {SALT} opens the fingerprint of the originals in certificate.json.",
 )
-
-
-@dataclass(frozen=True)
-class NoiseSettings:
-    """How patches are noised, and what of the images is kept beside them."""
-
-    epsilon: float
-    scale: float
-    size: int
-    order: str
-    keep_labels: tuple[str, ...]
-    keep_names: bool
-    random_state: int | None
 
 
 def protect_images(
@@ -91,20 +77,20 @@ def protect_images(
         raise ArgumentError(sentence(words, scale=noise.scale))
     seed, keep = seed_or_secure(making.random_state), tuple(noise.keep_label or ())
     asked = ask_images(question, random_state=seed)
-    size = checked_sizes(asked.images, noise.patch)[0]
-    _check_labels(asked, keep)
+    size, repeatable = checked_sizes(asked.images, noise.patch)[0], making.random_state is not None
+    for column in keep:
+        asked.images.label(column)
+        if column == asked.secret:
+            raise ArgumentError(f"'{column}' is the secret: it cannot be kept in the release")
     refuse_target(out, original=asked.images.source, overwrite=making.overwrite)
-    settings = NoiseSettings(
-        epsilon, noise.scale, size, noise.order, keep, noise.keep_names, random_state=making.random_state
-    )
-    treated = _treated(asked, settings, seed, progress)
+    treated = _treated(asked, noise, epsilon, size, seed=seed, repeatable=repeatable, progress=progress)
     adversaries = _adversaries(asked, treated.pixels, progress)
     place = _places(len(asked.images), noise.keep_names, making.random_state)
     released = reordered(replace(asked.images, pixels=treated.pixels), place, rename=not noise.keep_names)
     with new_release(out, overwrite=making.overwrite) as draft:
         progress("writing the images", None)
         write_images(released, draft.place, keep=keep)
-        certificate = _certificate(asked, treated, settings, adversaries, draft)
+        certificate = _certificate(asked, treated, noise, adversaries, draft, epsilon, size, repeatable)
         result = ImageProtectResult(
             out=str(out),
             source=asked.facts(),
@@ -127,21 +113,21 @@ class Treated:
     flags: Mask
     heat: HeatMap
     delta: PatchDelta
-    shown: NDArray[np.int64]
-    shown_heat: NDArray[np.float64]
+    shown: Codes
+    shown_heat: Floats
 
 
-def _treated(asked: Asked, settings: NoiseSettings, seed: int, progress: Progress) -> Treated:
+def _treated(
+    asked: Asked, noise: PatchNoise, epsilon: float, size: int, *, seed: int, repeatable: bool, progress: Progress
+) -> Treated:
     """Every third of the images, treated by what was learned from the other two."""
     from tacit.learn import FeatureObfuscator
 
     images, matrix = asked.images, asked.images.matrix()
-    size, epsilon, scale = settings.size, settings.epsilon, settings.scale
-    m = (images.height // size) * (images.width // size)
+    columns, m = images.channels * size**2, (images.height // size) * (images.width // size)
     pixels, flags = images.pixels.copy(), np.zeros((len(images), m), dtype=bool)
     drawn = drawn_from(np.arange(len(images)), seed)
     density = np.zeros((len(drawn), m, len(asked.secrets)))
-    truncated = 0.0
     for k in range(FOLDS):
         progress(f"learning from two thirds, treating the other ({k + 1} of {FOLDS})", k / FOLDS)
         rows = np.flatnonzero(asked.fold == k)
@@ -149,33 +135,28 @@ def _treated(asked: Asked, settings: NoiseSettings, seed: int, progress: Progres
         tool = FeatureObfuscator(
             prefix_estimator(images, size, seed + k),
             epsilon=epsilon,
-            scale=scale,
-            order=settings.order,
-            random_state=None if settings.random_state is None else seed + k,
+            scale=noise.scale,
+            order=noise.order,
+            random_state=seed + k if repeatable else None,
         )
         tool.fit(matrix[others], asked.labels[others])
         done = tool.obfuscate(matrix[rows])
         flags[rows] = done.flags
         # The tool brings numbers into the range it learned from. What a pixel can be is known: there is noise alone.
-        noise, raw = tool.noise_[float(scale)], matrix[rows]
-        moved = noise.to_grid(raw) - noise.to_grid(raw.clip(tool.low_, tool.high_))
+        grid, raw = tool.noise_[float(noise.scale)], matrix[rows]
+        moved = grid.to_grid(raw) - grid.to_grid(raw.clip(tool.low_, tool.high_))
         pixels[rows] = pixels_of(done.values + moved, images.pixels[rows].shape)
-        columns = images.channels * size**2
-        truncated = columns * noise.truncated
         mine = np.flatnonzero(asked.fold[drawn] == k)
         density[mine] = tool.estimator_.feature_log_lift(matrix[drawn[mine]], orders=ORDERS)
-    mask = patch_masks(images.height, images.width, size, flags)
-    mask = mask if images.channels == 1 else mask[..., None]
     # Whatever rounding may do, a patch that was not flagged is the original's.
-    pixels = np.where(mask, pixels, images.pixels)
+    pixels = np.where(patch_masks(images, size, flags), pixels, images.pixels)
     shown = np.searchsorted(drawn, chosen_images(asked, drawn))
     heat = np.abs(density[shown]).max(axis=2).reshape(len(shown), images.height // size, images.width // size)
-    diameter = float(size * np.sqrt(images.channels))
     return Treated(
         pixels=pixels,
         flags=flags,
         heat=heat_map(images, size, asked, drawn, density),
-        delta=patch_delta(flags, asked.codes, epsilon=epsilon, scale=scale, diameter=diameter, truncated=truncated),
+        delta=patch_delta(flags, asked.codes, epsilon=epsilon, scale=noise.scale, columns=columns),
         shown=drawn[shown],
         shown_heat=heat,
     )
@@ -183,36 +164,31 @@ def _treated(asked: Asked, settings: NoiseSettings, seed: int, progress: Progres
 
 def _adversaries(asked: Asked, treated: Pixels, progress: Progress) -> tuple[AdversaryScore, ...]:
     """Adversaries that learn from two thirds and guess the other: before, after, and retrained on the release."""
-    from tacit.lenses.images.hog import HogClassifier, PixelClassifier
+    from tacit.lenses.images.hog import HogClassifier, pixel_classifier
 
-    makers: tuple[tuple[str, Callable[[], Any]], ...] = (
-        ("HOG and SVM", HogClassifier),
-        ("pixels, linear", PixelClassifier),
-    )
-    original, train, test = asked.images.pixels, asked.fold != 0, asked.fold == 0
-    truth, n = asked.labels[test], int(test.sum())
+    train, test = asked.fold != 0, asked.fold == 0
     adversaries = []
-    for name, make in makers:
+    for name, make in (("HOG and SVM", HogClassifier), ("pixels, linear", pixel_classifier)):
         progress(f"training {name}", None)
-        clean = make().fit(original[train], asked.labels[train])
-        again = make().fit(treated[train], asked.labels[train])
-        guesses = clean.predict(original[test]), clean.predict(treated[test]), again.predict(treated[test])
-        adversaries.append(scored(name, [int((guess == truth).sum()) for guess in guesses], of=n))
+
+        def learn(pixels: Pixels, make: Callable[[], Any] = make) -> Callable[[Pixels], int]:
+            model = make().fit(pixels[train], asked.labels[train])
+            return lambda others: int((model.predict(others[test]) == asked.labels[test]).sum())
+
+        adversaries.append(tried(name, learn, asked.images.pixels, treated, of=int(test.sum())))
     return tuple(adversaries)
 
 
-def verdict_after(
-    adversaries: Sequence[AdversaryScore], *, prior: float, tested_on: int
-) -> Literal["not detectably better than the prior", "still better than the prior"]:
+def verdict_after(adversaries: Sequence[AdversaryScore], *, prior: float, tested_on: int) -> AfterVerdict:
     """Whether any adversary is still better than the prior; with several, each needs more evidence."""
     level = 1 - (1 - CONFIDENCE) / (2 * len(adversaries))
     for right in (right for each in adversaries for right in (each.after, each.retrained)):
         if binomial_limits(round(right * tested_on), tested_on, confidence=level)[0] > prior:
             return BETTER
-    return NO_BETTER
+    return "not detectably better than the prior"
 
 
-def _places(n: int, keep_names: bool, random_state: int | None) -> NDArray[np.int64]:
+def _places(n: int, keep_names: bool, random_state: int | None) -> Codes:
     """Which original each released image is: as they were, or in an order that tells nothing."""
     if keep_names:
         return np.arange(n)
@@ -226,9 +202,12 @@ def _places(n: int, keep_names: bool, random_state: int | None) -> NDArray[np.in
 def _certificate(
     asked: Asked,
     treated: Treated,
-    settings: NoiseSettings,
+    noise: PatchNoise,
     adversaries: tuple[AdversaryScore, ...],
     draft: ReleaseDraft,
+    epsilon: float,
+    size: int,
+    repeatable: bool,
 ) -> ImageCertificate:
     images, flags, facts = asked.images, treated.flags, asked.facts()
     data_file, prior, tested_on = image_file(images), float(asked.prior.max()), int((asked.fold == 0).sum())
@@ -238,11 +217,11 @@ def _certificate(
             claim="",
             assumptions=(),
             secret=asked.secret,
-            epsilon=settings.epsilon,
-            scale=settings.scale,
-            patch=settings.size,
+            epsilon=epsilon,
+            scale=noise.scale,
+            patch=size,
             patches=flags.shape[1],
-            order=settings.order,
+            order=noise.order,
             flagged_share=float(flags.mean()),
             flagged_images=float(flags.any(axis=1).mean()),
             delta=treated.delta,
@@ -252,15 +231,15 @@ def _certificate(
             verdict_after=verdict_after(adversaries, prior=prior, tested_on=tested_on),
             heat=published(treated.heat),
             mean_square=float((difference**2).mean()),
-            kept_labels=settings.keep_labels,
-            names="kept" if settings.keep_names else "numbers in random order",
+            kept_labels=tuple(noise.keep_label or ()),
+            names="kept" if noise.keep_names else "numbers in random order",
             height=facts.height,
             width=facts.width,
             channels=facts.channels,
             lossy=images.lossy,
             input=CertifiedInput(facts.name, facts.format, facts.images, draft.salted(images.sha256())),
             output=CertifiedOutput(data_file, len(images), files_sha256(draft.place, data_file)),
-            randomness=randomness_of(drawn=True, repeatable=settings.random_state is not None, learned_here=True),
+            randomness=randomness_of(drawn=True, repeatable=repeatable, learned_here=True),
             tacit_version=__version__,
         )
     )
@@ -322,15 +301,4 @@ def _keep(
     replace(result, sheet=sheet, private=True).write_report(draft.private / REPORT)
     flags = treated.flags[[at for _, at in names]]
     np.savez_compressed(draft.private / FLAGS, flags=flags, patch=np.array(result.certificate.patch))
-    with (draft.private / NAMES).open("w", encoding="utf-8", newline="") as file:
-        writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(["released", "original"])
-        writer.writerows((name, asked.images.names[at]) for name, at in names)
-
-
-def _check_labels(asked: Asked, keep: Sequence[str]) -> None:
-    for column in keep:
-        if column not in asked.images.labels:
-            raise ColumnError(column, tuple(asked.images.labels))
-        if column == asked.secret:
-            raise ArgumentError(f"'{column}' is the secret: it cannot be kept in the release")
+    write_csv(draft.private / NAMES, ["released", "original"], ((name, asked.images.names[at]) for name, at in names))

@@ -14,11 +14,12 @@ from numpy.typing import NDArray
 
 from tacit.document import Progress, Share, silent
 from tacit.errors import Command, Setting, SourceError, sentence
+from tacit.learn.arrays import Codes
 from tacit.lenses.images.claims import judged, patch_delta
-from tacit.lenses.images.images import Images, open_images, open_pixels, patch_masks
+from tacit.lenses.images.images import Images, arrays_of, open_images, open_pixels, patch_masks
 from tacit.lenses.images.protect import FLAGS, NAMES, verdict_after
 from tacit.lenses.images.results import Pixels
-from tacit.lift import GridGaussian, Mask, Matrix
+from tacit.lift import Mask, Matrix
 from tacit.release.certificate import ImageCertificate
 from tacit.release.checks import Check, CheckedRelease, check_of_original, checked, checks_of_papers, notes_on_report
 from tacit.release.directory import PRIVATE, SALT
@@ -69,7 +70,9 @@ def verify_images(
         checks.append(Check("patches compared", None, sentence("needs the originals: {command}", command=command)))
     else:
         progress("comparing patch by patch", None)
-        checks += _checks_against(release, _originals(Path(against), labels))
+        bare = labels is None and Path(against).is_dir()
+        original = open_pixels(against) if bare else open_images(against, labels=labels)
+        checks += _checks_against(release, original)
     return checked(
         certificate,
         checks,
@@ -82,12 +85,10 @@ def verify_images(
 
 
 def _opened(directory: Path, certificate: ImageCertificate) -> ImageRelease:
-    private = directory / PRIVATE
+    private, flags, names = directory / PRIVATE, None, None
     try:
-        flags = names = None
         if (private / FLAGS).exists():
-            with np.load(private / FLAGS, allow_pickle=False) as archive:
-                flags = archive["flags"].astype(bool)
+            flags = arrays_of(private / FLAGS)["flags"].astype(bool)
         if (private / NAMES).exists():
             with (private / NAMES).open(encoding="utf-8", newline="") as file:
                 names = {row["released"]: row["original"] for row in csv.DictReader(file)}
@@ -135,19 +136,11 @@ def _label_rows(directory: Path) -> list[list[str]]:
         raise SourceError(f"cannot read {directory / LABELS} ({error})") from error
 
 
-def _originals(against: Path, labels: str | Path | None) -> Images:
-    if against.is_dir() and labels is None:
-        return open_pixels(against)
-    return open_images(against, labels=labels)
-
-
 def _checks_against(release: ImageRelease, original: Images) -> list[Check]:
     certificate = release.certificate
     digest = original.sha256() if original.labels else None
-    lacking = (
-        f"needs {PRIVATE}/{SALT}" if release.salt is None else sentence("needs {labels}", labels=Setting("labels"))
-    )
-    checks = [check_of_original(digest, certificate, release.salt, why=lacking)]
+    lacking = f"{PRIVATE}/{SALT}" if release.salt is None else Setting("labels")
+    checks = [check_of_original(digest, certificate, release.salt, why=sentence("needs {lacking}", lacking=lacking))]
     released = open_pixels(release.directory / certificate.output.file)
     counts = len(original), len(released), certificate.output.records
     alike = len(set(counts)) == 1 and original.pixels.shape == released.pixels.shape
@@ -171,9 +164,7 @@ def _checks_of_patches(release: ImageRelease, flags: Mask, original: Images, rel
         return [Check("owner's papers fit the release", False, detail)]
     rows = np.array(places, dtype=np.int64)
     before = original.pixels[rows]
-    mask = patch_masks(original.height, original.width, certificate.patch, flags)
-    if original.channels == 3:
-        mask = np.repeat(mask[..., None], 3, axis=3)
+    mask = patch_masks(original, certificate.patch, flags)
     share, touched = float(flags.mean()), float(flags.any(axis=1).mean())
     checks = [
         Check(
@@ -206,7 +197,7 @@ def _checks_of_patches(release: ImageRelease, flags: Mask, original: Images, rel
 
 
 def _checks_of_labels(
-    release: ImageRelease, flags: Mask, original: Images, released: Images, rows: NDArray[np.int64]
+    release: ImageRelease, flags: Mask, original: Images, released: Images, rows: Codes
 ) -> list[Check]:
     """Kept labels are the originals', and the bound is what the flags and the secrets give."""
     certificate, checks = release.certificate, []
@@ -222,14 +213,8 @@ def _checks_of_labels(
     if certificate.secret in original.labels:
         codes = np.unique(original.label(certificate.secret), return_inverse=True)[1][rows].astype(np.int64)
         columns = original.channels * certificate.patch**2
-        delta = patch_delta(
-            flags,
-            codes,
-            epsilon=certificate.epsilon,
-            scale=certificate.scale,
-            diameter=math.sqrt(columns),
-            truncated=columns * GridGaussian(certificate.scale).truncated,
-        )
+        epsilon, scale = certificate.epsilon, certificate.scale
+        delta = patch_delta(flags, codes, epsilon=epsilon, scale=scale, columns=columns)
         detail = f"delta {delta.largest:g} a patch, from flags, labels, epsilon and scale"
         checks.append(Check("bound", delta == certificate.delta, detail))
     return checks

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
-from numpy.typing import NDArray
 
 from tacit.learn import TermLogLift, binomial_limits
-from tacit.lenses.adversaries import scored
-from tacit.lenses.text.posts import Vocabulary, bags_by_terms, bags_of_terms, terms
+from tacit.learn.arrays import Codes, Flags
+from tacit.lenses.adversaries import tried
+from tacit.lenses.text.posts import bags_by_terms, bags_of_terms, terms
 from tacit.release.certificate import AdversaryScore
-
-Codes = NDArray[np.int64]
-Mask = NDArray[np.bool_]
 
 TRAINED = 0.7
 MASKS_COUNTED = 6
@@ -32,7 +29,7 @@ class Trial:
     tested_on: int
 
 
-def split(codes: Codes, *, random_state: int) -> Mask:
+def split(codes: Codes, *, random_state: int) -> Flags:
     """Which posts adversaries are trained on: 70% of each secret's, and at least one of each kind is left out."""
     rng = np.random.default_rng(random_state)
     train = np.zeros(len(codes), dtype=bool)
@@ -66,35 +63,21 @@ def trial(
     Copies must have been left out: an adversary that has seen a post's twin knows its secret.
     """
     train = split(codes, random_state=random_state)
-    test = ~train
-    most = int(np.bincount(codes[train]).argmax())
-    hits = int((codes[test] == most).sum())
-    kinds = (("words", words_only), ("words and pairs", with_pairs))
+    learned_from, apart = np.flatnonzero(train).tolist(), np.flatnonzero(~train).tolist()
+    n, hits = len(apart), int((codes[apart] == np.bincount(codes[train]).argmax()).sum())
+
+    def learn(texts: Sequence[list[str]]) -> Callable[[Sequence[list[str]]], int]:
+        bags = bags_of_terms([texts[at] for at in learned_from], min_count=min_count)
+        model = TermLogLift(random_state=random_state).fit(bags.presence, codes[train], secrets=int(codes.max()) + 1)
+
+        def right(others: Sequence[list[str]]) -> int:
+            lift = model.log_lift(bags_by_terms([others[at] for at in apart], bags.vocabulary))
+            return int(((lift + np.log(model.prior_)).argmax(axis=1) == codes[apart]).sum())
+
+        return right
+
     scores = []
-    for name, read in kinds:
+    for name, read in (("words", words_only), ("words and pairs", with_pairs)):
         before, after = ([read(post, mask) for post in texts] for texts in (clean, masked))
-        own = _Guesser.trained(before, codes, train, min_count, random_state)
-        again = _Guesser.trained(after, codes, train, min_count, random_state)
-        at = np.flatnonzero(test)
-        right = [who.right(texts, codes, at) for who, texts in ((own, before), (own, after), (again, after))]
-        scores.append(scored(name, right, of=len(at)))
-    n = int(test.sum())
-    return Trial(tuple(scores), hits / n, binomial_limits(hits, n), int(train.sum()), n)
-
-
-@dataclass(frozen=True)
-class _Guesser:
-    model: TermLogLift
-    vocabulary: Vocabulary
-
-    @classmethod
-    def trained(
-        cls, texts: Sequence[list[str]], codes: Codes, train: Mask, min_count: int, random_state: int
-    ) -> _Guesser:
-        bags = bags_of_terms([texts[at] for at in np.flatnonzero(train).tolist()], min_count=min_count)
-        k = int(codes.max()) + 1
-        return cls(TermLogLift(random_state=random_state).fit(bags.presence, codes[train], secrets=k), bags.vocabulary)
-
-    def right(self, texts: Sequence[list[str]], codes: Codes, rows: Codes) -> int:
-        lift = self.model.log_lift(bags_by_terms([texts[at] for at in rows.tolist()], self.vocabulary))
-        return int(((lift + np.log(self.model.prior_)).argmax(axis=1) == codes[rows]).sum())
+        scores.append(tried(name, learn, before, after, of=n))
+    return Trial(tuple(scores), hits / n, binomial_limits(hits, n), len(learned_from), n)

@@ -3,25 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
 from tacit import __version__
 from tacit.document import Nats, Progress, ReadPost, Share, silent
 from tacit.errors import DataError, Sentence, Setting, sentence
 from tacit.learn import (
     LEAST_IN_FOLD,
+    EvidenceApart,
     TermLogLift,
     association_test,
     binomial_limits,
-    information_of,
+    evidence_apart,
     out_of_fold,
-    shuffled_test,
 )
-from tacit.lenses.facts import SecretValue, SourceFacts
+from tacit.learn.arrays import Codes, Floats
+from tacit.lenses.facts import SourceFacts, secret_values
 from tacit.lenses.histograms import EPSILONS, histogram_of
 from tacit.lenses.text.answers.audit import TextAuditResult
 from tacit.lenses.text.answers.explanation import TextExplanation
@@ -29,16 +29,13 @@ from tacit.lenses.text.models import TextModel
 from tacit.lenses.text.posts import Bags, Posts, bags_of, read_posts
 from tacit.lenses.text.results import PostShare
 from tacit.lenses.text.terms import SHUFFLES, VERDICTS, TermFindings, term_findings
-from tacit.lift import LEVEL, Estimate, Verdict
+from tacit.lift import entropy
 from tacit.release.bounds import checked_epsilon
 from tacit.requests import Look, Question
 from tacit.tables.writing import refuse_source
 
 FOLDS = 5
 EXAMPLES = 12
-
-Floats = NDArray[np.float64]
-Codes = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -122,9 +119,10 @@ def read_corpus(
     """Count the terms, learn the model and, if ``seen``, score every post with models that had not seen it."""
     rows = np.flatnonzero(posts.first)
     codes, secrets = posts.codes[rows], len(posts.secrets)
-    fewest = int(np.bincount(codes, minlength=secrets).min())
+    counts = np.bincount(codes, minlength=secrets)
+    fewest = int(counts.min())
     if fewest < 2:
-        label = posts.secrets[int(np.bincount(codes, minlength=secrets).argmin())]
+        label = posts.secrets[int(counts.argmin())]
         raise DataError(
             f"secret '{label}' has {fewest} different post{'s' * (fewest != 1)} in {posts.table.name}: nothing can be "
             "learned of it; gather more, or leave it out"
@@ -132,14 +130,8 @@ def read_corpus(
     progress("counting words", None)
     bags = bags_of((posts.texts[at] for at in rows), min_count=min_count)
     if not bags.vocabulary.terms:
-        raise DataError(
-            sentence(
-                "no word of {table} is in {n} different posts: give more posts, or lower the number ({min_count})",
-                table=posts.table.name,
-                n=min_count,
-                min_count=Setting("min_count"),
-            )
-        )
+        words = "no word of {table} is in {n} different posts: give more posts, or lower the number ({min_count})"
+        raise DataError(sentence(words, table=posts.table.name, n=min_count, min_count=Setting("min_count")))
     progress("learning", None)
     learned = TermLogLift(random_state=random_state).fit(bags.presence, codes, secrets=secrets)
     found = term_findings(
@@ -162,40 +154,15 @@ def read_corpus(
     return ReadCorpus(posts, rows, bags, model, found, apart, fold)
 
 
-@dataclass(frozen=True)
-class Evidence:
-    """Whether the words are tied to the secret at all."""
-
-    information: Estimate
-    null_high: float
-    p_value: float
-    verdict: Verdict
-    right: float
-    right_interval: tuple[float, float]
-
-
-def evidence_of_words(corpus: ReadCorpus, *, random_state: int) -> Evidence:
+def evidence_of_words(corpus: ReadCorpus, *, random_state: int) -> EvidenceApart:
     """Two exact tests, each held to half of the 5%: do models predict posts apart, and is any term tied to the secret?
 
     Holm's p-values of the terms are a third way to the same answer; they are not used, so that the level is kept.
     """
-    codes, apart = corpus.codes, corpus.apart
-    p, null_high, enough = shuffled_test(apart, codes, corpus.fold, random_state=random_state)
-    presence = corpus.bags.presence
-    association = association_test(presence, codes, np.random.default_rng(random_state))
-    p = min(1.0, 2 * min(p, association))
-    guess = (apart + np.log(corpus.model.terms.prior_)).argmax(axis=1)
-    hits = int((guess == codes).sum())
-    verdict: Verdict = "leak" if p <= LEVEL else "no leak detected"
-    enough = enough and int(np.bincount(codes).min()) >= LEAST_IN_FOLD
-    return Evidence(
-        information=information_of(apart, codes),
-        null_high=null_high,
-        p_value=p,
-        verdict=verdict if enough else "cannot tell",
-        right=hits / len(codes),
-        right_interval=binomial_limits(hits, len(codes)),
-    )
+    codes = corpus.codes
+    association = association_test(corpus.bags.presence, codes, np.random.default_rng(random_state))
+    found = evidence_apart(corpus.apart, codes, corpus.fold, association=association, random_state=random_state)
+    return found if int(np.bincount(codes).min()) >= LEAST_IN_FOLD else replace(found, verdict="cannot tell")
 
 
 def _result(corpus: ReadCorpus, look: Look) -> TextAuditResult:
@@ -204,43 +171,35 @@ def _result(corpus: ReadCorpus, look: Look) -> TextAuditResult:
     evidence = evidence_of_words(corpus, random_state=random_state)
     prior = corpus.model.terms.prior_
     risks = np.abs(corpus.apart).max(axis=1)
-    even = np.full(len(risks), 1 / len(risks))
-    tally: dict[str, int] = {str(name): int((found.verdict == at).sum()) for at, name in enumerate(VERDICTS)}
-    counts = np.bincount(posts.codes, minlength=len(posts.secrets))
+    n, hits = len(risks), int(((corpus.apart + np.log(prior)).argmax(axis=1) == corpus.codes).sum())
+    table = posts.table
     return TextAuditResult(
-        source=SourceFacts(
-            posts.table.name, posts.table.format, len(posts.texts), float(len(posts.texts)), posts.table.sha256()
-        ),
+        source=SourceFacts(table.name, table.format, len(posts.texts), float(len(posts.texts)), table.sha256()),
         text=posts.text,
         secret=posts.secret,
-        secrets=tuple(
-            SecretValue(label, float(n), float(n / sum(counts))) for label, n in zip(posts.secrets, counts, strict=True)
-        ),
-        verdict=evidence.verdict,
-        headline=_headline(posts.secret, evidence, prior),
-        information=evidence.information,
-        uncertainty=float(-(prior * np.log(prior)).sum()),
-        null_high=evidence.null_high,
-        p_value=evidence.p_value,
-        right=evidence.right,
-        right_interval=evidence.right_interval,
+        secrets=secret_values(posts.secrets, np.bincount(posts.codes, minlength=len(posts.secrets))),
+        **vars(evidence),
+        headline=_headline(posts.secret, evidence, prior, hits / n),
+        uncertainty=entropy(prior),
+        right=hits / n,
+        right_interval=binomial_limits(hits, n),
         prior_right=float(prior.max()),
-        posts=len(corpus.rows),
+        posts=n,
         empty=int((np.diff(corpus.bags.presence.indptr) == 0).sum()),
-        copies=len(posts.texts) - len(corpus.rows),
+        copies=len(posts.texts) - n,
         min_count=look.min_count,
         n_terms=len(found.names),
         rare_terms=corpus.bags.rare,
-        verdicts=tally,
+        verdicts={str(name): int((found.verdict == at).sum()) for at, name in enumerate(VERDICTS)},
         terms=found.ranked(found.counts.log_lift.T, look.top),
         conditional_terms=found.ranked(found.conditional, look.top),
         groups=found.groups(),
         dots=found.dots(random_state),
         shuffles=SHUFFLES,
-        risk_histogram=histogram_of(risks, even),
+        risk_histogram=histogram_of(risks, np.full(n, 1 / n)),
         safe_shares=tuple(PostShare(e, float((risks <= e).mean())) for e in sorted(epsilons)),
         largest_risk=float(risks.max()),
-        examples=_examples(corpus, risks),
+        examples=tuple(post for _, post in riskiest(corpus, corpus.apart, EXAMPLES)),
         notes=tuple(_notes(corpus, look.min_count)),
         random_state=random_state,
         tacit_version=__version__,
@@ -248,17 +207,18 @@ def _result(corpus: ReadCorpus, look: Look) -> TextAuditResult:
     )
 
 
-def _headline(secret: str, evidence: Evidence, prior: Floats) -> Sentence:
-    whole = float(-(prior * np.log(prior)).sum())
+def _headline(secret: str, evidence: EvidenceApart, prior: Floats, right: float) -> Sentence:
     told = sentence(
         "who reads a post guesses {secret} right {right} of the time, {prior} without reading",
         secret=secret,
-        right=Share(evidence.right),
+        right=Share(right),
         prior=Share(float(prior.max())),
     )
     if evidence.verdict == "leak":
         words = "The words give {secret} away: {told}. About {share} of its uncertainty is gone (estimate)."
-        return sentence(words, secret=secret, told=told, share=Share(max(0.0, evidence.information.value) / whole))
+        return sentence(
+            words, secret=secret, told=told, share=Share(max(0.0, evidence.information.value) / entropy(prior))
+        )
     if evidence.verdict == "no leak detected":
         words = "No leak about {secret} detected in the words, which is no proof that there is none: {told}."
         return sentence(words, secret=secret, told=told)
@@ -270,19 +230,14 @@ def _headline(secret: str, evidence: Evidence, prior: Floats) -> Sentence:
     )
 
 
-def _examples(corpus: ReadCorpus, risks: Floats) -> tuple[ReadPost, ...]:
-    """The riskiest posts of every secret in turn, read with the final model."""
-    lift, found = corpus.apart, []
-    toward = lift.argmax(axis=1)
-    each = max(1, EXAMPLES // len(corpus.posts.secrets))
-    for s in range(len(corpus.posts.secrets)):
-        rows = np.flatnonzero(toward == s)
-        rows = rows[np.argsort(-lift[rows, s], kind="stable")][: each if len(corpus.posts.secrets) <= EXAMPLES else 1]
-        for row in rows:
-            at = int(corpus.rows[row])
-            actual = corpus.posts.secrets[int(corpus.posts.codes[at])]
-            found.append(corpus.model.read(corpus.posts.texts[at], actual=actual))
-    return tuple(found[:EXAMPLES])
+def riskiest(corpus: ReadCorpus, lift: Floats, most: int) -> Iterator[tuple[int, ReadPost]]:
+    """The riskiest posts of every secret in turn, ``most`` in all: their places, and what the final model reads."""
+    posts, toward = corpus.posts, lift.argmax(axis=1)
+    rows = (np.flatnonzero(toward == s) for s in range(len(posts.secrets)))
+    each = max(1, most // len(posts.secrets))
+    chosen = [own[np.argsort(-lift[own, s], kind="stable")][:each] for s, own in enumerate(rows)]
+    for at in corpus.rows[np.concatenate(chosen)[:most]].tolist():
+        yield at, corpus.model.read(posts.texts[at], actual=posts.secrets[int(posts.codes[at])])
 
 
 def _notes(corpus: ReadCorpus, min_count: int) -> Iterator[str]:

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from tacit.errors import ArgumentError, DataError, Setting, sentence
+from tacit.learn.arrays import Codes, Flags, Floats
 from tacit.lenses.text.models import TextModel
 from tacit.lenses.text.posts import URL, Posts, Token, bags_by, terms, tokens
 
@@ -85,12 +85,12 @@ class MaskedPosts:
     """
 
     texts: tuple[str, ...]
-    touched: NDArray[np.bool_]
+    touched: Flags
     words: int
     words_masked: int
     words_unknown: int
-    times: NDArray[np.int64]
-    shown: NDArray[np.float64]
+    times: Codes
+    shown: Floats
 
 
 def refuse_mask_in_posts(posts: Posts, masking: Masking) -> None:

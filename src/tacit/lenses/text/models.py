@@ -6,18 +6,17 @@ import io
 import json
 import zipfile
 from dataclasses import dataclass
-from functools import cached_property
 from os import PathLike
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from tacit import __version__
 from tacit.document import Piece, ReadPost
 from tacit.errors import Command, SourceError, sentence
 from tacit.learn import TermLogLift
+from tacit.learn.arrays import Codes
 from tacit.lenses.text.posts import Vocabulary, bags_by, tokens
 from tacit.lenses.text.terms import VERDICTS
 from tacit.tables.writing import whole_file
@@ -27,8 +26,6 @@ SUFFIX = ".tacit"
 # A file that unpacks to more than this is no model of words.
 MOST_BYTES = 2**30
 _DAMAGE = (zipfile.BadZipFile, ValueError, KeyError, TypeError, AttributeError, IndexError, EOFError, OverflowError)
-
-Codes = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -44,10 +41,6 @@ class TextModel:
     secret: str
     verdicts: Codes
 
-    @cached_property
-    def _places(self) -> dict[str, int]:
-        return self.vocabulary.places
-
     def read(self, post: str, *, actual: str | None = None) -> ReadPost:
         """A post in pieces, with what every word adds given the words before it.
 
@@ -55,15 +48,14 @@ class TextModel:
         ----------
         The texts of the pieces, joined, are the post.
         """
-        found = tokens(post)
         bag = bags_by([post], self.vocabulary)
         lift = self.terms.log_lift(bag)[0]
         density = dict(zip(bag.indices.tolist(), self.terms.term_log_lift(bag), strict=True))
         pieces, at, unknown = [], 0, 0
-        for token in found:
+        for token in tokens(post):
             if token.start > at:
                 pieces.append(Piece(post[at : token.start]))
-            place, at = self._places.get(token.term), token.end
+            place, at = self.vocabulary.places.get(token.term), token.end
             written = post[token.start : token.end]
             if place is None:
                 unknown += 1

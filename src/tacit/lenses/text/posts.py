@@ -10,22 +10,21 @@ from __future__ import annotations
 import re
 import unicodedata
 from array import array
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from tacit.errors import ArgumentError, DataError, Setting, sentence
+from tacit.learn.arrays import Codes, Flags
 from tacit.tables.sources import open_table
 from tacit.tables.table import Table
 
 if TYPE_CHECKING:
     from scipy import sparse
 
-Codes = NDArray[np.int64]
 
 URL = "<url>"
 MISSING = "(missing)"
@@ -88,19 +87,12 @@ def terms(post: str) -> list[str]:
 
 @dataclass(frozen=True)
 class Vocabulary:
-    """The terms that are known, each held by at least so many posts, and by how many.
-
-    Attributes
-    ----------
-    terms : tuple of str
-    posts : array
-        Number of posts that hold each term.
-    """
+    """The terms that are known, and how many posts hold each."""
 
     terms: tuple[str, ...]
     posts: Codes
 
-    @property
+    @cached_property
     def places(self) -> dict[str, int]:
         """The column of every term."""
         return {term: at for at, term in enumerate(self.terms)}
@@ -162,8 +154,7 @@ def bags_by_terms(lists: Iterable[Sequence[str]], vocabulary: Vocabulary) -> spa
     places = vocabulary.places
     columns, starts = array("q"), array("q", [0])
     for said in lists:
-        found = (places.get(term, -1) for term in dict.fromkeys(said))
-        columns.extend([at for at in found if at >= 0])
+        columns.extend([places[term] for term in dict.fromkeys(said) if term in places])
         starts.append(len(columns))
     indices = np.array(columns, dtype=np.int64)
     shape = (len(starts) - 1, len(vocabulary.terms))
@@ -181,26 +172,16 @@ class Posts:
     text: str
     secret: str
     texts: tuple[str, ...]
-    missing: NDArray[np.bool_]
+    missing: Flags
     codes: Codes
     secrets: tuple[str, ...]
 
     @property
-    def prior(self) -> NDArray[np.float64]:
-        """Share of every secret."""
-        return np.bincount(self.codes, minlength=len(self.secrets)) / len(self.codes)
-
-    @property
-    def first(self) -> NDArray[np.bool_]:
+    def first(self) -> Flags:
         """Which posts are the first with their text; copies say nothing new, and would pass for evidence."""
-        seen: set[str] = set()
-        fresh = np.zeros(len(self.texts), dtype=bool)
-        for at, post in enumerate(self.texts):
-            key = post.strip()
-            if key not in seen:
-                seen.add(key)
-                fresh[at] = True
-        return fresh
+        places: dict[str, int] = {}
+        first = [places.setdefault(post.strip(), at) for at, post in enumerate(self.texts)]
+        return np.asarray(np.array(first, dtype=np.int64) == np.arange(len(first)))
 
 
 def read_posts(source: Any, *, text: str, secret: str, engine: str = "duckdb") -> Posts:
@@ -225,39 +206,27 @@ def read_posts(source: Any, *, text: str, secret: str, engine: str = "duckdb") -
         readable = [column.name for column in table.columns if column.kind == "text" and column.name != secret]
         hint = f"; of text are: {', '.join(readable)}" if readable else ""
         raise DataError(f"column '{text}' of {table.name} holds {table[text].kind}, not text: name another{hint}")
-    texts: list[str] = []
-    labels: list[str] = []
-    empty: list[bool] = []
-    for said, told in _batches(table, text, secret):
+    texts, labels, empty = list[str](), list[str](), list[bool]()
+    for batch in table.batches([text, secret], ROWS_AT_ONCE):
+        said = batch.column(0).to_pylist()
         texts += ["" if post is None else str(post) for post in said]
         empty += [post is None for post in said]
-        labels += [MISSING if label is None else str(label) for label in told]
+        labels += [MISSING if label is None else str(label) for label in batch.column(1).to_pylist()]
     _refuse_hopeless(table, text, secret, texts, labels)
     secrets, codes = np.unique(np.array(labels), return_inverse=True)
     names = tuple(str(label) for label in secrets)
     return Posts(table, text, secret, tuple(texts), np.array(empty), codes.astype(np.int64), names)
 
 
-def _batches(table: Table, text: str, secret: str) -> Iterator[tuple[list[Any], list[Any]]]:
-
-    for batch in table.batches([text, secret], ROWS_AT_ONCE):
-        yield batch.column(0).to_pylist(), batch.column(1).to_pylist()
-
-
 def _refuse_hopeless(table: Table, text: str, secret: str, texts: Sequence[str], labels: Sequence[str]) -> None:
     if not texts:
         raise DataError(f"{table.name} has no rows: there is nothing to measure")
     if not any(_pattern().search(post) for post in texts):
-        raise DataError(
-            sentence(
-                "all {n:,} posts in column '{text}' of {table} are empty or hold no word: name the column with the "
-                "text ({setting})",
-                n=len(texts),
-                text=text,
-                table=table.name,
-                setting=_TEXT,
-            )
+        words = (
+            "all {n:,} posts in column '{text}' of {table} are empty or hold no word: name the column with the text "
+            "({setting})"
         )
+        raise DataError(sentence(words, n=len(texts), text=text, table=table.name, setting=_TEXT))
     values = set(labels)
     if len(values) < 2:
         raise DataError(

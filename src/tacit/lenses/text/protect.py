@@ -9,15 +9,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from tacit import __version__
-from tacit.document import Progress, ReadPost, Share, silent
+from tacit.document import Progress, Share, silent
 from tacit.errors import ArgumentError, DataError, Setting, sentence
+from tacit.learn.arrays import Codes
 from tacit.lenses.histograms import histogram_of
 from tacit.lenses.text.adversaries import Trial, trial
 from tacit.lenses.text.answers.release import TextProtectResult
-from tacit.lenses.text.audit import ReadCorpus, read_corpus
+from tacit.lenses.text.audit import ReadCorpus, read_corpus, riskiest
 from tacit.lenses.text.masking import MaskedPosts, Masking, mask_posts, refuse_mask_in_posts
 from tacit.lenses.text.posts import ROWS_AT_ONCE, Posts, read_posts
 from tacit.release.certificate import AdversaryScore, CertifiedInput, CertifiedOutput, TextCertificate, best_guesses
@@ -158,18 +158,14 @@ def published(tried: Trial) -> dict[str, Any]:
         "trained_on": tried.trained_on,
         "tested_on": tried.tested_on,
         "adversaries": tuple(
-            AdversaryScore(
-                a.name,
-                before=round(a.before, DECIMALS),
-                before_interval=coarse_limits(*a.before_interval),
-                after=round(a.after, DECIMALS),
-                after_interval=coarse_limits(*a.after_interval),
-                retrained=round(a.retrained, DECIMALS),
-                retrained_interval=coarse_limits(*a.retrained_interval),
-            )
+            AdversaryScore(a.name, *(part for right, limits in a.guesses for part in _rounded(right, limits)))
             for a in tried.adversaries
         ),
     }
+
+
+def _rounded(right: float, limits: tuple[float, float]) -> tuple[Any, Any]:
+    return round(right, DECIMALS), coarse_limits(*limits)
 
 
 def _result(corpus: ReadCorpus, masked: MaskedPosts, certificate: TextCertificate, out: str) -> TextProtectResult:
@@ -178,12 +174,6 @@ def _result(corpus: ReadCorpus, masked: MaskedPosts, certificate: TextCertificat
     lift = model.terms.log_lift(corpus.bags.presence)
     before = histogram_of(np.abs(lift).max(axis=1), even)
     after = histogram_of(np.abs(masked.shown[rows]).max(axis=1), even, beside=before)
-    order = np.argsort(-masked.times, kind="stable")[:MOST_LISTED]
-    listed = tuple(
-        (model.vocabulary.terms[at], int(masked.times[at]), int(model.vocabulary.posts[at]))
-        for at in order
-        if masked.times[at]
-    )
     clean, best = best_guesses(certificate.adversaries)
     lows = [low for a in certificate.adversaries for low in (a.after_interval[0], a.retrained_interval[0])]
     beats = max(lows) > certificate.prior_interval[1]
@@ -203,23 +193,17 @@ def _result(corpus: ReadCorpus, masked: MaskedPosts, certificate: TextCertificat
         ),
         before=before,
         after=after,
-        masked=listed,
-        examples=_examples(corpus, masked, lift),
+        masked=_listed(corpus, masked)[:MOST_LISTED],
+        examples=tuple((post, masked.texts[at]) for at, post in riskiest(corpus, lift, EXAMPLES)),
         notes=_notes(corpus, masked, certificate),
     )
 
 
-def _examples(corpus: ReadCorpus, masked: MaskedPosts, lift: Any) -> tuple[tuple[ReadPost, str], ...]:
-    """Risky posts of every secret, before and after."""
-    examples = []
-    each = max(1, EXAMPLES // lift.shape[1])
-    for s in range(lift.shape[1]):
-        rows = np.flatnonzero(lift.argmax(axis=1) == s)
-        for row in rows[np.argsort(-lift[rows, s], kind="stable")][:each]:
-            at = int(corpus.rows[row])
-            actual = corpus.posts.secrets[int(corpus.posts.codes[at])]
-            examples.append((corpus.model.read(corpus.posts.texts[at], actual=actual), masked.texts[at]))
-    return tuple(examples[:EXAMPLES])
+def _listed(corpus: ReadCorpus, masked: MaskedPosts) -> tuple[tuple[str, int, int], ...]:
+    """The masked terms, the most often masked first: in how many posts each was masked, and how many hold it."""
+    words, times = corpus.model.vocabulary, masked.times
+    order = np.argsort(-times, kind="stable")[: int((times > 0).sum())]
+    return tuple((words.terms[at], int(times[at]), int(words.posts[at])) for at in order)
 
 
 def _notes(corpus: ReadCorpus, masked: MaskedPosts, certificate: TextCertificate) -> tuple[str, ...]:
@@ -249,7 +233,7 @@ def _notes(corpus: ReadCorpus, masked: MaskedPosts, certificate: TextCertificate
     return tuple(notes)
 
 
-def order_tells(codes: NDArray[np.int64]) -> bool:
+def order_tells(codes: Codes) -> bool:
     """Whether neighbours agree in the secret more or less often than in 199 random orders, by far."""
     if len(codes) < 3:
         return False
@@ -258,18 +242,14 @@ def order_tells(codes: NDArray[np.int64]) -> bool:
     return bool(abs(_agreeing(codes) - drawn.mean()) > 5 * max(float(drawn.std()), 0.5))
 
 
-def _agreeing(codes: NDArray[np.int64]) -> int:
+def _agreeing(codes: Codes) -> int:
     return int((codes[1:] == codes[:-1]).sum())
 
 
 def _keep(draft: ReleaseDraft, corpus: ReadCorpus, masked: MaskedPosts, seed: int) -> None:
     """The owner's papers: the model, and which words were masked how often."""
     corpus.model.save(draft.private / MODEL)
-    order = np.lexsort((np.arange(len(masked.times)), -masked.times))
-    vocabulary = corpus.model.vocabulary
     listed = [
-        {"term": vocabulary.terms[at], "masked_in_posts": int(masked.times[at]), "posts": int(vocabulary.posts[at])}
-        for at in order
-        if masked.times[at]
+        {"term": term, "masked_in_posts": times, "posts": posts} for term, times, posts in _listed(corpus, masked)
     ]
     draft.keep(TERMS, json.dumps({"seed": seed, "masked": listed}, indent=1, ensure_ascii=False) + "\n")

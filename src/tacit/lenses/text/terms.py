@@ -7,13 +7,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from tacit.document import Dot, Term, TermGroup, TermVerdict
+from tacit.learn.arrays import Codes, Floats
 from tacit.lift import lower_limit, shuffles, upper_limit
-
-Floats = NDArray[np.float64]
-Codes = NDArray[np.int64]
 
 VERDICTS: tuple[TermVerdict, ...] = ("noise", "cannot tell", "real")
 SHUFFLES = 99

@@ -388,8 +388,8 @@ def _met_by(model: Any, counted: Counted) -> LearnableCells:
     encoder = model.encoder_
     names = tuple(str(name) for name in model.feature_names_in_)
     kinds = dict(zip(names, encoder.kinds, strict=True))
-    categories = [name for name in names if kinds[name] == "category"]
-    met = dict(zip(categories, map(frozenset, encoder.levels), strict=True))
+    levels = zip(names, encoder.levels, strict=True)
+    met = {name: frozenset(known) for name, known in levels if kinds[name] == "category"}
     return cells_of(counted.symbols, counted.question.table.columns, names=names, kinds=kinds, met=met)
 
 

@@ -1,0 +1,33 @@
+"""What noise on flagged features alone is worth: the repaired bound of the tide paper, counted on records."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from tacit.learn.arrays import Codes, Flags, Floats
+from tacit.lift import obfuscation_delta
+
+
+def flagging_delta(
+    flags: Flags, secret: Codes, *, epsilon: float, diameter: ArrayLike, scale: ArrayLike
+) -> tuple[Floats, Floats]:
+    """Of every feature the bound on E-gamma, gamma = e^epsilon, and the part of it that no noise removes.
+
+    ``flags`` is records x features; ``diameter`` and ``scale`` are of all features, or of each. Both are the larger of
+    the two sides and over the secrets (`obfuscation_delta`), with shares counted among the records.
+    """
+    given = np.array([flags[secret == s].mean(axis=0) for s in range(int(secret.max()) + 1)])
+    whole = np.broadcast_to(flags.mean(axis=0), given.shape)
+    seen = given > 0
+    with np.errstate(divide="ignore", invalid="ignore"):
+        lift = np.where(seen, np.log(given) - np.log(whole), -np.inf)
+
+    def worst(diameter: ArrayLike, scale: ArrayLike) -> Floats:
+        noise = [np.broadcast_to(each, given.shape) for each in (diameter, scale)]
+        # Where a secret never has the flag, seeing it rules the secret out: the whole share of flags is excess.
+        back = whole.copy()
+        back[seen] = obfuscation_delta(whole[seen], -lift[seen], epsilon, *(each[seen] for each in noise))
+        return np.asarray(np.maximum(obfuscation_delta(given, lift, epsilon, *noise), back).max(axis=0))
+
+    return worst(diameter, scale), worst(0.0, np.inf)
