@@ -22,7 +22,11 @@ def tried(
     right about the others.
     """
     clean, again = learn(before), learn(after)
-    right = clean(before), clean(after), again(after)
+    return scored(name, (clean(before), clean(after), again(after)), of=of)
+
+
+def scored(name: str, right: Sequence[int], *, of: int) -> AdversaryScore:
+    """The score of one who guessed so many right: before, after and retrained."""
     guesses: list[Any] = [part for hits in right for part in (hits / of, binomial_limits(hits, of))]
     return AdversaryScore(name, *guesses)
 
