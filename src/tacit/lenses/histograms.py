@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from tacit.document import UNIT, Block, Layer, Nats, Paragraph, RiskHistogram, Share, TableBlock, TableColumn, rows_of
+from tacit.document import UNIT, Block, Layer, Nats, Paragraph, RiskHistogram, Share, TableBlock
 from tacit.errors import Sentence, sentence, together
 from tacit.lift import Vector
 
@@ -49,14 +49,14 @@ def _round_up(step: float) -> float:
 def histogram_numbers(layers: Sequence[Layer]) -> tuple[Block, ...]:
     """The shares of a histogram, for the page."""
     blocks: list[Block] = []
-    columns = (TableColumn(sentence("Risk ({unit})", unit=UNIT)), TableColumn("Share of records", numeric=True))
+    columns = (sentence("Risk ({unit})", unit=UNIT), ">Share of records")
     for layer in layers:
         histogram = layer.histogram
         bins = zip(histogram.edges, histogram.edges[1:], histogram.shares, strict=False)
         shares = [
             (sentence("{low} to {high}", low=_edge(low), high=_edge(high)), Share(part)) for low, high, part in bins
         ]
-        table = TableBlock(columns, rows_of([*shares, ("∞", Share(histogram.infinite_share))]), where="page")
+        table = TableBlock(columns, [*shares, ("∞", Share(histogram.infinite_share))], where="page")
         named = Paragraph(layer.label.capitalize(), "lead", where="page")
         blocks += [named, table] if len(layers) > 1 else [table]
         if histogram.quantiles:
