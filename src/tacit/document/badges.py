@@ -5,12 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-__all__ = [
-    "SYMBOLS",
-    "Badge",
-    "Tone",
-    "badge",
-]
+__all__ = ["SYMBOLS", "Badge", "Tone", "badge"]
 
 Tone = Literal["bad", "good", "doubt"]
 

@@ -15,18 +15,7 @@ from typing import Annotated, Any, Literal, TypeVar, cast, get_args, get_type_hi
 
 from tacit.errors import PLAIN, Part, Sentence, Wording
 
-__all__ = [
-    "UNIT",
-    "Chance",
-    "Count",
-    "Information",
-    "Interval",
-    "Nats",
-    "Number",
-    "Share",
-    "converted",
-    "measured",
-]
+__all__ = ["UNIT", "Chance", "Count", "Information", "Interval", "Nats", "Number", "Share", "converted", "measured"]
 
 T = TypeVar("T")
 

@@ -72,7 +72,7 @@ class PersonRemoveResult(PersonResult):
             for rank, step in enumerate(self.steps, start=1)
         ]
         words = (
-            f"The plan is {searched_words(self.searched)}. All records were resolved again for every number. If removed: "
-            "this and all earlier requests succeed. Expected: over which of them do."
+            f"The plan is {searched_words(self.searched)}. All records were resolved again for every number. "
+            "If removed: this and all earlier requests succeed. Expected: over which of them do."
         )
         return doc.Section(title, (doc.Paragraph(words), doc.Figure(curve), doc.TableBlock(columns, [now, *rows])))

@@ -51,15 +51,7 @@ def draw_bars(chart: TermBars, wording: Wording, width: float) -> Markup:
 
 
 def _term_row(
-    term: Term,
-    y: float,
-    middle: float,
-    reach: float,
-    top: float,
-    left: bool,
-    colour: str,
-    room: float,
-    unit: str,
+    term: Term, y: float, middle: float, reach: float, top: float, left: bool, colour: str, room: float, unit: str
 ) -> Markup:
     length = max(1.5, reach * max(term.conditional, 0.0) / top)
     x = middle - length if left else middle

@@ -244,10 +244,7 @@ def _cost(result: ProtectResult) -> Sections:
     )
     on_curve = result.learned or _on_curve(certificate)
     curve = "" if on_curve else " The curve is that of one merged set, the plain watchdog."
-    prose = (
-        doc.Paragraph(told),
-        doc.Paragraph(sentence("{}.{}", _mechanism(certificate), curve), label="Mechanism"),
-    )
+    prose = (doc.Paragraph(told), doc.Paragraph(sentence("{}.{}", _mechanism(certificate), curve), label="Mechanism"))
     figure = trade_off(
         result.curve,
         epsilon=certificate.epsilon if on_curve else None,

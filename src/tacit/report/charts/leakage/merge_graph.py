@@ -73,8 +73,7 @@ def _lanes(drawn: Sequence[Wire], rows: Mapping[str, float]) -> list[int]:
     for k in sorted(range(len(drawn)), key=lambda k: spans[k][1] - spans[k][0]):
         low, high = spans[k]
         lane = next(
-            (n for n, others in enumerate(taken) if all(high < start or end < low for start, end in others)),
-            len(taken),
+            (n for n, others in enumerate(taken) if all(high < start or end < low for start, end in others)), len(taken)
         )
         if lane == len(taken):
             taken.append([])
