@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from tacit.document.charts import Chart
+from tacit.document.charts import Chart, Line
+from tacit.document.quantities import setting
 
 __all__ = [
     "Change",
@@ -18,6 +19,7 @@ __all__ = [
     "RemovalCurve",
     "RemovalStage",
     "Wire",
+    "limit_lines",
 ]
 
 
@@ -112,3 +114,8 @@ class MergeGraph(Chart):
 
     groups: Mapping[str, Sequence[str]]
     wires: Sequence[Wire]
+
+
+def limit_lines(limit: float | None) -> tuple[Line, ...]:
+    """The limit as a line through a chart, if there is one."""
+    return () if limit is None else (Line(limit, f"limit {setting(limit)}"),)

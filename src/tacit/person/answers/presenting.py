@@ -168,15 +168,10 @@ def ladder(rows: Sequence[tuple[str, str, float, float, float]], *, limit: float
             for name, note, *values in rows
         ],
         series=_TRIO,
-        marks=limit_lines(limit),
+        marks=doc.limit_lines(limit),
         unit="part",
         whole=True,
     )
-
-
-def limit_lines(limit: float | None) -> tuple[doc.Line, ...]:
-    """The limit as a line through a chart."""
-    return () if limit is None else (doc.Line(limit, f"limit {setting(limit)}"),)
 
 
 def finding_blocks(finding: Finding, sources: Sequence[str]) -> list[doc.Block]:

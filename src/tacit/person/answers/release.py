@@ -9,7 +9,7 @@ from typing import ClassVar
 from tacit import document as doc
 from tacit.document.quantities import part
 from tacit.errors import Sentence, sentence
-from tacit.person.answers.presenting import PersonResult, leak, limit_lines, moved
+from tacit.person.answers.presenting import PersonResult, leak, moved
 from tacit.person.answers.results import ReleaseOption, ReleasePlan
 
 
@@ -84,7 +84,7 @@ class PersonReleaseResult(PersonResult):
             "Leakage; higher is riskier",
             bars,
             series=("leakage after",),
-            marks=limit_lines(self.fail_above),
+            marks=doc.limit_lines(self.fail_above),
             unit="part",
             whole=True,
             null_label="before",
