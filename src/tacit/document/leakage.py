@@ -34,16 +34,11 @@ class Change:
 
 @dataclass(frozen=True)
 class Changes(Chart):
-    """Before and after of every row on one axis; a ``small`` chart has one row and stands in a card."""
+    """Before and after of every row on one axis; one with a ``width`` has one row and stands in a card."""
 
     rows: Sequence[Change]
     limit: float | None = None
-    small: bool = False
-
-    @property
-    def width(self) -> float | None:
-        """Its width where it stands in a card."""
-        return 320 if self.small else None
+    width: float | None = None
 
 
 @dataclass(frozen=True)

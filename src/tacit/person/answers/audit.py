@@ -152,7 +152,7 @@ def _action_card(action: Action, limit: float | None) -> doc.Card:
         facts.append(("Cost", chosen(action.cost)))
     if action.success is not None:
         facts.append(("Chance of success", doc.Share(action.success)))
-    change = doc.Changes((doc.Change(action.what, action.before, action.after),), limit, small=True)
+    change = doc.Changes((doc.Change(action.what, action.before, action.after),), limit, width=320)
     return doc.Card((), f"{as_sentence(action.why)}.", facts, change, title=as_sentence(action.what))
 
 

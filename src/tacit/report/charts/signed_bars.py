@@ -25,14 +25,14 @@ def draw(chart: SignedBars, wording: Wording, width: float) -> Markup:
     # An infinite one is drawn a little longer than the largest finite one; its label says what it is.
     lengths = [math.copysign(1.3 * largest, v) if math.isinf(v) else v for v in values]
     low, high = min([0.0, *lengths]), max([0.0, *lengths])
-    gutter = min(120.0 if chart.small else 230.0, width * 0.35)
-    step, foot = (22.0, 2.0) if chart.small else (24.0, 46.0)
+    gutter = min(120.0 if chart.width else 230.0, width * 0.35)
+    step, foot = (22.0, 2.0) if chart.width else (24.0, 46.0)
     plot = Plot(
         width, 2 + step * len(rows) + foot, left=gutter + (_ROOM if low < 0 else 6), right=_ROOM, top=2, bottom=foot
     )
     across = Scale(low, high if high > low else 1.0, plot.left, width - plot.right)
     parts = []
-    if not chart.small:
+    if not chart.width:
         parts.append(
             svg.horizontal_axis(plot, across, chart.title, show=lambda tick: ticked(tick, chart.unit), grid=True)
         )

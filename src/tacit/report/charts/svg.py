@@ -196,7 +196,7 @@ def horizontal_axis(
         if grid:
             parts.append(line(x, plot.top, x, plot.floor, class_="grid"))
         parts.append(line(x, plot.floor, x, plot.floor + 4, class_="axis"))
-        if room.take(x - text_width(label) / 2, plot.floor + 17, label):
+        if room.take(x - text_width(label) / 2 - 4, plot.floor + 17, f"{label} "):
             parts.append(text(label, x, plot.floor + 17, text_anchor="middle", class_="tick"))
     if plot.tail:
         parts.append(line(scale.end + 14, plot.floor, plot.width - plot.right, plot.floor, class_="axis"))

@@ -33,7 +33,7 @@ def risky_cards(
 
 def _bars(contributions: Sequence[tuple[str, float]]) -> SignedBars:
     rows = [SignedBar(name, value, _speaks(name, value)) for name, value in contributions]
-    return SignedBars("Log-lift by column", rows, limit=_TERMS_DRAWN, small=_WIDTH)
+    return SignedBars("Log-lift by column", rows, limit=_TERMS_DRAWN, width=_WIDTH)
 
 
 def _speaks(name: str, value: float) -> str:

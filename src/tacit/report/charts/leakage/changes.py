@@ -17,7 +17,7 @@ from tacit.report.charts.svg import Plot, Scale, element, hover, line, text
 
 def draw(chart: Changes, wording: Wording, width: float) -> Markup:
     """All rows on one axis from 0 to 1."""
-    return _strip(chart.rows[0], chart.limit, width) if chart.small else _rows(chart.rows, chart.limit, width)
+    return _strip(chart.rows[0], chart.limit, width) if chart.width else _rows(chart.rows, chart.limit, width)
 
 
 def _strip(change: Change, limit: float | None, width: float) -> Markup:
