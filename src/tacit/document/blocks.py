@@ -11,7 +11,6 @@ from typing import Any, Literal
 
 from tacit.document.badges import Badge
 from tacit.document.charts import Chart
-from tacit.document.quantities import Kind
 from tacit.errors import Part, Sentence
 
 __all__ = [
@@ -236,7 +235,7 @@ class Section:
 
     title: Text
     blocks: Sequence[Block]
-    kind: Kind | None = None
+    kind: Literal["exact", "plug-in", "estimate"] | None = None
     where: Where | None = None
 
 

@@ -170,7 +170,7 @@ def _notes(release: TableRelease, against: bool) -> tuple[str, ...]:
         notes.append(f"the measures before and after are estimates and were not checked: it takes private/{ESTIMATES}")
     estimate = sentence(
         "that kept records leak at most {epsilon} is an estimate",
-        epsilon=Nats(certificate.estimated_epsilon, 4, rounded="up", kind="estimate"),
+        epsilon=Nats(certificate.estimated_epsilon, 4, rounded="up"),
     )
     how = (
         f"recomputed with {PRIVATE}/{MODEL}"

@@ -65,11 +65,13 @@ class AttackResult(Result):
         bound = ("Promise", "no adversary can be right more often")
         if self.bound_kind == "estimate":
             bound = ("Estimate", "none should be right more often; not promised")
+        possible = sentence("{} before, {} after", doc.Share(self.optimal_before), doc.Share(self.optimal_after))
         return doc.Tiles(
             (
                 ("Guessing the prior", doc.Share(self.prior_guess), "right: the commonest secret, without looking"),
                 ("Best adversary before", doc.Share(self.best_before), "of secrets right"),
                 ("Best adversary after", doc.Share(self.best_after), "lower is safer"),
+                ("Best possible", possible, "knowing every share of the table"),
                 (bound[0], doc.Share(self.guessing_bound), bound[1]),
             )
         )
@@ -82,11 +84,6 @@ class AttackResult(Result):
             doc.FilePath(self.against),
             doc.Count(self.tested_on),
         )
-        best = sentence(
-            "The best any adversary could do knowing every share of the table: {} before, {} after.",
-            doc.Share(self.optimal_before),
-            doc.Share(self.optimal_after),
-        )
         marks = (("prior", self.prior_guess), (self.bound_kind, self.guessing_bound))
-        blocks = (doc.Paragraph(trained), guesses_right(self.adversaries, marks=marks), doc.Paragraph(best, "note"))
+        blocks = (doc.Paragraph(trained), guesses_right(self.adversaries, marks=marks))
         return doc.Section("How often is the secret guessed right? Higher is riskier.", blocks)

@@ -113,8 +113,8 @@ def _tiles(audit: AuditResult) -> doc.Tiles:
         # The safe share to headline: the one nearest to 1 nat, the epsilon of the papers.
         nearest = min(shares, key=lambda each: abs(each.epsilon - 1.0))
         name = sentence("Safe at epsilon {}", doc.Nats(nearest.epsilon, "setting", unit=False))
-        safe = doc.Share(nearest.records, "estimate" if learned else "plug-in")
-        tiles.append((name + (", estimated" if learned else ""), safe, "of records; higher is safer"))
+        estimated = ", estimated" if learned else ""
+        tiles.append((name + estimated, doc.Share(nearest.records), "of records; higher is safer"))
     infinite = "Infinite risk, counted" if learned else "Infinite risk"
     tiles.append((infinite, doc.Share(histogram.infinite_share), "of records rule a secret out, or give it away"))
     return doc.Tiles(tiles)

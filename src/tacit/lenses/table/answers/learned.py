@@ -34,17 +34,17 @@ def _leaks(found: LearnedFindings) -> doc.Section:
 
 
 def _tiles(found: LearnedFindings) -> doc.Tiles:
-    interval = doc.Interval.nats(found.information.low, found.information.high, kind="estimate")
+    interval = doc.Interval.nats(found.information.low, found.information.high)
     whole = sentence("95% interval {} of {}", interval, doc.Nats(found.prior_log_loss, unit=False))
     learned = "learned elsewhere"
     if found.trained_on:
         learned = sentence("learned from {}", doc.Count(found.trained_on, "record"))
     tiles = [
-        doc.Tile("Information", doc.Nats(found.information.value, kind="estimate"), whole),
+        doc.Tile("Information", doc.Nats(found.information.value), whole),
         doc.Tile("Shuffled secrets reach", doc.Nats(found.null_high), sentence("p {}", doc.Chance(found.p_value))),
         doc.Tile(
             "Largest risk",
-            doc.Nats(found.largest_risk, kind="estimate"),
+            doc.Nats(found.largest_risk),
             "of a released value, by the final model, which protect goes by",
         ),
         doc.Tile("Estimator", doc.DataValue(found.estimator, 32), learned),
@@ -150,7 +150,7 @@ def _riskiest(found: LearnedFindings) -> doc.Section:
 def _risky_facts(value: LearnedRiskyValue) -> tuple[tuple[str, doc.Text], ...]:
     lift, interval = doc.Nats(value.log_lift, "signed", unit=False), doc.Interval.nats(value.low, value.high)
     return (
-        ("Risk", doc.Nats(value.risk, kind="estimate")),
+        ("Risk", doc.Nats(value.risk)),
         ("Log-lift, 95% interval", sentence("{} ({})", lift, interval)),
         ("Records", doc.Count(value.records)),
         ("Secret", doc.DataValue(value.secret, 32)),

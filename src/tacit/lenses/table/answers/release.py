@@ -92,7 +92,7 @@ def _claimed(certificate: TableCertificate) -> str:
 
 def _epsilons(certificate: TableCertificate) -> list[doc.Tile]:
     """What was asked, what is certain and, of a learned release, what is estimated."""
-    attained = doc.Nats(certificate.attained_epsilon, kind="exact")
+    attained = doc.Nats(certificate.attained_epsilon)
     if not isinstance(certificate, CountedCertificate):
         made_by = certificate.mechanism
         merged = sentence("exact; {} of records", doc.Share(made_by.records_merged))
@@ -101,7 +101,7 @@ def _epsilons(certificate: TableCertificate) -> list[doc.Tile]:
         return [
             doc.Tile("Epsilon asked", _setting(certificate.epsilon), "smaller is stricter"),
             doc.Tile("Merged records, counted", attained, merged),
-            doc.Tile("Kept records, estimated", doc.Nats(certificate.estimated_epsilon, kind="estimate"), kept),
+            doc.Tile("Kept records, estimated", doc.Nats(certificate.estimated_epsilon), kept),
             doc.Tile("May exceed epsilon", doc.Share(certificate.estimated_exceeding), beyond),
         ]
     tiles = [
