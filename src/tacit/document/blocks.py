@@ -211,6 +211,7 @@ class Cards(Block):
 
     cards: Sequence[Card]
     shown: int = 5
+    more: str = "values"
 
 
 @dataclass(frozen=True)

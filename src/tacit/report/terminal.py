@@ -220,14 +220,16 @@ def _cell(cell: doc.Text | doc.Badge | doc.Chart | doc.Cell, wording: Wording) -
 def _cards(block: doc.Cards, wording: Wording) -> Parts:
     for rank, card in enumerate(block.cards[: block.shown], start=1):
         yield Padding(_card(rank, card, wording), (1 if rank > 1 else 0, 0, 0, 0))
-    yield from _rest(len(block.cards) - block.shown, "values")
+    yield from _rest(len(block.cards) - block.shown, block.more)
 
 
 def _card(rank: int, card: doc.Card, wording: Wording) -> RenderableType:
     grid = Grid.grid(padding=(0, 1))
     grid.add_column(justify="right", style="dim")
     grid.add_column()
-    named = listed(f"{shorten(name, 24)}={shorten(value, 24)}" for name, value in card.pairs)
+    named = told(card.title, wording) or listed(
+        f"{shorten(name, 24)}={shorten(value, 24)}" for name, value in card.pairs
+    )
     facts = " · ".join(f"{name[:1].lower()}{name[1:]} {told(value, wording)}" for name, value in card.facts)
     lines = [Styled(told(card.text, wording)), Styled(facts)]
     if card.terms:

@@ -141,36 +141,19 @@ def _actions(audit: PersonAuditResult) -> Sequence[doc.Section]:
         return ()
     who = doc.DataValue(audit.strongest, 40)
     words = sentence("Ranked. The circle is the leakage under {} now, the dot what it would be after.", who)
-    title = sentence("What to do first, under {}", who)
-    cards = doc.Cards([_action_card(action, audit.fail_above) for action in audit.actions], where="page")
-    return (doc.Section(title, (doc.Paragraph(words, where="page"), cards, _action_table(audit.actions))),)
+    cards = [_action_card(action, audit.fail_above) for action in audit.actions]
+    blocks = (doc.Paragraph(words, where="page"), doc.Cards(cards, shown=_ACTIONS_SHOWN, more="actions"))
+    return (doc.Section(sentence("What to do first, under {}", who), blocks),)
 
 
 def _action_card(action: Action, limit: float | None) -> doc.Card:
-    facts: list[tuple[str, doc.Text]] = []
+    facts: list[tuple[str, doc.Text]] = [("Leakage before", leak(action.before)), ("After", leak(action.after))]
     if action.cost is not None:
         facts.append(("Cost", chosen(action.cost)))
     if action.success is not None:
         facts.append(("Chance of success", doc.Share(action.success)))
     change = doc.Changes((doc.Change(action.what, action.before, action.after),), limit, width=320)
     return doc.Card((), f"{as_sentence(action.why)}.", facts, change, title=as_sentence(action.what))
-
-
-def _action_table(actions: Sequence[Action]) -> doc.TableBlock:
-    columns = (">", "Action", ">Before", ">After", ">Cost", ">Success", "Why")
-    rows = [
-        (
-            f"{rank}.",
-            doc.Cell(action.what, style="bold"),
-            leak(action.before),
-            leak(action.after),
-            chosen(action.cost),
-            doc.Share(action.success),
-            action.why,
-        )
-        for rank, action in enumerate(actions, start=1)
-    ]
-    return doc.TableBlock(columns, rows, shown=range(_ACTIONS_SHOWN), more="actions", where="terminal")
 
 
 def _others(audit: PersonAuditResult) -> Sequence[doc.Section]:

@@ -11,7 +11,7 @@ from tacit.document.quantities import share
 from tacit.errors import Command, sentence
 from tacit.lenses.facts import SecretValue, SourceFacts
 from tacit.lenses.glossary import DEFINITIONS, DIRECTION, INFINITE, OWNER_ONLY, PLUG_IN
-from tacit.lenses.histograms import histogram_numbers, quantiles_told
+from tacit.lenses.histograms import histogram_numbers
 from tacit.lenses.table.answers.cards import risky_cards
 from tacit.lenses.table.answers.learned import learned_sections
 from tacit.lenses.table.answers.trade_off import EPSILON, trade_off
@@ -192,16 +192,8 @@ def _risks(audit: AuditResult) -> Sections:
         for s in audit.safe_shares
     ]
     words = "Every record has the risk of its released value. The lines say how many records are within an epsilon."
-    blocks: list[doc.Block] = [
-        doc.Paragraph(words, where="page"),
-        figure,
-        doc.TableBlock(columns, rows),
-        doc.Paragraph(_SKIPPING, "note"),
-    ]
-    if histogram.quantiles:
-        told = quantiles_told(histogram.quantiles)
-        quantiles = sentence("Quantiles of the risk of a record, {}: {}.", doc.UNIT, told)
-        blocks.append(doc.Paragraph(quantiles, where="terminal"))
+    table = doc.TableBlock(columns, rows)
+    blocks = (doc.Paragraph(words, where="page"), figure, table, doc.Paragraph(_SKIPPING, "note"))
     return (doc.Section("How risky are the records?", blocks, kind="plug-in"),)
 
 

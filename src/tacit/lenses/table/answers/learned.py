@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from tacit import document as doc
 from tacit.errors import sentence
 from tacit.lenses.glossary import DIRECTION, ESTIMATE
-from tacit.lenses.histograms import histogram_numbers, quantiles_told
+from tacit.lenses.histograms import histogram_numbers
 from tacit.lenses.table.answers.cards import risky_cards
 from tacit.lenses.table.answers.trade_off import EPSILON
 from tacit.lenses.table.results import LearnedFindings, LearnedRiskyValue
@@ -117,18 +117,8 @@ def _risks(found: LearnedFindings, beside: doc.RiskHistogram, counted: Mapping[f
         )
         for s in found.safe_shares
     ]
-    quantiles = sentence(
-        "Quantiles of the estimated risk of a record, by {}, {}: {}.",
-        "models that had not seen it" if found.trained_on else "the saved model",
-        doc.UNIT,
-        quantiles_told(found.risk_histogram.quantiles),
-    )
-    blocks = (
-        doc.Paragraph(words),
-        doc.Figure(doc.Histogram(layers), histogram_numbers(layers)),
-        doc.TableBlock(names, rows),
-        doc.Paragraph(quantiles, where="terminal"),
-    )
+    figure = doc.Figure(doc.Histogram(layers), histogram_numbers(layers))
+    blocks = (doc.Paragraph(words), figure, doc.TableBlock(names, rows))
     return doc.Section("How risky are the records, learned and counted?", blocks, kind="estimate")
 
 
