@@ -79,18 +79,9 @@ def _exposed(result: PersonPopulationResult) -> Sequence[doc.Section]:
     rungs, limit = result.rungs, result.fail_above
     panels = doc.Panels([doc.Panel(r.adversary, r.bins, r.quantiles.get("50%")) for r in rungs], limit)
     dashed = "" if limit is None else f", the dashed one the limit of {setting(limit)}"
-    words = sentence(
-        "The leakage of every person, against all {} records. The dark line is the median{}.",
-        doc.Count(sum(source.records for source in result.sources)),
-        dashed,
-    )
-    blocks: list[doc.Block] = [
-        doc.Paragraph(words, where="page"),
-        doc.Figure(panels, (_bins(rungs),)),
-        _quantiles(result),
-        _costs(rungs),
-        source_table(result.sources),
-    ]
+    words = doc.Paragraph(f"The leakage of every person. The dark line is the median{dashed}.", where="page")
+    figure = doc.Figure(panels, (_bins(rungs),))
+    blocks = (words, figure, _quantiles(result), _costs(rungs), source_table(result.sources))
     return (doc.Section("Leakage of the persons, by quantile. Higher is riskier.", blocks),)
 
 
@@ -159,12 +150,8 @@ def _anonymity(result: PersonPopulationResult) -> Sequence[doc.Section]:
         )
         rows.append(("l", *(doc.Count(value) for value in result.l_quantiles.values())))
     columns = ("Quantile", *(f">{name}" for name in result.k_quantiles))
-    blocks: list[doc.Block] = [doc.Paragraph(words), doc.TableBlock(columns, rows)]
-    if result.unique is not None:
-        persons = doc.Count(result.unique, "person has", "persons have")
-        blocks.append(doc.Paragraph(sentence("{} k = 1: nobody else shares all their values.", persons)))
     title = "Beside it: k-anonymity" + (" and l-diversity" if result.l_quantiles is not None else "")
-    return (doc.Section(title, blocks),)
+    return (doc.Section(title, (doc.Paragraph(words), doc.TableBlock(columns, rows))),)
 
 
 def _rows(result: PersonPopulationResult) -> Sequence[doc.Section]:
