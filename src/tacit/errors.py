@@ -102,17 +102,18 @@ class Sentence(str):
         return Sentence.of([other, self])
 
 
-def sentence(template: str, /, **parts: Any) -> Sentence:
+def sentence(template: str, /, *values: Any, **parts: Any) -> Sentence:
     """A sentence from a template: ``sentence("leave it out ({drop})", drop=Setting("drop", "id"))``.
 
-    Fields are filled as by ``str.format``, ``{claim.secret}`` too. Settings, commands, quantities and sentences stay
-    what they are; anything else becomes plain text.
+    Fields are filled as by ``str.format``: by name, ``{claim.secret}`` too, or in order (``{}``). Settings, commands,
+    quantities and sentences stay what they are; anything else becomes plain text.
     """
     pieces: list[str | Part] = []
+    in_order = iter(values)
     for literal, name, spec, _ in Formatter().parse(template):
         pieces.append(literal)
         if name is not None:
-            value = Formatter().get_field(name, (), parts)[0]
+            value = Formatter().get_field(name, (), parts)[0] if name else next(in_order)
             pieces.append(value if isinstance(value, Sentence | Part) else format(value, spec or ""))
     return Sentence.of(pieces)
 

@@ -204,7 +204,7 @@ def test_the_ladder_has_a_row_for_every_adversary():
         "25",
         "0.310",
     ]
-    assert [row[0] for row in rows] == ["looks", "joins", "detective", "all clusters"]
+    assert [row[0] for row in rows[:4]] == ["looks", "joins", "detective", "all clusters"]
 
 
 def test_the_winning_record_says_what_is_right_wrong_and_missing():

@@ -493,7 +493,7 @@ def test_accuracies_and_their_limits_are_drawn_on_one_scale_from_zero_to_one():
 
 def test_contributions_point_to_their_sign_and_the_rest_is_added_up():
     terms = [("a", 0.4), ("b", -0.2), ("c", 0.1), ("d", 0.05), ("e", 0.05)]
-    picture = draw(SignedBars("Terms", [SignedBar(*term) for term in terms], limit=3, small=330))
+    picture = draw(SignedBars("Terms", [SignedBar(*term) for term in terms], limit=3, width=330))
     toward, away = marks(picture, "rect", "bar toward"), marks(picture, "rect", "bar away")
     assert [size(bar, "width") / size(toward[0], "width") for bar in toward] == pytest.approx([1, 0.25, 0.25], abs=0.01)
     assert size(away[0], "width") / size(toward[0], "width") == pytest.approx(0.5, abs=0.01)

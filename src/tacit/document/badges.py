@@ -5,42 +5,30 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-__all__ = [
-    "SYMBOLS",
-    "Badge",
-    "Tone",
-    "badge",
-    "badge_of_check",
-]
+__all__ = ["SYMBOLS", "Badge", "Tone", "badge"]
 
 Tone = Literal["bad", "good", "doubt"]
 
 SYMBOLS: dict[Tone, str] = {"bad": "✗", "good": "✓", "doubt": "?"}
-_VERDICTS: dict[Tone, frozenset[str]] = {
-    "good": frozenset(
-        {
-            "holds",
-            "no leak detected",
-            "not detectably better than the prior",
-            "passed",
-            "within",
-            "within the estimate",
-            "within the promise",
-        }
-    ),
-    "bad": frozenset(
-        {
-            "beyond",
-            "beyond the estimate",
-            "broken",
-            "does not hold",
-            "failed",
-            "leak",
-            "promise broken",
-            "still better than the prior",
-        }
-    ),
-}
+_GOOD = (
+    "holds",
+    "no leak detected",
+    "not detectably better than the prior",
+    "passed",
+    "within",
+    "within the estimate",
+    "within the promise",
+)
+_BAD = (
+    "beyond",
+    "beyond the estimate",
+    "broken",
+    "does not hold",
+    "failed",
+    "leak",
+    "promise broken",
+    "still better than the prior",
+)
 
 
 @dataclass(frozen=True)
@@ -54,10 +42,5 @@ class Badge:
 
 def badge(verdict: str) -> Badge:
     """The badge of a verdict; words never seen before count as doubt."""
-    tone: Tone = next((tone for tone, verdicts in _VERDICTS.items() if verdict in verdicts), "doubt")
+    tone: Tone = "good" if verdict in _GOOD else "bad" if verdict in _BAD else "doubt"
     return Badge(SYMBOLS[tone], verdict, tone)
-
-
-def badge_of_check(passed: bool | None) -> Badge:
-    """The badge of one line of a verification."""
-    return badge("not checked" if passed is None else "passed" if passed else "failed")

@@ -6,12 +6,11 @@ A block is for the terminal and the page alike unless it says ``where`` it belon
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Literal
 
 from tacit.document.badges import Badge
 from tacit.document.charts import Chart
-from tacit.document.quantities import Kind
 from tacit.errors import Part, Sentence
 
 __all__ = [
@@ -21,14 +20,13 @@ __all__ = [
     "Card",
     "Cards",
     "Cell",
-    "Chips",
-    "Definition",
-    "Definitions",
+    "CellStyle",
     "Document",
     "Facts",
     "Figure",
     "Folded",
     "Heading",
+    "InCell",
     "Paragraph",
     "Row",
     "Section",
@@ -38,12 +36,11 @@ __all__ = [
     "Tile",
     "Tiles",
     "notes_section",
-    "rows_of",
 ]
 
 Text = str | Part
 Where = Literal["page", "terminal"]
-Said = Kind | Literal["proved", "not proved"]
+CellStyle = Literal["", "big", "bold", "quiet", "bad", "doubt", "toward", "away"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -84,74 +81,67 @@ class Bullets(Block):
 
 
 @dataclass(frozen=True)
-class Chips(Block):
-    """Names and values side by side; the terminal lists them in its facts."""
-
-    pairs: Sequence[tuple[str, object]]
-    where: Where | None = field(default="page", kw_only=True)
-
-
-@dataclass(frozen=True)
-class Facts(Block):
-    """Names and values in two columns."""
-
-    rows: Sequence[tuple[Text, Text | Badge]]
-    quiet: bool = False
-
-
-@dataclass(frozen=True)
-class Definition:
-    """A term, what it means, and of what kind the statement is."""
-
-    term: Text
-    meaning: Text
-    kind: Said | None = None
-
-
-@dataclass(frozen=True)
-class Definitions(Block):
-    """Terms and what they mean."""
-
-    items: Sequence[Definition]
-
-
-@dataclass(frozen=True)
-class Tile:
-    """A number to be seen first, with its name above and a note below."""
-
-    name: Text
-    value: Text
-    note: Text = ""
-
-
-@dataclass(frozen=True)
-class Tiles(Block):
-    """A row of tiles; the terminal says the same in facts."""
-
-    tiles: Sequence[Tile]
-    where: Where | None = field(default="page", kw_only=True)
-
-
-@dataclass(frozen=True)
 class Cell:
     """A cell with more to it: ``small`` stands under it, and it may be loud, bold, quiet or in the colour of a tone."""
 
     value: Text | Badge | Chart
     small: Text = ""
-    style: Literal["", "big", "bold", "quiet", "bad", "doubt", "toward", "away"] = ""
+    style: CellStyle = ""
 
 
 InCell = Text | Badge | Chart | Cell
 
 
 @dataclass(frozen=True)
-class TableColumn:
-    """A column of a table; one of numbers is ranged right. In the terminal it has at ``least`` so many characters."""
+class Facts(Block):
+    """Names and values in two columns."""
+
+    rows: Sequence[tuple[Text, InCell]]
+
+
+@dataclass(frozen=True)
+class Tile:
+    """What is to be seen first: a number with its name and a note; ``where`` keeps it to one medium."""
 
     name: Text
-    numeric: bool = False
+    value: Text
+    note: Text = ""
+    where: Where | None = None
+
+
+@dataclass(frozen=True)
+class Tiles(Block):
+    """Tiles in a row, in the terminal one under the other; each a :class:`Tile` or its name, value and note."""
+
+    rows: Sequence[Any]
+
+    def of(self, medium: Where) -> list[Tile]:
+        """The tiles that a medium shows."""
+        tiles = [each if isinstance(each, Tile) else Tile(*each) for each in self.rows]
+        return [tile for tile in tiles if tile.where in (None, medium)]
+
+
+@dataclass(frozen=True)
+class TableColumn:
+    """A column of a table. A name that begins with ``>`` is of numbers, which are ranged right.
+
+    In the terminal it has at ``least`` so many characters.
+    """
+
+    name: str
     where: Where | None = None
     least: int | None = None
+
+    @property
+    def numeric(self) -> bool:
+        """Whether it is ranged right."""
+        return self.name.startswith(">")
+
+    @property
+    def title(self) -> Text:
+        """The name without its mark."""
+        first, *rest = self.name.parts if isinstance(self.name, Sentence) else (self.name,)
+        return Sentence.of([first.removeprefix(">") if isinstance(first, str) else first, *rest])
 
 
 @dataclass(frozen=True)
@@ -166,8 +156,6 @@ class Row:
 @dataclass(frozen=True)
 class TableBlock(Block):
     """Rows under columns: each a :class:`Row` or its cells, each a :class:`TableColumn` or its name.
-
-    A name that begins with ``>`` is of a column of numbers.
 
     ``folded`` is what the page says over a table that opens on a click. The terminal shows the rows ``shown``, and how
     many more there are if ``more`` says what they are; beside a chosen row it writes ``mark``.
@@ -185,20 +173,12 @@ class TableBlock(Block):
     @property
     def heads(self) -> list[TableColumn]:
         """The columns in full."""
-        return [
-            each if isinstance(each, TableColumn) else TableColumn(_without_mark(each), numeric=each.startswith(">"))
-            for each in self.columns
-        ]
+        return [each if isinstance(each, TableColumn) else TableColumn(each) for each in self.columns]
 
     @property
     def lines(self) -> list[Row]:
         """The rows in full."""
         return [each if isinstance(each, Row) else Row(each) for each in self.rows]
-
-
-def _without_mark(name: str) -> Text:
-    first, *rest = name.parts if isinstance(name, Sentence) else (name,)
-    return Sentence.of([first.removeprefix(">") if isinstance(first, str) else first, *rest])
 
 
 @dataclass(frozen=True)
@@ -231,6 +211,7 @@ class Cards(Block):
 
     cards: Sequence[Card]
     shown: int = 5
+    more: str = "values"
 
 
 @dataclass(frozen=True)
@@ -255,7 +236,7 @@ class Section:
 
     title: Text
     blocks: Sequence[Block]
-    kind: Said | None = None
+    kind: Literal["exact", "plug-in", "estimate"] | None = None
     where: Where | None = None
 
 
@@ -281,8 +262,3 @@ def notes_section(notes: Sequence[str], *, where: Where | None = None) -> Iterab
     """The notes of a result, if there are any."""
     if notes:
         yield Section("Notes", (Bullets(notes),), where=where)
-
-
-def rows_of(table: Iterable[Sequence[InCell]]) -> tuple[Row, ...]:
-    """Rows of nothing but cells."""
-    return tuple(Row(tuple(cells)) for cells in table)

@@ -95,11 +95,7 @@ class Strip(Chart):
     high: Information
     verdict: Badge
     unit: str = "nats"
-
-    @property
-    def width(self) -> float:
-        """It stands in a cell."""
-        return 200
+    width: float = 200
 
 
 @dataclass(frozen=True)
@@ -210,18 +206,13 @@ class SignedBar:
 
 @dataclass(frozen=True)
 class SignedBars(Chart):
-    """Bars from a line at zero. With a ``limit`` the rest is one bar; a ``small`` one has no axis."""
+    """Bars from a line at zero. With a ``limit`` the rest is one bar; one with a ``width`` has no axis."""
 
     title: str
     rows: Annotated[Sequence[SignedBar], NATS]
     unit: str = "nats"
     limit: int | None = None
-    small: float | None = None
-
-    @property
-    def width(self) -> float | None:
-        """Its width where it stands in a card."""
-        return self.small
+    width: float | None = None
 
 
 # ---- pictures ------------------------------------------------------------------------------------------------------
@@ -238,14 +229,10 @@ class HeatPanel:
 
 @dataclass(frozen=True)
 class HeatMaps(Chart):
-    """Heat maps side by side, each with its colour scale; the signed ones share one."""
+    """Heat maps side by side, each so wide and with its colour scale; the signed ones share one."""
 
     panels: Sequence[HeatPanel]
-
-    @property
-    def width(self) -> float:
-        """That of one map; the page lets them wrap."""
-        return 190
+    width: float = 190
 
 
 @dataclass(frozen=True)
@@ -260,12 +247,8 @@ class SheetRow:
 
 @dataclass(frozen=True)
 class ContactSheet(Chart):
-    """Rows of pictures under their heads; without heads or names they simply follow one another."""
+    """Rows of pictures, each so wide, under their heads; without heads or names they simply follow one another."""
 
     rows: Sequence[SheetRow]
     heads: Sequence[str] = ()
-
-    @property
-    def width(self) -> float:
-        """That of one picture."""
-        return 100 if self.heads else 114
+    width: float = 100

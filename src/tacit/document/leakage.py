@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from tacit.document.charts import Chart
+from tacit.document.charts import Chart, Line
+from tacit.document.quantities import setting
 
 __all__ = [
     "Change",
@@ -18,6 +19,7 @@ __all__ = [
     "RemovalCurve",
     "RemovalStage",
     "Wire",
+    "limit_lines",
 ]
 
 
@@ -32,16 +34,11 @@ class Change:
 
 @dataclass(frozen=True)
 class Changes(Chart):
-    """Before and after of every row on one axis; a ``small`` chart has one row and stands in a card."""
+    """Before and after of every row on one axis; one with a ``width`` has one row and stands in a card."""
 
     rows: Sequence[Change]
     limit: float | None = None
-    small: bool = False
-
-    @property
-    def width(self) -> float | None:
-        """Its width where it stands in a card."""
-        return 320 if self.small else None
+    width: float | None = None
 
 
 @dataclass(frozen=True)
@@ -112,3 +109,8 @@ class MergeGraph(Chart):
 
     groups: Mapping[str, Sequence[str]]
     wires: Sequence[Wire]
+
+
+def limit_lines(limit: float | None) -> tuple[Line, ...]:
+    """The limit as a line through a chart, if there is one."""
+    return () if limit is None else (Line(limit, f"limit {setting(limit)}"),)

@@ -10,17 +10,7 @@ from tacit.document.blocks import Block
 from tacit.document.charts import Chart
 from tacit.document.quantities import Information
 
-__all__ = [
-    "Dot",
-    "MarkedPosts",
-    "Piece",
-    "ReadPost",
-    "Term",
-    "TermBars",
-    "TermFunnel",
-    "TermGroup",
-    "TermVerdict",
-]
+__all__ = ["Dot", "MarkedPosts", "Piece", "ReadPost", "Term", "TermBars", "TermFunnel", "TermGroup", "TermVerdict"]
 
 # A word that adds less than the first is not marked; the others are steps of how strongly it is.
 STEPS = (0.1, 0.25, 0.5, 1.0)

@@ -4,10 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-__all__ = [
-    "Progress",
-    "silent",
-]
+__all__ = ["Progress", "silent"]
 
 Progress = Callable[[str, float | None], None]
 

@@ -15,22 +15,10 @@ from typing import Annotated, Any, Literal, TypeVar, cast, get_args, get_type_hi
 
 from tacit.errors import PLAIN, Part, Sentence, Wording
 
-__all__ = [
-    "UNIT",
-    "Chance",
-    "Count",
-    "Information",
-    "Interval",
-    "Nats",
-    "Number",
-    "Share",
-    "converted",
-    "measured",
-]
+__all__ = ["UNIT", "Chance", "Count", "Information", "Interval", "Nats", "Number", "Share", "converted", "measured"]
 
 T = TypeVar("T")
 
-Kind = Literal["exact", "plug-in", "estimate", "lower bound", "upper bound"]
 Rounding = Literal["nearest", "up", "down"]
 
 NATS = "nats"
@@ -250,7 +238,6 @@ class Nats:
     style: Literal["number", "setting", "signed"] | int = "number"
     unit: bool = True
     rounded: Rounding = "nearest"
-    kind: Kind | None = None
 
     def told(self, wording: Wording) -> str:
         """The number in the reader's unit; infinity and what is not known stand without it."""
@@ -271,7 +258,6 @@ class Share:
     """A share or a probability, as a percentage."""
 
     value: float | None
-    kind: Kind | None = None
 
     def told(self, wording: Wording) -> str:
         """The same for every reader."""
@@ -309,7 +295,6 @@ class Number:
 
     value: float | None
     style: Literal["number", "setting", "signed", "part", "signed part", "percent"] = "number"
-    kind: Kind | None = None
 
     def told(self, wording: Wording) -> str:
         """The same for every reader."""
@@ -326,12 +311,11 @@ class Interval:
     low: Part
     high: Part
     by: str = " to "
-    kind: Kind | None = None
 
     @classmethod
-    def nats(cls, low: float, high: float, *, kind: Kind | None = None) -> Interval:
+    def nats(cls, low: float, high: float) -> Interval:
         """An interval of information, its unit said elsewhere."""
-        return cls(Nats(low, unit=False), Nats(high, unit=False), kind=kind)
+        return cls(Nats(low, unit=False), Nats(high, unit=False))
 
     @classmethod
     def shares(cls, low: float, high: float) -> Interval:

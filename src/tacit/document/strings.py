@@ -9,14 +9,7 @@ from typing import Any
 
 from tacit.errors import Wording
 
-__all__ = [
-    "Code",
-    "DataValue",
-    "FilePath",
-    "listed",
-    "printable",
-    "shorten",
-]
+__all__ = ["Code", "DataValue", "FilePath", "listed", "printable", "shorten"]
 
 
 def printable(value: Any) -> str:

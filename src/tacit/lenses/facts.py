@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from tacit.document import Code
+from tacit.errors import Sentence, sentence
+
 
 @dataclass(frozen=True)
 class SourceFacts:
@@ -15,6 +18,11 @@ class SourceFacts:
     records: int
     weighted_total: float
     sha256: str | None
+
+    @property
+    def hashed(self) -> tuple[Sentence, ...]:
+        """The hash for a footer, if there is one."""
+        return (sentence("SHA-256 {}", Code(self.sha256)),) if self.sha256 else ()
 
 
 @dataclass(frozen=True)

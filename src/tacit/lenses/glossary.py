@@ -9,7 +9,7 @@ ESTIMATE = (
 )
 DIRECTION = "Higher is riskier."
 INFINITE = "∞ means that a value rules a secret out, or gives it away."
-OWNER_ONLY = "This page names values of the data: it is for their owner."
+OWNER_ONLY = "It names values of the data: for their owner alone."
 
 DEFINITIONS: tuple[tuple[str, str], ...] = (
     (

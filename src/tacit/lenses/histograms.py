@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
-from tacit.document import UNIT, Block, Layer, Nats, Paragraph, RiskHistogram, Share, TableBlock, TableColumn, rows_of
-from tacit.errors import Sentence, sentence, together
+from tacit.document import UNIT, Block, Layer, Nats, Paragraph, RiskHistogram, Share, TableBlock
+from tacit.errors import sentence, together
 from tacit.lift import Vector
 
 # The bounds whose safe shares every audit tells.
@@ -47,28 +47,23 @@ def _round_up(step: float) -> float:
 
 
 def histogram_numbers(layers: Sequence[Layer]) -> tuple[Block, ...]:
-    """The shares of a histogram, for the page."""
+    """The shares of a histogram, for the page, and its quantiles."""
     blocks: list[Block] = []
-    columns = (TableColumn(sentence("Risk ({unit})", unit=UNIT)), TableColumn("Share of records", numeric=True))
+    columns = (sentence("Risk ({unit})", unit=UNIT), ">Share of records")
     for layer in layers:
         histogram = layer.histogram
         bins = zip(histogram.edges, histogram.edges[1:], histogram.shares, strict=False)
         shares = [
             (sentence("{low} to {high}", low=_edge(low), high=_edge(high)), Share(part)) for low, high, part in bins
         ]
-        table = TableBlock(columns, rows_of([*shares, ("∞", Share(histogram.infinite_share))]), where="page")
+        table = TableBlock(columns, [*shares, ("∞", Share(histogram.infinite_share))], where="page")
         named = Paragraph(layer.label.capitalize(), "lead", where="page")
         blocks += [named, table] if len(layers) > 1 else [table]
         if histogram.quantiles:
-            told = sentence("Quantiles: {shares} {unit}.", shares=quantiles_told(histogram.quantiles), unit=UNIT)
-            blocks.append(Paragraph(told, "note", where="page"))
+            each = [sentence("{} {}", name, Nats(value, unit=False)) for name, value in histogram.quantiles.items()]
+            told = sentence("Quantiles of the risk in {}, {}: {}.", UNIT, layer.label, together(each, ", "))
+            blocks.append(Paragraph(told))
     return tuple(blocks)
-
-
-def quantiles_told(quantiles: Mapping[str, float]) -> Sentence:
-    """Quantiles in a row: ``50%: 0.460, 90%: 1.71``."""
-    each = (sentence("{name}: {value}", name=name, value=Nats(value, unit=False)) for name, value in quantiles.items())
-    return together(each, ", ")
 
 
 def _edge(value: float) -> Nats:

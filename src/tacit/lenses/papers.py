@@ -10,7 +10,7 @@ from tacit import document as doc
 from tacit.release.certificate import Certificate
 
 Sections = Sequence[doc.Section]
-Rows = list[tuple[doc.Text, doc.Text | doc.Badge]]
+Rows = list[tuple[doc.Text, doc.InCell]]
 
 
 def claim(certificate: Certificate) -> doc.Paragraph:

@@ -40,8 +40,9 @@ class VerifyResult(Result):
         return doc.Facts((("Release", doc.FilePath(self.release)), ("Against", against)))
 
     def _checks(self) -> doc.Section:
+        outcomes = {None: "not checked", True: "passed", False: "failed"}
         rows = [
-            (doc.Cell(each.name, style="bold"), doc.badge_of_check(each.passed), each.detail) for each in self.checks
+            (doc.Cell(each.name, style="bold"), doc.badge(outcomes[each.passed]), each.detail) for each in self.checks
         ]
         doubt = doc.Paragraph("A line that could not be checked counts as doubt, never as passed.", "note")
         unsure = any(each.passed is None for each in self.checks)

@@ -5,30 +5,14 @@ Rich and Jinja load on first use.
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from tacit.report.result import Result
+from tacit.rooms import face
 
 if TYPE_CHECKING:
-    from tacit.report.json import plain, to_json
-    from tacit.report.page import fragment, to_html, write_report
-    from tacit.report.terminal import show, to_text
-
-__all__ = ["Result", "fragment", "plain", "show", "to_html", "to_json", "to_text", "write_report"]
-
-_HOMES = {
-    "fragment": "page",
-    "plain": "json",
-    "show": "terminal",
-    "to_html": "page",
-    "to_json": "json",
-    "to_text": "terminal",
-    "write_report": "page",
-}
-
-
-def __getattr__(name: str) -> Any:
-    if name not in _HOMES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
+    from tacit.report.json import plain as plain, to_json as to_json
+    from tacit.report.page import fragment as fragment, to_html as to_html, write_report as write_report
+    from tacit.report.result import Result as Result
+    from tacit.report.terminal import show as show, to_text as to_text
+else:
+    __getattr__, __dir__, __all__ = face(__name__)

@@ -5,14 +5,15 @@ from __future__ import annotations
 import base64
 import hashlib
 from collections.abc import Iterable
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
-from tacit.document import Badge, Block, Cell, Chart, Code, DataValue, Document, FilePath, Nats, Share, printable
+from tacit import __version__, document as doc
+from tacit.document import printable
 from tacit.errors import Command, Part, Sentence, Setting, Wording
 from tacit.report import charts
 from tacit.report.charts.terms import hue
@@ -91,32 +92,21 @@ def _source(name: str) -> str:
     return loader.get_source(_environment(), name)[0]
 
 
-def _body(document: Document, wording: Wording) -> Markup:
+def _body(document: doc.Document, wording: Wording) -> Markup:
     """The document by the macros of ``blocks.html``, one of the name of each block."""
 
-    def blocks(shown: Iterable[Block]) -> Markup:
+    def blocks(shown: Iterable[doc.Block]) -> Markup:
         written = (getattr(macros, type(block).__name__)(block) for block in shown if block.where != "terminal")
         return Markup("").join(written)
 
-    def tell(value: Any) -> Markup:
-        return _told(value, wording)
-
-    def draw(chart: Chart) -> Markup:
-        return _drawn(chart, wording)
-
-    from tacit import __version__
-
-    def style(value: Any) -> str:
-        return value.style if isinstance(value, Cell) else ""
-
     context = {
-        "tell": tell,
+        "tell": partial(_told, wording=wording),
         "blocks": blocks,
-        "draw": draw,
-        "style": style,
-        "short": DataValue,
-        "nats": Nats,
-        "share": Share,
+        "draw": partial(_drawn, wording=wording),
+        "style": _style,
+        "short": doc.DataValue,
+        "nats": doc.Nats,
+        "share": doc.Share,
         "hue": hue,
         "version": __version__,
     }
@@ -124,33 +114,37 @@ def _body(document: Document, wording: Wording) -> Markup:
     return Markup(macros.document(document))
 
 
+def _style(value: Any) -> str:
+    return value.style if isinstance(value, doc.Cell) else ""
+
+
 def _told(value: Any, wording: Wording) -> Markup:
     """Anything that a document may hold, as markup: data is escaped, and long data is whole on hover."""
     match value:
-        case Cell():
+        case doc.Cell():
             small = Markup("<small>{}</small>").format(_told(value.small, wording)) if value.small else ""
             return _told(value.value, wording) + small
-        case Badge():
+        case doc.Badge():
             return Markup('<span class="verdict {}"><span aria-hidden="true">{}</span> {}</span>').format(
                 value.tone, value.symbol, value.words
             )
-        case Chart():
+        case doc.Chart():
             return _drawn(value, wording)
         case Sentence():
             return Markup("").join(_told(part, wording) for part in value.parts)
-        case DataValue():
+        case doc.DataValue():
             whole, shown = printable(value.value), value.told(wording)
             return escape(whole) if shown == whole else Markup('<span title="{}">{}</span>').format(whole, shown)
-        case FilePath():
+        case doc.FilePath():
             return escape(value.name)
-        case Code() | Command() | Setting():
+        case doc.Code() | Command() | Setting():
             return Markup("<code>{}</code>").format(printable(value.told(wording)))
         case Part():
             return escape(printable(value.told(wording)))
     return escape(printable(value))
 
 
-def _drawn(chart: Chart, wording: Wording) -> Markup:
+def _drawn(chart: doc.Chart, wording: Wording) -> Markup:
     """A chart, for a wide and for a narrow page unless it is small; the style sheet shows one of them."""
     if chart.width is not None:
         return charts.draw(chart, wording)

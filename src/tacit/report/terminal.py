@@ -14,33 +14,8 @@ from rich.padding import Padding
 from rich.table import Table as Grid
 from rich.text import Text as Styled
 
-from tacit.document import (
-    Badge,
-    Beside,
-    Block,
-    Bullets,
-    Card,
-    Cards,
-    Cell,
-    Chart,
-    Definitions,
-    Document,
-    Facts,
-    Figure,
-    Folded,
-    Heading,
-    MarkedPosts,
-    Nats,
-    Paragraph,
-    Row,
-    Share,
-    TableBlock,
-    TableColumn,
-    Text,
-    listed,
-    printable,
-    shorten,
-)
+from tacit import __version__, document as doc
+from tacit.document import listed, printable, shorten
 from tacit.errors import PLAIN, Part, Wording
 
 if TYPE_CHECKING:
@@ -49,6 +24,7 @@ if TYPE_CHECKING:
 
 Parts = Iterator[RenderableType]
 
+_GRIDS = (doc.TableBlock, doc.Figure, doc.Facts, doc.Tiles)
 _TONES = {"bad": "bold red", "good": "bold green", "doubt": "bold yellow"}
 _PARAGRAPHS = {"note": "dim", "warning": "yellow", "lead": "", "claim": "", "plain": ""}
 _CELLS = {
@@ -59,7 +35,6 @@ _CELLS = {
     "doubt": "yellow",
     "toward": "red",
     "away": "cyan",
-    "": "",
 }
 
 
@@ -99,7 +74,7 @@ def _print(result: Result, console: Console, wording: Wording) -> None:
         console.print(part, highlight=False, markup=False)
 
 
-def _document(document: Document, wording: Wording) -> Parts:
+def _document(document: doc.Document, wording: Wording) -> Parts:
     badge = document.badge
     answer = Styled(f"{badge.symbol} {badge.words.upper()}", style=_TONES[badge.tone])
     yield answer.append(f"  {told(document.headline, wording)}", style="bold default")
@@ -110,48 +85,50 @@ def _document(document: Document, wording: Wording) -> Parts:
             if section.title:
                 yield Padding(Styled(f"{told(section.title, wording)}{kind}", style="bold"), (1, 0, 0, 0))
             yield from _blocks(section.blocks, wording)
+    made_from = " · ".join(told(each, wording) for each in (f"Tacit {__version__}", *document.footer))
+    yield Padding(Styled(made_from, style="dim"), (1, 0, 0, 0))
 
 
-def _blocks(blocks: Sequence[Block], wording: Wording) -> Parts:
-    before: Block | None = None
+def _blocks(blocks: Sequence[doc.Block], wording: Wording) -> Parts:
+    before: doc.Block | None = None
     for block in blocks:
         if block.where == "page":
             continue
         for part in _block(block, wording):
             # Two tables one under the other, or a table under facts, would read as one.
-            apart = isinstance(block, TableBlock | Figure) and isinstance(before, TableBlock | Figure | Facts)
+            apart = isinstance(block, doc.TableBlock | doc.Figure) and isinstance(before, _GRIDS)
             yield Padding(part, (1, 0, 0, 0)) if apart else part
             before = block
 
 
-def told(text: Text, wording: Wording = PLAIN) -> str:
+def told(text: doc.Text, wording: Wording = PLAIN) -> str:
     """A text in the words of one reader, and safe to print."""
     return printable(text.told(wording) if isinstance(text, Part) else text)
 
 
-def _mark(badge: Badge) -> Styled:
+def _mark(badge: doc.Badge) -> Styled:
     return Styled(f"{badge.symbol} {badge.words}", style=_TONES[badge.tone])
 
 
 @singledispatch
-def _block(block: Block, wording: Wording) -> Parts:
+def _block(block: doc.Block, wording: Wording) -> Parts:
     """What the terminal shows of a block; nothing of one that it cannot show."""
     return iter(())
 
 
 @_block.register
-def _paragraph(block: Paragraph, wording: Wording) -> Parts:
+def _paragraph(block: doc.Paragraph, wording: Wording) -> Parts:
     label = f"{block.label}: " if block.label else ""
     yield Styled(f"{label}{told(block.text, wording)}", style=_PARAGRAPHS[block.style])
 
 
 @_block.register
-def _heading(block: Heading, wording: Wording) -> Parts:
+def _heading(block: doc.Heading, wording: Wording) -> Parts:
     yield Padding(Styled(told(block.text, wording), style="bold"), (1, 0, 0, 0))
 
 
 @_block.register
-def _bullets(block: Bullets, wording: Wording) -> Parts:
+def _bullets(block: doc.Bullets, wording: Wording) -> Parts:
     grid = Grid.grid(padding=(0, 1))
     shown = block.items[: block.shown]
     for item in shown:
@@ -166,47 +143,40 @@ def _rest(n: int, things: str) -> Parts:
 
 
 @_block.register
-def _facts(block: Facts, wording: Wording) -> Parts:
+def _facts(block: doc.Facts, wording: Wording) -> Parts:
     grid = Grid.grid(padding=(0, 2))
     grid.add_column(style="dim", no_wrap=True)
     grid.add_column(overflow="fold")
     for name, value in block.rows:
-        shown = _mark(value) if isinstance(value, Badge) else Styled(told(value, wording))
-        if block.quiet:
-            shown.stylize("dim")
-        grid.add_row(Styled(told(name, wording)), shown)
+        grid.add_row(Styled(told(name, wording)), _cell(value, wording))
     yield Padding(grid, (1, 0, 0, 0))
 
 
 @_block.register
-def _definitions(block: Definitions, wording: Wording) -> Parts:
-    kinds = (f" ({item.kind})" if item.kind else "" for item in block.items)
-    lines = [
-        f"{told(item.term, wording)}{kind}: {told(item.meaning, wording)}"
-        for item, kind in zip(block.items, kinds, strict=True)
-    ]
-    yield from _bullets(Bullets(lines), wording)
+def _tiles(block: doc.Tiles, wording: Wording) -> Parts:
+    tiles = block.of("terminal")
+    yield from _facts(doc.Facts([(tile.name, doc.Cell(tile.value, tile.note)) for tile in tiles]), wording)
 
 
 @_block.register
-def _figure(block: Figure, wording: Wording) -> Parts:
+def _figure(block: doc.Figure, wording: Wording) -> Parts:
     yield from _blocks(block.numbers, wording)
 
 
 @_block.register
-def _folded(block: Folded, wording: Wording) -> Parts:
-    yield from _heading(Heading(block.summary), wording)
+def _folded(block: doc.Folded, wording: Wording) -> Parts:
+    yield from _heading(doc.Heading(block.summary), wording)
     yield from _blocks(block.blocks, wording)
 
 
 @_block.register
-def _beside(block: Beside, wording: Wording) -> Parts:
+def _beside(block: doc.Beside, wording: Wording) -> Parts:
     for column in block.columns:
         yield from _blocks(column, wording)
 
 
 @_block.register
-def _table(block: TableBlock, wording: Wording) -> Parts:
+def _table(block: doc.TableBlock, wording: Wording) -> Parts:
     heads, lines = block.heads, block.lines
     columns = [k for k, column in enumerate(heads) if column.where != "page"]
     grid = Grid(box=box.SIMPLE_HEAD, show_edge=False, header_style="bold dim", padding=(0, 1, 0, 0))
@@ -219,14 +189,14 @@ def _table(block: TableBlock, wording: Wording) -> Parts:
     shown = [lines[k] for k in places if k < len(lines)]
     for row in shown:
         mark = [Styled(block.mark if row.chosen else "", style="bold")] if marked else []
-        grid.add_row(*(_cell(row, k, wording) for k in columns), *mark)
+        grid.add_row(*(_cell(row.cells[k], wording) for k in columns), *mark)
     yield grid
     yield from _rest(len(lines) - len(shown), block.more)
 
 
-def _add_column(grid: Grid, column: TableColumn, wording: Wording) -> None:
+def _add_column(grid: Grid, column: doc.TableColumn, wording: Wording) -> None:
     # A header may be broken where its writer says; folding keeps the whole of a long hash or name.
-    lines = (column.name.told(wording) if isinstance(column.name, Part) else column.name).split("\n")
+    lines = (column.title.told(wording) if isinstance(column.title, Part) else column.title).split("\n")
     grid.add_column(
         Styled("\n".join(map(printable, lines))),
         justify="right" if column.numeric else "left",
@@ -236,29 +206,30 @@ def _add_column(grid: Grid, column: TableColumn, wording: Wording) -> None:
     )
 
 
-def _cell(row: Row, place: int, wording: Wording) -> Styled:
-    cell = row.cells[place]
-    whole = cell if isinstance(cell, Cell) else Cell(cell)
-    if isinstance(whole.value, Badge):
+def _cell(cell: doc.Text | doc.Badge | doc.Chart | doc.Cell, wording: Wording) -> Styled:
+    whole = cell if isinstance(cell, doc.Cell) else doc.Cell(cell)
+    if isinstance(whole.value, doc.Badge):
         return _mark(whole.value)
-    if isinstance(whole.value, Chart):
+    if isinstance(whole.value, doc.Chart):
         return Styled("")
     small = f" ({told(whole.small, wording)})" if whole.small else ""
-    return Styled(f"{told(whole.value, wording)}{small}", style=_CELLS[whole.style])
+    return Styled(f"{told(whole.value, wording)}{small}", style=_CELLS.get(whole.style, ""))
 
 
 @_block.register
-def _cards(block: Cards, wording: Wording) -> Parts:
+def _cards(block: doc.Cards, wording: Wording) -> Parts:
     for rank, card in enumerate(block.cards[: block.shown], start=1):
         yield Padding(_card(rank, card, wording), (1 if rank > 1 else 0, 0, 0, 0))
-    yield from _rest(len(block.cards) - block.shown, "values")
+    yield from _rest(len(block.cards) - block.shown, block.more)
 
 
-def _card(rank: int, card: Card, wording: Wording) -> RenderableType:
+def _card(rank: int, card: doc.Card, wording: Wording) -> RenderableType:
     grid = Grid.grid(padding=(0, 1))
     grid.add_column(justify="right", style="dim")
     grid.add_column()
-    named = listed(f"{shorten(name, 24)}={shorten(value, 24)}" for name, value in card.pairs)
+    named = told(card.title, wording) or listed(
+        f"{shorten(name, 24)}={shorten(value, 24)}" for name, value in card.pairs
+    )
     facts = " · ".join(f"{name[:1].lower()}{name[1:]} {told(value, wording)}" for name, value in card.facts)
     lines = [Styled(told(card.text, wording)), Styled(facts)]
     if card.terms:
@@ -269,11 +240,11 @@ def _card(rank: int, card: Card, wording: Wording) -> RenderableType:
 
 
 @_block.register
-def _posts(block: MarkedPosts, wording: Wording) -> Parts:
+def _posts(block: doc.MarkedPosts, wording: Wording) -> Parts:
     for post in block.posts[: block.shown]:
-        strong = [f"{printable(p.text)} {told(Nats(p.moved, unit=False), wording)}" for p in post.telling()]
-        line = Styled(f"risk {told(Nats(post.risk), wording)}", style="bold")
-        line.append(f"  {shorten(post.secret, 24)} {told(Share(post.posterior))}", style="bold default")
+        strong = [f"{printable(p.text)} {told(doc.Nats(p.moved, unit=False), wording)}" for p in post.telling()]
+        line = Styled(f"risk {told(doc.Nats(post.risk), wording)}", style="bold")
+        line.append(f"  {shorten(post.secret, 24)} {told(doc.Share(post.posterior))}", style="bold default")
         line.append(f"  {', '.join(strong) or 'no single word'}\n", style="default")
         for piece in post.pieces:
             marked = piece.secret == post.secret and piece.strength > 1

@@ -143,7 +143,7 @@ def _notes(release: TableRelease, against: bool) -> tuple[str, ...]:
         how = f"recomputed with {PRIVATE}/{MODEL}"
     estimate = sentence(
         "that kept records leak at most {epsilon} is an estimate by {estimator}, {how}",
-        epsilon=Nats(certificate.estimated_epsilon, 4, rounded="up", kind="estimate"),
+        epsilon=Nats(certificate.estimated_epsilon, 4, rounded="up"),
         estimator=certificate.mechanism.estimator,
         how=how,
     )

@@ -30,20 +30,8 @@ def person_audit(
 ) -> PersonAuditResult:
     """Measure how much of a person's file each adversary of a case can piece together, and what to do about it.
 
-    Parameters
-    ----------
-    case : path or Case
-        A case file: the person, the labels, the sources, the adversaries.
-    fail_above : float, optional
-        A leakage that should not be exceeded; it is compared, and changes nothing.
-    show_values : bool
-        Values of the person stand in the result as they are. Without it they are masked: a first character at most.
-    progress : callable, optional
-        Told what is being done, and the share done if that is known.
-
-    Returns
-    -------
-    PersonAuditResult
+    The limit (``fail_above``) is compared, and changes nothing. Values are masked, a first character at most, unless
+    ``show_values``.
 
     Guarantees
     ----------
@@ -51,30 +39,22 @@ def person_audit(
     of ``tacit.leakage`` on all records, to a relative 1e-12. Every number "without" a source or "after" an action was
     measured after everything was resolved again.
     """
-    from tacit.person.inquiry import (
-        RecordNames,
-        Shrinking,
-        changes,
-        crowd_note,
-        decoy_action,
-        finding,
-        opened,
-        ranked,
-        removals,
-        source_facts,
-        source_shares,
-    )
+    from tacit.person import inquiry as inquiring
 
     check_limit(fail_above)
-    inquiry, shown = opened(case, adversary=adversary, progress=progress), showing(show_values)
+    inquiry, shown = inquiring.opened(case, adversary=adversary, progress=progress), showing(show_values)
     subject, ladder, top = inquiry.subject, inquiry.ladder, inquiry.strongest
-    names, before, shrinking = RecordNames(inquiry.pool, subject), top.rung.leakage, Shrinking(top.hot)
-    shares = source_shares(inquiry.pool, before, _without_each(inquiry, shrinking))
+    names, before, shrinking = (
+        inquiring.RecordNames(inquiry.pool, subject),
+        top.rung.leakage,
+        inquiring.Shrinking(top.hot),
+    )
+    shares = inquiring.source_shares(inquiry.pool, before, _without_each(inquiry, shrinking))
     inquiry.progress("actions", None)
     actions = [
-        *removals(inquiry.case, shares, before),
-        *changes(top.winner.cluster, subject, shrinking, before, shown),
-        *decoy_action(inquiry, before),
+        *inquiring.removals(inquiry.case, shares, before),
+        *inquiring.changes(top.winner.cluster, subject, shrinking, before, shown),
+        *inquiring.decoy_action(inquiry, before),
     ]
     rungs = tuple(one.rung for one in ladder)
     members = top.winner.cluster.members if top.winner.cluster is not None else ()
@@ -83,18 +63,18 @@ def person_audit(
         case=str(inquiry.case.path),
         labels=tuple(dict.fromkeys(label for label, _ in subject.reference)),
         facts=len(subject.reference),
-        sources=source_facts(inquiry.pool),
+        sources=inquiring.source_facts(inquiry.pool),
         rungs=rungs,
         findings=tuple(
-            finding(one.rung.adversary, one.rung.leakage, one.winner.cluster, names, shown) for one in ladder
+            inquiring.finding(one.rung.adversary, one.rung.leakage, one.winner.cluster, names, shown) for one in ladder
         ),
         strongest=top.rung.adversary,
         source_shares=shares,
-        actions=ranked(actions),
+        actions=inquiring.ranked(actions),
         fail_above=fail_above,
         values_shown=show_values,
         headline=audit_headline(top.rung, len(names.sources(members)), fail_above),
-        notes=(*notes, *weaker_notes(rungs), *_rough(shrinking), *crowd_note(inquiry)),
+        notes=(*notes, *weaker_notes(rungs), *_rough(shrinking), *inquiring.crowd_note(inquiry)),
     )
 
 

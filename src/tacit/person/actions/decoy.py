@@ -23,6 +23,7 @@ from tacit.requests.settings import Amount
 
 if TYPE_CHECKING:
     from tacit.person.inquiry import CaseLike
+    from tacit.person.model import Attribute
     from tacit.person.plans.decoys import DecoyPlan
 
 EXAMPLES: Examples = ({"budget": 5}, {"allow": ("phone", "e-mail"), "budget": 5})
@@ -45,40 +46,28 @@ def person_decoy(
 ) -> PersonDecoyResult:
     """Plan decoys: records with false values that spoil what an adversary pieces together.
 
-    Parameters
-    ----------
-    case : path or Case
-        Its ``decoys`` say which labels may be false, with which values, at what cost; nothing is planned without.
-    budget, allow : optional
-        In place of the case's budget and labels.
-    fail_above : float, optional
-        A leakage that should not be exceeded: with the decoys if they are recommended, without them if not.
-    show_values : bool
-        Values stand in the result as they are, so that the records can be planted; otherwise masked.
+    The ``decoys`` of the case say which labels may be false, with which values, at what cost: nothing is planned
+    without. ``budget`` and ``allow`` stand in place of the case's. Values are masked unless ``show_values``, so that
+    the records can be planted.
 
-    Returns
-    -------
-    PersonDecoyResult
-        Everything was resolved and measured again under every adversary, and the decoys are recommended only if the
-        worst leakage falls and none rises.
+    Guarantees
+    ----------
+    Everything was resolved and measured again under every adversary, and the decoys are recommended only if the worst
+    leakage falls and none rises. The limit is compared with the decoys if they are recommended, without them if not.
     """
     from tacit.person.inquiry import decoy_plan, opened
 
     check_limit(fail_above)
     inquiry, shown = opened(case, adversary=adversary, progress=progress), showing(show_values)
     plan, notes = decoy_plan(inquiry, budget=budget, allow=(allow,) if isinstance(allow, str) else allow)
+
+    def masked(attributes: "Sequence[Attribute]") -> tuple[tuple[str, str], ...]:
+        return tuple((attribute.label, shown(attribute.value)) for attribute in attributes)
+
     return PersonDecoyResult(
         case=str(inquiry.case.path),
         adversary=plan.adversary,
-        records=tuple(
-            DecoyRecord(
-                decoy.kind,
-                tuple((attribute.label, shown(attribute.value)) for attribute in decoy.links),
-                tuple((attribute.label, shown(attribute.value)) for attribute in decoy.adds),
-                decoy.cost,
-            )
-            for decoy in plan.decoys
-        ),
+        records=tuple(DecoyRecord(d.kind, masked(d.links), masked(d.adds), d.cost) for d in plan.decoys),
         before=plan.before,
         predicted=plan.predicted.get(plan.adversary, plan.before[plan.adversary]),
         after=plan.after,
@@ -95,7 +84,6 @@ def person_decoy(
 
 
 def _headline(plan: "DecoyPlan", fail_above: float | None) -> str:
-
     worst, left = max(plan.before.values()), max(plan.after.values())
     if not plan.decoys:
         words = f"No decoy within the budget of {plan.budget:g} lowers the leakage of {level(worst)}"

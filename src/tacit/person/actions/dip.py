@@ -38,21 +38,8 @@ def person_dip(
 ) -> PersonDipResult:
     """What an adversary gets who starts from each query of a case: everything that resolves with it.
 
-    Parameters
-    ----------
-    case : path or Case
-        Its ``queries`` are asked.
-    query : Record or sequence of Record
-        Named records, in place of the queries of the case.
-    fail_above : float, optional
-        A leakage that should not be exceeded.
-    show_values : bool
-        Values stand in the result as they are; otherwise masked.
-
-    Returns
-    -------
-    PersonDipResult
-        The leakage is of what comes up together with the query, which the adversary knew already.
+    ``query`` are named records in place of the queries of the case. Values are masked unless ``show_values``. The
+    leakage is of what comes up together with the query, which the adversary knew already.
     """
     from tacit.person.inquiry import RecordNames, finding, narrowed, near, numbered, opened, renumbered, unseen_note
 
@@ -87,7 +74,6 @@ def person_dip(
 
 
 def _headline(top: Dipped, fail_above: float | None) -> str:
-
     records = len(top.finding.members) - 1
     if not records:
         return f"No query brings up any record: the adversary learns nothing new{verdict(top.leakage, fail_above)}."

@@ -51,20 +51,8 @@ def person_population(
 ) -> PersonPopulationResult:
     """The leakage of every person of a reference table under every adversary, with k beside it.
 
-    Parameters
-    ----------
-    case : path or Case
-        Its ``population`` names the table of references.
-    out : path, optional
-        Where to write a row a person (.csv or .parquet): id, leakage under each adversary, k, l, top source. For the
-        owner alone.
-    fail_above : float, optional
-        A leakage that should not be exceeded; persons above it are counted.
-
-    Returns
-    -------
-    PersonPopulationResult
-        It holds no values.
+    The ``population`` of the case names the table of references. ``out`` (.csv or .parquet) gets a row a person: id,
+    leakage under each adversary, k, l, top source; it is for the owner alone. The result holds no values.
 
     Guarantees
     ----------
@@ -77,6 +65,8 @@ def person_population(
     """
     from tacit.person.inquiry import narrowed, opened, references_of, source_facts
     from tacit.person.link import class_diversity, class_sizes
+    from tacit.person.link.populations import write_persons
+    from tacit.tables.writing import whole_file
 
     check_limit(fail_above)
     target = _checked_target(out)
@@ -96,7 +86,9 @@ def person_population(
     diversity = class_diversity(people, spec.quasi_identifiers, spec.sensitive) if crowded else None
     if target is not None:
         inquiry.progress("writing rows", None)
-        _write(target, people, {name: result for name, (result, _) in measured.items()}, k, diversity)
+        results = {name: result for name, (result, _) in measured.items()}
+        with whole_file(target) as draft:
+            write_persons(draft, people, results, k=k, l=diversity)
     top = max(rungs, key=lambda rung: (rung.mean, rung.quantiles["100%"]))
     return PersonPopulationResult(
         case=str(asked.path),
@@ -117,24 +109,9 @@ def person_population(
 
 
 def _checked_target(out: str | Path | None) -> Path | None:
-
     if out is None or Path(out).suffix.lower() in (".csv", ".parquet"):
         return None if out is None else Path(out)
     raise ArgumentError(f"cannot write rows to {out}: name a file that ends in .csv or .parquet")
-
-
-def _write(
-    target: Path,
-    people: "References",
-    results: "Mapping[str, Population]",
-    k: "IntArray | None",
-    diversity: "IntArray | None",
-) -> None:
-    from tacit.person.link import populations
-    from tacit.tables.writing import whole_file
-
-    with whole_file(target) as draft:
-        populations.write_persons(draft, people, results, k=k, l=diversity)
 
 
 def _measured(
@@ -185,7 +162,6 @@ def _crowd_quantiles(sizes: "IntArray") -> Mapping[str, float]:
 
 def _simplified(case: "Case") -> list[str]:
     """What the case says of labels that a whole population is not asked for."""
-
     labels = case.labels
     left = {
         "similarity": [label for label in labels if labels[label].similarity is not None],
@@ -224,7 +200,6 @@ def _uneven(case: "Case") -> list[str]:
 
 def _lacking(people: "References", quasi_identifiers: tuple[str, ...]) -> list[str]:
     """Persons of whom a quasi-identifier is not known: they stand in one crowd, and its k says little."""
-
     notes = []
     for label in quasi_identifiers:
         if missing := people.lacking(label):
@@ -247,7 +222,6 @@ def _suppressed(inquiry: "Inquiry") -> list[str]:
 
 
 def _headline(persons: int, top: PopulationRung, fail_above: float | None) -> str:
-
     median, worst = top.quantiles["50%"], top.quantiles["100%"]
     words = (
         f"Under {top.adversary} the leakage of {counted(persons, 'person')} has a median of {level(median)} and "

@@ -44,19 +44,8 @@ def person_release(
 ) -> PersonReleaseResult:
     """What each option of each pending release would add to the leakage, and the best choice of all together.
 
-    Parameters
-    ----------
-    case : path or Case
-        Its ``releases`` are asked about.
-    record : Record or sequence of Record
-        Named records, options of one release, in place of the releases of the case.
-    fail_above : float, optional
-        A leakage that should not be exceeded after the best choice.
-
-    Returns
-    -------
-    PersonReleaseResult
-        It holds names of options, labels and records, and no values.
+    ``record`` are named records, options of one release, in place of the releases of the case. The limit is about the
+    leakage after the best choice. The result holds names of options, labels and records, and no values.
 
     Guarantees
     ----------
@@ -131,7 +120,6 @@ def _options(
 
 
 def _plan(adversary: str, plan: "BestRelease", inquiry: "Inquiry") -> ReleasePlan:
-
     chosen = zip(inquiry.case.releases, plan.choices, strict=True)
     return ReleasePlan(
         adversary=adversary,

@@ -33,21 +33,8 @@ def person_remove(
 ) -> PersonRemoveResult:
     """Which sources to ask for removal, in which order, so that the expected leakage is least.
 
-    Parameters
-    ----------
-    case : path or Case
-        Sources with ``remove: {cost, success}`` can be asked; if none has it, all can, at cost 1 and with success.
-    budget : float, optional
-        The largest sum of costs.
-    at_most : int, optional
-        The largest number of requests.
-    fail_above : float, optional
-        A leakage that should not be exceeded in expectation after the plan.
-
-    Returns
-    -------
-    PersonRemoveResult
-        Under the adversary to whom most leaks now.
+    Sources with ``remove: {cost, success}`` can be asked; if none has it, all can, at cost 1 and with success. The plan
+    is made under the adversary to whom most leaks now; the limit is compared with the expected leakage after it.
     """
     from tacit.person.inquiry import near, opened, source_shares
     from tacit.person.plans.removals import plan_removals
@@ -83,7 +70,6 @@ def person_remove(
 
 
 def _headline(adversary: str, before: float, steps: Sequence[RemovalStep], fail_above: float | None) -> str:
-
     if before <= 0:
         return f"No record holds anything true of the person: there is nothing to remove{verdict(before, fail_above)}."
     if not steps:

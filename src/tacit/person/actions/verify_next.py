@@ -36,20 +36,9 @@ def person_verify_next(
 ) -> PersonVerifyResult:
     """Which attribute of its record the strongest adversary had best verify next.
 
-    Parameters
-    ----------
-    case : path or Case
-        ``verify: {budget, costs}`` says what verifying costs; without costs it is 1 - confidence, as in the paper.
-    budget : float, optional
-        In place of the case's. Without any the one best check is chosen.
-    show_values : bool
-        Values stand in the result as they are; otherwise masked.
-
-    Returns
-    -------
-    PersonVerifyResult
-        The adversary does not know the truth: gains are in how sure it is of its own record. What it gains most from
-        is what the person should not confirm.
+    ``verify: {budget, costs}`` of the case says what verifying costs; without costs it is 1 - confidence, as in the
+    paper. Without a budget the one best check is chosen. The adversary does not know the truth: gains are in how sure
+    it is of its own record. What it gains most from is what the person should not confirm.
     """
     from tacit.person.inquiry import opened
 
@@ -128,7 +117,6 @@ def _checks(inquiry: "Inquiry", budget: float | None, shown: Showing) -> _Checks
 
 
 def _headline(adversary: str, checks: _Checks) -> str:
-
     chosen = [one for one in checks.candidates if one.chosen]
     before = level(checks.before)
     if not checks.candidates:
@@ -143,7 +131,6 @@ def _headline(adversary: str, checks: _Checks) -> str:
 
 def _chosen_words(chosen: Sequence[Verification]) -> str:
     """What is verified, each label of a record once: "phone (2 values) and name of the merged record"."""
-
     several = Counter((one.record, one.label) for one in chosen)
     parts: dict[str, list[str]] = {}
     for (record, label), values in several.items():

@@ -11,18 +11,16 @@ from tacit import document as doc
 from tacit.document.quantities import part, setting
 from tacit.errors import sentence
 from tacit.person.answers.presenting import (
+    MEANINGS,
     PersonResult,
     as_sentence,
     chosen,
     finding_blocks,
     ladder,
     leak,
-    limit_fact,
-    meanings,
-    privacy,
+    records_tile,
     shares_section,
     source_table,
-    sources_told,
 )
 from tacit.person.answers.results import Action, Finding, PersonSource, Rung, SourceShare
 
@@ -58,40 +56,25 @@ class PersonAuditResult(PersonResult):
         """The largest leakage under any adversary of the case."""
         return max(rung.leakage for rung in self.rungs)
 
-    def document(self) -> doc.Document:
+    def sections(self) -> list[doc.Section]:
         """The ladder, the record that leaks most, what each source adds, and what to do."""
-        private, values = privacy(self.values_shown)
-        facts: list[tuple[str, doc.Text]] = [
-            ("Case", doc.FilePath(self.case)),
-            ("Person", f"{self.facts:,} true things with the labels {doc.listed(self.labels)}"),
-            ("Sources", sources_told(self.sources)),
-            values,
-            *limit_fact(self.fail_above),
-        ]
-        sections = [section for write in SECTIONS for section in write(self)]
-        return self.told_as((doc.Facts(facts, where="terminal"), private, _tiles(self)), sections)
+        return [section for write in SECTIONS for section in write(self)]
+
+    def tiles(self) -> Sequence[tuple[doc.Text, ...]]:
+        """The strongest adversary, the person and the records."""
+        top = next(rung for rung in self.rungs if rung.adversary == self.strongest)
+        return (
+            ("Leakage", leak(top.leakage), f"under {top.adversary}"),
+            ("Recall", leak(top.recall), "of the file is in one record"),
+            ("Precision", leak(top.precision), "of that record is right"),
+            ("Person", doc.Count(self.facts, "fact"), f"with the labels {doc.listed(self.labels)}"),
+            records_tile(self.sources),
+        )
 
     @property
     def source_names(self) -> list[str]:
         """The names of the sources."""
         return [source.name for source in self.sources]
-
-
-def _tiles(audit: PersonAuditResult) -> doc.Tiles:
-    winner = next(rung for rung in audit.rungs if rung.adversary == audit.strongest)
-    return doc.Tiles(
-        (
-            doc.Tile("Leakage", leak(winner.leakage), f"under {winner.adversary}"),
-            doc.Tile("Recall", leak(winner.recall), "of the file is in one record"),
-            doc.Tile("Precision", leak(winner.precision), "of that record is right"),
-            doc.Tile("Person", doc.Count(audit.facts, "fact"), doc.Count(len(audit.labels), "label")),
-            doc.Tile(
-                "Records",
-                doc.Count(sum(source.records for source in audit.sources)),
-                sentence("in {sources}", sources=doc.Count(len(audit.sources), "source")),
-            ),
-        )
-    )
 
 
 def _ladder(audit: PersonAuditResult) -> Sequence[doc.Section]:
@@ -104,7 +87,7 @@ def _ladder(audit: PersonAuditResult) -> Sequence[doc.Section]:
     blocks: list[doc.Block] = [
         doc.Paragraph(words, where="page"),
         doc.Figure(ladder(rows, limit=audit.fail_above), (_rung_table(audit),)),
-        meanings(),
+        MEANINGS,
     ]
     if len({rung.cost for rung in rungs if math.isfinite(rung.cost)}) > 1:
         points = [doc.CostPoint(r.adversary, r.cost, r.leakage, r.precision, r.recall) for r in rungs]
@@ -120,17 +103,9 @@ def _ladder(audit: PersonAuditResult) -> Sequence[doc.Section]:
 
 
 def _rung_table(audit: PersonAuditResult) -> doc.TableBlock:
-    more = ("Best recall of any record", "Entities", "Records merged")
-    columns = (
-        doc.TableColumn("Adversary", least=10),
-        doc.TableColumn("Does", where="terminal", least=14),
-        ">Leakage",
-        ">Precision",
-        ">Recall",
-        ">Cost",
-        ">Seconds",
-        *(doc.TableColumn(name, numeric=True, where="page") for name in more),
-    )
+    more = [doc.TableColumn(f">{name}", "page") for name in ("Best recall of any record", "Entities", "Records merged")]
+    names = (doc.TableColumn("Adversary", least=10), doc.TableColumn("Does", "terminal", least=14))
+    columns = (*names, ">Leakage", ">Precision", ">Recall", ">Cost", ">Seconds", *more)
     rows = [
         (
             doc.Cell(doc.DataValue(r.adversary, 32), style="bold" if r.adversary == audit.strongest else ""),
@@ -153,7 +128,7 @@ def _worst(audit: PersonAuditResult) -> Sequence[doc.Section]:
     finding = next((f for f in audit.findings if f.adversary == audit.strongest), None)
     if finding is None:
         return ()
-    title = sentence("The record that leaks most, under {adversary}", adversary=doc.DataValue(finding.adversary, 40))
+    title = sentence("The record that leaks most, under {}", doc.DataValue(finding.adversary, 40))
     return (doc.Section(title, finding_blocks(finding, audit.source_names)),)
 
 
@@ -164,48 +139,27 @@ def _shares(audit: PersonAuditResult) -> Sequence[doc.Section]:
 def _actions(audit: PersonAuditResult) -> Sequence[doc.Section]:
     if not audit.actions:
         return ()
-    words = sentence(
-        "Ranked. The circle is the leakage under {adversary} now, the dot what it would be after.",
-        adversary=doc.DataValue(audit.strongest, 40),
-    )
-    title = sentence("What to do first, under {adversary}", adversary=doc.DataValue(audit.strongest, 40))
-    cards = doc.Cards([_action_card(action, audit.fail_above) for action in audit.actions], where="page")
-    return (doc.Section(title, (doc.Paragraph(words, where="page"), cards, _action_table(audit.actions))),)
+    who = doc.DataValue(audit.strongest, 40)
+    words = sentence("Ranked. The circle is the leakage under {} now, the dot what it would be after.", who)
+    cards = [_action_card(action, audit.fail_above) for action in audit.actions]
+    blocks = (doc.Paragraph(words, where="page"), doc.Cards(cards, shown=_ACTIONS_SHOWN, more="actions"))
+    return (doc.Section(sentence("What to do first, under {}", who), blocks),)
 
 
 def _action_card(action: Action, limit: float | None) -> doc.Card:
-    facts: list[tuple[str, doc.Text]] = []
+    facts: list[tuple[str, doc.Text]] = [("Leakage before", leak(action.before)), ("After", leak(action.after))]
     if action.cost is not None:
         facts.append(("Cost", chosen(action.cost)))
     if action.success is not None:
         facts.append(("Chance of success", doc.Share(action.success)))
-    change = doc.Changes((doc.Change(action.what, action.before, action.after),), limit, small=True)
+    change = doc.Changes((doc.Change(action.what, action.before, action.after),), limit, width=320)
     return doc.Card((), f"{as_sentence(action.why)}.", facts, change, title=as_sentence(action.what))
-
-
-def _action_table(actions: Sequence[Action]) -> doc.TableBlock:
-    columns = (">", "Action", ">Before", ">After", ">Cost", ">Success", "Why")
-    rows = [
-        doc.Row(
-            (
-                f"{rank}.",
-                doc.Cell(action.what, style="bold"),
-                leak(action.before),
-                leak(action.after),
-                chosen(action.cost),
-                doc.Share(action.success),
-                action.why,
-            )
-        )
-        for rank, action in enumerate(actions, start=1)
-    ]
-    return doc.TableBlock(columns, rows, shown=range(_ACTIONS_SHOWN), more="actions", where="terminal")
 
 
 def _others(audit: PersonAuditResult) -> Sequence[doc.Section]:
     others = [
         doc.Folded(
-            sentence("{who}: leakage {leakage}", who=doc.DataValue(f.adversary, 40), leakage=part(f.leakage)),
+            sentence("{}: leakage {}", doc.DataValue(f.adversary, 40), part(f.leakage)),
             finding_blocks(f, audit.source_names),
         )
         for f in audit.findings

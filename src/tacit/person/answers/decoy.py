@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
 from tacit import document as doc
 from tacit.errors import sentence
-from tacit.person.answers.presenting import PersonResult, chosen, leak, limit_fact, moved, privacy
+from tacit.person.answers.presenting import PersonResult, chosen, leak, moved
 from tacit.person.answers.results import DecoyRecord
 
 _NOT_FOR_AUTHORITIES = (
@@ -50,44 +50,28 @@ class PersonDecoyResult(PersonResult):
         """Whether to plant them, before all else."""
         return super().verdict() if self.recommended else doc.badge("decoys not recommended")
 
-    def document(self) -> doc.Document:
-        """The records to plant, and everything measured again with them."""
-        private, values = privacy(self.values_shown)
-        cost = sentence("{cost} of a budget of {budget}", cost=chosen(self.cost), budget=chosen(self.budget))
-        facts: list[tuple[str, doc.Text]] = [
-            ("Case", doc.FilePath(self.case)),
-            ("Planned against", self.adversary),
-            ("Cost", cost),
-            ("Method", self.method),
-            values,
-            *limit_fact(self.fail_above),
-        ]
-        warning = doc.Paragraph(_NOT_FOR_AUTHORITIES, "warning")
-        opening = (warning, doc.Facts(facts, where="terminal"), private, self._tiles())
-        return self.told_as(opening, (self._records(), self._changes()))
+    def warnings(self) -> Sequence[doc.Block]:
+        """Whom decoys are not for, and whether values can be read."""
+        return (doc.Paragraph(_NOT_FOR_AUTHORITIES, "warning"), *super().warnings())
 
-    def _tiles(self) -> doc.Tiles:
-        again = sentence("measured: {leakage}", leakage=leak(self.after.get(self.adversary)))
-        return doc.Tiles(
-            (
-                doc.Tile("Planned against", doc.DataValue(self.adversary, 24)),
-                doc.Tile("Predicted", leak(self.predicted), again),
-                doc.Tile("Cost", chosen(self.cost), sentence("of a budget of {budget}", budget=chosen(self.budget))),
-                doc.Tile("Records to plant", doc.Count(len(self.records)), self.method),
-            )
+    def sections(self) -> Sequence[doc.Section]:
+        """The records to plant, and everything measured again with them."""
+        return (self._records(), self._changes())
+
+    def tiles(self) -> Sequence[tuple[doc.Text, ...]]:
+        """What the plan is against, and what it costs."""
+        return (
+            ("Planned against", doc.DataValue(self.adversary, 24)),
+            ("Predicted", leak(self.predicted), sentence("measured: {}", leak(self.after.get(self.adversary)))),
+            ("Cost", chosen(self.cost), sentence("of a budget of {}", chosen(self.budget))),
+            ("Records to plant", doc.Count(len(self.records)), self.method),
         )
 
     def _records(self) -> doc.Section:
         title = "Records to plant" if self.recommended else "The plan that is not recommended"
         if not self.records:
             return doc.Section(title, (doc.Paragraph("None."),))
-        columns = (
-            ">",
-            "Kind",
-            "Links by",
-            "False in it",
-            ">Cost",
-        )
+        columns = (">", "Kind", "Links by", "False in it", ">Cost")
         rows = [
             (f"{rank}.", record.kind, _told(record.links), _told(record.false), chosen(record.cost))
             for rank, record in enumerate(self.records, start=1)
@@ -111,9 +95,7 @@ class PersonDecoyResult(PersonResult):
         columns = ("Adversary", ">Before", ">After", ">Change")
         table = doc.TableBlock(columns, rows, mark="◀ planned against")
         measured = [doc.Change(name, was, self.after[name]) for name, was in self.before.items() if name in self.after]
-        predicted = sentence(
-            "The plan had predicted {leakage} under {who}.", leakage=leak(self.predicted), who=self.adversary
-        )
+        predicted = sentence("The plan had predicted {} under {}.", leak(self.predicted), self.adversary)
         words = "An adversary that corrects errors, or takes the commonest value, may not be misled at all."
         blocks: list[doc.Block] = [
             doc.Figure(doc.Changes(measured, self.fail_above), (table,)),

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
 from tacit import document as doc
 from tacit.document.quantities import part
 from tacit.errors import sentence
-from tacit.person.answers.presenting import PersonResult, finding_blocks, ladder, leak, limit_fact, meanings, privacy
-from tacit.person.answers.results import Dipped, Finding
+from tacit.person.answers.presenting import MEANINGS, PersonResult, finding_blocks, ladder, leak
+from tacit.person.answers.results import Dipped
 
 _QUERY = (
     "query",
@@ -24,6 +25,7 @@ class PersonDipResult(PersonResult):
 
     kind: ClassVar[str] = "queries for a person"
     about: ClassVar[str] = "Tacit on queries for a person"
+    reading: ClassVar[Sequence[tuple[str, str]]] = (_QUERY,)
 
     case: str
     dips: tuple[Dipped, ...]
@@ -37,29 +39,25 @@ class PersonDipResult(PersonResult):
         """The largest leakage of any query under any adversary."""
         return max(dip.leakage for dip in self.dips)
 
-    def document(self) -> doc.Document:
+    def sections(self) -> Iterable[doc.Section]:
         """What every query brings up, and the records it gets."""
-        private, values = privacy(self.values_shown)
-        facts: list[tuple[str, doc.Text]] = [("Case", doc.FilePath(self.case)), values, *limit_fact(self.fail_above)]
-        by_query: dict[str, list[Dipped]] = {}
+        queries: dict[str, list[Dipped]] = {}
         for dip in self.dips:
-            by_query.setdefault(dip.query, []).append(dip)
-        queries = {query: sorted(dips, key=lambda dip: -dip.leakage) for query, dips in by_query.items()}
-        ordered = [dip for dips in by_query.values() for dip in dips]
-        sections = (self._table(ordered), *(_query(query, dips) for query, dips in queries.items()))
-        opening = (doc.Facts(facts, where="terminal"), private, self._tiles(queries))
-        return self.told_as(opening, sections, reading=(_QUERY,))
+            queries.setdefault(dip.query, []).append(dip)
+        yield self._table([dip for dips in queries.values() for dip in dips])
+        for query, dips in queries.items():
+            blocks = [_folded(dip, first=not place) for place, dip in enumerate(sorted(dips, key=_least_leaking_last))]
+            yield doc.Section(sentence("Who asks with “{}”", doc.DataValue(query, 32)), blocks)
 
-    def _tiles(self, queries: dict[str, list[Dipped]]) -> doc.Tiles:
+    def tiles(self) -> Sequence[tuple[doc.Text, ...]]:
+        """The query that brings up most."""
         worst = max(self.dips, key=lambda dip: dip.leakage)
         adversaries = doc.Count(len({dip.adversary for dip in self.dips}), "adversary", "adversaries")
-        return doc.Tiles(
-            (
-                doc.Tile("Largest leakage", leak(worst.leakage), f"query {worst.query}, {worst.adversary}"),
-                doc.Tile("Recall", leak(worst.recall), "of the file comes back"),
-                doc.Tile("Precision", leak(worst.precision), "of it is right"),
-                doc.Tile("Queries", doc.Count(len(queries)), sentence("under {n}", n=adversaries)),
-            )
+        return (
+            ("Largest leakage", leak(worst.leakage), f"query {worst.query}, {worst.adversary}"),
+            ("Recall", leak(worst.recall), "of the file comes back"),
+            ("Precision", leak(worst.precision), "of it is right"),
+            ("Queries", doc.Count(len({dip.query for dip in self.dips})), sentence("under {}", adversaries)),
         )
 
     def _table(self, dips: list[Dipped]) -> doc.Section:
@@ -77,27 +75,17 @@ class PersonDipResult(PersonResult):
             )
             for dip in dips
         ]
-        blocks = (doc.Figure(chart, (doc.TableBlock(columns, rows),)), meanings())
+        blocks = (doc.Figure(chart, (doc.TableBlock(columns, rows),)), MEANINGS)
         return doc.Section("What each query brings up. Higher is riskier.", blocks)
 
 
-def _query(query: str, dips: list[Dipped]) -> doc.Section:
-    """What one query gets: the worst adversary for both media, the others on the page."""
-    worst, *others = dips
-    under = sentence(
-        "Under {who}: leakage {leakage}", who=doc.DataValue(worst.adversary, 40), leakage=part(worst.leakage)
-    )
-    blocks: list[doc.Block] = [doc.Folded(under, _blocks(worst.finding), open=worst.leakage > 0)]
-    blocks += [
-        doc.Folded(
-            sentence("Under {who}: leakage {leakage}", who=doc.DataValue(dip.adversary, 40), leakage=part(dip.leakage)),
-            _blocks(dip.finding),
-            where="page",
-        )
-        for dip in others
-    ]
-    return doc.Section(sentence("Who asks with “{query}”", query=doc.DataValue(query, 32)), blocks)
+def _least_leaking_last(dip: Dipped) -> float:
+    return -dip.leakage
 
 
-def _blocks(finding: Finding) -> list[doc.Block]:
-    return finding_blocks(finding, list(dict.fromkeys(source for held in finding.held for source in held.sources)))
+def _folded(dip: Dipped, *, first: bool) -> doc.Folded:
+    """What one adversary gets by a query; the worst is for both media, the others for the page."""
+    sources = list(dict.fromkeys(source for held in dip.finding.held for source in held.sources))
+    under = sentence("Under {}: leakage {}", doc.DataValue(dip.adversary, 40), part(dip.leakage))
+    opened = first and dip.leakage > 0
+    return doc.Folded(under, finding_blocks(dip.finding, sources), open=opened, where=None if first else "page")

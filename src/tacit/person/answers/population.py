@@ -9,7 +9,7 @@ from typing import ClassVar
 from tacit import document as doc
 from tacit.document.quantities import setting
 from tacit.errors import Setting, sentence
-from tacit.person.answers.presenting import PersonResult, chosen, leak, limit_fact, source_table, sources_told
+from tacit.person.answers.presenting import PersonResult, chosen, leak, records_tile, source_table
 from tacit.person.answers.results import PersonSource, PopulationRung
 
 _TOLD = ("0%", "50%", "90%", "99%", "100%")
@@ -32,6 +32,7 @@ class PersonPopulationResult(PersonResult):
     kind: ClassVar[str] = "population"
     about: ClassVar[str] = "Tacit on a population"
     told: ClassVar[str] = "largest leakage {}"
+    reading: ClassVar[Sequence[tuple[str, str]]] = (_K,)
 
     case: str
     persons: int
@@ -53,56 +54,40 @@ class PersonPopulationResult(PersonResult):
         """The largest leakage of any person under any adversary."""
         return max(rung.quantiles["100%"] for rung in self.rungs)
 
-    def document(self) -> doc.Document:
+    def sections(self) -> list[doc.Section]:
         """How exposed the persons are, which source gives most away, and k beside it."""
-        facts: list[tuple[str, doc.Text]] = [
-            ("Case", doc.FilePath(self.case)),
+        return [section for write in SECTIONS for section in write(self)]
+
+    def tiles(self) -> list[tuple[doc.Text, ...]]:
+        """The most exposed person, and how many are too exposed or unique."""
+        top = max(self.rungs, key=lambda rung: rung.quantiles["100%"])
+        tiles: list[tuple[doc.Text, ...]] = [
             ("Persons", doc.Count(self.persons)),
-            ("Sources", sources_told(self.sources)),
-            *limit_fact(self.fail_above),
+            records_tile(self.sources),
+            ("Largest leakage", leak(self.leakage), f"under {top.adversary}"),
+            ("Mean leakage", leak(top.mean), sentence("mean recall {}", leak(top.mean_recall))),
         ]
-        sections = [section for write in SECTIONS for section in write(self)]
-        return self.told_as((doc.Facts(facts, where="terminal"), _tiles(self)), sections, reading=(_K,))
-
-
-def _tiles(result: PersonPopulationResult) -> doc.Tiles:
-    strongest = max(result.rungs, key=lambda rung: rung.quantiles["100%"])
-    tiles = [
-        doc.Tile("Persons", doc.Count(result.persons)),
-        doc.Tile("Largest leakage", leak(result.leakage), f"under {strongest.adversary}"),
-        doc.Tile("Mean leakage", leak(strongest.mean), sentence("mean recall {r}", r=leak(strongest.mean_recall))),
-    ]
-    if result.fail_above is not None and strongest.above is not None:
-        part_of = doc.Share(strongest.above / result.persons if result.persons else 0.0)
-        name = f"Above {setting(result.fail_above)}"
-        tiles.append(doc.Tile(name, doc.Count(strongest.above), sentence("{share} of persons", share=part_of)))
-    if result.unique is not None:
-        tiles.append(doc.Tile("Unique", doc.Count(result.unique), "nobody else shares all their values (k = 1)"))
-    return doc.Tiles(tiles)
+        if self.fail_above is not None and top.above is not None:
+            share = doc.Share(top.above / self.persons if self.persons else 0.0)
+            tiles.append((f"Above {setting(self.fail_above)}", doc.Count(top.above), sentence("{} of persons", share)))
+        if self.unique is not None:
+            tiles.append(("Unique", doc.Count(self.unique), "nobody else shares all their values (k = 1)"))
+        return tiles
 
 
 def _exposed(result: PersonPopulationResult) -> Sequence[doc.Section]:
     rungs, limit = result.rungs, result.fail_above
     panels = doc.Panels([doc.Panel(r.adversary, r.bins, r.quantiles.get("50%")) for r in rungs], limit)
     dashed = "" if limit is None else f", the dashed one the limit of {setting(limit)}"
-    words = sentence(
-        "The leakage of every person, against all {records} records. The dark line is the median{dashed}.",
-        records=doc.Count(sum(source.records for source in result.sources)),
-        dashed=dashed,
-    )
-    blocks: list[doc.Block] = [
-        doc.Paragraph(words, where="page"),
-        doc.Figure(panels, (_bins(rungs),)),
-        _quantiles(result),
-        _costs(rungs),
-        source_table(result.sources),
-    ]
+    words = doc.Paragraph(f"The leakage of every person. The dark line is the median{dashed}.", where="page")
+    figure = doc.Figure(panels, (_bins(rungs),))
+    blocks = (words, figure, _quantiles(result), _costs(rungs), source_table(result.sources))
     return (doc.Section("Leakage of the persons, by quantile. Higher is riskier.", blocks),)
 
 
 def _bins(rungs: Sequence[PopulationRung]) -> doc.TableBlock:
     n = len(rungs[0].bins)
-    columns = ("Leakage", *(doc.TableColumn(doc.DataValue(r.adversary, 24), numeric=True) for r in rungs))
+    columns = ("Leakage", *(sentence(">{}", doc.DataValue(r.adversary, 24)) for r in rungs))
     rows = [(f"{setting(k / n)} to {setting((k + 1) / n)}", *(doc.Count(r.bins[k]) for r in rungs)) for k in range(n)]
     return doc.TableBlock(columns, rows, where="page")
 
@@ -110,14 +95,9 @@ def _bins(rungs: Sequence[PopulationRung]) -> doc.TableBlock:
 def _quantiles(result: PersonPopulationResult) -> doc.TableBlock:
     limit = result.fail_above
     names = [name for name in result.rungs[0].quantiles if all(name in r.quantiles for r in result.rungs)]
-    above = [] if limit is None else [doc.TableColumn(f"Above {setting(limit)}", numeric=True)]
-    columns = (
-        "Adversary",
-        *(doc.TableColumn(name, numeric=True, where=None if name in _TOLD else "page") for name in names),
-        ">Mean",
-        ">Recall,\nmean",
-        *above,
-    )
+    above = [] if limit is None else [f">Above {setting(limit)}"]
+    quantiles = [doc.TableColumn(f">{name}", where=None if name in _TOLD else "page") for name in names]
+    columns = ("Adversary", *quantiles, ">Mean", ">Recall,\nmean", *above)
     rows = [
         (
             doc.Cell(doc.DataValue(r.adversary, 28), style="bold"),
@@ -132,13 +112,7 @@ def _quantiles(result: PersonPopulationResult) -> doc.TableBlock:
 
 
 def _costs(rungs: Sequence[PopulationRung]) -> doc.TableBlock:
-    columns = (
-        "Adversary",
-        "What it does",
-        ">Entities",
-        ">Cost",
-        ">Seconds",
-    )
+    columns = ("Adversary", "What it does", ">Entities", ">Cost", ">Seconds")
     rows = [
         (doc.DataValue(r.adversary, 28), r.does, doc.Count(r.entities), chosen(r.cost), doc.Number(r.seconds))
         for r in rungs
@@ -175,26 +149,17 @@ def _anonymity(result: PersonPopulationResult) -> Sequence[doc.Section]:
             "value away without telling them apart."
         )
         rows.append(("l", *(doc.Count(value) for value in result.l_quantiles.values())))
-    columns = ("Quantile", *(doc.TableColumn(name, numeric=True) for name in result.k_quantiles))
-    blocks: list[doc.Block] = [doc.Paragraph(words), doc.TableBlock(columns, rows)]
-    if result.unique is not None:
-        unique = sentence(
-            "{persons} k = 1: nobody else shares all their values.",
-            persons=doc.Count(result.unique, "person has", "persons have"),
-        )
-        blocks.append(doc.Paragraph(unique))
+    columns = ("Quantile", *(f">{name}" for name in result.k_quantiles))
     title = "Beside it: k-anonymity" + (" and l-diversity" if result.l_quantiles is not None else "")
-    return (doc.Section(title, blocks),)
+    return (doc.Section(title, (doc.Paragraph(words), doc.TableBlock(columns, rows))),)
 
 
 def _rows(result: PersonPopulationResult) -> Sequence[doc.Section]:
-    if result.rows:
-        words = sentence(
-            "One row a person: {file}. It names persons: for your eyes alone.", file=doc.FilePath(result.rows)
-        )
-        return (doc.Section("", (doc.Paragraph(words),)),)
-    hint = sentence("not written: {out} writes a row a person", out=Setting("out", "rows.parquet"))
-    return (doc.Section("", (doc.Facts((("Rows", hint),)),), where="terminal"),)
+    hint = sentence("{} writes a row a person.", Setting("out", "rows.parquet"))
+    if not result.rows:
+        return (doc.Section("", (doc.Paragraph(hint, "note"),), where="terminal"),)
+    words = sentence("One row a person: {}. It names persons: for your eyes alone.", doc.FilePath(result.rows))
+    return (doc.Section("", (doc.Paragraph(words),)),)
 
 
 # The order of the answer. A new section is a function and a line here.

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from tacit import document as doc
 from tacit.document.quantities import part, setting, signed_part
-from tacit.errors import Sentence, Setting, sentence
+from tacit.errors import Setting, sentence
 from tacit.person.answers.merging import merge_graph
 from tacit.person.answers.results import Finding, Held, PersonSource, SourceShare, State
 from tacit.report.result import Result
@@ -17,7 +17,7 @@ from tacit.report.result import Result
 _BARS = 25
 _JOINS_SHOWN = 12
 # A symbol beside the word, so that colour is never the only sign, and whether it speaks for the adversary.
-_STATES: Mapping[State, tuple[str, str]] = {
+_STATES: Mapping[State, tuple[str, doc.CellStyle]] = {
     "correct": ("● right", "toward"),
     "near": ("◐ near", "doubt"),
     "covered": ("◌ covers", "doubt"),
@@ -56,9 +56,11 @@ DEFINITIONS: tuple[tuple[str, str], ...] = (
         "the truth lies in (11* for 111). Wrong: anything else.",
     ),
 )
-_MEANINGS: tuple[tuple[str, str], ...] = (
-    ("Leakage", "0: nothing known; 1: all of the person's file, surely, and nothing wrong. Of the worst record."),
-    ("Precision", "Share of what that record says that is right. Recall: share of the file that it has."),
+MEANINGS = doc.Paragraph(
+    "Leakage: 0, nothing known; 1, all of the person's file, surely, and nothing wrong; of the worst record. "
+    "Precision: the share of what that record says that is right. Recall: the share of the file that it has.",
+    "note",
+    where="terminal",
 )
 _TRIO = ("leakage", "precision", "recall")
 
@@ -72,6 +74,8 @@ class PersonResult(Result):
     told: ClassVar[str] = "leakage {}"
     about: ClassVar[str] = ""
     kind: ClassVar[str] = ""
+    # Terms that only this page has to explain.
+    reading: ClassVar[Sequence[tuple[str, str]]] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """The whole result in strict JSON types; the leakage is the answer, so it comes first."""
@@ -89,56 +93,40 @@ class PersonResult(Result):
         where = "above" if tone == "bad" else "within"
         return doc.Badge(doc.SYMBOLS[tone], f"{shown}, {where} the limit of {setting(limit)}", tone)
 
-    def told_as(
-        self,
-        opening: Sequence[doc.Block],
-        sections: Sequence[doc.Section],
-        *,
-        reading: Sequence[tuple[str, str]] = (),
-    ) -> doc.Document:
-        """The document around what is the action's own; every such result has a case, a headline and notes."""
+    def tiles(self) -> Sequence[tuple[doc.Text, ...]]:
+        """What is to be seen first: name, value and note of each."""
+        raise NotImplementedError
+
+    def sections(self) -> Iterable[doc.Section]:
+        """What is the action's own."""
+        raise NotImplementedError
+
+    def document(self) -> doc.Document:
+        """What is to be seen first, the action's own sections, and the notes."""
         fields: Any = self
         case = doc.FilePath(fields.case)
         return doc.Document(
             kind=self.kind,
-            name=sentence("{about}: {case}", about=self.about, case=case),
+            name=sentence("{}: {}", self.about, case),
             badge=self.verdict(),
             headline=fields.headline,
-            opening=opening,
-            sections=(*sections, *doc.notes_section(fields.notes), version_section()),
-            reading=(*DEFINITIONS, *reading),
+            opening=(*self.warnings(), doc.Tiles(self.tiles())),
+            sections=(*self.sections(), *doc.notes_section(fields.notes)),
+            reading=(*DEFINITIONS, *self.reading),
             footer=(case,),
         )
 
-
-def version_section() -> doc.Section:
-    """Which Tacit it was; the page says so in its footer."""
-    from tacit import __version__
-
-    return doc.Section("", (doc.Facts((("Tacit", __version__),)),), where="terminal")
+    def warnings(self) -> Sequence[doc.Block]:
+        """Whether values can be read here, where there are any."""
+        shown = getattr(self, "values_shown", None)
+        if shown is None:
+            return ()
+        if shown:
+            return (doc.Paragraph("The values of a person are shown here: it is for your eyes alone.", "warning"),)
+        return (doc.Paragraph(sentence("Values are masked. {} shows them.", Setting("show_values", True)), "note"),)
 
 
 # ---- words -------------------------------------------------------------------------------------------------------
-
-
-def privacy(shown: bool) -> tuple[doc.Block, tuple[str, doc.Text]]:
-    """Whether values can be read here: a paragraph for the page, and a fact for the terminal."""
-    if shown:
-        words = "This page shows the values of a person. It is for your eyes alone."
-        return doc.Paragraph(words, "warning", where="page"), ("Values", "shown as they are: for your eyes alone")
-    show = Setting("show_values", True)
-    masked = doc.Paragraph(sentence("Values are masked. {show} shows them.", show=show), "note", where="page")
-    return masked, ("Values", sentence("masked; {show} shows them", show=show))
-
-
-def limit_fact(limit: float | None) -> list[tuple[str, doc.Text]]:
-    """The limit as a row of facts, if there is one."""
-    return [] if limit is None else [("Limit", f"{setting(limit)}: a leakage above it is too much")]
-
-
-def meanings() -> doc.Facts:
-    """What the numbers of a ladder mean, for the terminal."""
-    return doc.Facts(_MEANINGS, quiet=True, where="terminal")
 
 
 def searched_words(searched: str) -> str:
@@ -180,55 +168,40 @@ def ladder(rows: Sequence[tuple[str, str, float, float, float]], *, limit: float
             for name, note, *values in rows
         ],
         series=_TRIO,
-        marks=limit_lines(limit),
+        marks=doc.limit_lines(limit),
         unit="part",
         whole=True,
     )
-
-
-def limit_lines(limit: float | None) -> tuple[doc.Line, ...]:
-    """The limit as a line through a chart."""
-    return () if limit is None else (doc.Line(limit, f"limit {setting(limit)}"),)
 
 
 def finding_blocks(finding: Finding, sources: Sequence[str]) -> list[doc.Block]:
     """A record attribute by attribute, what it lacks, what tells and what misleads, and how it came to be."""
     blocks: list[doc.Block] = [_held(finding.held) if finding.held else doc.Paragraph("It holds nothing.")]
     if finding.missing:
-        told = doc.listed([f"{doc.shorten(m.label, 24)} {doc.shorten(m.value, 24)}" for m in finding.missing])
-        blocks += [
-            doc.Facts((("Missing", told),), where="terminal"),
-            doc.Heading("Missing: true, and not in the record", where="page"),
-            doc.Chips([(m.label, m.value) for m in finding.missing]),
-        ]
+        missing = [f"{doc.shorten(m.label, 24)} {doc.shorten(m.value, 24)}" for m in finding.missing]
+        blocks.append(doc.Facts((("Missing", doc.listed(missing, limit=len(missing))),)))
     else:
         blocks.append(doc.Paragraph("Nothing is missing: all of the person's file is known.", "warning"))
     if finding.bits is not None:
-        words = sentence("What is right in it beats the prior by {bits} bits.", bits=doc.Number(finding.bits))
-        blocks.append(doc.Paragraph(words))
+        blocks.append(
+            doc.Paragraph(sentence("What is right in it beats the prior by {} bits.", doc.Number(finding.bits)))
+        )
     return [*blocks, *_telling(finding.held), *_trace(finding, sources)]
 
 
 def _held(held: Sequence[Held]) -> doc.TableBlock:
-    columns = (
-        "Label",
-        doc.TableColumn("Value", least=12),
-        "Is it true?",
-        ">Confidence",
-        ">Contribution",
-        doc.TableColumn("Weight", numeric=True, where="page"),
-        "Sources",
-    )
+    weight = doc.TableColumn(">Weight", where="page")
+    value = doc.TableColumn("Value", least=12)
+    columns = ("Label", value, "Is it true?", ">Confidence", ">Contribution", weight, "Sources")
     return doc.TableBlock(columns, [_attribute(one) for one in held])
 
 
-def _attribute(one: Held) -> tuple[doc.Text | doc.Cell, ...]:
+def _attribute(one: Held) -> tuple[doc.InCell, ...]:
     word, side = _STATES[one.state]
-    credit = sentence("credit {credit}", credit=leak(one.credit)) if 0 < one.credit < 1 else ""
     return (
         doc.DataValue(one.label, 28),
         doc.DataValue(one.value, 32),
-        doc.Cell(word, small=credit, style=side),  # type: ignore[arg-type]
+        doc.Cell(word, sentence("credit {}", leak(one.credit)) if 0 < one.credit < 1 else "", side),
         chosen(one.confidence),
         moved(one.contribution),
         chosen(one.weight),
@@ -250,42 +223,38 @@ def _telling(held: Sequence[Held]) -> list[doc.Block]:
         for one in sorted(largest, key=lambda one: -one.contribution)
     ]
     rest = len(held) - len(rows)
-    left = sentence(" {rest} left out.", rest=doc.Count(rest, "smaller one")) if rest else ""
+    left = sentence(" {} left out.", doc.Count(rest, "smaller one")) if rest else ""
     words = "To the right: without it the leakage would be lower. To the left: it misleads the adversary."
     return [
         doc.Heading("What tells, and what misleads", where="page"),
-        doc.Paragraph(sentence("{words}{left}", words=words, left=left), "note", where="page"),
+        doc.Paragraph(sentence("{}{}", words, left), "note", where="page"),
         doc.Figure(doc.SignedBars("Contribution to the leakage", rows, unit="part")),
     ]
 
 
 def _trace(finding: Finding, sources: Sequence[str]) -> list[doc.Block]:
     members, joins = finding.members, finding.joins
-    blocks: list[doc.Block] = [doc.Heading("How the record came to be")]
+    heading = doc.Heading("How the record came to be")
     if len(members) < 2:
         told = f"One record as it is: {doc.listed(members)}." if members else "No record holds any of it."
-        return [*blocks, doc.Paragraph(told)]
+        return [heading, doc.Paragraph(told)]
     if not joins:
-        return [
-            *blocks,
-            doc.Paragraph(f"Taken together as somebody else's clusters say: {doc.listed(members, limit=40)}."),
-        ]
+        told = f"Taken together as somebody else's clusters say: {doc.listed(members, limit=40)}."
+        return [heading, doc.Paragraph(told)]
     words = sentence(
-        "{records} were taken for one person's: they agree on the labels named, by themselves or by what they had "
-        "been merged with.",
-        records=doc.Count(len(members), "record"),
+        "{} were taken for one person's: they agree on the labels named, by themselves or by what they had been merged "
+        "with.",
+        doc.Count(len(members), "record"),
     )
-    lines = [
-        f"{doc.shorten(join.left, 40)} — {doc.shorten(join.right, 40)}: {doc.listed(join.labels)}" for join in joins
-    ]
+    lines = [f"{doc.shorten(one.left, 40)} — {doc.shorten(one.right, 40)}: {doc.listed(one.labels)}" for one in joins]
     graph = merge_graph(finding, sources)
     told = "The joins in words" if graph else f"The {len(joins)} joins of {len(members)} records, too many to draw"
-    blocks += [
+    return [
+        heading,
         doc.Paragraph(words, "note"),
         *([doc.Figure(graph)] if graph else []),
         doc.Bullets(lines, shown=_JOINS_SHOWN, more="joins", folded=told, open=graph is None),
     ]
-    return blocks
 
 
 def shares_section(shares: Sequence[SourceShare], adversary: str) -> list[doc.Section]:
@@ -293,29 +262,25 @@ def shares_section(shares: Sequence[SourceShare], adversary: str) -> list[doc.Se
     if not shares:
         return []
     ordered = sorted(shares, key=lambda source: -source.contribution)
-    rows = [
+    bars = [
         doc.SignedBar(
-            source.source,
-            source.contribution,
-            f"{source.source} adds {signed_part(source.contribution)}: without it the leakage is "
-            f"{part(source.leakage_without)}",
+            s.source,
+            s.contribution,
+            f"{s.source} adds {signed_part(s.contribution)}: without it the leakage is {part(s.leakage_without)}",
         )
-        for source in ordered
+        for s in ordered
     ]
-    table = doc.TableBlock(
-        ("Source", ">Records", ">Leakage without it", ">It adds"),
-        [
-            (doc.DataValue(s.source, 40), doc.Count(s.records), leak(s.leakage_without), moved(s.contribution))
-            for s in ordered
-        ],
-    )
+    rows = [
+        (doc.DataValue(s.source, 40), doc.Count(s.records), leak(s.leakage_without), moved(s.contribution))
+        for s in ordered
+    ]
+    table = doc.TableBlock(("Source", ">Records", ">Leakage without it", ">It adds"), rows)
     words = sentence(
-        "The leakage under {adversary} with all sources, less the leakage without this one, everything else resolved "
-        "again. {hidden}",
-        adversary=doc.DataValue(adversary, 40),
-        hidden=_HIDDEN if any(source.contribution < 0 for source in shares) else "",
+        "The leakage under {} with all sources, less the leakage without this one, everything else resolved again. {}",
+        doc.DataValue(adversary, 40),
+        _HIDDEN if any(source.contribution < 0 for source in shares) else "",
     )
-    figure = doc.Figure(doc.SignedBars("What the source adds to the leakage", rows, unit="part"), (table,))
+    figure = doc.Figure(doc.SignedBars("What the source adds to the leakage", bars, unit="part"), (table,))
     return [doc.Section("What each source adds", (figure, doc.Paragraph(words, "note")))]
 
 
@@ -329,7 +294,7 @@ def source_table(sources: Sequence[PersonSource]) -> doc.TableBlock:
     return doc.TableBlock(columns, rows, folded="The sources", where="page")
 
 
-def sources_told(sources: Sequence[PersonSource]) -> Sentence:
-    """The sources in a row with their records, and how many there are in all."""
-    named = doc.listed([f"{doc.shorten(source.name, 24)} ({source.records:,})" for source in sources], limit=8)
-    return sentence("{named}: {all} records", named=named, all=doc.Count(sum(source.records for source in sources)))
+def records_tile(sources: Sequence[PersonSource]) -> tuple[doc.Text, ...]:
+    """How many records there are, and the sources with theirs."""
+    named = doc.listed([f"{doc.shorten(source.name, 24)} {source.records:,}" for source in sources], limit=8)
+    return "Records", doc.Count(sum(source.records for source in sources)), named

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
 from tacit import document as doc
 from tacit.document.quantities import part
 from tacit.errors import Sentence, sentence
-from tacit.person.answers.presenting import PersonResult, leak, limit_fact, limit_lines, moved
+from tacit.person.answers.presenting import PersonResult, leak, moved
 from tacit.person.answers.results import ReleaseOption, ReleasePlan
 
 
@@ -34,34 +34,22 @@ class PersonReleaseResult(PersonResult):
         """The largest leakage under any adversary after the best choice."""
         return max(plan.after for plan in self.best)
 
-    def document(self) -> doc.Document:
+    def sections(self) -> list[doc.Section]:
         """Every option under every adversary, and the choice that leaks least."""
-        now = doc.listed([f"{part(value)} under {doc.shorten(name, 24)}" for name, value in self.before.items()])
-        facts: list[tuple[str, doc.Text]] = [("Case", doc.FilePath(self.case)), ("Now", f"leakage {now}")]
-        opening = (doc.Facts([*facts, *limit_fact(self.fail_above)], where="terminal"), self._tiles())
-        return self.told_as(opening, (*self._options(), self._best()))
+        return [*self._options(), self._best()]
 
-    def _tiles(self) -> doc.Tiles:
-        slots = {option.slot for option in self.options}
-        together = sentence("{options} together", options=doc.Count(len(self.options), "option"))
-        return doc.Tiles(
-            (
-                doc.Tile("Largest leakage now", leak(max(self.before.values()))),
-                doc.Tile("After the best choice", leak(self.leakage), "lower is safer"),
-                doc.Tile("Releases", doc.Count(len(slots)), together),
-                doc.Tile("Adversaries", doc.Count(len(self.before))),
-            )
+    def tiles(self) -> Sequence[tuple[doc.Text, ...]]:
+        """The leakage now and after the best choice."""
+        now = doc.listed([f"{part(value)} under {doc.shorten(name, 24)}" for name, value in self.before.items()])
+        releases = doc.Count(len({option.slot for option in self.options}))
+        return (
+            ("Largest leakage now", leak(max(self.before.values())), now),
+            ("After the best choice", leak(self.leakage), "lower is safer"),
+            ("Releases", releases, sentence("{} together", doc.Count(len(self.options), "option"))),
         )
 
     def _best(self) -> doc.Section:
-        columns = (
-            "Adversary",
-            "Choose",
-            ">Before",
-            ">After",
-            ">Worst choice",
-            "Search",
-        )
+        columns = ("Adversary", "Choose", ">Before", ">After", ">Worst choice", "Search")
         rows = [
             (
                 doc.DataValue(plan.adversary, 32),
@@ -96,20 +84,13 @@ class PersonReleaseResult(PersonResult):
             "Leakage; higher is riskier",
             bars,
             series=("leakage after",),
-            marks=limit_lines(self.fail_above),
+            marks=doc.limit_lines(self.fail_above),
             unit="part",
             whole=True,
             null_label="before",
         )
-        columns = (
-            "Release",
-            "Option",
-            doc.TableColumn("Labels", where="page"),
-            "Adversary",
-            ">After",
-            ">Adds",
-            "Would join with",
-        )
+        labels = doc.TableColumn("Labels", where="page")
+        columns = ("Release", "Option", labels, "Adversary", ">After", ">Adds", "Would join with")
         table = doc.TableBlock(columns, [row for option in self.options for row in _option_rows(option)])
         note = (
             "An option that adds less than nothing brings wrong data into the merged record. Counting on that is a "
@@ -143,4 +124,4 @@ def _option_rows(option: ReleaseOption) -> list[tuple[doc.Text | doc.Cell, ...]]
 
 def _searched(plan: ReleasePlan) -> Sentence:
     exact = plan.searched == "exact"
-    return sentence("best of {n}, exact" if exact else "best found of {n}", n=doc.Count(plan.plans))
+    return sentence("best of {}, exact" if exact else "best found of {}", doc.Count(plan.plans))

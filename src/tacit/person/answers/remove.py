@@ -2,19 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
 from tacit import document as doc
 from tacit.errors import sentence
-from tacit.person.answers.presenting import (
-    PersonResult,
-    chosen,
-    leak,
-    limit_fact,
-    searched_words,
-    shares_section,
-)
+from tacit.person.answers.presenting import PersonResult, chosen, leak, searched_words, shares_section
 from tacit.person.answers.results import RemovalStep, Searched, SourceShare
 
 
@@ -42,25 +36,19 @@ class PersonRemoveResult(PersonResult):
         """The expected leakage after the plan."""
         return self.steps[-1].expected if self.steps else self.before
 
-    def document(self) -> doc.Document:
+    def sections(self) -> Sequence[doc.Section]:
         """The requests in the order to make them, and what each source adds."""
-        facts: list[tuple[str, doc.Text]] = [
-            ("Case", doc.FilePath(self.case)),
-            ("Adversary", sentence("{who}, the strongest", who=self.adversary)),
-            *([] if self.budget is None else [("Budget", chosen(self.budget))]),
-            ("Plan", searched_words(self.searched)),
-            *limit_fact(self.fail_above),
-        ]
-        sections = (self._steps(), *shares_section(self.source_shares, self.adversary))
-        return self.told_as((doc.Facts(facts, where="terminal"), self._tiles()), sections)
+        return (self._steps(), *shares_section(self.source_shares, self.adversary))
 
-    def _tiles(self) -> doc.Tiles:
-        spent = chosen(sum(step.cost for step in self.steps))
-        budget = "no budget was given" if self.budget is None else sentence("of {b}", b=chosen(self.budget))
-        last = [doc.Tile("If all succeed", leak(self.steps[-1].if_removed))] if self.steps else []
-        now = doc.Tile("Leakage now", leak(self.before), f"under {self.adversary}")
-        after = doc.Tile("Expected after", leak(self.leakage), "some requests fail")
-        return doc.Tiles((now, after, *last, doc.Tile("Cost", spent, budget)))
+    def tiles(self) -> Sequence[tuple[doc.Text, ...]]:
+        """The leakage now and after, and what that costs."""
+        budget = "no budget was given" if self.budget is None else sentence("of {}", chosen(self.budget))
+        return (
+            ("Leakage now", leak(self.before), f"under {self.adversary}, the strongest"),
+            ("Expected after", leak(self.leakage), "some requests fail"),
+            *([("If all succeed", leak(self.steps[-1].if_removed))] if self.steps else []),
+            ("Cost", chosen(sum(step.cost for step in self.steps)), budget),
+        )
 
     def _steps(self) -> doc.Section:
         title = "Ask for removal in this order"
@@ -83,12 +71,8 @@ class PersonRemoveResult(PersonResult):
             )
             for rank, step in enumerate(self.steps, start=1)
         ]
-        words = "If removed: this and all earlier requests succeed. Expected: over which of them do."
-        search = f"The plan is {searched_words(self.searched)}. All records were resolved again for every number."
-        blocks: tuple[doc.Block, ...] = (
-            doc.Paragraph(search, where="page"),
-            doc.Figure(curve),
-            doc.TableBlock(columns, [now, *rows]),
-            doc.Paragraph(words, "note", where="page"),
+        words = (
+            f"The plan is {searched_words(self.searched)}. All records were resolved again for every number. "
+            "If removed: this and all earlier requests succeed. Expected: over which of them do."
         )
-        return doc.Section(title, blocks)
+        return doc.Section(title, (doc.Paragraph(words), doc.Figure(curve), doc.TableBlock(columns, [now, *rows])))

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
 from tacit import document as doc
 from tacit.document.quantities import part
-from tacit.errors import Sentence, sentence
-from tacit.person.answers.presenting import PersonResult, chosen, leak, privacy, searched_words
+from tacit.errors import sentence
+from tacit.person.answers.presenting import PersonResult, chosen, leak, searched_words
 from tacit.person.answers.results import Searched, Verification
 
 _DRAWN, _TOLD = 25, 15
@@ -30,6 +31,7 @@ class PersonVerifyResult(PersonResult):
 
     kind: ClassVar[str] = "verification by an adversary"
     about: ClassVar[str] = "Tacit on what an adversary verifies next"
+    reading: ClassVar[Sequence[tuple[str, str]]] = (_CERTAINTY,)
 
     case: str
     adversary: str
@@ -47,38 +49,19 @@ class PersonVerifyResult(PersonResult):
         """How sure the adversary is; that is neither good nor bad."""
         return doc.Badge("•", f"certainty {part(self.certainty)}", "doubt")
 
-    def document(self) -> doc.Document:
+    def sections(self) -> Sequence[doc.Section]:
         """What the adversary gains by every attribute, the chosen ones marked."""
-        private, values = privacy(self.values_shown)
-        certainty = sentence(
-            "{now} now, {after} with the chosen verified", now=leak(self.certainty), after=leak(self.certainty_after)
-        )
-        facts: list[tuple[str, doc.Text]] = [
-            ("Case", doc.FilePath(self.case)),
-            ("Adversary", self.adversary),
-            ("Certainty", certainty),
-            ("Cost", sentence("{spent}, {budget}", spent=chosen(self.spent), budget=self._budget)),
-            ("Plan", searched_words(self.searched)),
-            values,
-        ]
-        opening = (doc.Facts(facts, where="terminal"), private, self._tiles())
-        return self.told_as(opening, (self._candidates(),), reading=(_CERTAINTY,))
+        return (self._candidates(),)
 
-    @property
-    def _budget(self) -> Sentence:
-        if self.budget is None:
-            return Sentence("no budget was given")
-        return sentence("of a budget of {budget}", budget=chosen(self.budget))
-
-    def _tiles(self) -> doc.Tiles:
-        of = sentence("of {n}", n=doc.Count(len(self.candidates), "attribute"))
-        return doc.Tiles(
-            (
-                doc.Tile("Certainty now", leak(self.certainty), f"of {self.adversary} in its own record"),
-                doc.Tile("With the chosen verified", leak(self.certainty_after)),
-                doc.Tile("Chosen", doc.Count(sum(one.chosen for one in self.candidates)), of),
-                doc.Tile("Cost", chosen(self.spent), self._budget),
-            )
+    def tiles(self) -> Sequence[tuple[doc.Text, ...]]:
+        """How sure the adversary is and would be, and what that costs it."""
+        number = doc.Count(sum(one.chosen for one in self.candidates))
+        none = self.budget is None
+        return (
+            ("Certainty now", leak(self.certainty), f"of {self.adversary} in its own record"),
+            ("With the chosen verified", leak(self.certainty_after), searched_words(self.searched)),
+            ("Chosen", number, sentence("of {}", doc.Count(len(self.candidates), "attribute"))),
+            ("Cost", chosen(self.spent), "no budget was given" if none else sentence("of {}", chosen(self.budget))),
         )
 
     def _candidates(self) -> doc.Section:
@@ -106,18 +89,11 @@ class PersonVerifyResult(PersonResult):
             series=series,
             unit="part",
         )
-        return doc.Section(title, (doc.Paragraph(words, where="page"), doc.Figure(chart), self._table(several)))
+        return doc.Section(title, (doc.Paragraph(words), doc.Figure(chart), self._table(several)))
 
     def _table(self, several: bool) -> doc.TableBlock:
-        columns = (
-            "Label",
-            doc.TableColumn("Value", least=12),
-            doc.TableColumn("Record", where=None if several else "page"),
-            ">Confidence",
-            ">Cost",
-            ">Gain",
-            ">Gain per cost",
-        )
+        value, record = doc.TableColumn("Value", least=12), doc.TableColumn("Record", None if several else "page")
+        columns = ("Label", value, record, ">Confidence", ">Cost", ">Gain", ">Gain per cost")
         rows = [
             doc.Row(
                 (

@@ -11,57 +11,37 @@ from typing import Any
 
 from markupsafe import Markup
 
-from tacit.document import (
-    Bars,
-    Calibration,
-    Changes,
-    Chart,
-    ContactSheet,
-    CostCurve,
-    HeatMaps,
-    Histogram,
-    MergeGraph,
-    Panels,
-    RemovalCurve,
-    SignedBars,
-    Strip,
-    TermBars,
-    TermFunnel,
-    TradeOff,
-    converted,
-)
+from tacit import document as doc
 from tacit.errors import PLAIN, Wording
 from tacit.report.charts import bars, calibration, histogram, pictures, signed_bars, strip, terms, trade_off
 from tacit.report.charts.leakage import changes, cost_curve, merge_graph, panels, removal_curve
 
 __all__ = ["controls", "draw"]
 
-_DRAWINGS: Mapping[type[Chart], Callable[[Any, Wording, float], Markup]] = {
-    Bars: bars.draw,
-    Calibration: calibration.draw,
-    Changes: changes.draw,
-    CostCurve: cost_curve.draw,
-    MergeGraph: merge_graph.draw,
-    Panels: panels.draw,
-    RemovalCurve: removal_curve.draw,
-    ContactSheet: pictures.draw_sheet,
-    HeatMaps: pictures.draw_maps,
-    Histogram: histogram.draw,
-    SignedBars: signed_bars.draw,
-    Strip: strip.draw,
-    TermBars: terms.draw_bars,
-    TermFunnel: terms.draw_funnel,
-    TradeOff: trade_off.draw,
+_DRAWINGS: Mapping[type[doc.Chart], Callable[[Any, Wording, float], Markup]] = {
+    doc.Bars: bars.draw,
+    doc.Calibration: calibration.draw,
+    doc.Changes: changes.draw,
+    doc.CostCurve: cost_curve.draw,
+    doc.MergeGraph: merge_graph.draw,
+    doc.Panels: panels.draw,
+    doc.RemovalCurve: removal_curve.draw,
+    doc.ContactSheet: pictures.draw_sheet,
+    doc.HeatMaps: pictures.draw_maps,
+    doc.Histogram: histogram.draw,
+    doc.SignedBars: signed_bars.draw,
+    doc.Strip: strip.draw,
+    doc.TermBars: terms.draw_bars,
+    doc.TermFunnel: terms.draw_funnel,
+    doc.TradeOff: trade_off.draw,
 }
-_CONTROLS: Mapping[type[Chart], Callable[[Any, Wording], Markup]] = {TradeOff: trade_off.slider}
 
 
-def draw(chart: Chart, wording: Wording = PLAIN, *, width: float = 860) -> Markup:
+def draw(chart: doc.Chart, wording: Wording = PLAIN, *, width: float = 860) -> Markup:
     """A chart as SVG, in the unit and words of the reader."""
-    return _DRAWINGS[type(chart)](converted(chart, wording), wording, chart.width or width)
+    return _DRAWINGS[type(chart)](doc.converted(chart, wording), wording, chart.width or width)
 
 
-def controls(chart: Chart, wording: Wording = PLAIN) -> Markup:
+def controls(chart: doc.Chart, wording: Wording = PLAIN) -> Markup:
     """What the page puts under a chart to play with, if there is anything."""
-    control = _CONTROLS.get(type(chart))
-    return Markup() if control is None else control(converted(chart, wording), wording)
+    return trade_off.slider(doc.converted(chart, wording), wording) if isinstance(chart, doc.TradeOff) else Markup()

@@ -31,9 +31,7 @@ def draw(chart: Bars, wording: Wording, width: float) -> Markup:
     height = top + sum(_tall(row) for row in chart.rows) + 46
     plot = Plot(width, height, left=gutter, right=right, top=top)
     across = plot.across(0.0, high)
-    axis = svg.horizontal_axis(
-        plot, across, svg.fitted(chart.axis, width - 4), show=lambda tick: ticked(tick, chart.unit), grid=True
-    )
+    axis = svg.horizontal_axis(plot, across, chart.axis, show=lambda tick: ticked(tick, chart.unit), grid=True)
     places, y = [], plot.top
     for row in chart.rows:
         places.append(y)

@@ -37,11 +37,8 @@ def draw(chart: Calibration, wording: Wording, width: float) -> Markup:
         svg.horizontal_axis(plot, across, f"Predicted log-lift ({unit})"),
         line(across(low), up(low), across(high), up(high), class_="mark line"),
     ]
-    for point in shown:
-        parts.append(_limits(point, across, up))
-    for point in shown:
-        class_ = _CLASSES[chosen.index(point.secret)]
-        parts.append(_dot(point, across, up, class_))
+    parts += [_limits(point, across, up) for point in shown]
+    parts += [_dot(point, across, up, _CLASSES[chosen.index(point.secret)]) for point in shown]
     words = f"Calibration of the learned log-lift in {len(shown)} groups of records: " + "; ".join(
         f"{_label(p.secret)}: predicted {signed(p.predicted)}, observed {signed(p.observed)}" for p in shown
     )
@@ -74,7 +71,7 @@ def _limits(point: CalibrationPoint, across: Scale, up: Scale) -> Markup:
 
 
 def _dot(point: CalibrationPoint, across: Scale, up: Scale, class_: str) -> Markup:
-    told = hover(
+    told = (
         f"{_label(point.secret)}: predicted {signed(point.predicted)}, observed {signed(point.observed)} "
         f"among {count(point.records)} records, 95% limits {interval(point.low, point.high)}"
     )
@@ -82,5 +79,5 @@ def _dot(point: CalibrationPoint, across: Scale, up: Scale, class_: str) -> Mark
     if point.observed < up.low:
         # Nobody of the group has the secret: the point lies below every picture.
         corners = [(x - 5, y - 9), (x + 5, y - 9), (x, y)]
-        return element("path", told, d=svg.path(corners) + " Z", class_=class_)
-    return element("circle", told, cx=x, cy=y, r=4.5, class_=class_)
+        return element("path", hover(told), d=svg.path(corners) + " Z", class_=class_)
+    return svg.dot(x, y, 4.5, told, class_=class_)

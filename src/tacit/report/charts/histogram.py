@@ -49,13 +49,11 @@ def draw(chart: Histogram, wording: Wording, width: float) -> Markup:
 
 
 def _histogram_words(layers: Sequence[Layer], unit: str) -> str:
-    told = [
-        f"{layer.label}: {share(layer.histogram.infinite_share)} of records have infinite risk"
-        + "".join(
-            f"; the {name} quantile is {number(value)} {unit}" for name, value in layer.histogram.quantiles.items()
-        )
-        for layer in layers
-    ]
+    told = []
+    for layer in layers:
+        quantiles = (f"; the {name} quantile is {number(v)} {unit}" for name, v in layer.histogram.quantiles.items())
+        infinite = share(layer.histogram.infinite_share)
+        told.append(f"{layer.label}: {infinite} of records have infinite risk{''.join(quantiles)}")
     return "Histogram of records by risk. " + ". ".join(told)
 
 

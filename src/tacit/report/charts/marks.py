@@ -7,14 +7,8 @@ from collections.abc import Sequence
 from markupsafe import Markup
 
 from tacit.document import Line
-from tacit.document.quantities import setting
 from tacit.report.charts import svg
 from tacit.report.charts.svg import Plot, Scale, element, line, text
-
-
-def limit_marks(limit: float | None) -> tuple[Line, ...]:
-    """The limit as a mark, if there is one."""
-    return () if limit is None else (Line(limit, f"limit {setting(limit)}"),)
 
 
 def mark_rows(marks: Sequence[Line], *, width: float, high: float) -> list[int]:

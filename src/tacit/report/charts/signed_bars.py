@@ -25,13 +25,17 @@ def draw(chart: SignedBars, wording: Wording, width: float) -> Markup:
     # An infinite one is drawn a little longer than the largest finite one; its label says what it is.
     lengths = [math.copysign(1.3 * largest, v) if math.isinf(v) else v for v in values]
     low, high = min([0.0, *lengths]), max([0.0, *lengths])
-    gutter = min(120.0 if chart.small else 230.0, width * 0.35)
-    step, foot = (22.0, 2.0) if chart.small else (24.0, 46.0)
+    gutter = min(120.0 if chart.width else 230.0, width * 0.35)
+    step, foot = (22.0, 2.0) if chart.width else (24.0, 46.0)
     plot = Plot(
         width, 2 + step * len(rows) + foot, left=gutter + (_ROOM if low < 0 else 6), right=_ROOM, top=2, bottom=foot
     )
     across = Scale(low, high if high > low else 1.0, plot.left, width - plot.right)
-    parts = [] if chart.small else [_axis(chart, plot, across)]
+    parts = []
+    if not chart.width:
+        parts.append(
+            svg.horizontal_axis(plot, across, chart.title, show=lambda tick: ticked(tick, chart.unit), grid=True)
+        )
     parts += [_row(chart, row, plot.top + step * k, across, gutter) for k, row in enumerate(rows)]
     parts.append(line(across(0.0), plot.top, across(0.0), plot.floor, class_="axis"))
     told = ", ".join(f"{shorten(r.name, 40)} {written(r.value, chart.unit, with_unit=True, sign=True)}" for r in rows)
@@ -45,17 +49,6 @@ def _largest(chart: SignedBars) -> Sequence[SignedBar]:
     rest = ordered[chart.limit :]
     others = [SignedBar(f"{len(rest)} others", sum(row.value for row in rest))] if rest else []
     return [*ordered[: chart.limit], *others]
-
-
-def _axis(chart: SignedBars, plot: Plot, across: Scale) -> Markup:
-    parts = []
-    for tick in across.ticks(max(2, round((across.end - across.start) / 110))):
-        x = across(tick)
-        parts.append(line(x, plot.top, x, plot.floor, class_="grid"))
-        parts.append(text(ticked(tick, chart.unit), x, plot.floor + 17, text_anchor="middle", class_="tick"))
-    shown = svg.fitted(chart.title, plot.width - 4)
-    parts.append(text(shown, plot.width / 2, plot.height - 8, text_anchor="middle", class_="axis-title"))
-    return element("g", *parts)
 
 
 def _row(chart: SignedBars, row: SignedBar, y: float, across: Scale, gutter: float) -> Markup:

@@ -9,7 +9,7 @@ from markupsafe import Markup
 from tacit.document import Strip
 from tacit.errors import Wording
 from tacit.report.charts import svg
-from tacit.report.charts.svg import Scale, element, hover, line, rectangle, text
+from tacit.report.charts.svg import Scale, hover, line, rectangle, text
 from tacit.report.charts.units import ticked, written
 
 
@@ -31,7 +31,7 @@ def draw(chart: Strip, wording: Wording, width: float) -> Markup:
     parts = [
         line(scale.start, 12, scale.end, 12, class_="axis"),
         rectangle(low, 6, max(2.0, high - low), 12, hover(words), class_="null"),
-        element("circle", hover(words), cx=at(chart.value), cy=12.0, r=5.0, class_=f"dot {chart.verdict.tone}"),
+        svg.dot(at(chart.value), 12, 5.0, words, class_=f"dot {chart.verdict.tone}"),
         text("0", scale.start, 32, text_anchor="middle", class_="tick"),
         text(ticked(top, chart.unit), scale.end, 32, text_anchor="middle", class_="tick"),
     ]

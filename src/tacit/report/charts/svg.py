@@ -154,23 +154,57 @@ class Plot:
         return self.width - self.right - self.tail / 2
 
 
+class Room:
+    """Which parts of a picture are taken, so that no label runs into another, nor into what is drawn."""
+
+    def __init__(self) -> None:
+        self.taken: list[tuple[float, float, float, float]] = []
+
+    def keep(self, left: float, right: float, top: float, bottom: float) -> None:
+        """Nothing may be written here."""
+        self.taken.append((left, right, top, bottom))
+
+    def take(self, x: float, y: float, label: str) -> bool:
+        """Whether a label fits that begins at x and stands on y; if so, it has its place."""
+        box = (x, x + text_width(label), y - 10, y + 3)
+        free = not any(
+            box[0] < right and left < box[1] and box[2] < bottom and top < box[3]
+            for left, right, top, bottom in self.taken
+        )
+        if free:
+            self.keep(*box)
+        return free
+
+
 def horizontal_axis(
-    plot: Plot, scale: Scale, title: str, *, show: Callable[[float], str] = setting, grid: bool = False
+    plot: Plot,
+    scale: Scale,
+    title: str,
+    *,
+    show: Callable[[float], str] = setting,
+    ticks: Iterable[float] | None = None,
+    grid: bool = False,
 ) -> Markup:
-    """A labelled axis under the plot, with light lines up through it if ``grid``."""
+    """A labelled axis under the plot, with light lines up through it if ``grid``.
+
+    ``ticks`` are round values unless they are given; of labels that would run into each other the first is written.
+    """
     parts = [line(scale.start, plot.floor, scale.end, plot.floor, class_="axis")]
-    for tick in scale.ticks(max(4, round((scale.end - scale.start) / 90))):
-        x = scale(tick)
+    room = Room()
+    for tick in scale.ticks(max(4, round((scale.end - scale.start) / 90))) if ticks is None else ticks:
+        x, label = scale(tick), show(tick)
         if grid:
             parts.append(line(x, plot.top, x, plot.floor, class_="grid"))
         parts.append(line(x, plot.floor, x, plot.floor + 4, class_="axis"))
-        parts.append(text(show(tick), x, plot.floor + 17, text_anchor="middle", class_="tick"))
+        if room.take(x - text_width(label) / 2 - 4, plot.floor + 17, f"{label} "):
+            parts.append(text(label, x, plot.floor + 17, text_anchor="middle", class_="tick"))
     if plot.tail:
         parts.append(line(scale.end + 14, plot.floor, plot.width - plot.right, plot.floor, class_="axis"))
         parts.append(text("∞", plot.tail_middle, plot.floor + 17, text_anchor="middle", class_="tick infinite"))
-    half = text_width(title) / 2
+    shown = fitted(title, plot.width - 4)
+    half = text_width(shown) / 2
     middle = max(half, min((scale.start + scale.end) / 2, plot.width - half))
-    parts.append(text(title, middle, plot.height - 8, text_anchor="middle", class_="axis-title"))
+    parts.append(text(shown, middle, plot.height - 8, text_anchor="middle", class_="axis-title"))
     return element("g", *parts)
 
 
@@ -182,6 +216,23 @@ def vertical_axis(plot: Plot, scale: Scale, title: str, *, show: Callable[[float
         parts.append(line(plot.left, y, plot.width - plot.right, y, class_="grid"))
         parts.append(text(show(tick), plot.left - 6, y + 4, text_anchor="end", class_="tick"))
     return element("g", *parts)
+
+
+def level_mark(plot: Plot, scale: Scale, limit: float | None, room: Room | None = None) -> Markup:
+    """A dashed line across the plot at a limit, if there is one, with its name under it."""
+    if limit is None:
+        return Markup()
+    y, edge = scale(limit), plot.width - plot.right
+    if room is not None:
+        room.keep(plot.left, edge, y - 1, y + 1)
+        room.keep(edge - 70, edge, y, y + 17)
+    label = text(f"limit {setting(limit)}", edge, y + 15, text_anchor="end", class_="mark-label")
+    return line(plot.left, y, edge, y, class_="mark line") + label
+
+
+def dot(x: float, y: float, radius: float, told: str = "", **attributes: object) -> Markup:
+    """A point, and what it is on hover."""
+    return element("circle", *([hover(told)] if told else []), cx=float(x), cy=float(y), r=radius, **attributes)
 
 
 def legend(entries: Sequence[tuple[str, str]], x: float, y: float, *, width: float) -> tuple[Markup, float]:

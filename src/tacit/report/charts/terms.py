@@ -26,55 +26,43 @@ def hue(secret: str, secrets: Sequence[str]) -> str:
 def draw_bars(chart: TermBars, wording: Wording, width: float) -> Markup:
     """With two secrets the first to the left and the second to the right; with more, every bar to the right."""
     terms, secrets, unit = chart.terms, chart.secrets, unit_name(wording)
-    sides = [[t for t in terms if t.secret == s] for s in secrets] if len(secrets) == 2 else [[], list(terms)]
-    shown = sides if len(secrets) == 2 else [[], sorted(sides[1], key=lambda t: -t.conditional)]
-    rows = max(len(side) for side in shown) if terms else 0
-    top = max((t.conditional for t in terms), default=1.0)
-    plot = Plot(width, 30 + _ROW * rows + 40, left=8, right=8, top=30, bottom=40)
-    middle = width / 2 if len(secrets) == 2 else min(170.0, width * 0.35)
-    name_room = min(150.0, width * 0.24) if len(secrets) == 2 else middle - 12
-    reach = (middle - name_room - 54) if len(secrets) == 2 else width - middle - 60
+    two = len(secrets) == 2
+    sides = [[t for t in terms if t.secret == s] for s in secrets]
+    if not two:
+        sides = [[], sorted(terms, key=lambda t: -t.conditional)]
+    height = 30 + _ROW * max(map(len, sides)) + 40
+    middle = width / 2 if two else min(170.0, width * 0.35)
+    room = min(150.0, width * 0.24) if two else middle - 12
+    reach = (middle - room - 54) if two else width - middle - 60
+    lengths = Scale(0.0, max((t.conditional for t in terms), default=1.0), 0.0, reach)
     parts = []
-    for side, found in enumerate(shown):
-        if found and len(secrets) == 2:
-            x, anchor = (middle - 8, "end") if side == 0 else (middle + 8, "start")
-            parts.append(text(f"points to {secrets[side]}", x, 16, text_anchor=anchor, class_="side-title"))
+    for side, found in zip((-1, 1), sides, strict=True):
+        if found and two:
+            anchor = "end" if side < 0 else "start"
+            title = f"points to {found[0].secret}"
+            parts.append(text(title, middle + 8 * side, 16, text_anchor=anchor, class_="side-title"))
         for row, term in enumerate(found):
-            left = side == 0
-            colour = hue(term.secret, secrets)
-            parts.append(_term_row(term, 30 + _ROW * row, middle, reach, top, left, colour, name_room, unit))
-    parts.append(line(middle, 24, middle, plot.height - 30, class_="axis"))
+            tip = middle + side * max(1.5, lengths(term.conditional))
+            parts.append(_term_row(term, 30 + _ROW * row, middle, tip, svg.fitted(term.term, room), chart, unit))
+    parts.append(line(middle, 24, middle, height - 30, class_="axis"))
     title = f"Mean conditional log-lift given the words before ({unit}); longer gives away more"
-    parts.append(text(title, width / 2, plot.height - 10, text_anchor="middle", class_="axis-title"))
+    parts.append(text(title, width / 2, height - 10, text_anchor="middle", class_="axis-title"))
     told = "; ".join(f"{t.term} {signed(t.conditional)} towards {t.secret}" for t in terms[:12])
-    return svg.drawing(width, plot.height, f"Terms by mean conditional log-lift. {told}", *parts)
+    return svg.drawing(width, height, f"Terms by mean conditional log-lift. {told}", *parts)
 
 
-def _term_row(
-    term: Term,
-    y: float,
-    middle: float,
-    reach: float,
-    top: float,
-    left: bool,
-    colour: str,
-    room: float,
-    unit: str,
-) -> Markup:
-    length = max(1.5, reach * max(term.conditional, 0.0) / top)
-    x = middle - length if left else middle
+def _term_row(term: Term, y: float, zero: float, tip: float, name: str, chart: TermBars, unit: str) -> Markup:
+    """A bar with its name at the tip, so that the eye need not travel."""
     words = (
         f"{term.term}: in {count(term.posts)} posts; alone {signed(term.log_lift)} {unit} towards {term.secret}, "
         f"given the words before {signed(term.conditional)}"
     )
-    name = svg.fitted(term.term, room)
-    # The name stands at the tip of its bar, so that the eye need not travel.
-    at, anchor = (x - 6, "end") if left else (x + length + 6, "start")
-    label = f"{name}  {signed(term.conditional)}"
+    at, anchor = (tip - 6, "end") if tip < zero else (tip + 6, "start")
+    colour = f"word-bar {hue(term.secret, chart.secrets)}"
     return element(
         "g",
-        rectangle(x, y + 2, length, 13, hover(words), class_=f"word-bar {colour}"),
-        text(label, at, y + 13, text_anchor=anchor, class_="name"),
+        rectangle(min(zero, tip), y + 2, abs(tip - zero), 13, hover(words), class_=colour),
+        text(f"{name}  {signed(term.conditional)}", at, y + 13, text_anchor=anchor, class_="name"),
     )
 
 
@@ -91,21 +79,31 @@ def draw_funnel(chart: TermFunnel, wording: Wording, width: float) -> Markup:
     up = plot.up(low, high)
     entries = [("word-dot real-key", "real"), ("word-dot rest-key", "noise, or cannot tell")]
     key, _ = svg.legend([*entries, ("chance-band", "what shuffled secrets reach, 19 times in 20")], 2, 2, width=width)
-    parts = [key, _band(groups, across, up, two), _count_axis(plot, across, fewest, most)]
+    counts = [factor * 10**power for power in range(8) for factor in (1, 2, 5)]
+    parts = [
+        key,
+        _band(groups, across, up, two),
+        svg.horizontal_axis(
+            plot,
+            across,
+            "Posts that have the term",
+            ticks=[math.log10(tick) for tick in counts if fewest <= tick <= most],
+            show=lambda tick: count(round(10**tick)),
+        ),
+    ]
     parts.append(svg.vertical_axis(plot, up, f"Log-lift of a post that has the term ({unit})", show=signed))
     parts.append(line(plot.left, up(0), plot.width - plot.right, up(0), class_="axis"))
     for dot in dots:
         real = dot.verdict == "real"
         colour = f"hue{0 if two and dot.log_lift < 0 else 1}" if real else "rest"
-        words = hover(f"{dot.term}: {count(dot.posts)} posts, {signed(abs(dot.log_lift))} {unit}, {dot.verdict}")
-        at = {"cx": across(math.log10(dot.posts)), "cy": up(dot.log_lift), "r": 2.6 if real else 1.8}
-        parts.append(element("circle", words, **at, class_=f"word-dot {colour}"))
+        words = f"{dot.term}: {count(dot.posts)} posts, {signed(abs(dot.log_lift))} {unit}, {dot.verdict}"
+        x, y = across(math.log10(dot.posts)), up(dot.log_lift)
+        parts.append(svg.dot(x, y, 2.6 if real else 1.8, words, class_=f"word-dot {colour}"))
     parts += _named(dots, across, up, plot)
     if two:
-        parts.append(text(f"↑ {secrets[1]}", plot.width - plot.right, plot.top + 2, text_anchor="end", class_="value"))
-        parts.append(
-            text(f"↓ {secrets[0]}", plot.width - plot.right, plot.floor - 6, text_anchor="end", class_="value")
-        )
+        edge = plot.width - plot.right
+        parts.append(text(f"↑ {secrets[1]}", edge, plot.top + 2, text_anchor="end", class_="value"))
+        parts.append(text(f"↓ {secrets[0]}", edge, plot.floor - 6, text_anchor="end", class_="value"))
     return svg.drawing(width, plot.height, _funnel_words(groups), *parts)
 
 
@@ -121,39 +119,16 @@ def _band(groups: Sequence[TermGroup], across: Scale, up: Scale, two: bool) -> M
     return element("g", *parts)
 
 
-def _count_axis(plot: Plot, across: Scale, fewest: int, most: int) -> Markup:
-    parts = [line(across.start, plot.floor, across.end, plot.floor, class_="axis")]
-    for power in range(8):
-        for factor in (1, 2, 5):
-            tick = factor * 10**power
-            if fewest <= tick <= most:
-                x = across(math.log10(tick))
-                parts.append(line(x, plot.floor, x, plot.floor + 4, class_="axis"))
-                parts.append(text(count(tick), x, plot.floor + 17, text_anchor="middle", class_="tick"))
-    title = "Posts that have the term"
-    parts.append(
-        text(title, (across.start + across.end) / 2, plot.height - 8, text_anchor="middle", class_="axis-title")
-    )
-    return element("g", *parts)
-
-
 def _named(dots: Sequence[Dot], across: Scale, up: Scale, plot: Plot) -> list[Markup]:
     """Names of some real terms: the commonest far from zero, where no other name stands."""
-    taken: list[tuple[float, float, float]] = []
-    parts = []
+    room, parts = svg.Room(), []
     ordered = sorted((d for d in dots if d.verdict == "real"), key=lambda d: -abs(d.log_lift) * math.sqrt(d.posts))
     for dot in ordered:
         name = svg.fitted(dot.term, 110)
         x, y = across(math.log10(dot.posts)) + 5, up(dot.log_lift) + 4
-        end = x + svg.text_width(name)
-        clash = any(abs(y - oy) < 13 and x < oend and ox < end for ox, oend, oy in taken)
-        if clash or end > plot.width - plot.right:
-            continue
-        taken.append((x, end, y))
-        parts.append(text(name, x, y, class_="mark-label"))
-        if len(parts) >= 24:
-            break
-    return parts
+        if x + svg.text_width(name) <= plot.width - plot.right and room.take(x, y, name):
+            parts.append(text(name, x, y, class_="mark-label"))
+    return parts[:24]
 
 
 def _funnel_words(groups: Sequence[TermGroup]) -> str:

@@ -11,7 +11,7 @@ from tacit.document import CurvePoint, TradeOff
 from tacit.document.quantities import number, percent, setting, share, unit_name
 from tacit.errors import Wording
 from tacit.report.charts import svg
-from tacit.report.charts.svg import TAIL, Plot, element, hover, text
+from tacit.report.charts.svg import TAIL, Plot, element, text
 
 _SLIDER = Markup(
     """<div class="slider" data-points="{points}" hidden>
@@ -45,8 +45,8 @@ def draw(chart: TradeOff, wording: Wording, width: float) -> Markup:
         parts.append(_callout(label, at(chart.attained, chart.loss), plot))
     for k, p in enumerate(curve):
         x, y = at(p.attained, p.nmil)
-        told = hover(f"{_words(p, unit)}; {share(p.records_kept)} of records kept as they are")
-        parts.append(element("circle", told, cx=x, cy=y, r=3.5, class_="point", data_k=k))
+        told = f"{_words(p, unit)}; {share(p.records_kept)} of records kept as they are"
+        parts.append(svg.dot(x, y, 3.5, told, class_="point", data_k=k))
     words = f"Trade-off over {len(curve)} values of epsilon: " + "; ".join(_words(p, unit) for p in curve)
     return svg.drawing(width, plot.height, words, *parts)
 
@@ -63,7 +63,7 @@ def _callout(label: str, at: tuple[float, float], plot: Plot) -> Markup:
     anchor = "start" if right else "end"
     return element(
         "g",
-        element("circle", hover(label), cx=x, cy=y, r=7.0, class_="point chosen"),
+        svg.dot(x, y, 7.0, label, class_="point chosen"),
         text(label, beside, max(y - 10, plot.top + 14), text_anchor=anchor, class_="mark-label"),
     )
 

@@ -5,31 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from tacit.document import (
-    UNIT,
-    Badge,
-    Cell,
-    Chance,
-    Count,
-    DataValue,
-    Document,
-    Facts,
-    FilePath,
-    Heading,
-    Interval,
-    Nats,
-    Paragraph,
-    Section,
-    Share,
-    TableBlock,
-    TableColumn,
-    Text,
-    Tile,
-    Tiles,
-    badge,
-    notes_section,
-    rows_of,
-)
+from tacit import document as doc
+from tacit.document.quantities import share
 from tacit.errors import sentence, together
 from tacit.lenses.facts import SecretValue
 from tacit.lenses.images.answers.shared import DEFINITIONS, contact_sheet, heat_maps, size_words
@@ -68,133 +45,105 @@ class ImageAuditResult(Result):
         """The largest mean leakage of a patch, over all sizes of patches."""
         return max(findings.leaking_most[0].mean for findings in self.patches)
 
-    def document(self) -> Document:
+    def document(self) -> doc.Document:
         """What patches of each size give away, and where it is said."""
-        return Document(
+        return doc.Document(
             kind="audit of images",
-            name=sentence(
-                "Tacit audit of images in {name}, secret {secret}", name=FilePath(self.source.name), secret=self.secret
-            ),
-            badge=badge(self.verdict),
+            name=sentence("Tacit audit of images in {}, secret {}", doc.FilePath(self.source.name), self.secret),
+            badge=doc.badge(self.verdict),
             headline=self.headline,
-            opening=(_facts(self), _tiles(self)),
+            opening=(_tiles(self),),
             sections=[section for write in SECTIONS for section in write(self)],
             reading=DEFINITIONS,
-            footer=(FilePath(self.source.name), f"seed {self.random_state}"),
+            footer=(doc.FilePath(self.source.name), f"seed {self.random_state}"),
         )
 
 
-def _facts(result: ImageAuditResult) -> Facts:
-    priors = together(
-        [sentence("{label} {share}", label=DataValue(s.label, 24), share=Share(s.prior)) for s in result.secrets], ", "
-    )
-    images = sentence(
-        "{name}, {count} of {size}",
-        name=FilePath(result.source.name),
-        count=Count(result.source.images, "image"),
-        size=size_words(result.source),
-    )
-    learned = sentence(
-        "{trained}; all numbers are of {others} others",
-        trained=Count(result.trained_on, "image"),
-        others=Count(result.held_out),
-    )
-    guess = sentence(
-        "{right} right ({limits}); prior {prior}",
-        right=Share(result.adversary.right),
-        limits=Interval.shares(result.adversary.low, result.adversary.high),
-        prior=Share(result.prior_guess),
-    )
-    rows = (("Images", images), ("Secret", priors), ("Learned from", learned), ("Adversary", guess))
-    return Facts(rows, where="terminal")
-
-
-def _tiles(result: ImageAuditResult) -> Tiles:
-    limits = Interval.shares(result.adversary.low, result.adversary.high)
-    others = sentence("all numbers are of {others} others", others=Count(result.held_out))
-    return Tiles(
+def _tiles(result: ImageAuditResult) -> doc.Tiles:
+    priors = [f"{doc.shorten(s.label, 24)} {share(s.prior)}" for s in result.secrets]
+    guess = result.adversary
+    return doc.Tiles(
         (
-            Tile("Images", Count(result.source.images), size_words(result.source)),
-            Tile("Learned from", Count(result.trained_on), others),
-            Tile("Guessing the prior", Share(result.prior_guess), "right without looking"),
-            Tile("An adversary", Share(result.adversary.right), sentence("{limits} (95% limits)", limits=limits)),
+            ("Images", doc.Count(result.source.images), f"of {size_words(result.source)}"),
+            ("Secret", result.secret, f"prior: {doc.listed(priors)}"),
+            ("Learned from", doc.Count(result.trained_on, "image"), f"all numbers are of {result.held_out:,} others"),
+            ("Guessing the prior", doc.Share(result.prior_guess), "right without looking"),
+            (
+                "An adversary",
+                doc.Share(guess.right),
+                sentence("{}, 95% limits", doc.Interval.shares(guess.low, guess.high)),
+            ),
         )
     )
 
 
-def _sizes(result: ImageAuditResult) -> Sequence[Section]:
-    about = Paragraph(
+def _sizes(result: ImageAuditResult) -> Sequence[doc.Section]:
+    about = (
         "Information is the mean log-lift of the true label given whole images that the model had not seen: mutual "
         "information, estimated from below. The p-value is of “the label has nothing to do with the images”."
     )
-    columns = (
-        TableColumn("Patch"),
-        TableColumn("Patches", numeric=True),
-        TableColumn(sentence("Information ({unit})", unit=UNIT), numeric=True),
-        TableColumn("Chance alone", numeric=True, where="page"),
-        TableColumn("p-value", numeric=True),
-        TableColumn("Verdict"),
-        TableColumn("Model guesses right", numeric=True, where="page"),
-        TableColumn("Says most\n(row, column)"),
-    )
-    sizes = TableBlock(columns, rows_of(_size_row(findings) for findings in result.patches))
-    epsilons = [TableColumn(Nats(epsilon, "setting"), numeric=True) for epsilon, _ in result.patches[0].flagged]
-    shares = rows_of(
-        (Cell(f"{p.size}×{p.size}", style="bold"), *(Share(share) for _, share in p.flagged)) for p in result.patches
-    )
+    chance, guesses = doc.TableColumn(">Chance alone", "page"), doc.TableColumn(">Model guesses right", "page")
+    information = sentence(">Information ({})", doc.UNIT)
+    columns = ("Patch", ">Patches", information, chance, ">p-value", "Verdict", guesses, "Says most\n(row, column)")
+    sizes = doc.TableBlock(columns, [_size_row(findings) for findings in result.patches])
+    epsilons = [sentence(">{}", doc.Nats(epsilon, "setting")) for epsilon, _ in result.patches[0].flagged]
+    shares = [
+        (doc.Cell(f"{p.size}×{p.size}", style="bold"), *(doc.Share(flagged) for _, flagged in p.flagged))
+        for p in result.patches
+    ]
     folded = "Share of patches that add more than an epsilon"
-    flagged = TableBlock((TableColumn("Patch"), *epsilons), shares, folded=folded, where="page")
-    return (Section("What patches of each size give away", (about, sizes, flagged), kind="estimate"),)
+    flagged = doc.TableBlock(("Patch", *epsilons), shares, folded=folded, where="page")
+    blocks = (doc.Paragraph(about), sizes, flagged)
+    return (doc.Section("What patches of each size give away", blocks, kind="estimate"),)
 
 
-def _size_row(p: PatchFindings) -> tuple[Cell | Text | Badge, ...]:
+def _size_row(p: PatchFindings) -> tuple[doc.InCell, ...]:
     most = [
-        sentence("({row}, {column}): {mean}", row=place.row, column=place.column, mean=Nats(place.mean, unit=False))
+        sentence("({}, {}): {}", place.row, place.column, doc.Nats(place.mean, unit=False))
         for place in p.leaking_most[:2]
     ]
     information = p.information
     return (
-        Cell(f"{p.size}×{p.size}", style="bold"),
-        Count(p.patches),
-        Cell(Nats(information.value, unit=False), small=Interval.nats(information.low, information.high)),
-        Nats(p.null_high, unit=False),
-        Chance(p.p_value),
-        badge(p.verdict),
-        Cell(Share(p.guess.right), small=Interval.shares(p.guess.low, p.guess.high)),
+        doc.Cell(f"{p.size}×{p.size}", style="bold"),
+        doc.Count(p.patches),
+        doc.Cell(doc.Nats(information.value, unit=False), doc.Interval.nats(information.low, information.high)),
+        doc.Nats(p.null_high, unit=False),
+        doc.Chance(p.p_value),
+        doc.badge(p.verdict),
+        doc.Cell(doc.Share(p.guess.right), doc.Interval.shares(p.guess.low, p.guess.high)),
         together(most, ", "),
     )
 
 
-def _maps(result: ImageAuditResult) -> Sequence[Section]:
+def _maps(result: ImageAuditResult) -> Sequence[doc.Section]:
     about = sentence(
-        "What each patch adds about {secret}, averaged over {count} images that the model had not seen, and over "
-        "orders of the patches.",
-        secret=result.secret,
-        count=Count(result.held_out),
+        "What each patch adds about {}, averaged over {} images that the model had not seen, and over orders of the "
+        "patches.",
+        result.secret,
+        doc.Count(result.held_out),
     )
     maps = [
         block
         for findings in result.patches
-        for block in (Heading(f"Patches of {findings.size}×{findings.size} pixels"), heat_maps(findings.heat))
+        for block in (doc.Heading(f"Patches of {findings.size}×{findings.size} pixels"), heat_maps(findings.heat))
     ]
     title = "Where it is said: average heat maps"
-    return (Section(title, (Paragraph(about), *maps), kind="estimate", where="page"),)
+    return (doc.Section(title, (doc.Paragraph(about), *maps), kind="estimate", where="page"),)
 
 
-def _sheet(result: ImageAuditResult) -> Sequence[Section]:
+def _sheet(result: ImageAuditResult) -> Sequence[doc.Section]:
     if not result.sheet:
         return ()
-    about = sentence(
-        "Originals, and over them what each patch adds about {secret}: the redder, the more. This page shows "
-        "originals: it is for you alone.",
-        secret=result.secret,
+    about = (
+        f"Originals, and over them what each patch adds about {result.secret}: the redder, the more. This page shows "
+        "originals: it is for you alone."
     )
     sheet = contact_sheet(result.sheet, [findings.size for findings in result.patches])
-    return (Section("A few images", (Paragraph(about), sheet), kind="estimate", where="page"),)
+    return (doc.Section("A few images", (doc.Paragraph(about), sheet), kind="estimate", where="page"),)
 
 
-def _notes(result: ImageAuditResult) -> Sequence[Section]:
-    return tuple(notes_section(result.notes))
+def _notes(result: ImageAuditResult) -> Sequence[doc.Section]:
+    return tuple(doc.notes_section(result.notes))
 
 
 SECTIONS = (_sizes, _maps, _sheet, _notes)

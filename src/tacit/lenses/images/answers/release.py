@@ -42,10 +42,10 @@ class ImageProtectResult(Result):
         after, whose = self.certificate.verdict_after, "For the owner alone: r" if self.private else "Tacit r"
         return doc.Document(
             kind="release of images",
-            name=sentence("{whose}elease of images, secret {secret}", whose=whose, secret=self.certificate.secret),
+            name=f"{whose}elease of images, secret {self.certificate.secret}",
             badge=doc.badge(after if after.startswith("still") else "estimated, not certified"),
             headline=self.headline,
-            opening=(claim(self.certificate), _facts(self), _tiles(self.certificate)),
+            opening=(claim(self.certificate), _tiles(self)),
             sections=[section for write in SECTIONS for section in write(self)],
             reading=DEFINITIONS,
             footer=(self.certificate.output.file,),
@@ -56,40 +56,21 @@ def _epsilon(certificate: ImageCertificate) -> doc.Nats:
     return doc.Nats(certificate.epsilon, "setting")
 
 
-def _facts(result: ImageProtectResult) -> doc.Facts:
+def _tiles(result: ImageProtectResult) -> doc.Tiles:
     c = result.certificate
-    noised = sentence(
-        "{patches} of patches of {patch}×{patch}, {images} of images",
-        patches=doc.Share(c.flagged_share),
-        patch=c.patch,
-        images=doc.Share(c.flagged_images),
-    )
-    bound = sentence(
-        "delta {largest} a patch at most{one}; {total} in total{every}",
-        largest=doc.Number(c.delta.largest),
-        one=": vacuous" if c.delta.largest_vacuous else "",
-        total=doc.Number(c.delta.total),
-        every=": vacuous" if c.delta.vacuous else "",
-    )
-    epsilon = sentence("{epsilon} a patch; certified of a single image: nothing", epsilon=_epsilon(c))
-    rows: Rows = [
-        ("Release", doc.FilePath(result.out)),
-        ("Noised", noised),
-        ("Epsilon", epsilon),
-        ("Bound (if densities were right)", bound),
-        ("Names and order", c.names),
-    ]
-    return doc.Facts(rows, where="terminal")
-
-
-def _tiles(c: ImageCertificate) -> doc.Tiles:
     before, best = best_guesses(c.adversaries)
-    noised = sentence("{share} of images have one", share=doc.Share(c.flagged_images))
+    largest, total = doc.Number(c.delta.largest), doc.Number(c.delta.total)
+    one, every = (": vacuous" if each else "" for each in (c.delta.largest_vacuous, c.delta.vacuous))
+    bound = sentence("{} a patch at most{}; {} in total{}", largest, one, total, every)
+    noised = sentence("of {}×{}; {} of images have one", c.patch, c.patch, doc.Share(c.flagged_images))
     return doc.Tiles(
         (
+            doc.Tile("Release", doc.FilePath(result.out), f"names and order: {c.names}", where="terminal"),
             doc.Tile("Patches noised", doc.Share(c.flagged_share), noised),
+            doc.Tile("Epsilon", _epsilon(c), "a patch"),
+            doc.Tile("Delta, if densities were right", bound, where="terminal"),
             doc.Tile("Guessing the prior", doc.Share(c.prior), "right without looking"),
-            doc.Tile("Best adversary", doc.Share(best), sentence("{share} before", share=doc.Share(before))),
+            doc.Tile("Best adversary", doc.Share(best), sentence("{} before", doc.Share(before))),
             doc.Tile("Certified of one image", "nothing", "an estimate chose the patches"),
         )
     )
@@ -98,10 +79,10 @@ def _tiles(c: ImageCertificate) -> doc.Tiles:
 def _guesses(result: ImageProtectResult) -> Sections:
     c = result.certificate
     about = sentence(
-        "On {tested} that the adversaries did not learn from; always the commonest is right {prior} of the time. The "
-        "limits are exact, 95%. Retrained: it learned from released images and their true labels.",
-        tested=doc.Count(c.tested_on, "image"),
-        prior=doc.Share(c.prior),
+        "On {} that the adversaries did not learn from; always the commonest is right {} of the time. The limits are "
+        "exact, 95%. Retrained: it learned from released images and their true labels.",
+        doc.Count(c.tested_on, "image"),
+        doc.Share(c.prior),
     )
     blocks = (
         doc.Paragraph(about),
@@ -114,20 +95,19 @@ def _guesses(result: ImageProtectResult) -> Sections:
 def _sheet(result: ImageProtectResult) -> Sections:
     c = result.certificate
     if result.private:
-        about = sentence(
-            "Originals, what each patch adds about {secret} before anything was noised, and what was released. Do not "
-            "publish this page.",
-            secret=c.secret,
+        about = (
+            f"Originals, what each patch adds about {c.secret} before anything was noised, and what was released. Do "
+            "not publish this page."
         )
         title, figure = "A few images", contact_sheet(result.sheet, [c.patch])
     else:
-        about = sentence(
-            "The first of those with noise. {share} of the images have none: they are released as they were, and not "
-            "shown here.",
-            share=doc.Share(1 - c.flagged_images),
-        )
-        if c.flagged_images == 1:
-            about = sentence("The first of them. Every image has noise.")
+        about = "The first of them. Every image has noise."
+        if c.flagged_images < 1:
+            about = sentence(
+                "The first of those with noise. {} of the images have none: they are released as they were, and not "
+                "shown here.",
+                doc.Share(1 - c.flagged_images),
+            )
         title, figure = "Images of the release", released_images(result.sheet)
     return (doc.Section(title, (doc.Paragraph(about), figure), where="page"),)
 
@@ -143,13 +123,10 @@ def _maps(result: ImageProtectResult) -> Sections:
 
 def _bound(result: ImageProtectResult) -> Sections:
     c, delta = result.certificate, result.certificate.delta
-    one = sentence("one patch, beyond {epsilon}", epsilon=_epsilon(c))
-    every = sentence(
-        "all {patches} patches together, beyond {epsilon}",
-        patches=doc.Count(c.patches),
-        epsilon=doc.Nats(delta.total_epsilon, "setting"),
-    )
-    largest = sentence("{delta} at most", delta=doc.Number(delta.largest))
+    one = sentence("one patch, beyond {}", _epsilon(c))
+    together = doc.Nats(delta.total_epsilon, "setting")
+    every = sentence("all {} patches together, beyond {}", doc.Count(c.patches), together)
+    largest = sentence("{} at most", doc.Number(delta.largest))
     rows = (
         (one, largest, _VACUOUS if delta.largest_vacuous else "of the worst patch"),
         (every, doc.Number(delta.total), _VACUOUS if delta.vacuous else "a bound, if the densities were right"),
@@ -166,17 +143,17 @@ def _assumptions(result: ImageProtectResult) -> Sections:
 def _certificate(result: ImageProtectResult) -> Sections:
     c = result.certificate
     scale = sentence(
-        "{scale} of the full range of a pixel; the diameter of a patch is {diameter}",
-        scale=doc.Number(c.scale, "setting"),
-        diameter=doc.Number(c.delta.diameter, "setting"),
+        "{} of the full range of a pixel; the diameter of a patch is {}",
+        doc.Number(c.scale, "setting"),
+        doc.Number(c.delta.diameter, "setting"),
     )
     rows: Rows = [
         ("secret", doc.DataValue(c.secret, 60)),
         ("kind", "images: what was done is certain, what it hides is estimated"),
         ("size", size_words(result.source)),
-        ("epsilon", sentence("{epsilon} a patch, patches in the order “{order}”", epsilon=_epsilon(c), order=c.order)),
+        ("epsilon", sentence("{} a patch, patches in the order “{}”", _epsilon(c), c.order)),
         ("scale of the noise", scale),
-        ("mean squared change", sentence("{change} squared grey levels a pixel", change=doc.Number(c.mean_square))),
+        ("mean squared change", sentence("{} squared grey levels a pixel", doc.Number(c.mean_square))),
         ("labels released", doc.listed(c.kept_labels) or "none"),
         ("names of files", c.names),
     ]

@@ -65,4 +65,4 @@ def released_images(sheet: Sequence[ShownImage]) -> Figure:
     """Released images as they are; whoever has the release has these."""
     # An original is the owner's: never on a page that is published.
     shown = [each.obfuscated for each in sheet if each.original is None and each.obfuscated is not None]
-    return Figure(ContactSheet((SheetRow("", shown, ["a released image"] * len(shown)),)))
+    return Figure(ContactSheet((SheetRow("", shown, ["a released image"] * len(shown)),), width=114))

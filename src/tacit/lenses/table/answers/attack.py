@@ -52,55 +52,38 @@ class AttackResult(Result):
         """What was promised, and how often each adversary was right."""
         return doc.Document(
             kind="attack",
-            name=sentence("Tacit attack on {release}", release=doc.FilePath(self.release)),
+            name=sentence("Tacit attack on {}", doc.FilePath(self.release)),
             badge=doc.badge(self.verdict),
             headline=self.headline,
-            opening=(self._facts(), self._tiles()),
+            opening=(self._tiles(),),
             sections=(self._guesses(), *doc.notes_section(self.notes)),
             reading=DEFINITIONS,
-            footer=(sentence("{a} against {b}", a=doc.FilePath(self.release), b=doc.FilePath(self.against)),),
+            footer=(sentence("{} against {}", doc.FilePath(self.release), doc.FilePath(self.against)),),
         )
-
-    @property
-    def _bound(self) -> tuple[str, str]:
-        if self.bound_kind == "promise":
-            return "Promise", "no adversary can be right more often"
-        return "Estimate", "none should be right more often; not promised"
-
-    def _facts(self) -> doc.Facts:
-        name, words = self._bound
-        prior = sentence("{share} right: the commonest secret, without looking", share=doc.Share(self.prior_guess))
-        rows = (
-            ("Release", sentence("{a}, against {b}", a=doc.FilePath(self.release), b=doc.FilePath(self.against))),
-            ("Guessing the prior", prior),
-            (name, sentence("{share}: {words}", share=doc.Share(self.guessing_bound), words=words)),
-        )
-        return doc.Facts(rows, where="terminal")
 
     def _tiles(self) -> doc.Tiles:
-        name, words = self._bound
+        bound = ("Promise", "no adversary can be right more often")
+        if self.bound_kind == "estimate":
+            bound = ("Estimate", "none should be right more often; not promised")
+        possible = sentence("{} before, {} after", doc.Share(self.optimal_before), doc.Share(self.optimal_after))
         return doc.Tiles(
             (
-                doc.Tile("Guessing the prior", doc.Share(self.prior_guess), "right without looking"),
-                doc.Tile("Best adversary before", doc.Share(self.best_before), "of secrets right"),
-                doc.Tile("Best adversary after", doc.Share(self.best_after), "lower is safer"),
-                doc.Tile(name, doc.Share(self.guessing_bound), words),
+                ("Guessing the prior", doc.Share(self.prior_guess), "right: the commonest secret, without looking"),
+                ("Best adversary before", doc.Share(self.best_before), "of secrets right"),
+                ("Best adversary after", doc.Share(self.best_after), "lower is safer"),
+                ("Best possible", possible, "knowing every share of the table"),
+                (bound[0], doc.Share(self.guessing_bound), bound[1]),
             )
         )
 
     def _guesses(self) -> doc.Section:
         trained = sentence(
-            "Trained on {trained} records of {table}, tested on {tested} others. Limits are exact, 95%. Retrained: it "
-            "saw the release beside the secrets while it trained, the strongest case.",
-            trained=doc.Count(self.trained_on),
-            tested=doc.Count(self.tested_on),
-            table=doc.FilePath(self.against),
-        )
-        best = sentence(
-            "The best any adversary could do knowing every share of the table: {before} before, {after} after.",
-            before=doc.Share(self.optimal_before),
-            after=doc.Share(self.optimal_after),
+            "Trained on {} records of {}, tested on {} others. Limits are exact, 95%. Retrained: it saw the release "
+            "beside the secrets while it trained, the strongest case.",
+            doc.Count(self.trained_on),
+            doc.FilePath(self.against),
+            doc.Count(self.tested_on),
         )
         marks = (("prior", self.prior_guess), (self.bound_kind, self.guessing_bound))
-        blocks = (doc.Paragraph(trained), guesses_right(self.adversaries, marks=marks), doc.Paragraph(best, "note"))
+        blocks = (doc.Paragraph(trained), guesses_right(self.adversaries, marks=marks))
         return doc.Section("How often is the secret guessed right? Higher is riskier.", blocks)

@@ -6,19 +6,20 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from tacit import __version__, document as doc
+from tacit import document as doc
 from tacit.document.quantities import share
 from tacit.errors import Command, sentence
 from tacit.lenses.facts import SecretValue, SourceFacts
 from tacit.lenses.glossary import DEFINITIONS, DIRECTION, INFINITE, OWNER_ONLY, PLUG_IN
-from tacit.lenses.histograms import histogram_numbers, quantiles_told
+from tacit.lenses.histograms import histogram_numbers
 from tacit.lenses.table.answers.cards import risky_cards
-from tacit.lenses.table.answers.learned import learned_sections, safe_tile
+from tacit.lenses.table.answers.learned import learned_sections
 from tacit.lenses.table.answers.trade_off import EPSILON, trade_off
 from tacit.lenses.table.results import (
     ColumnLeak,
     ColumnRole,
     LearnedFindings,
+    LearnedSafeShare,
     MeasureFinding,
     RiskyValue,
     SafeShare,
@@ -70,20 +71,19 @@ class AuditResult(Result):
 
     def document(self) -> doc.Document:
         """The learned answer first, where there is one; then what was counted."""
-        hashed = (sentence("SHA-256 {sha}", sha=doc.Code(self.source.sha256)),) if self.source.sha256 else ()
         return doc.Document(
             kind="audit",
-            name=sentence("Tacit audit of {table}", table=doc.FilePath(self.source.name)),
+            name=sentence("Tacit audit of {}", doc.FilePath(self.source.name)),
             badge=doc.badge(self.verdict),
             headline=self.headline,
-            opening=(_facts(self), _tiles(self)),
+            opening=(_tiles(self),),
             sections=[section for write in SECTIONS for section in write(self)],
             reading=DEFINITIONS,
             footer=(
                 doc.FilePath(self.source.name),
                 doc.Count(self.source.records, "record"),
                 doc.Count(self.shuffles, "shuffle"),
-                *hashed,
+                *self.source.hashed,
                 OWNER_ONLY,
             ),
         )
@@ -96,49 +96,27 @@ class AuditResult(Result):
 Sections = Sequence[doc.Section]
 
 
-def _facts(audit: AuditResult) -> doc.Facts:
-    source = audit.source
-    priors = [f"{doc.shorten(s.label, 24)} {share(s.prior)}" for s in audit.secrets]
-    rows: list[tuple[str, doc.Text]] = [
-        (
-            "Table",
-            sentence(
-                "{name}: {records} ({format})",
-                name=doc.FilePath(source.name),
-                records=doc.Count(source.records, "record"),
-                format=source.format,
-            ),
-        ),
-        ("Secret", f"{doc.listed(audit.names('secret'))}; prior: {doc.listed(priors, limit=6)}"),
-        (
-            "Released",
-            sentence(
-                "{names} ({values} distinct values together)",
-                names=doc.listed(audit.names("released")),
-                values=doc.Count(audit.n_values),
-            ),
-        ),
-    ]
-    rows += [(role.capitalize(), doc.listed(audit.names(role))) for role in ("dropped", "weight") if audit.names(role)]
-    if source.sha256:
-        rows.append(("SHA-256", source.sha256))
-    return doc.Facts(rows, where="terminal")
-
-
 def _tiles(audit: AuditResult) -> doc.Tiles:
-    values = sentence("{values} distinct values together", values=doc.Count(audit.n_values))
-    infinite = doc.Share(audit.risk_histogram.infinite_share)
-    tiles = [
-        doc.Tile("Records", doc.Count(audit.source.records), audit.source.format),
-        doc.Tile("Secret", doc.listed(audit.names("secret")), doc.Count(len(audit.secrets), "value")),
-        doc.Tile("Released", doc.Count(len(audit.names("released")), "column"), values),
-        *safe_tile(audit.learned.safe_shares if audit.learned else audit.safe_shares, learned=bool(audit.learned)),
-        doc.Tile(
-            "Infinite risk, counted" if audit.learned else "Infinite risk",
-            infinite,
-            "of records rule a secret out, or give it away",
-        ),
+    source, histogram, learned = audit.source, audit.risk_histogram, audit.learned
+    priors = doc.listed([f"{doc.shorten(s.label, 24)} {share(s.prior)}" for s in audit.secrets], limit=6)
+    names = {role: audit.names(role) for role in ("secret", "released", "dropped", "weight")}
+    values = doc.Count(audit.n_values)
+    released = sentence("{}; {} distinct values together", doc.listed(names["released"]), values)
+    tiles: list[tuple[doc.Text, ...]] = [
+        ("Records", doc.Count(source.records), sentence("of {}, {}", doc.FilePath(source.name), source.format)),
+        ("Secret", doc.listed(names["secret"]), f"prior: {priors}"),
+        ("Released", doc.Count(len(names["released"]), "column"), released),
     ]
+    tiles += [(role.capitalize(), doc.listed(names[role])) for role in ("dropped", "weight") if names[role]]
+    shares: Sequence[SafeShare | LearnedSafeShare] = learned.safe_shares if learned else audit.safe_shares
+    if shares:
+        # The safe share to headline: the one nearest to 1 nat, the epsilon of the papers.
+        nearest = min(shares, key=lambda each: abs(each.epsilon - 1.0))
+        name = sentence("Safe at epsilon {}", doc.Nats(nearest.epsilon, "setting", unit=False))
+        estimated = ", estimated" if learned else ""
+        tiles.append((name + estimated, doc.Share(nearest.records), "of records; higher is safer"))
+    infinite = "Infinite risk, counted" if learned else "Infinite risk"
+    tiles.append((infinite, doc.Share(histogram.infinite_share), "of records rule a secret out, or give it away"))
     return doc.Tiles(tiles)
 
 
@@ -151,15 +129,8 @@ def _learned(audit: AuditResult) -> Sections:
 
 
 def _measures(audit: AuditResult) -> Sections:
-    columns = (
-        "Measure",
-        ">Value",
-        doc.TableColumn("Value and null band", where="page"),
-        doc.TableColumn("Shuffled", numeric=True, where="terminal"),
-        doc.TableColumn("At most", numeric=True, where="page"),
-        ">p",
-        "Verdict",
-    )
+    strip, ceiling = doc.TableColumn("Value and null band", "page"), doc.TableColumn(">At most", "page")
+    columns = ("Measure", ">Value", strip, doc.TableColumn(">Shuffled", "terminal"), ceiling, ">p", "Verdict")
     rows = [
         doc.Row(
             (
@@ -167,7 +138,7 @@ def _measures(audit: AuditResult) -> Sections:
                 doc.Cell(doc.measured(m.value, m.unit), style="big"),
                 doc.Cell(
                     doc.Strip(m.title, m.value, m.null_low, m.null_high, doc.badge(m.verdict), m.unit),
-                    small=sentence("shuffled: {band}", band=_band(m)),
+                    small=sentence("shuffled: {}", _band(m)),
                 ),
                 _band(m),
                 doc.measured(m.ceiling, m.unit, with_unit=False),
@@ -179,11 +150,11 @@ def _measures(audit: AuditResult) -> Sections:
         for m in audit.measures
     ]
     band = sentence(
-        "{direction} The band is what {n} of the secret give, 5% to 95% of them: a value inside it cannot be told from "
-        "chance. p: the share of shuffles at least as large. {infinite}",
-        direction=DIRECTION,
-        n=doc.Count(audit.shuffles, "shuffle"),
-        infinite=INFINITE if any(math.isinf(m.value) for m in audit.measures) else "",
+        "{} The band is what {} of the secret give, 5% to 95% of them: a value inside it cannot be told from chance. "
+        "p: the share of shuffles at least as large. {}",
+        DIRECTION,
+        doc.Count(audit.shuffles, "shuffle"),
+        INFINITE if any(math.isinf(m.value) for m in audit.measures) else "",
     )
     blocks: list[doc.Block] = [
         doc.Paragraph(PLUG_IN),
@@ -191,10 +162,10 @@ def _measures(audit: AuditResult) -> Sections:
         doc.Paragraph(band, "note"),
     ]
     if audit.measures:
-        explained = sentence("{command} says what a measure means.", command=Command("explain", audit.measures[0].name))
+        explained = sentence("{} says what a measure means.", Command("explain", audit.measures[0].name))
         blocks.append(doc.Paragraph(explained, "note", where="terminal"))
-        ceiling = "At most: the largest value the measure can take for this secret."
-        blocks.append(doc.Paragraph(ceiling, "note", where="page"))
+        largest = "At most: the largest value the measure can take for this secret."
+        blocks.append(doc.Paragraph(largest, "note", where="page"))
     return (doc.Section("Counted: what leaks" if audit.learned else "What leaks", blocks, kind="plug-in"),)
 
 
@@ -207,12 +178,7 @@ def _risks(audit: AuditResult) -> Sections:
     histogram = audit.risk_histogram
     layers = (doc.Layer("this table", histogram),)
     figure = doc.Figure(doc.Histogram(layers, _lines(audit)), histogram_numbers(layers))
-    columns = (
-        EPSILON,
-        ">Records within",
-        ">Values within",
-        ">Records, if zero\ncells are skipped",
-    )
+    columns = (EPSILON, ">Records within", ">Values within", ">Records, if zero\ncells are skipped")
     rows = [
         (
             doc.Nats(s.epsilon, "setting", unit=False),
@@ -225,24 +191,9 @@ def _risks(audit: AuditResult) -> Sections:
         )
         for s in audit.safe_shares
     ]
-    blocks: list[doc.Block] = [
-        doc.Paragraph(
-            "Every record has the risk of its released value. The lines say how many records are within an epsilon.",
-            where="page",
-        ),
-        figure,
-        doc.TableBlock(columns, rows),
-        doc.Paragraph(_SKIPPING, "note"),
-    ]
-    if histogram.quantiles:
-        told = quantiles_told(histogram.quantiles)
-        said = sentence("Quantiles of the risk of a record, {unit}: {told}.", unit=doc.UNIT, told=told)
-        blocks.append(doc.Paragraph(said, where="terminal"))
-    if histogram.infinite_share:
-        said = sentence(
-            "Risk is ∞ for {share} of records. {meaning}", share=doc.Share(histogram.infinite_share), meaning=INFINITE
-        )
-        blocks.append(doc.Paragraph(said, where="terminal"))
+    words = "Every record has the risk of its released value. The lines say how many records are within an epsilon."
+    table = doc.TableBlock(columns, rows)
+    blocks = (doc.Paragraph(words, where="page"), figure, table, doc.Paragraph(_SKIPPING, "note"))
     return (doc.Section("How risky are the records?", blocks, kind="plug-in"),)
 
 
@@ -252,12 +203,7 @@ def _lines(audit: AuditResult) -> list[doc.Line]:
     shown = [s for s in audit.safe_shares if s.epsilon <= high]
     step = max(1, math.ceil(len(shown) / _LINES_DRAWN))
     return [
-        doc.Line(
-            s.epsilon,
-            sentence(
-                "ε {epsilon}: {share}", epsilon=doc.Nats(s.epsilon, "setting", unit=False), share=doc.Share(s.records)
-            ),
-        )
+        doc.Line(s.epsilon, sentence("ε {}: {}", doc.Nats(s.epsilon, "setting", unit=False), doc.Share(s.records)))
         for s in shown[::-step][::-1]
     ]
 
@@ -281,7 +227,7 @@ def _column_leaks(audit: AuditResult) -> Sections:
     if rest > 0:
         words += f" {rest} more columns are in the table."
     figure = doc.Figure(_column_chart(leaks[:_COLUMNS_DRAWN]), (_column_table(leaks),), open=rest > 0)
-    title = sentence("Which column gives it away, in {unit}. {direction}", unit=doc.UNIT, direction=DIRECTION)
+    title = sentence("Which column gives it away, in {}. {}", doc.UNIT, DIRECTION)
     return (doc.Section(title, (doc.Paragraph(words, where="page"), figure), kind="plug-in"),)
 
 
@@ -289,7 +235,7 @@ def _column_chart(leaks: Sequence[ColumnLeak]) -> doc.Bars:
     alone, added = "alone", "added to the others"
     return doc.Bars(
         "Leak of each column",
-        sentence("Mutual information ({unit}); higher is riskier", unit=doc.UNIT),
+        sentence("Mutual information ({}); higher is riskier", doc.UNIT),
         [
             doc.BarRow(
                 leak.name,
@@ -307,23 +253,16 @@ def _column_chart(leaks: Sequence[ColumnLeak]) -> doc.Bars:
 
 
 def _column_table(leaks: Sequence[ColumnLeak]) -> doc.TableBlock:
-    columns = (
-        "Column",
-        ">Alone",
-        ">Shuffled",
-        ">Adds to\nothers",
-        ">Shuffled",
-        ">Others\nwithout it",
-        doc.TableColumn("Records safe without it, at epsilon 1 nat", numeric=True, where="page"),
-        "Verdict, alone",
-    )
+    safe = doc.TableColumn(">Records safe without it, at epsilon 1 nat", where="page")
+    adds, without = ">Adds to\nothers", ">Others\nwithout it"
+    columns = ("Column", ">Alone", ">Shuffled", adds, ">Shuffled", without, safe, "Verdict, alone")
     rows = [
         (
             doc.DataValue(c.name, 24),
             doc.Nats(c.alone, unit=False),
-            sentence("≤{null}", null=doc.Nats(c.alone_null, unit=False)),
+            sentence("≤{}", doc.Nats(c.alone_null, unit=False)),
             doc.Nats(c.given_others, unit=False),
-            sentence("≤{null}", null=doc.Nats(c.given_others_null, unit=False)),
+            sentence("≤{}", doc.Nats(c.given_others_null, unit=False)),
             doc.Nats(c.left_out, unit=False),
             doc.Share(c.safe_share_without),
             doc.badge(c.alone_verdict),
@@ -341,7 +280,7 @@ def _riskiest(audit: AuditResult) -> Sections:
             ("Risk", doc.Nats(v.risk)),
             ("Records", doc.Count(v.records)),
             ("Secret", doc.DataValue(v.secret, 32)),
-            ("Prior → posterior", sentence("{a} → {b}", a=doc.Share(v.prior), b=doc.Share(v.posterior))),
+            ("Prior → posterior", sentence("{} → {}", doc.Share(v.prior), doc.Share(v.posterior))),
             ("Log-lift", doc.Nats(v.log_lift, "signed", unit=False)),
             ("Chance p", doc.Chance(v.p_chance)),
         )
@@ -351,10 +290,7 @@ def _riskiest(audit: AuditResult) -> Sections:
         "Bars: which column says it. To the right a column speaks for the secret, to the left against it; they add up "
         "to the log-lift. Chance p: how often a shuffled secret gives a count as extreme."
     )
-    blocks: list[doc.Block] = [
-        doc.Paragraph(words, where="page"),
-        risky_cards(audit.riskiest, facts, terms="log-lift by column"),
-    ]
+    blocks = (doc.Paragraph(words, where="page"), risky_cards(audit.riskiest, facts, terms="log-lift by column"))
     return (doc.Section("The riskiest values", blocks, kind="plug-in"),)
 
 
@@ -365,13 +301,9 @@ def _prior(audit: AuditResult) -> Sections:
         [doc.BarRow(s.label, (doc.Bar("", s.prior),)) for s in audit.secrets],
         unit="probability",
     )
-    columns = ("Secret", ">Weight", ">Prior")
     rows = [(doc.DataValue(s.label, 60), doc.Count(s.weight), doc.Share(s.prior)) for s in audit.secrets]
-    return (
-        doc.Section(
-            "The secret before any release", (doc.Figure(chart, (doc.TableBlock(columns, rows),)),), where="page"
-        ),
-    )
+    figure = doc.Figure(chart, (doc.TableBlock(("Secret", ">Weight", ">Prior"), rows),))
+    return (doc.Section("The secret before any release", (figure,), where="page"),)
 
 
 def _roles(audit: AuditResult) -> Sections:
@@ -388,21 +320,11 @@ def _notes(audit: AuditResult) -> Sections:
 
 
 def _written(audit: AuditResult) -> Sections:
-    scores = sentence("{path} (private)", path=doc.FilePath(audit.scores_path or ""))
-    rows: list[tuple[str, doc.Text]] = [("Risk of every record", scores)] if audit.scores_path else []
-    return (doc.Section("", (doc.Facts([*rows, ("Tacit", __version__)]),), where="terminal"),)
+    if not audit.scores_path:
+        return ()
+    rows = (("Risk of every record", sentence("{} (private)", doc.FilePath(audit.scores_path))),)
+    return (doc.Section("", (doc.Facts(rows),), where="terminal"),)
 
 
 # The order of the answer. A new section is a function and a line here.
-SECTIONS = (
-    _learned,
-    _measures,
-    _risks,
-    _cost,
-    _column_leaks,
-    _riskiest,
-    _prior,
-    _roles,
-    _notes,
-    _written,
-)
+SECTIONS = (_learned, _measures, _risks, _cost, _column_leaks, _riskiest, _prior, _roles, _notes, _written)

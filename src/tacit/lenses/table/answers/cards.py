@@ -14,10 +14,7 @@ _WIDTH = 330.0
 
 
 def risky_cards(
-    values: Sequence[RiskyValue | LearnedRiskyValue],
-    facts: Sequence[Sequence[tuple[str, Text]]],
-    *,
-    terms: str,
+    values: Sequence[RiskyValue | LearnedRiskyValue], facts: Sequence[Sequence[tuple[str, Text]]], *, terms: str
 ) -> Cards:
     """A card for every value, with its facts and what each column adds, told under the name ``terms``."""
     return Cards(
@@ -35,22 +32,15 @@ def risky_cards(
 
 
 def _bars(contributions: Sequence[tuple[str, float]]) -> SignedBars:
-    rows = [
-        SignedBar(
-            name,
-            value,
-            sentence(
-                "{name}: {value}, speaks {side} the secret",
-                name=name,
-                value=Nats(value, "signed"),
-                side="for" if value > 0 else "against",
-            )
-            if value
-            else f"{name}: says nothing more",
-        )
-        for name, value in contributions
-    ]
-    return SignedBars("Log-lift by column", rows, limit=_TERMS_DRAWN, small=_WIDTH)
+    rows = [SignedBar(name, value, _speaks(name, value)) for name, value in contributions]
+    return SignedBars("Log-lift by column", rows, limit=_TERMS_DRAWN, width=_WIDTH)
+
+
+def _speaks(name: str, value: float) -> str:
+    if not value:
+        return f"{name}: says nothing more"
+    side = "for" if value > 0 else "against"
+    return sentence("{}: {}, speaks {} the secret", name, Nats(value, "signed"), side)
 
 
 def _in_words(title: str, contributions: Sequence[tuple[str, float]]) -> Sentence:
@@ -58,9 +48,8 @@ def _in_words(title: str, contributions: Sequence[tuple[str, float]]) -> Sentenc
         return Sentence("")
     ordered = sorted(contributions, key=lambda term: -abs(term[1]))
     each = [
-        sentence("{name} {value}", name=shorten(name, 24), value=Nats(value, "signed", unit=False))
-        for name, value in ordered[:_TERMS_TOLD]
+        sentence("{} {}", shorten(name, 24), Nats(value, "signed", unit=False)) for name, value in ordered[:_TERMS_TOLD]
     ]
     rest = len(ordered) - _TERMS_TOLD
     more = f" and {rest} more" if rest > 0 else ""
-    return sentence("{title}: {terms}{more}", title=title, terms=together(each, ", "), more=more)
+    return sentence("{}: {}{}", title, together(each, ", "), more)

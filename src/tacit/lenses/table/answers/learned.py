@@ -5,26 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from tacit import document as doc
-from tacit.errors import Sentence, sentence
+from tacit.errors import sentence
 from tacit.lenses.glossary import DIRECTION, ESTIMATE
-from tacit.lenses.histograms import histogram_numbers, quantiles_told
+from tacit.lenses.histograms import histogram_numbers
 from tacit.lenses.table.answers.cards import risky_cards
 from tacit.lenses.table.answers.trade_off import EPSILON
-from tacit.lenses.table.results import LearnedFindings, LearnedSafeShare, SafeShare
-
-
-def safe_tile(shares: Sequence[SafeShare | LearnedSafeShare], *, learned: bool) -> list[doc.Tile]:
-    """The safe share to headline: the one nearest to 1 nat, the epsilon of the papers."""
-    nearest = min(shares, key=lambda s: abs(s.epsilon - 1.0), default=None)
-    if nearest is None:
-        return []
-    name = sentence(
-        "Safe at epsilon {epsilon}{by}",
-        epsilon=doc.Nats(nearest.epsilon, "setting", unit=False),
-        by=", estimated" if learned else "",
-    )
-    safe = doc.Share(nearest.records, "estimate" if learned else "plug-in")
-    return [doc.Tile(name, safe, "of records; higher is safer")]
+from tacit.lenses.table.results import LearnedFindings, LearnedRiskyValue
 
 
 def learned_sections(
@@ -36,73 +22,37 @@ def learned_sections(
 
 
 def _leaks(found: LearnedFindings) -> doc.Section:
-    blocks: list[doc.Block] = [doc.Paragraph(f"{ESTIMATE} {DIRECTION}"), _facts(found), _tiles(found)]
+    blocks: list[doc.Block] = [doc.Paragraph(f"{ESTIMATE} {DIRECTION}"), _tiles(found)]
     if found.reason:
-        blocks.append(doc.Paragraph(found.reason, "note", label="Why this estimator:", where="page"))
+        blocks.append(doc.Paragraph(found.reason, "note", label="Why this estimator"))
     if found.candidates:
-        loss = sentence("Loss on records apart\n({unit} a record; lower is better)", unit=doc.UNIT)
-        columns = ("Tried", doc.TableColumn(loss, numeric=True), ">Weight")
+        columns = ("Tried", sentence(">Loss on records apart\n({} a record; lower is better)", doc.UNIT), ">Weight")
         prior = (doc.Cell("the prior alone", style="quiet"), doc.Nats(found.prior_log_loss, unit=False), "")
         rows = [(c.title, doc.Nats(c.log_loss, unit=False), doc.Number(c.weight)) for c in found.candidates]
         blocks.append(doc.TableBlock(columns, [*rows, prior]))
     return doc.Section("Learned: what leaks", blocks, kind="estimate")
 
 
-def _interval(found: LearnedFindings) -> Sentence:
-    return sentence(
-        "95% interval {interval} of {whole}",
-        interval=doc.Interval.nats(found.information.low, found.information.high, kind="estimate"),
-        whole=doc.Nats(found.prior_log_loss, unit=False),
-    )
-
-
-def _facts(found: LearnedFindings) -> doc.Facts:
-    told: dict[str, doc.Text] = {
-        "Estimator": found.estimator,
-        "Why": found.reason,
-        "Learned from": sentence(
-            "{records} with {values} distinct values, {fine}",
-            records=doc.Count(found.trained_on, "record"),
-            values=doc.Count(found.n_values),
-            fine=resolution(found),
-        )
-        if found.trained_on
-        else sentence(
-            "nothing here: {values} distinct values, {fine}, were scored by a model learned elsewhere",
-            values=doc.Count(found.n_values),
-            fine=resolution(found),
-        ),
-        "Information": sentence(
-            "{value} ({interval}); shuffled secrets reach {null}; p {p}",
-            value=doc.Nats(found.information.value, kind="estimate"),
-            interval=_interval(found),
-            null=doc.Nats(found.null_high, unit=False),
-            p=doc.Chance(found.p_value),
-        ),
-        "Largest risk": sentence(
-            "{risk}, by the final model, which protect goes by", risk=doc.Nats(found.largest_risk, kind="estimate")
-        ),
-        "Model": sentence("{path} (private)", path=doc.FilePath(found.model_path)) if found.model_path else "",
-    }
-    return doc.Facts([(name, value) for name, value in told.items() if value], where="terminal")
-
-
 def _tiles(found: LearnedFindings) -> doc.Tiles:
-    learned = sentence("learned from {records}", records=doc.Count(found.trained_on, "record"))
-    return doc.Tiles(
-        (
-            doc.Tile("Information", doc.Nats(found.information.value, kind="estimate"), _interval(found)),
-            doc.Tile(
-                "Shuffled secrets reach", doc.Nats(found.null_high), sentence("p {p}", p=doc.Chance(found.p_value))
-            ),
-            doc.Tile(
-                "Largest risk", doc.Nats(found.largest_risk, kind="estimate"), "of a released value, by the final model"
-            ),
-            doc.Tile(
-                "Estimator", doc.DataValue(found.estimator, 32), learned if found.trained_on else "learned elsewhere"
-            ),
-        )
-    )
+    interval = doc.Interval.nats(found.information.low, found.information.high)
+    whole = sentence("95% interval {} of {}", interval, doc.Nats(found.prior_log_loss, unit=False))
+    learned = "learned elsewhere"
+    if found.trained_on:
+        learned = sentence("learned from {}", doc.Count(found.trained_on, "record"))
+    tiles = [
+        doc.Tile("Information", doc.Nats(found.information.value), whole),
+        doc.Tile("Shuffled secrets reach", doc.Nats(found.null_high), sentence("p {}", doc.Chance(found.p_value))),
+        doc.Tile(
+            "Largest risk",
+            doc.Nats(found.largest_risk),
+            "of a released value, by the final model, which protect goes by",
+        ),
+        doc.Tile("Estimator", doc.DataValue(found.estimator, 32), learned),
+        doc.Tile("Distinct values", doc.Count(found.n_values), resolution(found)),
+    ]
+    if found.model_path:
+        tiles.append(doc.Tile("Model", doc.FilePath(found.model_path), "private", where="terminal"))
+    return doc.Tiles(tiles)
 
 
 def resolution(found: LearnedFindings) -> str:
@@ -136,7 +86,7 @@ def _calibration(found: LearnedFindings, secrets: Sequence[str]) -> doc.Section:
 
 
 def _calibration_table(points: Sequence[doc.CalibrationPoint]) -> doc.TableBlock:
-    predicted = sentence(">Predicted ({unit})", unit=doc.UNIT)
+    predicted = sentence(">Predicted ({})", doc.UNIT)
     rows = [
         (
             "all" if p.secret is None else doc.DataValue(p.secret, 40),
@@ -156,10 +106,7 @@ def _risks(found: LearnedFindings, beside: doc.RiskHistogram, counted: Mapping[f
         f"Learned risks are by {by}, the columns {resolution(found)}. Counted ones are of the cut columns of the "
         "sections below: with few records a value they are mostly noise, and biased upwards."
     )
-    layers = (
-        doc.Layer("learned (estimate)", found.risk_histogram),
-        doc.Layer("counted (plug-in)", beside, "outline"),
-    )
+    layers = (doc.Layer("learned (estimate)", found.risk_histogram), doc.Layer("counted (plug-in)", beside, "outline"))
     names = (EPSILON, ">Records within\n(estimate)", ">Surely within\n(whole 95% interval)", ">Counted\n(plug-in)")
     rows = [
         (
@@ -170,18 +117,8 @@ def _risks(found: LearnedFindings, beside: doc.RiskHistogram, counted: Mapping[f
         )
         for s in found.safe_shares
     ]
-    quantiles = sentence(
-        "Quantiles of the estimated risk of a record, by {by}, {unit}: {told}.",
-        by="models that had not seen it" if found.trained_on else "the saved model",
-        unit=doc.UNIT,
-        told=quantiles_told(found.risk_histogram.quantiles),
-    )
-    blocks = (
-        doc.Paragraph(words),
-        doc.Figure(doc.Histogram(layers), histogram_numbers(layers)),
-        doc.TableBlock(names, rows),
-        doc.Paragraph(quantiles, where="terminal"),
-    )
+    figure = doc.Figure(doc.Histogram(layers), histogram_numbers(layers))
+    blocks = (doc.Paragraph(words), figure, doc.TableBlock(names, rows))
     return doc.Section("How risky are the records, learned and counted?", blocks, kind="estimate")
 
 
@@ -192,28 +129,21 @@ def _riskiest(found: LearnedFindings) -> doc.Section:
             "Bars: what each column adds, by how much the log-lift falls when its cell is redrawn from the whole "
             "column. To the right it speaks for the secret, to the left against it."
         )
-        facts = [
-            (
-                ("Risk", doc.Nats(v.risk, kind="estimate")),
-                (
-                    "Log-lift, 95% interval",
-                    sentence(
-                        "{lift} ({interval})",
-                        lift=doc.Nats(v.log_lift, "signed", unit=False),
-                        interval=doc.Interval.nats(v.low, v.high),
-                    ),
-                ),
-                ("Records", doc.Count(v.records)),
-                ("Secret", doc.DataValue(v.secret, 32)),
-                ("Prior → posterior", sentence("{a} → {b}", a=doc.Share(v.prior), b=doc.Share(v.posterior))),
-                ("Says most", doc.DataValue(v.says_most, 24)),
-            )
-            for v in found.riskiest
-        ]
-        blocks = [
-            doc.Paragraph(words, where="page"),
-            risky_cards(found.riskiest, facts, terms="what each column adds"),
-        ]
+        facts = [_risky_facts(value) for value in found.riskiest]
+        cards = risky_cards(found.riskiest, facts, terms="what each column adds")
+        blocks = [doc.Paragraph(words, where="page"), cards]
     if found.notes:
         blocks.append(doc.Bullets(found.notes))
     return doc.Section("The riskiest values", blocks, kind="estimate")
+
+
+def _risky_facts(value: LearnedRiskyValue) -> tuple[tuple[str, doc.Text], ...]:
+    lift, interval = doc.Nats(value.log_lift, "signed", unit=False), doc.Interval.nats(value.low, value.high)
+    return (
+        ("Risk", doc.Nats(value.risk)),
+        ("Log-lift, 95% interval", sentence("{} ({})", lift, interval)),
+        ("Records", doc.Count(value.records)),
+        ("Secret", doc.DataValue(value.secret, 32)),
+        ("Prior → posterior", sentence("{} → {}", doc.Share(value.prior), doc.Share(value.posterior))),
+        ("Says most", doc.DataValue(value.says_most, 24)),
+    )

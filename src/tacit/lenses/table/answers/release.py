@@ -11,14 +11,8 @@ from tacit.lenses.glossary import DEFINITIONS, DIRECTION, ESTIMATE, INFINITE
 from tacit.lenses.histograms import histogram_numbers
 from tacit.lenses.papers import Rows, Sections, assumptions, certificate_section, claim
 from tacit.lenses.table.answers.trade_off import trade_off
-from tacit.release.certificate import (
-    CountedCertificate,
-    LearnedCertificate,
-    LearnedMechanism,
-    LedgerComposition,
-    MeasureChange,
-    TableCertificate,
-)
+from tacit.release import certificate as papers
+from tacit.release.certificate import CountedCertificate, MeasureChange, TableCertificate
 from tacit.report.result import Result
 
 # A bound on the loss below this share is shown as 0%, which says nothing.
@@ -51,14 +45,10 @@ class ProtectResult(Result):
         """
         return doc.Document(
             kind="release",
-            name=sentence("Tacit release of {file}", file=doc.FilePath(self.data_file)),
+            name=sentence("Tacit release of {}", doc.FilePath(self.data_file)),
             badge=verdict_of(self.certificate),
             headline=self.headline,
-            opening=(
-                claim(self.certificate),
-                *_owners(self),
-                _tiles(self.certificate),
-            ),
+            opening=(claim(self.certificate), *_why(self), _tiles(self)),
             sections=[section for write in SECTIONS for section in write(self)],
             reading=DEFINITIONS,
             footer=(doc.FilePath(self.data_file),),
@@ -90,165 +80,108 @@ def _on_curve(certificate: TableCertificate) -> bool:
     return not (certificate.mechanism.name != "watchdog" or proved or certificate.delta > 0)
 
 
-def _claimed(certificate: TableCertificate) -> Sentence:
-    """The bound, or those of the two sides where they differ."""
+def _claimed(certificate: TableCertificate) -> str:
+    """The bounds of the two sides, where they differ."""
     high, low = certificate.bounds.high, certificate.bounds.low
     if low == high:
-        return sentence("{epsilon}", epsilon=_setting(certificate.epsilon))
+        return "smaller is stricter"
     if math.isinf(low):
-        return sentence("{high} upwards, no bound downwards", high=_setting(high))
-    return sentence("{high} upwards and {low} downwards", high=_setting(high), low=_setting(low))
+        return sentence("{} upwards, no bound downwards", _setting(high))
+    return sentence("{} upwards and {} downwards", _setting(high), _setting(low))
 
 
-def _attained(claimed: doc.Text, attained: float) -> Sentence:
-    return sentence("{claimed} claimed, {attained} attained", claimed=claimed, attained=doc.Nats(attained))
-
-
-def _ceiling(certificate: CountedCertificate) -> Sentence:
-    """What may never be exceeded, whatever delta; nothing where there is no such bound."""
-    if math.isinf(certificate.epsilon_max):
-        return Sentence("")
-    return sentence("never beyond {epsilon}", epsilon=_setting(certificate.epsilon_max))
+def _epsilons(certificate: TableCertificate) -> list[doc.Tile]:
+    """What was asked, what is certain and, of a learned release, what is estimated."""
+    attained = doc.Nats(certificate.attained_epsilon)
+    if not isinstance(certificate, CountedCertificate):
+        made_by = certificate.mechanism
+        merged = sentence("exact; {} of records", doc.Share(made_by.records_merged))
+        kept = sentence("by {}; no guarantee", doc.DataValue(made_by.estimator, 32))
+        beyond = "of kept records, by their 95% interval"
+        return [
+            doc.Tile("Epsilon asked", _setting(certificate.epsilon), "smaller is stricter"),
+            doc.Tile("Merged records, counted", attained, merged),
+            doc.Tile("Kept records, estimated", doc.Nats(certificate.estimated_epsilon), kept),
+            doc.Tile("May exceed epsilon", doc.Share(certificate.estimated_exceeding), beyond),
+        ]
+    tiles = [
+        doc.Tile("Epsilon claimed", _setting(certificate.epsilon), _claimed(certificate)),
+        doc.Tile("Epsilon attained", attained, "lower is safer"),
+    ]
+    for each in certificate.also:
+        claimed = sentence("attained, {} claimed", _setting(each.epsilon))
+        tiles.append(doc.Tile(f"Epsilon of {doc.listed(each.secret)}", doc.Nats(each.attained_epsilon), claimed))
+    if certificate.delta > 0 or certificate.attained_delta > 0:
+        mass = certificate.delta_kind == "mass"
+        kind = "probability of pairs beyond epsilon" if mass else "excess of probability, E-gamma"
+        allowed = sentence("attained, of {} allowed; {}", doc.Number(certificate.delta, "setting"), kind)
+        never = "for some secret, by however little"
+        if math.isfinite(certificate.epsilon_max):
+            never = sentence("never beyond {}", _setting(certificate.epsilon_max))
+        tiles.append(doc.Tile("Delta", doc.Number(certificate.attained_delta), allowed))
+        tiles.append(doc.Tile("Records beyond epsilon", doc.Share(certificate.breach_share), never))
+    return tiles
 
 
 def _mechanism(certificate: TableCertificate) -> Sentence:
     """Which rung of the ladder it is, and what it gains over the watchdog."""
     made_by = certificate.mechanism
-    if made_by.name == "watchdog" or isinstance(made_by, LearnedMechanism):
+    if made_by.name == "watchdog" or isinstance(made_by, papers.LearnedMechanism):
         return Sentence("watchdog: one set of values is merged")
     what = "several sets of values are merged" if made_by.name == "subsets" else "values are mixed"
     gain = Sentence("")
     if made_by.watchdog_nmil is not None:
-        gain = sentence(". One merged set, the watchdog, would lose {share}", share=doc.Share(made_by.watchdog_nmil))
+        gain = sentence(". One merged set, the watchdog, would lose {}", doc.Share(made_by.watchdog_nmil))
         if (made_by.loss_bound or 0.0) >= _WORTH_TELLING:
-            gain += sentence("; no mechanism loses less than {share}", share=doc.Share(made_by.loss_bound))
-    return sentence("{name}: {what}{gain}", name=made_by.name, what=what, gain=gain)
+            gain += sentence("; no mechanism loses less than {}", doc.Share(made_by.loss_bound))
+    return sentence("{}: {}{}", made_by.name, what, gain)
 
 
 def _unchanged(certificate: TableCertificate) -> Sentence:
     """How many rows and cells stay as they were; where replacements are drawn, what is expected of the draw."""
     about = "" if certificate.mechanism.replacement in ("merge", "suppress") else "about "
-    return sentence(
-        "{about}{rows} of rows and {about}{cells} of cells",
-        about=about,
-        rows=doc.Share(certificate.utility.rows_unchanged),
-        cells=doc.Share(certificate.utility.cells_unchanged),
-    )
+    rows, cells = doc.Share(certificate.utility.rows_unchanged), doc.Share(certificate.utility.cells_unchanged)
+    return sentence("{about}{rows} of rows and {about}{cells} of cells", about=about, rows=rows, cells=cells)
 
 
-def _together(composition: LedgerComposition) -> Sentence:
+def _together(composition: papers.LedgerComposition) -> Sentence:
     """What all releases of a ledger say together of each secret, in short."""
     told = [
-        sentence("{nats} of {secret}", nats=doc.Nats(each.epsilon), secret=doc.listed(each.secret))
+        sentence("{} of {}", doc.Nats(each.epsilon), doc.listed(each.secret))
         if math.isfinite(each.epsilon)
         else f"no bound of {doc.listed(each.secret)}"
         for each in composition.secrets
     ]
-    return sentence(
-        "{releases} in the ledger: {told} ({how})",
-        releases=doc.Count(composition.releases, "release"),
-        told=together(told, "; "),
-        how="counted, exact" if composition.exact else "by bound",
-    )
-
-
-def _epsilons(certificate: TableCertificate) -> Rows:
-    """What was asked, what is certain and, of a learned release, what is estimated."""
-    if isinstance(certificate, CountedCertificate):
-        rows: Rows = [("Epsilon", _attained(_claimed(certificate), certificate.attained_epsilon))]
-        for each in certificate.also:
-            rows.append((f"… of {doc.listed(each.secret)}", _attained(_setting(each.epsilon), each.attained_epsilon)))
-        return rows
-    merged = sentence(
-        "{share} of all: {attained}, counted, exact",
-        share=doc.Share(certificate.mechanism.records_merged),
-        attained=doc.Nats(certificate.attained_epsilon, kind="exact"),
-    )
-    kept = sentence(
-        "{estimated} at most by the estimate of {by}; of {share} of them the 95% interval reaches beyond epsilon",
-        estimated=doc.Nats(certificate.estimated_epsilon, kind="estimate"),
-        by=certificate.mechanism.estimator,
-        share=doc.Share(certificate.estimated_exceeding),
-    )
-    asked = sentence("{epsilon} asked; lower is safer", epsilon=_setting(certificate.epsilon))
-    return [("Epsilon", asked), ("Merged records", merged), ("Kept records", kept)]
-
-
-def _delta(certificate: CountedCertificate) -> Sentence:
-    return sentence(
-        "{delta} allowed ({kind}), {attained} attained; {breach} of records carry a value beyond epsilon",
-        delta=doc.Number(certificate.delta, "setting"),
-        kind="probability of pairs beyond epsilon"
-        if certificate.delta_kind == "mass"
-        else "excess of probability, E-gamma",
-        attained=doc.Number(certificate.attained_delta),
-        breach=doc.Share(certificate.breach_share),
-    )
+    how = "counted, exact" if composition.exact else "by bound"
+    releases = doc.Count(composition.releases, "release")
+    return sentence("{} in the ledger: {} ({})", releases, together(told, "; "), how)
 
 
 # ---- the document --------------------------------------------------------------------------------------------------
 
 
-def _owners(result: ProtectResult) -> tuple[doc.Block, ...]:
+def _why(result: ProtectResult) -> tuple[doc.Block, ...]:
     """What the owner is told before anything else, in the terminal alone."""
+    return (doc.Paragraph(result.diagnosis, "warning", label="Why", where="terminal"),) if result.diagnosis else ()
+
+
+def _tiles(result: ProtectResult) -> doc.Tiles:
+    """What is to be seen first; the page has what is for the terminal here in its certificate."""
     certificate, utility = result.certificate, result.certificate.utility
-    data = sentence("{out} (data in {file})", out=doc.FilePath(result.out), file=result.data_file)
-    rows: Rows = [
-        ("Release", data),
-        ("Secret", doc.listed(certificate.secret)),
-        ("Released", doc.listed(certificate.released)),
+    cells = sentence("expected; {} of cells", doc.Share(utility.cells_unchanged))
+    tiles = [
+        doc.Tile("Release", doc.FilePath(result.out), f"data in {result.data_file}", where="terminal"),
+        doc.Tile("Secret", doc.listed(certificate.secret), where="terminal"),
+        doc.Tile("Released", doc.listed(certificate.released), where="terminal"),
         *_epsilons(certificate),
-    ]
-    if isinstance(certificate, CountedCertificate) and certificate.delta > 0:
-        rows.append(("Delta", together((_delta(certificate), _ceiling(certificate)), "; ")))
-    rows += [
-        ("Mechanism", _mechanism(certificate)),
-        ("Loss (NMIL)", sentence("{loss} of the information; lower is better", loss=doc.Share(utility.nmil))),
-        ("Kept", sentence("{kept} unchanged", kept=_unchanged(certificate))),
+        doc.Tile("Loss (NMIL)", doc.Share(utility.nmil), "of the information; lower is better"),
+        doc.Tile("Rows unchanged", doc.Share(utility.rows_unchanged), cells),
     ]
     if certificate.left_out:
-        rows.append(("Left out", doc.listed(certificate.left_out)))
+        tiles.append(doc.Tile("Left out", doc.listed(certificate.left_out), where="terminal"))
     if certificate.composition is not None:
-        rows.append(("Together", _together(certificate.composition)))
-    why = (doc.Paragraph(result.diagnosis, "warning", label="Why", where="terminal"),) if result.diagnosis else ()
-    return (*why, doc.Facts(rows, where="terminal"))
-
-
-def _tiles(certificate: TableCertificate) -> doc.Tiles:
-    utility = certificate.utility
-    if isinstance(certificate, LearnedCertificate):
-        made_by = certificate.mechanism
-        merged = sentence("exact; {share} of records", share=doc.Share(made_by.records_merged))
-        kept = sentence("by {by}; no guarantee", by=doc.DataValue(made_by.estimator, 32))
-        tiles = [
-            doc.Tile("Epsilon asked", _setting(certificate.epsilon), "smaller is stricter"),
-            doc.Tile("Merged records, counted", doc.Nats(certificate.attained_epsilon, kind="exact"), merged),
-            doc.Tile("Kept records, estimated", doc.Nats(certificate.estimated_epsilon, kind="estimate"), kept),
-            doc.Tile(
-                "May exceed epsilon",
-                doc.Share(certificate.estimated_exceeding),
-                "of kept records, by their 95% interval",
-            ),
-        ]
-    else:
-        one_bound = certificate.epsilon_low == certificate.epsilon_high
-        note = "smaller is stricter" if one_bound else _claimed(certificate)
-        tiles = [
-            doc.Tile("Epsilon claimed", _setting(certificate.epsilon), note),
-            doc.Tile("Epsilon attained", doc.Nats(certificate.attained_epsilon), "lower is safer"),
-        ]
-        for each in certificate.also:
-            name = f"Epsilon of {doc.listed(each.secret, limit=3)}"
-            claimed = sentence("attained, {epsilon} claimed", epsilon=_setting(each.epsilon))
-            tiles.append(doc.Tile(name, doc.Nats(each.attained_epsilon), claimed))
-    if isinstance(certificate, CountedCertificate) and certificate.delta > 0:
-        allowed = sentence("attained, of {delta} allowed", delta=doc.Number(certificate.delta, "setting"))
-        beyond = _ceiling(certificate) or "for some secret, by however little"
-        tiles.append(doc.Tile("Delta", doc.Number(certificate.attained_delta), allowed))
-        tiles.append(doc.Tile("Records beyond epsilon", doc.Share(certificate.breach_share), beyond))
-    cells = sentence("expected; {share} of cells", share=doc.Share(utility.cells_unchanged))
-    tiles.append(doc.Tile("Loss (NMIL)", doc.Share(utility.nmil), "of the information; lower is better"))
-    return doc.Tiles([*tiles, doc.Tile("Rows unchanged", doc.Share(utility.rows_unchanged), cells)])
+        tiles.append(doc.Tile("Together", _together(certificate.composition), where="terminal"))
+    return doc.Tiles(tiles)
 
 
 def _changes(result: ProtectResult) -> Sections:
@@ -293,7 +226,7 @@ def _risks(result: ProtectResult) -> Sections:
         return (doc.Section("", (doc.Paragraph(told, "note"),), where="page"),)
     layers = (doc.Layer("before", result.before), doc.Layer("after", result.after, "outline"))
     epsilon = result.certificate.epsilon
-    line = doc.Line(epsilon, sentence("epsilon {epsilon}", epsilon=doc.Nats(epsilon, "setting", unit=False)))
+    line = doc.Line(epsilon, sentence("epsilon {}", doc.Nats(epsilon, "setting", unit=False)))
     figure = doc.Figure(doc.Histogram(layers, (line,)), histogram_numbers(layers))
     title = "How risky are the records, before and after?"
     return (doc.Section(title, (figure,), kind="plug-in", where="page"),)
@@ -302,48 +235,40 @@ def _risks(result: ProtectResult) -> Sections:
 def _cost(result: ProtectResult) -> Sections:
     certificate, utility = result.certificate, result.certificate.utility
     told = sentence(
-        "The release keeps {kept} of {whole} of information about the original values; {unchanged} are unchanged, and "
-        "no column's shares are expected to move by more than {shift}.",
-        kept=doc.Nats(utility.mutual_information, unit=False),
-        whole=doc.Nats(utility.entropy),
-        unchanged=_unchanged(certificate),
-        shift=doc.Share(utility.column_shift),
+        "The release keeps {} of {} of information about the original values; {} are unchanged, and no column's shares "
+        "are expected to move by more than {}.",
+        doc.Nats(utility.mutual_information, unit=False),
+        doc.Nats(utility.entropy),
+        _unchanged(certificate),
+        doc.Share(utility.column_shift),
     )
     on_curve = result.learned or _on_curve(certificate)
     curve = "" if on_curve else " The curve is that of one merged set, the plain watchdog."
-    mark = (certificate.attained_epsilon, certificate.utility.nmil)
-    epsilon = certificate.epsilon if on_curve else None
-    who = "a release" if on_curve else "the plain watchdog"
-    blocks: list[doc.Block] = [
-        doc.Paragraph(told, where="page"),
-        doc.Paragraph(
-            sentence("{by}.{curve}", by=_mechanism(certificate), curve=curve), label="Mechanism", where="page"
-        ),
-        trade_off(result.curve, epsilon=epsilon, mark=mark, label="this release", who=who),
-    ]
-    if not result.learned:
-        title = "What it costs, and what another epsilon would cost"
-        if not on_curve:
-            title = "What it costs, and what one merged set, the plain watchdog, would cost instead"
-        return (doc.Section(title, blocks),)
-    public = doc.Section("What it costs the honest reader", blocks[:2], where="page")
-    owners = doc.Section("What another epsilon would cost", blocks[2:], kind="estimate", where="terminal")
-    return (public, owners)
+    prose = (doc.Paragraph(told), doc.Paragraph(sentence("{}.{}", _mechanism(certificate), curve), label="Mechanism"))
+    figure = trade_off(
+        result.curve,
+        epsilon=certificate.epsilon if on_curve else None,
+        mark=(certificate.attained_epsilon, utility.nmil),
+        label="this release",
+        who="a release" if on_curve else "the plain watchdog",
+    )
+    if result.learned:
+        owners = doc.Section("What another epsilon would cost", (figure,), kind="estimate", where="terminal")
+        return (doc.Section("What it costs the honest reader", prose), owners)
+    other = "another epsilon would cost" if on_curve else "one merged set, the plain watchdog, would cost instead"
+    return (doc.Section(f"What it costs, and what {other}", (*prose, figure)),)
 
 
 def _readings(result: ProtectResult) -> Sections:
-    readings = result.certificate.readings
-    if not readings:
-        return ()
-    items = [
-        doc.Definition("This table is the population", reading.sentence, "exact")
+    readings = [
+        sentence("This table is the population (exact): {}", reading.sentence)
         if reading.name == "population"
-        else doc.Definition(
-            "This table is a sample", reading.sentence, "proved" if reading.confidence else "not proved"
+        else sentence(
+            "This table is a sample ({}): {}", "proved" if reading.confidence else "not proved", reading.sentence
         )
-        for reading in readings
+        for reading in result.certificate.readings
     ]
-    return (doc.Section("Two ways to read the claim", (doc.Definitions(items),)),)
+    return (doc.Section("Two ways to read the claim", (doc.Bullets(readings),)),) if readings else ()
 
 
 def _assumptions(result: ProtectResult) -> Sections:
@@ -357,13 +282,13 @@ def _certificate(result: ProtectResult) -> Sections:
     if c.left_out:
         rows.append(("left out", doc.listed(c.left_out, limit=60)))
     for cut in c.cuts:
-        name = sentence("cut: {column}", column=doc.DataValue(cut.column, 24))
+        name = sentence("cut: {}", doc.DataValue(cut.column, 24))
         rows.append((name, f"at {doc.listed([f'{edge:g}' for edge in cut.edges], limit=40)}"))
     kind = ": counted for merged records, estimated for all others" if result.learned else ""
     rows += [("holds", verdict_of(c)), ("kind", f"{c.kind}{kind}")]
-    rows += [(name[:1].lower() + name[1:] if isinstance(name, str) else name, told) for name, told in _epsilons(c)]
+    rows += [(tile.name, doc.Cell(tile.value, tile.note)) for tile in _epsilons(c)]
     if isinstance(c, CountedCertificate):
-        rows.append(("delta", _delta(c)))
+        rows.append(("delta claimed", doc.Number(c.delta, "setting")))
         if math.isfinite(c.epsilon_max):
             rows.append(("epsilon max", _setting(c.epsilon_max)))
     if c.composition:

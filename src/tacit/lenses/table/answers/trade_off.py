@@ -10,7 +10,7 @@ from tacit.errors import sentence
 
 # So many points of a curve in the terminal.
 _SHOWN = 8
-EPSILON = sentence(">Epsilon ({unit})", unit=doc.UNIT)
+EPSILON = sentence(">Epsilon ({})", doc.UNIT)
 
 
 def by_epsilon(curve: Sequence[doc.CurvePoint]) -> tuple[doc.CurvePoint, ...]:
@@ -67,14 +67,8 @@ def curve_table(points: Sequence[doc.CurvePoint], place: int | None) -> doc.Tabl
         )
         for k, p in enumerate(points)
     ]
-    columns = (
-        EPSILON,
-        ">Attained",
-        ">Loss (NMIL)",
-        ">Records kept\nas they are",
-        doc.TableColumn("Utility kept", numeric=True, where="page"),
-        ">Leakage left",
-    )
+    utility = doc.TableColumn(">Utility kept", where="page")
+    columns = (EPSILON, ">Attained", ">Loss (NMIL)", ">Records kept\nas they are", utility, ">Leakage left")
     return doc.TableBlock(columns, rows, shown=_thinned(len(points), place))
 
 

@@ -71,7 +71,7 @@ def checks_of_estimate(
             largest <= epsilon + SCORES_AGREE,
             sentence(
                 "estimated {largest}, {asked} asked; an estimate certifies nothing",
-                largest=Nats(largest, 6, kind="estimate"),
+                largest=Nats(largest, 6),
                 asked=Nats(epsilon, 6),
             ),
         ),

@@ -237,7 +237,7 @@ class LearnedRelease:
         if merged < 1 - 1e-12:
             rest = sentence(
                 "the others leak at most {estimated} by the estimate of {name}, which is no guarantee",
-                estimated=Nats(certificate.estimated_epsilon, 4, rounded="up", kind="estimate"),
+                estimated=Nats(certificate.estimated_epsilon, 4, rounded="up"),
                 name=self.learned.name,
             )
         doubt = f" {NO_LEAK_DETECTED}" if certificate.mechanism.verdict == "no leak detected" else ""

@@ -6,47 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated
 
-from tacit.document import (
-    UNIT,
-    Beside,
-    Block,
-    Cell,
-    Chance,
-    Code,
-    Count,
-    DataValue,
-    Document,
-    Dot,
-    Facts,
-    Figure,
-    FilePath,
-    Heading,
-    Histogram,
-    Information,
-    Interval,
-    Layer,
-    MarkedPosts,
-    Nats,
-    Paragraph,
-    ReadPost,
-    RiskHistogram,
-    Section,
-    Share,
-    TableBlock,
-    TableColumn,
-    Term,
-    TermBars,
-    TermFunnel,
-    TermGroup,
-    Text,
-    Tile,
-    Tiles,
-    badge,
-    listed,
-    notes_section,
-    rows_of,
-    shorten,
-)
+from tacit import document as doc
 from tacit.document.quantities import NATS, share
 from tacit.errors import sentence
 from tacit.lenses.facts import SecretValue, SourceFacts
@@ -80,8 +40,8 @@ class TextAuditResult(Result):
     verdict: Verdict
     headline: str
     information: Annotated[Estimate, NATS]
-    uncertainty: Information
-    null_high: Information
+    uncertainty: doc.Information
+    null_high: doc.Information
     p_value: float
     right: float
     right_interval: tuple[float, float]
@@ -93,36 +53,32 @@ class TextAuditResult(Result):
     n_terms: int
     rare_terms: int
     verdicts: Mapping[str, int]
-    terms: tuple[Term, ...]
-    conditional_terms: tuple[Term, ...]
-    groups: tuple[TermGroup, ...]
-    dots: tuple[Dot, ...]
+    terms: tuple[doc.Term, ...]
+    conditional_terms: tuple[doc.Term, ...]
+    groups: tuple[doc.TermGroup, ...]
+    dots: tuple[doc.Dot, ...]
     shuffles: int
-    risk_histogram: RiskHistogram
+    risk_histogram: doc.RiskHistogram
     safe_shares: tuple[PostShare, ...]
-    largest_risk: Information
-    examples: tuple[ReadPost, ...]
+    largest_risk: doc.Information
+    examples: tuple[doc.ReadPost, ...]
     notes: tuple[str, ...]
     random_state: int
     tacit_version: str
     model_path: str | None = None
 
-    def document(self) -> Document:
+    def document(self) -> doc.Document:
         """Terms by what they add and by themselves, what chance reaches, and the posts that give away most."""
-        digest = (sentence("SHA-256 {sha}", sha=Code(self.source.sha256)),) if self.source.sha256 else ()
-        return Document(
+        name = doc.FilePath(self.source.name)
+        return doc.Document(
             kind="audit of text",
-            name=sentence(
-                "Tacit audit of the words in {name}, secret {secret}",
-                name=FilePath(self.source.name),
-                secret=self.secret,
-            ),
-            badge=badge(self.verdict),
+            name=sentence("Tacit audit of the words in {}, secret {}", name, self.secret),
+            badge=doc.badge(self.verdict),
             headline=self.headline,
-            opening=(_facts(self), _tiles(self)),
+            opening=(_tiles(self),),
             sections=[section for write in SECTIONS for section in write(self)],
             reading=DEFINITIONS,
-            footer=(FilePath(self.source.name), *digest),
+            footer=(name, *self.source.hashed),
         )
 
     @property
@@ -131,176 +87,146 @@ class TextAuditResult(Result):
         return [value.label for value in self.secrets]
 
 
-def _facts(result: TextAuditResult) -> Facts:
-    priors = listed([f"{shorten(s.label, 24)} {share(s.prior)}" for s in result.secrets], limit=6)
-    posts = sentence(
-        "{count} in {name}, column {text}",
-        count=Count(result.source.records),
-        name=FilePath(result.source.name),
-        text=result.text,
-    )
-    information = sentence(
-        "{value} (95% interval {interval}) of {whole} (estimate); p {p}",
-        value=Nats(result.information.value),
-        interval=Interval.nats(result.information.low, result.information.high),
-        whole=Nats(result.uncertainty, unit=False),
-        p=Chance(result.p_value),
-    )
-    right = sentence(
-        "{right} ({limits}); prior {prior}",
-        right=Share(result.right),
-        limits=Interval.shares(*result.right_interval),
-        prior=Share(result.prior_right),
-    )
+def _tiles(result: TextAuditResult) -> doc.Tiles:
+    priors = doc.listed([f"{doc.shorten(s.label, 24)} {share(s.prior)}" for s in result.secrets], limit=6)
+    limits = doc.Interval.shares(*result.right_interval)
+    interval = doc.Interval.nats(result.information.low, result.information.high)
+    whole, p = doc.Nats(result.uncertainty, unit=False), doc.Chance(result.p_value)
+    noise, unsure = (doc.Count(result.verdicts[verdict]) for verdict in ("noise", "cannot tell"))
     terms = sentence(
-        "{terms} in {least} posts or more: {real} real, {noise} noise, {unsure} cannot tell; {rare} rarer ones were "
-        "not looked at",
-        terms=Count(result.n_terms),
-        least=result.min_count,
-        real=Count(result.verdicts["real"]),
-        noise=Count(result.verdicts["noise"]),
-        unsure=Count(result.verdicts["cannot tell"]),
-        rare=Count(result.rare_terms),
+        "of {} in {} posts or more; {} noise, {} cannot tell; {} rarer ones were not looked at",
+        doc.Count(result.n_terms),
+        result.min_count,
+        noise,
+        unsure,
+        doc.Count(result.rare_terms),
     )
-    rows: list[tuple[Text, Text]] = [
-        ("Posts", posts),
-        ("Secret", f"{result.secret}; prior: {priors}"),
-        ("Information", information),
-        ("Guessed right", right),
-        ("Terms", terms),
+    prior = doc.Share(result.prior_right)
+    tiles = [
+        doc.Tile("Posts", doc.Count(result.source.records), f"column {result.text}"),
+        doc.Tile("Secret", result.secret, f"prior: {priors}"),
+        doc.Tile(
+            "Information",
+            doc.Nats(result.information.value),
+            sentence("95% interval {} of {}; p {}", interval, whole, p),
+        ),
+        doc.Tile(
+            "Guessed right",
+            doc.Share(result.right),
+            sentence("{}; prior {}, by models that had not seen the post", limits, prior),
+        ),
+        doc.Tile("Terms that are real", doc.Count(result.verdicts["real"]), terms),
     ]
     if result.model_path:
-        rows.append(("Model", sentence("{path} (private)", path=FilePath(result.model_path))))
-    return Facts(rows, where="terminal")
+        tiles.append(doc.Tile("Model", doc.FilePath(result.model_path), "private", where="terminal"))
+    return doc.Tiles(tiles)
 
 
-def _tiles(result: TextAuditResult) -> Tiles:
-    prior = sentence("prior {prior}, by models that had not seen the post", prior=Share(result.prior_right))
-    whole = sentence("of {whole}; p {p}", whole=Nats(result.uncertainty, unit=False), p=Chance(result.p_value))
-    terms = sentence("of {terms} in {least} posts or more", terms=Count(result.n_terms), least=result.min_count)
-    return Tiles(
-        (
-            Tile("Posts", Count(result.source.records), listed(result.labels, limit=4)),
-            Tile("Guessed right", Share(result.right), prior),
-            Tile("Information", Nats(result.information.value), whole),
-            Tile("Terms that are real", Count(result.verdicts["real"]), terms),
-        )
-    )
-
-
-def _of(terms: Sequence[Term], secret: str) -> list[Term]:
+def _of(terms: Sequence[doc.Term], secret: str) -> list[doc.Term]:
     return [term for term in terms if term.secret == secret]
 
 
-def _term_table(terms: Sequence[Term], *, folded: str = "", given: bool = False) -> Block:
+def _term_table(terms: Sequence[doc.Term], *, folded: str = "", given: bool = False) -> doc.Block:
     if not terms:
-        return Paragraph("None that is real.")
-    columns = (
-        TableColumn("Term"),
-        TableColumn("Posts", numeric=True),
-        TableColumn(sentence("Log-lift\n({unit})", unit=UNIT), numeric=True),
-        TableColumn("95% limits", numeric=True, where="terminal"),
-        TableColumn("Chance\nreaches", numeric=True),
-        TableColumn("Given the\nwords before", numeric=True),
-    )
-    rows = rows_of(
+        return doc.Paragraph("None that is real.")
+    limits = doc.TableColumn(">95% limits", where="terminal")
+    lift = sentence(">Log-lift\n({})", doc.UNIT)
+    columns = ("Term", ">Posts", lift, limits, ">Chance\nreaches", ">Given the\nwords before")
+    rows = [
         (
-            DataValue(term.term, 32),
-            Count(term.posts),
-            Cell(Nats(term.log_lift, "signed", unit=False), style="" if given else "bold"),
-            Interval.nats(term.low, term.high),
-            Nats(term.chance, "signed", unit=False),
-            Cell(Nats(term.conditional, "signed", unit=False), style="bold" if given else ""),
+            doc.DataValue(term.term, 32),
+            doc.Count(term.posts),
+            doc.Cell(doc.Nats(term.log_lift, "signed", unit=False), style="" if given else "bold"),
+            doc.Interval.nats(term.low, term.high),
+            doc.Nats(term.chance, "signed", unit=False),
+            doc.Cell(doc.Nats(term.conditional, "signed", unit=False), style="bold" if given else ""),
         )
         for term in terms
-    )
+    ]
     # What the page folds away the terminal leaves out.
-    return TableBlock(columns, rows, folded=folded, shown=range(_LISTED), where="page" if folded else None)
+    return doc.TableBlock(columns, rows, folded=folded, shown=range(_LISTED), where="page" if folded else None)
 
 
-def _by_secret(result: TextAuditResult, terms: Sequence[Term], *, given: bool) -> Beside:
+def _by_secret(result: TextAuditResult, terms: Sequence[doc.Term], *, given: bool) -> doc.Beside:
     columns = []
     for label in result.labels:
         own = _of(terms, label)
         first = own if given else own[:_OPEN]
-        blocks: list[Block] = [
-            Heading(sentence("Points to {secret}", secret=DataValue(label, 24))),
-            _term_table(first, given=given),
-        ]
+        heading = doc.Heading(sentence("Points to {}", doc.DataValue(label, 24)))
+        blocks: list[doc.Block] = [heading, _term_table(first, given=given)]
         if len(own) > len(first):
             blocks.append(_term_table(own[_OPEN:], folded=f"{len(own) - _OPEN} more"))
         columns.append(blocks)
-    return Beside(columns)
+    return doc.Beside(columns)
 
 
-def _added(result: TextAuditResult) -> Sequence[Section]:
-    about = Paragraph(
+def _added(result: TextAuditResult) -> Sequence[doc.Section]:
+    about = (
         "What a term adds when it is met in a post, after the words before it, averaged over the posts that have it. "
         "Only terms that are real."
     )
     drawn = [term for label in result.labels for term in _of(result.conditional_terms, label)[:_DRAWN]]
     numbers = _by_secret(result, result.conditional_terms, given=True)
-    figure = Figure(TermBars(drawn, result.labels), (numbers,))
-    return (Section("Which words give it away", (about, figure), kind="estimate"),)
+    figure = doc.Figure(doc.TermBars(drawn, result.labels), (numbers,))
+    return (doc.Section("Which words give it away", (doc.Paragraph(about), figure), kind="estimate"),)
 
 
-def _alone(result: TextAuditResult) -> Sequence[Section]:
+def _alone(result: TextAuditResult) -> Sequence[doc.Section]:
     about = sentence(
-        "How far the bare fact that a post has the term moves the belief ({unit}), and what chance alone reaches at so "
+        "How far the bare fact that a post has the term moves the belief ({}), and what chance alone reaches at so "
         "many posts. A word that one side alone uses has the largest there is; the commoner ones come first.",
-        unit=UNIT,
+        doc.UNIT,
     )
-    return (Section("Words alone", (Paragraph(about), _by_secret(result, result.terms, given=False)), kind="plug-in"),)
+    blocks = (doc.Paragraph(about), _by_secret(result, result.terms, given=False))
+    return (doc.Section("Words alone", blocks, kind="plug-in"),)
 
 
-def _rare(result: TextAuditResult) -> Sequence[Section]:
+def _rare(result: TextAuditResult) -> Sequence[doc.Section]:
+    real, noise, unsure = (doc.Count(result.verdicts[verdict]) for verdict in ("real", "noise", "cannot tell"))
     about = sentence(
-        "{real} terms are real, {noise} are noise, and of {unsure} nobody can tell. A word in few posts looks telling "
-        "by chance alone: the band is the largest log-lift among all terms of about as many posts when the secrets are "
-        "shuffled ({shuffles} times).",
-        real=Count(result.verdicts["real"]),
-        noise=Count(result.verdicts["noise"]),
-        unsure=Count(result.verdicts["cannot tell"]),
-        shuffles=result.shuffles,
+        "{} terms are real, {} are noise, and of {} nobody can tell. A word in few posts looks telling by chance "
+        "alone: the band is the largest log-lift among all terms of about as many posts when the secrets are "
+        "shuffled ({} times).",
+        real,
+        noise,
+        unsure,
+        result.shuffles,
     )
-    columns = [TableColumn(name, numeric=True) for name in ("Posts", "Terms", "Real")]
+    columns = [">Posts", ">Terms", ">Real"]
     for label in result.labels:
-        columns += [TableColumn(f"{name}, {shorten(label, 16)}", numeric=True) for name in ("Chance reaches", "Found")]
-    rows: list[Sequence[Text]] = []
+        columns += [f">{name}, {doc.shorten(label, 16)}" for name in ("Chance reaches", "Found")]
+    rows: list[Sequence[doc.Text]] = []
     for group in result.groups:
-        held = Interval(Count(group.fewest), Count(group.most), "–")
+        posts = doc.Interval(doc.Count(group.fewest), doc.Count(group.most), "–")
         pairs = zip(group.chance, group.largest, strict=True)
-        each = [Nats(value, "signed", unit=False) for pair in pairs for value in pair]
-        rows.append((held, Count(group.terms), Count(group.real), *each))
-    figure = Figure(TermFunnel(result.dots, result.groups, result.labels), (TableBlock(columns, rows_of(rows)),))
+        each = [doc.Nats(value, "signed", unit=False) for pair in pairs for value in pair]
+        rows.append((posts, doc.Count(group.terms), doc.Count(group.real), *each))
+    figure = doc.Figure(doc.TermFunnel(result.dots, result.groups, result.labels), (doc.TableBlock(columns, rows),))
     title = "Rare words are noise until shown otherwise"
-    return (Section(title, (Paragraph(about), figure), where="page"),)
+    return (doc.Section(title, (doc.Paragraph(about), figure), where="page"),)
 
 
-def _posts(result: TextAuditResult) -> Sequence[Section]:
-    about = Paragraph(
+def _posts(result: TextAuditResult) -> Sequence[doc.Section]:
+    about = doc.Paragraph(
         "Marked: words that add to the secret the post points to, the stronger the more; dotted: words that point "
         "elsewhere. Rest the pointer on a word for its number. This page shows posts: it is for you alone.",
         where="page",
     )
-    posts = MarkedPosts(result.examples, result.labels, shown=_POSTS_LISTED)
-    return (Section("Posts that give away most", (about, posts), kind="estimate"),)
+    posts = doc.MarkedPosts(result.examples, result.labels, shown=_POSTS_LISTED)
+    return (doc.Section("Posts that give away most", (about, posts), kind="estimate"),)
 
 
-def _risks(result: TextAuditResult) -> Sequence[Section]:
-    layers = (Layer("posts", result.risk_histogram),)
-    figure = Figure(Histogram(layers, things="posts"), histogram_numbers(layers), where="page")
-    columns = (
-        TableColumn(sentence("Epsilon ({unit})", unit=UNIT), numeric=True),
-        TableColumn("Posts within", numeric=True),
-    )
-    rows = rows_of((Nats(safe.epsilon, "setting", unit=False), Share(safe.posts)) for safe in result.safe_shares)
+def _risks(result: TextAuditResult) -> Sequence[doc.Section]:
+    layers = (doc.Layer("posts", result.risk_histogram),)
+    figure = doc.Figure(doc.Histogram(layers, things="posts"), histogram_numbers(layers), where="page")
+    rows = [(doc.Nats(safe.epsilon, "setting", unit=False), doc.Share(safe.posts)) for safe in result.safe_shares]
+    table = doc.TableBlock((sentence(">Epsilon ({})", doc.UNIT), ">Posts within"), rows)
     title = "How risky are the posts? By models that had not seen them"
-    return (Section(title, (figure, TableBlock(columns, rows)), kind="estimate"),)
+    return (doc.Section(title, (figure, table), kind="estimate"),)
 
 
-def _notes(result: TextAuditResult) -> Sequence[Section]:
-    return tuple(notes_section(result.notes))
+def _notes(result: TextAuditResult) -> Sequence[doc.Section]:
+    return tuple(doc.notes_section(result.notes))
 
 
 SECTIONS = (_added, _alone, _rare, _posts, _risks, _notes)

@@ -41,10 +41,10 @@ class TextProtectResult(Result):
         """
         return doc.Document(
             kind="release of text",
-            name=sentence("Tacit release of text: {file}", file=doc.FilePath(self.data_file)),
+            name=sentence("Tacit release of text: {}", doc.FilePath(self.data_file)),
             badge=doc.badge(self.verdict),
             headline=self.headline,
-            opening=(claim(self.certificate), _facts(self), _tiles(self.certificate)),
+            opening=(claim(self.certificate), _tiles(self)),
             sections=[section for write in SECTIONS for section in write(self)],
             reading=OF_A_POST,
             footer=(doc.FilePath(self.data_file),),
@@ -55,36 +55,20 @@ def _rare(certificate: TextCertificate) -> str:
     return "masked" if certificate.rare == "mask" else "shown"
 
 
-def _facts(result: TextProtectResult) -> doc.Facts:
+def _tiles(result: TextProtectResult) -> doc.Tiles:
     c = result.certificate
-    files = sentence("{out} (data in {file})", out=doc.FilePath(result.out), file=doc.FilePath(result.data_file))
-    masked = sentence(
-        "{words} of the words in {posts} of the posts",
-        words=doc.Share(c.words_masked),
-        posts=doc.Share(c.posts_touched),
-    )
-    named = [sentence("{term} ({n})", term=doc.DataValue(term, 40), n=doc.Count(n)) for term, n, _ in result.masked]
-    terms = sentence(
-        "{terms} different ones, all in private/; most often {named}",
-        terms=doc.Count(c.terms_masked),
-        named=together(named[:_MOST_NAMED], ", ") or "none",
-    )
-    rows: Rows = [
-        ("Release", files),
-        ("Masked", masked),
-        ("Terms masked", terms),
-        ("Too rare to judge", sentence("{share} of the words, {are}", share=doc.Share(c.words_unknown), are=_rare(c))),
-        ("Left out", doc.listed(c.left_out) or "nothing"),
-    ]
-    return doc.Facts(rows, where="terminal")
-
-
-def _tiles(c: TextCertificate) -> doc.Tiles:
     before, after = best_guesses(c.adversaries)
-    posts = sentence("in {share} of the posts", share=doc.Share(c.posts_touched))
+    often = [sentence("{} ({})", doc.DataValue(term, 40), doc.Count(n)) for term, n, _ in result.masked[:_MOST_NAMED]]
+    terms = sentence("different ones, all in private/; most often {}", together(often, ", ") or "none")
     return doc.Tiles(
         (
-            doc.Tile("Words masked", doc.Share(c.words_masked), posts),
+            doc.Tile("Release", doc.FilePath(result.out), f"data in {result.data_file}", where="terminal"),
+            doc.Tile(
+                "Words masked", doc.Share(c.words_masked), sentence("in {} of the posts", doc.Share(c.posts_touched))
+            ),
+            doc.Tile("Terms masked", doc.Count(c.terms_masked), terms, where="terminal"),
+            doc.Tile("Too rare to judge", doc.Share(c.words_unknown), f"of the words, {_rare(c)}"),
+            doc.Tile("Left out", doc.listed(c.left_out) or "nothing", where="terminal"),
             doc.Tile("Best adversary before", doc.Share(before), "of secrets right"),
             doc.Tile("Best adversary after", doc.Share(after), "clean-trained or retrained; lower is safer"),
             doc.Tile("Guessing the prior", doc.Share(c.prior_right), "right without reading"),
@@ -95,13 +79,13 @@ def _tiles(c: TextCertificate) -> doc.Tiles:
 def _guesses(result: TextProtectResult) -> Sections:
     c = result.certificate
     about = sentence(
-        "Trained on {trained} posts, tested on {tested} others; copies left out. Without reading {prior} are right "
-        "({limits}). The limits are exact, 95%. After: an adversary that learned from posts as they were. Retrained: "
-        "one that learned from masked posts beside their secrets, the strongest case.",
-        trained=doc.Count(c.trained_on),
-        tested=doc.Count(c.tested_on),
-        prior=doc.Share(c.prior_right),
-        limits=doc.Interval.shares(*c.prior_interval),
+        "Trained on {} posts, tested on {} others; copies left out. Without reading {} are right ({}). The limits are "
+        "exact, 95%. After: an adversary that learned from posts as they were. Retrained: one that learned from masked "
+        "posts beside their secrets, the strongest case.",
+        doc.Count(c.trained_on),
+        doc.Count(c.tested_on),
+        doc.Share(c.prior_right),
+        doc.Interval.shares(*c.prior_interval),
     )
     figure = guesses_right(c.adversaries, marks=[("prior", c.prior_right)])
     return (doc.Section("How often is the secret guessed right?", (doc.Paragraph(about), figure)),)
@@ -114,14 +98,9 @@ def _assumptions(result: TextProtectResult) -> Sections:
 def _certificate(result: TextProtectResult) -> Sections:
     c = result.certificate
     what = "what is shown of a post" if c.bound == "post" else "one shown word after those before it"
-    epsilon = sentence("{epsilon} for {what}, by the estimate", epsilon=doc.Nats(c.epsilon, "setting"), what=what)
+    epsilon = sentence("{} for {}, by the estimate", doc.Nats(c.epsilon, "setting"), what)
     kinds = "; hidden hashtags become #tag, mentions @someone" if c.generalise else ""
-    rare = sentence(
-        "in fewer than {least} posts, {share} of all: {are}",
-        least=c.min_count,
-        share=doc.Share(c.words_unknown),
-        are=_rare(c),
-    )
+    rare = sentence("in fewer than {} posts, {} of all: {}", c.min_count, doc.Share(c.words_unknown), _rare(c))
     rows: Rows = [
         ("kind", "text: an estimate and a test of adversaries; no counted claim"),
         ("secret", doc.DataValue(c.secret, 60)),

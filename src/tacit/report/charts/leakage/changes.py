@@ -6,18 +6,18 @@ from collections.abc import Sequence
 
 from markupsafe import Markup
 
-from tacit.document.leakage import Change, Changes
+from tacit.document.leakage import Change, Changes, limit_lines
 from tacit.document.quantities import part, setting
 from tacit.document.strings import shorten
 from tacit.errors import Wording
 from tacit.report.charts import svg
-from tacit.report.charts.marks import limit_marks, mark_lines
+from tacit.report.charts.marks import mark_lines
 from tacit.report.charts.svg import Plot, Scale, element, hover, line, text
 
 
 def draw(chart: Changes, wording: Wording, width: float) -> Markup:
     """All rows on one axis from 0 to 1."""
-    return _strip(chart.rows[0], chart.limit, width) if chart.small else _rows(chart.rows, chart.limit, width)
+    return _strip(chart.rows[0], chart.limit, width) if chart.width else _rows(chart.rows, chart.limit, width)
 
 
 def _strip(change: Change, limit: float | None, width: float) -> Markup:
@@ -65,7 +65,7 @@ def _rows(rows: Sequence[Change], limit: float | None, width: float) -> Markup:
     plot = Plot(width, top + 46 * len(rows) + 46, left=gutter, right=30, top=top)
     across = plot.across(0.0, 1.0)
     parts = [key, svg.horizontal_axis(plot, across, "Leakage; higher is riskier", grid=True)]
-    marks = limit_marks(limit)
+    marks = limit_lines(limit)
     parts.append(mark_lines(plot, across, marks, [0] * len(marks)))
     for k, row in enumerate(rows):
         y = plot.top + 46 * k + 30

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from itertools import pairwise
 
 from markupsafe import Markup
@@ -13,18 +13,14 @@ from tacit.document.quantities import part, setting
 from tacit.document.strings import shorten
 from tacit.errors import Wording
 from tacit.report.charts import svg
-from tacit.report.charts.svg import Plot, Scale, element, hover, line, text
+from tacit.report.charts.svg import Plot, Scale, element, line, text
 
 # Above this ratio of the largest to the smallest cost a straight axis would press the cheap adversaries together.
 _STRAIGHT = 60.0
 
-# Left, right, top and bottom of something drawn.
-Box = tuple[float, float, float, float]
-
 
 def draw(chart: CostCurve, wording: Wording, width: float) -> Markup:
     """What can be learned for a cost: leakage with precision and recall, and the most that so much money buys."""
-    limit = chart.limit
     shown = sorted((p for p in chart.points if math.isfinite(p.cost)), key=lambda p: (p.cost, p.leakage))
     costs = sorted({rung.cost for rung in shown})
     smallest = min((cost for cost in costs if cost > 0), default=1.0)
@@ -39,22 +35,20 @@ def draw(chart: CostCurve, wording: Wording, width: float) -> Markup:
     across, up = Scale(far(costs[0]), far(costs[-1]), plot.left + 16, width - plot.right - 8), plot.up(0.0, 1.0)
     title = "Cost of the adversary" if straight else "Cost of the adversary (stretched for small costs)"
     parts = [key, svg.vertical_axis(plot, up, "Leakage; higher is riskier", show=setting)]
-    parts.append(_cost_axis(plot, across, costs, far, title))
+    ticks = {far(cost): cost for cost in (costs[-1], costs[0], *costs)}
+    parts.append(svg.horizontal_axis(plot, across, title, ticks=ticks, show=lambda tick: setting(ticks[tick])))
     spots = [(across(far(rung.cost)), up(rung.leakage)) for rung in shown]
     corners = _frontier(shown, spots, plot.width - plot.right)
     parts.append(element("path", d=svg.path(corners), class_="curve"))
-    busy: list[Box] = [
-        (min(x, u) - 2, max(x, u) + 2, min(y, v) - 2, max(y, v) + 2) for (x, y), (u, v) in pairwise(corners)
-    ]
-    if limit is not None:
-        parts.append(line(plot.left, up(limit), plot.width - plot.right, up(limit), class_="mark line"))
-        label, edge = f"limit {setting(limit)}", plot.width - plot.right
-        parts.append(text(label, edge, up(limit) + 15, text_anchor="end", class_="mark-label"))
-        busy += [(plot.left, edge, up(limit) - 1, up(limit) + 1), (edge - 70, edge, up(limit), up(limit) + 17)]
+    room = svg.Room()
+    for (x, y), (u, v) in pairwise(corners):
+        room.keep(min(x, u) - 2, max(x, u) + 2, min(y, v) - 2, max(y, v) + 2)
+    parts.append(svg.level_mark(plot, up, chart.limit, room))
     for rung, (x, _) in zip(shown, spots, strict=True):
         parts.append(_rung_dots(rung, x, up))
-        busy += [(x - 5, x + 5, up(v) - 5, up(v) + 5) for v in (rung.leakage, rung.precision, rung.recall)]
-    parts += _rung_names(shown, plot, spots, busy)
+        for value in (rung.leakage, rung.precision, rung.recall):
+            room.keep(x - 5, x + 5, up(value) - 5, up(value) + 5)
+    parts += _rung_names(shown, plot, spots, room)
     told = "; ".join(f"{shorten(r.name, 40)} costs {setting(r.cost)} and learns {part(r.leakage)}" for r in shown)
     return svg.drawing(width, plot.height, f"Leakage against cost. {told}", *parts)
 
@@ -72,24 +66,6 @@ def _frontier(
     return [*corners, (edge, corners[-1][1])]
 
 
-def _cost_axis(plot: Plot, across: Scale, costs: Sequence[float], far: Callable[[float], float], title: str) -> Markup:
-    """Ticks at the costs themselves, the largest and the smallest first, others where there is room."""
-    parts = [line(plot.left, plot.floor, plot.width - plot.right, plot.floor, class_="axis")]
-    taken: list[tuple[float, float]] = []
-    for cost in dict.fromkeys((costs[-1], costs[0], *costs)):
-        x, label = across(far(cost)), setting(cost)
-        parts.append(line(x, plot.floor, x, plot.floor + 4, class_="axis"))
-        half = svg.text_width(label) / 2
-        if all(x + half + 6 < start or end < x - half - 6 for start, end in taken):
-            parts.append(text(label, x, plot.floor + 17, text_anchor="middle", class_="tick"))
-            taken.append((x - half, x + half))
-    middle = (across.start + across.end) / 2
-    parts.append(
-        text(svg.fitted(title, plot.width - 8), middle, plot.height - 8, text_anchor="middle", class_="axis-title")
-    )
-    return element("g", *parts)
-
-
 def _rung_dots(rung: CostPoint, x: float, up: Scale) -> Markup:
     parts = [line(x, up(min(rung.precision, rung.recall)), x, up(max(rung.precision, rung.recall)), class_="limits")]
     for class_, word, value, radius in (
@@ -97,13 +73,13 @@ def _rung_dots(rung: CostPoint, x: float, up: Scale) -> Markup:
         ("point third", "recall", rung.recall, 3.5),
         ("point", "leakage", rung.leakage, 5.5),
     ):
-        told = hover(f"{rung.name}: {word} {part(value)} for a cost of {setting(rung.cost)}")
-        parts.append(element("circle", told, cx=x, cy=up(value), r=radius, class_=class_))
+        told = f"{rung.name}: {word} {part(value)} for a cost of {setting(rung.cost)}"
+        parts.append(svg.dot(x, up(value), radius, told, class_=class_))
     return element("g", *parts)
 
 
 def _rung_names(
-    shown: Sequence[CostPoint], plot: Plot, spots: Sequence[tuple[float, float]], busy: list[Box]
+    shown: Sequence[CostPoint], plot: Plot, spots: Sequence[tuple[float, float]], room: svg.Room
 ) -> list[Markup]:
     """Names beside the points, above or below them, where neither a line, a point nor another name is."""
     parts = []
@@ -111,15 +87,9 @@ def _rung_names(
         name = svg.fitted(rung.name, min(170.0, plot.width * 0.4))
         wide = svg.text_width(name)
         sides = [start for start in (x + 9, x - 9 - wide) if plot.left < start and start + wide < plot.width - 2]
-        tried = [(start, y + down) for down in (-8, 18, -22, 32, -36, 46, 4) for start in sides]
-        for start, at in tried:
-            box = (start, start + wide, at - 11, at + 4)
-            if plot.top - 6 < at < plot.floor - 4 and not any(_overlap(box, other) for other in busy):
-                busy.append(box)
-                parts.append(text(name, start, at, class_="mark-label"))
-                break
+        places = [(start, y + down) for down in (-8, 18, -22, 32, -36, 46, 4) for start in sides]
+        inside = [(start, at) for start, at in places if plot.top - 6 < at < plot.floor - 4]
+        place = next((place for place in inside if room.take(*place, name)), None)
+        if place is not None:
+            parts.append(text(name, *place, class_="mark-label"))
     return parts
-
-
-def _overlap(one: Box, other: Box) -> bool:
-    return one[0] < other[1] and other[0] < one[1] and one[2] < other[3] and other[2] < one[3]

@@ -73,8 +73,7 @@ def _lanes(drawn: Sequence[Wire], rows: Mapping[str, float]) -> list[int]:
     for k in sorted(range(len(drawn)), key=lambda k: spans[k][1] - spans[k][0]):
         low, high = spans[k]
         lane = next(
-            (n for n, others in enumerate(taken) if all(high < start or end < low for start, end in others)),
-            len(taken),
+            (n for n, others in enumerate(taken) if all(high < start or end < low for start, end in others)), len(taken)
         )
         if lane == len(taken):
             taken.append([])
@@ -110,21 +109,15 @@ def _wire_labels(
     drawn: Sequence[Wire], places: Sequence[float], rows: Mapping[str, float], width: float
 ) -> list[Markup]:
     """The labels beside their wires, between the rows, where no other label stands."""
-    taken: list[tuple[float, float, float]] = []
-    parts = []
+    room, parts = svg.Room(), []
     for k in sorted(range(len(drawn)), key=lambda k: -places[k]):
         wire, x = drawn[k], places[k] + 7
         heights = sorted(rows[record] for record in wire.records)
         whole = ", ".join(wire.labels)
         shown = svg.fitted(whole, width - x - 2)
-        end = x + svg.text_width(shown)
         middle = (heights[0] + heights[-1]) / 2
-        free = sorted(
-            (y for y in _between(heights[0], heights[-1], rows) if not _clashes(x, end, y, taken)),
-            key=lambda y: abs(y - middle),
-        )
-        y = free[0] if free else middle
-        taken.append((x, end, y))
+        near = sorted(_between(heights[0], heights[-1], rows), key=lambda y: abs(y - middle))
+        y = next((y for y in near if room.take(x, y + 4, shown)), middle)
         told = hover(f"{listed(wire.records)} agree on {shorten(whole, 80)}")
         parts.append(element("text", told, shown, x=x, y=y + 4, class_=f"wire-label wire{k % _COLOURS}"))
     return parts
@@ -134,7 +127,3 @@ def _between(low: float, high: float, rows: Mapping[str, float]) -> list[float]:
     """Heights between the rows, where no wire leaves a record; at least one."""
     inside = sorted(y for y in rows.values() if low <= y <= high)
     return [(one + other) / 2 for one, other in pairwise(inside)] or [low]
-
-
-def _clashes(start: float, end: float, y: float, taken: Sequence[tuple[float, float, float]]) -> bool:
-    return any(abs(y - other) < 13 and start < stop and begin < end for begin, stop, other in taken)
