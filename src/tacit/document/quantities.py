@@ -306,26 +306,28 @@ _NUMBERS = {**_STYLES, "part": part, "signed part": signed_part, "percent": perc
 
 @dataclass(frozen=True)
 class Interval:
-    """Two quantities with a word between them; one where both are told alike."""
+    """Two quantities with a word between them, one where both are told alike; ``kind`` says what limits they are."""
 
     low: Part
     high: Part
     by: str = " to "
+    kind: Literal["95% interval", "95% limits", ""] = ""
 
     @classmethod
-    def nats(cls, low: float, high: float) -> Interval:
-        """An interval of information, its unit said elsewhere."""
-        return cls(Nats(low, unit=False), Nats(high, unit=False))
+    def nats(cls, low: float, high: float, kind: Literal["95% interval", ""] = "") -> Interval:
+        """An interval of information, its unit said elsewhere; that of an estimate is its "95% interval"."""
+        return cls(Nats(low, unit=False), Nats(high, unit=False), kind=kind)
 
     @classmethod
-    def shares(cls, low: float, high: float) -> Interval:
-        """An interval of shares."""
-        return cls(Share(low), Share(high), "–")
+    def shares(cls, low: float, high: float, kind: Literal["95% limits", ""] = "") -> Interval:
+        """An interval of shares; exact binomial ones are "95% limits"."""
+        return cls(Share(low), Share(high), "–", kind=kind)
 
     def told(self, wording: Wording) -> str:
-        """Both ends."""
+        """Both ends, and the kind after them."""
         low, high = self.low.told(wording), self.high.told(wording)
-        return low if low == high else f"{low}{self.by}{high}"
+        ends = low if low == high else f"{low}{self.by}{high}"
+        return f"{ends}, {self.kind}" if self.kind else ends
 
 
 @dataclass(frozen=True)

@@ -68,11 +68,7 @@ def _tiles(result: ImageAuditResult) -> doc.Tiles:
             ("Secret", result.secret, f"prior: {doc.listed(priors)}"),
             ("Learned from", doc.Count(result.trained_on, "image"), f"all numbers are of {result.held_out:,} others"),
             ("Guessing the prior", doc.Share(result.prior_guess), "right without looking"),
-            (
-                "An adversary",
-                doc.Share(guess.right),
-                sentence("{}, 95% limits", doc.Interval.shares(guess.low, guess.high)),
-            ),
+            ("An adversary", doc.Share(guess.right), doc.Interval.shares(guess.low, guess.high, "95% limits")),
         )
     )
 

@@ -34,8 +34,8 @@ def _leaks(found: LearnedFindings) -> doc.Section:
 
 
 def _tiles(found: LearnedFindings) -> doc.Tiles:
-    interval = doc.Interval.nats(found.information.low, found.information.high)
-    whole = sentence("95% interval {} of {}", interval, doc.Nats(found.prior_log_loss, unit=False))
+    interval = doc.Interval.nats(found.information.low, found.information.high, "95% interval")
+    whole = sentence("{}, of {}", interval, doc.Nats(found.prior_log_loss, unit=False))
     learned = "learned elsewhere"
     if found.trained_on:
         learned = sentence("learned from {}", doc.Count(found.trained_on, "record"))

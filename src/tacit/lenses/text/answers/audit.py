@@ -90,7 +90,7 @@ class TextAuditResult(Result):
 def _tiles(result: TextAuditResult) -> doc.Tiles:
     priors = doc.listed([f"{doc.shorten(s.label, 24)} {share(s.prior)}" for s in result.secrets], limit=6)
     limits = doc.Interval.shares(*result.right_interval)
-    interval = doc.Interval.nats(result.information.low, result.information.high)
+    interval = doc.Interval.nats(result.information.low, result.information.high, "95% interval")
     whole, p = doc.Nats(result.uncertainty, unit=False), doc.Chance(result.p_value)
     noise, unsure = (doc.Count(result.verdicts[verdict]) for verdict in ("noise", "cannot tell"))
     terms = sentence(
@@ -108,7 +108,7 @@ def _tiles(result: TextAuditResult) -> doc.Tiles:
         doc.Tile(
             "Information",
             doc.Nats(result.information.value),
-            sentence("95% interval {} of {}; p {}", interval, whole, p),
+            sentence("{}, of {}; p {}", interval, whole, p),
         ),
         doc.Tile(
             "Guessed right",
