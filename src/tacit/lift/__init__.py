@@ -27,6 +27,14 @@ if TYPE_CHECKING:
         tail_bound as tail_bound,
     )
     from tacit.lift.estimate import Estimate as Estimate
+    from tacit.lift.guessing import (
+        average_lift as average_lift,
+        bayes_security as bayes_security,
+        g_leakage as g_leakage,
+        least_bayes_security as least_bayes_security,
+        maximal_alpha_leakage as maximal_alpha_leakage,
+        sampled_leakage as sampled_leakage,
+    )
     from tacit.lift.joint import (
         Channel as Channel,
         Joint as Joint,
@@ -135,12 +143,14 @@ if TYPE_CHECKING:
     from tacit.lift.solvers import (
         EFFORTS as EFFORTS,
         Effort as Effort,
+        FunnelPoint as FunnelPoint,
         MixtureChannel as MixtureChannel,
         Region as Region,
         Rung as Rung,
         assignment as assignment,
         cover_set as cover_set,
         optimal as optimal,
+        privacy_funnel as privacy_funnel,
     )
     from tacit.lift.tolerances import (
         AGREEMENT as AGREEMENT,
