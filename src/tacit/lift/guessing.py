@@ -1,8 +1,8 @@
 """What came after the papers, for adversaries with other aims: gains, Bayes security, orders, averages of the lift.
 
 g-leakage: Alvim, Chatzikokolakis, Palamidessi, Smith, *Measuring Information Leakage Using Generalized Gain Functions*,
-CSF 2012. Bayes security: Chatzikokolakis, Cherubin, Palamidessi, Troncoso, CSF 2023. Maximal alpha-leakage: Liao, Kosut,
-Sankar, Calmon, IEEE Trans. Inf. Theory 2019. l1- and chi-squared-lift and their inverses: Zarrabian, Ding, Sadeghi,
+CSF 2012. Bayes security: Chatzikokolakis, Cherubin, Palamidessi, Troncoso, CSF 2023. Maximal alpha-leakage: Liao,
+Kosut, Sankar, Calmon, IEEE Trans. Inf. Theory 2019. l1- and chi-squared-lift, inverses: Zarrabian, Ding, Sadeghi,
 Entropy 25(4):679, 2023. (epsilon, delta)-PML from samples: Grosse, Saeidian, Oechtering, Skoglund, *Privacy Mechanism
 Design based on Empirical Distributions*, 2025; here their bound, not their design of mechanisms.
 """
