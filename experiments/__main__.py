@@ -8,19 +8,18 @@ runs, not the numbers.
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 import tempfile
 import time
 from importlib import import_module
 from pathlib import Path
 
-from experiments.paper import Item, Page, items_table, save
+from experiments.paper import Item, Page, Results, items_table, load, save
 from tacit.errors import TacitError
 
 HERE = Path(__file__).parent
 PAGES = HERE.parent / "docs" / "papers"
-PAPERS = {"relaxed": "On Properties and Optimization of Information-theoretic Privacy Watchdog"}
+PAPERS = ("watchdog", "relaxed")
 
 
 def do(paper: str, *, quick: bool, out: Path) -> Page:
@@ -33,10 +32,10 @@ def do(paper: str, *, quick: bool, out: Path) -> Page:
 
     save(import_module(f"experiments.{paper}.run").run(quick=quick, say=say), stored)
     say(f"{time.process_time() - begun:.0f} CPU-seconds")
-    return write(paper, json.loads(stored.read_text("utf-8")), out)
+    return write(paper, load(stored), out)
 
 
-def write(paper: str, results: dict[str, object], out: Path) -> Page:
+def write(paper: str, results: Results, out: Path) -> Page:
     """The page and the figures of a paper, from its results alone."""
     page: Page = import_module(f"experiments.{paper}.page").page(results)
     out.mkdir(parents=True, exist_ok=True)

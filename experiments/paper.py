@@ -86,3 +86,19 @@ def plain(value: Any) -> Any:
 def save(results: Results, path: Path) -> None:
     """Results as a file that reads well in a diff."""
     path.write_text(json.dumps(plain(results), indent=1) + "\n", encoding="utf-8")
+
+
+def load(path: Path) -> Results:
+    """Results from their file, infinity as a number again."""
+
+    def numbers(each: dict[str, Any]) -> dict[str, Any]:
+        return {key: _infinite(item) for key, item in each.items()}
+
+    results: Results = json.loads(path.read_text("utf-8"), object_hook=numbers)
+    return results
+
+
+def _infinite(value: Any) -> Any:
+    if isinstance(value, list):
+        return [_infinite(item) for item in value]
+    return float(value) if value in ("inf", "-inf", "nan") else value

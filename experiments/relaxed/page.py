@@ -247,7 +247,7 @@ def _figure_1(generators: Results) -> str:
                 "bound": ("bound of the watchdog paper", "#b3261e"),
             }
             for key, (label, colour) in lines.items():
-                axis.plot([min(float(v), CAP) for v in each["figure_1"][key]], LEVELS, label=label, color=colour)
+                axis.plot([min(v, CAP) for v in each["figure_1"][key]], LEVELS, label=label, color=colour)
             axis.set(
                 title=f"joints by {name}", xlabel=f"largest abs-log-lift, nats (∞ drawn at {CAP:.0f})", ylim=(0, 1.02)
             )
