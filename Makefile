@@ -8,7 +8,7 @@ SPARK := $(if $(shell command -v java 2>/dev/null),[spark],)
 WORKERS ?= 2
 PYTEST := $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal
 
-.PHONY: demo test test-long check fmt spark bench clean
+.PHONY: demo test test-long check fmt bench papers clean
 
 demo: .venv/demo
 	$(BIN)/tacit demo
@@ -28,6 +28,10 @@ check: .venv/dev
 fmt: .venv/dev
 	$(BIN)/ruff format src tests benchmarks docs experiments
 	$(BIN)/ruff check --fix src tests benchmarks docs experiments
+
+# Every table and figure of the papers, into docs/papers; one of them: make papers PAPER=relaxed
+papers: .venv/dev
+	$(BIN)/python -m experiments $(PAPER)
 
 bench: .venv/dev
 	for f in benchmarks/*.py; do $(BIN)/python $$f || exit 1; done

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
         shuffled_test as shuffled_test,
     )
     from tacit.learn.naming import ESTIMATORS as ESTIMATORS, estimator_named as estimator_named
+    from tacit.learn.neighbours import NeighbourRisk as NeighbourRisk, neighbour_risk as neighbour_risk
     from tacit.learn.nets.neural import NeuralLogLift as NeuralLogLift
     from tacit.learn.nets.objectives import (
         OBJECTIVES as OBJECTIVES,

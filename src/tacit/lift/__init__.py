@@ -27,6 +27,14 @@ if TYPE_CHECKING:
         tail_bound as tail_bound,
     )
     from tacit.lift.estimate import Estimate as Estimate
+    from tacit.lift.guessing import (
+        average_lift as average_lift,
+        bayes_security as bayes_security,
+        g_leakage as g_leakage,
+        least_bayes_security as least_bayes_security,
+        maximal_alpha_leakage as maximal_alpha_leakage,
+        sampled_leakage as sampled_leakage,
+    )
     from tacit.lift.joint import (
         Channel as Channel,
         Joint as Joint,
@@ -87,42 +95,44 @@ if TYPE_CHECKING:
         watchdog_bound_printed as watchdog_bound_printed,
         watchdog_bound_tight as watchdog_bound_tight,
     )
-    from tacit.lift.proofs.certificates import (
+    from tacit.lift.proofs import (
+        MERGED as MERGED,
+        CertifiedPartition as CertifiedPartition,
+        Composition as Composition,
         CountCertificate as CountCertificate,
         DeltaCertificate as DeltaCertificate,
+        RecordsNeeded as RecordsNeeded,
+        ReleaseBound as ReleaseBound,
+        certified_partition as certified_partition,
         certify_any as certify_any,
         certify_counts as certify_counts,
         certify_delta as certify_delta,
         certify_growing as certify_growing,
-    )
-    from tacit.lift.proofs.composition import (
-        Composition as Composition,
-        ReleaseBound as ReleaseBound,
         compose as compose,
         compose_bounds as compose_bounds,
         compose_given_secret as compose_given_secret,
         compose_table as compose_table,
         dp_epsilon as dp_epsilon,
-    )
-    from tacit.lift.proofs.gatekeeping import (
-        CertifiedPartition as CertifiedPartition,
-        certified_partition as certified_partition,
-        split_counts as split_counts,
-    )
-    from tacit.lift.proofs.intervals import lower_limit as lower_limit, upper_limit as upper_limit
-    from tacit.lift.proofs.sample_size import (
-        MERGED as MERGED,
-        RecordsNeeded as RecordsNeeded,
+        lower_limit as lower_limit,
         records_needed as records_needed,
+        split_counts as split_counts,
+        upper_limit as upper_limit,
     )
     from tacit.lift.registry import MEASURES as MEASURES, Measure as Measure
     from tacit.lift.rounding import at_least as at_least, at_most as at_most, confident as confident
     from tacit.lift.shuffles import LEVEL as LEVEL, Verdict as Verdict
-    from tacit.lift.solvers.assigning import assignment as assignment
-    from tacit.lift.solvers.ladder import EFFORTS as EFFORTS, Effort as Effort, Rung as Rung, optimal as optimal
-    from tacit.lift.solvers.mixture import MixtureChannel as MixtureChannel
-    from tacit.lift.solvers.region import Region as Region
-    from tacit.lift.solvers.subsets import cover_set as cover_set
+    from tacit.lift.solvers import (
+        EFFORTS as EFFORTS,
+        Effort as Effort,
+        FunnelPoint as FunnelPoint,
+        MixtureChannel as MixtureChannel,
+        Region as Region,
+        Rung as Rung,
+        assignment as assignment,
+        cover_set as cover_set,
+        optimal as optimal,
+        privacy_funnel as privacy_funnel,
+    )
     from tacit.lift.tolerances import (
         AGREEMENT as AGREEMENT,
         NOTHING as NOTHING,

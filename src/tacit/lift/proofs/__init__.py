@@ -1,1 +1,46 @@
 """What a sample proves of the people it was drawn from, and what several releases say together."""
+
+from tacit.lift.proofs.certificates import (
+    CountCertificate,
+    DeltaCertificate,
+    certify_any,
+    certify_counts,
+    certify_delta,
+    certify_growing,
+)
+from tacit.lift.proofs.composition import (
+    Composition,
+    ReleaseBound,
+    compose,
+    compose_bounds,
+    compose_given_secret,
+    compose_table,
+    dp_epsilon,
+)
+from tacit.lift.proofs.gatekeeping import CertifiedPartition, certified_partition, split_counts
+from tacit.lift.proofs.intervals import lower_limit, upper_limit
+from tacit.lift.proofs.sample_size import MERGED, RecordsNeeded, records_needed
+
+__all__ = [
+    "MERGED",
+    "CertifiedPartition",
+    "Composition",
+    "CountCertificate",
+    "DeltaCertificate",
+    "RecordsNeeded",
+    "ReleaseBound",
+    "certified_partition",
+    "certify_any",
+    "certify_counts",
+    "certify_delta",
+    "certify_growing",
+    "compose",
+    "compose_bounds",
+    "compose_given_secret",
+    "compose_table",
+    "dp_epsilon",
+    "lower_limit",
+    "records_needed",
+    "split_counts",
+    "upper_limit",
+]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -41,8 +42,11 @@ class Records:
         return self.X.iloc[rows], self.secret[rows]
 
 
-def read_records(*, random_state: int = 0) -> Records:
-    """COMPAS as in the paper, split 70/30; race African-American is secret 0, Caucasian is 1."""
+def read_records(*, random_state: int = 0, thinned: bool = False) -> Records:
+    """COMPAS as in the paper, split 70/30; race African-American is secret 0, Caucasian is 1.
+
+    ``thinned`` leaves a tenth of the records to learn from.
+    """
     table = compas().to_pandas()
     came, went, in_file = _times(table)
     elapsed = ((went - came).dt.total_seconds() / 86_400).to_numpy()
@@ -51,13 +55,30 @@ def read_records(*, random_state: int = 0) -> Records:
     return Records(
         X=table[COLUMNS],
         secret=(table["race"] == RACES[1]).to_numpy().astype(np.int64),
-        train=np.sort(order[:learned]),
+        train=np.sort(order[:learned:10] if thinned else order[:learned]),
         test=np.sort(order[learned:]),
         days_cut=np.floor(elapsed).astype(np.int64),
         elapsed=elapsed,
         hours=np.concatenate([came.dt.hour, went.dt.hour]),
         in_file=in_file,
     )
+
+
+def describe(records: Records) -> dict[str, Any]:
+    """What the page says of the data."""
+    values = records.X.groupby(list(records.X.columns)).size()
+    return {
+        "of_each": np.bincount(records.secret),
+        "train": len(records.train),
+        "test": len(records.test),
+        "in_file": records.in_file,
+        "values": len(values),
+        "of_one_person": int((values == 1).sum()),
+        "missing": int(records.X.isna().to_numpy().sum()),
+        "hours": [int(records.hours.min()), int(records.hours.max())],
+        "left_before_they_came": int((records.elapsed < 0).sum()),
+        "other_stay": float((records.days_cut != records.X["length_of_stay"]).mean()),
+    }
 
 
 def _times(table: pd.DataFrame) -> tuple[pd.Series, pd.Series, int]:

@@ -8,9 +8,9 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
-from compas_records import COLUMNS, RACES, Records
 from numpy.typing import NDArray
 
+from experiments.watchdog.data import COLUMNS, RACES, Records
 from tacit.learn import (
     AutoLogLift,
     ClassifierLogLift,
@@ -53,6 +53,7 @@ PAPER_SLOW = "DV, numbers scaled, from 0.1"
 PAPER_UNSCALED = "DV, numbers as they are, from 0"
 PAPER_UNSCALED_SLOW = "DV, numbers as they are, from 0.1"
 PAPER_ONE_HOT = "DV, all columns one-hot, from 0"
+RELU = "ReLU network for p(S|X)"
 AUTO = "auto"
 ALL_THREE: tuple[Normalised, ...] = ("none", "constant", "record")
 
@@ -62,16 +63,35 @@ def _printed(estimator: type[NeuralLogLift], **changes: Any) -> Callable[[int], 
     return lambda seed: estimator.as_in_the_paper(random_state=seed, **changes)
 
 
+def _relu(seed: int) -> LogLiftEstimator:
+    """The other network of appendix E: ReLU units, the posterior's own loss, otherwise as printed."""
+    return NeuralLogLift.as_in_the_paper(
+        objective="ce", activation="relu", normalise="record", secret_as="head", random_state=seed
+    )
+
+
 WAYS = (
     Way(PAPER, _printed(NeuralLogLift), ALL_THREE),
     Way(PAPER_SLOW, _printed(NeuralLogLift, initial_accumulator=0.1), ALL_THREE),
     Way(PAPER_UNSCALED, _printed(UnscaledNeuralLogLift), ALL_THREE),
     Way(PAPER_UNSCALED_SLOW, _printed(UnscaledNeuralLogLift, initial_accumulator=0.1), ALL_THREE),
     Way(PAPER_ONE_HOT, _printed(NeuralLogLift, categorical_features=COLUMNS), ALL_THREE),
+    Way(RELU, _relu),
     Way("counts, smoothed", lambda seed: CountLogLift()),
     Way("boosted trees", lambda seed: ClassifierLogLift(random_state=seed)),
     Way("neural, default", lambda seed: NeuralLogLift(random_state=seed)),
     Way(AUTO, lambda seed: AutoLogLift(random_state=seed)),
+)
+
+
+# The same names in seconds: a few steps, and one simple learner.
+QUICK = (
+    *(Way(name, _printed(NeuralLogLift, steps=20), ALL_THREE) for name in (way.name for way in WAYS[:5])),
+    Way(
+        RELU,
+        lambda seed: NeuralLogLift.as_in_the_paper(objective="ce", normalise="record", steps=20, random_state=seed),
+    ),
+    Way(AUTO, lambda seed: AutoLogLift(learners=["linear"], random_state=seed)),
 )
 
 

@@ -1,0 +1,74 @@
+"""Do the papers again: ``python -m experiments [PAPER ...] [--quick]``.
+
+Each paper's results go to ``experiments/PAPER/results.json``; its page, filled from them, and its figures to
+``docs/papers``. With ``--quick`` sizes are small and everything goes to a temporary folder: it shows that the code
+runs, not the numbers.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import tempfile
+import time
+from importlib import import_module
+from pathlib import Path
+
+from experiments.paper import Item, Page, Results, items_table, load, save
+from tacit.errors import TacitError
+
+HERE = Path(__file__).parent
+PAGES = HERE.parent / "docs" / "papers"
+PAPERS = ("watchdog", "relaxed")
+
+
+def do(paper: str, *, quick: bool, out: Path) -> Page:
+    """Run one paper and write its results, page and figures."""
+    begun = time.process_time()
+    stored = out / f"{paper}.json" if quick else HERE / paper / "results.json"
+
+    def say(text: str) -> None:
+        print(f"{paper}: {text}", flush=True)
+
+    save(import_module(f"experiments.{paper}.run").run(quick=quick, say=say), stored)
+    say(f"{time.process_time() - begun:.0f} CPU-seconds")
+    return write(paper, load(stored), out)
+
+
+def write(paper: str, results: Results, out: Path) -> Page:
+    """The page and the figures of a paper, from its results alone."""
+    page: Page = import_module(f"experiments.{paper}.page").page(results)
+    out.mkdir(parents=True, exist_ok=True)
+    for name, svg in page.figures.items():
+        (out / f"{paper}-{name}.svg").write_text(svg, encoding="utf-8")
+    (out / f"{paper}.md").write_text(page.filled((HERE / paper / "page.md").read_text("utf-8")), encoding="utf-8")
+    return page
+
+
+def main() -> None:
+    """Do the papers that were named, or all, and say what became of every item."""
+    parser = argparse.ArgumentParser(
+        prog="python -m experiments", description="Do the papers' tables and figures again."
+    )
+    parser.add_argument("papers", nargs="*", metavar="PAPER", help=f"one of {', '.join(PAPERS)}; all if none is named")
+    parser.add_argument("--quick", action="store_true", help="small sizes, into a temporary folder")
+    asked = parser.parse_args()
+    unknown = sorted(set(asked.papers) - set(PAPERS))
+    if unknown:
+        parser.error(f"there is no paper {', '.join(unknown)}; there are: {', '.join(PAPERS)}")
+    out = Path(tempfile.mkdtemp(prefix="papers-")) if asked.quick else PAGES
+    items: list[Item] = []
+    for paper in asked.papers or PAPERS:
+        page = do(paper, quick=asked.quick, out=out)
+        items += [Item(f"{paper}: {item.name}", item.printed, item.ours, item.outcome, item.why) for item in page.items]
+    print(items_table(items))
+    print(f"pages are in {out}")
+
+
+if __name__ == "__main__":
+    try:
+        main()
+    except TacitError as problem:
+        # No data: the message says how to get them.
+        print(problem, file=sys.stderr)
+        raise SystemExit(3) from None

@@ -1,0 +1,1 @@
+"""Sadeghi, Ding, Rakotoarivelo: On Properties and Optimization of Information-theoretic Privacy Watchdog."""

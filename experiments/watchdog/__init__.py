@@ -1,0 +1,1 @@
+"""Hsu, Asoodeh, Calmon: Information-Theoretic Privacy Watchdogs."""

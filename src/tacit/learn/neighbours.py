@@ -1,0 +1,63 @@
+"""The Bayes risk from nearest neighbours, without a model: the estimates of F-BLEAU.
+
+Cherubin, Chatzikokolakis, Palamidessi, *F-BLEAU: Fast Black-box Leakage Estimation*, IEEE S&P 2019.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from tacit.errors import ArgumentError
+from tacit.lift import Estimate, lower_limit, upper_limit
+
+
+@dataclass(frozen=True)
+class NeighbourRisk:
+    """How often guesses by neighbours are wrong about records apart, and what follows for the best guess there is.
+
+    ``error`` is of the ``neighbours`` nearest (with exact 95% limits): as records grow it falls to the Bayes risk, from
+    above. ``nearest`` is of the one nearest. ``least`` is the Bayes risk that Cover and Hart's inequality leaves in the
+    limit, an estimate: no finite sample proves how good the best guess is. ``guessing`` is without any record.
+    """
+
+    error: Estimate
+    nearest: float
+    least: float
+    guessing: float
+    neighbours: int
+
+
+def neighbour_risk(
+    X: ArrayLike, secret: ArrayLike, X_apart: ArrayLike, secret_apart: ArrayLike, *, neighbours: int | None = None
+) -> NeighbourRisk:
+    """The error of nearest neighbours on records apart; k is log n by default, which is consistent.
+
+    Columns are numbers on scales that can be compared.
+    """
+    from sklearn.neighbors import KNeighborsClassifier
+
+    secrets, codes = np.unique(np.asarray(secret), return_inverse=True)
+    apart = np.asarray(secret_apart)
+    if len(secrets) < 2 or not len(apart):
+        raise ArgumentError("there must be two secrets to learn from, and records apart to guess")
+    k = neighbours or max(1, int(np.log(len(codes))))
+
+    def wrong(number: int) -> int:
+        guesses = KNeighborsClassifier(number).fit(np.asarray(X), codes).predict(np.asarray(X_apart))
+        return int((secrets[guesses] != apart).sum())
+
+    n, missed, nearest = len(apart), wrong(k), wrong(1) / len(apart)
+    most = (len(secrets) - 1) / len(secrets)
+    least = most * (1 - np.sqrt(max(0.0, 1 - nearest / most)))
+    commonest = secrets[np.bincount(codes).argmax()]
+    limits = (float(lower_limit(missed, n, beta=0.025)), float(upper_limit(missed, n, beta=0.025)))
+    return NeighbourRisk(
+        error=Estimate(missed / n, *limits, "estimate"),
+        nearest=nearest,
+        least=float(least),
+        guessing=float((apart != commonest).mean()),
+        neighbours=k,
+    )
