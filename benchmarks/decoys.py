@@ -17,9 +17,9 @@ from numpy.typing import NDArray
 
 from tacit.person import Adversary, Labels, Record, Reference, Resolve, Rules, WhatIf, plan_decoys
 from tacit.person.model.quadrature import nodes as quadrature
+from tacit.person.plans.decoys.allowance import Allowance
 from tacit.person.plans.decoys.board import Adds, Board, Lane, Sketch
-from tacit.person.plans.decoys.create import Create
-from tacit.person.plans.decoys.false_values import FalseValues
+from tacit.person.plans.decoys.false_values import false_lanes
 from tacit.person.plans.decoys.knapsack import by_partition
 from tacit.person.plans.decoys.planner import Planner
 from tacit.person.plans.decoys.search import exact, greedy
@@ -74,7 +74,7 @@ class Instance:
 
 def lane() -> Lane:
     """Bogus attributes of weight 2 for 1 each."""
-    return Lane("card", 2.0, 1.0, 1.0, 100)
+    return Lane("card", 2.0, 1.0, 1.0, tuple(f"decoy-{number}" for number in range(100)))
 
 
 def random_instance(
@@ -148,14 +148,12 @@ def scale(sizes: list[int], budget: float = 30.0, random_state: int = 1) -> None
     print(f"{'clusters':>9}{'resolve':>9}{'plan':>7}{'all':>8}{'before':>9}{'predicted':>11}{'after':>8}  method")
     for size in sizes:
         records = strangers(np.random.default_rng(random_state), size)
-        create = Create(joins.steps[0].rules, frozenset(LABELS), lambda _: 1.0, reference, labels)
-        false = FalseValues.gathered(
-            records, reference, labels, allowed=LABELS, bogus=None, cost=lambda _: 1.0, confidence=1.0, budget=budget
-        )
+        allowance = Allowance(reference, labels, LABELS, budget, {})
+        lanes = false_lanes(records, allowance, None)
         start = process_time()
-        planner = Planner(WhatIf(records, reference, joins, labels), joins, create, false)
+        planner = Planner(WhatIf(records, reference, joins, labels), joins, allowance, lanes)
         resolved = process_time()
-        proposal = next(planner.proposals(budget, "auto"))
+        proposal = next(planner.proposals("auto"))
         planned = process_time()
         plan = plan_decoys(records, reference, [joins], labels, budget=budget, allowed=LABELS)
         done = process_time()

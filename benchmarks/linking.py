@@ -103,10 +103,10 @@ def bare(path: Path):
 
 def held(path: Path):
     """The attributes of the file."""
-    from tacit.person.link import Wide, wide_attributes
+    from tacit.person.link import Wide, gathered
     from tacit.tables import open_table
 
-    return wide_attributes([Wide(open_table(path), {label: label for label in LABELS})])
+    return gathered([Wide(open_table(path), {label: label for label in LABELS})]).attributes
 
 
 def components(path: Path):
@@ -156,7 +156,8 @@ def population(path: Path, resolved: bool):
     import duckdb
     import numpy as np
 
-    from tacit.person.link import population as measured, references, resolve
+    from tacit.person.link import population as measured, resolve, wide_references
+    from tacit.tables import open_table
 
     attributes = held(path)
     clusters = resolve(attributes, RULES) if resolved else np.arange(attributes.records)
@@ -168,7 +169,8 @@ def population(path: Path, resolved: bool):
         f"SELECT pid, label, value FROM ({said}) GROUP BY pid, label, value "
         "QUALIFY row_number() OVER (PARTITION BY pid, label ORDER BY count(*) DESC, value) = 1"
     )
-    known = references(attributes, truth)
+    table = open_table(truth.query("truth", "PIVOT truth ON label USING any_value(value)").to_arrow_table())
+    known = wide_references(attributes.store, table, "pid", {label: label for label in LABELS}, {})
 
     def work():
         found = measured(attributes, clusters, known, WEIGHTS)

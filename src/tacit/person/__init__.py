@@ -39,7 +39,7 @@ _NAMES = {
     "plans": (
         "AttributeCheck BestRelease Decoy DecoyPlan DipResult Offer ReleaseChoice RemovalPlan RemovalRequest "
         "SourceContribution VerificationPlan best_release certainty dip incremental_leakage plan_decoys plan_removals "
-        "source_contributions verify_next verify_within"
+        "verify_next verify_within"
     ),
     "case": "Case DecoyTerms Slot VerifyTerms person_init read_case",
     "answers": (

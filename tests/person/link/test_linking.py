@@ -11,36 +11,15 @@ import pyarrow as pa
 import pytest
 from hypothesis import given, strategies as st
 
-from conftest import table_on
 from sizes import many
 from tacit.errors import ArgumentError, DataError
 from tacit.person import Record, Rules, groups
-from tacit.person.link import (
-    Wide,
-    attributes,
-    augmented,
-    components as linking_components,
-    distinct_values,
-    recoded,
-    records,
-    resolve,
-    wide_attributes,
-)
+from tacit.person.link import Long, Wide, augmented, distinct_values, gathered, linking, recoded, records, resolve
 from tacit.tables import open_table
-from tacit.tables.engines import store_on
 
-ENGINES = ["duckdb", pytest.param("spark", marks=pytest.mark.spark)]
 LABELS = ["N", "P", "C", "o'e\\\"`"]
 # Pieces whose concatenations are easily confused, and what engines may trip over.
 ODD = ["", "a", "aa", "'", '"', "\\", "a\x00", "\x00a", "ü", "u\u0308", "\U0001f600", " a", "NULL", "\n", "\u2028"]
-
-
-@pytest.fixture(params=ENGINES)
-def engine(request):
-    """Each engine."""
-    if request.param == "spark":
-        request.getfixturevalue("spark")
-    return request.param
 
 
 def long_table(found):
@@ -51,9 +30,14 @@ def long_table(found):
     return pa.table({name: pa.array(column, kind) for (name, kind), column in zip(kinds.items(), columns, strict=True)})
 
 
-def held(found, engine="duckdb"):
-    """Records as attributes on an engine."""
-    return attributes(long_table(found), records=len(found), engine=engine)
+def held(found):
+    """Records as attributes."""
+    return gathered([Long(long_table(found), len(found))]).attributes
+
+
+def wide(*sources):
+    """The attributes of tables with one record a row."""
+    return gathered(sources).attributes
 
 
 def links(table, rids, rules, least=0.0):
@@ -136,7 +120,7 @@ def test_resolution_is_that_of_r_swoosh_and_of_pairs_on_thousands_of_databases(s
     found, starts = random_databases(chance, 100)
     rules, least = random_rules(chance), chance.choice([0.0, 0.0, 0.5])
     table = held(found)
-    merged = resolve(table, rules, min_confidence=least)
+    merged = resolve(table, Rules(rules, least))
     alone = resolve(table, Rules(rules, least), closure="components")
     for start, end in itertools.pairwise(starts):
         part = found[start:end]
@@ -159,9 +143,9 @@ def test_clusters_with_too_many_combinations_for_keys_are_compared_and_give_the_
         assert (alone[start:end] - start == smallest(naive_components(part, rules, 0), len(part))).all()
 
 
-def test_what_was_merged_matches_what_none_of_its_parts_does(engine):
+def test_what_was_merged_matches_what_none_of_its_parts_does():
     a, b, c = {("N", "n"): 1, ("P", "p"): 1}, {("P", "p"): 1, ("C", "c"): 1}, {("N", "n"): 1, ("C", "c"): 1}
-    table = held([c, a, b, {}], engine)
+    table = held([c, a, b, {}])
     rules = [["P"], ["N", "C"]]
     assert resolve(table, rules).tolist() == [0, 0, 0, 3]
     assert resolve(table, rules, closure="components").tolist() == [0, 1, 1, 3]
@@ -187,53 +171,22 @@ def test_keys_of_all_rounds_are_remembered_when_every_merge_needs_the_one_before
     base = naive_components([start, *found], rules, 0)
     assert r_swoosh([start, *found], rules, 0) == {frozenset(range(size))}
     assert len(base) > size // 2
-    told = []
-    merged = resolve(held([start, *found]), rules, progress=lambda what, share: told.append(what))
-    assert (merged == 0).all()
-    assert len(told) > size // 2
+    rounds = []
+    monkeypatch.setattr(linking, "joined", lambda *given, old=linking.joined: rounds.append(1) or old(*given))
+    assert (resolve(held([start, *found]), rules) == 0).all()
+    assert len(rounds) > size // 2
 
 
-def test_one_resolution_on_every_engine(engine, monkeypatch):
+def test_resolution_is_the_same_with_keys_and_with_comparisons(monkeypatch):
     chance = random.Random(7)
     found, starts = random_databases(chance, many(8, 25))
     rules = [["N", "P"], ["C"], [LABELS[3], "N"]]
     expected = [r_swoosh(found[start:end], rules, 0.5) for start, end in itertools.pairwise(starts)]
-    # Spark takes its time for every round; each engine takes the same rounds.
-    few = many(1, 2) if engine == "spark" else 2
-    for combinations in (16, 0.3)[:few]:
+    for combinations in (16, 0.3):
         monkeypatch.setattr("tacit.person.link.linking.KEYS_PER_VALUE", combinations)
-        merged = resolve(held(found, engine), rules, min_confidence=0.5)
+        merged = resolve(held(found), Rules(rules, 0.5))
         for (start, end), partition in zip(itertools.pairwise(starts), expected, strict=True):
             assert (merged[start:end] - start == smallest(partition, end - start)).all()
-
-
-def test_contraction_gives_the_components_of_scipy(engine):
-    chance = np.random.default_rng(3)
-    chain = chance.permutation(100)
-    edges = np.concatenate([np.stack([chain[:-1], chain[1:]], 1), 100 + chance.integers(0, 500, (300, 2))])
-    store = store_on(engine)
-    found = store.ask(f"SELECT * FROM {linking_components.contracted(store, store.load(as_edges(edges)))}")
-    place = np.arange(600)
-    place[found.column("id").to_numpy()] = found.column("cid").to_numpy()
-    assert (place == linking_components.components(edges[:, 0], edges[:, 1], 600)).all()
-    assert (place[:100] == 0).all()
-
-
-def as_edges(edges):
-    """An array of pairs as a table."""
-    return pa.table({"a": edges[:, 0], "b": edges[:, 1]})
-
-
-def test_contraction_of_a_long_chain_takes_few_rounds(monkeypatch):
-    store = store_on("duckdb")
-    chain = np.random.default_rng(0).permutation(10_000)
-    edges = store.load(as_edges(np.stack([chain[:-1], chain[1:]], 1)))
-    rounds = []
-    monkeypatch.setattr(store, "hashed", lambda *terms, old=store.hashed: rounds.append(1) or old(*terms))
-    found = store.ask(f"SELECT * FROM {linking_components.contracted(store, edges)}")
-    assert found.num_rows == 10_000
-    assert set(found.column("cid").to_pylist()) == {0}
-    assert len(rounds) <= 20
 
 
 def test_a_chain_of_ten_thousand_records_is_one_cluster():
@@ -245,9 +198,8 @@ def test_a_chain_of_ten_thousand_records_is_one_cluster():
 def test_a_hot_block_is_linked_without_its_pairs():
     size = 60_000
     rid = np.arange(size)
-    columns = {"rid": rid, "label": np.full(size, "N"), "value": np.full(size, "hot")}
-    other = {"rid": rid, "label": np.full(size, "P"), "value": (rid // 2).astype(str)}
-    table = attributes(pa.concat_tables([pa.table(columns), pa.table(other)]))
+    rows = pa.table({"N": np.full(size, "hot"), "P": (rid // 2).astype(str)})
+    table = wide(Wide(open_table(rows), {"N": "N", "P": "P"}))
     assert (resolve(table, [["N"]]) == 0).all()
     assert (resolve(table, [["N", "P"]]) == rid // 2 * 2).all()
 
@@ -283,46 +235,48 @@ def test_links_join_the_records_of_a_cluster_as_few_as_can_be(chance):
     assert {frozenset(part[0]) for part in parts} == {frozenset(np.flatnonzero(clusters == c).tolist()) for c in wanted}
 
 
-def test_rules_that_match_nothing_leave_records_alone(engine):
-    table = held([{("N", "n"): 0.0}, {("N", "n"): 0.0}, {}], engine)
+def test_rules_that_match_nothing_leave_records_alone():
+    table = held([{("N", "n"): 0.0}, {("N", "n"): 0.0}, {}])
     for rules in ([], [["N"]], [["M"]], [["N", "M"]]):
         assert resolve(table, rules).tolist() == [0, 1, 2]
-    assert resolve(held([], engine), [["N"]]).tolist() == []
-    with pytest.raises(ArgumentError, match="no closure 'all'"):
-        resolve(table, [["N"]], closure="all")
+    assert resolve(held([]), [["N"]]).tolist() == []
 
 
-def test_looks_into_the_table_find_what_was_put_in(engine):
+def test_looks_into_the_table_find_what_was_put_in():
     chance = random.Random(11)
     found = [random_record(chance, ODD) for _ in range(60)]
-    table = held(found, engine)
-    assert repr(table) == f"Attributes(60 records on {engine})"
+    table = held(found)
+    # What is held with confidence 0 is no attribute.
+    found = [{fact: conf for fact, conf in record.items() if conf} for record in found]
+    assert repr(table) == "Attributes(60 records)"
     for label in LABELS:
-        assert set(distinct_values(table, label).to_pylist()) == {v for r in found for lab, v in r if lab == label}
+        assert set(distinct_values(table, label)) == {v for r in found for lab, v in r if lab == label}
     assert set(table.labels) == {label for record in found for label, _ in record}
-    assert table.several == {
+    changed = recoded(table, [("N", "a", "changed")])
+    assert changed.several == {
         label for label in LABELS if any(sum(one == label for one, _ in record) > 1 for record in found)
     }
+    assert changed.several <= table.several
     read = records(table, [3, 1, 59])
     assert read.keys() == {3, 1, 59}
     for rid, rows in read.items():
         assert {(label, value): conf for label, value, conf in rows} == found[rid]
 
 
-def test_recoding_replaces_values_and_keeps_the_better_confidence(engine):
+def test_recoding_replaces_values_and_keeps_the_better_confidence():
     first = {("N", "Bob"): 0.5, ("N", "bob"): 0.75, ("N", "x"): 1.0, ("P", "Bob"): 0.25}
-    table = held([first, {("N", "y"): 0.5}], engine)
-    mapping = pa.table({"old": ["Bob", "x", "never"], "new": ["bob", None, "seen"]})
-    changed = recoded(table, {"N": mapping})
-    assert records(changed, [0, 1]) == {0: [("N", "bob", 0.75), ("P", "Bob", 0.25)], 1: [("N", "y", 0.5)]}
-    assert records(recoded(table, {}), [0]) == records(table, [0])
-    with pytest.raises(ArgumentError, match="label 'N' has an old value twice"):
-        recoded(table, {"N": pa.table({"old": ["a", "a"], "new": ["b", "c"]})})
+    table = held([first, {("N", "y"): 0.5}])
+    changed = recoded(table, [("N", "Bob", "bob"), ("N", "x", "z"), ("N", "never", "seen")])
+    assert records(changed, [0, 1]) == {
+        0: [("N", "bob", 0.75), ("N", "z", 1.0), ("P", "Bob", 0.25)],
+        1: [("N", "y", 0.5)],
+    }
+    assert recoded(table, [("N", "x", "x")]) is table
 
 
-def test_augmenting_adds_what_goes_with_a_value(engine):
-    table = held([{("A", "home"): 0.5, ("Z", "1"): 0.125, ("Z", "9"): 0.5}, {("A", "away"): 1.0}], engine)
-    goes = pa.table({"given": ["home", "home", "home"], "adds": ["1", "2", "9"]})
+def test_augmenting_adds_what_goes_with_a_value():
+    table = held([{("A", "home"): 0.5, ("Z", "1"): 0.125, ("Z", "9"): 0.5}, {("A", "away"): 1.0}])
+    goes = [("home", "1"), ("home", "2"), ("home", "9")]
     added = records(augmented(table, "A", "Z", goes, confidence=0.5), [0, 1])
     assert added == {
         0: [("A", "home", 0.5), ("Z", "1", 0.25), ("Z", "2", 0.25), ("Z", "9", 0.5)],
@@ -330,17 +284,14 @@ def test_augmenting_adds_what_goes_with_a_value(engine):
     }
 
 
-def test_wide_tables_become_records_one_after_the_other(engine):
+def test_wide_tables_become_records_one_after_the_other():
     shop = pa.table(
         {"nm": ["Ann", None, "  "], "age": [30.0, 30.5, float("nan")], "tel": ["1", "2", "3"], "x": [1, 2, 3]}
     )
     broker = pa.table({"a": ["Ann", "Bo"], "b": ["Ann", "Cy"], "score": [0.5, None]})
-    one, other = table_on(engine, shop), table_on(engine, broker)
-    table = wide_attributes(
-        [
-            Wide(one, {"nm": "name", "age": "age", "tel": "phone"}, label_confidence={"phone": 0.5}),
-            Wide(other, {"a": "name", "b": "name"}, confidence=0.5, confidence_column="score"),
-        ]
+    table = wide(
+        Wide(open_table(shop), {"nm": "name", "age": "age", "tel": "phone"}, label_confidence={"phone": 0.5}),
+        Wide(open_table(broker), {"a": "name", "b": "name"}, confidence=0.5, confidence_column="score"),
     )
     assert table.records == 5
     assert records(table, range(5)) == {
@@ -356,27 +307,8 @@ def test_wide_tables_become_records_one_after_the_other(engine):
 def test_a_wide_file_is_read_from_disk(tmp_path):
     path = tmp_path / "t.csv"
     path.write_text("name,phone\n" + "".join(f"n{at % 700},p{at}\n" for at in range(250_000)))
-    table = wide_attributes([Wide(open_table(path), {"name": "name", "phone": "phone"})])
+    table = wide(Wide(open_table(path), {"name": "name", "phone": "phone"}))
     assert (resolve(table, ["name"]) == np.arange(250_000) % 700).all()
-
-
-def test_long_tables_drop_what_is_missing_and_refuse_what_is_wrong(engine):
-    rows = {"rid": [0, 0, 1, 1, 1], "label": ["N", None, "N", "N", "P"], "value": ["n", "n", "n", "n", None]}
-    table = attributes(pa.table({**rows, "confidence": [None, 1, 0.25, 0.5, 1]}), engine=engine)
-    assert records(table, [0, 1]) == {0: [("N", "n", 1.0)], 1: [("N", "n", 0.5)]}
-    for wrong, reason in (
-        ({"rid": [0, 5]}, "not in 0 to 1"),
-        ({"rid": [-1, 0]}, "not in 0 to 1"),
-        ({"rid": [None, 0]}, "without a rid"),
-        ({"confidence": [0.5, 1.5]}, "confidence outside"),
-        ({"confidence": [float("nan"), 1.0]}, "confidence outside"),
-    ):
-        given = {"rid": [0, 1], "label": ["N", "N"], "value": ["secret", "secret"], "confidence": [1.0, 1.0], **wrong}
-        with pytest.raises(DataError, match=reason) as raised:
-            attributes(pa.table(given), records=2, engine=engine)
-        assert "secret" not in str(raised.value)
-    with pytest.raises(DataError, match="no column 'value'"):
-        attributes(pa.table({"rid": [0], "label": ["N"]}), engine=engine)
 
 
 def test_wide_tables_refuse_confidences_that_are_none():
@@ -384,14 +316,12 @@ def test_wide_tables_refuse_confidences_that_are_none():
     with pytest.raises(ArgumentError, match="confidence of label 'N' of the pyarrow frame is 2"):
         Wide(table, {"a": "N"}, label_confidence={"N": 2})
     with pytest.raises(DataError, match="row 1: 'f' is no confidence"):
-        wide_attributes([Wide(table, {"a": "N"}, confidence_column="f")])
-    with pytest.raises(ArgumentError, match="one engine"):
-        wide_attributes([])
+        wide(Wide(table, {"a": "N"}, confidence_column="f"))
 
 
 def test_tables_of_attributes_go_with_their_objects():
     table = held([{("N", "n"): 1.0}, {("N", "n"): 1.0, ("P", "p"): 1.0}])
-    other = recoded(table, {"N": pa.table({"old": ["n"], "new": ["m"]})})
+    other = recoded(table, [("N", "n", "m")])
     resolve(other, [["N", "P"], ["N"]])
     left = "SELECT count(*) AS n FROM duckdb_tables() WHERE table_name LIKE 'tacit_store%'"
     assert table.store.ask(left).column("n")[0].as_py() == 2
@@ -400,5 +330,5 @@ def test_tables_of_attributes_go_with_their_objects():
 
 
 def test_a_relation_of_another_connection_is_taken_in():
-    relation = duckdb.connect().sql("SELECT range AS rid, 'N' AS label, (range % 3)::VARCHAR AS value FROM range(9)")
-    assert resolve(attributes(relation), ["N"]).tolist() == [0, 1, 2] * 3
+    relation = duckdb.connect().sql("SELECT range % 3 AS N FROM range(9)")
+    assert resolve(wide(Wide(open_table(relation), {"N": "N"})), ["N"]).tolist() == [0, 1, 2] * 3

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tacit.document import Progress, silent
-from tacit.person.link.attributes import Attributes, IntArray, augmented, distinct_values, pair_table, recoded
+from tacit.person.link.attributes import Attributes, IntArray, augmented, distinct_values, recoded
 from tacit.person.link.brought import FileClusters, Linked, SplinkClusters, clusters_of_file, surest_values
 from tacit.person.link.components import components
 from tacit.person.link.linking import resolved_again
@@ -187,14 +187,13 @@ def stepped(held: Attributes, step: Step, labels: Labels) -> Attributes:
             for attribute in record
             if attribute.label == step.adds
         ]
-        table = pair_table(added, "given", "adds")
-        return augmented(held, step.given, step.adds, table, confidence=step.confidence)
-    changes = {}
-    for label in _concerned(held, step, labels):
-        pairs = [(value, record.attributes[0].value) for value, record in _after(held, step, label, labels)]
-        changes[label] = pair_table(((old, new) for old, new in pairs if old != new), "old", "new")
-    changes = {label: mapping for label, mapping in changes.items() if mapping.num_rows}
-    return recoded(held, changes) if changes else held
+        return augmented(held, step.given, step.adds, added, confidence=step.confidence)
+    changes = (
+        (label, value, record.attributes[0].value)
+        for label in _concerned(held, step, labels)
+        for value, record in _after(held, step, label, labels)
+    )
+    return recoded(held, changes)
 
 
 def _concerned(held: Attributes, step: Step, labels: Labels) -> list[str]:
@@ -207,7 +206,7 @@ def _concerned(held: Attributes, step: Step, labels: Labels) -> list[str]:
 
 
 def _after(held: Attributes, step: Step, label: str, labels: Labels) -> Iterator[tuple[str, Record]]:
-    values = distinct_values(held, label).to_pylist()
+    values = distinct_values(held, label)
     alone = [Record.trusted((Attribute(label, value),)) for value in values]
     return zip(values, step.apply(alone, labels), strict=True)
 

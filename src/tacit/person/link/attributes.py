@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import weakref
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.errors import ArgumentError, DataError
-from tacit.tables.engines import Store, store_on
+from tacit.tables.engines import Store
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -21,25 +20,13 @@ if TYPE_CHECKING:
 # Numbers of records, and of clusters, which are called by their smallest record.
 IntArray = NDArray[np.int64]
 
-# Rows of a source that travel from one connection to another at a time.
-BATCH = 100_000
-
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Attributes:
     """A table (rid, label, value, confidence) held in an engine; records are numbered from 0.
 
-    Made by :func:`attributes` and :func:`wide_attributes`. A record has every (label, value) at most once. The table is
-    dropped with the object.
-
-    Attributes
-    ----------
-    store : Store
-        The engine's side.
-    name : str
-        The table's name there.
-    records : int
-        How many records there are, those without any attribute included.
+    Made by :func:`tacit.person.link.wide.gathered`. A record has every (label, value) at most once. ``name`` is the
+    table's in the ``store``, which drops it with the object; ``records`` counts those without any attribute too.
     """
 
     store: Store
@@ -49,11 +36,6 @@ class Attributes:
 
     def __post_init__(self) -> None:
         weakref.finalize(self, self.store.drop, self.name).atexit = False
-
-    @property
-    def engine(self) -> str:
-        """duckdb or spark."""
-        return self.store.engine
 
     @cached_property
     def several(self) -> frozenset[str]:
@@ -69,78 +51,30 @@ class Attributes:
         return tuple(sorted(self.store.ask(f"SELECT DISTINCT label FROM {self.name}").column("label").to_pylist()))
 
     def __repr__(self) -> str:
-        return f"Attributes({self.records:,} records on {self.engine})"
-
-
-def attributes(data: Any, *, records: int | None = None, engine: str = "duckdb") -> Attributes:
-    """Attributes of a long table: an Arrow table, a stream of batches, a DuckDB relation or a Spark frame.
-
-    Parameters
-    ----------
-    data : frame with columns rid, label, value and perhaps confidence
-        Rows without a label or a value are left out; a missing confidence is 1; of rows that repeat a record's label
-        and value the best confidence counts.
-    records : int, optional
-        How many records there are; else one more than the largest rid.
-    engine : {"duckdb", "spark"}
-        Where to hold them.
-    """
-    store = store_on(engine)
-    if hasattr(data, "to_arrow_reader"):
-        data = data.to_arrow_reader(BATCH)
-    given = store.load(data)
-    try:
-        columns = store.ask(f"SELECT * FROM {given} LIMIT 0").column_names
-        missing = [name for name in ("rid", "label", "value") if name not in columns]
-        if missing:
-            raise DataError(f"the long table has no column '{missing[0]}': it needs rid, label and value")
-        confidence = "coalesce(CAST(confidence AS DOUBLE), 1.0)" if "confidence" in columns else "CAST(1.0 AS DOUBLE)"
-        range_of = store.ask(
-            f"SELECT min(rid) AS least, max(rid) AS most, count(*) AS n, count(rid) AS numbered, "
-            f"min({confidence}) AS low, max({confidence}) AS high FROM {given}"
-        ).to_pylist()[0]
-        size = _checked_size(range_of, records)
-        name = store.make(
-            f"SELECT CAST(rid AS BIGINT) AS rid, CAST(label AS STRING) AS label, CAST(value AS STRING) AS value, "
-            f"max({confidence}) AS confidence FROM {given} WHERE label IS NOT NULL AND value IS NOT NULL "
-            # Sorted by label, an engine that looks for one label skips the rest.
-            f"GROUP BY rid, label, value ORDER BY label, rid"
-        )
-    finally:
-        store.drop(given)
-    return Attributes(store, name, size)
-
-
-def _checked_size(range_of: Mapping[str, Any], records: int | None) -> int:
-    if range_of["numbered"] < range_of["n"]:
-        raise DataError("the long table has rows without a rid: number the records from 0")
-    size = (0 if range_of["most"] is None else int(range_of["most"]) + 1) if records is None else records
-    if range_of["n"] and not (range_of["least"] >= 0 and range_of["most"] < size):
-        raise DataError(f"the long table has a rid that is not in 0 to {size - 1}: number the records from 0")
-    # NaN is the largest number in both engines.
-    if range_of["n"] and not (range_of["low"] >= 0.0 and range_of["high"] <= 1.0):
-        raise DataError("the long table has a confidence outside [0, 1]: give probabilities")
-    return size
+        return f"Attributes({self.records:,} records)"
 
 
 @contextmanager
-def lent(store: Store, data: pa.Table) -> Iterator[str]:
-    """An Arrow table in a store for a while; gives its name there."""
-    name = store.load(data)
+def lent(store: Store, data: pa.Table | str) -> Iterator[str]:
+    """An Arrow table, or what a query gives, in a store for a while; gives its name there."""
+    name = store.make(data) if isinstance(data, str) else store.load(data)
     try:
         yield name
     finally:
         store.drop(name)
 
 
-def pair_table(pairs: Iterable[tuple[str, str]], first: str = "label", second: str = "value") -> pa.Table:
-    """Pairs of texts as an Arrow table of two columns."""
+def one(store: Store, query: str) -> Any:
+    """The single cell that a query gives."""
+    return store.ask(query).column(0)[0].as_py()
+
+
+def text_table(rows: Iterable[Sequence[str]], *names: str) -> pa.Table:
+    """Rows of texts as an Arrow table."""
     import pyarrow as pa
 
-    columns = list(zip(*pairs, strict=True)) or [(), ()]
-    return pa.table(
-        {name: pa.array(column, pa.string()) for name, column in zip((first, second), columns, strict=True)}
-    )
+    columns = list(zip(*rows, strict=True)) or [()] * len(names)
+    return pa.table([pa.array(column, pa.string()) for column in columns], names=names)
 
 
 def cluster_table(clusters: IntArray, **more: Any) -> pa.Table:
@@ -165,71 +99,54 @@ def records(held: Attributes, rids: Iterable[int]) -> dict[int, list[tuple[str, 
             f"SELECT a.rid, a.label, a.value, a.confidence FROM {held.name} a JOIN {wanted} w USING (rid) "
             "ORDER BY rid, label, value"
         )
-    for rid, *attribute in zip(*(rows.column(name).to_pylist() for name in rows.column_names), strict=True):
-        contents[rid].append((attribute[0], attribute[1], attribute[2]))
+    for rid, label, value, confidence in zip(*(column.to_pylist() for column in rows.columns), strict=True):
+        contents[rid].append((label, value, confidence))
     return contents
 
 
-def distinct_values(held: Attributes, label: str) -> pa.Array:
+def distinct_values(held: Attributes, label: str) -> list[str]:
     """The values of a label, sorted by their bytes."""
-    rows = held.store.ask(
-        f"SELECT DISTINCT value FROM {held.name} WHERE label = {held.store.text(label)} ORDER BY value"
-    )
-    return rows.column("value").combine_chunks()
+    label_is = f"label = {held.store.text(label)}"
+    rows = held.store.ask(f"SELECT DISTINCT value FROM {held.name} WHERE {label_is} ORDER BY value")
+    return list(rows.column("value").to_pylist())
 
 
-def recoded(held: Attributes, mappings: Mapping[str, pa.Table]) -> Attributes:
-    """The attributes with values of some labels replaced.
+def recoded(held: Attributes, changes: Iterable[tuple[str, str, str]]) -> Attributes:
+    """The attributes with values replaced, where one of the changes (label, old, new) changes something.
 
-    Parameters
-    ----------
-    held : Attributes
-    mappings : mapping from label to an Arrow table with columns old and new
-        A value that is not among ``old`` stays; one whose ``new`` is missing goes. Where two values of a record become
-        one, the better confidence counts.
+    No value of a label is changed twice. Where two values of a record become one, the better confidence counts.
     """
-    store = held.store
-    loaded = {label: store.load(mapping.select(["old", "new"])) for label, mapping in mappings.items()}
-    try:
-        others = f" WHERE label NOT IN ({listed(store, loaded)})" if loaded else ""
-        parts = [f"SELECT rid, label, value, confidence FROM {held.name}{others}"]
-        for label, mapping in loaded.items():
-            twice = f"SELECT count(*) - count(DISTINCT old) AS n FROM {mapping}"
-            if store.ask(twice).column("n")[0].as_py():
-                raise ArgumentError(f"the mapping of label '{label}' has an old value twice, or a missing one")
-            parts.append(
-                f"SELECT rid, label, value, max(confidence) AS confidence FROM (SELECT a.rid, a.label, CASE WHEN m.old "
-                f"IS NULL THEN a.value ELSE m.new END AS value, a.confidence FROM {held.name} a LEFT JOIN {mapping} m "
-                f"ON m.old = a.value WHERE a.label = {store.text(label)}) x WHERE value IS NOT NULL "
-                f"GROUP BY rid, label, value"
-            )
-        return Attributes(store, store.make(" UNION ALL ".join(parts)), held.records)
-    finally:
-        store.drop(*loaded.values())
+    store, changed = held.store, [change for change in changes if change[1] != change[2]]
+    if not changed:
+        return held
+    labels = listed(store, {label for label, _, _ in changed})
+    with lent(store, text_table(changed, "label", "old", "new")) as wanted:
+        name = store.make(
+            f"SELECT rid, label, value, confidence FROM {held.name} WHERE label NOT IN ({labels}) UNION ALL "
+            "SELECT rid, label, value, max(confidence) AS confidence FROM (SELECT a.rid, a.label, "
+            f"coalesce(w.new, a.value) AS value, a.confidence FROM {held.name} a LEFT JOIN {wanted} w ON "
+            f"w.label = a.label AND w.old = a.value WHERE a.label IN ({labels})) x GROUP BY rid, label, value"
+        )
+    return Attributes(store, name, held.records)
 
 
-def augmented(held: Attributes, given: str, adds: str, table: pa.Table, *, confidence: float = 1.0) -> Attributes:
+def augmented(
+    held: Attributes, given: str, adds: str, pairs: Iterable[tuple[str, str]], *, confidence: float = 1.0
+) -> Attributes:
     """The attributes, and for every record that holds a value of a label what goes with it: the zip code of an address.
 
-    Parameters
-    ----------
-    held : Attributes
-    given, adds : str
-        The label looked up and the label added.
-    table : Arrow table with columns given and adds
-        Values of the one and what goes with them; a value may stand in several rows.
-    confidence : float
-        Of the table. What is added has this confidence times that of the value looked up, or the confidence the
-        record held it with before, if that is better.
+    ``pairs`` are values of the label ``given`` and what goes with them, of the label ``adds``; a value may stand in
+    several. What is added has the ``confidence`` of the pairs times that of the value looked up, or the confidence the
+    record held it with before, if that is better.
     """
     store = held.store
     own, other = store.text(adds), store.text(given)
-    with lent(store, table.select(["given", "adds"])) as wanted:
+    with lent(store, text_table(pairs, "given", "adds")) as wanted:
         name = store.make(
             f"SELECT rid, label, value, confidence FROM {held.name} WHERE label <> {own} UNION ALL "
             f"SELECT rid, {own} AS label, value, max(confidence) AS confidence FROM ("
             f"SELECT rid, value, confidence FROM {held.name} WHERE label = {own} UNION ALL "
             f"SELECT a.rid, w.adds, a.confidence * CAST({float(confidence)!r} AS DOUBLE) FROM {held.name} a JOIN "
-            f"{wanted} w ON w.given = a.value WHERE a.label = {other} AND w.adds IS NOT NULL) x GROUP BY rid, value"
+            f"{wanted} w ON w.given = a.value WHERE a.label = {other}) x GROUP BY rid, value"
         )
     return Attributes(store, name, held.records)

@@ -96,15 +96,11 @@ def clusters_of_file(step: FileClusters, names: pa.Table) -> IntArray:
             "GROUP BY g.c0 HAVING count(*) > 1 LIMIT 1"
         )
         if twice.num_rows:
-            raise DataError(
-                f"{step.path} names records that two sources have: add a column with the source, and name it "
-                "(source: …)"
-            )
+            why = "names records that two sources have: add a column with the source, and name it (source: …)"
+            raise DataError(f"{step.path} {why}")
     if not len(rid):
-        raise DataError(
-            f"{step.path} names no record of the case: '{step.record}' is what a source's id column holds, or the "
-            "number of the row"
-        )
+        why = f"'{step.record}' is what a source's id column holds, or the number of the row"
+        raise DataError(f"{step.path} names no record of the case: {why}")
     cluster = np.full(names.num_rows, -1, dtype=np.int64)
     cluster[rid] = least
     return cluster

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable, Sequence
-from typing import get_args
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tacit.document import Progress, silent
-from tacit.errors import ArgumentError
-from tacit.person.link.attributes import Attributes, IntArray, cluster_table, lent, listed, pair_table
-from tacit.person.link.components import Clustering, clustering_on
+from tacit.person.link.attributes import Attributes, IntArray, cluster_table, lent, listed, text_table
+from tacit.person.link.components import joined
 from tacit.person.resolve.grouping import Closure
 from tacit.person.resolve.rules import Rules
-from tacit.tables.engines import Store
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 Alternative = tuple[int, tuple[str, ...]]
 
@@ -25,28 +25,17 @@ KEYS_PER_VALUE = 16
 MOST_KEY_TABLES = 12
 
 
-def resolve(
-    held: Attributes,
-    rules: Rules | Iterable[Iterable[str] | str],
-    *,
-    min_confidence: float = 0.0,
-    closure: Closure = "swoosh",
-    progress: Progress = silent,
-) -> IntArray:
+def resolve(held: Attributes, rules: Rules | Iterable[Iterable[str] | str], *, closure: Closure = "swoosh") -> IntArray:
     """The cluster of every record, named by its smallest record.
 
     Parameters
     ----------
     held : Attributes
     rules : Rules, or alternatives of labels
-        Two records match if for one alternative they share a value of every label in it.
-    min_confidence : float
-        Only values held with at least this confidence count (and never those held with confidence 0); if the rules
-        have a least confidence too, the larger one.
+        Two records match if for one alternative they share a value of every label in it; values held with less than
+        the rules' least confidence, or with confidence 0, do not count.
     closure : {"swoosh", "components"}
         Whether what was merged is matched again until nothing changes, as R-Swoosh does, or only base records are.
-    progress : callable, optional
-        Told what is being done, and None.
 
     Returns
     -------
@@ -54,10 +43,10 @@ def resolve(
 
     Guarantees
     ----------
-    The result does not depend on the order of records, on threads or on the engine. It is exact unless two different
-    keys have one 64-bit hash: with m different keys the chance is at most m^2 / 2^65, for ten million 3 in a million,
-    if values are not made to collide. Memory grows with the number of records (some 50 bytes each on DuckDB, in Spark
-    nothing but the result) and not with the number of matching pairs.
+    The result does not depend on the order of records or on threads. It is exact unless two different keys have one
+    64-bit hash: with m different keys the chance is at most m^2 / 2^65, for ten million 3 in a million, if values are
+    not made to collide. Memory grows with the number of records (some 50 bytes each) and not with the number of
+    matching pairs.
 
     Notes
     -----
@@ -66,20 +55,12 @@ def resolve(
     before: of two clusters that newly match one has grown. Alternatives of one label need no later round, because
     merging makes no new value. A chain of merges in which each needs the one before takes a round for each.
     """
-    if closure not in get_args(Closure):
-        raise ArgumentError(f"there is no closure '{closure}': use {' or '.join(get_args(Closure))}")
-    given = rules if isinstance(rules, Rules) else Rules(rules)
-    given = Rules(given.alternatives, max(given.min_confidence, min_confidence))
-    matcher = _Matcher(held, given)
+    matcher = _Matcher(held, rules if isinstance(rules, Rules) else Rules(rules))
     try:
-        progress("linking records", None)
         grown = matcher.first_round()
-        turn = 1
-        while grown is not None and closure == "swoosh" and matcher.ands:
-            turn += 1
-            progress(f"linking merged records, round {turn}", None)
+        while len(grown) and closure == "swoosh" and matcher.ands:
             grown = matcher.next_round(grown)
-        return matcher.partition.labels()
+        return matcher.cluster
     finally:
         matcher.close()
 
@@ -98,8 +79,8 @@ def resolved_again(held: Attributes, rules: Rules, clusters: IntArray, *, closur
             f"SELECT c.cid AS rid, a.label, a.value, max(a.confidence) AS confidence FROM {held.name} a "
             f"JOIN {place} c ON c.rid = a.rid GROUP BY c.cid, a.label, a.value ORDER BY a.label, c.cid"
         )
-    joined: IntArray = resolve(Attributes(held.store, name, held.records), rules, closure=closure)[clusters]
-    return joined
+    again: IntArray = resolve(Attributes(held.store, name, held.records), rules, closure=closure)[clusters]
+    return again
 
 
 def reached(
@@ -117,107 +98,88 @@ def reached(
     near: set[int] = set()
     new = set(start)
     with lent(store, cluster_table(clusters)) as place:
+        rows = f"FROM {held.name} a JOIN {place} c ON c.rid = a.rid"
         while True:
             near |= new
             if new:
                 with lent(store, pa.table({"cid": pa.array(sorted(new), pa.int64())})) as some:
-                    rows = store.ask(
-                        f"SELECT DISTINCT a.label, a.value FROM {held.name} a JOIN {place} c ON c.rid = a.rid "
-                        f"JOIN {some} s ON s.cid = c.cid WHERE {counts}"
+                    values = store.ask(
+                        f"SELECT DISTINCT a.label, a.value {rows} JOIN {some} s ON s.cid = c.cid WHERE {counts}"
                     )
-                pool |= set(zip(rows.column("label").to_pylist(), rows.column("value").to_pylist(), strict=True))
-            with lent(store, pair_table(pool)) as shared:
-                rows = store.ask(
-                    f"SELECT c.cid, list(DISTINCT a.label) AS labels FROM {held.name} a JOIN {shared} p ON "
-                    f"p.label = a.label AND p.value = a.value JOIN {place} c ON c.rid = a.rid WHERE {counts} "
-                    "GROUP BY c.cid"
+                pool |= set(zip(*(column.to_pylist() for column in values.columns), strict=True))
+            with lent(store, text_table(pool, "label", "value")) as shared:
+                agreeing = store.ask(
+                    f"SELECT c.cid, list(DISTINCT a.label) AS labels {rows} JOIN {shared} p ON p.label = a.label AND "
+                    f"p.value = a.value WHERE {counts} GROUP BY c.cid"
                 )
-            agreeing = zip(rows.column("cid").to_pylist(), rows.column("labels").to_pylist(), strict=True)
-            alternatives = rules.alternatives
-            new = {cid for cid, labels in agreeing if any(set(labels).issuperset(rule) for rule in alternatives)} - near
+            new = {
+                cid
+                for cid, labels in zip(*(column.to_pylist() for column in agreeing.columns), strict=True)
+                if any(set(labels).issuperset(rule) for rule in rules.alternatives)
+            } - near
             if not new:
                 return near
 
 
 class _Matcher:
-    """The state of one resolution: the partition, the keys seen, and the clusters too rich in values for keys."""
+    """The state of one resolution: the clusters, the keys seen, and the clusters too rich in values for keys."""
 
     def __init__(self, held: Attributes, rules: Rules) -> None:
-        self._held = held
-        self._store: Store = held.store
-        self._rules = rules
+        self._held, self._store, self._rules = held, held.store, rules
         self._alternatives: list[Alternative] = list(enumerate(rules.alternatives))
         self.ands = [(place, labels) for place, labels in self._alternatives if len(labels) > 1]
-        self.partition: Clustering = clustering_on(held.store, held.records)
+        self.cluster: IntArray = np.arange(held.records, dtype=np.int64)
         self._keys: list[str] = []
         # For each alternative, records whose clusters are compared and have no keys of it.
         self._rich: dict[int, list[str]] = {}
-        self._temporary: list[str] = []
 
     def close(self) -> None:
         """Forget every table."""
-        rich = itertools.chain.from_iterable(self._rich.values())
-        self._store.drop(*self._keys, *rich, *self._temporary)
-        self.partition.close()
+        self._store.drop(*self._keys, *itertools.chain.from_iterable(self._rich.values()))
 
-    def first_round(self) -> str | None:
-        """Link base records."""
+    def first_round(self) -> IntArray:
+        """Link base records; gives the records of the clusters that grew."""
         if not self._alternatives or not self._held.records:
-            return None
+            return np.zeros(0, np.int64)
         name, where = self._held.name, f"AND {counting(self._rules)}"
         sides = [labels for _, labels in self.ands if len(self._held.several.intersection(labels)) > 1]
         if sides:
-            labels_in = listed(self._store, {label for labels in sides for label in labels})
-            counts = self._store.make(
-                f"SELECT rid AS cid, label, count(*) AS n FROM {name} WHERE label IN ({labels_in}) {where} "
-                "GROUP BY rid, label HAVING count(*) > 1"
+            self._find_rich(
+                f"SELECT rid AS cid, label, count(*) AS n FROM {name} WHERE label IN "
+                f"({listed(self._store, itertools.chain(*sides))}) {where} GROUP BY rid, label HAVING count(*) > 1"
             )
-            self._find_rich(counts)
-        keys = self._store.make(self._key_query(name, "rid", self._alternatives, where))
-        self._keys.append(keys)
-        firsts = f"SELECT k, min(cid) AS m FROM {keys} GROUP BY k HAVING min(cid) < max(cid)"
-        edges = f"SELECT e.cid AS a, f.m AS b FROM {keys} e JOIN ({firsts}) f ON f.k = e.k WHERE f.m < e.cid"
-        return self._absorbed([edges, *self._comparisons()])
+        return self._linked(self._key_query(name, "rid", self._alternatives, where))
 
-    def next_round(self, grown: str) -> str | None:
-        """Link clusters that grew with each other and with all others; ``grown`` has columns rid and cid."""
-        store = self._store
-        labels_in = listed(store, {label for _, labels in self.ands for label in labels})
-        merged = store.make(
-            f"SELECT DISTINCT g.cid, a.label, a.value FROM {self._held.name} a JOIN {grown} g ON g.rid = a.rid "
-            f"WHERE a.label IN ({labels_in}) AND {counting(self._rules)}"
-        )
-        self._temporary.append(merged)
-        counts = store.make(f"SELECT cid, label, count(*) AS n FROM {merged} GROUP BY cid, label HAVING count(*) > 1")
-        self._find_rich(counts)
-        keys = store.make(self._key_query(merged, "cid", self.ands, ""))
-        inside = f"SELECT k, min(cid) AS m FROM {keys} GROUP BY k HAVING min(cid) < max(cid)"
-        edges = [f"SELECT e.cid AS a, f.m AS b FROM {keys} e JOIN ({inside}) f ON f.k = e.k WHERE f.m < e.cid"]
-        seen = " UNION ALL ".join(f"SELECT cid, k FROM {table}" for table in self._keys)
-        # One owner of a key stands for all, because those that share a key are together already.
-        owners = f"SELECT s.k, min(s.cid) AS m FROM ({seen}) s SEMI JOIN {keys} w ON w.k = s.k GROUP BY s.k"
-        edges.append(f"SELECT e.cid AS a, o.m AS b FROM {keys} e JOIN ({owners}) o ON o.k = e.k")
-        grown_now = self._absorbed([*edges, *self._comparisons()])
-        self._keys.append(keys)
-        if len(self._keys) > MOST_KEY_TABLES:
-            together = store.make(f"SELECT k, min(cid) AS cid FROM ({seen}) s GROUP BY k")
-            store.drop(*self._keys[:-1])
-            self._keys = [together, keys]
-        return grown_now
+    def next_round(self, grown: IntArray) -> IntArray:
+        """Link clusters that grew, of which these are the records, with each other and with all others."""
+        import pyarrow as pa
 
-    def _find_rich(self, counts: str) -> None:
-        """Note the clusters with too many combinations; ``counts`` has columns cid, label, n of those with n > 1."""
         store = self._store
-        for place, labels in self.ands:
-            rich = store.make(
-                f"SELECT cid FROM {counts} WHERE label IN ({listed(self._store, labels)}) GROUP BY cid "
-                f"HAVING sum(ln(n)) > ln({KEYS_PER_VALUE} * sum(n))"
+        labels_in = listed(store, itertools.chain.from_iterable(labels for _, labels in self.ands))
+        with lent(store, pa.table({"rid": grown, "cid": self.cluster[grown]})) as place:
+            values = (
+                f"SELECT DISTINCT g.cid, a.label, a.value FROM {self._held.name} a JOIN {place} g ON g.rid = a.rid "
+                f"WHERE a.label IN ({labels_in}) AND {counting(self._rules)}"
             )
-            if store.ask(f"SELECT count(*) AS n FROM {rich}").column("n")[0].as_py():
-                self._rich.setdefault(place, []).append(rich)
-            else:
-                store.drop(rich)
-        store.drop(counts)
+            with lent(store, values) as merged:
+                self._find_rich(
+                    f"SELECT cid, label, count(*) AS n FROM {merged} GROUP BY cid, label HAVING count(*) > 1"
+                )
+                return self._linked(self._key_query(merged, "cid", self.ands, ""))
+
+    def _find_rich(self, query: str) -> None:
+        """Note the clusters with too many combinations; the query gives cid, label and n of those with n > 1."""
+        store = self._store
+        with lent(store, query) as counts:
+            for place, labels in self.ands:
+                rich = store.make(
+                    f"SELECT cid FROM {counts} WHERE label IN ({listed(store, labels)}) GROUP BY cid "
+                    f"HAVING sum(ln(n)) > ln({KEYS_PER_VALUE} * sum(n))"
+                )
+                if store.ask(f"SELECT 1 AS x FROM {rich} LIMIT 1").num_rows:
+                    self._rich.setdefault(place, []).append(rich)
+                else:
+                    store.drop(rich)
 
     def _key_query(self, table: str, member: str, alternatives: Sequence[Alternative], where: str) -> str:
         """(cid, k) for every alternative and combination of values, but of the rich."""
@@ -230,13 +192,33 @@ class _Matcher:
                 f"WHERE s.label = {self._store.text(label)} {where}) t{at}"
                 for at, label in enumerate(labels)
             ]
-            joined = sides[0] + "".join(f" JOIN {side} ON t{at}.cid = t0.cid" for at, side in enumerate(sides[1:], 1))
+            together = sides[0] + "".join(f" JOIN {side} ON t{at}.cid = t0.cid" for at, side in enumerate(sides[1:], 1))
             key = self._store.hashed(str(place), *(f"t{at}.value" for at in range(len(labels))))
-            parts.append(f"SELECT t0.cid AS cid, {key} AS k FROM {joined}")
+            parts.append(f"SELECT t0.cid AS cid, {key} AS k FROM {together}")
         return " UNION ALL ".join(parts)
 
-    def _comparisons(self) -> list[str]:
-        """A query for the pairs (a, b) of a rich cluster and one that shares a value of every label with it.
+    def _linked(self, key_query: str) -> IntArray:
+        """Join what shares a key, among the new ones or with those seen before; gives the records that were moved."""
+        store, earlier = self._store, list(self._keys)
+        keys = store.make(key_query)
+        self._keys.append(keys)
+        firsts = f"SELECT k, min(cid) AS m FROM {keys} GROUP BY k HAVING min(cid) < max(cid)"
+        pairs = [f"SELECT e.cid AS a, f.m AS b FROM {keys} e JOIN ({firsts}) f ON f.k = e.k WHERE f.m < e.cid"]
+        seen = " UNION ALL ".join(f"SELECT cid, k FROM {table}" for table in earlier)
+        if earlier:
+            # One owner of a key stands for all, because those that share a key are together already.
+            owners = f"SELECT s.k, min(s.cid) AS m FROM ({seen}) s SEMI JOIN {keys} w ON w.k = s.k GROUP BY s.k"
+            pairs.append(f"SELECT e.cid AS a, o.m AS b FROM {keys} e JOIN ({owners}) o ON o.k = e.k")
+        edges = [*map(store.ask, pairs), *self._compared()]
+        if len(earlier) >= MOST_KEY_TABLES:
+            self._keys = [store.make(f"SELECT k, min(cid) AS cid FROM ({seen}) s GROUP BY k"), keys]
+            store.drop(*earlier)
+        ends = (np.concatenate([some.column(end).to_numpy() for some in edges]) for end in ("a", "b"))
+        self.cluster, grown = joined(self.cluster, *ends)
+        return grown
+
+    def _compared(self) -> list[pa.Table]:
+        """The pairs (a, b) of a rich cluster and one that shares a value of every label of an alternative with it.
 
         One pass over the attributes serves all alternatives. A pair found by an alternative of which the first is not
         rich is a match all the same.
@@ -244,27 +226,22 @@ class _Matcher:
         if not self._rich:
             return []
         store, name = self._store, self._held.name
-        cluster = self.partition.table()
-        named = " UNION ".join(f"SELECT cid FROM {table}" for tables in self._rich.values() for table in tables)
-        rich = store.make(f"SELECT DISTINCT c.cid FROM {cluster} c JOIN ({named}) r ON r.cid = c.rid")
         wanted = [self._rules.alternatives[place] for place in self._rich]
-        labels_in = listed(store, {label for labels in wanted for label in labels})
-        there = f"a.label IN ({labels_in}) AND {counting(self._rules)}"
-        values = store.make(
-            f"SELECT DISTINCT c.cid, a.label, a.value FROM {name} a JOIN {cluster} c ON c.rid = a.rid "
-            f"SEMI JOIN {rich} r ON r.cid = c.cid WHERE {there}"
-        )
-        self._temporary += [cluster, rich, values]
+        there = f"a.label IN ({listed(store, itertools.chain(*wanted))}) AND {counting(self._rules)}"
+        named = " UNION ".join(f"SELECT cid FROM {table}" for tables in self._rich.values() for table in tables)
         shared = " OR ".join(
             "(" + " AND ".join(f"bool_or(a.label = {store.text(label)})" for label in labels) + ")" for labels in wanted
         )
-        return [
-            f"SELECT v.cid AS a, c.cid AS b FROM {name} a JOIN {values} v ON v.label = a.label AND v.value = a.value "
-            f"JOIN {cluster} c ON c.rid = a.rid WHERE c.cid <> v.cid AND {there} GROUP BY v.cid, c.cid HAVING {shared}"
-        ]
-
-    def _absorbed(self, edges: Sequence[str]) -> str | None:
-        grown = self.partition.absorb(" UNION ALL ".join(f"SELECT a, b FROM ({one}) q" for one in edges))
-        self._store.drop(*self._temporary)
-        self._temporary = [] if grown is None else [grown]
-        return grown
+        with lent(store, cluster_table(self.cluster)) as cluster:
+            rich = f"SELECT DISTINCT c.cid FROM {cluster} c JOIN ({named}) r ON r.cid = c.rid"
+            rich_values = (
+                f"SELECT DISTINCT c.cid, a.label, a.value FROM {name} a JOIN {cluster} c ON c.rid = a.rid "
+                f"SEMI JOIN ({rich}) r ON r.cid = c.cid WHERE {there}"
+            )
+            with lent(store, rich_values) as values:
+                pairs = store.ask(
+                    f"SELECT v.cid AS a, c.cid AS b FROM {name} a JOIN {values} v ON v.label = a.label AND "
+                    f"v.value = a.value JOIN {cluster} c ON c.rid = a.rid WHERE c.cid <> v.cid AND {there} "
+                    f"GROUP BY v.cid, c.cid HAVING {shared}"
+                )
+        return [pairs]

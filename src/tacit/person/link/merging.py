@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from typing import get_args
 
 import numpy as np
 
-from tacit.errors import ArgumentError, EngineError
 from tacit.person.link.attributes import Attributes, IntArray, cluster_table, lent, listed
 from tacit.person.resolve.merging import Policy
 
@@ -22,33 +20,11 @@ def merged(
 ) -> str:
     """A table (cid, label, value, p) of what each cluster holds and with which confidence, in the engine.
 
-    Parameters
-    ----------
-    held : Attributes
-    clusters : int array
-        The cluster of every record.
-    policy : {"union", "consensus", "vote", "diluted"}
-        As in :func:`tacit.person.resolve.merging.merge`.
-    single : collection of str
-        Labels with a single true value.
-    base : Attributes, optional
-        Records that are kept besides what they were merged into; record r of them is cluster n + r, where n is the
-        number of records.
-
-    Notes
-    -----
-    What is held with confidence 0 is left out.
+    ``policy`` is as in :func:`tacit.person.resolve.merging.merge`, with ``single`` for the labels that have a single
+    true value; what is held with confidence 0 is left out. Records of ``base`` are kept besides what they were merged
+    into: record r of them is cluster n + r, where n is the number of records.
     """
-    if policy not in get_args(Policy):
-        raise ArgumentError(f"no merge policy '{policy}': choose {', '.join(get_args(Policy))}")
-    if not held.store.local:
-        raise EngineError("clusters are merged on DuckDB: hold the attributes there (engine='duckdb')")
-    if len(clusters) != held.records:
-        raise ArgumentError(
-            f"there are {held.records:,} records and {len(clusters):,} clusters of records: give one each"
-        )
-    members = np.bincount(clusters, minlength=1)
-    alone = members[clusters] == 1 if len(clusters) else np.zeros(0, bool)
+    alone = np.bincount(clusters)[clusters] == 1
     with lent(held.store, cluster_table(clusters, alone=alone)) as place:
         rows = (
             f"SELECT c.cid, c.alone, a.rid, a.label, a.value, a.confidence FROM {held.name} a JOIN {place} c "

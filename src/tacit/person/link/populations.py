@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import math
 import weakref
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from tacit.document import Progress, silent
-from tacit.errors import ArgumentError
 from tacit.lift.joint import Vector
-from tacit.person.link.attributes import Attributes, IntArray, cluster_table, lent, listed
+from tacit.person.link.attributes import Attributes, IntArray, cluster_table, lent, listed, one
 from tacit.person.link.merging import merged
 from tacit.person.link.references import References
 from tacit.person.model.batches import leakage_batch
@@ -51,28 +49,23 @@ class Population:
     def __post_init__(self) -> None:
         weakref.finalize(self, self.store.drop, self.name).atexit = False
 
-    def _one(self, what: str, where: str = "") -> Any:
-        return self.store.ask(f"SELECT {what} AS x FROM {self.name} {where}").column("x")[0].as_py()
-
-    def quantiles(self, shares: Sequence[float], column: str = "leakage") -> tuple[float, ...]:
-        """The smallest number such that this share of the persons has it or less, for each of the shares."""
+    def quantiles(self, shares: Sequence[float]) -> tuple[float, ...]:
+        """The smallest leakage such that this share of the persons has it or less, for each of the shares."""
         if not self.persons:
             return tuple(0.0 for _ in shares)
-        listed = ", ".join(repr(float(share)) for share in shares)
-        return tuple(self._one(f"quantile_disc({column}, [{listed}])"))
+        return tuple(one(self.store, f"SELECT quantile_disc(leakage, {[float(s) for s in shares]}) FROM {self.name}"))
 
     def mean(self, column: str = "leakage") -> float:
         """The mean over persons; 0 if there are none."""
-        return float(self._one(f"coalesce(fsum({column}) / count(*), 0.0)"))
+        return float(one(self.store, f"SELECT coalesce(fsum({column}) / count(*), 0.0) FROM {self.name}"))
 
     def above(self, limit: float) -> int:
         """How many persons have a larger leakage."""
-        return int(self._one("count(*)", f"WHERE leakage > {float(limit)!r}"))
+        return int(one(self.store, f"SELECT count(*) FROM {self.name} WHERE leakage > {float(limit)!r}"))
 
     def bins(self, number: int = 20) -> tuple[int, ...]:
         """How many persons' leakage is in each of equal parts of [0, 1]; 1 itself is in the last."""
-        part = f"least(CAST(floor(leakage * {number}) AS BIGINT), {number - 1})"
-        counts = self._counts(part)
+        counts = self._counts(f"least(CAST(floor(leakage * {number}) AS BIGINT), {number - 1})")
         return tuple(counts.get(at, 0) for at in range(number))
 
     def top_sources(self) -> dict[str, int]:
@@ -82,7 +75,7 @@ class Population:
 
     def _counts(self, what: str) -> dict[int, int]:
         rows = self.store.ask(f"SELECT {what} AS x, count(*) AS n FROM {self.name} GROUP BY x")
-        return dict(zip(rows.column("x").to_pylist(), rows.column("n").to_pylist(), strict=True))
+        return dict(zip(*(column.to_pylist() for column in rows.columns), strict=True))
 
     def __repr__(self) -> str:
         return f"Population({self.persons:,} persons)"
@@ -109,15 +102,11 @@ def population(
     clusters : int array
         The cluster of every record.
     people : References
-        On the engine's connection of ``held``.
+        In the store of ``held``.
     weights : mapping from label to float
-        1 for a label that is not there.
-    merge : {"union", "consensus", "vote", "diluted"}
-    single : collection of str
-        Labels whose values in one record exclude one another.
-    base : Attributes, optional
-        Records that are kept as candidates besides the clusters; cluster n + r is record r, where n is the number of
-        records.
+        Finite and not negative; 1 for a label that is not there.
+    merge, single, base
+        As ``merged`` takes them.
     sources : sequence of (name, number of records)
         In the order of the records.
     progress : callable, optional
@@ -138,17 +127,9 @@ def population(
     weight I together, leaks at most 2 I / (I + W), W being the weight of the reference; where that is less than what
     was found, the person is done. For the others the search goes on through so many more values as it takes.
     """
-    if held.store is not people.store:
-        raise ArgumentError(
-            "references and attributes are on two connections: make the references from these attributes"
-        )
-    if sources and sum(number for _, number in sources) != held.records:
-        raise ArgumentError(f"the sources do not have {held.records:,} records together: name every source")
-    if any(not (math.isfinite(weight) and weight >= 0) for weight in (weights or {}).values()):
-        raise ArgumentError("a weight is negative or not finite: give finite numbers, 0 or more")
     progress("merging clusters", None)
     holdings = merged(held, clusters, merge, single=single, base=base)
-    work = _BestClusters(held.store, people, holdings, weights or {}, single, progress)
+    work = _BestClusters(people, holdings, weights or {}, single, progress)
     try:
         work.run()
         name = work.finished(held, base, clusters, sources)
@@ -161,18 +142,12 @@ class _BestClusters:
     """Tables of one search: facts and hits by numbers, totals of clusters and persons, and the best found so far."""
 
     def __init__(
-        self,
-        store: Store,
-        people: References,
-        holdings: str,
-        weights: Mapping[str, float],
-        single: Collection[str],
-        tell: Progress,
+        self, people: References, holdings: str, weights: Mapping[str, float], single: Collection[str], tell: Progress
     ) -> None:
-        self._store, self._people, self._tell = store, people, tell
+        self._store, self._tell = people.store, tell
         self._temporary = [holdings]
-        weight = self._weights(weights)
-        plain = f"h.label NOT IN ({listed(store, single)})" if single else "true"
+        weight = self._weights(people, holdings, weights)
+        plain = f"h.label NOT IN ({listed(self._store, single)})" if single else "true"
         # Values of a single-valued label have one weight and exclude one another: together they are one attribute, of
         # which the share of each in the confidences is right if that value is.
         self._items = self._make(
@@ -206,8 +181,9 @@ class _BestClusters:
             f"CAST(0 AS BIGINT) AS candidates FROM {self._persons}"
         )
 
-    def _make(self, query: str) -> str:
-        name = self._store.make(query)
+    def _make(self, data: pa.Table | str) -> str:
+        """Hold an Arrow table, or what a query gives."""
+        name = self._store.make(data) if isinstance(data, str) else self._store.load(data)
         self._temporary.append(name)
         return name
 
@@ -219,15 +195,20 @@ class _BestClusters:
         """Forget every table."""
         self._drop(*self._temporary)
 
-    def _weights(self, weights: Mapping[str, float]) -> str:
+    def _numbers(self, table: str) -> list[int]:
+        """The numbers of the parts into which a table is cut."""
+        rows = self._store.ask(f"SELECT DISTINCT part FROM {table} ORDER BY part")
+        return list(rows.column("part").to_pylist())
+
+    def _weights(self, people: References, holdings: str, weights: Mapping[str, float]) -> str:
+        """A table (label, w) of all labels."""
         import pyarrow as pa
 
         columns = {"label": pa.array(list(weights), pa.string()), "w": pa.array(list(weights.values()), pa.float64())}
-        given = self._store.load(pa.table(columns))
-        self._temporary.append(given)
+        given = self._make(pa.table(columns))
         return self._make(
-            f"SELECT l.label, coalesce(g.w, 1.0) AS w FROM (SELECT DISTINCT label FROM {self._people.facts.name} UNION "
-            f"SELECT DISTINCT label FROM {self._temporary[0]}) l LEFT JOIN {given} g ON g.label = l.label"
+            f"SELECT l.label, coalesce(g.w, 1.0) AS w FROM (SELECT DISTINCT label FROM {people.facts.name} UNION "
+            f"SELECT DISTINCT label FROM {holdings}) l LEFT JOIN {given} g ON g.label = l.label"
         )
 
     def run(self) -> None:
@@ -256,7 +237,7 @@ class _BestClusters:
             f"(SELECT person, sum(f) AS f FROM {keys} GROUP BY person) q"
         )
         better = self._make(f"SELECT * FROM {self._best} WHERE false")
-        numbers = sorted(self._store.ask(f"SELECT DISTINCT part FROM {parts}").column("part").to_pylist())
+        numbers = self._numbers(parts)
         for place, part in enumerate(numbers):
             self._tell(what, place / len(numbers))
             pairs = self._make(
@@ -312,10 +293,9 @@ class _BestClusters:
             f"CAST(floor((sum(n) OVER (ORDER BY person, cid) - 1) / {ITEMS}) AS BIGINT) AS part "
             f"FROM {pairs} WHERE NOT certain"
         )
-        parts = sorted(self._store.ask(f"SELECT DISTINCT part FROM {doubtful}").column("part").to_pylist())
         kinds = {"person": pa.int64(), "cid": pa.int64(), "leakage": pa.float64()}
         measured = [pa.schema(kinds).empty_table()]
-        for part in parts:
+        for part in self._numbers(doubtful):
             some = f"(SELECT * FROM {doubtful} WHERE part = {part})"
             rows = self._store.ask(
                 # All values of a single-valued label are one attribute.
@@ -330,9 +310,7 @@ class _BestClusters:
                 whose.select(["person", "cid"]).append_column("leakage", pa.array(_leakages(rows, whose, beta)))
             )
         self._drop(doubtful)
-        name = self._store.load(pa.concat_tables(measured))
-        self._temporary.append(name)
-        return name
+        return self._make(pa.concat_tables(measured))
 
     def finished(
         self, held: Attributes, base: Attributes | None, clusters: IntArray, sources: Sequence[tuple[str, int]]
@@ -361,8 +339,7 @@ class _BestClusters:
         if not sources:
             return self._make("SELECT CAST(0 AS BIGINT) AS person, CAST(0 AS BIGINT) AS source WHERE false")
         of_record = np.repeat(np.arange(len(sources)), [number for _, number in sources])
-        place = self._store.load(cluster_table(clusters, source=of_record))
-        self._temporary.append(place)
+        place = self._make(cluster_table(clusters, source=of_record))
         rows = (
             f"SELECT p.cid, p.source, a.label, a.value, a.confidence FROM {held.name} a JOIN {place} p ON p.rid = a.rid"
         )
@@ -397,43 +374,28 @@ def write_persons(
     *,
     k: IntArray | None = None,
     l: IntArray | None = None,  # noqa: E741 - the letter of l-diversity
-) -> tuple[str, ...]:
+) -> None:
     """Write one row a person, in the order of their names, without the rows leaving the engine.
 
-    Parameters
-    ----------
-    path : path
-        Parquet, or CSV if the name ends so.
-    people : References
-    results : mapping from adversary to Population
-    k, l : int array, optional
-        As :func:`class_sizes` and :func:`class_diversity` give them.
-
-    Returns
-    -------
-    tuple of str
-        The columns: pid; for every adversary its leakage, precision, recall, cluster and candidates, and the name of
-        its top source if it knows sources, each called ``ADVERSARY leakage`` and so on; k and l if given.
+    The file is Parquet, or CSV if its name ends so. It has the columns pid; for every adversary its leakage, precision,
+    recall, cluster and candidates, and the name of its top source if it knows sources, each called ``ADVERSARY
+    leakage`` and so on; k and l, as :func:`class_sizes` and :func:`class_diversity` give them, if given.
     """
     import pyarrow as pa
 
     store, identifier = people.store, people.store.identifier
-    parts, joins, names = ["p.pid AS pid"], [], ["pid"]
+    parts, joins = ["p.pid AS pid"], []
     for at, (adversary, result) in enumerate(results.items()):
         joins.append(f"JOIN {result.name} a{at} ON a{at}.person = p.person")
         for column in ("leakage", "precision", "recall", "cluster", "candidates"):
-            names.append(f"{adversary} {column}")
-            parts.append(f"a{at}.{column} AS {identifier(names[-1])}")
+            parts.append(f"a{at}.{column} AS {identifier(f'{adversary} {column}')}")
         cases = " ".join(f"WHEN {place} THEN {store.text(name)}" for place, name in enumerate(result.sources))
         if cases:
-            names.append(f"{adversary} top source")
-            parts.append(f"CASE a{at}.top_source {cases} END AS {identifier(names[-1])}")
+            parts.append(f"CASE a{at}.top_source {cases} END AS {identifier(f'{adversary} top source')}")
     crowd = {name: column for name, column in (("k", k), ("l", l)) if column is not None}
-    names += crowd
     parts += [f"c.{name} AS {name}" for name in crowd]
     form = "FORMAT csv, HEADER" if str(path).endswith(".csv") else "FORMAT parquet"
     with lent(store, pa.table({"person": np.arange(people.count), **crowd})) as beside:
         joins.append(f"JOIN {beside} c ON c.person = p.person")
         query = f"SELECT {', '.join(parts)} FROM {people.persons} p {' '.join(joins)} ORDER BY p.person"
         store.run(f"COPY ({query}) TO {store.text(str(path))} ({form})")
-    return tuple(names)

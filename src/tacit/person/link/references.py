@@ -5,20 +5,19 @@ from __future__ import annotations
 import weakref
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
-from tacit.errors import ArgumentError, DataError
+from tacit.errors import ArgumentError
 from tacit.person.link.attributes import (
-    BATCH,
     Attributes,
     IntArray,
     distinct_values,
     lent,
     listed,
-    pair_table,
+    one,
     recoded,
+    text_table,
 )
 from tacit.person.link.wide import keyed_values
 from tacit.tables.engines import Store
@@ -27,17 +26,10 @@ from tacit.tables.table import Table
 
 @dataclass(frozen=True, eq=False, repr=False)
 class References:
-    """What is true of many persons, held beside the attributes of records. Made by :func:`references`.
+    """What is true of many persons, held beside the attributes of records. Made by :func:`wide_references`.
 
-    Attributes
-    ----------
-    store : Store
-    persons : str
-        A table (person, pid): the persons' numbers from 0 in the order of their names, and their names.
-    facts : Attributes
-        What is true of each; a person's number is the ``rid``.
-    count : int
-        How many persons there are.
+    ``persons`` is a table (person, pid): the numbers of ``count`` persons from 0 in the order of their names, and these
+    names. A person's number is the ``rid`` in the ``facts``.
     """
 
     store: Store
@@ -50,75 +42,36 @@ class References:
 
     def lacking(self, label: str) -> int:
         """How many persons have no value of a label."""
-        rows = f"SELECT count(DISTINCT rid) AS n FROM {self.facts.name} WHERE label = {self.store.text(label)}"
-        return self.count - int(self.store.ask(rows).column("n")[0].as_py())
+        label_is = f"label = {self.store.text(label)}"
+        return self.count - int(one(self.store, f"SELECT count(DISTINCT rid) FROM {self.facts.name} WHERE {label_is}"))
 
     def __repr__(self) -> str:
         return f"References({self.count:,} persons)"
 
 
-def references(held: Attributes, data: Any) -> References:
-    """References of many persons, on the engine where attributes are held.
-
-    Parameters
-    ----------
-    held : Attributes
-        Any of those the persons will be measured against.
-    data : Arrow table, stream of batches or DuckDB relation with columns pid, label and value
-        A person may have several values of a label. Rows without a label or a value say nothing, but their person
-        counts.
-    """
-    if hasattr(data, "to_arrow_reader"):
-        data = data.to_arrow_reader(BATCH)
-    return _numbered(held.store, held.store.load(data))
-
-
 def wide_references(
     store: Store, table: Table, person: str, columns: Mapping[str, str], meant: Mapping[str, Callable[[str], str]]
 ) -> References:
-    """References of a table: whose row it is stands in a column, and a person may have several rows.
+    """References of a table: whose row it is stands in the column ``person``; a person may have several rows.
 
-    Parameters
-    ----------
-    store : Store
-        Where the attributes are.
-    table : Table
-    person : str
-        The column that tells persons apart.
-    columns : mapping from column to label
-    meant : mapping from label to function
-        The form in which values of a label are compared, if that is not how they are written.
+    ``store`` is where the attributes are that the persons will be measured against. ``columns`` gives labels to
+    columns, ``meant`` the form in which values of a label are compared, if that is not how they are written.
     """
-    return _numbered(store, keyed_values(store, table, person, columns), meant)
-
-
-def _numbered(store: Store, given: str, meant: Mapping[str, Callable[[str], str]] | None = None) -> References:
-    """References of a table (pid, label, value) in a store, which goes."""
+    given = keyed_values(store, table, person, columns)
     try:
-        names = store.ask(f"SELECT * FROM {given} LIMIT 0").column_names
-        missing = [name for name in ("pid", "label", "value") if name not in names]
-        if missing:
-            raise DataError(f"the table of references has no column '{missing[0]}': it needs pid, label and value")
-        if store.ask(f"SELECT count(*) AS n FROM {given} WHERE pid IS NULL").column("n")[0].as_py():
-            raise DataError("the table of references has rows without a pid: say whose they are, or leave them out")
         persons = store.make(
             f"SELECT row_number() OVER (ORDER BY pid) - 1 AS person, pid FROM {given} GROUP BY pid ORDER BY pid"
         )
         true = store.make(
-            f"SELECT DISTINCT p.person AS rid, CAST(g.label AS STRING) AS label, CAST(g.value AS STRING) AS value, "
-            f"CAST(1 AS DOUBLE) AS confidence FROM {given} g JOIN {persons} p ON p.pid = g.pid "
-            "WHERE g.label IS NOT NULL AND g.value IS NOT NULL"
+            "SELECT DISTINCT p.person AS rid, g.label, g.value, CAST(1 AS DOUBLE) AS confidence "
+            f"FROM {given} g JOIN {persons} p ON p.pid = g.pid WHERE g.label IS NOT NULL"
         )
-        count = int(store.ask(f"SELECT count(*) AS n FROM {persons}").column("n")[0].as_py())
     finally:
         store.drop(given)
+    count = int(one(store, f"SELECT count(*) FROM {persons}"))
     facts = Attributes(store, true, count)
-    changes = {
-        label: pair_table(((value, form(value)) for value in distinct_values(facts, label).to_pylist()), "old", "new")
-        for label, form in (meant or {}).items()
-        if label in facts.labels
-    }
-    return References(store, persons, recoded(facts, changes) if changes else facts, count)
+    changes = ((label, value, form(value)) for label, form in meant.items() for value in distinct_values(facts, label))
+    return References(store, persons, recoded(facts, changes), count)
 
 
 def alike(people: References, facts: Iterable[tuple[str, str]]) -> int:
@@ -129,15 +82,14 @@ def alike(people: References, facts: Iterable[tuple[str, str]]) -> int:
     true = list(facts)
     if not true:
         return people.count
-    with lent(people.store, pair_table(true)) as wanted:
+    with lent(people.store, text_table(true, "label", "value")) as wanted:
         # Ruled out is who has values of a label, and none of them is the person's.
-        out = (
+        ruled_out = (
             f"SELECT DISTINCT rid FROM (SELECT f.rid, f.label FROM {people.facts.name} f LEFT JOIN {wanted} w "
             f"ON w.label = f.label AND w.value = f.value WHERE f.label IN "
             f"({listed(people.store, {label for label, _ in true})}) GROUP BY f.rid, f.label HAVING count(w.value) = 0)"
         )
-        rows = people.store.ask(f"SELECT count(*) AS n FROM ({out})")
-    return people.count - int(rows.column("n")[0].as_py())
+        return people.count - int(one(people.store, f"SELECT count(*) FROM ({ruled_out})"))
 
 
 def class_sizes(people: References, quasi_identifiers: Sequence[str]) -> IntArray:

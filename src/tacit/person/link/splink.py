@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import logging
+import re
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -22,10 +24,8 @@ RECORD = "tacit_record"
 SOURCE = "tacit_source"
 
 
-def settings_of(model: Path) -> dict[str, Any]:
+def _settings(model: Path) -> dict[str, Any]:
     """The settings that Splink saved, to be used on a table with the record's number in place of its own id."""
-    import json
-
     try:
         saved = json.loads(model.read_text("utf-8"))
     except OSError as error:
@@ -47,21 +47,11 @@ def settings_of(model: Path) -> dict[str, Any]:
 def splink_pairs(records: pa.Table, model: Path, threshold: float) -> tuple[IntArray, IntArray]:
     """The pairs of records that a model takes for one person's with at least the threshold's probability.
 
-    Parameters
-    ----------
-    records : Arrow table
-        A row a record: ``tacit_record`` (its number), ``tacit_source``, and a column for every label.
-    model : Path
-        What ``linker.misc.save_model_to_json`` wrote; its columns are labels of the case.
-    threshold : float
-        Least probability of a match.
-
-    Returns
-    -------
-    two arrays of record numbers
-        The left and the right record of each pair.
+    ``records`` has a row a record: ``tacit_record`` (its number), ``tacit_source``, and a column for every label. The
+    ``model`` is what ``linker.misc.save_model_to_json`` wrote; its columns are labels of the case. Gives the number of
+    the left and of the right record of each pair.
     """
-    settings = settings_of(model)
+    settings = _settings(model)
     _check_columns(settings, records.column_names, model)
     try:
         from splink import DuckDBAPI, Linker
@@ -98,14 +88,9 @@ def _tables(records: pa.Table, settings: dict[str, Any]) -> list[pa.Table]:
 
 def _check_columns(settings: dict[str, Any], names: list[str], model: Path) -> None:
     """Refuse a model whose comparisons look at columns that no label is called after."""
-    import re
-
-    wanted: set[str] = set()
-    for comparison in settings["comparisons"]:
-        for level in comparison.get("comparison_levels", ()):
-            wanted.update(re.findall(r'"([^"]+)_[lr]"', level.get("sql_condition", "")))
-    missing = sorted(wanted - set(names))
-    if missing:
+    levels = (level for comparison in settings["comparisons"] for level in comparison.get("comparison_levels", ()))
+    wanted = {name for level in levels for name in re.findall(r'"([^"]+)_[lr]"', level.get("sql_condition", ""))}
+    if missing := sorted(wanted - set(names)):
         raise ArgumentError(
             f"the Splink model {model} compares '{missing[0]}', which no source of the case has: rename the columns of "
             "the sources (map) to what the model was trained on"
@@ -119,8 +104,7 @@ def _quiet() -> Iterator[None]:
     level = logger.level
     logger.setLevel(logging.CRITICAL)
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
+        with warnings.catch_warnings(action="ignore"):
             yield
     finally:
         logger.setLevel(level)

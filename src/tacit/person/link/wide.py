@@ -6,10 +6,10 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tacit.errors import ArgumentError, DataError
-from tacit.person.link.attributes import BATCH, Attributes
+from tacit.person.link.attributes import Attributes, one
 from tacit.tables.columns import ROW
 from tacit.tables.engines import Store, store_on
 from tacit.tables.table import Table
@@ -17,6 +17,8 @@ from tacit.tables.table import Table
 if TYPE_CHECKING:
     import pyarrow as pa
 
+# Rows of a table that travel from one connection to another at a time.
+BATCH = 100_000
 # Every character that Python, too, takes for a space; engines by themselves trim the ordinary one alone.
 _SPACES = "".join(chr(code) for code in range(1, 0x3001) if chr(code).isspace())
 
@@ -49,10 +51,8 @@ class Wide:
 
     def __post_init__(self) -> None:
         self.table.require(self.wanted)
-        for what, share in (
-            ("", self.confidence),
-            *((f" of label '{k}'", v) for k, v in self.label_confidence.items()),
-        ):
+        of_labels = {f" of label '{label}'": share for label, share in self.label_confidence.items()}
+        for what, share in {"": self.confidence, **of_labels}.items():
             if not 0.0 <= share <= 1.0:
                 raise ArgumentError(f"the confidence{what} of {self.table.name} is {share:g}: it lies in [0, 1]")
 
@@ -71,8 +71,7 @@ class Long:
     records: int
 
 
-@dataclass(frozen=True)
-class Gathered:
+class Gathered(NamedTuple):
     """Attributes of all sources; of each source how many records it has and how many rows lack a confidence."""
 
     attributes: Attributes
@@ -80,57 +79,37 @@ class Gathered:
     unsure: tuple[int, ...]
 
 
-def wide_attributes(sources: Sequence[Wide]) -> Attributes:
-    """Attributes of tables with one record a row; the rows of all tables are numbered one after the other, from 0.
+def gathered(sources: Sequence[Wide | Long], *, starting: Callable[[int], None] = lambda place: None) -> Gathered:
+    """The attributes of all sources in one store, their records numbered one after the other, from 0.
 
-    Missing and blank cells are no attributes. Numbers are written as people write them: 30, not 30.0.
-    """
-    engines = {source.table.engine.name for source in sources}
-    if len(engines) != 1:
-        raise ArgumentError("give one or more tables that are all on one engine")
-    return gathered(sources, store_on(engines.pop())).attributes
-
-
-def gathered(
-    sources: Sequence[Wide | Long], store: Store, *, starting: Callable[[int], None] = lambda place: None
-) -> Gathered:
-    """The attributes of all sources in one store, their records numbered one after the other.
-
-    Parameters
-    ----------
-    sources : sequence of Wide or Long
-    store : Store
-    starting : callable
-        Told the place of each source before it is loaded.
+    Missing and blank cells are no attributes, and neither is what is held with confidence 0. Numbers are written as
+    people write them: 30, not 30.0. ``starting`` is told the place of each source before it is loaded.
 
     Guarantees
     ----------
-    Rows of tables stay in engines and are never all in memory. What is held with confidence 0 is no attribute. No
-    message holds a value.
+    Rows of tables stay in engines and are never all in memory. No message holds a value.
     """
-    held: list[str] = []
+    store = store_on("duckdb")
+    loaded: list[str] = []
     parts: dict[str, list[str]] = {}
     several: set[str] = set()
-    records: list[int] = []
-    unsure: list[int] = []
+    sizes: list[tuple[int, int]] = []
+    records = 0
     try:
         for place, source in enumerate(sources):
             starting(place)
-            first = sum(records)
             if isinstance(source, Long):
-                held.append(store.load(source.rows))
-                own = _long_parts(store, source, held[-1], first)
+                loaded.append(store.load(source.rows))
+                own = _long_parts(store, source, loaded[-1], records)
                 several.update(own)
-                records.append(source.records)
-                unsure.append(0)
+                sizes.append((source.records, 0))
             else:
                 columns = _Columns(store, source.table, source.wanted)
-                held.append(columns.name)
-                count, missing = _counted(columns, source)
-                own = _wide_parts(columns, source, first)
-                several |= {label for label, number in Counter(_labels(columns, source)).items() if number > 1}
-                records.append(count)
-                unsure.append(missing)
+                loaded.append(columns.name)
+                own = _wide_parts(columns, source, records)
+                several |= _several(columns, source)
+                sizes.append(_counted(columns, source))
+            records += sizes[-1][0]
             for label, part in own.items():
                 parts.setdefault(label, []).append(part)
         united = [
@@ -138,8 +117,9 @@ def gathered(
         ]
         name = store.make(" UNION ALL ".join(united) or _NOTHING)
     finally:
-        store.drop(*held)
-    return Gathered(Attributes(store, name, sum(records), frozenset(several)), tuple(records), tuple(unsure))
+        store.drop(*loaded)
+    counts, unsure = zip(*sizes, strict=True) if sizes else ((), ())
+    return Gathered(Attributes(store, name, records, frozenset(several)), counts, unsure)
 
 
 _NOTHING = (
@@ -154,20 +134,19 @@ def _best(parts: Sequence[str]) -> str:
     return f"SELECT rid, label, value, max(confidence) AS confidence FROM ({union}) u GROUP BY rid, label, value"
 
 
-def _labels(columns: _Columns, source: Wide) -> list[str]:
-    """The label of every value that a row may have; one that may have any number of values twice."""
-    return [
-        *source.joined,
-        *(label for name, label in source.columns.items() for _ in range(1 + columns.several(name))),
-    ]
+def _several(columns: _Columns, source: Wide) -> set[str]:
+    """The labels of which a row may have several values."""
+    named = Counter([*source.joined, *source.columns.values()])
+    return {label for label, number in named.items() if number > 1}.union(
+        label for name, label in source.columns.items() if columns.several(name)
+    )
 
 
 def _long_parts(store: Store, source: Long, name: str, first: int) -> dict[str, str]:
-    labels = source.rows.column("label").unique().to_pylist()
     return {
         label: f"SELECT rid + {first} AS rid, label, value, confidence FROM {name} WHERE label = {store.text(label)} "
         "AND confidence > 0"
-        for label in labels
+        for label in source.rows.column("label").unique().to_pylist()
     }
 
 
@@ -180,9 +159,8 @@ def _wide_parts(columns: _Columns, source: Wide, first: int) -> dict[str, str]:
     for label, (cells, value) in values:
         own = source.confidence * source.label_confidence.get(label, 1.0)
         parts.setdefault(label, []).append(
-            f"SELECT CAST({columns.row} + {first} AS BIGINT) AS rid, {columns.store.text(label)} AS label, "
-            f"{value} AS value, "
-            f"CAST({share} AS DOUBLE) * CAST({own!r} AS DOUBLE) AS confidence FROM {cells}"
+            f"SELECT CAST({columns.row} + {first} AS BIGINT) AS rid, {columns.store.text(label)} AS label, {value} AS "
+            f"value, CAST({share} AS DOUBLE) * CAST({own!r} AS DOUBLE) AS confidence FROM {cells}"
         )
     return {
         label: f"SELECT * FROM ({' UNION ALL '.join(some)}) p WHERE value IS NOT NULL AND confidence > 0"
@@ -231,19 +209,15 @@ def keyed_values(store: Store, table: Table, key: str, columns: Mapping[str, str
     held = _Columns(store, table, [key, *(name for name in columns if name != key)])
     try:
         who = held.text(key)
-        missing = (
-            store.ask(f"SELECT min({held.row}) AS first FROM {held.name} WHERE {who} IS NULL")
-            .column("first")[0]
-            .as_py()
-        )
+        missing = one(store, f"SELECT min({held.row}) FROM {held.name} WHERE {who} IS NULL")
         if missing is not None:
             raise DataError(f"{table.name}, row {missing + 1}: no '{key}': say whose row it is, or leave it out")
-        parts = [f"SELECT DISTINCT {who} AS pid, CAST(NULL AS STRING) AS label, CAST(NULL AS STRING) AS value "]
-        parts[0] += f"FROM {held.name}"
+        nothing = "CAST(NULL AS STRING) AS label, CAST(NULL AS STRING) AS value"
+        parts = [f"SELECT DISTINCT {who} AS pid, {nothing} FROM {held.name}"]
         for name, label in columns.items():
             cells, value = held.values(name)
-            one = f"SELECT {who} AS pid, {store.text(label)} AS label, {value} AS value FROM {cells}"
-            parts.append(f"SELECT * FROM ({one}) p WHERE value IS NOT NULL")
+            own = f"SELECT {who} AS pid, {store.text(label)} AS label, {value} AS value FROM {cells}"
+            parts.append(f"SELECT * FROM ({own}) p WHERE value IS NOT NULL")
         return store.make(" UNION ALL ".join(parts))
     finally:
         store.drop(held.name)
@@ -281,12 +255,9 @@ class _Columns:
         """SQL for the cells of a column one by one, and for the text of each; lists are laid end to end."""
         if not self.several(name):
             return self.name, self.text(name)
-        others = ", ".join(cell for cell in self._cells.values() if cell != self._cells[name])
-        each = f"{'unnest' if self.store.local else 'explode'}({self._cells[name]}) AS x"
-        kind = self._kinds.field(self._cells[name]).type.value_type
-        return f"(SELECT {self.row}, {others + ', ' if others else ''}{each} FROM {self.name}) l", self._text(
-            name, "x", kind
-        )
+        cell = self._cells[name]
+        lists = f"(SELECT * EXCLUDE {cell}, unnest({cell}) AS x FROM {self.name}) l"
+        return lists, self._text(name, "x", self._kinds.field(cell).type.value_type)
 
     def joined(self, label: str, columns: Sequence[str]) -> tuple[str, str]:
         """SQL for the cells of several columns, and for the text they make up together."""
@@ -322,14 +293,10 @@ class _Columns:
 
 @contextmanager
 def crossing(table: Table, native: Any) -> Iterator[Any]:
-    """The rows of a table on their way to a store: a stream of batches, or the frame if the engine takes it.
+    """The rows of a table on their way to a store, as a stream of batches.
 
     Within it what stopped the table is raised as it was: the store that reads it wraps it in an error of its own.
     """
-    if not hasattr(native, "to_arrow_reader"):
-        with table.reading():
-            yield native
-        return
     import pyarrow as pa
 
     failures: list[BaseException] = []

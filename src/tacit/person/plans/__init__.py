@@ -2,14 +2,7 @@
 
 from tacit.person.plans.decoys import Decoy, DecoyPlan, plan_decoys
 from tacit.person.plans.releases import BestRelease, DipResult, ReleaseChoice, best_release, dip, incremental_leakage
-from tacit.person.plans.removals import (
-    Offer,
-    RemovalPlan,
-    RemovalRequest,
-    SourceContribution,
-    plan_removals,
-    source_contributions,
-)
+from tacit.person.plans.removals import Offer, RemovalPlan, RemovalRequest, SourceContribution, plan_removals
 from tacit.person.plans.verification import AttributeCheck, VerificationPlan, certainty, verify_next, verify_within
 
 __all__ = [
@@ -30,7 +23,6 @@ __all__ = [
     "incremental_leakage",
     "plan_decoys",
     "plan_removals",
-    "source_contributions",
     "verify_next",
     "verify_within",
 ]

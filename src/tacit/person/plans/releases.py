@@ -22,17 +22,12 @@ _SAME = 1e-12
 
 @dataclass(frozen=True)
 class ReleaseChoice:
-    """One way to make one release.
-
-    ``alone`` is the leakage if it is the only release made, ``added`` what that adds to the leakage before;
-    ``in_plan`` is the leakage of the chosen plan with this option in its slot.
-    """
+    """One way to make one release: the leakage if it is the only one made, and what that adds to the leakage before."""
 
     slot: int
     option: int
     alone: float
     added: float
-    in_plan: float
 
 
 @dataclass(frozen=True)
@@ -40,15 +35,14 @@ class BestRelease:
     """The choice of one record per slot that leaks least.
 
     ``choices`` is the option for every slot; ``before`` and ``after`` the leakage now and after these releases, and
-    ``worst`` the largest of a plan that was tried. Of ``plans`` there are, all were tried if ``searched`` is "exact";
-    ``ties`` of them leak as little, and the choice is the one of these that gives out fewest attributes.
+    ``worst`` the largest of a plan that was tried. Of ``plans`` there are, all were tried if ``searched`` is "exact".
+    Of those that leak as little the choice gives out fewest attributes.
     """
 
     choices: tuple[int, ...]
     before: float
     after: float
     worst: float
-    ties: int
     plans: int
     searched: Literal["exact", "heuristic"]
     options: tuple[ReleaseChoice, ...]
@@ -146,22 +140,15 @@ def best_release(
     else:
         tried.see([_greedy(held, slots)])
         _swap(held, slots, tried)
-    options = []
-    for place, slot in enumerate(slots):
-        with held.adding(_others(slots, tried.choices, (place,))):
-            in_plan = list(map(held.with_record, slot))
-        for option, record in enumerate(slot):
-            alone = held.with_record(record)
-            options.append(ReleaseChoice(place, option, alone, alone - before, in_plan[option]))
+    alone = [(place, option, held.with_record(r)) for place, slot in enumerate(slots) for option, r in enumerate(slot)]
     return BestRelease(
         choices=tried.choices,
         before=before,
         after=tried.least,
-        worst=max(tried.leakages.values()),
-        ties=sum(after <= tried.least + _SAME for after in tried.leakages.values()),
+        worst=tried.worst,
         plans=plans,
         searched="exact" if plans <= limit else "heuristic",
-        options=tuple(options),
+        options=tuple(ReleaseChoice(place, option, after, after - before) for place, option, after in alone),
     )
 
 
@@ -201,13 +188,12 @@ class _Tried:
     def __init__(self, slots: Slots) -> None:
         self._slots = slots
         self.choices: tuple[int, ...] = ()
-        self.least = math.inf
-        self.leakages: dict[tuple[int, ...], float] = {}
+        self.least, self.worst = math.inf, 0.0
         self._length = 0
 
     def see(self, plans: Iterable[_Plan]) -> None:
         for choices, after in plans:
-            self.leakages[choices] = after
+            self.worst = max(self.worst, after)
             length = sum(len(slot[option]) for slot, option in zip(self._slots, choices, strict=True))
             if after < self.least - _SAME or (after <= self.least + _SAME and length < self._length):
                 self.choices, self._length = choices, length
@@ -223,11 +209,6 @@ def _all_plans(held: WhatIf, slots: Slots) -> Iterator[_Plan]:
         with held.adding([record]):
             for choices, after in _all_plans(held, slots[1:]):
                 yield (option, *choices), after
-
-
-def _others(slots: Slots, choices: Sequence[int], left_out: Sequence[int]) -> list[Record]:
-    """What a plan releases, but for some slots."""
-    return [slot[choices[place]] for place, slot in enumerate(slots) if place not in left_out]
 
 
 def _greedy(held: WhatIf, slots: Slots) -> _Plan:
@@ -249,7 +230,7 @@ def _swap(held: WhatIf, slots: Slots, tried: _Tried) -> None:
         before = tried.choices
         for pair in itertools.combinations(range(len(slots)), min(2, len(slots))):
             choices = tried.choices
-            with held.adding(_others(slots, choices, pair)):
+            with held.adding(slot[choices[place]] for place, slot in enumerate(slots) if place not in pair):
                 for options, after in _all_plans(held, [slots[place] for place in pair]):
                     changed = dict(zip(pair, options, strict=True))
                     tried.see([(tuple(changed.get(place, choice) for place, choice in enumerate(choices)), after)])

@@ -74,7 +74,7 @@ class RemovalPlan:
     The first of the ``requests`` lowers the expected leakage most per cost. ``before`` is the leakage now,
     ``expected`` its expectation after all requests, ``if_removed`` that if all of them succeed. ``searched`` says
     whether all plans within the limits were tried, ``expectation`` whether every case of which requests succeed was
-    counted. ``sources`` are all holders of records, the largest contribution first.
+    counted. ``sources`` are all sources, the largest contribution first.
     """
 
     requests: tuple[RemovalRequest, ...]
@@ -87,23 +87,6 @@ class RemovalPlan:
     sources: tuple[SourceContribution, ...]
 
 
-def source_contributions(
-    records: Iterable[Record] | WhatIf,
-    reference: Reference | None = None,
-    adversary: Adversary | Operator | None = None,
-    labels: Labels | None = None,
-    *,
-    by: Literal["source", "record"] = "source",
-) -> tuple[SourceContribution, ...]:
-    """Leave one source out: what the leakage would be without each, the largest contribution first.
-
-    Records go together by their ``source`` or, if ``by`` is "record", by their ``name``; those that have none are not
-    offered. A `WhatIf` brings its own reference, adversary and labels.
-    """
-    held = WhatIf.over(records, reference, adversary, labels)
-    return _contributions(held, _holders(held.records, by))
-
-
 def plan_removals(
     records: Iterable[Record] | WhatIf,
     reference: Reference | None = None,
@@ -113,17 +96,17 @@ def plan_removals(
     offers: Mapping[str, Offer] | None = None,
     budget: float | None = None,
     at_most: int | None = None,
-    by: Literal["source", "record"] = "source",
 ) -> RemovalPlan:
     """Whom to ask for removal, so that the expected leakage is least.
 
     Parameters
     ----------
-    records, reference, adversary, labels, by
-        As for `source_contributions`.
-    offers : mapping from source (or record name) to Offer, optional
+    records, reference, adversary, labels
+        What is out, and in whose hands; a `WhatIf` brings its own reference, adversary and labels. Records go together
+        by their ``source``; those that have none cannot be asked for.
+    offers : mapping from source to Offer, optional
         Who can be asked, at what cost and with what success; requests succeed independently of one another. An offer
-        of a holder without records is ignored. Default: everybody, at cost 1 and with certainty.
+        of a source without records is ignored. Default: everybody, at cost 1 and with certainty.
     budget : float, optional
         The largest sum of costs.
     at_most : int, optional
@@ -153,50 +136,37 @@ def plan_removals(
     if at_most is not None and at_most < 0:
         raise ArgumentError(f"at most {at_most} requests: it is 0 or more")
     held = WhatIf.over(records, reference, adversary, labels)
-    holders = _holders(held.records, by)
+    holders: dict[str, list[int]] = {}
+    for place, record in enumerate(held.records):
+        if record.source:
+            holders.setdefault(record.source, []).append(place)
     offered = {name: Offer() for name in holders} if offers is None else offers
     for name, offer in offered.items():
         if not isinstance(offer, Offer):
             raise ArgumentError(f"the offer of '{name}' is no Offer: give Offer(cost=1, success=0.5)")
-    table = _Requests(held, {name: holders[name] for name in offered if name in holders}, offered, budget, at_most)
-    plans = list(itertools.islice(table.plans(), MOST_PLANS + 1))
-    exact = len(plans) <= MOST_PLANS
-    if exact:
-        table.expect_all(plans)
-    best = table.best(plans) if exact else _grown(table)
+    table = _Requests(held, holders, offered, math.inf if budget is None else budget, at_most)
+    best = table.best(table.plans) if table.exact else _grown(table)
     requests: list[RemovalRequest] = []
     asked = _Set()
     for place in _order(table, best):
         asked |= {place}
-        offer = table.offers[place]
+        name, offer = table.names[place], table.offers[place]
         leakages = table.expected(asked), table.leakage(asked)
-        requests.append(
-            RemovalRequest(table.names[place], len(table.members[place]), offer.cost, offer.success, *leakages)
-        )
+        requests.append(RemovalRequest(name, len(holders[name]), offer.cost, offer.success, *leakages))
     return RemovalPlan(
         requests=tuple(requests),
         before=held.leakage,
         expected=table.expected(best),
         if_removed=table.leakage(best),
         cost=table.cost(best),
-        searched="exact" if exact else "heuristic",
-        expectation="approximate" if best in table.approximate else "exact",
+        searched="exact" if table.exact else "heuristic",
+        expectation="approximate" if table.approximate(best) else "exact",
         sources=_contributions(held, holders),
     )
 
 
-def _holders(records: Sequence[Record], by: Literal["source", "record"]) -> dict[str, tuple[int, ...]]:
-    if by not in ("source", "record"):
-        raise ArgumentError(f"removals by {by!r}: choose 'source' or 'record'")
-    members: dict[str, list[int]] = {}
-    for place, record in enumerate(records):
-        name = record.source if by == "source" else record.name
-        if name:
-            members.setdefault(name, []).append(place)
-    return {name: tuple(places) for name, places in members.items()}
-
-
-def _contributions(held: WhatIf, holders: Mapping[str, tuple[int, ...]]) -> tuple[SourceContribution, ...]:
+def _contributions(held: WhatIf, holders: Mapping[str, Sequence[int]]) -> tuple[SourceContribution, ...]:
+    """Leave one source out: what the leakage would be without each, the largest contribution first."""
     before = held.leakage
     without = {name: held.without(members) for name, members in holders.items()}
     sources = (SourceContribution(name, len(holders[name]), after, before - after) for name, after in without.items())
@@ -209,20 +179,21 @@ class _Requests:
     def __init__(
         self,
         held: WhatIf,
-        holders: Mapping[str, tuple[int, ...]],
+        holders: Mapping[str, Sequence[int]],
         offers: Mapping[str, Offer],
-        budget: float | None,
+        budget: float,
         at_most: int | None,
     ) -> None:
-        self._held = held
-        self.names = list(holders)
-        self.members = list(holders.values())
-        self.offers = [offers[name] for name in holders]
-        self._budget = math.inf if budget is None else budget
-        self._size = len(holders) if at_most is None else at_most
+        self._held, self._budget = held, budget
+        self.names = [name for name in offers if name in holders]
+        self._members = [holders[name] for name in self.names]
+        self.offers = [offers[name] for name in self.names]
+        self._size = len(self.names) if at_most is None else at_most
         self._leakages: dict[_Set, float] = {}
-        self._expected: dict[_Set, float] = {}
-        self.approximate: set[_Set] = set()
+        self._expected: dict[tuple[_Set, _Set], float] = {}
+        # If they are few, all plans that the limits allow are tried.
+        self.plans = list(itertools.islice(self._plans(), MOST_PLANS + 1))
+        self.exact = len(self.plans) <= MOST_PLANS
 
     def cost(self, plan: _Set) -> float:
         return math.fsum(self.offers[place].cost for place in plan)
@@ -230,7 +201,7 @@ class _Requests:
     def allow(self, plan: _Set) -> bool:
         return len(plan) <= self._size and self.cost(plan) <= self._budget
 
-    def plans(self) -> Iterator[_Set]:
+    def _plans(self) -> Iterator[_Set]:
         """Every plan allowed, the smaller first. Costs are not negative, so a plan is allowed only if its parts are."""
         plans: list[tuple[int, ...]] = [()]
         while plans:
@@ -245,44 +216,40 @@ class _Requests:
     def leakage(self, removed: _Set) -> float:
         """The leakage if exactly these have removed their records."""
         if removed not in self._leakages:
-            self._leakages[removed] = self._held.without([m for place in removed for m in self.members[place]])
+            self._leakages[removed] = self._held.without([m for place in removed for m in self._members[place]])
         return self._leakages[removed]
 
-    def expect_all(self, plans: Sequence[_Set]) -> None:
-        """Expectations of many plans at once, over all cases; with a plan all its parts must be there.
+    def _uncertain(self, plan: _Set) -> _Set:
+        return _Set(place for place in plan if 0 < self.offers[place].success < 1)
 
-        Holder by holder, the expectation over its answer is a mean of two numbers that are there already: for n holders
-        n numbers a plan in place of 2^n.
-        """
-        expected = {plan: self.leakage(plan) for plan in plans}
-        for place, offer in enumerate(self.offers):
-            without = {plan: expected[plan - {place}] for plan in plans if place in plan}
-            for plan, value in without.items():
-                expected[plan] = offer.success * expected[plan] + (1 - offer.success) * value
-        self._expected.update(expected)
+    def approximate(self, plan: _Set) -> bool:
+        """Whether a plan has too many uncertain requests to count every case."""
+        return not self.exact and len(self._uncertain(plan)) > MOST_UNCERTAIN
 
     def expected(self, plan: _Set) -> float:
         """The expected leakage if these are asked."""
-        if plan not in self._expected:
-            certain = frozenset(place for place in plan if self.offers[place].success == 1)
-            uncertain = sorted(place for place in plan if 0 < self.offers[place].success < 1)
-            if len(uncertain) > MOST_UNCERTAIN:
-                self.approximate.add(plan)
-            cases = self._cases(uncertain)
-            self._expected[plan] = math.fsum(p * self.leakage(certain | removed) for removed, p in cases)
-        return self._expected[plan]
+        uncertain = self._uncertain(plan)
+        certain = _Set(place for place in plan if self.offers[place].success == 1)
+        if not self.approximate(plan):
+            return self._after(uncertain, certain)
+        if (uncertain, certain) not in self._expected:
+            cases = [_Set(p for p in plan if point[p] < self.offers[p].success) for point in self._points]
+            self._expected[uncertain, certain] = math.fsum(map(self.leakage, cases)) / len(cases)
+        return self._expected[uncertain, certain]
 
-    def _cases(self, uncertain: list[int]) -> Iterator[tuple[_Set, float]]:
-        """Who of the uncertain removes, with probabilities."""
-        success = [self.offers[place].success for place in uncertain]
-        if len(uncertain) <= MOST_UNCERTAIN:
-            for did in itertools.product((True, False), repeat=len(uncertain)):
-                chances = [p if yes else 1 - p for p, yes in zip(success, did, strict=True)]
-                yield frozenset(itertools.compress(uncertain, did)), math.prod(chances)
-            return
-        for point in self._points:
-            did = tuple(point[place] < p for place, p in zip(uncertain, success, strict=True))
-            yield frozenset(itertools.compress(uncertain, did)), 1 / len(self._points)
+    def _after(self, asked: _Set, removed: _Set) -> float:
+        """The expected leakage if these are asked and those have removed their records.
+
+        The answers come in one order, whatever the plan, so that plans have most of what is to be counted in common.
+        """
+        if not asked:
+            return self.leakage(removed)
+        if (asked, removed) not in self._expected:
+            last = max(asked)
+            complies, refuses = (self._after(asked - {last}, gone) for gone in (removed | {last}, removed))
+            success = self.offers[last].success
+            self._expected[asked, removed] = success * complies + (1 - success) * refuses
+        return self._expected[asked, removed]
 
     @cached_property
     def _points(self) -> list[list[float]]:
@@ -306,6 +273,8 @@ class _Requests:
         """What one more request takes from the expected leakage."""
         reduction = self.expected(plan) - self.expected(plan | {place})
         # Per cost makes sense of a reduction; of an increase the smallest is the best.
+        if abs(reduction) <= _SAME:
+            return 0.0  # rounding must not decide, not even where asking costs nothing
         return reduction / max(self.offers[place].cost, 1e-300) if per_cost and reduction > 0 else reduction
 
 

@@ -93,13 +93,11 @@ def verify_next(
 
     Parameters
     ----------
-    held : Record or sequence of Record
-        The composite record, or the base records it is the union of.
+    held, labels
+        As for ``certainty``.
     costs : mapping from label to float, or callable from attribute to float, optional
         What verifying costs; a label that is not in the mapping cannot be verified. Default 1 - confidence, as in the
         paper.
-    labels : Labels, optional
-        As for ``certainty``.
 
     Returns
     -------
@@ -122,9 +120,9 @@ def verify_within(
     """The set of attributes to verify that makes an adversary surest within a budget.
 
     The budget is the largest sum of costs; the rest is as for ``verify_next``. Exact for up to 15 attributes in doubt.
-    Beyond, greedily by gain per cost from every seed of at most two attributes; the certainty is monotone and
-    submodular in the set, for which this is a good heuristic (of the hundred most promising attributes if there are
-    more).
+    Beyond, greedily by gain per cost from every seed of at most two attributes (of the hundred most promising ones if
+    there are more): a good heuristic, as the certainty is monotone in the set and, unless a label with a single value
+    is correlated with others, submodular.
     """
     if not budget >= 0:
         raise ArgumentError(f"the budget is {budget:g}: it is 0 or more")
@@ -230,8 +228,6 @@ class _Belief:
 
     def gain(self, fact: int) -> float:
         """What verifying one fact alone adds."""
-        if self.confidence[fact] >= 1 and len(self.part_of[fact]) == 1:
-            return 0.0
         return max(0.0, self.value(frozenset((fact,))) - self.value(frozenset()))
 
     def value(self, verified: frozenset[int]) -> float:

@@ -17,7 +17,7 @@ from tacit.person.sources.breaches import read_breaches
 from tacit.person.sources.features import read_features
 from tacit.person.sources.pool import PoolSource, RecordPool
 from tacit.person.sources.source import PopulationSpec, Source
-from tacit.tables.engines import Store, store_on
+from tacit.tables.engines import Store
 from tacit.tables.sources import open_table
 
 if TYPE_CHECKING:
@@ -61,7 +61,6 @@ def read_pool(sources: Sequence[Source], person: Reference | None, *, progress: 
         opened.append(_opened(source, person))
     together = gathered(
         [one.records for one in opened],
-        store_on("duckdb"),
         starting=lambda place: progress(f"reading {sources[place].name}", place / len(sources)),
     )
     read: list[PoolSource] = []

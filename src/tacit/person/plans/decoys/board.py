@@ -34,16 +34,21 @@ NOTHING = 1e-15
 class Lane:
     """Bogus attributes that are all worth the same: of one label, one weight, one cost.
 
-    ``limit`` is how many there are; ``free`` says that they stand beside whatever the record holds (a label that can
-    have several values, in no correlated group), so that each is one more factor.
+    ``free`` says that they stand beside whatever the record holds (a label that can have several values, in no
+    correlated group), so that each is one more factor.
     """
 
     label: str
     weight: float
     confidence: float
     cost: float
-    limit: int
+    values: tuple[str, ...]
     free: bool = True
+
+    @property
+    def limit(self) -> int:
+        """How many there are."""
+        return len(self.values)
 
 
 @dataclass(frozen=True)
@@ -52,6 +57,11 @@ class DecoyGroup:
 
     members: frozenset[int]
     adds: Adds
+
+    @property
+    def decoyed(self) -> bool:
+        """Whether there is a decoy at all: a cluster as it is needs none."""
+        return len(self.members) > 1 or any(self.adds)
 
 
 @dataclass(frozen=True)
@@ -78,7 +88,7 @@ class Board:
         The worst leakage of the clusters that are not on the board: less is not to be had.
     group_cost : callable, optional
         What the smallest record costs that matches all members, never more than the sum of their costs, the default.
-    junk : sequence of float, optional
+    junk : sequence of float
         Expected weight of what is wrong in each cluster, for the knapsack.
     """
 
@@ -92,14 +102,14 @@ class Board:
         lanes: Sequence[Lane],
         floor: float = 0.0,
         group_cost: Callable[[frozenset[int]], float] | None = None,
-        junk: Sequence[float] | None = None,
+        junk: Sequence[float],
     ) -> None:
         self.base = base
         self.lanes = tuple(lanes)
         self.link_costs = np.asarray(link_costs, dtype=np.float64)
         self.floor = floor
         self.no_adds: Adds = (0,) * len(self.lanes)
-        self.junk = np.zeros(len(self)) if junk is None else np.asarray(junk, dtype=np.float64)
+        self.junk = junk
         self._vectors = vectors
         self._group_cost = group_cost
         confidence, weight = (np.array([getattr(lane, name) for lane in lanes]) for name in ("confidence", "weight"))
@@ -167,12 +177,12 @@ class Board:
         return self._costs[members]
 
     def cost(self, group: DecoyGroup) -> float:
-        """The cost of the group's decoy."""
+        """The cost of the group's decoy; 0 if it has none."""
         adds = sum(n * lane.cost for n, lane in zip(group.adds, self.lanes, strict=True))
-        return self.link_cost(group.members) + adds
+        return self.link_cost(group.members) + adds if group.decoyed else 0.0
 
-    def sketch(self, groups: Sequence[tuple[DecoyGroup, bool]]) -> Sketch:
-        """What is left by groups, each with whether it has a decoy."""
-        decoys = tuple(group for group, decoyed in groups if decoyed)
-        worst = max((self.leakage(group) for group, _ in groups), default=0.0)
+    def sketch(self, groups: Sequence[DecoyGroup]) -> Sketch:
+        """What is left by groups."""
+        worst = max(map(self.leakage, groups), default=0.0)
+        decoys = tuple(group for group in groups if group.decoyed)
         return Sketch(max(worst, self.floor), sum(map(self.cost, decoys)), decoys)

@@ -5,10 +5,11 @@ from __future__ import annotations
 import itertools
 import math
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
-from tacit.person.model import Attribute, Comparer, Labels, Record, Reference
+from tacit.person.model import Attribute, Record
 from tacit.person.model.records import Fact
+from tacit.person.plans.decoys.allowance import Allowance
 from tacit.person.resolve import Rules
 from tacit.person.resolve.rules import Facts
 
@@ -21,43 +22,25 @@ _Price = tuple[float, float]
 
 
 class Create:
-    """Makes the smallest record that matches given clusters: the paper's Create.
-
-    Parameters
-    ----------
-    rules : Rules
-        When the adversary takes two records for the same person's.
-    allowed : frozenset of labels
-        The labels that may carry something false. A link of another label must be true of the person.
-    cost : callable
-        What an attribute of a label costs.
+    """Makes the smallest record that matches given clusters, by the rules of an adversary: the paper's Create.
 
     Notes
     -----
-    **Guarantees.** The record matches every cluster. It holds only facts that the clusters hold, each with the lowest
-    confidence at which one of the clusters it links holds it, so that joining raises no confidence. It is the cheapest
-    such record (of the cheapest, one that repeats least of what is true), as long as there are no more than
-    ``MOST_CHOICES`` ways to choose the links; beyond that the best that was met.
+    **Guarantees.** The record matches every cluster. It holds only facts that the clusters hold and a decoy may say,
+    each with the lowest confidence at which one of the clusters it links holds it, so that joining raises no
+    confidence. It is the cheapest such record (of the cheapest, one that repeats least of what is true), as long as
+    there are no more than ``MOST_CHOICES`` ways to choose the links; beyond that the best that was met.
     """
 
-    def __init__(
-        self, rules: Rules, allowed: frozenset[str], cost: Callable[[str], float], reference: Reference, labels: Labels
-    ) -> None:
-        self.rules = rules
-        self.allowed = allowed
-        self.cost = cost
-        self.reference = reference
-        self.labels = labels
-        self._comparer = Comparer(reference, labels)
-        self._truths = {(label, labels[label].meant(value)) for label, value in reference}
+    def __init__(self, rules: Rules, allowance: Allowance) -> None:
+        self.rules, self.allowance = rules, allowance
         # A table has many clusters and few sets of labels.
         self._costs: dict[frozenset[str], float] = {}
         self._telling: dict[Fact, float] = {}
 
-    def usable(self, fact: Fact) -> bool:
-        """Whether a decoy may say this: of a label that may carry false values, or true."""
-        label, value = fact
-        return label in self.allowed or (label, self.labels[label].meant(value)) in self._truths
+    def cost(self, facts: Iterable[Fact]) -> float:
+        """What facts cost in a decoy."""
+        return sum(self.allowance.cost(label) for label, _ in facts)
 
     def link_cost(self, wholes: Iterable[Facts]) -> float:
         """The cost of the cheapest link to a cluster; infinite if no decoy may match it.
@@ -70,7 +53,9 @@ class Create:
     def _cost_with(self, there: frozenset[str]) -> float:
         """The cost of the cheapest alternative whose labels are there."""
         if there not in self._costs:
-            met = (sum(map(self.cost, labels)) for labels in self.rules.alternatives if there.issuperset(labels))
+            met = (
+                sum(map(self.allowance.cost, labels)) for labels in self.rules.alternatives if there.issuperset(labels)
+            )
             self._costs[there] = min(met, default=math.inf)
         return self._costs[there]
 
@@ -82,17 +67,18 @@ class Create:
         wholes = [whole for cluster in clusters for whole in cluster]
         return {
             fact: min(whole[fact] for whole in wholes if fact in whole and self.rules.counts(whole[fact]))
-            for fact in self._cheapest(options)
+            for fact in sorted(self._cheapest(options))
         }
 
     def _links(self, whole: Facts) -> list[Fact]:
-        counts, wanted = self.rules.counts, self.rules.labels
-        return [fact for fact, held in whole.items() if fact[0] in wanted and counts(held) and self.usable(fact)]
+        counts, wanted, usable = self.rules.counts, self.rules.labels, self.allowance.usable
+        return [fact for fact, held in whole.items() if fact[0] in wanted and counts(held) and usable(fact)]
 
     def _tells(self, fact: Fact) -> float:
         """The weight of what is true in the fact: 0 for a wrong value, which makes the better link."""
         if fact not in self._telling:
-            self._telling[fact] = float(self._comparer.compare(Record.trusted([Attribute(*fact)])).credit.sum())
+            alone = Record.trusted([Attribute(*fact)])
+            self._telling[fact] = float(self.allowance.comparer.compare(alone).credit.sum())
         return self._telling[fact]
 
     def _options(self, at: int, clusters: Sequence[Sequence[Facts]]) -> list[_Option]:
@@ -118,7 +104,7 @@ class Create:
     def _cheapest(self, options: list[list[_Option]]) -> _Option:
         """One option for each cluster, such that all together are cheapest."""
         named = [_Option().union(*cluster) for cluster in options]
-        prices = {fact: (self.cost(fact[0]), self._tells(fact)) for facts in named for fact in facts}
+        prices = {fact: (self.allowance.cost(fact[0]), self._tells(fact)) for facts in named for fact in facts}
         holders = Counter(fact for facts in named for fact in facts)
         shared = frozenset(fact for fact, count in holders.items() if count > 1)
         chosen = _Option()

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
 from tacit.errors import ArgumentError
-from tacit.person.model import Attribute, Comparer, Labels, Record, Reference
+from tacit.person.model import Record
 from tacit.person.model.records import as_text
+from tacit.person.plans.decoys.allowance import Allowance
 from tacit.person.plans.decoys.board import Lane
 
 # False values of a label: drawn one at a time, or given.
@@ -18,66 +18,38 @@ Bogus = Callable[[str], str] | Mapping[str, Sequence[str]]
 MOST_OF_A_LABEL = 1_000
 
 
-@dataclass(frozen=True)
-class FalseValues:
-    """Bogus attributes in lanes, each with its values: what Add appends.
+def false_lanes(records: Iterable[Record], allowance: Allowance, bogus: Bogus | None) -> list[Lane]:
+    """What may be added within the budget, of the labels that may carry false values.
 
-    Notes
-    -----
-    **Guarantees.** No value is true of the person or earns credit for being near the truth, none is held by a record
-    under the same label (it would link the decoy to whoever holds it), and no value is used twice (two decoys that
-    share one may be taken for one).
+    Guarantees
+    ----------
+    No value is true of the person or earns credit for being near the truth, and none is held by a record under the same
+    label: it would link the decoy to whoever holds it.
     """
-
-    lanes: tuple[Lane, ...]
-    values: tuple[tuple[str, ...], ...]
-
-    @classmethod
-    def gathered(
-        cls,
-        records: Iterable[Record],
-        reference: Reference,
-        labels: Labels,
-        *,
-        allowed: Sequence[str],
-        bogus: Bogus | None,
-        cost: Callable[[str], float],
-        confidence: float,
-        budget: float,
-    ) -> FalseValues:
-        """What may be added, within the budget, of the labels that may carry false values."""
-        for label in bogus if isinstance(bogus, Mapping) else ():
-            if label not in allowed:
-                raise ArgumentError(f"false values are given for '{label}', which may not carry any: allow it")
-        held: dict[str, set[str]] = {label: set() for label in allowed}
-        for record in records:
-            for label, value, _ in record:
-                if label in held:
-                    held[label].add(labels[label].meant(value))
-        lanes: dict[Lane, list[str]] = {}
-        bound = {label for group in labels.correlated for label in group.labels}
-        comparer = Comparer(reference, labels)
-        for label in allowed:
-            most = min(_affordable(budget, cost(label)), MOST_OF_A_LABEL)
-            by_weight: dict[float, list[str]] = {}
-            usable = _usable(label, comparer, labels, bogus=bogus, held=held[label], most=most)
-            for value in itertools.islice(usable, most):
-                by_weight.setdefault(labels[label].weigh(value), []).append(value)
-            free = not labels[label].single and label not in bound
-            for weight, values in by_weight.items():
-                if weight > 0:
-                    lanes[Lane(label, weight, confidence, cost(label), len(values), free)] = values
-        kept = [lane for lane in lanes if not any(_dominates(other, lane, budget) for other in lanes)]
-        return cls(tuple(kept), tuple(tuple(lanes[lane]) for lane in kept))
-
-    def next_values(self, adds: Sequence[int], used: list[int]) -> list[Attribute]:
-        """The next so many values of each lane, as attributes; ``used`` counts what was given out, and is moved on."""
-        attributes: list[Attribute] = []
-        for at, (lane, count) in enumerate(zip(self.lanes, adds, strict=True)):
-            values = self.values[at][used[at] : used[at] + count]
-            used[at] += count
-            attributes.extend(Attribute(lane.label, value, lane.confidence) for value in values)
-        return attributes
+    labels, budget = allowance.labels, allowance.budget
+    for label in bogus if isinstance(bogus, Mapping) else ():
+        if label not in allowance.allowed:
+            raise ArgumentError(f"false values are given for '{label}', which may not carry any: allow it")
+    held: dict[str, set[str]] = {label: set() for label in allowance.allowed}
+    for record in records:
+        for label, value, _ in record:
+            if label in held:
+                held[label].add(labels[label].meant(value))
+    lanes: list[Lane] = []
+    bound = {label for group in labels.correlated for label in group.labels}
+    for label in allowance.allowed:
+        cost = allowance.cost(label)
+        most = min(_affordable(budget, cost), MOST_OF_A_LABEL)
+        by_weight: dict[float, list[str]] = {}
+        for value in itertools.islice(_usable(label, allowance, bogus, held[label], most), most):
+            by_weight.setdefault(labels[label].weigh(value), []).append(value)
+        free = not labels[label].single and label not in bound
+        lanes += [
+            Lane(label, weight, allowance.confidence, cost, tuple(values), free)
+            for weight, values in by_weight.items()
+            if weight > 0
+        ]
+    return [lane for lane in lanes if not any(_dominates(other, lane, budget) for other in lanes)]
 
 
 def _affordable(budget: float, cost: float) -> int:
@@ -94,19 +66,16 @@ def _dominates(better: Lane, lane: Lane, budget: float) -> bool:
     return better.weight >= lane.weight and better.cost <= lane.cost
 
 
-def _usable(
-    label: str, comparer: Comparer, labels: Labels, *, bogus: Bogus | None, held: set[str], most: int
-) -> Iterator[str]:
+def _usable(label: str, allowance: Allowance, bogus: Bogus | None, held: set[str], most: int) -> Iterator[str]:
     """Values of a label that are false, new and different from one another."""
     seen = set(held)
     for place, value in enumerate(_drawn(label, bogus, most), start=1):
-        if comparer.compare(Record([(label, value)])).kinds[0] != "wrong":
+        if allowance.comparer.compare(Record([(label, value)])).kinds[0] != "wrong":
             if isinstance(bogus, Mapping):
-                raise ArgumentError(
-                    f"false value {place} of '{label}' is true of the person or near the truth: leave it out"
-                )
+                why = "is true of the person or near the truth: leave it out"
+                raise ArgumentError(f"false value {place} of '{label}' {why}")
             continue
-        meant = labels[label].meant(value)
+        meant = allowance.labels[label].meant(value)
         if meant not in seen:
             seen.add(meant)
             yield value

@@ -23,7 +23,7 @@ def by_partition(board: Board, budget: float) -> Sketch:
     for one block and confidences of 1, where L = 2I/(W + W_e) whatever makes up W. Every filling is then measured by
     its leakage. Of more than ``MOST_FOR_PARTITION`` hot clusters only the worst are grouped; the others stay alone.
     """
-    best = board.sketch([(board.alone(cluster), False) for cluster in board.hot])
+    best = board.sketch(list(map(board.alone, board.hot)))
     knapsack = _Knapsack(board, budget)
     rest = [frozenset((cluster,)) for cluster in board.hot[MOST_FOR_PARTITION:]]
     for grouping in partitions(board.hot[:MOST_FOR_PARTITION]):
@@ -52,7 +52,7 @@ def _filled(board: Board, knapsack: _Knapsack, blocks: list[frozenset[int]], spe
                 break
         else:
             break
-    return board.sketch([(group, paid > 0) for group, paid in zip(filled, spent, strict=True)])
+    return board.sketch(filled)
 
 
 class _Knapsack:
@@ -98,7 +98,7 @@ class _Knapsack:
         """(steps, value, item) of what can be put in; of each cost no more than fit at once."""
         board = self.board
         items = [
-            (max(self.steps(board.link_costs[cluster]), 1), float(board.junk[cluster]), cluster)
+            (max(self.steps(board.link_costs[cluster]), 1), board.junk[cluster], cluster)
             for cluster in board.cold
             if cluster not in grouped
         ]

@@ -7,16 +7,15 @@ the value most sources agree on throws single false values away.
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import get_args
 
 from tacit.errors import ArgumentError, DataError
 from tacit.person.model import Labels, Record, Reference
 from tacit.person.model.labels import as_labels
-from tacit.person.plans.decoys.create import Create
-from tacit.person.plans.decoys.false_values import Bogus, FalseValues
+from tacit.person.plans.decoys.allowance import Allowance
+from tacit.person.plans.decoys.false_values import Bogus, false_lanes
 from tacit.person.plans.decoys.planner import Decoy, Method, Planner, Proposal, resolving
 from tacit.person.resolve import Adversary, Clusters, Correct, WhatIf
 
@@ -29,9 +28,9 @@ class DecoyPlan:
     """Decoys, what they cost, and the leakage under every adversary after all was resolved and measured again.
 
     ``adversary`` is the one it was planned against. ``before`` and ``after`` are measured leakages by adversary;
-    ``predicted`` is what the search (``method``) expected, and no leakage. ``planned_cost`` is what it reckoned and
-    ``cost`` what the records cost. It is ``recommended`` if the worst leakage under any adversary falls and under none
-    it rises; ``reasons`` say why or why not, and under which adversaries it does not work.
+    ``predicted`` is what the search (``method``) expected, and no leakage. It is ``recommended`` if the worst leakage
+    under any adversary falls and under none it rises; ``reasons`` say why or why not, and under which adversaries it
+    does not work.
     """
 
     decoys: tuple[Decoy, ...]
@@ -39,7 +38,6 @@ class DecoyPlan:
     before: Mapping[str, float]
     predicted: Mapping[str, float]
     after: Mapping[str, float]
-    planned_cost: float
     cost: float
     budget: float
     method: str
@@ -113,21 +111,14 @@ def plan_decoys(
     A link to a cluster that holds nothing of the person repeats values that may be somebody else's. Allow only labels
     for which that harms nobody.
     """
-    described = as_labels(None, labels)
-    price = _checked_costs(costs)
-    _check(records, adversaries, budget=budget, allowed=allowed, confidence=confidence, method=method, beta=beta)
-    hands = {adversary.name: WhatIf(records, reference, adversary, described, beta=beta) for adversary in adversaries}
+    _check(records, adversaries, method)
+    allowance = Allowance(reference, as_labels(None, labels), allowed, budget, costs or {}, confidence, beta)
+    hands = {one.name: WhatIf(records, reference, one, allowance.labels, beta=beta) for one in adversaries}
     before = {name: held.leakage for name, held in hands.items()}
-    false = FalseValues.gathered(
-        records, reference, described, allowed=allowed, bogus=bogus, cost=price, confidence=confidence, budget=budget
-    )
+    lanes = false_lanes(records, allowance, bogus)
     plans = []
-    for adversary in adversaries:
-        if (resolve := resolving(adversary)) is None:
-            continue
-        create = Create(resolve.rules, frozenset(allowed), price, reference, described)
-        planner = Planner(hands[adversary.name], adversary, create, false, beta=beta)
-        for proposal in planner.proposals(budget, method):
+    for adversary in filter(resolving, adversaries):
+        for proposal in Planner(hands[adversary.name], adversary, allowance, lanes).proposals(method):
             after = {name: held.with_records(d.record for d in proposal.decoys) for name, held in hands.items()}
             plans.append(_judged(proposal, adversary, adversaries, before, after, budget))
             # The next best search is asked only if this one's decoys matched what they should not have.
@@ -142,48 +133,17 @@ def _order(plan: DecoyPlan) -> tuple[bool, list[float], float]:
     return not plan.recommended, left, plan.cost
 
 
-def _checked_costs(costs: Mapping[str, float] | None) -> Callable[[str], float]:
-    given = dict(costs or {})
-    for label, cost in given.items():
-        if not (math.isfinite(cost) and cost > 0):
-            raise ArgumentError(f"the cost of '{label}' is {cost:g}: give a finite number above 0")
-    return lambda label: given.get(label, 1.0)
-
-
-def _check(
-    records: Sequence[Record],
-    adversaries: Sequence[Adversary],
-    *,
-    budget: float,
-    allowed: Sequence[str],
-    confidence: float,
-    method: str,
-    beta: float,
-) -> None:
+def _check(records: Sequence[Record], adversaries: Sequence[Adversary], method: str) -> None:
     if not records:
         raise DataError("there are no records: without any, nothing is out and there is nothing to spoil")
-    if not (math.isfinite(budget) and budget > 0):
-        raise ArgumentError(f"the budget is {budget:g}: give a finite number above 0")
     if isinstance(adversaries, Adversary):
         raise ArgumentError("adversaries is a single one: put [ ] around it")
-    if isinstance(allowed, str):
-        raise ArgumentError("'allowed' is text: list in 'allowed' the labels that may be false, even if there is one")
-    if not allowed:
-        raise ArgumentError(
-            "no label may carry false values: list in 'allowed' those that may, such as ['nickname', 'hobby']"
-        )
-    if not 0 < confidence <= 1:
-        raise ArgumentError(f"the confidence of false values is {confidence:g}: it lies above 0 and not above 1")
     if method not in get_args(Method):
         raise ArgumentError(f"no method '{method}': choose {', '.join(get_args(Method))}")
-    if not (math.isfinite(beta) and beta > 0):
-        raise ArgumentError(f"beta is {beta:g}: give a finite number above 0 (1 weighs precision and recall alike)")
-    names = [adversary.name for adversary in adversaries]
-    if len(set(names)) != len(names):
-        raise ArgumentError(
-            "two adversaries have the same name: results are told apart by it, so name each differently"
-        )
-    if not any(resolving(adversary) for adversary in adversaries):
+    if len({adversary.name for adversary in adversaries}) != len(adversaries):
+        why = "results are told apart by it, so name each differently"
+        raise ArgumentError(f"two adversaries have the same name: {why}")
+    if not any(map(resolving, adversaries)):
         raise ArgumentError(
             "no adversary resolves records by rules, so nothing can be planned: add one with a step Resolve(rules); "
             "adversaries that do not resolve by rules are only measured"
@@ -204,12 +164,9 @@ def _judged(
     falls = left < worst - _SAME
     reasons = []
     if not proposal.decoys:
-        because = (
-            f", {_why_not(planned)}" if planned.keep_base else ": it is too small, or nothing true or allowed links"
-        )
-        reasons.append(
-            f"not recommended: no decoy within the budget lowers the leakage under '{planned.name}'{because}"
-        )
+        nothing = f"no decoy within the budget lowers the leakage under '{planned.name}'"
+        why = f", {_why_not(planned)}" if planned.keep_base else ": it is too small, or nothing true or allowed links"
+        reasons.append(f"not recommended: {nothing}{why}")
     elif falls:
         reasons.append(f"the worst leakage under any adversary falls from {worst:.3f} to {left:.3f}")
     else:
@@ -234,7 +191,6 @@ def _judged(
         before=before,
         predicted={planned.name: proposal.predicted},
         after=after,
-        planned_cost=proposal.sketch.cost,
         cost=sum(decoy.cost for decoy in proposal.decoys),
         budget=budget,
         method=proposal.method,

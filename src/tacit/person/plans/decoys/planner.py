@@ -11,12 +11,12 @@ import numpy as np
 
 from tacit.errors import ArgumentError
 from tacit.lift.joint import Vector
-from tacit.person.model import Attribute, Comparer, Record, record_leakages
+from tacit.person.model import Attribute, Record, record_leakages
 from tacit.person.model.leakage import leakage_of, transform_of
 from tacit.person.model.quadrature import nodes
-from tacit.person.plans.decoys.board import NOTHING, Adds, Board, Sketch
+from tacit.person.plans.decoys.allowance import Allowance
+from tacit.person.plans.decoys.board import NOTHING, Adds, Board, Lane
 from tacit.person.plans.decoys.create import Create
-from tacit.person.plans.decoys.false_values import FalseValues
 from tacit.person.plans.decoys.knapsack import by_partition
 from tacit.person.plans.decoys.search import MOST_FOR_EXACT, better, exact, greedy
 from tacit.person.resolve import Adversary, Resolve, WhatIf, merge
@@ -51,7 +51,6 @@ class Proposal(NamedTuple):
 
     decoys: tuple[Decoy, ...]
     predicted: float
-    sketch: Sketch
     method: str
 
 
@@ -64,26 +63,23 @@ def resolving(adversary: Adversary) -> Resolve | None:
 class Planner:
     """Plans against one adversary, who holds the records. Clusters are named by their places in ``members``."""
 
-    def __init__(
-        self, held: WhatIf, adversary: Adversary, create: Create, false: FalseValues, *, beta: float = 1.0
-    ) -> None:
-        self.adversary = adversary
-        self.create = create
-        self.false = false
-        self.beta = beta
-        self.labels = create.labels
-        self.comparer = Comparer(create.reference, create.labels)
+    def __init__(self, held: WhatIf, adversary: Adversary, allowance: Allowance, lanes: Sequence[Lane]) -> None:
         resolve = resolving(adversary)
-        self._base_only = resolve is not None and resolve.closure == "components"
+        assert resolve is not None
+        self._adversary, self._allowance, self._lanes = adversary, allowance, lanes
+        self._create = Create(resolve.rules, allowance)
+        self._base_only = resolve.closure == "components"
         # Links are made with values as the resolution sees them; later steps may change these again.
         self._standing = held.standing()
         self.members = list(self._standing.leakages)
-        self.leakages = np.array(list(self._standing.leakages.values()))
-        kept = record_leakages(held.records if adversary.keep_base else (), create.reference, self.labels, beta=beta)
+        self._leakages = np.array(list(self._standing.leakages.values()))
+        base = held.records if adversary.keep_base else ()
+        kept = record_leakages(base, allowance.reference, allowance.labels, beta=allowance.beta)
         self._kept = float(kept.max(initial=0.0))
 
-    def proposals(self, budget: float, method: Method) -> Iterator[Proposal]:
+    def proposals(self, method: Method) -> Iterator[Proposal]:
         """Decoys that the searches of a method arrive at, best first; ``auto`` is exact for few clusters."""
+        budget = self._allowance.budget
         chosen, board = self._board(budget)
         if method == "exact" and len(board) > MOST_FOR_EXACT:
             raise ArgumentError(
@@ -98,17 +94,17 @@ class Planner:
             sketches.reverse()
         for sketch, name in sketches:
             groups = [[chosen[c] for c in sorted(group.members)] for group in sketch.groups]
-            used = [0] * len(self.false.lanes)
+            used = list(board.no_adds)
             decoys = tuple(
                 self._decoy(number, clusters, group.adds, used)
                 for number, (group, clusters) in enumerate(zip(sketch.groups, groups, strict=True), start=1)
             )
-            yield Proposal(decoys, self._predicted(groups, decoys), sketch, name)
+            yield Proposal(decoys, self._predicted(groups, decoys), name)
 
     def _merged(self, *clusters: int, more: Sequence[Record] = ()) -> Record:
         """What the adversary writes down for clusters taken together."""
         members = [self._standing.written[member] for cluster in clusters for member in self.members[cluster]]
-        return merge([*members, *more], self.adversary.merge, self.labels)
+        return merge([*members, *more], self._adversary.merge, self._allowance.labels)
 
     def _wholes(self, cluster: int) -> tuple[Facts, ...]:
         """What a record must share its values with to join the cluster."""
@@ -120,20 +116,21 @@ class Planner:
         costs: dict[int, float] = {}
         hot: list[int] = []
         floor = self._kept
-        for c in np.argsort(-self.leakages, kind="stable").tolist():
-            if self.leakages[c] <= NOTHING or len(hot) == MOST_HOT:
-                floor = max(floor, float(self.leakages[c]))
+        for c in np.argsort(-self._leakages, kind="stable").tolist():
+            if self._leakages[c] <= NOTHING or len(hot) == MOST_HOT:
+                floor = max(floor, float(self._leakages[c]))
                 break
-            costs[c] = self.create.link_cost(self._wholes(c))
+            costs[c] = self._create.link_cost(self._wholes(c))
             if costs[c] <= budget:
                 hot.append(c)
             else:
-                floor = max(floor, float(self.leakages[c]))  # out of reach, and stays as it is
+                floor = max(floor, float(self._leakages[c]))  # out of reach, and stays as it is
+        labels = self._allowance.labels
         junk: dict[int, float] = {}
-        for c in np.flatnonzero(self.leakages <= NOTHING).tolist() if hot else []:
-            costs[c] = self.create.link_cost(self._wholes(c))
+        for c in np.flatnonzero(self._leakages <= NOTHING).tolist() if hot else []:
+            costs[c] = self._create.link_cost(self._wholes(c))
             if costs[c] <= budget:
-                junk[c] = sum(a.confidence * self.labels[a.label].weigh(a.value) for a in self._merged(c))
+                junk[c] = sum(a.confidence * labels[a.label].weigh(a.value) for a in self._merged(c))
         chosen = hot + sorted(junk, key=lambda c: -junk[c] / costs[c])[:MOST_COLD]
         link_costs, junk_weights = [costs[c] for c in chosen], [junk.get(c, 0.0) for c in chosen]
         return chosen, self._laid_out(chosen, link_costs, junk_weights, floor)
@@ -141,50 +138,64 @@ class Planner:
     def _laid_out(self, chosen: list[int], link_costs: list[float], junk: list[float], floor: float) -> Board:
         merged = [self._merged(c) for c in chosen]
         wholes = [self._wholes(c) for c in chosen]
+        comparer, square = self._allowance.comparer, self._allowance.beta**2
         # L = (1 + beta^2) E[I / (W + base)]; without any weight of the reference nothing is hot, and all this is idle.
-        base = self.beta**2 * self.comparer.reference_weight or 1.0
-        shared = sum(group.shared for group in self.labels.correlated)
-        false = sum(lane.weight * lane.limit for lane in self.false.lanes)
-        weight = sum(float(self.comparer.compare(record).weight.sum()) for record in merged)
+        base = square * comparer.reference_weight or 1.0
+        shared = sum(group.shared for group in self._allowance.labels.correlated)
+        false = sum(lane.weight * lane.limit for lane in self._lanes)
+        weight = sum(float(comparer.compare(record).weight.sum()) for record in merged)
         u, omega = nodes(1 + (weight + 2 * shared + false) / base)
 
         def vectors(members: frozenset[int], bound: Adds) -> tuple[Vector, Vector]:
             together = merge([merged[place] for place in sorted(members)])
-            adds = self.false.next_values(bound, [0] * len(bound))
-            return transform_of(self.comparer.compare(Record.trusted([*together, *adds])), u / base)
+            adds = self._next_values(bound, [0] * len(bound))
+            return transform_of(comparer.compare(Record.trusted([*together, *adds])), u / base)
 
         def group_cost(members: frozenset[int]) -> float:
-            facts = self.create([wholes[place] for place in sorted(members)])
-            return sum(self.create.cost(label) for label, _ in facts) if facts else math.inf
+            facts = self._create([wholes[place] for place in sorted(members)])
+            return self._create.cost(facts) if facts else math.inf
 
         return Board(
             nodes=u / base,
-            base=(1 + self.beta**2) / base * omega * np.exp(-u),
+            base=(1 + square) / base * omega * np.exp(-u),
             vectors=vectors,
             link_costs=link_costs,
-            lanes=self.false.lanes,
+            lanes=self._lanes,
             floor=floor,
             group_cost=group_cost,
             junk=junk,
         )
 
+    def _next_values(self, adds: Adds, used: list[int]) -> list[Attribute]:
+        """The next so many values of each lane, none of them twice; ``used`` counts what was given out, and moves on.
+
+        Two decoys that share a false value may be taken for one.
+        """
+        attributes: list[Attribute] = []
+        for at, (lane, count) in enumerate(zip(self._lanes, adds, strict=True)):
+            values = lane.values[used[at] : used[at] + count]
+            used[at] += count
+            attributes.extend(Attribute(lane.label, value, lane.confidence) for value in values)
+        return attributes
+
     def _decoy(self, number: int, clusters: Sequence[int], counts: Adds, used: list[int]) -> Decoy:
-        facts = self.create([self._wholes(cluster) for cluster in clusters])
+        facts = self._create([self._wholes(cluster) for cluster in clusters])
         links = tuple(Attribute(*fact, confidence) for fact, confidence in facts.items())
-        adds = tuple(self.false.next_values(counts, used))
+        adds = tuple(self._next_values(counts, used))
         record = Record([*links, *adds], name=f"decoy {number}", source="decoys")
-        cost = sum(self.create.cost(attribute.label) for attribute in record)
+        cost = self._create.cost(attribute.fact for attribute in record)
         return Decoy(record, links, adds, cost, "linkage" if len(clusters) > 1 else "self")
 
     def _predicted(self, groups: Sequence[Sequence[int]], decoys: Sequence[Decoy]) -> float:
         """The worst leakage if every decoy joins just the clusters it was made for."""
-        left = self.leakages.copy()
+        left = self._leakages.copy()
         records: list[Record] = []
         for clusters, decoy in zip(groups, decoys, strict=True):
             left[list(clusters)] = 0.0
-            written = self.adversary.holdings([decoy.record], self.labels).records  # after the adversary's other steps
+            written = self._adversary.holdings([decoy.record], self._allowance.labels).records  # after its other steps
             records.append(self._merged(*clusters, more=written))
-            if self.adversary.keep_base:
+            if self._adversary.keep_base:
                 records.append(decoy.record)
-        values = [leakage_of(self.comparer.compare(record), beta=self.beta) for record in records]
+        compare, beta = self._allowance.comparer.compare, self._allowance.beta
+        values = [leakage_of(compare(record), beta=beta) for record in records]
         return max([*values, float(left.max(initial=0.0)), self._kept])

@@ -17,38 +17,31 @@ MOST_FOR_EXACT = 8
 
 
 class _State:
-    """Groups while a search goes on: which have a decoy, and what is spent."""
+    """Groups while a search goes on, and what is spent."""
 
     def __init__(self, board: Board, budget: float, decoyed: Sequence[DecoyGroup] = ()) -> None:
         self.board = board
         self.budget = budget * (1 + 1e-12)  # 0.1 + 0.2 is to fit into 0.3
         grouped = {cluster for group in decoyed for cluster in group.members}
-        # A group is (what it is, whether it has a decoy).
-        self.groups = [(group, True) for group in decoyed]
-        self.groups += [(board.alone(cluster), False) for cluster in board.hot if cluster not in grouped]
+        self.groups = [*decoyed, *(board.alone(cluster) for cluster in board.hot if cluster not in grouped)]
 
     @property
     def left(self) -> float:
         """What is left of the budget."""
-        return self.budget - sum(self.board.cost(group) for group, decoyed in self.groups if decoyed)
-
-    def paid(self, place: int) -> float:
-        """What the group's decoy costs so far."""
-        group, decoyed = self.groups[place]
-        return self.board.cost(group) if decoyed else 0.0
+        return self.budget - sum(map(self.board.cost, self.groups))
 
     def worst(self) -> tuple[int, float]:
         """Where the worst group stands, and its leakage."""
-        values = [self.board.leakage(group) for group, _ in self.groups]
+        values = list(map(self.board.leakage, self.groups))
         place = int(np.argmax(values))
         return place, values[place]
 
     def more_adds(self, place: int, sizes: Sequence[int]) -> Iterator[tuple[DecoyGroup, float]]:
         """The group with more bogus attributes of one lane, and what that costs, as far as the budget goes."""
-        group, _ = self.groups[place]
-        left, paid = self.left, self.paid(place)
+        group = self.groups[place]
+        left, paid = self.left, self.board.cost(group)
         for at, lane in enumerate(self.board.lanes):
-            used = sum(other.adds[at] for other, _ in self.groups)
+            used = sum(other.adds[at] for other in self.groups)
             for size in sizes:
                 adds = (*group.adds[:at], group.adds[at] + size, *group.adds[at + 1 :])
                 more = DecoyGroup(group.members, adds)
@@ -76,7 +69,7 @@ def _top_up(state: _State) -> None:
         steps = [step for step in state.more_adds(place, (1,)) if board.leakage(step[0]) < worst - SAME]
         if not steps:
             return
-        state.groups[place] = max(steps, key=lambda step: _rate(worst, board.leakage(step[0]), step[1]))[0], True
+        state.groups[place] = max(steps, key=lambda step: _rate(worst, board.leakage(step[0]), step[1]))[0]
 
 
 def exact(board: Board, budget: float) -> Sketch:
@@ -135,8 +128,8 @@ def greedy(board: Board, budget: float) -> Sketch:
             break
         group, _, joined = chosen[1]
         # What was joined is now part of the group and no longer stands alone.
-        kept = [entry for at, entry in enumerate(state.groups) if at not in (place, joined)]
-        state.groups = [*kept, (group, True)]
+        kept = [other for at, other in enumerate(state.groups) if at not in (place, joined)]
+        state.groups = [*kept, group]
         free &= ~np.isin(board.cold, list(group.members))
         best = better(best, board.sketch(state.groups))
     return polished(board, budget, best)
@@ -148,8 +141,8 @@ _Step = tuple[DecoyGroup, float, int]
 
 def _cold_steps(state: _State, place: int, free: Mask) -> Iterator[_Step]:
     """The cold clusters that lower the group most for their cost."""
-    board, (group, decoyed) = state.board, state.groups[place]
-    opening = 0.0 if decoyed else board.link_cost(group.members)
+    board, group = state.board, state.groups[place]
+    opening = 0.0 if group.decoyed else board.link_cost(group.members)
     costs = board.link_costs[list(board.cold)] + opening
     fits = free & (costs <= state.left)
     if not fits.any():
@@ -160,18 +153,17 @@ def _cold_steps(state: _State, place: int, free: Mask) -> Iterator[_Step]:
     for at in np.argsort(-rates, kind="stable")[:3]:
         if fits[at]:
             joined = DecoyGroup(group.members | {board.cold[at]}, group.adds)
-            yield joined, board.cost(joined) - state.paid(place), -1
+            yield joined, board.cost(joined) - board.cost(group), -1
 
 
 def _hot_steps(state: _State, place: int) -> Iterator[_Step]:
     """Every other hot group, if joining the two leaves less than the worse of them."""
-    board, (group, _) = state.board, state.groups[place]
-    left = state.left
-    for at, (other, _) in enumerate(state.groups):
+    board, group, left = state.board, state.groups[place], state.left
+    for at, other in enumerate(state.groups):
         if at != place:
             adds: Adds = tuple(a + b for a, b in zip(group.adds, other.adds, strict=True))
             joined = DecoyGroup(group.members | other.members, adds)
-            cost = board.cost(joined) - state.paid(place) - state.paid(at)
+            cost = board.cost(joined) - board.cost(group) - board.cost(other)
             if cost <= left and board.leakage(joined) < board.leakage(group) - SAME:
                 yield joined, cost, at
 
