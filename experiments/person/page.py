@@ -140,6 +140,8 @@ def _claim_items(claims: Results) -> list[Item]:
 def _table_items(results: Results) -> list[Item]:
     *rows, tens = results["table_5"]
     four, accuracy = results["table_4"], results["accuracy"]["weights"]
+    (size, exact), (_, near) = (results["runtimes"][method][-1] for method in ("exact", "second_order"))
+    slower = exact / near
     skewed = max(each["second_order"][1] for each in accuracy.values())
     items = [
         Item.checked(
@@ -196,7 +198,8 @@ def _table_items(results: Results) -> list[Item]:
             "in all scenarios",
             f"off by up to {skewed:.0%} where weights differ much",
             holds=skewed < 0.01,
-            why="the paper tried equal and uniform weights only; the exact number takes no longer",
+            why="the paper tried equal and uniform weights only; the exact number takes "
+            f"{slower:.1f} times as long at {size:,} attributes",
         ),
         Item.checked(
             "Proposition 1: Algorithm 1 is exact for equal weights",
@@ -437,7 +440,8 @@ def _figure_3(results: Results) -> str:
         for method, words in METHODS.items():
             axes[3].loglog(*zip(*results["runtimes"][method], strict=True), "o-", markersize=3, label=words)
         axes[3].set(title="(d) CPU seconds a record", xlabel="attributes of record and reference")
-        axes[3].legend(loc="lower right", fontsize=7)
+        axes[3].set_ylim(None, 90)
+        axes[3].legend(loc="upper right", fontsize=7)
     return drawing.svg
 
 
