@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import logging
 import warnings
-from collections.abc import Sequence
 
-import pandas as pd
-from person_people import People
+from experiments.person.people import People
 
 # Blocking for the prediction, and the two passes of expectation maximisation, per set.
 BLOCKS = {
@@ -25,12 +23,6 @@ FUZZY = {"given_name", "surname", "first_name", "address_1", "suburb", "date_of_
 THRESHOLD = 0.99
 
 
-def wide(people: People) -> pd.DataFrame:
-    """One row a record, one column a label."""
-    rows = [{"unique_id": at} | {a.label: a.value for a in record} for at, record in enumerate(people.records)]
-    return pd.DataFrame(rows)
-
-
 def splink_clusters(people: People) -> list[int]:
     """The cluster of every record."""
     with warnings.catch_warnings():
@@ -39,11 +31,14 @@ def splink_clusters(people: People) -> list[int]:
 
 
 def _clusters(people: People) -> list[int]:
+    import pandas as pd
     import splink.comparison_library as compare
     from splink import DuckDBAPI, Linker, SettingsCreator, block_on
 
     logging.getLogger("splink").setLevel(logging.ERROR)
-    rows = wide(people)
+    rows = pd.DataFrame(
+        [{"unique_id": at} | {a.label: a.value for a in record} for at, record in enumerate(people.records)]
+    )
     columns = [column for column in rows.columns if column != "unique_id"]
     settings = SettingsCreator(
         link_type="dedupe_only",
@@ -63,16 +58,3 @@ def _clusters(people: People) -> list[int]:
     found = linker.clustering.cluster_pairwise_predictions_at_threshold(pairs, THRESHOLD).as_pandas_dataframe()
     by_record = dict(zip(found["unique_id"], found["cluster_id"], strict=True))
     return [int(by_record[at]) for at in range(len(rows))]
-
-
-def quality(clusters: Sequence[int | str], truth: Sequence[str]) -> tuple[float, float]:
-    """Precision and recall of the pairs that a partition puts together."""
-    frame = pd.DataFrame({"cluster": clusters, "truth": truth})
-
-    def pairs(*columns: str) -> float:
-        sizes = frame.groupby(list(columns)).size()
-        return float((sizes * (sizes - 1) / 2).sum())
-
-    both = pairs("cluster", "truth")
-    made, true = pairs("cluster"), pairs("truth")
-    return (both / made if made else 1.0), (both / true if true else 1.0)

@@ -1,0 +1,1 @@
+"""Whang, Garcia-Molina: A Model for Quantifying Information Leakage."""
