@@ -11,10 +11,11 @@ import argparse
 import sys
 import tempfile
 import time
+from collections.abc import Mapping
 from importlib import import_module
 from pathlib import Path
 
-from experiments.paper import Item, Page, Results, items_table, load, save
+from experiments.paper import Page, Results, items_table, load, save, table
 from tacit.errors import TacitError
 
 HERE = Path(__file__).parent
@@ -57,12 +58,40 @@ def main() -> None:
     if unknown:
         parser.error(f"there is no paper {', '.join(unknown)}; there are: {', '.join(PAPERS)}")
     out = Path(tempfile.mkdtemp(prefix="papers-")) if asked.quick else PAGES
-    items: list[Item] = []
-    for paper in asked.papers or PAPERS:
-        page = do(paper, quick=asked.quick, out=out)
-        items += [Item(f"{paper}: {item.name}", item.printed, item.ours, item.outcome, item.why) for item in page.items]
-    print(items_table(items))
-    print(f"pages are in {out}")
+    pages = {paper: do(paper, quick=asked.quick, out=out) for paper in asked.papers or PAPERS}
+    for paper, page in pages.items():
+        print(f"\n{paper}\n{items_table(page.items)}")
+    if not asked.quick:
+        (PAGES / "README.md").write_text(index(), encoding="utf-8")
+    print(f"\n{counted(pages)}\npages are in {out}")
+
+
+def index() -> str:
+    """The page that lists all papers and what became of their items, from the results that are stored."""
+    pages: dict[str, Page] = {
+        paper: import_module(f"experiments.{paper}.page").page(load(HERE / paper / "results.json")) for paper in PAPERS
+    }
+    others = [
+        (f"[{paper}]({paper}.md)", item.name, item.outcome, item.why)
+        for paper, page in pages.items()
+        for item in page.items
+        if item.outcome != "reproduced"
+    ]
+    return (
+        "# The papers, done again\n\n`make papers` does every table and figure again and writes these pages; "
+        "`make papers PAPER=relaxed` one of them.\n\n"
+        f"{counted(pages)}\n\n## What is not as printed\n\n{table(('paper', 'item', 'outcome', 'why'), others)}\n"
+    )
+
+
+def counted(pages: Mapping[str, Page]) -> str:
+    """How many items of each paper were reproduced, corrected, or could not be had."""
+    outcomes = ("reproduced", "corrected", "could not be had")
+    rows = [
+        (f"[{paper}]({paper}.md)", *(sum(item.outcome == each for item in page.items) for each in outcomes))
+        for paper, page in pages.items()
+    ]
+    return table(("paper", *outcomes), rows)
 
 
 if __name__ == "__main__":
