@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -115,6 +116,6 @@ def answer(verb: Callable[..., Any], about: Any, *, words: dict[str, Any]) -> An
     with watched(quiet=bool(quiet)) as progress:
         result = verb(about, progress=progress, **typed(words))
     if page is not None:
-        report.write_report(result, page, wording=COMMAND_LINE)
+        report.write_report(result, page, wording=replace(COMMAND_LINE, bits=bool(bits)))
     show(result, format_=str(format_), bits=bool(bits))
     return result

@@ -151,6 +151,10 @@ class FurtherClaim:
     epsilon: Information
     attained_epsilon: Information
 
+    def __post_init__(self) -> None:
+        if not (0 <= self.epsilon <= LARGEST_EPSILON and 0 <= self.attained_epsilon <= LARGEST_EPSILON):
+            raise ValueError("epsilon is out of range")
+
 
 @dataclass(frozen=True)
 class SampleProof:
@@ -318,6 +322,9 @@ class CountedCertificate(TableClaim):
         super().__post_init__()
         if self.bounds.epsilon != self.epsilon:
             raise ValueError("epsilon is not the larger of its two sides")
+        # With a delta a value may rule a secret out altogether.
+        if not 0 <= self.attained_epsilon <= (math.inf if self.delta > 0 else 700):
+            raise ValueError("attained_epsilon is out of range")
         here, there = self.readings
         if here != Reading("population", here.sentence, 1.0) or there.name != "sample":
             raise ValueError("a counted claim has two readings, of the table as population and as sample")
@@ -521,7 +528,7 @@ _KINDS: Mapping[Any, type[AnyCertificate]] = {
 
 def certificate_from(data: Any) -> AnyCertificate:
     """A certificate from the JSON that ``protect`` wrote; ``Damaged`` names what is not as it was written."""
-    if not isinstance(data, dict) or data.get("kind") not in _KINDS:
+    if not isinstance(data, dict) or data.get("kind") not in list(_KINDS):
         raise Damaged("kind", f"is none of {', '.join(_KINDS)}")
     if data.get("format_version") != FORMAT:
         version = data.get("format_version")

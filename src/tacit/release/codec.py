@@ -57,11 +57,26 @@ def text_of(value: Any, *, indent: int | None = None) -> str:
 def json_in(path: Path, what: str) -> Any:
     """What a JSON file holds; a SourceError that calls it ``what`` if it cannot be read."""
     try:
-        return json.loads(path.read_text("utf-8"))
+        return json.loads(path.read_text("utf-8"), object_pairs_hook=_said_once, parse_constant=_no_number)
     except OSError as error:
         raise SourceError(f"cannot read the {what} {path}: {error.strerror}") from error
-    except ValueError as error:
+    except Damaged as error:
+        raise SourceError(f"{path} is damaged or no {what} of Tacit: {error}") from error
+    except (ValueError, RecursionError) as error:
         raise SourceError(f"{path} is damaged or no {what} of Tacit: it is not JSON") from error
+
+
+def _said_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """An object; one that says a thing twice would be read differently by different readers."""
+    whole = dict(pairs)
+    for name, _ in pairs if len(whole) < len(pairs) else ():
+        if sum(other == name for other, _ in pairs) > 1:
+            raise Damaged(name, "stands there twice")
+    return whole
+
+
+def _no_number(name: str) -> Any:
+    raise ValueError(f"{name} is no JSON")
 
 
 def decoded(kind: type[T], data: Any) -> T:

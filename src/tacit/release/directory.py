@@ -74,7 +74,8 @@ def refuse_target(out: str | Path, *, original: Path | None, overwrite: bool) ->
     That is one that holds the original, a file, and one that is there and not empty, unless it is to be replaced and
     is a release that Tacit can read, with nothing in it that Tacit did not write.
     """
-    target = Path(os.path.abspath(out))
+    # A link is followed: what is behind it is what is replaced.
+    target = Path(os.path.realpath(out))
     if original is not None and original.resolve().is_relative_to(target.resolve()):
         raise ArgumentError(f"{out} holds the original {original.name}: choose another directory for the release")
     _refuse_existing(target, overwrite)
@@ -95,7 +96,7 @@ def whole_directory(path: str | Path, *, overwrite: bool = False) -> Iterator[Pa
     existing release stays until the new one is complete; anything else is never replaced. What a killed process left
     behind is removed by the next call for the same path.
     """
-    target = Path(os.path.abspath(path))
+    target = Path(os.path.realpath(path))
     with os_errors(target):
         _refuse_existing(target, overwrite)
         target.parent.mkdir(parents=True, exist_ok=True)
@@ -150,6 +151,11 @@ def _why_not_ours(target: Path) -> str | None:
             return "its images are not those that were certified"
         files |= {target / LABELS, *(data.iterdir() if data.is_dir() else ())}
         folders.add(data)
+    elif data.exists() and not (data.is_file() and file_sha256(data) == certificate.output.sha256):
+        return f"{data.name} is not the data that was certified"
+    report = target / REPORT
+    if report.exists() and not (report.is_file() and file_sha256(report) == certificate.output.report_sha256):
+        return f"{REPORT} is not the page that was written"
     for path in sorted(target.rglob("*")):
         if path.is_symlink() or path not in (folders if path.is_dir() else files):
             return f"Tacit did not write {path.relative_to(target)}"

@@ -40,4 +40,5 @@ class Result:
     def _repr_html_(self) -> str:
         from tacit.report.page import fragment
 
-        return fragment(self)
+        # A plain string: whoever joins it to others would have those escaped.
+        return str(fragment(self))

@@ -5,8 +5,9 @@ from __future__ import annotations
 import csv
 import math
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import MISSING, dataclass, field, fields
+from numbers import Real
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -71,8 +72,10 @@ class Names(Kind):
     metavar = "COL[,COL]"
 
     def checked(self, name: str, value: Any) -> tuple[str, ...]:
+        if not isinstance(value, (str, Iterable)):
+            raise refused(name, value, "it is a column, or several")
         several = (value,) if isinstance(value, str) else tuple(value)
-        if not all(isinstance(each, str) and each for each in several):
+        if not several or not all(isinstance(each, str) and each for each in several):
             raise refused(name, value, "an empty column name")
         twice = next((each for each in several if several.count(each) > 1), None)
         if twice is not None:
@@ -98,16 +101,22 @@ class Amount(Kind):
     metavar = "NUMBER"
 
     def checked(self, name: str, value: Any) -> float | int:
-        if isinstance(value, bool) or not isinstance(value, (int, float)) or value != value:
+        if isinstance(value, bool) or not isinstance(value, Real) or value != value:
             raise refused(name, value, "it is a number")
-        if self.whole and value != int(value):
+        try:
+            number = float(value)
+        except OverflowError:
+            raise refused(name, value, "it is too large") from None
+        if self.whole and not number.is_integer():
             raise refused(name, value, "it is a whole number")
-        if not self.least <= value <= self.most:
+        if not self.least <= number <= self.most:
             limits = (
-                f"between {self.least:g} and {self.most:g}" if math.isfinite(self.most) else f"{self.least:g} or more"
+                f"between {self.least:,.12g} and {self.most:,.12g}"
+                if math.isfinite(self.most)
+                else f"{self.least:g} or more"
             )
             raise refused(name, value, f"it is {limits}")
-        return int(value) if self.whole else float(value)
+        return int(number) if self.whole else number
 
     def from_text(self, name: str, texts: Sequence[str]) -> float | int:
         try:
@@ -207,8 +216,8 @@ class Bins(Kind):
                 raise refused(name, shown, f"choose between 2 and {MOST_BINS} groups, or at least two edges")
             return wish
         try:
-            edges = tuple(float(edge) for edge in wish)
-        except (TypeError, ValueError):
+            edges = () if isinstance(wish, str) else tuple(float(edge) for edge in wish)
+        except (TypeError, ValueError, OverflowError):
             raise refused(name, shown, "neither a number of groups nor edges between them") from None
         if not edges or not all(map(math.isfinite, edges)) or sorted(set(edges)) != list(edges):
             raise refused(name, shown, "edges are finite numbers in rising order")

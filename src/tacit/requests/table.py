@@ -123,7 +123,7 @@ class Look(Request):
     )
     scores: AnyPath | None = setting(File(), "Write the table with every record's risk here.", lenses=TABLE, short="-o")
     shuffles: int | None = setting(
-        Amount(19, whole=True), "Shuffled tables behind the null bands.  [default: 19-199]", lenses=TABLE
+        Amount(19, 100_000, whole=True), "Shuffled tables behind the null bands.  [default: 19-199]", lenses=TABLE
     )
     save_model: AnyPath | None = setting(
         File(),

@@ -259,7 +259,7 @@ class CountedRelease:
     def headline(self, certificate: CountedCertificate) -> str:
         """What came of it, in one sentence."""
         utility = certificate.utility
-        same = f"{1 - certificate.mechanism.records_merged:.1%} of the records are not merged"
+        same = f"{max(0.0, 1 - certificate.mechanism.records_merged):.1%} of the records are not merged"
         if certificate.mechanism.mixes:
             same = f"{utility.rows_unchanged:.1%} of the records stay as they were"
         cost = f"{same}, {utility.nmil:.1%} of the information is lost."

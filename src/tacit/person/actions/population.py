@@ -66,7 +66,7 @@ def person_population(
     from tacit.person.inquiry import narrowed, opened, references_of, source_facts
     from tacit.person.link import class_diversity, class_sizes
     from tacit.person.link.populations import write_persons
-    from tacit.tables.writing import whole_file
+    from tacit.tables.writing import refuse_source, whole_file
 
     check_limit(fail_above)
     target = _checked_target(out)
@@ -74,6 +74,8 @@ def person_population(
     spec = asked.population
     if spec is None:
         raise DataError(f"{asked.path} has no 'population': name the table of references (references, person)")
+    for path in (asked.path, spec.references, *(source.path for source in asked.sources)):
+        refuse_source(path, target, "rows")
     inquiry = opened(asked, progress=progress)
     inquiry.progress("reading references", None)
     people = references_of(inquiry, spec)
