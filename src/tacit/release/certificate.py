@@ -25,7 +25,7 @@ CERTIFICATE = "certificate.json"
 FORMAT = 3
 BY_RULES, MIXTURE = "as in the rules", "mixture"
 # What made a release: a mechanism that can be chosen, or a step on the way to one.
-MADE_BY = (*(name for name in MECHANISMS if name != "auto"), "camouflage")
+MADE_BY = (*MECHANISMS, "camouflage")
 
 Replacement = Literal["resample", "uniform", "merge", "suppress"]
 Grid = tuple[tuple[float, ...], ...]

@@ -2,8 +2,24 @@
 
 from __future__ import annotations
 
-# Their functions are in tacit.lenses.table.mechanisms; "auto" takes the one that loses least.
-MECHANISMS = ("auto", "watchdog", "subsets", "optimal")
+from typing import NamedTuple
+
+
+class MechanismChoice(NamedTuple):
+    """Where the function of a mechanism is, and what it does, after its name in a help text."""
+
+    place: str
+    does: str
+
+
+# A new mechanism is one file and one line here; "auto" takes the one that loses least. One merged set is always tried.
+MECHANISMS = {
+    "watchdog": MechanismChoice("tacit.lenses.table.mechanisms.watchdog:one_set", "merges one set of values"),
+    "subsets": MechanismChoice("tacit.lenses.table.mechanisms.mixtures:several_sets", "merges several sets"),
+    "optimal": MechanismChoice(
+        "tacit.lenses.table.mechanisms.mixtures:optimal_mixture", "mixes values as little as epsilon allows"
+    ),
+}
 
 # A new engine is one file and one line here; the first is the one that nobody has to name.
 ENGINES = {

@@ -66,9 +66,9 @@ class Making(Request):
     """How a release is made."""
 
     mechanism: str | None = setting(
-        OneOf(MECHANISMS),
-        "watchdog merges one set of values, subsets several; optimal mixes values as little as epsilon allows. auto, "
-        "the default, takes the one that loses least.",
+        OneOf(("auto", *MECHANISMS)),
+        "; ".join(f"{name} {choice.does}" for name, choice in MECHANISMS.items())
+        + ". auto, the default, takes the one that loses least.",
         lenses=TABLE,
     )
     effort: Literal["low", "normal", "high"] | None = setting(

@@ -282,8 +282,8 @@ def _checks_of_claims(release: TableRelease, rows: RowComparison) -> list[Check]
 
 
 def _written_plainly(release: TableRelease) -> list[Check]:
-    """A CSV can say things between its cells: quotes, spaces, line ends. Written again it must be the same bytes."""
-    if release.data.format != "csv":
+    """What can say things between its cells must, written again, be the same bytes."""
+    if not written_as(release.data.format).says_more:
         return []
     name = release.certificate.output.file
     with tempfile.TemporaryDirectory() as place:

@@ -13,6 +13,7 @@ from tacit.errors import Setting, SourceError, sentence
 from tacit.release.codec import Damaged, decoded, json_in, text_of
 from tacit.release.ledger.together import Secret
 from tacit.release.rules import ReleaseRules
+from tacit.tables.formats import many_tables
 from tacit.tables.table import Table
 from tacit.tables.writing import os_errors, whole_file
 
@@ -63,7 +64,7 @@ class Original:
     @classmethod
     def of(cls, table: Table, records: int) -> Original:
         """The fingerprint of a table; a frame has none."""
-        name = table.name.rpartition("::")[2] if table.format == "duckdb" else None
+        name = table.name.rpartition("::")[2] if many_tables(table.format) else None
         return cls(table.sha256(), name, records)
 
     def is_that_of(self, other: Entry) -> bool:

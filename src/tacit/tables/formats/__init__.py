@@ -2,19 +2,30 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from pathlib import Path
 
 from tacit.errors import SourceError
-from tacit.tables.formats.arrow import Arrow
-from tacit.tables.formats.csv import Csv
-from tacit.tables.formats.database import Database
 from tacit.tables.formats.format import Format, Opened
-from tacit.tables.formats.jsonl import Jsonl
-from tacit.tables.formats.parquet import Parquet
 
-__all__ = ["FORMATS", "Format", "Opened", "format_of", "written_as", "written_endings"]
+__all__ = ["FORMATS", "Format", "Opened", "format_of", "many_tables", "written_as", "written_endings"]
 
-FORMATS: dict[str, Format] = {made.name: made for made in (Csv(), Parquet(), Jsonl(), Arrow(), Database())}
+_PLACES = (
+    "tacit.tables.formats.csv:Csv",
+    "tacit.tables.formats.parquet:Parquet",
+    "tacit.tables.formats.jsonl:Jsonl",
+    "tacit.tables.formats.arrow:Arrow",
+    "tacit.tables.formats.database:Database",
+)
+
+
+def _made(place: str) -> Format:
+    module, kind = place.split(":")
+    made: Format = getattr(import_module(module), kind)()
+    return made
+
+
+FORMATS: dict[str, Format] = {made.name: made for made in map(_made, _PLACES)}
 _BY_ENDING = {ending: format for format in FORMATS.values() for ending in format.endings}
 
 
@@ -31,6 +42,11 @@ def written_as(name: str) -> Format:
     """The format in which tables of a format are written: their own, or Parquet for databases and frames."""
     format = FORMATS.get(name)
     return format if format is not None and format.written else FORMATS["parquet"]
+
+
+def many_tables(name: str) -> bool:
+    """Whether a file of a format holds several tables, one of which is chosen by name; a frame is none."""
+    return name in FORMATS and "table" in FORMATS[name].options
 
 
 def written_endings() -> tuple[str, ...]:

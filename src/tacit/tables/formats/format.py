@@ -44,6 +44,8 @@ class Format(ABC):
     options: ClassVar[tuple[str, ...]] = ()
     # A release of a table in another format is written as Parquet.
     written: ClassVar[bool] = True
+    # Whether a file can say things between its cells (quotes, spaces, line ends) that its rows, written again, do not.
+    says_more: ClassVar[bool] = False
 
     @abstractmethod
     def open(self, path: Path, engine: Engine, *, table: str | None, delimiter: str | None) -> Opened:

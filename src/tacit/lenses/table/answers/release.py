@@ -128,7 +128,8 @@ def _mechanism(certificate: TableCertificate) -> Sentence:
     made_by = certificate.mechanism
     if made_by.name == "watchdog" or isinstance(made_by, papers.LearnedMechanism):
         return Sentence("watchdog: one set of values is merged")
-    what = "several sets of values are merged" if made_by.name == "subsets" else "values are mixed"
+    mixed = "values are mixed" if made_by.mixes else "one set of values is merged"
+    what = "several sets of values are merged" if made_by.name == "subsets" else mixed
     gain = Sentence("")
     if made_by.watchdog_nmil is not None:
         gain = sentence(". One merged set, the watchdog, would lose {}", doc.Share(made_by.watchdog_nmil))

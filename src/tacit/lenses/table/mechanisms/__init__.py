@@ -1,4 +1,4 @@
-"""The mechanisms: what a release does to a table. A new one is a file, a line here, and its name in ``requests.names``.
+"""The mechanisms: what a release does to a table. A new one is a file, and a line in ``tacit.requests.names``.
 
 A mechanism is asked for a goal, and offers a candidate: a treatment, how it was made, and what it loses.
 """
@@ -7,23 +7,26 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from importlib import import_module
 
 from tacit.lenses.table.mechanisms.goal import ReleaseGoal
-from tacit.lenses.table.mechanisms.mixtures import optimal_mixture, several_sets
 from tacit.lenses.table.mechanisms.plan import Candidate, Plan, applied, merged_facts, outputs_of
 from tacit.lenses.table.mechanisms.proving import enough, proof_of, proved_set
 from tacit.lenses.table.mechanisms.rules import plan_by_rules
-from tacit.lenses.table.mechanisms.watchdog import one_set, relaxed_set
+from tacit.lenses.table.mechanisms.watchdog import relaxed_set
 from tacit.lenses.table.tabulating import Counted
 from tacit.release.bounds import LiftBounds
 from tacit.release.rules import ReleaseRules
+from tacit.release.treatment import Merging
+from tacit.requests.names import MECHANISMS
 
 __all__ = [
-    "MECHANISMS",
     "Candidate",
+    "Mechanism",
     "Plan",
     "ReleaseGoal",
     "enough",
+    "mechanism_of",
     "merged_facts",
     "outputs_of",
     "plan_by_goal",
@@ -31,15 +34,18 @@ __all__ = [
     "proof_of",
 ]
 
-MECHANISMS: dict[str, Callable[[Counted, ReleaseGoal], Candidate]] = {
-    "watchdog": one_set,
-    "subsets": several_sets,
-    "optimal": optimal_mixture,
-}
+Mechanism = Callable[[Counted, ReleaseGoal], Candidate]
 # "auto" need not try what another mechanism has among its ways.
 WITHIN_OTHERS = {"subsets"}
 # A candidate is worth its chance only if it loses less than one merged set by this, as a share of the information.
 WORTH = 1e-6
+
+
+def mechanism_of(name: str) -> Mechanism:
+    """The function of a mechanism."""
+    module, function = MECHANISMS[name].place.split(":")
+    chosen: Mechanism = getattr(import_module(module), function)
+    return chosen
 
 
 def plan_by_goal(counted: Counted, goal: ReleaseGoal) -> Plan:
@@ -77,11 +83,15 @@ def _candidate(counted: Counted, goal: ReleaseGoal) -> Candidate:
 
 
 def _least_lost(counted: Counted, goal: ReleaseGoal) -> Candidate:
-    """One merged set or, where that loses less and may be, what another mechanism offers."""
-    candidates = [MECHANISMS[name](counted, goal) for name in _tried(goal)]
+    """One merged set or, where that loses less and may be, what another mechanism offers.
+
+    Another merged set that was asked for by the name of its mechanism is taken, whatever it loses.
+    """
+    candidates = [mechanism_of(name)(counted, goal) for name in _tried(goal)]
     chosen = candidates[0]
     for candidate in candidates[1:]:
-        if candidate.loss < chosen.loss - WORTH:
+        asked_for = goal.mechanism != "auto" and isinstance(candidate.treatment, Merging)
+        if asked_for or candidate.loss < chosen.loss - WORTH:
             chosen = candidate
     beside = {name: fact for each in candidates for name, fact in each.beside.items()}
     return replace(chosen, beside=beside)
@@ -92,5 +102,5 @@ def _tried(goal: ReleaseGoal) -> Sequence[str]:
     if goal.merges:
         return ["watchdog"]
     if goal.mechanism == "auto":
-        return [name for name in MECHANISMS if name not in WITHIN_OTHERS]
+        return ["watchdog", *(name for name in MECHANISMS if name not in {"watchdog", *WITHIN_OTHERS})]
     return ["watchdog", goal.mechanism]
