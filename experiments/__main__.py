@@ -19,7 +19,7 @@ from tacit.errors import TacitError
 
 HERE = Path(__file__).parent
 PAGES = HERE.parent / "docs" / "papers"
-PAPERS = ("watchdog", "relaxed")
+PAPERS = ("watchdog", "relaxed", "tide")
 
 
 def do(paper: str, *, quick: bool, out: Path) -> Page:
