@@ -274,8 +274,8 @@ def face_items(told: Any) -> list[Item]:
         (
             ", ".join(f"{size} x {size} {each:.1f}%" for size, each in at_half.items()) + f"; guessing {guess:.1f}%",
             all(abs(each - guess) <= tables.NEAR for each in at_half.values()),
-            "a small patch hardly ever says half a nat of a face that was not learned from, and many below ε add up; how "
-            "the printed numbers came about we cannot know",
+            "a small patch hardly ever says half a nat of a face that was not learned from, and many below ε add up; "
+            "how the printed numbers came about we cannot know",
         ),
         (
             "at every patch size" if _rises(told) else "not at every patch size",

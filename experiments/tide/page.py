@@ -17,8 +17,8 @@ from experiments.tide.posts import NAMED
 from tacit.lenses.images.images import patches, pixels_of
 from tacit.report.charts.pictures import overlaid
 
-# Bars a side of Figure 3, and lambdas in the tables.
-BARS, SHOWN_SCALES = 12, (0.2, 0.5, 1.0, 5.0)
+# Bars a side of Figure 3, lambdas in the tables, and on the axes.
+BARS, SHOWN_SCALES, TICKS = 12, (0.2, 0.5, 1.0, 5.0), (0.1, 0.2, 0.5, 1, 2, 5)
 
 
 def page(results: Results) -> Page:
@@ -123,14 +123,14 @@ def _learned(learned: Results) -> str:
 
 
 def _gaussian_figure(known: Results) -> str:
-    curves = [(each["words"], each["curve"], ("attained", "repaired")) for each in known["one"].values()]
     with drawn(panels=4, width=12, height=3.3) as (axes, drawing):
-        for axis, (words, rows, _) in zip(axes, curves, strict=False):
+        for axis, each in zip(axes, known["one"].values(), strict=False):
+            rows = each["curve"]
             scales = [row["scale"] for row in rows]
             axis.plot(scales, [row["told"] for row in rows], color="#2f62c9", label="attained")
             axis.plot(scales, [row["printed"] for row in rows], color="#b3261e", label="Theorem 3, printed")
             axis.plot(scales, [row["repaired"] for row in rows], color="#14713d", label="repaired")
-            axis.set_title(words, fontsize=8.5)
+            axis.set_title(each["words"], fontsize=8.5)
         copy = known["two"]["a copy"]
         scales = [row["scale"] for row in copy["raw prefix"]]
         lines = (
@@ -144,9 +144,11 @@ def _gaussian_figure(known: Results) -> str:
         axes[3].set_title(copy["words"], fontsize=8.5)
         for axis in axes:
             axis.set(xscale="log", xlabel="λ", ylim=(0, 1.03))
+            axis.set_xticks(TICKS, [f"{tick:g}" for tick in TICKS])
+            axis.minorticks_off()
         axes[0].set_ylabel("E_γ")
         axes[0].legend(fontsize=7)
-        axes[3].legend(fontsize=7)
+        axes[3].legend(fontsize=7, loc=(0.02, 0.5))
     return drawing.svg
 
 
