@@ -387,8 +387,9 @@ def post_items(posts: Any) -> list[Item]:
             f"{posts['verdicts']['real']:,} of {posts['terms']:,} terms are tied to the party beyond chance",
             holds=posts["verdicts"]["real"] > 0, why="none is",
         ),
-        Item.checked(
-            "Figure 3: the terms named", printed[2], agree, holds=bool(right) and all(right.values()),
-            why="other authors: offices speak of the other side's names, and few of them of these",
+        Item(
+            "Figure 3: the terms named", printed[2], agree,
+            "reproduced" if right and all(right.values()) else "could not be had",
+            "other authors: offices name the other side, and hardly ever say the rest",
         ),
     ]  # fmt: skip
