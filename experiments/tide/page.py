@@ -144,9 +144,9 @@ def _gaussian_figure(known: Results) -> str:
         copy = known["two"]["a copy"]
         scales = [row["scale"] for row in copy["raw prefix"]]
         lines = (
-            ("raw prefix", "attained", "attained, B given raw", "#2f62c9", "-"),
-            ("released prefix", "attained", "attained, B given released", "#2f62c9", "--"),
-            ("raw prefix", "printed", "Theorems 2, 3, printed", "#b3261e", "-"),
+            ("raw prefix", "attained", "B given raw", "#2f62c9", "-"),
+            ("released prefix", "attained", "B given released", "#2f62c9", "--"),
+            ("raw prefix", "printed", "printed", "#b3261e", "-"),
             ("released prefix", "repaired", "repaired", "#14713d", "-"),
         )
         for prefix, value, label, colour, style in lines:
@@ -158,7 +158,7 @@ def _gaussian_figure(known: Results) -> str:
             axis.minorticks_off()
         axes[0].set_ylabel("E_γ")
         axes[0].legend(fontsize=7)
-        axes[3].legend(fontsize=7, loc=(0.02, 0.5))
+        axes[3].legend(fontsize=6.5, loc=(0.01, 0.5))
     return drawing.svg
 
 
