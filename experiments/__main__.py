@@ -20,7 +20,7 @@ from tacit.errors import TacitError
 
 HERE = Path(__file__).parent
 PAGES = HERE.parent / "docs" / "papers"
-PAPERS = ("watchdog", "relaxed", "person")
+PAPERS = ("watchdog", "relaxed", "tide", "person")
 
 
 def do(paper: str, *, quick: bool, out: Path) -> Page:

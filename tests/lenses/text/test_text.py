@@ -4,13 +4,9 @@ from __future__ import annotations
 
 import csv
 import json
-import os
 import shutil
-import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
-from xml.etree import ElementTree
 
 import numpy as np
 import pandas as pd
@@ -19,7 +15,6 @@ from scipy import sparse
 from scipy.stats import hypergeom
 
 import tacit
-from places import ROOT
 from tacit import audit, protect, report, verify
 from tacit.errors import ArgumentError, ColumnError, DataError, SourceError
 from tacit.learn import TermLogLift, beginnings
@@ -466,37 +461,3 @@ def test_posts_from_other_formats_read_alike(posts: dict[str, list[str]], tmp_pa
     write(tmp_path / "posts.csv", posts)
     for name in ("posts.parquet", "posts.jsonl", "posts.csv"):
         assert read_posts(tmp_path / name, text="text", secret="party").texts == tuple(posts["text"])
-
-
-# ---- the experiment ----------------------------------------------------------------------------------------------
-
-EXPERIMENT = ROOT / "experiments" / "tweets"
-
-
-def test_the_experiment_says_when_its_data_is_missing(tmp_path: Path) -> None:
-    settings = {**os.environ, "TACIT_DATA": str(tmp_path), "OMP_NUM_THREADS": "1"}
-    done = subprocess.run(
-        [sys.executable, str(EXPERIMENT / "run.py")], env=settings, capture_output=True, text=True, check=False
-    )
-    assert done.returncode == 1
-    assert "set TACIT_DATA" in done.stderr
-
-
-def test_the_experiment_masks_and_draws(
-    posts: dict[str, list[str]], audited: tacit.lenses.text.TextAuditResult, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.syspath_prepend(str(EXPERIMENT))
-    from tweets_figures import figure_3, masking_figure
-    from tweets_masking import Corpus, curve
-
-    bags = bags_of(posts["text"], min_count=2).presence
-    codes = np.array(["LR".index(p) for p in posts["party"]])
-    train = np.arange(600) < 420
-    chamber = np.arange(600) % 2
-    clean = TermLogLift(strength=3.0).fit(bags[train], codes[train])
-    found = curve(Corpus(bags, codes, chamber, train), clean, (0, 2), 0, lambda words: None)
-    by = {(row.ranking, row.terms): row.clean.right for row in found}
-    assert by["chi-squared", 2] < 0.65 < by["chi-squared", 0]
-    assert by["conditional density, summed over posts", 2] < 0.65 < by["random, as frequent", 2]
-    for drawn in (figure_3(audited), masking_figure(found, 0.5)):
-        assert ElementTree.fromstring(drawn).tag.endswith("svg")

@@ -58,7 +58,9 @@ class PrefixLogLift(LogLiftEstimator):
         Which prefixes are learned from: of the columns in the order given, of random orders (any subset), or of both.
         Of a sparse matrix "both" means "random": the set of terms tells, not the order that they are stored in.
     clip : float, optional
-        Log-lifts are trimmed to [-clip, clip], so that no feature's conditional density exceeds 2 clip.
+        Log-lifts are trimmed to [-clip, clip], so that no feature's conditional density exceeds 2 clip. As in the
+        tide paper, prefixes are trimmed before differences are taken: between two prefixes beyond the clip a feature
+        seems to say nothing. To flag features, leave it out.
     cross_fit : int, optional
         Number of folds. Each has a network that did not see it; ``out_of_fold=True`` lets it score its records.
     hidden : pair of int, optional

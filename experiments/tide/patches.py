@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-from genki_faces import Codes, Faces, Floats, Pixels
 from numpy.typing import NDArray
 
+from experiments.tide.data import Codes, Faces, Floats, Pixels
 from tacit.learn import PrefixLogLift, secure_words
 from tacit.lenses.images.images import patches, pixels_of
 from tacit.lift import GridGaussian

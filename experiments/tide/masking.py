@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -154,17 +153,10 @@ def new_posts(corpus: Corpus, clean: TermLogLift, epsilon: float, folds: int, ra
     return masked_entries(corpus, clean, f"new posts, post within {epsilon:g} nats", terms, flags)
 
 
-def curve(
-    corpus: Corpus, clean: TermLogLift, ks: tuple[int, ...], random_state: int, say: Callable[[str], None]
-) -> list[Masked]:
+def curve(corpus: Corpus, clean: TermLogLift, ks: tuple[int, ...], random_state: int) -> list[Masked]:
     """Every ranking at every number of terms."""
-    found = []
-    for name, order in rankings(corpus, clean, random_state).items():
-        for k in ks:
-            found.append(masked_terms(corpus, clean, name, order[:k]))
-            last = found[-1]
-            say(
-                f"{name}, {k:,} terms ({last.words_masked:.1%} of words): clean-trained {last.clean.right:.1%}, "
-                f"retrained {last.retrained.right:.1%}, chamber {last.chamber.right:.1%}"
-            )
-    return found
+    return [
+        masked_terms(corpus, clean, name, order[:k])
+        for name, order in rankings(corpus, clean, random_state).items()
+        for k in ks
+    ]

@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from genki_faces import Codes, Faces, Pixels
 from numpy.typing import NDArray
 from scipy.stats import binomtest
 from sklearn.metrics import roc_auc_score
 from sklearn.svm import SVC
 
+from experiments.tide.data import Codes, Faces, Pixels
 from tacit.lenses.images.hog import BINS, cell_means, oriented_gradients
 
 Singles = NDArray[np.float32]

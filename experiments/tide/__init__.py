@@ -1,0 +1,1 @@
+"""Hsu, Asoodeh, Calmon: Obfuscation via Information Density Estimation."""

@@ -1,0 +1,39 @@
+"""All of the tide paper: the theorems, Gaussian records, faces (Table 1, Figure 1) and posts (Figure 3).
+
+Faces take a quarter of an hour, so their cells are kept from the results that are there; delete those to start again.
+Where data are missing, what was found with them stays, and without it the items could not be had.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from experiments.paper import Say, load, save
+from experiments.tide.data import made_posts, read_tweets
+from experiments.tide.faces import faces
+from experiments.tide.gaussian import gaussian
+from experiments.tide.posts import posts
+from experiments.tide.theorems import theorems
+from tacit.errors import SourceError
+
+RESULTS = Path(__file__).parent / "results.json"
+
+
+def run(*, quick: bool, say: Say) -> dict[str, Any]:
+    """All results; quick leaves the faces out and makes posts of its own."""
+    made: dict[str, Any] = {"theorems": theorems(100 if quick else 4_000), "gaussian": gaussian(quick=quick, say=say)}
+    if quick:
+        return made | {"faces": None, "posts": posts(made_posts(), quick=True, say=say)}
+    kept: dict[str, Any] = dict(load(RESULTS)) if RESULTS.exists() else {}
+    try:
+        made["faces"] = faces(kept.get("faces") or {}, lambda told: save(kept | {"faces": told}, RESULTS), say)
+    except SourceError as problem:
+        say(str(problem))
+        made["faces"] = kept.get("faces")
+    try:
+        made["posts"] = posts(read_tweets(), quick=False, say=say)
+    except SourceError as problem:
+        say(str(problem))
+        made["posts"] = kept.get("posts")
+    return made
