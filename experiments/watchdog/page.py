@@ -138,7 +138,7 @@ def _items(results: Results) -> list[Item]:
         Item.checked(
             "Lemma 1 (2), long version",
             "P(s|x)/P(s|x') ≤ e^ε",
-            "2ε is attained: the example below",
+            "more than ε is attained, up to 2ε: the example below",
             holds=False,
             why="the short version has e^2ε, which is right",
         ),

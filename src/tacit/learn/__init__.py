@@ -38,10 +38,10 @@ if TYPE_CHECKING:
         objective_value as objective_value,
     )
     from tacit.learn.nets.prefixes import PrefixLogLift as PrefixLogLift, Sweep as Sweep
-    from tacit.learn.noise import secure_words as secure_words
     from tacit.learn.saving import load_model as load_model, save_model as save_model
     from tacit.learn.terms import TermLogLift as TermLogLift, beginnings as beginnings, out_of_fold as out_of_fold
     from tacit.learn.transformers.flagging import flagging_delta as flagging_delta
+    from tacit.learn.transformers.noise import secure_words as secure_words
     from tacit.learn.transformers.obfuscator import FeatureObfuscator as FeatureObfuscator, Obfuscated as Obfuscated
     from tacit.learn.transformers.watchdog import Watchdog as Watchdog
 

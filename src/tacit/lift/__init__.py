@@ -85,6 +85,7 @@ if TYPE_CHECKING:
         set_risk as set_risk,
     )
     from tacit.lift.partitions.search import egamma_partition as egamma_partition, partition as partition
+    from tacit.lift.privacy_funnel import FunnelPoint as FunnelPoint, privacy_funnel as privacy_funnel
     from tacit.lift.promised import (
         Promise as Promise,
         f_bound as f_bound,
@@ -124,14 +125,12 @@ if TYPE_CHECKING:
     from tacit.lift.solvers import (
         EFFORTS as EFFORTS,
         Effort as Effort,
-        FunnelPoint as FunnelPoint,
         MixtureChannel as MixtureChannel,
         Region as Region,
         Rung as Rung,
         assignment as assignment,
         cover_set as cover_set,
         optimal as optimal,
-        privacy_funnel as privacy_funnel,
     )
     from tacit.lift.tolerances import (
         AGREEMENT as AGREEMENT,

@@ -15,8 +15,8 @@ from tacit.errors import ArgumentError, DataError
 from tacit.learn.arrays import Codes, Flags, Floats
 from tacit.learn.encoding import RecordCells, coerced, frame_of
 from tacit.learn.nets.prefixes import PrefixLogLift
-from tacit.learn.noise import drawn_places, words_from
 from tacit.learn.transformers.flagging import flagging_delta
+from tacit.learn.transformers.noise import drawn_places, words_from
 from tacit.learn.transformers.records import RecordsTransformer
 from tacit.lift import GridGaussian, compose_deltas, gaussian_scale, vacuous
 

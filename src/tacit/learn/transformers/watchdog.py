@@ -13,7 +13,7 @@ from tacit.errors import ArgumentError, DataError
 from tacit.learn.contract import LogLiftEstimator
 from tacit.learn.encoding import frame_of
 from tacit.learn.naming import estimator_named
-from tacit.learn.noise import drawn_places, words_from
+from tacit.learn.transformers.noise import drawn_places, words_from
 from tacit.learn.transformers.records import RecordsTransformer
 
 

@@ -3,19 +3,16 @@
 from tacit.lift.solvers.assigning import assignment
 from tacit.lift.solvers.ladder import EFFORTS, Effort, Rung, optimal
 from tacit.lift.solvers.mixture import MixtureChannel
-from tacit.lift.solvers.privacy_funnel import FunnelPoint, privacy_funnel
 from tacit.lift.solvers.region import Region
 from tacit.lift.solvers.subsets import cover_set
 
 __all__ = [
     "EFFORTS",
     "Effort",
-    "FunnelPoint",
     "MixtureChannel",
     "Region",
     "Rung",
     "assignment",
     "cover_set",
     "optimal",
-    "privacy_funnel",
 ]
