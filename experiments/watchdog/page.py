@@ -355,7 +355,7 @@ def _figure_1(results: Results) -> str:
         for axis, (name, title) in zip(axes, titles.items(), strict=True):
             cloud = results["clouds"][name]
             for dots, colour, race in zip(cloud["dots"], (FIRST, SECOND), RACES, strict=True):
-                axis.plot(*np.array(dots).T, ".", markersize=2.5, color=colour, alpha=0.5, label=race)
+                axis.plot(*np.array(dots).T, ".", markersize=2.5, color=colour, alpha=0.5, label=race, rasterized=True)
             i0 = np.linspace(-2.5, -np.log(p0) - 1e-4, 400)
             axis.plot(i0, np.log((1 - p0 * np.exp(i0)) / p1), color="#1b2027", linewidth=1, label="where log-lifts lie")
             axis.plot(
@@ -388,7 +388,9 @@ def _figure_2(results: Results) -> str:
         for axis, (of, title) in zip(axes, panels.items(), strict=True):
             for name, (colour, style, label) in lines.items():
                 line = results["tradeoff"][name]["line"]
-                axis.plot([min(v, 4.0) for v in line[of]], line["utility"], style, color=colour, label=label)
+                # The last point keeps everything: there is no merged set any more, and no bound on it.
+                values = [min(v, 4.0) for v in line[of][:-1]]
+                axis.plot(values, line["utility"][:-1], style, color=colour, label=label)
             trade = results["tradeoff"][f"{AUTO}, train"]
             for epsilon in ("0.1", "0.2", "0.3", "0.5", "0.85"):
                 at = trade["at"][epsilon]
