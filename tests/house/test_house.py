@@ -232,6 +232,14 @@ def test_no_line_is_kept_from_the_formatter() -> None:
         assert not re.search(r"fmt: (skip|off)", path.read_text("utf-8")), path
 
 
+@pytest.mark.parametrize("room", ["", *PUBLIC])
+def test_no_public_name_is_that_of_a_file_beside_it(room: str) -> None:
+    # Importing the file would put the module in the place of the name.
+    face = f"tacit.{room}".rstrip(".")
+    beside = {module.removeprefix(f"{face}.") for module in MODULES if module.startswith(f"{face}.")}
+    assert not beside & set(import_module(face).__all__)
+
+
 @pytest.mark.parametrize("room", PUBLIC)
 def test_every_public_room_says_what_is_public_and_it_is_documented(room: str) -> None:
     face = import_module(f"tacit.{room}")

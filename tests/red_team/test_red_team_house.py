@@ -159,7 +159,7 @@ def test_a_population_does_not_write_over_what_it_reads(name: str, tmp_path: Pat
     before = table.read_bytes()
     code, _, err = tacit_command("person", "population", str(tmp_path / "case" / "case.yaml"), "-o", str(table))
     assert code == 2
-    assert "is a table that is read" in err
+    assert "is the table itself" in err
     assert table.read_bytes() == before
 
 

@@ -117,7 +117,5 @@ def answer(verb: Callable[..., Any], about: Any, *, words: dict[str, Any]) -> An
         result = verb(about, progress=progress, **typed(words))
     if page is not None:
         report.write_report(result, page, wording=replace(COMMAND_LINE, bits=bool(bits)))
-        if not quiet:
-            click.echo(f"page written to {page}", err=True)
     show(result, format_=str(format_), bits=bool(bits))
     return result

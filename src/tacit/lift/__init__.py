@@ -27,6 +27,7 @@ if TYPE_CHECKING:
         tail_bound as tail_bound,
     )
     from tacit.lift.estimate import Estimate as Estimate
+    from tacit.lift.funnels import FunnelPoint as FunnelPoint, privacy_funnel as privacy_funnel
     from tacit.lift.guessing import (
         average_lift as average_lift,
         bayes_security as bayes_security,
@@ -85,7 +86,6 @@ if TYPE_CHECKING:
         set_risk as set_risk,
     )
     from tacit.lift.partitions.search import egamma_partition as egamma_partition, partition as partition
-    from tacit.lift.privacy_funnel import FunnelPoint as FunnelPoint, privacy_funnel as privacy_funnel
     from tacit.lift.promised import (
         Promise as Promise,
         f_bound as f_bound,

@@ -199,7 +199,5 @@ def further_secrets(also: Mapping[str | Sequence[str], float] | None) -> tuple[F
     """``{"sex": 0.3, ("race", "sex"): 0.8}`` as further secrets; a tuple of columns is their combination."""
     secrets = []
     for columns, epsilon in Further().checked("also", also or {}).items():
-        if not columns:
-            raise ArgumentError("a further secret without a column")
         secrets.append(FurtherSecret(columns, checked_epsilon(epsilon, name=f"epsilon of {', '.join(columns)}")))
     return tuple(secrets)

@@ -75,7 +75,9 @@ class Names(Kind):
         if not isinstance(value, (str, Iterable)):
             raise refused(name, value, "it is a column, or several")
         several = (value,) if isinstance(value, str) else tuple(value)
-        if not several or not all(isinstance(each, str) and each for each in several):
+        if not several:
+            raise refused(name, value, "it is without a column")
+        if not all(isinstance(each, str) and each for each in several):
             raise refused(name, value, "an empty column name")
         twice = next((each for each in several if several.count(each) > 1), None)
         if twice is not None:

@@ -44,7 +44,7 @@ def refuse_source(source: Any, target: str | os.PathLike[str] | None, what: str)
     if target is None or not isinstance(source, str | os.PathLike):
         return
     if Path(target).resolve() == Path(source).resolve():
-        raise ArgumentError(f"{target} is a table that is read: choose another name for the {what}")
+        raise ArgumentError(f"{target} is the table itself: choose another name for the {what}")
 
 
 @contextmanager
