@@ -93,6 +93,9 @@ def decoded(kind: type[T], data: Any) -> T:
 
 def _value(kind: Any, data: Any, at: str) -> Any:
     origin = get_origin(kind)
+    # From Python 3.12 on numpy's NDArray is an alias that has to be looked into.
+    if hasattr(origin, "__value__"):
+        return _value(origin.__value__[get_args(kind)], data, at)
     if kind is Any:
         return data
     if hasattr(kind, "restored"):
