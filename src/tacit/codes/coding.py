@@ -1,0 +1,42 @@
+"""Write a table in cells: every released column holds the level of the record's cell, in the engine."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tacit.codes.code import CellCode
+from tacit.codes.scales.encoding import atoms_table, labelled
+from tacit.tables.counting import Counts, count
+from tacit.tables.rewriting import with_symbol
+from tacit.tables.table import Table
+
+# The hidden column of cell numbers, on its way to levels.
+CELL = "__tacit_cell__"
+
+
+def coded(table: Table, code: CellCode) -> Table:
+    """The table with its released columns written as the levels of each record's cell; the rest is left alone.
+
+    Guarantees
+    ----------
+    Rows, their order and all other columns stay. What is written of a row depends on its cell alone, and is the same
+    on every engine. A value that a scale does not know is refused, never guessed.
+    """
+    atoms = atoms_table(table, code.scales)
+    combinations = count(atoms, code.columns)
+    symbols, _ = combinations.symbols(code.columns)
+    leaf = code.tree.leaf_of(atom_codes(combinations, code.columns))
+    place = np.full(len(code.tree.column), -1, np.int64)
+    place[code.tree.leaves] = np.arange(len(code.tree.leaves))
+    numbered = with_symbol(atoms, symbols, name=CELL, numbers=place[leaf])
+    written = {name: [cell[at] for cell in code.cells] for at, name in enumerate(code.columns)}
+    return labelled(numbered, CELL, written)
+
+
+def atom_codes(counts: Counts, columns: Sequence[str]) -> NDArray[np.int64]:
+    """The atoms of every group that was counted on a table of atoms."""
+    places = [counts.columns.index(name) for name in columns]
+    return np.column_stack([np.array(counts.levels[at], np.int64)[counts.codes[:, at]] for at in places])
