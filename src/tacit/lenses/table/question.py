@@ -12,6 +12,7 @@ from tacit.requests import Question
 from tacit.tables.columns import Column
 from tacit.tables.counting import distinct_counts
 from tacit.tables.cutting import Cut, cut, cut_points
+from tacit.tables.gathering import gathered
 from tacit.tables.sources import open_table
 from tacit.tables.table import Table
 
@@ -30,7 +31,8 @@ class TableQuestion:
     """A table with its columns' roles settled and its cuts made; ``table`` is what will be counted and released.
 
     ``automatic`` are the cuts of released columns that nobody asked for: the column and the note that says so.
-    ``also`` are further secrets, each a column or a combination of columns.
+    ``also`` are further secrets, each a column or a combination of columns; ``secret_values`` the values that are
+    secret, where the rest of the column counts as one.
     """
 
     original: Table
@@ -43,6 +45,7 @@ class TableQuestion:
     notes: tuple[str, ...]
     automatic: tuple[tuple[str, str], ...] = ()
     also: tuple[tuple[str, ...], ...] = ()
+    secret_values: tuple[str, ...] = ()
 
     @property
     def hidden(self) -> tuple[str, ...]:
@@ -56,7 +59,7 @@ class TableQuestion:
         said = {note for _, note in self.automatic}
         return replace(
             self,
-            table=cut(self.original, cuts) if cuts else self.original,
+            table=_prepared(self.original, cuts, self.secret[0], self.secret_values),
             cuts=cuts,
             roles=tuple(replace(role, cut=None) if role.name in undone else role for role in self.roles),
             notes=tuple(note for note in self.notes if note not in said),
@@ -88,6 +91,9 @@ def ask(question: Question, *, also: Sequence[tuple[str, ...]] = (), cuts: Seque
     used = [table[name] for name in (*hidden, *shown)]
     table.require_countable([column.name for column in used])
     head = table.head([column.name for column in used], FIRST_LOOK)
+    if question.secret_values:
+        # The column is a few values from here on, and needs neither a cut nor a look.
+        used = [column for column in used if column.name != secret[0]]
     if head.num_rows == 0:
         raise DataError(f"{table.name} has no rows: there is nothing to measure")
     distinct = _distinct(table, [column for column in used if column.name not in wishes], head)
@@ -101,7 +107,7 @@ def ask(question: Question, *, also: Sequence[tuple[str, ...]] = (), cuts: Seque
     labels = {each.column: each.labels for each in made}
     return TableQuestion(
         original=table,
-        table=cut(table, made) if made else table,
+        table=_prepared(table, made, secret[0], question.secret_values),
         secret=secret,
         released=shown,
         weight=question.weight,
@@ -112,7 +118,14 @@ def ask(question: Question, *, also: Sequence[tuple[str, ...]] = (), cuts: Seque
         notes=(*notes, *(note for _, note in automatic)),
         automatic=tuple((column, note) for column, note in automatic if column in shown),
         also=tuple(also),
+        secret_values=question.secret_values,
     )
+
+
+def _prepared(table: Table, cuts: Sequence[Cut], secret: str, values: tuple[str, ...]) -> Table:
+    """The table with its cuts made, and the values of the secret gathered that are none."""
+    table = cut(table, cuts) if cuts else table
+    return gathered(table, secret, values) if values else table
 
 
 def _released(table: Table, question: Question, hidden: tuple[str, ...]) -> tuple[str, ...]:
