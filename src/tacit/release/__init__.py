@@ -21,7 +21,6 @@ if TYPE_CHECKING:
         CountedCertificate as CountedCertificate,
         HeatMap as HeatMap,
         ImageCertificate as ImageCertificate,
-        LearnedCertificate as LearnedCertificate,
         LedgerComposition as LedgerComposition,
         MeasureChange as MeasureChange,
         PatchDelta as PatchDelta,

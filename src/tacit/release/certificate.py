@@ -15,7 +15,6 @@ from typing import Annotated, Any, ClassVar, Literal
 from tacit.document import Information
 from tacit.document.quantities import NATS
 from tacit.errors import SourceError
-from tacit.lift import Verdict
 from tacit.release.bounds import LARGEST_EPSILON, DeltaKind, FurtherSecret, LiftBounds
 from tacit.release.codec import Damaged, decoded, json_in
 from tacit.requests.names import MECHANISMS
@@ -117,10 +116,7 @@ def best_guesses(scores: Sequence[AdversaryScore]) -> tuple[float, float]:
 
 @dataclass(frozen=True)
 class MeasureChange:
-    """A measure before and after the mechanism, and what epsilon promises for it.
-
-    ``kind`` is "plug-in" (counted, exact for the table) or "estimate" (learned; nothing is promised of it).
-    """
+    """A measure before and after the mechanism, counted (exact for the table), and what epsilon promises for it."""
 
     name: str
     title: str
@@ -128,7 +124,7 @@ class MeasureChange:
     after: Information
     promise: Information | None
     unit: str = "nats"
-    kind: Literal["plug-in", "estimate"] = "plug-in"
+    kind: Literal["plug-in"] = "plug-in"
 
 
 @dataclass(frozen=True)
@@ -217,8 +213,8 @@ class LedgerComposition:
 
 
 @dataclass(frozen=True, kw_only=True)
-class MechanismFacts:
-    """What was done to a table, and to how much of it.
+class CountedMechanism:
+    """What was done to a table, and to how much of it; numbers that do not apply to a mechanism are None.
 
     ``values`` is the number of released values, ``values_merged`` how many of them are not always released as they are,
     ``records_merged`` their share of the records.
@@ -228,12 +224,6 @@ class MechanismFacts:
     values: int
     values_merged: int
     records_merged: float
-
-
-@dataclass(frozen=True, kw_only=True)
-class CountedMechanism(MechanismFacts):
-    """The mechanism of a counted release; numbers that do not apply to it are None."""
-
     name: str
     replacement: Literal["resample", "uniform", "merge", "suppress", "as in the rules", "mixture"]
     method: str
@@ -256,25 +246,16 @@ class CountedMechanism(MechanismFacts):
 
 
 @dataclass(frozen=True, kw_only=True)
-class LearnedMechanism(MechanismFacts):
-    """The mechanism of a learned release: one merged set, of what an estimator judged risky."""
+class CountedCertificate(Certificate):
+    """What is claimed of every record of a table, counted.
 
-    name: Literal["watchdog"] = "watchdog"
-    replacement: Replacement
-    method: Literal["learned partition"] = "learned partition"
-    estimator: str
-    learned_from: int
-    verdict: Verdict
-    records_risky: float
-    salted_model_sha256: str
-    salted_estimates_sha256: str
-
-    mixes: ClassVar[bool] = False
-
-
-@dataclass(frozen=True, kw_only=True)
-class TableClaim(Certificate):
-    """What certificates of tables have in common."""
+    Guarantees
+    ----------
+    ``attained_epsilon`` is the largest absolute log-lift of the joint of secret and output, on the sides that are
+    bounded, computed on that joint: the table is the population, its shares the probabilities. ``holds`` is true only
+    if every log-lift lies between ``-epsilon_low`` and ``epsilon_high`` (or, with ``delta`` above zero, the delta of
+    its kind is at most that), of every further secret too.
+    """
 
     private_files: ClassVar[tuple[str, ...]] = (*Certificate.private_files, "rules.json")
 
@@ -286,25 +267,6 @@ class TableClaim(Certificate):
     utility: Utility
     cuts: tuple[Cut, ...]
     left_out: tuple[str, ...]
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if not self.secret or not self.released:
-            raise ValueError("there is no secret, or nothing released")
-
-
-@dataclass(frozen=True, kw_only=True)
-class CountedCertificate(TableClaim):
-    """A claim about every record, counted.
-
-    Guarantees
-    ----------
-    ``attained_epsilon`` is the largest absolute log-lift of the joint of secret and output, on the sides that are
-    bounded, computed on that joint: the table is the population, its shares the probabilities. ``holds`` is true only
-    if every log-lift lies between ``-epsilon_low`` and ``epsilon_high`` (or, with ``delta`` above zero, the delta of
-    its kind is at most that), of every further secret too.
-    """
-
     epsilon_low: Information
     epsilon_high: Information
     delta: float
@@ -320,6 +282,8 @@ class CountedCertificate(TableClaim):
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        if not self.secret or not self.released:
+            raise ValueError("there is no secret, or nothing released")
         if self.bounds.epsilon != self.epsilon:
             raise ValueError("epsilon is not the larger of its two sides")
         # With a delta a value may rule a secret out altogether.
@@ -340,47 +304,6 @@ class CountedCertificate(TableClaim):
     def further(self) -> tuple[FurtherSecret, ...]:
         """The further secrets that something is claimed of."""
         return tuple(FurtherSecret(each.secret, each.epsilon) for each in self.also)
-
-
-@dataclass(frozen=True, kw_only=True)
-class LearnedCertificate(TableClaim):
-    """A claim about the merged records alone, where an estimator judged which records are risky.
-
-    Of the kept ones ``estimated_epsilon`` is the largest estimated risk, and ``estimated_exceeding`` the share of them
-    whose 95% interval reaches beyond epsilon: estimates, of which nothing is certified.
-
-    Guarantees
-    ----------
-    ``attained_epsilon`` and ``holds`` are about the output of merged records only, counted all the same.
-    """
-
-    private_files: ClassVar[tuple[str, ...]] = (*TableClaim.private_files, "model.tacit", "estimates.json")
-    # What a learned claim never has, for those who read claims of both kinds.
-    delta: ClassVar[float] = 0.0
-    also: ClassVar[tuple[FurtherClaim, ...]] = ()
-    further: ClassVar[tuple[FurtherSecret, ...]] = ()
-    readings: ClassVar[tuple[Reading, ...]] = ()
-    composition: ClassVar[LedgerComposition | None] = None
-
-    mechanism: LearnedMechanism
-    estimated_epsilon: Information
-    estimated_exceeding: float
-    kind: Literal["learned"] = "learned"
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        numbers = (self.attained_epsilon, self.estimated_epsilon, self.estimated_exceeding)
-        # e to the power of more than this is no number.
-        if not all(0 <= number < 700 for number in (*numbers, self.mechanism.records_risky)):
-            raise ValueError("a learned claim has numbers, and they are finite")
-
-    @property
-    def bounds(self) -> LiftBounds:
-        """What is claimed of the secret, of merged records."""
-        return LiftBounds.within(self.epsilon)
-
-
-TableCertificate = CountedCertificate | LearnedCertificate
 
 
 # ---- images and text ----------------------------------------------------------------------------------------------
@@ -516,11 +439,10 @@ class TextCertificate(Certificate):
             raise ValueError("adversaries are missing, or shares are out of range")
 
 
-AnyCertificate = CountedCertificate | LearnedCertificate | ImageCertificate | TextCertificate
+AnyCertificate = CountedCertificate | ImageCertificate | TextCertificate
 
 _KINDS: Mapping[Any, type[AnyCertificate]] = {
     "counted": CountedCertificate,
-    "learned": LearnedCertificate,
     "images": ImageCertificate,
     "text": TextCertificate,
 }

@@ -8,28 +8,24 @@ from functools import singledispatch
 from typing import TypeVar
 
 from tacit.document import Nats
-from tacit.errors import Sentence, sentence, together
+from tacit.errors import Sentence, sentence
 from tacit.lift import CertifiedPartition, at_least, at_most, confident
 from tacit.release.bounds import LiftBounds
 from tacit.release.certificate import (
     Certificate,
     CountedCertificate,
     ImageCertificate,
-    LearnedCertificate,
     PatchDelta,
     Reading,
     SampleProof,
-    TableCertificate,
     TextCertificate,
     best_guesses,
 )
 
 C = TypeVar("C", bound=Certificate)
 
-# The sentence that every form of a learned release must say.
+# What every claim that rests on a learned estimate must say.
 NOTHING_POINTWISE = "A learned estimate certifies nothing pointwise."
-NO_LEAK_DETECTED = "No leak was detected by the estimator, which is no proof that there is none."
-_NOT_TESTED = "Whether the saved model is right about these records was not tested."
 NOTHING_DRAWN = "None: the mechanism is deterministic."
 NOT_PROVED = (
     "If the table is a sample, nothing is proved of the people it was drawn from: counted shares err, and in "
@@ -38,12 +34,6 @@ NOT_PROVED = (
 OF_A_SINGLE_POST = (
     "a learned estimate certifies nothing pointwise: of a single post it may be wrong, and a better adversary may come"
 )
-_HOW = {
-    "resample": "replaced by draws from their own pool",
-    "uniform": "replaced by uniform draws from their own pool",
-    "merge": "replaced by the most frequent of them",
-    "suppress": "suppressed",
-}
 
 
 def worded(certificate: C) -> C:
@@ -100,7 +90,7 @@ def factor_down(nats: float) -> str:
     return at_least(math.exp(-nats))
 
 
-def _changes(secret: tuple[str, ...], bounds: LiftBounds, note: str = "") -> Sentence:
+def _changes(secret: tuple[str, ...], bounds: LiftBounds) -> Sentence:
     low, high = bounds.low, bounds.high
     words = (
         "changes the probability of any value of {named} by a factor between {down} and {up} (log-lift between -{low} "
@@ -112,58 +102,14 @@ def _changes(secret: tuple[str, ...], bounds: LiftBounds, note: str = "") -> Sen
             "values less likely without a bound"
         )
     elif low == high:
-        words = words.replace("log-lift between -{low} and {high}", "|log-lift| at most {high}{note}")
+        words = words.replace("log-lift between -{low} and {high}", "|log-lift| at most {high}")
     factors = {"down": factor_down(low), "up": factor_up(high)}
-    return sentence(words, named=", ".join(secret), **factors, low=_bound(low), high=_bound(high), note=note)
-
-
-@claim_in_words.register
-def _(certificate: LearnedCertificate) -> str:
-    """What is certain of the merged records, and what is only estimated of the rest."""
-    mechanism = certificate.mechanism
-    merged, risky, by = mechanism.records_merged, mechanism.records_risky, mechanism.estimator
-    # Rounded up, so that the sentence never claims more than was counted.
-    bound = math.ceil(certificate.attained_epsilon * 1e4) / 1e4
-    if merged == 0:
-        certain = f"No record was judged risky by {by}."
-    else:
-        besides = f", and others beside them ({merged:.1%} in all)," if merged > risky + 1e-12 else ""
-        certain = sentence(
-            "The {risky:.1%} of the records judged risky by {by}{besides} were {how}: seeing such a record {changes}.",
-            risky=risky,
-            by=by,
-            besides=besides,
-            how=_HOW[mechanism.replacement],
-            changes=_changes(certificate.secret, LiftBounds.within(bound), ", counted on this table, exact"),
-        )
-    rest = "No record is released as it was."
-    if merged < 1 - 1e-12:
-        rest = sentence(
-            "{which} records are released as they are: for them {epsilon} is an estimate by {by}, not a guarantee.",
-            which="All" if merged == 0 else "The other",
-            epsilon=Nats(certificate.epsilon, 6),
-            by=by,
-        )
-    tested = {"no leak detected": NO_LEAK_DETECTED, "cannot tell": _NOT_TESTED}
-    return together((certain, rest, tested.get(mechanism.verdict, ""), NOTHING_POINTWISE))
+    return sentence(words, named=", ".join(secret), **factors, low=_bound(low), high=_bound(high))
 
 
 @assumptions_in_words.register
 def _(certificate: CountedCertificate) -> tuple[str, ...]:
-    return _assumptions_of_table(certificate, certificate.readings[1].confidence)
-
-
-@assumptions_in_words.register
-def _(certificate: LearnedCertificate) -> tuple[str, ...]:
-    judged = (
-        f"Which records are risky was judged by {certificate.mechanism.estimator}. {NOTHING_POINTWISE} A kept record "
-        f"may be riskier than epsilon: of up to {certificate.estimated_exceeding:.0%} of the kept records the 95% "
-        "interval reaches beyond it."
-    )
-    return (*_assumptions_of_table(certificate, None), judged)
-
-
-def _assumptions_of_table(certificate: TableCertificate, confidence: float | None) -> tuple[str, ...]:
+    confidence = certificate.readings[1].confidence
     outside = (
         "the claim is an estimate"
         if confidence is None

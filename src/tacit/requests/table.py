@@ -126,8 +126,8 @@ class Learning(Request):
 
     estimator: str = setting(
         OneOf(tuple(ESTIMATORS)),
-        "How log-lift is found: counted, or learned from the records with no column cut but those asked for (an "
-        "estimate). With any but counts, protect certifies the merged records alone.",
+        "How log-lift is found: counted, or learned from the records with no column cut but those asked for. What was "
+        "learned is an estimate: audit shows it, and no certificate rests on it.",
         default="counts",
         lenses=TABLE,
     )

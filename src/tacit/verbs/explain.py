@@ -81,8 +81,6 @@ ladder: Several adversaries, from the weakest to the strongest, each with its le
 leakage: Of a joint: the number that a measure gives. Of a person: how much of the reference an adversary has pieced
   together, from 0 (nothing) to 1 (all of it, surely, and nothing wrong): the largest record leakage of any record it
   ends up with. It is a mean of precision and recall, not a share and not a probability.
-learned release: A release in which an estimator judged which records are risky. Those are merged, and what a merged
-  record tells is counted and certified; the others are kept as they are, and for them epsilon is an estimate.
 ledger: A file of the owner that holds the rules of every release of the same people, so that protect can tell what
   all of them say together. It is not published.
 log_lift: i(s,x) = log P(s,x) / (P(s) P(x)), in nats; also called information density. How much seeing x changes the

@@ -43,9 +43,7 @@ def verify(
     The verdict is "holds" only if every line was checked: the data is the data that was certified, the original is
     the original, the words are those that the numbers call for, every record outside the merged values is unchanged,
     no merged record took a kept value, the replacement shows no trace of the secret (a test that errs about once in a
-    million), and the bound recomputed on the joint of secret and output is what was claimed. Of a learned release that
-    bound is about the merged records; what is estimated of the others is recomputed where ``private/model.tacit`` is at
-    hand, and is never part of what "holds" says: a learned estimate certifies nothing pointwise.
+    million), and the bound recomputed on the joint of secret and output is what was claimed.
     """
     asked = release
     if not isinstance(asked, VerifyRequest):

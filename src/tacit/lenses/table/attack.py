@@ -17,8 +17,7 @@ from tacit.lenses.table.answers.attack import AttackResult, AttackVerdict
 from tacit.lenses.table.question import TableQuestion
 from tacit.lenses.table.verify import TableRelease, compare, open_release, output_joints, question_of
 from tacit.lift import Vector, guessing_bound, guessing_probability
-from tacit.release.certificate import AdversaryScore, LearnedCertificate, TableCertificate, best_guesses
-from tacit.release.claims import NOTHING_POINTWISE
+from tacit.release.certificate import AdversaryScore, CountedCertificate, best_guesses
 from tacit.requests import AttackRequest
 
 if TYPE_CHECKING:
@@ -27,12 +26,6 @@ if TYPE_CHECKING:
 HOLDOUT = 0.3
 # A column of more levels than this is a number or a name to a tree, not a category.
 MOST_CATEGORIES = 200
-_LEARNED_NOTES = (
-    "An adversary that fails proves nothing. The certificate proves something of merged records alone; what the others "
-    f"give away is an estimate. {NOTHING_POINTWISE}",
-    "The best possible is counted on this very table: it is what somebody reaches who has the table at hand and looks "
-    "the kept records up in it.",
-)
 
 Labels = NDArray[Any]
 Features = NDArray[np.float64]
@@ -47,8 +40,6 @@ def attack_table(asked: AttackRequest, *, progress: Progress = silent) -> Attack
     Guarantees
     ----------
     None: an adversary that fails proves nothing. ``optimal_after`` is the best any adversary can do on this table.
-    Of a learned release nothing is promised record by record, so the adversaries are held against its estimate, and
-    the verdict says so.
     """
     release = open_release(asked.release, engine=asked.engine)
     certificate = release.certificate
@@ -65,7 +56,7 @@ def attack_table(asked: AttackRequest, *, progress: Progress = silent) -> Attack
     secret, views = _views(release, question, asked.records)
     train, test = _split(secret, asked.random_state)
     scores = _scores(views, secret, train, test, random_state=asked.random_state, progress=progress)
-    learned, joint = certificate.kind == "learned", rows.original.joint
+    joint = rows.original.joint
     prior, (before, after) = float(joint.prior.max()), best_guesses(scores)
     bound = _bound(certificate, joint.prior)
     return AttackResult(
@@ -82,16 +73,15 @@ def attack_table(asked: AttackRequest, *, progress: Progress = silent) -> Attack
         optimal_before=guessing_probability(joint),
         optimal_after=guessing_probability(output_joints(release, rows)[0]),
         adversaries=tuple(scores),
-        verdict=_verdict(scores, len(test), prior=prior, bound=bound, learned=learned),
+        verdict=_verdict(scores, len(test), prior=prior, bound=bound),
         headline=(
             f"Always guessing the commonest secret is right {prior:.1%} of the time; the best adversary reaches "
             f"{before:.1%} on the original and {after:.1%} on the release."
         ),
         notes=(
-            *(_LEARNED_NOTES if learned else ("An adversary that fails proves nothing; the certificate does.",)),
+            "An adversary that fails proves nothing; the certificate does.",
             "'before' sees the original columns; 'retrained' learned from released records and their secrets.",
         ),
-        bound_kind="estimate" if learned else "promise",
     )
 
 
@@ -102,13 +92,10 @@ def _views(release: TableRelease, question: TableQuestion, records: int) -> tupl
     raw = original.sample([*secrets, *released], records)
     coarse, after = question.table.sample(released, records), release.data.sample(released, records)
     kinds = {column.name: column.kind for column in original.columns}
-    cut = {made.column for made in certificate.cuts}
-    # A learned release keeps numbers as they are, and an adversary reads them as numbers.
-    shown = {name: kind for name, kind in kinds.items() if certificate.kind == "learned" and name not in cut}
     views = (
         _features(raw, raw, released, kinds),
-        _features(coarse, after, released, shown),
-        _features(after, after, released, shown),
+        _features(coarse, after, released, {}),
+        _features(after, after, released, {}),
     )
     return _labels(raw.select(secrets)), views
 
@@ -220,22 +207,16 @@ class Lookup:
         return guesses[value]
 
 
-def _bound(certificate: TableCertificate, prior: Vector) -> float:
-    """The most any adversary may guess right by the certificate, or by its estimate."""
-    reached = certificate.attained_epsilon
-    if isinstance(certificate, LearnedCertificate):
-        reached = max(reached, certificate.estimated_epsilon)
-    return guessing_bound(prior, reached, epsilon_low=math.inf if math.isinf(certificate.bounds.low) else None)
+def _bound(certificate: CountedCertificate, prior: Vector) -> float:
+    """The most any adversary may guess right by the certificate."""
+    low = math.inf if math.isinf(certificate.bounds.low) else None
+    return guessing_bound(prior, certificate.attained_epsilon, epsilon_low=low)
 
 
-def _verdict(
-    scores: Sequence[AdversaryScore], tested_on: int, *, prior: float, bound: float, learned: bool
-) -> AttackVerdict:
+def _verdict(scores: Sequence[AdversaryScore], tested_on: int, *, prior: float, bound: float) -> AttackVerdict:
     # Several adversaries get several chances to be lucky: the interval is widened for all of them together.
     level = 1 - 0.05 / (2 * len(scores))
     low = binomial_limits(round(best_guesses(scores)[1] * tested_on), tested_on, confidence=level)[0]
     if low > bound:
-        return "beyond the estimate" if learned else "promise broken"
-    if low <= prior:
-        return "not detectably better than the prior"
-    return "within the estimate" if learned else "within the promise"
+        return "promise broken"
+    return "not detectably better than the prior" if low <= prior else "within the promise"

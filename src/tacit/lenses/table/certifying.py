@@ -29,7 +29,7 @@ def measures_of(bounds: LiftBounds, original: Joint, output: Joint) -> tuple[Mea
 
 
 def facts_of(
-    counted: Counted, rules: ReleaseRules, draft: ReleaseDraft, data_file: str, making: Making, *, learned_here: bool
+    counted: Counted, rules: ReleaseRules, draft: ReleaseDraft, data_file: str, making: Making
 ) -> dict[str, Any]:
     """What certificates of tables say alike, once the data has been written; the words follow from the numbers."""
     question, records = counted.question, counted.n_records
@@ -51,7 +51,7 @@ def facts_of(
             salted_sha256=draft.salted(question.original.sha256()),
         ),
         "output": CertifiedOutput(data_file, records, file_sha256(draft.place / data_file)),
-        "randomness": randomness_of(drawn=rules.treatment.drawn, repeatable=repeatable, learned_here=learned_here),
+        "randomness": randomness_of(drawn=rules.treatment.drawn, repeatable=repeatable),
         "tacit_version": __version__,
     }
 

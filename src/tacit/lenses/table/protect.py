@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any
 
 from tacit import __version__
 from tacit.document import CurvePoint, Nats, Progress, RiskHistogram, silent
@@ -16,8 +15,7 @@ from tacit.lenses.table import findings
 from tacit.lenses.table.answers.release import ProtectResult
 from tacit.lenses.table.audit import curve_points, suggestion
 from tacit.lenses.table.certifying import facts_of, measures_of, utility_of
-from tacit.lenses.table.learned.learning import EstimatorChoice, choice_of, learned
-from tacit.lenses.table.learned.release import MODEL, LearnedRelease, learned_release
+from tacit.lenses.table.learned.learning import choice_of
 from tacit.lenses.table.mechanisms import Plan, ReleaseGoal, enough, plan_by_goal, plan_by_rules
 from tacit.lenses.table.question import ask
 from tacit.lenses.table.tabulating import Counted, counted
@@ -27,7 +25,6 @@ from tacit.release.certificate import MIXTURE, CountedCertificate, FurtherClaim
 from tacit.release.claims import readings_of, worded
 from tacit.release.codec import text_of
 from tacit.release.directory import ReleaseDraft, new_release, refuse_target
-from tacit.release.keys import seed_or_secure
 from tacit.release.ledger.book import Ledger
 from tacit.release.ledger.file import Entry, Original, People, SecretLeak
 from tacit.release.ledger.together import Secret
@@ -45,11 +42,6 @@ _README = (
     f"{RULES} lists which values were merged: the next batch is treated alike if protect is given it as its rules.",
     "salt.txt opens the fingerprint of the original in certificate.json.",
 )
-_README_LEARNED = (
-    f"{MODEL} is what was learned from the records. It scores values that were never seen, too, if protect is given it "
-    "as its model.",
-    "estimates.json has the estimates in full. Digits are a fingerprint of the secrets.",
-)
 
 
 def protect_table(
@@ -62,28 +54,20 @@ def protect_table(
     out: Path,
     progress: Progress = silent,
 ) -> ProtectResult:
-    """Write a release of a table to the directory ``out``; ``tacit.protect`` says what is guaranteed.
-
-    Estimates are published with two digits, and in full in ``private/`` alone.
-    """
-    choice = choice_of(learning.estimator, learning.model, weight=question.weight, fresh=learning.fresh)
+    """Write a release of a table to the directory ``out``; ``tacit.protect`` says what is guaranteed."""
     earlier = None
     if making.rules is None:
         goal = _goal(bound, making)
-        _refuse_with_learning(goal, choice)
     else:
         _refuse_with_rules([question, bound, making, learning])
         earlier = ReleaseRules.load(making.rules)
         goal = ReleaseGoal(earlier.bounds, earlier.also)
         question = replace(question, secret=earlier.secret, released=earlier.released, keep_id=earlier.released)
-    book = Ledger.asked(ledgered, making, out=out, learned=choice is not None)
+    _guide(question, learning)
+    book = Ledger.asked(ledgered, making, out=out)
     asked = ask(question, also=[each.secret for each in goal.also], cuts=earlier.cuts if earlier else ())
     refuse_target(out, original=asked.original.path, overwrite=making.overwrite)
-    table = counted(asked if choice is None else asked.uncut(), progress=progress)
-    if choice is not None:
-        estimates = learned(table, choice, random_state=seed_or_secure(making.random_state), progress=progress)
-        release = learned_release(estimates, goal.bounds.epsilon, goal.replacement or "resample")
-        return _released(release, book, making, out, progress)
+    table = counted(asked, progress=progress)
     progress("choosing what to merge", None)
     plan = plan_by_goal(table, goal) if earlier is None else plan_by_rules(table, earlier)
     return _released(CountedRelease(table, plan), book, making, out, progress)
@@ -101,19 +85,25 @@ def _goal(bound: Bound, making: Making) -> ReleaseGoal:
     )
 
 
-def _released(
-    planned: CountedRelease | LearnedRelease, book: Ledger, making: Making, out: Path, progress: Progress
-) -> ProtectResult:
+def _guide(question: Question, learning: Learning) -> None:
+    """What was learned guides no release yet, so an estimator or a saved model is refused."""
+    choice = choice_of(learning.estimator, learning.model, weight=question.weight, fresh=learning.fresh)
+    if choice is None:
+        return
+    name, value = ("estimator", choice.estimator) if choice.model is None else ("model", str(choice.model))
+    words = "a learned estimate certifies nothing, and what is released is counted: leave out {name}, audit takes it"
+    raise ArgumentError(sentence(words, name=Setting(name, value)))
+
+
+def _released(planned: CountedRelease, book: Ledger, making: Making, out: Path, progress: Progress) -> ProtectResult:
     """Write a planned release, and enter it in the ledger."""
     question = planned.counted.question
-    entry = planned.entry(book.relation, out) if book.path and isinstance(planned, CountedRelease) else None
+    entry = planned.entry(book.relation, out) if book.path else None
     with book.page(entry, question.original) as page, new_release(out, overwrite=making.overwrite) as draft:
         progress("writing the release", None)
         data_file = _write_data(planned, draft, making)
         progress("certifying", None)
-        certificate: Any = planned.certificate(draft, data_file, making)
-        if isinstance(certificate, CountedCertificate):
-            certificate = replace(certificate, composition=page.composition)
+        certificate = replace(planned.certificate(draft, data_file, making), composition=page.composition)
         result = ProtectResult(
             out=str(out),
             data_file=data_file,
@@ -127,8 +117,7 @@ def _released(
         )
         draft.keep(RULES, text_of(planned.rules))
         result.write_report(draft.report)
-        learned_too = _README_LEARNED if isinstance(planned, LearnedRelease) else ()
-        certificate = draft.sealed(certificate, (*_README, *learned_too))
+        certificate = draft.sealed(certificate, _README)
         page.add(certificate)
     return replace(result, certificate=certificate)
 
@@ -151,22 +140,7 @@ def _refuse_with_rules(requests: Sequence[Request]) -> None:
             raise ArgumentError(sentence(words, name=Setting(name), rules=Setting("rules")))
 
 
-def _refuse_with_learning(goal: ReleaseGoal, choice: EstimatorChoice | None) -> None:
-    """What a learned estimate cannot vouch for."""
-    wishes = {
-        "delta": goal.bounds.delta > 0,
-        "epsilon_low": not goal.bounds.symmetric,
-        "also": bool(goal.also),
-        "confidence": goal.confidence is not None,
-        "mechanism": goal.mechanism not in ("auto", "watchdog"),
-    }
-    for name, wished in wishes.items():
-        if wished and choice is not None:
-            words = "a learned estimate cannot vouch for that yet: leave out {name}, or count"
-            raise ArgumentError(sentence(words, name=Setting(name)))
-
-
-def _write_data(planned: CountedRelease | LearnedRelease, draft: ReleaseDraft, making: Making) -> str:
+def _write_data(planned: CountedRelease, draft: ReleaseDraft, making: Making) -> str:
     """Write the released data, and give the name of its file."""
     question, rules = planned.counted.question, planned.rules
     kept = {*question.released, *(question.hidden if making.keep_secret else ())}
@@ -214,7 +188,7 @@ class CountedRelease:
         plan, bounds, attained = self.plan, self.rules.bounds, self.plan.attained
         return worded(
             CountedCertificate(
-                **facts_of(self.counted, self.rules, draft, data_file, making, learned_here=False),
+                **facts_of(self.counted, self.rules, draft, data_file, making),
                 epsilon_low=bounds.low,
                 epsilon_high=bounds.high,
                 delta=bounds.delta,

@@ -13,22 +13,12 @@ from tacit.lenses.glossary import DEFINITIONS
 from tacit.release.certificate import AdversaryScore
 from tacit.report.result import Result
 
-AttackVerdict = Literal[
-    "not detectably better than the prior",
-    "within the promise",
-    "promise broken",
-    "within the estimate",
-    "beyond the estimate",
-]
+AttackVerdict = Literal["not detectably better than the prior", "within the promise", "promise broken"]
 
 
 @dataclass(frozen=True)
 class AttackResult(Result):
-    """Would an adversary still win?
-
-    ``guessing_bound`` is what the certificate promises of every record, or, where ``bound_kind`` is "estimate", what
-    a learned release only estimates.
-    """
+    """Would an adversary still win? ``guessing_bound`` is what the certificate promises of every record."""
 
     release: str
     against: str
@@ -46,7 +36,6 @@ class AttackResult(Result):
     verdict: AttackVerdict
     headline: str
     notes: Sequence[str] = ()
-    bound_kind: Literal["promise", "estimate"] = "promise"
 
     def document(self) -> doc.Document:
         """What was promised, and how often each adversary was right."""
@@ -62,9 +51,6 @@ class AttackResult(Result):
         )
 
     def _tiles(self) -> doc.Tiles:
-        bound = ("Promise", "no adversary can be right more often")
-        if self.bound_kind == "estimate":
-            bound = ("Estimate", "none should be right more often; not promised")
         possible = sentence("{} before, {} after", doc.Share(self.optimal_before), doc.Share(self.optimal_after))
         return doc.Tiles(
             (
@@ -72,7 +58,7 @@ class AttackResult(Result):
                 ("Best adversary before", doc.Share(self.best_before), "of secrets right"),
                 ("Best adversary after", doc.Share(self.best_after), "lower is safer"),
                 ("Best possible", possible, "knowing every share of the table"),
-                (bound[0], doc.Share(self.guessing_bound), bound[1]),
+                ("Promise", doc.Share(self.guessing_bound), "no adversary can be right more often"),
             )
         )
 
@@ -84,6 +70,6 @@ class AttackResult(Result):
             doc.FilePath(self.against),
             doc.Count(self.tested_on),
         )
-        marks = (("prior", self.prior_guess), (self.bound_kind, self.guessing_bound))
+        marks = (("prior", self.prior_guess), ("promise", self.guessing_bound))
         blocks = (doc.Paragraph(trained), guesses_right(self.adversaries, marks=marks))
         return doc.Section("How often is the secret guessed right? Higher is riskier.", blocks)

@@ -12,7 +12,7 @@ from tacit.lenses.table.mechanisms import merged_facts, proof_of
 from tacit.lenses.table.tabulating import Counted
 from tacit.lift import AGREEMENT, Joint, Mask, agree, confident, nmil, watchdog_bound_exact
 from tacit.release.bounds import Attained
-from tacit.release.certificate import MIXTURE, CountedCertificate, CountedMechanism, MeasureChange, TableCertificate
+from tacit.release.certificate import MIXTURE, CountedCertificate, MeasureChange
 from tacit.release.checks import Check, close
 from tacit.release.claims import population_sentence, sample_proof, sample_sentence
 from tacit.release.rules import ReleaseRules
@@ -95,7 +95,7 @@ def _checks_of_readings(certificate: CountedCertificate, counted: Counted, merge
 
 
 def checks_of_utility(
-    certificate: TableCertificate, counted: Counted, rules: ReleaseRules, merged: Mask
+    certificate: CountedCertificate, counted: Counted, rules: ReleaseRules, merged: Mask
 ) -> list[Check]:
     """What the honest reader keeps, and how much was merged, computed again."""
     utility, mechanism = utility_of(counted, rules), certificate.mechanism
@@ -106,15 +106,14 @@ def checks_of_utility(
     ]
     facts = merged_facts(counted, merged)
     wrong += [name for name in ("values", "values_merged") if getattr(mechanism, name) != facts[name]]
-    if isinstance(mechanism, CountedMechanism):
-        plain = mechanism.plain_watchdog_attains
-        if plain is not None and not agree(watchdog_bound_exact(counted.joint, certificate.epsilon), plain):
-            wrong.append("plain_watchdog_attains")
-        # What others would lose is not computed again, but a mixture lies between the least loss and that of one set.
-        if not (mechanism.loss_bound or 0.0) <= utility.nmil + AGREEMENT:
-            wrong.append("loss_bound")
-        if mechanism.replacement == MIXTURE and not utility.nmil <= (mechanism.watchdog_nmil or 0.0) + AGREEMENT:
-            wrong.append("watchdog_nmil")
+    plain = mechanism.plain_watchdog_attains
+    if plain is not None and not agree(watchdog_bound_exact(counted.joint, certificate.epsilon), plain):
+        wrong.append("plain_watchdog_attains")
+    # What others would lose is not computed again, but a mixture lies between the least loss and that of one set.
+    if not (mechanism.loss_bound or 0.0) <= utility.nmil + AGREEMENT:
+        wrong.append("loss_bound")
+    if mechanism.replacement == MIXTURE and not utility.nmil <= (mechanism.watchdog_nmil or 0.0) + AGREEMENT:
+        wrong.append("watchdog_nmil")
     named = ", ".join(name.replace("_", " ") for name in wrong)
     told = f"differ: {named}" if wrong else f"{len(fields(utility)) + 2} numbers recomputed"
     return [Check("what is kept and merged", not wrong, told)]
