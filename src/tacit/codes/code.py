@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.codes.scales import AnyScale, Scale
+from tacit.codes.reducing import regrouped, separated
+from tacit.codes.scales import AnyScale
 from tacit.codes.tree import CellTree
 from tacit.tables.symbols import Symbols
 
 Write = Literal["text", "means"]
+# Digits of a number that stands for a range: more would be nobody's age, but might tell whose ages were averaged.
+DIGITS = 4
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,23 +31,25 @@ class CellCode:
     tree : CellTree
     known : tuple of str
         Columns that an adversary may know; the tree cuts them first.
-    write : "text" or "means"
-        What stands for a part of a column: its level as text, or a number for columns of numbers.
+    numbers : mapping
+        For columns that are written as numbers, the number that stands for each level.
 
     Guarantees
     ----------
     What is written of a record is a function of its cell, and true of the record. Two cells differ in what is written
-    of at least one column, unless numbers were asked for and happen to agree.
+    of at least one column, unless numbers are written and happen to agree.
     """
 
     scales: tuple[AnyScale, ...]
     tree: CellTree
     known: tuple[str, ...] = ()
-    write: Write = "text"
+    numbers: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        if self.tree.sizes != tuple(scale.size for scale in self.scales):
+        if self.tree.sizes.tolist() != [scale.size for scale in self.scales]:
             raise ValueError("the tree and the scales do not fit together")
+        if not set(self.known) <= set(self.columns) or not set(self.numbers) <= set(self.columns):
+            raise ValueError("a column that is known or a number is not released")
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -51,52 +57,81 @@ class CellCode:
         return tuple(scale.column for scale in self.scales)
 
     @cached_property
-    def cells(self) -> tuple[tuple[str | float, ...], ...]:
-        """What is written of each column for each cell, in the order of the tree's leaves."""
-        written: list[tuple[str | float, ...]] = []
-        for node in self.tree.leaves:
-            parts = self.tree.parts(int(node))
-            written.append(tuple(self._written(scale, part) for scale, part in zip(self.scales, parts, strict=True)))
-        return tuple(written)
+    def places(self) -> NDArray[np.int64]:
+        """The number of each node's cell, in the order of the leaves; -1 for nodes that are no cells."""
+        out = np.full(len(self.tree), -1, np.int64)
+        out[self.tree.leaves] = np.arange(len(self.tree.leaves))
+        return out
 
-    def numbers(self, column: int) -> bool:
-        """Whether a column is written as numbers."""
-        return self.write == "means" and self.scales[column].holds_numbers
+    @cached_property
+    def texts(self) -> tuple[tuple[str, ...], ...]:
+        """For each column, its level in every cell."""
+        told = []
+        for column, scale in enumerate(self.scales):
+            which, parts = self.tree.parts_of(column)
+            written = [scale.text(part) for part in parts]
+            told.append(tuple(written[number] for number in which[self.tree.leaves]))
+        return tuple(told)
 
-    def _written(self, scale: Scale, part: NDArray[np.bool_]) -> str | float:
-        if self.write == "means" and scale.holds_numbers:
-            return scale.number(part)
-        return scale.text(part)
+    @cached_property
+    def written(self) -> tuple[tuple[str, ...] | tuple[float, ...], ...]:
+        """For each column, what is written of it in every cell: its level, or the number that stands for it."""
+        return tuple(
+            tuple(self.numbers[name][text] for text in texts) if name in self.numbers else texts
+            for name, texts in zip(self.columns, self.texts, strict=True)
+        )
 
-    def known_part(self, symbols: Symbols) -> NDArray[np.int64]:
-        """Which part of what is known each released value lies in; all in one where nothing is known."""
+    def known_parts(self, symbols: Symbols) -> NDArray[np.int64] | None:
+        """Which part of what is known each released value lies in; None where nothing is known."""
         if not self.known:
-            return np.zeros(len(symbols), np.int64)
-        part = dict(zip(self.cells, self.tree.known_of_leaves.tolist(), strict=True))
-        return np.array([part[self._cell(symbols, at)] for at in range(len(symbols))], np.int64)
+            return None
+        parts = np.unique(self.tree.known_of[self.tree.leaves], return_inverse=True)[1].reshape(-1)
+        by_cell = dict(zip(zip(*self.written, strict=True), parts.tolist(), strict=True))
+        values = (symbols.values(at) for at in range(len(symbols)))
+        return np.array([by_cell[tuple(value[name] for name in self.columns)] for value in values], np.int64)
 
-    def _cell(self, symbols: Symbols, at: int) -> tuple[Any, ...]:
-        values = symbols.values(at)
-        return tuple(values[name] for name in self.columns)
-
-    @property
+    @cached_property
     def dictionary(self) -> dict[str, dict[str, Any]]:
-        """What each level of each column stands for: from and to, or a list of values."""
+        """What each level of each column stands for: an interval, or the values of a set."""
         told: dict[str, dict[str, Any]] = {}
-        for at, scale in enumerate(self.scales):
-            levels: dict[str, Any] = {}
-            for node in self.tree.leaves:
-                part = self.tree.parts(int(node))[at]
-                levels.setdefault(str(self._written(scale, part)), scale.meaning(part))
-            told[scale.column] = levels
+        for column, scale in enumerate(self.scales):
+            which, parts = self.tree.parts_of(column)
+            shown = np.unique(which[self.tree.leaves])
+            told[scale.column] = {scale.text(parts[number]): scale.meaning(parts[number]) for number in shown}
         return told
+
+    def with_tree(self, tree: CellTree) -> CellCode:
+        """Other cells on the same scales."""
+        return replace(self, tree=tree)
 
     def reduced(self) -> CellCode:
         """The same cells by scales that tell apart no more than the cells do.
 
-        What is published of a code tells no value that the release does not tell: atoms that no cut separates become
-        one.
+        What is published of a code names no value that the release does not: atoms that no cut separates become one,
+        and the outer ranges of numbers and dates are open.
         """
-        groups = self.tree.separated()
+        groups = separated(self.tree, [scale.has_missing for scale in self.scales])
         scales = tuple(scale.grouped(each) for scale, each in zip(self.scales, groups, strict=True))
-        return replace(self, scales=scales, tree=self.tree.regrouped(groups))
+        return replace(self, scales=scales, tree=regrouped(self.tree, groups))
+
+    def in_numbers(self, counts: Mapping[str, NDArray[np.float64]]) -> CellCode:
+        """The reduced code, with a number for every level of the columns of numbers.
+
+        It is the mean of the column over the level in the whole table, so that it depends on the level alone; a level
+        has at least as many records as any of its cells. ``counts`` are the records of each atom of each column.
+        """
+        made, numbers = self.reduced(), dict[str, dict[str, float]]()
+        for column, (fine, coarse) in enumerate(zip(self.scales, made.scales, strict=True)):
+            # Nodes are numbered alike, so that a node's parts on the two scales are the same records.
+            (which, parts), (_, levels) = self.tree.parts_of(column), made.tree.parts_of(column)
+            means = {number: fine.number(part, counts[fine.column]) for number, part in enumerate(parts)}
+            if all(mean is not None for mean in means.values()) and not fine.has_missing:
+                of_level = dict(zip(made.tree.parts_of(column)[0].tolist(), which.tolist(), strict=True))
+                numbers[fine.column] = {
+                    coarse.text(level): _rounded(means[of_level[at]] or 0.0) for at, level in enumerate(levels)
+                }
+        return replace(made, numbers=numbers)
+
+
+def _rounded(number: float) -> float:
+    return float(f"{number:.{DIGITS}g}")

@@ -28,12 +28,9 @@ def coded(table: Table, code: CellCode) -> Table:
     atoms = atoms_table(table, code.scales)
     combinations = count(atoms, code.columns)
     symbols, _ = combinations.symbols(code.columns)
-    leaf = code.tree.leaf_of(atom_codes(combinations, code.columns))
-    place = np.full(len(code.tree.column), -1, np.int64)
-    place[code.tree.leaves] = np.arange(len(code.tree.leaves))
-    numbered = with_symbol(atoms, symbols, name=CELL, numbers=place[leaf])
-    written = {name: [cell[at] for cell in code.cells] for at, name in enumerate(code.columns)}
-    return labelled(numbered, CELL, written)
+    cell = code.places[code.tree.leaf_of(atom_codes(combinations, code.columns))]
+    numbered = with_symbol(atoms, symbols, name=CELL, numbers=cell)
+    return labelled(numbered, CELL, dict(zip(code.columns, code.written, strict=True)))
 
 
 def atom_codes(counts: Counts, columns: Sequence[str]) -> NDArray[np.int64]:

@@ -22,7 +22,7 @@ from tacit.tables.cutting import Cut
 
 CERTIFICATE = "certificate.json"
 FORMAT = 3
-BY_RULES, MIXTURE = "as in the rules", "mixture"
+BY_RULES, MIXTURE, IN_CELLS = "as in the rules", "mixture", "cells"
 # What made a release: a mechanism that can be chosen, or a step on the way to one.
 MADE_BY = (*MECHANISMS, "camouflage")
 
@@ -225,7 +225,7 @@ class CountedMechanism:
     values_merged: int
     records_merged: float
     name: str
-    replacement: Literal["resample", "uniform", "merge", "suppress", "as in the rules", "mixture"]
+    replacement: Literal["resample", "uniform", "merge", "suppress", "as in the rules", "mixture", "cells"]
     method: str
     effort: str | None = None
     watchdog_nmil: float | None = None

@@ -8,6 +8,7 @@ from tacit.errors import ArgumentError, Setting, sentence
 from tacit.lift import Effort
 from tacit.release.bounds import FurtherSecret, LiftBounds
 from tacit.release.treatment import Replacement
+from tacit.requests.names import MECHANISMS
 
 
 @dataclass(frozen=True)
@@ -16,7 +17,7 @@ class ReleaseGoal:
 
     bounds: LiftBounds
     also: tuple[FurtherSecret, ...] = ()
-    mechanism: str = "auto"
+    mechanism: str = "watchdog"
     effort: Effort = "normal"
     replacement: Replacement | None = None
     confidence: float | None = None
@@ -24,7 +25,7 @@ class ReleaseGoal:
     def __post_init__(self) -> None:
         if self.confidence is not None and not 0.5 <= self.confidence < 1:
             raise ArgumentError(f"confidence is a probability, 0.5 or more and below 1; got {self.confidence}")
-        mixes, mechanism = self.mechanism not in ("auto", "watchdog"), Setting("mechanism", self.mechanism)
+        mixes, mechanism = self.mechanism != "watchdog", Setting("mechanism", self.mechanism)
         if mixes and self.replacement is not None:
             words = (
                 "{replacement} says what takes the place of one merged set; the mechanism '{mechanism}' has its own: "
@@ -32,10 +33,10 @@ class ReleaseGoal:
             )
             raise ArgumentError(sentence(words, replacement=Setting("replacement"), mechanism=self.mechanism))
         for name, given in (("delta", self.bounds.delta > 0), ("confidence", self.confidence is not None)):
-            if given and mixes:
+            if given and mixes and self.mechanism != "cells":
                 words = "{name} takes one merged set: leave it out, or {mechanism}"
                 raise ArgumentError(sentence(words, name=Setting(name), mechanism=mechanism))
-            if given and self.also:
+            if given and self.also and self.mechanism != "cells":
                 words = "{name} takes one secret: leave it out, or {also}"
                 raise ArgumentError(sentence(words, name=Setting(name), also=Setting("also")))
         if self.confidence is not None and self.bounds.delta > 0:
@@ -45,6 +46,6 @@ class ReleaseGoal:
             )
 
     @property
-    def merges(self) -> bool:
-        """Whether only one merged set will do."""
-        return self.mechanism == "watchdog" or self.replacement is not None
+    def coded(self) -> bool:
+        """Whether the table is written in cells first."""
+        return MECHANISMS[self.mechanism].coded
