@@ -90,6 +90,17 @@ class CellCode:
         values = (symbols.values(at) for at in range(len(symbols)))
         return np.array([by_cell[tuple(value[name] for name in self.columns)] for value in values], np.int64)
 
+    def exact(self, symbols: Symbols) -> NDArray[np.bool_]:
+        """Whether what is written of a released value is one value of its column (values x columns)."""
+        told = []
+        for column, (scale, name) in enumerate(zip(self.scales, self.columns, strict=True)):
+            which, parts = self.tree.parts_of(column)
+            alone = [scale.pins(part) and name not in self.numbers for part in parts]
+            by_level = dict(zip(self.written[column], (alone[at] for at in which[self.tree.leaves]), strict=True))
+            levels = np.array([by_level.get(level, False) for level in symbols.levels[column]], dtype=bool)
+            told.append(levels[symbols.codes[:, column]])
+        return np.stack(told, axis=1)
+
     @cached_property
     def dictionary(self) -> dict[str, dict[str, Any]]:
         """What each level of each column stands for: an interval, or the values of a set."""

@@ -51,6 +51,7 @@ class CertifiedOutput:
     records: int
     sha256: str
     report_sha256: str | None = None
+    levels_sha256: str | None = None
 
     def __post_init__(self) -> None:
         if Path(self.file).name != self.file or self.file in (".", "..", CERTIFICATE, "report.html", "private"):
@@ -260,7 +261,9 @@ class CountedCertificate(Certificate):
     private_files: ClassVar[tuple[str, ...]] = (*Certificate.private_files, "rules.json")
 
     secret: tuple[str, ...]
+    secret_values: tuple[str, ...] = ()
     released: tuple[str, ...]
+    known: tuple[str, ...] = ()
     holds: bool
     attained_epsilon: Information
     measures: tuple[MeasureChange, ...]

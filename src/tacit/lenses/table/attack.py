@@ -43,7 +43,7 @@ def attack_table(asked: AttackRequest, *, progress: Progress = silent) -> Attack
     """
     release = open_release(asked.release, engine=asked.engine)
     certificate = release.certificate
-    question = question_of(certificate, asked.against, engine=asked.engine)
+    question = question_of(release, asked.against, engine=asked.engine)
     original = question.original
     if original.row_count() != release.data.row_count():
         raise DataError(

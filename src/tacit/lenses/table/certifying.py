@@ -15,6 +15,7 @@ from tacit.release.directory import ReleaseDraft
 from tacit.release.keys import file_sha256
 from tacit.release.rules import ReleaseRules
 from tacit.requests import Making
+from tacit.tables.counting import row_entropy
 
 
 def measures_of(bounds: LiftBounds, original: Joint, output: Joint) -> tuple[MeasureChange, ...]:
@@ -40,6 +41,8 @@ def facts_of(
         "assumptions": (),
         "epsilon": rules.bounds.epsilon,
         "secret": question.secret,
+        "secret_values": question.secret_values,
+        "known": question.known if question.code is not None else (),
         "released": question.released,
         "utility": utility_of(counted, rules),
         "cuts": question.cuts,
@@ -57,5 +60,21 @@ def facts_of(
 
 
 def utility_of(counted: Counted, rules: ReleaseRules) -> Utility:
-    """What the honest reader keeps; rows and cells unchanged are expected shares where replacements are drawn."""
-    return rules.treatment.kept(counted.joint.marginal, counted.symbols, rules.symbols)
+    """What the honest reader keeps; rows and cells unchanged are expected shares where replacements are drawn.
+
+    A release in cells is held against the table as it was given, any other against the table as it was cut.
+    """
+    kept = rules.treatment.kept(counted.joint.marginal, counted.symbols, rules.symbols)
+    if rules.code is None:
+        return kept
+    question = counted.question
+    given = row_entropy(question.original, question.released, weight=question.weight)
+    exact = rules.code.exact(counted.symbols)
+    return Utility(
+        mutual_information=kept.mutual_information,
+        entropy=given,
+        nmil=1 - min(1.0, kept.mutual_information / given) if given > 0 else 0.0,
+        rows_unchanged=float(counted.joint.marginal @ exact.all(axis=1)) * kept.rows_unchanged,
+        cells_unchanged=float(counted.joint.marginal @ exact.mean(axis=1)) * kept.cells_unchanged,
+        column_shift=kept.column_shift,
+    )

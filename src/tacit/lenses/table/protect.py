@@ -16,6 +16,7 @@ from tacit.lenses.table.answers.release import ProtectResult
 from tacit.lenses.table.audit import curve_points, suggestion
 from tacit.lenses.table.certifying import facts_of, measures_of, utility_of
 from tacit.lenses.table.learned.learning import choice_of
+from tacit.lenses.table.coding import goal_of_rules, in_cells, question_of_rules
 from tacit.lenses.table.mechanisms import Plan, ReleaseGoal, enough, plan_by_goal, plan_by_rules
 from tacit.lenses.table.question import ask
 from tacit.lenses.table.tabulating import Counted, counted
@@ -28,8 +29,10 @@ from tacit.release.directory import ReleaseDraft, new_release, refuse_target
 from tacit.release.ledger.book import Ledger
 from tacit.release.ledger.file import Entry, Original, People, SecretLeak
 from tacit.release.ledger.together import Secret
+from tacit.release.levels import LEVELS, PublishedCode
 from tacit.release.rules import RULES, ReleaseRules
 from tacit.requests import Bound, Learning, Ledgered, Making, Question, Request, given
+from tacit.requests.names import MECHANISMS
 from tacit.tables.drawing import new_key
 from tacit.tables.writing import suffix_for, write_table
 
@@ -61,27 +64,36 @@ def protect_table(
     else:
         _refuse_with_rules([question, bound, making, learning])
         earlier = ReleaseRules.load(making.rules)
-        goal = ReleaseGoal(earlier.bounds, earlier.also)
-        question = replace(question, secret=earlier.secret, released=earlier.released, keep_id=earlier.released)
+        goal, question = goal_of_rules(earlier), question_of_rules(question, earlier)
     _guide(question, learning)
     book = Ledger.asked(ledgered, making, out=out)
-    asked = ask(question, also=[each.secret for each in goal.also], cuts=earlier.cuts if earlier else ())
+    further, cuts = [each.secret for each in goal.also], earlier.cuts if earlier else ()
+    asked = ask(question, also=further, cuts=cuts, in_cells=goal.coded)
     refuse_target(out, original=asked.original.path, overwrite=making.overwrite)
+    if goal.coded:
+        asked = in_cells(asked, goal, making, earlier, progress)
     table = counted(asked, progress=progress)
     progress("choosing what to merge", None)
-    plan = plan_by_goal(table, goal) if earlier is None else plan_by_rules(table, earlier)
+    by_goal = earlier is None or goal.coded
+    plan = plan_by_goal(table, goal) if by_goal or earlier is None else plan_by_rules(table, earlier)
     return _released(CountedRelease(table, plan), book, making, out, progress)
 
 
 def _goal(bound: Bound, making: Making) -> ReleaseGoal:
     """What was asked of the release, with what stands for all that was not said."""
+    bounds = asked_bounds(bound)
+    mechanism = making.mechanism or "auto"
+    if mechanism == "auto":
+        merges = making.replacement is not None or bounds.delta_kind == "egamma"
+        mechanism = "watchdog" if merges else next(iter(MECHANISMS))
     return ReleaseGoal(
-        asked_bounds(bound),
+        bounds,
         further_secrets(bound.also),
-        mechanism=making.mechanism or "auto",
+        mechanism=mechanism,
         effort=making.effort or "normal",
         replacement=making.replacement,
         confidence=bound.confidence,
+        least=bound.least,
     )
 
 
@@ -116,6 +128,8 @@ def _released(planned: CountedRelease, book: Ledger, making: Making, out: Path, 
             notes=(*question.notes, *planned.remarks(), *page.notes),
         )
         draft.keep(RULES, text_of(planned.rules))
+        if planned.rules.code is not None:
+            draft.publish(LEVELS, text_of(PublishedCode.of(planned.rules.code)))
         result.write_report(draft.report)
         certificate = draft.sealed(certificate, _README)
         page.add(certificate)
@@ -145,7 +159,9 @@ def _write_data(planned: CountedRelease, draft: ReleaseDraft, making: Making) ->
     question, rules = planned.counted.question, planned.rules
     kept = {*question.released, *(question.hidden if making.keep_secret else ())}
     shown = question.table.select([name for name in question.table.names if name in kept])
-    release = rules.treatment.applied(shown, rules.symbols, new_key(making.random_state))
+    # Cells that stay as they are were written when the table was coded.
+    as_coded = rules.code is not None and not rules.treatment.changed.any()
+    release = shown if as_coded else rules.treatment.applied(shown, rules.symbols, new_key(making.random_state))
     data_file = "data" + suffix_for(question.original)
     write_table(release, draft.place / data_file, like=question.original)
     return data_file

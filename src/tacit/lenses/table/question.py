@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
 
+from tacit.codes.code import CellCode
+from tacit.codes.coding import coded
 from tacit.errors import ArgumentError, DataError, Setting, sentence
 from tacit.lenses.table.results import ColumnRole, Role
 from tacit.requests import Question
@@ -32,7 +34,9 @@ class TableQuestion:
 
     ``automatic`` are the cuts of released columns that nobody asked for: the column and the note that says so.
     ``also`` are further secrets, each a column or a combination of columns; ``secret_values`` the values that are
-    secret, where the rest of the column counts as one.
+    secret, where the rest of the column counts as one. ``known`` are columns that an adversary may know, ``use`` those
+    that readers want, ``levels`` what columns may be told as, where that was said. With a ``code`` the table is written
+    in cells.
     """
 
     original: Table
@@ -46,11 +50,19 @@ class TableQuestion:
     automatic: tuple[tuple[str, str], ...] = ()
     also: tuple[tuple[str, ...], ...] = ()
     secret_values: tuple[str, ...] = ()
+    known: tuple[str, ...] = ()
+    use: tuple[str, ...] = ()
+    levels: Mapping[str, Any] = field(default_factory=dict)
+    code: CellCode | None = None
 
     @property
     def hidden(self) -> tuple[str, ...]:
         """Every column that is secret, alone or in combination."""
         return tuple(dict.fromkeys([*self.secret, *(name for each in self.also for name in each)]))
+
+    def coded(self, code: CellCode) -> TableQuestion:
+        """The same question of the table written in cells."""
+        return replace(self, table=coded(self.table, code), code=code)
 
     def uncut(self) -> TableQuestion:
         """The same question at full resolution: only the secret's cuts, and those that were asked for, remain."""
@@ -67,10 +79,12 @@ class TableQuestion:
         )
 
 
-def ask(question: Question, *, also: Sequence[tuple[str, ...]] = (), cuts: Sequence[Cut] = ()) -> TableQuestion:
+def ask(
+    question: Question, *, also: Sequence[tuple[str, ...]] = (), cuts: Sequence[Cut] = (), in_cells: bool = False
+) -> TableQuestion:
     """Settle the roles of the columns of a table: ``also`` are further secrets, ``cuts`` those of an earlier release.
 
-    Columns that are not named are released, and the notes say so. A number column with many distinct values is cut
+    Of a table that will be written ``in_cells`` no released column is cut before. Columns that are not named are released, and the notes say so. A number column with many distinct values is cut
     into tenths. A column that is different in every row identifies people: it must be dropped, cut or confirmed.
     """
     table = question.source
@@ -83,7 +97,8 @@ def ask(question: Question, *, also: Sequence[tuple[str, ...]] = (), cuts: Seque
     hidden = tuple(dict.fromkeys([*secret, *(name for each in also for name in each)]))
     weight = () if question.weight is None else (question.weight,)
     wishes = {**(question.bins or {}), **{made.column: made.edges for made in cuts}}
-    table.require([*hidden, *(question.released or ()), *(question.drop or ()), *wishes, *keep_ids, *weight])
+    named = [*(question.released or ()), *(question.drop or ()), *(question.known or ()), *(question.use or ())]
+    table.require([*hidden, *named, *wishes, *(question.levels or {}), *keep_ids, *weight])
     shown = _released(table, question, hidden)
     notes = []
     if question.released is None:
@@ -97,8 +112,12 @@ def ask(question: Question, *, also: Sequence[tuple[str, ...]] = (), cuts: Seque
     if head.num_rows == 0:
         raise DataError(f"{table.name} has no rows: there is nothing to measure")
     distinct = _distinct(table, [column for column in used if column.name not in wishes], head)
-    _refuse_ids(table, used, distinct, head, confirmed={*wishes, *keep_ids})
-    made, automatic = _cuts(table, used, wishes, {n: d for n, d in distinct.items() if n not in keep_ids})
+    _refuse_ids(table, used, distinct, head, confirmed={*wishes, *(question.levels or {}), *keep_ids})
+    unknown = set(wishes) - {column.name for column in used}
+    if unknown:
+        raise ArgumentError(f"column '{min(unknown)}' is to be cut but is neither secret nor released")
+    cuttable = [column for column in used if not (in_cells and column.name in shown)]
+    made, automatic = _cuts(table, cuttable, wishes, {n: d for n, d in distinct.items() if n not in keep_ids})
     roles: dict[str, Role] = {
         **dict.fromkeys(weight, "weight"),
         **dict.fromkeys(shown, "released"),
@@ -119,6 +138,9 @@ def ask(question: Question, *, also: Sequence[tuple[str, ...]] = (), cuts: Seque
         automatic=tuple((column, note) for column, note in automatic if column in shown),
         also=tuple(also),
         secret_values=question.secret_values,
+        known=tuple(question.known or ()),
+        use=tuple(question.use or ()),
+        levels={name: wish for name, wish in ({**wishes, **(question.levels or {})}).items() if name in shown},
     )
 
 
@@ -205,9 +227,6 @@ def _cuts(
                 edges=Setting("bins", {name: [18, 30, 65]}),
             )
             automatic.append((name, note))
-    unknown = set(wishes) - {column.name for column in used}
-    if unknown:
-        raise ArgumentError(f"column '{min(unknown)}' is to be cut but is neither secret nor released")
     return tuple(cuts), automatic
 
 

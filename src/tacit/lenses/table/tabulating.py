@@ -7,6 +7,7 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tacit.document import Progress, silent
 from tacit.errors import DataError
@@ -50,6 +51,11 @@ class Counted:
     def further(self) -> tuple[Joint, ...]:
         """The joints of the further secrets, over the same released values."""
         return tuple(self.counts.joint(names, self.question.released)[0] for names in self.question.also)
+
+    @cached_property
+    def parts(self) -> NDArray[np.int64] | None:
+        """Which part of what may be known each released value lies in; None where nothing is."""
+        return None if self.question.code is None else self.question.code.known_parts(self.symbols)
 
     @property
     def evidence(self) -> Matrix:

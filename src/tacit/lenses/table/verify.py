@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from tacit.codes.code import CellCode
 from tacit.document import Nats, Progress, silent
 from tacit.errors import ArgumentError, Command, sentence
 from tacit.lenses.table.checks.claim import checks_of_claim, checks_of_utility
@@ -18,11 +19,12 @@ from tacit.lenses.table.question import TableQuestion, ask
 from tacit.lenses.table.tabulating import Counted, counted
 from tacit.lift import SLACK, Joint, Mask, crosstab, log_lift
 from tacit.release import checks as release_checks
-from tacit.release.certificate import AnyCertificate, CountedCertificate, read_certificate
+from tacit.release.certificate import IN_CELLS, AnyCertificate, CountedCertificate, read_certificate
 from tacit.release.checks import Check, CheckedRelease, checked, same
 from tacit.release.claims import NOTHING_DRAWN
 from tacit.release.directory import PRIVATE, SALT
 from tacit.release.keys import file_sha256, salt_in
+from tacit.release.levels import read_code
 from tacit.release.rules import RULES, ReleaseRules
 from tacit.release.treatment import Mixing
 from tacit.requests import Question
@@ -45,6 +47,7 @@ class TableRelease:
     data: Table
     rules: ReleaseRules | None
     salt: bytes | None
+    code: CellCode | None = None
 
 
 def open_release(
@@ -60,7 +63,7 @@ def open_release(
         )
     data, rules = open_table(folder / certificate.output.file, engine=engine), folder / PRIVATE / RULES
     loaded = ReleaseRules.load(rules) if rules.exists() else None
-    return TableRelease(folder, certificate, data, loaded, salt_in(folder / PRIVATE / SALT))
+    return TableRelease(folder, certificate, data, loaded, salt_in(folder / PRIVATE / SALT), read_code(folder))
 
 
 def verify_table(
@@ -135,13 +138,17 @@ def _within(certificate: CountedCertificate) -> bool:
     return (within or relaxed) and all(each.attained_epsilon <= each.epsilon + SLACK for each in certificate.also)
 
 
-def question_of(certificate: CountedCertificate, against: Any, *, engine: str = "duckdb") -> TableQuestion:
-    """The question that a release answered, asked of a table again."""
+def question_of(release: TableRelease, against: Any, *, engine: str = "duckdb") -> TableQuestion:
+    """The question that a release answered, asked of a table again, which is written in the cells of the release."""
+    certificate, code = release.certificate, release.code
     secret, released, weight = certificate.secret, certificate.released, certificate.mechanism.weight
     also = [each.secret for each in certificate.also]
     keep = tuple(dict.fromkeys([*secret, *(name for each in also for name in each), *released]))
-    question = Question(against, secret=secret, released=released, weight=weight, keep_id=keep, engine=engine)
-    return ask(question, also=also, cuts=certificate.cuts)
+    named = {secret[0]: certificate.secret_values} if certificate.secret_values else secret
+    question = Question(against, secret=named, released=released, weight=weight, keep_id=keep, engine=engine)
+    if code is None:
+        return ask(question, also=also, cuts=certificate.cuts)
+    return ask(question, also=also, cuts=certificate.cuts, in_cells=True).coded(code)
 
 
 def compare(release: TableRelease, question: TableQuestion) -> RowComparison:
@@ -159,6 +166,8 @@ def _merged(release: TableRelease, original: Counted, pairs: Pairs) -> Mask:
 
     Otherwise those that changed, those they changed into (a draw may give a value back its own), and the too risky.
     """
+    if release.certificate.mechanism.replacement == IN_CELLS:
+        return np.zeros(original.joint.shape[1], dtype=bool)
     if release.rules is not None:
         return release.rules.treatment.touched(original.symbols.positions_in(release.rules.symbols))
     moved = pairs.value != pairs.output_as_value
@@ -169,11 +178,13 @@ def _merged(release: TableRelease, original: Counted, pairs: Pairs) -> Mask:
 
 
 def output_joints(release: TableRelease, rows: RowComparison) -> list[Joint]:
-    """The joint of each secret and the output; without the rules, of the first alone, as the rows show it.
+    """The joint of each secret and the output; without the rules of a drawn release, of the first, as the rows show it.
 
     Outputs of merged records are then counted as one: they do not depend on the value, so all of them share one lift.
     The outputs of a mixture are counted as drawn, by chance a little off what the rules call for.
     """
+    if release.certificate.mechanism.replacement == IN_CELLS:
+        return [rows.original.joint, *rows.original.further]
     if release.rules is not None:
         return outputs_of(rows.original, release.rules)
     pairs = rows.pairs
@@ -184,7 +195,7 @@ def output_joints(release: TableRelease, rows: RowComparison) -> list[Joint]:
 
 def _checks_against(release: TableRelease, against: Any, engine: str, progress: Progress) -> list[Check]:
     certificate = release.certificate
-    question = question_of(certificate, against, engine=engine)
+    question = question_of(release, against, engine=engine)
     original, claimed = question.original, certificate.input
     checks = []
     # A frame has no fingerprint; a file that was certified has one.
@@ -210,6 +221,8 @@ def _checks_of_claims(release: TableRelease, rows: RowComparison) -> list[Check]
     claims = checks_of_claim(certificate, rows.original, output_joints(release, rows), rows.merged)
     if release.rules is not None:
         return [*claims, *checks_of_utility(certificate, rows.original, release.rules, rows.merged)]
+    if certificate.mechanism.replacement == IN_CELLS:
+        return claims
     if certificate.mechanism.mixes or certificate.also:
         unsure = f"the rows do not show how values were mixed; {_NEEDS_RULES}"
         return [Check(check.name, None, unsure) for check in claims]

@@ -23,7 +23,7 @@ def checks_of_claim(
 ) -> list[Check]:
     """The bounds, on the joints of secret and output, and every number that follows from them."""
     bounds, output, mixes = certificate.bounds, outputs[0], certificate.mechanism.mixes
-    attained = Attained.of(output, bounds)
+    attained = Attained.of(output, bounds, counted.parts)
     lowest, highest = (Nats(side, 6) for side in bounds.ceiling)
     low, high = Nats(attained.low, 6), Nats(attained.high, 6)
     words = "recomputed -{low} to {high}, allowed -{lowest} to {highest}"
@@ -39,7 +39,7 @@ def checks_of_claim(
         close(f"records {'mixed' if mixes else 'merged'}", merged_share, certificate.mechanism.records_merged),
         *loss,
         *_checks_of_measures(certificate, counted, output),
-        *_checks_of_further(certificate, outputs[1:]),
+        *_checks_of_further(certificate, outputs[1:], counted),
         *_checks_of_readings(certificate, counted, merged),
     ]
 
@@ -70,10 +70,10 @@ def recomputed(attained: float, allowed: float) -> Sentence:
     return sentence("recomputed {attained}, allowed {allowed}", attained=Nats(attained, 6), allowed=Nats(allowed, 6))
 
 
-def _checks_of_further(certificate: CountedCertificate, outputs: Sequence[Joint]) -> list[Check]:
+def _checks_of_further(certificate: CountedCertificate, outputs: Sequence[Joint], counted: Counted) -> list[Check]:
     checks = []
     for claimed, asked, output in zip(certificate.also, certificate.further, outputs, strict=False):
-        attained = Attained.of(output, asked.bounds)
+        attained = Attained.of(output, asked.bounds, counted.parts)
         right = agree(attained.epsilon, claimed.attained_epsilon) and attained.holds(asked.bounds)
         told = recomputed(attained.epsilon, asked.epsilon)
         checks.append(Check(f"epsilon of {', '.join(asked.secret)}", right, told))

@@ -62,6 +62,9 @@ def plan_by_goal(counted: Counted, goal: ReleaseGoal) -> Plan:
         treatment=candidate.treatment,
         bounds=goal.bounds,
         also=goal.also,
+        secret_values=counted.question.secret_values,
+        least=goal.least,
+        code=counted.question.code,
     )
     return applied(counted, rules, {**candidate.beside, **candidate.made_by}, candidate.proof)
 

@@ -21,6 +21,7 @@ class ReleaseGoal:
     effort: Effort = "normal"
     replacement: Replacement | None = None
     confidence: float | None = None
+    least: int = 1
 
     def __post_init__(self) -> None:
         if self.confidence is not None and not 0.5 <= self.confidence < 1:
