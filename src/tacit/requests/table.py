@@ -25,6 +25,12 @@ from tacit.requests.settings import (
 
 TABLE, IMAGES, TEXT = ("table",), ("images",), ("text",)
 
+# Roles that no column has both of.
+_APART = (
+    *(("secret", "released"), ("released", "drop"), ("secret", "drop")),
+    *(("secret", "known"), ("secret", "use")),
+)
+
 
 def engine_setting() -> Any:
     """Where tables are counted."""
@@ -57,6 +63,18 @@ class Question(Request):
         Names(), "Column(s) the adversary sees.  [default: all others]", lenses=TABLE
     )
     drop: Sequence[str] | str | None = setting(Names(), "Column(s) left out altogether.", lenses=TABLE)
+    known: Sequence[str] | str | None = setting(
+        Names(),
+        "Column(s) whose true values somebody may know of a person already, such as age or sex. What the release adds "
+        "to them is bounded, too. They may be released or not.",
+        lenses=TABLE,
+    )
+    use: Sequence[str] | str | None = setting(
+        Names(),
+        "Column(s) that readers want to predict or count. What tells about them is kept first, and the answer says how "
+        "well the release predicts them. They may be released or not.",
+        lenses=TABLE,
+    )
     bins: Mapping[str, int | Sequence[float]] | None = setting(
         Bins(), "Cut a number column into groups of equal size, or at these edges. Repeatable.", lenses=TABLE
     )
@@ -72,7 +90,7 @@ class Question(Request):
     def __post_init__(self) -> None:
         """Check every value, and that no column has two roles."""
         super().__post_init__()
-        for one, other in (("secret", "released"), ("released", "drop"), ("secret", "drop")):
+        for one, other in _APART:
             both = set(getattr(self, one) or ()) & set(getattr(self, other) or ())
             if both:
                 raise ArgumentError(
