@@ -14,7 +14,7 @@ from tacit.errors import ArgumentError, Sentence, Setting, sentence, together
 from tacit.lenses.table import findings
 from tacit.lenses.table.answers.release import ProtectResult
 from tacit.lenses.table.audit import curve_points, suggestion
-from tacit.lenses.table.certifying import facts_of, measures_of, utility_of
+from tacit.lenses.table.certifying import facts_of, measures_of, utility_of, whole_file_of
 from tacit.lenses.table.learned.learning import choice_of
 from tacit.lenses.table.mechanisms import Plan, ReleaseGoal, enough, plan_by_goal, plan_by_rules
 from tacit.lenses.table.question import ask
@@ -22,7 +22,7 @@ from tacit.lenses.table.tabulating import Counted, counted
 from tacit.lift import SLACK, Funnel, funnel, risk
 from tacit.release.bounds import Attained, asked_bounds, further_secrets
 from tacit.release.certificate import MIXTURE, CountedCertificate, FurtherClaim
-from tacit.release.claims import readings_of, worded
+from tacit.release.claims import file_sentence, readings_of, worded
 from tacit.release.codec import text_of
 from tacit.release.directory import ReleaseDraft, new_release, refuse_target
 from tacit.release.ledger.book import Ledger
@@ -61,7 +61,7 @@ def protect_table(
     else:
         _refuse_with_rules([question, bound, making, learning])
         earlier = ReleaseRules.load(making.rules)
-        goal = ReleaseGoal(earlier.bounds, earlier.also)
+        goal = ReleaseGoal(earlier.bounds, earlier.also, least=bound.least)
         question = replace(question, secret=earlier.secret, released=earlier.released, keep_id=earlier.released)
     _guide(question, learning)
     book = Ledger.asked(ledgered, making, out=out)
@@ -70,7 +70,7 @@ def protect_table(
     table = counted(asked, progress=progress)
     progress("choosing what to merge", None)
     plan = plan_by_goal(table, goal) if earlier is None else plan_by_rules(table, earlier)
-    return _released(CountedRelease(table, plan), book, making, out, progress)
+    return _released(CountedRelease(table, plan, goal.least), book, making, out, progress)
 
 
 def _goal(bound: Bound, making: Making) -> ReleaseGoal:
@@ -82,6 +82,7 @@ def _goal(bound: Bound, making: Making) -> ReleaseGoal:
         effort=making.effort or "normal",
         replacement=making.replacement,
         confidence=bound.confidence,
+        least=bound.least,
     )
 
 
@@ -157,6 +158,7 @@ class CountedRelease:
 
     counted: Counted
     plan: Plan
+    least: int
 
     @property
     def rules(self) -> ReleaseRules:
@@ -205,6 +207,7 @@ class CountedRelease:
                     for each, reached in zip(self.rules.also, plan.attained_also, strict=True)
                 ),
                 readings=readings_of(attained.epsilon, bounds, plan.proof),
+                file=whole_file_of(self.counted, self.rules, self.least),
             )
         )
 
@@ -236,7 +239,8 @@ class CountedRelease:
         same = f"{max(0.0, 1 - certificate.mechanism.records_merged):.1%} of the records are not merged"
         if certificate.mechanism.mixes:
             same = f"{utility.rows_unchanged:.1%} of the records stay as they were"
-        cost = f"{same}, {utility.nmil:.1%} of the information is lost."
+        found = "" if certificate.file.holds else f" {file_sentence(certificate.file)}"
+        cost = f"{same}, {utility.nmil:.1%} of the information is lost.{found}"
         if certificate.delta == 0:
             return sentence("The release leaks at most {leaks}: {cost}", leaks=_leaks(certificate), cost=cost)
         excess = {"mass": "except with probability", "egamma": "but for an excess of probability of"}

@@ -7,6 +7,7 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tacit.document import Progress, silent
 from tacit.errors import DataError
@@ -40,6 +41,14 @@ class Counted:
     def n_records(self) -> int:
         """How many records were counted, whatever they weigh."""
         return int(self.counts.records.sum())
+
+    @cached_property
+    def people(self) -> NDArray[np.int64]:
+        """How many records have each released value, whatever they weigh; last, those whose value carries no weight."""
+        _, value = self.counts.symbols(self.question.released)
+        found = np.zeros(len(self.symbols) + 1, dtype=np.int64)
+        np.add.at(found, value, self.counts.records)
+        return found
 
     @cached_property
     def labels(self) -> tuple[str, ...]:

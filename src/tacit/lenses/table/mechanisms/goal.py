@@ -12,7 +12,10 @@ from tacit.release.treatment import Replacement
 
 @dataclass(frozen=True)
 class ReleaseGoal:
-    """What is asked of a release: bounds, how to reach them, and whether they are to hold beyond the table."""
+    """What is asked of a release: bounds, how to reach them, and whether they are to hold beyond the table.
+
+    ``least`` is how many people should share every released value.
+    """
 
     bounds: LiftBounds
     also: tuple[FurtherSecret, ...] = ()
@@ -20,6 +23,7 @@ class ReleaseGoal:
     effort: Effort = "normal"
     replacement: Replacement | None = None
     confidence: float | None = None
+    least: int = 10
 
     def __post_init__(self) -> None:
         if self.confidence is not None and not 0.5 <= self.confidence < 1:
