@@ -25,7 +25,7 @@ from tacit.lenses.table.results import (
 )
 from tacit.lenses.verification import VerifyResult
 from tacit.lift import Estimate
-from tacit.release import AdversaryScore, Check, CountedCertificate, MeasureChange, Utility
+from tacit.release import AdversaryScore, Check, CountedCertificate, MeasureChange, Utility, WholeFile
 from tacit.release.certificate import CertifiedInput, CertifiedOutput, CountedMechanism, Reading
 from tacit.tables.cutting import Cut
 
@@ -267,6 +267,7 @@ def certificate() -> CountedCertificate:
         input=CertifiedInput("people.parquet", "parquet", 48842, SHA),
         output=CertifiedOutput("data.parquet", 48842, SHA[::-1]),
         readings=(Reading("population", "It is exact.", 1.0), Reading("sample", "Nothing is proved.", None)),
+        file=WholeFile(least=10, smallest=12, values_below=0, people_below=0, holds=True),
         randomness="system",
         tacit_version="0.1.0",
     )

@@ -17,6 +17,7 @@ from tacit.document.quantities import NATS
 from tacit.errors import SourceError
 from tacit.release.bounds import LARGEST_EPSILON, DeltaKind, FurtherSecret, LiftBounds
 from tacit.release.codec import Damaged, decoded, json_in
+from tacit.release.whole_file import WholeFile
 from tacit.requests.names import MECHANISMS
 from tacit.tables.cutting import Cut
 
@@ -255,7 +256,7 @@ class CountedCertificate(Certificate):
     ``attained_epsilon`` is the largest absolute log-lift of the joint of secret and output, on the sides that are
     bounded, computed on that joint: the table is the population, its shares the probabilities. ``holds`` is true only
     if every log-lift lies between ``-epsilon_low`` and ``epsilon_high`` (or, with ``delta`` above zero, the delta of
-    its kind is at most that), of every further secret too.
+    its kind is at most that), of every further secret too. That is the reading row by row; ``file`` is the other one.
     """
 
     private_files: ClassVar[tuple[str, ...]] = (*Certificate.private_files, "rules.json")
@@ -280,6 +281,7 @@ class CountedCertificate(Certificate):
     mechanism: CountedMechanism
     also: tuple[FurtherClaim, ...] = ()
     readings: tuple[Reading, Reading]
+    file: WholeFile
     composition: LedgerComposition | None = None
     kind: Literal["counted"] = "counted"
 

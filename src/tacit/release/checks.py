@@ -50,12 +50,16 @@ def _short(value: Any) -> str:
 
 @dataclass(frozen=True)
 class CheckedRelease:
-    """The lines of a verification, and what follows from them."""
+    """The lines of a verification, and what follows from them.
+
+    ``whole_file`` is False where what holds is a claim about single records, and the whole file says more.
+    """
 
     verdict: CheckVerdict
     headline: str
     checks: tuple[Check, ...]
     notes: tuple[str, ...] = ()
+    whole_file: bool = True
 
 
 def checked(

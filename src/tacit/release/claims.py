@@ -8,7 +8,7 @@ from functools import singledispatch
 from typing import TypeVar
 
 from tacit.document import Nats
-from tacit.errors import Sentence, sentence
+from tacit.errors import Sentence, sentence, together
 from tacit.lift import CertifiedPartition, at_least, at_most, confident
 from tacit.release.bounds import LiftBounds
 from tacit.release.certificate import (
@@ -21,6 +21,7 @@ from tacit.release.certificate import (
     TextCertificate,
     best_guesses,
 )
+from tacit.release.whole_file import WholeFile
 
 C = TypeVar("C", bound=Certificate)
 
@@ -62,16 +63,34 @@ def _(certificate: CountedCertificate) -> str:
     what = "Seeing a record of this release " + _changes(certificate.secret, bounds)
     for each in certificate.further:
         what += "; it " + _changes(each.secret, each.bounds)
+    return together((what + _except(bounds) + ".", file_sentence(certificate.file)))
+
+
+def _except(bounds: LiftBounds) -> str:
+    """How much may exceed the bounds."""
     if bounds.delta == 0:
-        return what + "."
+        return ""
     if bounds.delta_kind == "egamma":
-        return what + f", up to an excess of probability of {bounds.delta:g} in all."
+        return f", up to an excess of probability of {bounds.delta:g} in all"
     most = sentence("by at most {epsilon}", epsilon=_bound(bounds.epsilon_max))
     return sentence(
-        "{what}, except for pairs of total probability {delta:g}, which may exceed it {ceiling}.",
-        what=what,
+        ", except for pairs of total probability {delta:g}, which may exceed it {ceiling}",
         delta=bounds.delta,
         ceiling="without a bound" if math.isinf(bounds.epsilon_max) else most,
+    )
+
+
+def file_sentence(file: WholeFile) -> str:
+    """The reading of the whole file in plain words."""
+    if file.holds:
+        return (
+            f"Read as a whole file it HOLDS: every released value belongs to {file.smallest:,} people or more "
+            f"({file.least:,} were asked)."
+        )
+    values = "1 released value belongs" if file.values_below == 1 else f"{file.values_below:,} released values belong"
+    return (
+        f"Read as a whole file it DOES NOT HOLD: {values} to fewer than {file.least:,} people ({file.people_below:,} "
+        "in all); somebody who knows such a person finds the row."
     )
 
 
@@ -118,8 +137,11 @@ def _(certificate: CountedCertificate) -> tuple[str, ...]:
     )
     texts = [
         f"The table is the population: probabilities are its shares. For people outside it {outside}.",
-        "The adversary knows those shares and how the release was made, and sees one record of it; it knows nothing "
-        "else about the person.",
+        "Row by row: the adversary knows those shares and how the release was made, and sees one record of it; it "
+        "knows nothing else about the person.",
+        "The whole file: the adversary sees all of it and looks for a person whose released values it knows. It is "
+        "counted how many records of the original share each released value; what somebody learns who combines several "
+        "rows with what they know is not bounded.",
         "Rows of the same person, other releases of the same people, and columns from elsewhere are not counted in.",
     ]
     if certificate.mechanism.mixes:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from tacit import __version__
 from tacit.lenses.table.tabulating import Counted
 from tacit.lift import MEASURES, Joint
@@ -14,6 +16,7 @@ from tacit.release.claims import randomness_of
 from tacit.release.directory import ReleaseDraft
 from tacit.release.keys import file_sha256
 from tacit.release.rules import ReleaseRules
+from tacit.release.whole_file import WholeFile
 from tacit.requests import Making
 from tacit.tables.counting import row_entropy
 
@@ -57,6 +60,13 @@ def facts_of(
         "randomness": randomness_of(drawn=rules.treatment.drawn, repeatable=repeatable),
         "tacit_version": __version__,
     }
+
+
+def whole_file_of(counted: Counted, rules: ReleaseRules, least: int) -> WholeFile:
+    """How many people share each value that the release may hold."""
+    # Records whose value carries no weight were never counted as values; they are treated as unseen.
+    position = np.append(counted.symbols.positions_in(rules.symbols), -1)
+    return WholeFile.of(rules.treatment.people(counted.people, position, rules.symbols), least)
 
 
 def utility_of(counted: Counted, rules: ReleaseRules) -> Utility:

@@ -49,11 +49,11 @@ def code_request(asked: TableQuestion, goal: ReleaseGoal, making: Making) -> Cod
     )
 
 
-def goal_of_rules(rules: ReleaseRules) -> ReleaseGoal:
-    """What an earlier release was asked, asked again."""
-    mechanism = "watchdog"
-    if rules.code is not None:
-        mechanism = "cells+mix" if isinstance(rules.treatment, Mixing) else "cells"
+def goal_of_rules(rules: ReleaseRules, least: int) -> ReleaseGoal:
+    """What an earlier release was asked, asked again; without cells the rules say nothing of ``least``."""
+    if rules.code is None:
+        return ReleaseGoal(rules.bounds, rules.also, least=least)
+    mechanism = "cells+mix" if isinstance(rules.treatment, Mixing) else "cells"
     return ReleaseGoal(rules.bounds, rules.also, mechanism=mechanism, least=rules.least)
 
 

@@ -14,7 +14,7 @@ from tacit.errors import ArgumentError, Sentence, Setting, sentence, together
 from tacit.lenses.table import findings
 from tacit.lenses.table.answers.release import ProtectResult
 from tacit.lenses.table.audit import curve_points, suggestion
-from tacit.lenses.table.certifying import facts_of, measures_of, utility_of
+from tacit.lenses.table.certifying import facts_of, measures_of, utility_of, whole_file_of
 from tacit.lenses.table.learned.learning import choice_of
 from tacit.lenses.table.coding import goal_of_rules, in_cells, question_of_rules
 from tacit.lenses.table.mechanisms import Plan, ReleaseGoal, enough, plan_by_goal, plan_by_rules
@@ -23,7 +23,7 @@ from tacit.lenses.table.tabulating import Counted, counted
 from tacit.lift import SLACK, Funnel, funnel, risk
 from tacit.release.bounds import Attained, asked_bounds, further_secrets
 from tacit.release.certificate import MIXTURE, CountedCertificate, FurtherClaim
-from tacit.release.claims import readings_of, worded
+from tacit.release.claims import file_sentence, readings_of, worded
 from tacit.release.codec import text_of
 from tacit.release.directory import ReleaseDraft, new_release, refuse_target
 from tacit.release.ledger.book import Ledger
@@ -64,7 +64,7 @@ def protect_table(
     else:
         _refuse_with_rules([question, bound, making, learning])
         earlier = ReleaseRules.load(making.rules)
-        goal, question = goal_of_rules(earlier), question_of_rules(question, earlier)
+        goal, question = goal_of_rules(earlier, bound.least), question_of_rules(question, earlier)
     _guide(question, learning)
     book = Ledger.asked(ledgered, making, out=out)
     further, cuts = [each.secret for each in goal.also], earlier.cuts if earlier else ()
@@ -76,7 +76,7 @@ def protect_table(
     progress("choosing what to merge", None)
     by_goal = earlier is None or goal.coded
     plan = plan_by_goal(table, goal) if by_goal or earlier is None else plan_by_rules(table, earlier)
-    return _released(CountedRelease(table, plan), book, making, out, progress)
+    return _released(CountedRelease(table, plan, goal.least), book, making, out, progress)
 
 
 def _goal(bound: Bound, making: Making) -> ReleaseGoal:
@@ -173,6 +173,7 @@ class CountedRelease:
 
     counted: Counted
     plan: Plan
+    least: int
 
     @property
     def rules(self) -> ReleaseRules:
@@ -221,6 +222,7 @@ class CountedRelease:
                     for each, reached in zip(self.rules.also, plan.attained_also, strict=True)
                 ),
                 readings=readings_of(attained.epsilon, bounds, plan.proof),
+                file=whole_file_of(self.counted, self.rules, self.least),
             )
         )
 
@@ -252,7 +254,8 @@ class CountedRelease:
         same = f"{max(0.0, 1 - certificate.mechanism.records_merged):.1%} of the records are not merged"
         if certificate.mechanism.mixes:
             same = f"{utility.rows_unchanged:.1%} of the records stay as they were"
-        cost = f"{same}, {utility.nmil:.1%} of the information is lost."
+        found = "" if certificate.file.holds else f" {file_sentence(certificate.file)}"
+        cost = f"{same}, {utility.nmil:.1%} of the information is lost.{found}"
         if certificate.delta == 0:
             return sentence("The release leaks at most {leaks}: {cost}", leaks=_leaks(certificate), cost=cost)
         excess = {"mass": "except with probability", "egamma": "but for an excess of probability of"}

@@ -43,6 +43,14 @@ class Counted:
         return int(self.counts.records.sum())
 
     @cached_property
+    def people(self) -> NDArray[np.int64]:
+        """How many records have each released value, whatever they weigh; last, those whose value carries no weight."""
+        _, value = self.counts.symbols(self.question.released)
+        found = np.zeros(len(self.symbols) + 1, dtype=np.int64)
+        np.add.at(found, value, self.counts.records)
+        return found
+
+    @cached_property
     def labels(self) -> tuple[str, ...]:
         """The values of the secret as people say them."""
         return tuple(spoken(label) for label in self.joint.secrets)

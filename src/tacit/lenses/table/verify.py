@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tempfile
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +13,7 @@ from tacit.codes.code import CellCode
 from tacit.document import Nats, Progress, silent
 from tacit.errors import ArgumentError, Command, sentence
 from tacit.lenses.table.checks.claim import checks_of_claim, checks_of_utility
+from tacit.lenses.table.checks.people import check_of_people
 from tacit.lenses.table.checks.rows import RowComparison, checks_of_rows
 from tacit.lenses.table.mechanisms import outputs_of
 from tacit.lenses.table.question import TableQuestion, ask
@@ -21,7 +22,7 @@ from tacit.lift import SLACK, Joint, Mask, crosstab, log_lift
 from tacit.release import checks as release_checks
 from tacit.release.certificate import IN_CELLS, AnyCertificate, CountedCertificate, read_certificate
 from tacit.release.checks import Check, CheckedRelease, checked, same
-from tacit.release.claims import NOTHING_DRAWN
+from tacit.release.claims import NOTHING_DRAWN, file_sentence
 from tacit.release.directory import PRIVATE, SALT
 from tacit.release.keys import file_sha256, salt_in
 from tacit.release.levels import read_code
@@ -83,7 +84,7 @@ def verify_table(
     else:
         command = Command("verify", "RELEASE", against="TABLE")
         checks.append(Check("claim recomputed", None, sentence("needs the original: {command}", command=command)))
-    return checked(
+    found = checked(
         certificate,
         checks,
         holds=_headline(certificate),
@@ -91,6 +92,7 @@ def verify_table(
         unsure="Not all of the claim was checked",
         notes=_notes(release, against is not None),
     )
+    return replace(found, whole_file=certificate.file.holds)
 
 
 def _headline(certificate: CountedCertificate) -> str:
@@ -100,7 +102,9 @@ def _headline(certificate: CountedCertificate) -> str:
     if certificate.delta > 0:
         words = "{claimed} but for a delta of {attained:.4g}, {delta:g} claimed"
         what = sentence(words, claimed=claimed, attained=certificate.attained_delta, delta=certificate.delta)
-    return sentence("The claim holds: {what}, recomputed from the original and the release.", what=what)
+    start = "The claim holds" if certificate.file.holds else "The claim holds row by row"
+    words = "{start}: {what}, recomputed from the original and the release. {file}"
+    return sentence(words, start=start, what=what, file=file_sentence(certificate.file))
 
 
 def _notes(release: TableRelease, against: bool) -> tuple[str, ...]:
@@ -212,7 +216,8 @@ def _checks_against(release: TableRelease, against: Any, engine: str, progress: 
     progress("comparing row by row", None)
     rows = compare(release, question)
     compared = checks_of_rows(certificate, release.rules, rows)
-    return [*checks, *_written_plainly(release), *compared, *_checks_of_claims(release, rows)]
+    people = check_of_people(certificate, release.rules, rows)
+    return [*checks, *_written_plainly(release), *compared, *_checks_of_claims(release, rows), people]
 
 
 def _checks_of_claims(release: TableRelease, rows: RowComparison) -> list[Check]:

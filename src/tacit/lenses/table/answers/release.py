@@ -13,6 +13,7 @@ from tacit.lenses.papers import Rows, Sections, assumptions, certificate_section
 from tacit.lenses.table.answers.trade_off import trade_off
 from tacit.release import certificate as papers
 from tacit.release.certificate import CountedCertificate, MeasureChange
+from tacit.release.whole_file import ROW_BY_ROW, WholeFile
 from tacit.report.result import Result
 
 # A bound on the loss below this share is shown as 0%, which says nothing.
@@ -56,7 +57,9 @@ class ProtectResult(Result):
 
 
 def verdict_of(certificate: CountedCertificate) -> doc.Badge:
-    """Whether the claim holds."""
+    """Whether the claim holds, and of the whole file too."""
+    if certificate.holds and not certificate.file.holds:
+        return doc.badge(ROW_BY_ROW)
     return doc.badge("holds" if certificate.holds else "does not hold")
 
 
@@ -101,7 +104,16 @@ def _epsilons(certificate: CountedCertificate) -> list[doc.Tile]:
             never = sentence("never beyond {}", _setting(certificate.epsilon_max))
         tiles.append(doc.Tile("Delta", doc.Number(certificate.attained_delta), allowed))
         tiles.append(doc.Tile("Records beyond epsilon", doc.Share(certificate.breach_share), never))
-    return tiles
+    return [*tiles, _shared(certificate.file)]
+
+
+def _shared(file: WholeFile) -> doc.Tile:
+    """How many people share a released value."""
+    asked = sentence("fewest; {} asked", doc.Count(file.least))
+    if not file.holds:
+        values = doc.Count(file.values_below, "value")
+        asked = sentence("fewest; {} asked, {} below", doc.Count(file.least), values)
+    return doc.Tile("People a value", doc.Count(file.smallest), asked)
 
 
 def _mechanism(certificate: CountedCertificate) -> Sentence:
@@ -236,7 +248,12 @@ def _readings(result: ProtectResult) -> Sections:
         )
         for reading in result.certificate.readings
     ]
-    return (doc.Section("Two ways to read the claim", (doc.Bullets(readings),)),)
+    holds = {True: "holds", False: "does not hold"}
+    lines: Rows = [
+        ("Row by row", doc.badge(holds[result.certificate.holds])),
+        ("The whole file", doc.badge(holds[result.certificate.file.holds])),
+    ]
+    return (doc.Section("How to read the claim", (doc.Facts(lines), doc.Bullets(readings))),)
 
 
 def _assumptions(result: ProtectResult) -> Sections:
@@ -260,7 +277,7 @@ def _certificate(result: ProtectResult) -> Sections:
     if c.composition:
         rows.append(("together", _together(c.composition)))
     check = "Anyone with the original table can check the claim: Tacit verifies this release against it."
-    return certificate_section(c, rows, "mechanism", check=check)
+    return certificate_section(c, rows, "mechanism", "file", check=check)
 
 
 def _notes(result: ProtectResult) -> Sections:

@@ -13,7 +13,10 @@ from tacit.requests.names import MECHANISMS
 
 @dataclass(frozen=True)
 class ReleaseGoal:
-    """What is asked of a release: bounds, how to reach them, and whether they are to hold beyond the table."""
+    """What is asked of a release: bounds, how to reach them, and whether they are to hold beyond the table.
+
+    ``least`` is how many people should share every released value.
+    """
 
     bounds: LiftBounds
     also: tuple[FurtherSecret, ...] = ()
@@ -21,7 +24,7 @@ class ReleaseGoal:
     effort: Effort = "normal"
     replacement: Replacement | None = None
     confidence: float | None = None
-    least: int = 1
+    least: int = 10
 
     def __post_init__(self) -> None:
         if self.confidence is not None and not 0.5 <= self.confidence < 1:
