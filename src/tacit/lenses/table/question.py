@@ -49,6 +49,11 @@ class TableQuestion:
         """Every column that is secret, alone or in combination."""
         return tuple(dict.fromkeys([*self.secret, *(name for each in self.also for name in each)]))
 
+    def as_given(self) -> Table:
+        """The table with no released column cut; a secret's cuts remain, because they say what is secret."""
+        cuts = [made for made in self.cuts if made.column in self.hidden]
+        return cut(self.original, cuts) if cuts else self.original
+
     def uncut(self) -> TableQuestion:
         """The same question at full resolution: only the secret's cuts, and those that were asked for, remain."""
         undone = {column for column, _ in self.automatic}
