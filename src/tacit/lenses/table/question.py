@@ -64,6 +64,11 @@ class TableQuestion:
         """The same question of the table written in cells."""
         return replace(self, table=coded(self.table, code), code=code)
 
+    def as_given(self) -> Table:
+        """The table with no released column cut; a secret's cuts remain, because they say what is secret."""
+        cuts = [made for made in self.cuts if made.column in self.hidden]
+        return _prepared(self.original, cuts, self.secret[0], self.secret_values)
+
     def uncut(self) -> TableQuestion:
         """The same question at full resolution: only the secret's cuts, and those that were asked for, remain."""
         undone = {column for column, _ in self.automatic}
