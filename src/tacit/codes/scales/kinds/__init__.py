@@ -1,0 +1,1 @@
+"""The kinds of scales, one file each."""
