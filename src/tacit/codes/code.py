@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tacit.codes.reducing import regrouped, separated
-from tacit.codes.scales import AnyScale
+from tacit.codes.scales.kinds import AnyScale
+from tacit.codes.scales.reduced import pins, reduced_scale
 from tacit.codes.tree import CellTree
 from tacit.tables.symbols import Symbols
 
@@ -95,21 +96,11 @@ class CellCode:
         told = []
         for column, (scale, name) in enumerate(zip(self.scales, self.columns, strict=True)):
             which, parts = self.tree.parts_of(column)
-            alone = [scale.pins(part) and name not in self.numbers for part in parts]
+            alone = [pins(scale, part) and name not in self.numbers for part in parts]
             by_level = dict(zip(self.written[column], (alone[at] for at in which[self.tree.leaves]), strict=True))
             levels = np.array([by_level.get(level, False) for level in symbols.levels[column]], dtype=bool)
             told.append(levels[symbols.codes[:, column]])
         return np.stack(told, axis=1)
-
-    @cached_property
-    def dictionary(self) -> dict[str, dict[str, Any]]:
-        """What each level of each column stands for: an interval, or the values of a set."""
-        told: dict[str, dict[str, Any]] = {}
-        for column, scale in enumerate(self.scales):
-            which, parts = self.tree.parts_of(column)
-            shown = np.unique(which[self.tree.leaves])
-            told[scale.column] = {scale.text(parts[number]): scale.meaning(parts[number]) for number in shown}
-        return told
 
     def with_tree(self, tree: CellTree) -> CellCode:
         """Other cells on the same scales."""
@@ -121,9 +112,9 @@ class CellCode:
         What is published of a code names no value that the release does not: atoms that no cut separates become one,
         and the outer ranges of numbers and dates are open.
         """
-        groups = separated(self.tree, [scale.has_missing for scale in self.scales])
-        scales = tuple(scale.grouped(each) for scale, each in zip(self.scales, groups, strict=True))
-        return replace(self, scales=scales, tree=regrouped(self.tree, groups))
+        pairs = zip(self.scales, separated(self.tree), strict=True)
+        scales, groups = zip(*(reduced_scale(scale, group) for scale, group in pairs), strict=True)
+        return replace(self, scales=tuple(scales), tree=regrouped(self.tree, groups))
 
     def in_numbers(self, counts: Mapping[str, NDArray[np.float64]]) -> CellCode:
         """The reduced code, with a number for every level of the columns of numbers.
@@ -135,8 +126,8 @@ class CellCode:
         for column, (fine, coarse) in enumerate(zip(self.scales, made.scales, strict=True)):
             # Nodes are numbered alike, so that a node's parts on the two scales are the same records.
             (which, parts), (_, levels) = self.tree.parts_of(column), made.tree.parts_of(column)
-            means = {number: fine.number(part, counts[fine.column]) for number, part in enumerate(parts)}
-            if all(mean is not None for mean in means.values()) and not fine.has_missing:
+            means = [fine.number(part, counts[fine.column]) for part in parts]
+            if None not in means and not fine.has_missing:
                 of_level = dict(zip(made.tree.parts_of(column)[0].tolist(), which.tolist(), strict=True))
                 numbers[fine.column] = {
                     coarse.text(level): _rounded(means[of_level[at]] or 0.0) for at, level in enumerate(levels)

@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.codes.code import CellCode
-from tacit.codes.scales.encoding import atoms_table, labelled
+from tacit.codes.scales.encoding import atoms_table
 from tacit.tables.counting import Counts, count
-from tacit.tables.rewriting import with_symbol
+from tacit.tables.rewriting import labelled, with_symbol
 from tacit.tables.table import Table
 
 # The hidden column of cell numbers, on its way to levels.
@@ -30,7 +30,8 @@ def coded(table: Table, code: CellCode) -> Table:
     symbols, _ = combinations.symbols(code.columns)
     cell = code.places[code.tree.leaf_of(atom_codes(combinations, code.columns))]
     numbered = with_symbol(atoms, symbols, name=CELL, numbers=cell)
-    return labelled(numbered, CELL, dict(zip(code.columns, code.written, strict=True)))
+    told = labelled(numbered, CELL, dict(zip(code.columns, code.texts, strict=True)))
+    return told.select([name for name in told.names if name != CELL])
 
 
 def atom_codes(counts: Counts, columns: Sequence[str]) -> NDArray[np.int64]:

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tacit.codes.code import CellCode, Write
 from tacit.codes.coding import atom_codes
-from tacit.codes.scales import AnyScale, find_scales
 from tacit.codes.scales.encoding import atoms_table
-from tacit.codes.search import GroupedRecords, SecretBound, grow, pruned
+from tacit.codes.scales.finding import find_scales
+from tacit.codes.scales.kinds import AnyScale
+from tacit.codes.search.growing import grow
+from tacit.codes.search.pruning import pruned
+from tacit.codes.search.records import GroupedRecords, SecretBound
 from tacit.codes.tree import CellTree, ColumnAtoms
 from tacit.document import Progress, silent
 from tacit.errors import ArgumentError, Setting, sentence
@@ -102,14 +105,24 @@ def fit_code(table: Table, asked: CodeRequest, *, progress: Progress = silent) -
     log-lift is within its bounds (inside what is known, where that was said), but for what delta allows.
     """
     progress("looking at the columns", None)
-    scales = find_scales(table, asked.columns, asked.levels)
+    scales = cast("tuple[AnyScale, ...]", find_scales(table, asked.columns, asked.levels))
     rows = table.row_count()
     step = max(1, -(-rows // DESIGN_RECORDS))
     progress("counting", None)
     counts = _counted(every(table, step) if step > 1 else table, scales, asked)
     progress("choosing cells", None)
-    code = CellCode(scales, _grown(counts, scales, asked), asked.known, asked.write).with_means(counts).reduced()
+    fine = CellCode(scales, _grown(counts, scales, asked), asked.known)
+    code = fine.in_numbers(_marginals(counts, scales)) if asked.write == "means" else fine.reduced()
     return code if step == 1 else fitted_again(table, code, asked)
+
+
+def _marginals(counts: Counts, scales: Sequence[AnyScale]) -> dict[str, NDArray[np.float64]]:
+    """The weight of each atom of each column."""
+    codes = atom_codes(counts, [scale.column for scale in scales])
+    return {
+        scale.column: np.bincount(codes[:, at], counts.weight, minlength=scale.size).astype(np.float64)
+        for at, scale in enumerate(scales)
+    }
 
 
 def fitted_again(table: Table, code: CellCode, asked: CodeRequest) -> CellCode:
@@ -155,7 +168,7 @@ def _grown(counts: Counts, scales: Sequence[AnyScale], asked: CodeRequest) -> Ce
         least=asked.least,
         weights=np.array([asked.weigh.get(name, 1.0) for name in asked.columns]),
         use=_uses(counts, asked),
-        known=[asked.columns.index(name) for name in asked.known],
+        known_columns=[asked.columns.index(name) for name in asked.known],
     )
 
 
@@ -169,4 +182,5 @@ def _uses(counts: Counts, asked: CodeRequest) -> NDArray[np.int64] | None:
         return values
     # Values are in order, so neighbours are alike: classes of about equal weight.
     share = np.cumsum(np.bincount(values, counts.weight)) / counts.weight.sum()
-    return np.minimum((share * MOST_USES).astype(np.int64), MOST_USES - 1)[values]
+    classes: NDArray[np.int64] = np.minimum((share * MOST_USES).astype(np.int64), MOST_USES - 1)
+    return classes[values]

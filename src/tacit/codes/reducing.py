@@ -9,21 +9,19 @@ import numpy as np
 from tacit.codes.tree import CellTree, Ints
 
 
-def separated(tree: CellTree, alone: Sequence[bool]) -> list[Ints]:
+def separated(tree: CellTree) -> list[Ints]:
     """For every column, the group of each atom: atoms that no cut of the tree separates are one group.
 
-    Groups of an ordered column follow its order. Where ``alone``, the last atom (missing) is a group of its own.
+    Groups of an ordered column follow its order.
     """
-    return [_groups(tree, column, last) for column, last in enumerate(alone)]
+    return [_groups(tree, column) for column in range(len(tree.sizes))]
 
 
-def _groups(tree: CellTree, column: int, alone: bool) -> Ints:
+def _groups(tree: CellTree, column: int) -> Ints:
     size, nodes = int(tree.sizes[column]), np.flatnonzero(tree.column == column)
     sets = [tree.left(int(node)) for node in nodes if tree.below[node] < 0]
     edges = np.unique(tree.below[nodes][tree.below[nodes] >= 0])
     sides = [*sets, np.searchsorted(edges, np.arange(size), side="right")]
-    if alone:
-        sides.append(np.arange(size) == size - 1)
     _, first, group = np.unique(np.stack(sides), axis=1, return_index=True, return_inverse=True)
     # Groups are numbered as their first atoms come.
     rank = np.empty(len(first), np.int64)

@@ -17,6 +17,7 @@ from tacit.document.quantities import NATS
 from tacit.errors import SourceError
 from tacit.release.bounds import LARGEST_EPSILON, DeltaKind, FurtherSecret, LiftBounds
 from tacit.release.codec import Damaged, decoded, json_in
+from tacit.release.kept import ReaderKeeps
 from tacit.release.whole_file import WholeFile
 from tacit.requests.names import MECHANISMS
 from tacit.tables.cutting import Cut
@@ -118,11 +119,14 @@ def best_guesses(scores: Sequence[AdversaryScore]) -> tuple[float, float]:
 
 @dataclass(frozen=True)
 class MeasureChange:
-    """A measure before and after the mechanism, counted (exact for the table), and what epsilon promises for it."""
+    """A measure before and after the mechanism, counted (exact for the table), and what epsilon promises for it.
+
+    ``before`` is None of a table that is too large to be counted as it was given.
+    """
 
     name: str
     title: str
-    before: Information
+    before: Information | None
     after: Information
     promise: Information | None
     unit: str = "nats"
@@ -282,6 +286,7 @@ class CountedCertificate(Certificate):
     also: tuple[FurtherClaim, ...] = ()
     readings: tuple[Reading, Reading]
     file: WholeFile
+    keeps: ReaderKeeps | None = None
     composition: LedgerComposition | None = None
     kind: Literal["counted"] = "counted"
 

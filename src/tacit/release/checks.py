@@ -13,8 +13,8 @@ from tacit.lift import AGREEMENT, agree
 from tacit.release.certificate import Certificate, ImageCertificate
 from tacit.release.claims import randomness_of, worded
 from tacit.release.directory import REPORT
-from tacit.release.levels import LEVELS
 from tacit.release.keys import file_sha256, files_sha256, salted
+from tacit.release.levels import LEVELS
 
 CheckVerdict = Literal["holds", "broken", "not checked"]
 

@@ -13,8 +13,8 @@ from typing import TypeVar
 from tacit.errors import ArgumentError, Setting, SourceError, sentence
 from tacit.release.certificate import CERTIFICATE, Certificate, ImageCertificate, read_certificate
 from tacit.release.codec import text_of
-from tacit.release.levels import LEVELS
 from tacit.release.keys import LABELS, file_sha256, files_sha256, new_salt, salted
+from tacit.release.levels import LEVELS
 from tacit.tables.writing import beside, drafted, os_errors, restore_or_clean, synced
 
 REPORT, PRIVATE, SALT, README = "report.html", "private", "salt.txt", "README.txt"

@@ -117,7 +117,7 @@ class Question(Request):
         """The secret of images or posts: they have one."""
         if self.secret is None or len(self.secret) != 1:
             raise ArgumentError(sentence("name one secret: {secret}", secret=Setting("secret", "COLUMN")))
-        return str(tuple(self.secret)[0])
+        return str(next(iter(self.secret)))
 
 
 @dataclass(frozen=True)

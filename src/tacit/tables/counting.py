@@ -158,25 +158,6 @@ def distinct_counts(table: Table, columns: Sequence[str]) -> dict[str, int]:
     return {column: int(numbers.column(name)[0].as_py()) for column, name in zip(columns, names, strict=True)}
 
 
-def row_entropy(table: Table, columns: Sequence[str], *, weight: str | None = None) -> float:
-    """H of the values of some columns taken together, in nats, as they are in the table; counted in the engine.
-
-    There is no limit to the number of combinations but the engine's.
-    """
-    import narwhals as nw
-
-    table.require_countable(columns)
-    names = plain_names(columns)
-    rows = table.picked(columns, names) if weight is None else table.picked([*columns, weight], [*names, "w"])
-    share = nw.len() if weight is None else nw.col("w").sum()
-    if weight is not None:
-        rows = rows.with_columns(as_number("w", table[weight]).alias("w"))
-    groups = rows.group_by(*names).agg(share.cast(nw.Float64).alias("n")).filter(nw.col("n") > 0)
-    sums = groups.select(nw.col("n").sum().alias("n"), (nw.col("n") * nw.col("n").log()).sum().alias("n log n"))
-    total, weighed = (float(value or 0.0) for value in table.collected(sums).to_pylist()[0].values())
-    return max(0.0, math.log(total) - weighed / total) if total > 0 else 0.0
-
-
 def _grouped(table: Table, columns: list[str], weight: str | None) -> pa.Table:
     import narwhals as nw
 

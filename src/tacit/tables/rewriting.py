@@ -111,9 +111,15 @@ def labelled(table: Table, number: str, texts: Mapping[str, Sequence[str]]) -> T
     return table.with_rows(rows, [*kept, *added])
 
 
-def with_symbol(table: Table, symbols: Symbols, *, name: str = "symbol") -> Table:
-    """The table with a last column of the number of each row's symbol, missing where it was never seen."""
-    return _with_values(table, symbols, {name: np.arange(len(symbols), dtype=np.int64)}, None)
+def with_symbol(
+    table: Table, symbols: Symbols, *, name: str = "symbol", numbers: NDArray[np.int64] | None = None
+) -> Table:
+    """The table with a last column of the number of each row's symbol, missing where it was never seen.
+
+    Symbols have the ``numbers`` given, or are numbered as they come.
+    """
+    own = np.arange(len(symbols), dtype=np.int64) if numbers is None else numbers
+    return _with_values(table, symbols, {name: own}, None)
 
 
 def scores(table: Table, symbols: Symbols, values: Mapping[str, ArrayLike]) -> Table:

@@ -7,15 +7,18 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from tacit.codes.scales.kinds.beginnings import BeginningScale
 from tacit.codes.scales.kinds.dates import DateScale
 from tacit.codes.scales.kinds.listed import ListedScale
 from tacit.codes.scales.kinds.numbers import NumberScale
 from tacit.codes.scales.kinds.prefixes import PrefixScale
+from tacit.codes.scales.kinds.stretches import StretchScale
 from tacit.codes.scales.kinds.whole import WholeScale
 from tacit.codes.scales.moments import BLANK, with_numbers
 from tacit.codes.scales.scale import UNKNOWN, Scale
 from tacit.errors import ArgumentError
 from tacit.tables.columns import ROW, Column
+from tacit.tables.engines.protocol import halved
 from tacit.tables.numbers import MISSING, as_number
 from tacit.tables.symbols import Symbols
 from tacit.tables.table import Table
@@ -51,6 +54,10 @@ def _placed(table: Table, rows: Any, name: str, column: Column, scale: Scale) ->
 
     if isinstance(scale, WholeScale):
         return rows.with_columns(nw.lit(0, nw.Int64).alias(name))
+    if isinstance(scale, BeginningScale):
+        text = nw.col(name) if column.dtype == "String" else nw.col(name).cast(nw.String)
+        place = halved(text, list(scale.starts), 0, len(scale.starts))
+        return rows.with_columns(_or(nw.when(~text.is_null()).then(place), scale.missing_atom).alias(name))
     if isinstance(scale, ListedScale):
         return _looked_up(table, rows, name, column, scale)
     if isinstance(scale, NumberScale):
@@ -59,9 +66,12 @@ def _placed(table: Table, rows: Any, name: str, column: Column, scale: Scale) ->
         rows = rows.with_columns(as_number(name, column).alias(name))
         rows = table.engine.stepped(rows, name, np.array(scale.edges))
         return _filled(rows, name, nw.col(name), scale)
-    assert isinstance(scale, DateScale)
+    assert isinstance(scale, DateScale | StretchScale)
     rows = _marked(rows, name, column, BLANK)
     rows = with_numbers(rows, name, column, scale.layout, scale.unit)
+    if isinstance(scale, StretchScale):
+        rows = table.engine.stepped(rows.with_columns(nw.col(name).cast(nw.Float64).alias(name)), name, scale.edges)
+        return _filled(rows, name, nw.col(name), scale)
     place = nw.col(name) - (scale.first - scale.open_start)
     return _filled(rows, name, place.clip(0, scale.present - 1), scale)
 

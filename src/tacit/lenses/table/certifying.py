@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from tacit import __version__
+from tacit.lenses.table.kept.tables import rows_entropy
 from tacit.lenses.table.tabulating import Counted
 from tacit.lift import MEASURES, Joint
 from tacit.release.bounds import LiftBounds
@@ -18,18 +19,42 @@ from tacit.release.keys import file_sha256
 from tacit.release.rules import ReleaseRules
 from tacit.release.whole_file import WholeFile
 from tacit.requests import Making
-from tacit.tables.counting import row_entropy
+from tacit.tables.counting import count
+
+# Rows of more records than this are not counted as they were given, just to say what they told.
+MOST_GIVEN = 1_000_000
 
 
-def measures_of(bounds: LiftBounds, original: Joint, output: Joint) -> tuple[MeasureChange, ...]:
-    """Every measure before and after, and what the bounds promise of it."""
-    promised = bounds.promised(original)
+def measures_of(
+    bounds: LiftBounds, original: Joint | None, output: Joint, *, known: bool = False
+) -> tuple[MeasureChange, ...]:
+    """Every measure before (if that was counted) and after, and what the bounds promise of it.
+
+    Bounds inside what is ``known`` promise nothing of what the release tells somebody who does not know it.
+    """
+    promised = {} if known else bounds.promised(output)
     return tuple(
         MeasureChange(
-            m.name, m.title, float(m.function(original)), float(m.function(output)), promised.get(m.name), m.unit
+            name=m.name,
+            title=m.title,
+            before=None if original is None else float(m.function(original)),
+            after=float(m.function(output)),
+            promise=promised.get(m.name),
+            unit=m.unit,
         )
         for m in MEASURES.values()
     )
+
+
+def given_joint(counted: Counted) -> Joint | None:
+    """The joint of the secret and the released columns as they were given; None where counting it costs too much."""
+    question = counted.question
+    if question.code is None:
+        return counted.joint
+    if counted.n_records > MOST_GIVEN:
+        return None
+    counts = count(question.as_given(), [*question.secret, *question.released], weight=question.weight)
+    return counts.joint(question.secret, question.released)[0]
 
 
 def facts_of(
@@ -78,7 +103,7 @@ def utility_of(counted: Counted, rules: ReleaseRules) -> Utility:
     if rules.code is None:
         return kept
     question = counted.question
-    given = row_entropy(question.original, question.released, weight=question.weight)
+    given = rows_entropy(question.original, question.released, weight=question.weight)
     exact = rules.code.exact(counted.symbols)
     return Utility(
         mutual_information=kept.mutual_information,

@@ -14,13 +14,13 @@ from tacit.errors import ArgumentError, Sentence, Setting, sentence, together
 from tacit.lenses.table import findings
 from tacit.lenses.table.answers.release import ProtectResult
 from tacit.lenses.table.audit import curve_points, suggestion
-from tacit.lenses.table.certifying import facts_of, measures_of, utility_of, whole_file_of
-from tacit.lenses.table.learned.learning import choice_of
+from tacit.lenses.table.certifying import facts_of, given_joint, measures_of, utility_of, whole_file_of
 from tacit.lenses.table.coding import goal_of_rules, in_cells, question_of_rules
+from tacit.lenses.table.learned.learning import choice_of
 from tacit.lenses.table.mechanisms import Plan, ReleaseGoal, enough, plan_by_goal, plan_by_rules
 from tacit.lenses.table.question import ask
 from tacit.lenses.table.tabulating import Counted, counted
-from tacit.lift import SLACK, Funnel, funnel, risk
+from tacit.lift import SLACK, Funnel, Joint, funnel, risk
 from tacit.release.bounds import Attained, asked_bounds, further_secrets
 from tacit.release.certificate import MIXTURE, CountedCertificate, FurtherClaim
 from tacit.release.claims import file_sentence, readings_of, worded
@@ -76,7 +76,8 @@ def protect_table(
     progress("choosing what to merge", None)
     by_goal = earlier is None or goal.coded
     plan = plan_by_goal(table, goal) if by_goal or earlier is None else plan_by_rules(table, earlier)
-    return _released(CountedRelease(table, plan, goal.least), book, making, out, progress)
+    release = CellRelease if goal.coded else CountedRelease
+    return _released(release(table, plan, goal.least), book, making, out, progress)
 
 
 def _goal(bound: Bound, making: Making) -> ReleaseGoal:
@@ -185,15 +186,20 @@ class CountedRelease:
         """The trade-off of the plain watchdog."""
         return funnel(self.counted.joint)
 
+    @cached_property
+    def given(self) -> Joint | None:
+        """The joint of the secret and the table as it was given; None where it was not counted."""
+        return given_joint(self.counted)
+
     @property
     def curve(self) -> tuple[CurvePoint, ...]:
         """What other epsilons would cost."""
         return curve_points(self.funnel)
 
     @cached_property
-    def before(self) -> RiskHistogram:
-        """Risks of the table."""
-        return findings.risk_histogram(self.counted.joint)
+    def before(self) -> RiskHistogram | None:
+        """Risks of the table as it was given; None where it was not counted."""
+        return None if self.given is None else findings.risk_histogram(self.given)
 
     @property
     def after(self) -> RiskHistogram:
@@ -216,7 +222,7 @@ class CountedRelease:
                 attained_delta=attained.delta,
                 breach_share=attained.breach_share,
                 mechanism=plan.mechanism,
-                measures=measures_of(bounds, self.counted.joint, plan.output),
+                measures=measures_of(bounds, self.given, plan.output, known=bool(self.counted.question.known)),
                 also=tuple(
                     FurtherClaim(each.secret, each.epsilon, reached.epsilon)
                     for each, reached in zip(self.rules.also, plan.attained_also, strict=True)
@@ -336,6 +342,39 @@ class CountedRelease:
             f"released value stands for {stands}; no column's shares are expected to move by more than "
             f"{utility.column_shift:.1%}"
         )
+
+
+class CellRelease(CountedRelease):
+    """A release in cells: what it keeps is of the table as it was given."""
+
+    @property
+    def curve(self) -> tuple[CurvePoint, ...]:
+        """Cells at other epsilons would have to be searched for."""
+        return ()
+
+    def headline(self, certificate: CountedCertificate) -> str:
+        """What came of it, in one sentence."""
+        kept = 1 - certificate.utility.nmil
+        cost = (
+            f"its {certificate.mechanism.values:,} cells, each shared by {certificate.file.smallest:,} people or more, "
+            f"keep {kept:.1%} of the information in the table as it was given."
+        )
+        if not certificate.file.holds:
+            cost = f"it keeps {kept:.1%} of the information in the table as given. {file_sentence(certificate.file)}"
+        if certificate.delta == 0:
+            return sentence("The release leaks at most {leaks}: {cost}", leaks=_leaks(certificate), cost=cost)
+        words = "The release leaks at most {epsilon} except with probability {attained:.3g} ({delta:g} allowed): {cost}"
+        epsilon = Nats(certificate.epsilon, 6, rounded="up")
+        attained, delta = certificate.attained_delta, certificate.delta
+        return sentence(words, epsilon=epsilon, attained=attained, delta=delta, cost=cost)
+
+    def diagnosis(self, certificate: CountedCertificate, max_loss: float) -> Sentence | None:
+        """What to do when hardly anything of the table came through."""
+        if certificate.mechanism.values > 1:
+            return None
+        words = "No cut of any column keeps {bound} with {least} people on both sides: nothing of the table is told."
+        bound, least = Nats(certificate.epsilon, 6), self.least
+        return sentence(words, bound=bound, least=least)
 
 
 def _leaks(certificate: CountedCertificate) -> Sentence:

@@ -89,8 +89,9 @@ def ask(
 ) -> TableQuestion:
     """Settle the roles of the columns of a table: ``also`` are further secrets, ``cuts`` those of an earlier release.
 
-    Of a table that will be written ``in_cells`` no released column is cut before. Columns that are not named are released, and the notes say so. A number column with many distinct values is cut
-    into tenths. A column that is different in every row identifies people: it must be dropped, cut or confirmed.
+    Of a table that will be written ``in_cells`` no released column is cut before. Columns that are not named are
+    released, and the notes say so. A number column with many distinct values is cut into tenths. A column that is
+    different in every row identifies people: it must be dropped, cut or confirmed.
     """
     table = question.source
     if not isinstance(table, Table):
@@ -103,7 +104,7 @@ def ask(
     weight = () if question.weight is None else (question.weight,)
     wishes = {**(question.bins or {}), **{made.column: made.edges for made in cuts}}
     named = [*(question.released or ()), *(question.drop or ()), *(question.known or ()), *(question.use or ())]
-    table.require([*hidden, *named, *wishes, *(question.levels or {}), *keep_ids, *weight])
+    table.require([*hidden, *named, *wishes, *(getattr(question, "levels", None) or {}), *keep_ids, *weight])
     shown = _released(table, question, hidden)
     notes = []
     if question.released is None:
@@ -117,7 +118,7 @@ def ask(
     if head.num_rows == 0:
         raise DataError(f"{table.name} has no rows: there is nothing to measure")
     distinct = _distinct(table, [column for column in used if column.name not in wishes], head)
-    _refuse_ids(table, used, distinct, head, confirmed={*wishes, *(question.levels or {}), *keep_ids})
+    _refuse_ids(table, used, distinct, head, confirmed={*wishes, *(getattr(question, "levels", None) or {}), *keep_ids})
     unknown = set(wishes) - {column.name for column in used}
     if unknown:
         raise ArgumentError(f"column '{min(unknown)}' is to be cut but is neither secret nor released")
@@ -145,7 +146,11 @@ def ask(
         secret_values=question.secret_values,
         known=tuple(question.known or ()),
         use=tuple(question.use or ()),
-        levels={name: wish for name, wish in ({**wishes, **(question.levels or {})}).items() if name in shown},
+        levels={
+            name: wish
+            for name, wish in ({**wishes, **(getattr(question, "levels", None) or {})}).items()
+            if name in shown
+        },
     )
 
 

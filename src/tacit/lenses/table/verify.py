@@ -27,7 +27,7 @@ from tacit.release.directory import PRIVATE, SALT
 from tacit.release.keys import file_sha256, salt_in
 from tacit.release.levels import read_code
 from tacit.release.rules import RULES, ReleaseRules
-from tacit.release.treatment import Mixing
+from tacit.release.treatment import Merging, Mixing
 from tacit.requests import Question
 from tacit.tables.counting import count
 from tacit.tables.formats import written_as
@@ -215,6 +215,9 @@ def _checks_against(release: TableRelease, against: Any, engine: str, progress: 
         return checks
     progress("comparing row by row", None)
     rows = compare(release, question)
+    if certificate.mechanism.replacement == IN_CELLS:
+        # All that the rules of such a release say is published.
+        release = replace(release, rules=rules_in_cells(certificate, rows.original))
     compared = checks_of_rows(certificate, release.rules, rows)
     people = check_of_people(certificate, release.rules, rows)
     return [*checks, *_written_plainly(release), *compared, *_checks_of_claims(release, rows), people]
@@ -226,8 +229,6 @@ def _checks_of_claims(release: TableRelease, rows: RowComparison) -> list[Check]
     claims = checks_of_claim(certificate, rows.original, output_joints(release, rows), rows.merged)
     if release.rules is not None:
         return [*claims, *checks_of_utility(certificate, rows.original, release.rules, rows.merged)]
-    if certificate.mechanism.replacement == IN_CELLS:
-        return claims
     if certificate.mechanism.mixes or certificate.also:
         unsure = f"the rows do not show how values were mixed; {_NEEDS_RULES}"
         return [Check(check.name, None, unsure) for check in claims]
@@ -236,6 +237,22 @@ def _checks_of_claims(release: TableRelease, rows: RowComparison) -> list[Check]
         unsure = f"the rows do not show which values were merged; {_NEEDS_RULES}"
         return [check if check.passed else Check(check.name, None, unsure) for check in claims]
     return claims
+
+
+def rules_in_cells(certificate: CountedCertificate, original: Counted) -> ReleaseRules:
+    """What a release in cells did to the original, from what is published of it."""
+    return ReleaseRules(
+        secret=certificate.secret,
+        released=certificate.released,
+        cuts=certificate.cuts,
+        symbols=original.symbols,
+        treatment=Merging(np.zeros(original.joint.shape[1], dtype=bool), None),
+        bounds=certificate.bounds,
+        also=certificate.further,
+        secret_values=certificate.secret_values,
+        least=certificate.file.least,
+        code=original.question.code,
+    )
 
 
 def _written_plainly(release: TableRelease) -> list[Check]:

@@ -125,7 +125,7 @@ class Engine(ABC):
         """A new place for tables and the SQL about them."""
 
 
-def halved(value: nw.Expr, edges: Sequence[float], low: int, high: int) -> nw.Expr:
+def halved(value: nw.Expr, edges: Sequence[float] | Sequence[str], low: int, high: int) -> nw.Expr:
     """How many of the rising edges are not above a value, which are at least ``low`` and at most ``high``."""
     import narwhals as nw
 

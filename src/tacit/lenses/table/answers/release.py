@@ -183,7 +183,7 @@ def _changes(result: ProtectResult) -> Sections:
     measures = result.certificate.measures
     columns = ("Measure", ">Before", ">After", ">Epsilon promises\nat most", "Kept?")
     rows = [(*_change(m), doc.measured(m.promise, m.unit, with_unit=False), _kept(m)) for m in measures]
-    infinite = any(math.isinf(m.before) or math.isinf(m.after) for m in measures)
+    infinite = any(math.isinf(m.before or 0.0) or math.isinf(m.after) for m in measures)
     blocks = (
         doc.Paragraph(f"{DIRECTION} The promise is what epsilon implies for the measure, whatever the data."),
         doc.TableBlock(columns, rows),

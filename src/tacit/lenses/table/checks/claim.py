@@ -7,12 +7,12 @@ from dataclasses import fields
 
 from tacit.document import Nats
 from tacit.errors import Sentence, sentence
-from tacit.lenses.table.certifying import measures_of, utility_of
+from tacit.lenses.table.certifying import given_joint, measures_of, utility_of
 from tacit.lenses.table.mechanisms import merged_facts, proof_of
 from tacit.lenses.table.tabulating import Counted
 from tacit.lift import AGREEMENT, Joint, Mask, agree, confident, nmil, watchdog_bound_exact
 from tacit.release.bounds import Attained
-from tacit.release.certificate import MIXTURE, CountedCertificate, MeasureChange
+from tacit.release.certificate import IN_CELLS, MIXTURE, CountedCertificate, MeasureChange
 from tacit.release.checks import Check, close
 from tacit.release.claims import population_sentence, sample_proof, sample_sentence
 from tacit.release.rules import ReleaseRules
@@ -29,8 +29,11 @@ def checks_of_claim(
     words = "recomputed -{low} to {high}, allowed -{lowest} to {highest}"
     sides = sentence(words, low=low, high=high, lowest=lowest, highest=highest)
     merged_share = float(counted.joint.marginal[merged].sum())
-    # What a mixture loses takes its rules.
-    loss = [] if mixes else [close("loss of utility", nmil(counted.joint, merged), certificate.utility.nmil)]
+    # What a mixture loses takes its rules; cells have a line of their own.
+    in_cells = certificate.mechanism.replacement == IN_CELLS
+    loss = (
+        [] if mixes or in_cells else [close("loss of utility", nmil(counted.joint, merged), certificate.utility.nmil)]
+    )
     return [
         close("attained epsilon", attained.epsilon, certificate.attained_epsilon),
         Check("epsilon is kept", attained.holds(bounds), sides),
@@ -45,7 +48,8 @@ def checks_of_claim(
 
 
 def _checks_of_measures(certificate: CountedCertificate, counted: Counted, output: Joint) -> list[Check]:
-    right = {m.name: m for m in measures_of(certificate.bounds, counted.joint, output)}
+    known = bool(certificate.known)
+    right = {m.name: m for m in measures_of(certificate.bounds, given_joint(counted), output, known=known)}
     claimed = {m.name: m for m in certificate.measures}
     wrong = [m.title for name, m in right.items() if name not in claimed or not _alike(m, claimed[name])]
     # Whatever is unknown, or said twice, was not recomputed.
@@ -61,7 +65,9 @@ def _checks_of_measures(certificate: CountedCertificate, counted: Counted, outpu
 
 def _alike(own: MeasureChange, claimed: MeasureChange) -> bool:
     words = [(m.title, m.unit, m.kind, m.promise is None) for m in (own, claimed)]
-    numbers = [(m.before, m.after, m.promise or 0.0) for m in (own, claimed)]
+    if (own.before is None) != (claimed.before is None):
+        return False
+    numbers = [(m.before or 0.0, m.after, m.promise or 0.0) for m in (own, claimed)]
     return words[0] == words[1] and all(agree(*pair) for pair in zip(*numbers, strict=True))
 
 
