@@ -15,6 +15,8 @@ from tacit.tables.table import Table
 
 # The hidden column of cell numbers, on its way to levels.
 CELL = "__tacit_cell__"
+# Rows of tables that are worked out once and kept, instead of again for every question.
+MOST_HELD = 1_000_000
 
 
 def coded(table: Table, code: CellCode) -> Table:
@@ -25,13 +27,13 @@ def coded(table: Table, code: CellCode) -> Table:
     Rows, their order and all other columns stay. What is written of a row depends on its cell alone, and is the same
     on every engine. A value that a scale does not know is refused, never guessed.
     """
-    atoms = atoms_table(table, code.scales)
+    atoms = atoms_table(table, code.scales).held(MOST_HELD)
     combinations = count(atoms, code.columns)
     symbols, _ = combinations.symbols(code.columns)
     cell = code.places[code.tree.leaf_of(atom_codes(combinations, code.columns))]
     numbered = with_symbol(atoms, symbols, name=CELL, numbers=cell)
     told = labelled(numbered, CELL, dict(zip(code.columns, code.texts, strict=True)))
-    return told.select([name for name in told.names if name != CELL])
+    return told.select([name for name in told.names if name != CELL]).held(MOST_HELD)
 
 
 def atom_codes(counts: Counts, columns: Sequence[str]) -> NDArray[np.int64]:

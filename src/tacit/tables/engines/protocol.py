@@ -87,6 +87,10 @@ class Engine(ABC):
         """The rows with their positions as 0, 1, 2, ... in the order of the table."""
 
     @abstractmethod
+    def held(self, rows: Rows) -> Rows:
+        """The rows, worked out once and kept for as long as they are used: for tables that fit the memory."""
+
+    @abstractmethod
     def collected(self, rows: Rows) -> pa.Table:
         """The rows, whole."""
 

@@ -198,6 +198,12 @@ class SparkEngine(Engine):
             self._counts = counts
         return self._counts
 
+    def held(self, rows: Rows) -> Rows:
+        import narwhals as nw
+
+        held: Rows = nw.from_native(rows.to_native().cache())
+        return held
+
     def collected(self, rows: Rows) -> pa.Table:
         return rows.collect("pyarrow").to_native()
 

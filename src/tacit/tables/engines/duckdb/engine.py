@@ -79,6 +79,9 @@ class DuckDBEngine(Engine):
         """The rows as they are: their positions are 0, 1, 2, ... already."""
         return rows
 
+    def held(self, rows: Rows) -> Rows:
+        return _lazy(answered(lambda: rows.to_native().materialize()))
+
     def collected(self, rows: Rows) -> pa.Table:
         return answered(lambda: rows.collect("pyarrow").to_native())
 
