@@ -306,6 +306,11 @@ class CountedCertificate(Certificate):
             raise ValueError("the second reading has a confidence and a proof, or neither")
 
     @property
+    def in_cells(self) -> bool:
+        """Whether the table was written in cells."""
+        return self.mechanism.name in MECHANISMS and MECHANISMS[self.mechanism.name].coded
+
+    @property
     def bounds(self) -> LiftBounds:
         """What is claimed of the secret."""
         return LiftBounds(self.epsilon_low, self.epsilon_high, self.delta, self.delta_kind, self.epsilon_max)

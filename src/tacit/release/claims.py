@@ -60,9 +60,17 @@ def assumptions_in_words(certificate: Certificate) -> tuple[str, ...]:
 @claim_in_words.register
 def _(certificate: CountedCertificate) -> str:
     bounds = certificate.bounds
-    what = "Seeing a record of this release " + _changes(certificate.secret, bounds)
+    named = ", ".join(certificate.secret)
+    if certificate.secret_values:
+        named = f"{named} among {', '.join(certificate.secret_values)} and the rest"
+    start = "Seeing a record of this release "
+    if certificate.known:
+        start = (
+            f"To somebody who knows {', '.join(certificate.known)} of a person, as this release tells it, its record "
+        )
+    what = start + _changes(named, bounds)
     for each in certificate.further:
-        what += "; it " + _changes(each.secret, each.bounds)
+        what += "; it " + _changes(", ".join(each.secret), each.bounds)
     return together((what + _except(bounds) + ".", file_sentence(certificate.file)))
 
 
@@ -109,7 +117,7 @@ def factor_down(nats: float) -> str:
     return at_least(math.exp(-nats))
 
 
-def _changes(secret: tuple[str, ...], bounds: LiftBounds) -> Sentence:
+def _changes(named: str, bounds: LiftBounds) -> Sentence:
     low, high = bounds.low, bounds.high
     words = (
         "changes the probability of any value of {named} by a factor between {down} and {up} (log-lift between -{low} "
@@ -123,7 +131,7 @@ def _changes(secret: tuple[str, ...], bounds: LiftBounds) -> Sentence:
     elif low == high:
         words = words.replace("log-lift between -{low} and {high}", "|log-lift| at most {high}")
     factors = {"down": factor_down(low), "up": factor_up(high)}
-    return sentence(words, named=", ".join(secret), **factors, low=_bound(low), high=_bound(high))
+    return sentence(words, named=named, **factors, low=_bound(low), high=_bound(high))
 
 
 @assumptions_in_words.register
@@ -139,9 +147,7 @@ def _(certificate: CountedCertificate) -> tuple[str, ...]:
         f"The table is the population: probabilities are its shares. For people outside it {outside}.",
         "Row by row: the adversary knows those shares and how the release was made, and sees one record of it; it "
         "knows nothing else about the person.",
-        "The whole file: the adversary sees all of it and looks for a person whose released values it knows. It is "
-        "counted how many records of the original share each released value; what somebody learns who combines several "
-        "rows with what they know is not bounded.",
+        _IN_CELLS if certificate.in_cells else _BY_VALUE,
         "Rows of the same person, other releases of the same people, and columns from elsewhere are not counted in.",
     ]
     if certificate.mechanism.mixes:
@@ -168,6 +174,18 @@ def _(certificate: CountedCertificate) -> tuple[str, ...]:
         texts.append("THE SECRET ITSELF IS IN THE FILE, as asked: the claim is about the other columns alone.")
     return tuple(texts)
 
+
+_BY_VALUE = (
+    "The whole file: the adversary sees all of it and looks for a person whose released values it knows. It is "
+    "counted how many records of the original share each released value; what somebody learns who combines several "
+    "rows with what they know is not bounded."
+)
+_IN_CELLS = (
+    "The whole file: the adversary sees all of it and looks for a person whose released columns it knows, however "
+    "finely. Each cell that may be the person's keeps the bound, and so does any mean of them. Not bounded is what "
+    "somebody learns who combines a cell with what is known of the person, unless those columns were named as known; "
+    "nor what the choice of the cuts, which looked at the secrets, tells of all of them together."
+)
 
 _DELTA = {
     "mass": (

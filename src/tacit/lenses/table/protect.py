@@ -16,6 +16,7 @@ from tacit.lenses.table.answers.release import ProtectResult
 from tacit.lenses.table.audit import curve_points, suggestion
 from tacit.lenses.table.certifying import facts_of, given_joint, measures_of, utility_of, whole_file_of
 from tacit.lenses.table.coding import goal_of_rules, in_cells, question_of_rules
+from tacit.lenses.table.kept.tables import kept_of_tables
 from tacit.lenses.table.learned.learning import choice_of
 from tacit.lenses.table.mechanisms import Plan, ReleaseGoal, enough, plan_by_goal, plan_by_rules
 from tacit.lenses.table.question import ask
@@ -26,6 +27,7 @@ from tacit.release.certificate import MIXTURE, CountedCertificate, FurtherClaim
 from tacit.release.claims import file_sentence, readings_of, worded
 from tacit.release.codec import text_of
 from tacit.release.directory import ReleaseDraft, new_release, refuse_target
+from tacit.release.kept import ReaderKeeps
 from tacit.release.ledger.book import Ledger
 from tacit.release.ledger.file import Entry, Original, People, SecretLeak
 from tacit.release.ledger.together import Secret
@@ -34,6 +36,7 @@ from tacit.release.rules import RULES, ReleaseRules
 from tacit.requests import Bound, Learning, Ledgered, Making, Question, Request, given
 from tacit.requests.names import MECHANISMS
 from tacit.tables.drawing import new_key
+from tacit.tables.sources import open_table
 from tacit.tables.writing import suffix_for, write_table
 
 # With fewer records than this the measures of a table fit few assignments of the secrets.
@@ -116,7 +119,10 @@ def _released(planned: CountedRelease, book: Ledger, making: Making, out: Path, 
         progress("writing the release", None)
         data_file = _write_data(planned, draft, making)
         progress("certifying", None)
-        certificate = replace(planned.certificate(draft, data_file, making), composition=page.composition)
+        certificate = planned.certificate(draft, data_file, making)
+        progress("measuring what readers keep", None)
+        keeps = planned.keeps(draft.place / data_file, certificate)
+        certificate = replace(certificate, keeps=keeps, composition=page.composition)
         result = ProtectResult(
             out=str(out),
             data_file=data_file,
@@ -230,6 +236,18 @@ class CountedRelease:
                 readings=readings_of(attained.epsilon, bounds, plan.proof),
                 file=whole_file_of(self.counted, self.rules, self.least),
             )
+        )
+
+    def keeps(self, written: Path, certificate: CountedCertificate) -> ReaderKeeps:
+        """What readers of the file that was written keep of the table as it was given."""
+        question = self.counted.question
+        return kept_of_tables(
+            question.original,
+            open_table(written, engine=question.original.engine.name),
+            released=question.released,
+            use=question.use or None,
+            told=certificate.utility.mutual_information if self.rules.treatment.drawn else None,
+            weight=question.weight,
         )
 
     def entry(self, relation: People, out: Path) -> Entry:

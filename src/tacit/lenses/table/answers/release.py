@@ -10,6 +10,7 @@ from tacit.errors import Sentence, sentence, together
 from tacit.lenses.glossary import DEFINITIONS, DIRECTION, INFINITE
 from tacit.lenses.histograms import histogram_numbers
 from tacit.lenses.papers import Rows, Sections, assumptions, certificate_section, claim
+from tacit.lenses.table.answers.keeping import keeping_section
 from tacit.lenses.table.answers.trade_off import trade_off
 from tacit.release import certificate as papers
 from tacit.release.certificate import CountedCertificate, MeasureChange
@@ -32,7 +33,7 @@ class ProtectResult(Result):
     headline: str
     diagnosis: str | None
     curve: tuple[doc.CurvePoint, ...]
-    before: doc.RiskHistogram
+    before: doc.RiskHistogram | None
     after: doc.RiskHistogram
     notes: tuple[str, ...]
 
@@ -119,6 +120,13 @@ def _shared(file: WholeFile) -> doc.Tile:
 def _mechanism(certificate: CountedCertificate) -> Sentence:
     """Which rung of the ladder it is, and what it gains over the watchdog."""
     made_by = certificate.mechanism
+    if certificate.in_cells:
+        return sentence(
+            "{name}: records are in {cells}, and of each record the ranges and groups of its cell are written{mixed}.",
+            name=made_by.name,
+            cells=doc.Count(made_by.values, "cell"),
+            mixed=", or now and then those of another" if made_by.mixes else "; nothing is drawn",
+        )
     if made_by.name == "watchdog":
         return Sentence("watchdog: one set of values is merged")
     mixed = "values are mixed" if made_by.mixes else "one set of values is merged"
@@ -161,21 +169,32 @@ def _why(result: ProtectResult) -> tuple[doc.Block, ...]:
 
 def _tiles(result: ProtectResult) -> doc.Tiles:
     """What is to be seen first; the page has what is for the terminal here in its certificate."""
-    certificate, utility = result.certificate, result.certificate.utility
-    cells = sentence("expected; {} of cells", doc.Share(utility.cells_unchanged))
+    certificate = result.certificate
     tiles = [
         doc.Tile("Release", doc.FilePath(result.out), f"data in {result.data_file}", where="terminal"),
         doc.Tile("Secret", doc.listed(certificate.secret), where="terminal"),
         doc.Tile("Released", doc.listed(certificate.released), where="terminal"),
         *_epsilons(certificate),
-        doc.Tile("Loss (NMIL)", doc.Share(utility.nmil), "of the information; lower is better"),
-        doc.Tile("Rows unchanged", doc.Share(utility.rows_unchanged), cells),
+        *_kept_tiles(certificate),
     ]
     if certificate.left_out:
         tiles.append(doc.Tile("Left out", doc.listed(certificate.left_out), where="terminal"))
     if certificate.composition is not None:
         tiles.append(doc.Tile("Together", _together(certificate.composition), where="terminal"))
     return doc.Tiles(tiles)
+
+
+def _kept_tiles(certificate: CountedCertificate) -> list[doc.Tile]:
+    """What is kept: of a release in cells, of the table as it was given; of others, of the table as it was cut."""
+    utility = certificate.utility
+    if certificate.in_cells:
+        kept = doc.Tile("Information kept", doc.Share(1 - utility.nmil), "of the table as it was given")
+        return [kept, doc.Tile("Cells", doc.Count(certificate.mechanism.values), "ranges and groups of values")]
+    cells = sentence("expected; {} of cells", doc.Share(utility.cells_unchanged))
+    return [
+        doc.Tile("Loss (NMIL)", doc.Share(utility.nmil), "of the information left by the cuts; lower is better"),
+        doc.Tile("Rows unchanged", doc.Share(utility.rows_unchanged), cells),
+    ]
 
 
 def _changes(result: ProtectResult) -> Sections:
@@ -207,16 +226,20 @@ def _kept(m: MeasureChange) -> doc.Badge | doc.Cell:
 
 
 def _risks(result: ProtectResult) -> Sections:
-    layers = (doc.Layer("before", result.before), doc.Layer("after", result.after, "outline"))
+    layers = [doc.Layer("after", result.after, "outline")]
+    if result.before is not None:
+        layers.insert(0, doc.Layer("before", result.before))
     epsilon = result.certificate.epsilon
     line = doc.Line(epsilon, sentence("epsilon {}", doc.Nats(epsilon, "setting", unit=False)))
-    figure = doc.Figure(doc.Histogram(layers, (line,)), histogram_numbers(layers))
+    figure = doc.Figure(doc.Histogram(tuple(layers), (line,)), histogram_numbers(tuple(layers)))
     title = "How risky are the records, before and after?"
     return (doc.Section(title, (figure,), kind="plug-in", where="page"),)
 
 
 def _cost(result: ProtectResult) -> Sections:
     certificate, utility = result.certificate, result.certificate.utility
+    if certificate.in_cells:
+        return (doc.Section("How it was made", (doc.Paragraph(_mechanism(certificate), label="Mechanism"),)),)
     told = sentence(
         "The release keeps {} of {} of information about the original values; {} are unchanged, and no column's shares "
         "are expected to move by more than {}.",
@@ -237,6 +260,12 @@ def _cost(result: ProtectResult) -> Sections:
     )
     other = "another epsilon would cost" if on_curve else "one merged set, the plain watchdog, would cost instead"
     return (doc.Section(f"What it costs, and what {other}", (*prose, figure)),)
+
+
+def _keeps(result: ProtectResult) -> Sections:
+    """What the reader keeps of the table as it was given."""
+    keeps = result.certificate.keeps
+    return () if keeps is None else (keeping_section(keeps),)
 
 
 def _readings(result: ProtectResult) -> Sections:
@@ -266,6 +295,10 @@ def _certificate(result: ProtectResult) -> Sections:
     rows: Rows = [("secret", doc.listed(c.secret, limit=60)), ("released", doc.listed(c.released, limit=60))]
     if c.left_out:
         rows.append(("left out", doc.listed(c.left_out, limit=60)))
+    if c.secret_values:
+        rows.append(("secret values", doc.listed(c.secret_values, limit=60)))
+    if c.known:
+        rows.append(("may be known", doc.listed(c.known, limit=60)))
     for cut in c.cuts:
         name = sentence("cut: {}", doc.DataValue(cut.column, 24))
         rows.append((name, f"at {doc.listed([f'{edge:g}' for edge in cut.edges], limit=40)}"))
@@ -285,4 +318,4 @@ def _notes(result: ProtectResult) -> Sections:
 
 
 # The order of the answer. A new section is a function and a line here.
-SECTIONS = (_changes, _risks, _cost, _readings, _assumptions, _certificate, _notes)
+SECTIONS = (_keeps, _changes, _risks, _cost, _readings, _assumptions, _certificate, _notes)
