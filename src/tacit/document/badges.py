@@ -26,6 +26,7 @@ _BAD = (
     "does not hold",
     "failed",
     "leak",
+    "people are found",
     "promise broken",
     "still better than the prior",
 )

@@ -10,6 +10,8 @@ from tacit import document as doc
 from tacit.errors import sentence
 from tacit.lenses.adversaries import guesses_right
 from tacit.lenses.glossary import DEFINITIONS
+from tacit.lenses.table.answers.linkage import linkage_sections
+from tacit.lenses.table.linkage.results import LinkageFinding
 from tacit.release.certificate import AdversaryScore
 from tacit.report.result import Result
 
@@ -19,6 +21,7 @@ AttackVerdict = Literal[
     "promise broken",
     "within the estimate",
     "beyond the estimate",
+    "people are found",
 ]
 
 
@@ -27,7 +30,9 @@ class AttackResult(Result):
     """Would an adversary still win?
 
     ``guessing_bound`` is what the certificate promises of every record, or, where ``bound_kind`` is "estimate", what
-    a learned release only estimates.
+    a learned release only estimates. ``optimal_after`` is exact: the verdict never says that less is possible.
+    ``linkage`` is what somebody finds who knows some true values of a person and has the whole file, which no bound on
+    single rows speaks of.
     """
 
     release: str
@@ -47,6 +52,7 @@ class AttackResult(Result):
     headline: str
     notes: Sequence[str] = ()
     bound_kind: Literal["promise", "estimate"] = "promise"
+    linkage: tuple[LinkageFinding, ...] = ()
 
     def document(self) -> doc.Document:
         """What was promised, and how often each adversary was right."""
@@ -56,13 +62,13 @@ class AttackResult(Result):
             badge=doc.badge(self.verdict),
             headline=self.headline,
             opening=(self._tiles(),),
-            sections=(self._guesses(), *doc.notes_section(self.notes)),
+            sections=(self._guesses(), *linkage_sections(self.linkage), *doc.notes_section(self.notes)),
             reading=DEFINITIONS,
             footer=(sentence("{} against {}", doc.FilePath(self.release), doc.FilePath(self.against)),),
         )
 
     def _tiles(self) -> doc.Tiles:
-        bound = ("Promise", "no adversary can be right more often")
+        bound = ("Promise", "who sees one row alone cannot be right more often")
         if self.bound_kind == "estimate":
             bound = ("Estimate", "none should be right more often; not promised")
         possible = sentence("{} before, {} after", doc.Share(self.optimal_before), doc.Share(self.optimal_after))
