@@ -96,11 +96,13 @@ def verify(release: Path, **words: Any) -> int:
 def attack(release: Path, **words: Any) -> int:
     """Train adversaries on the original and let them guess the secret from RELEASE.
 
-    Exit code 1 if an adversary beats what the certificate promises.
+    One more knows some true values of a person and looks for the rows that fit. Exit code 1 if an adversary beats what
+    the certificate promises, or if people are found.
     """
     from tacit.verbs.attack import attack as verb
 
-    return int(answer(verb, release, words=words).verdict == "promise broken")
+    lost = ("promise broken", "people are found")
+    return int(answer(verb, release, words=words).verdict in lost)
 
 
 @tacit.command()

@@ -24,6 +24,7 @@ _BAD = (
     "does not hold",
     "failed",
     "leak",
+    "people are found",
     "promise broken",
     "still better than the prior",
 )

@@ -3,18 +3,28 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 import pytest
 from hypothesis import given, strategies as st
 
+from hospital import NEIGHBOUR, RELEASED, hospital
+from tables_of_people import clinic, write_csv
+from tacit import ColumnError, attack, protect
 from tacit.lenses.table.linkage import matching
+from tacit.lenses.table.linkage.adversary import linked
 from tacit.lenses.table.linkage.beliefs import STRENGTH, lifts_of
 from tacit.lenses.table.linkage.fitting import InSets, Spelled, in_bins
 from tacit.lenses.table.linkage.matching import linkage
 from tacit.lenses.table.linkage.reading import LearnedColumn
-from tacit.tables import Cut
+from tacit.lenses.table.linkage.results import LinkageFinding
+from tacit.lenses.table.question import ask
+from tacit.requests import Question
+from tacit.tables import Cut, open_table
 
 
 @st.composite
@@ -171,3 +181,99 @@ def test_many_numbers_are_learned_from_in_twentieths_and_few_values_as_they_are(
     assert 9 <= codes[2] <= 10
     few = LearnedColumn.of(["a", "b", None], np.array([1, 1, 1]), "text")
     assert few.codes(["b", None, "c"]).tolist() == [1, 2, -1]
+
+
+# ---- a hospital ----------------------------------------------------------------------------------------------------
+
+PATIENTS = 3_000
+
+
+@pytest.fixture(scope="module")
+def patients(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return write_csv(tmp_path_factory.mktemp("hospital") / "patients.csv", hospital(PATIENTS))
+
+
+def neighbour_of(patients: Path, out: Path, **making: Any) -> tuple[Any, LinkageFinding]:
+    """A release of the hospital, and what a neighbour finds in it who knows dates, age, sex and postcode."""
+    protect(patients, secret="illness", released=RELEASED, epsilon=0.5, out=out, random_state=0, **making)
+    result = attack(out, against=patients, known=NEIGHBOUR, records=500)
+    first, everything = result.linkage
+    assert first.known == NEIGHBOUR
+    assert everything.known == RELEASED
+    assert not everything.columns
+    return result, first
+
+
+def test_in_the_watchdogs_release_at_0_nats_a_neighbour_finds_many_patients_and_their_ward(patients, tmp_path):
+    """THEORY 8.1. The claim holds of a single row; the file is made of rows of real patients, which can be found."""
+    result, found = neighbour_of(patients, tmp_path / "r", mechanism="watchdog", replacement="resample")
+    assert result.optimal_after == pytest.approx(result.prior_guess)
+    assert result.verdict == "people are found"
+    assert "finds" in result.headline
+    assert found.before.found > 0.95
+    assert found.before.found_right == 1.0
+    assert found.after.found > 0.25
+    assert found.after.found_right > 0.95
+    ward = found.columns[0]
+    assert ward.name == "ward"
+    assert ward.agreed > 0.5
+    assert ward.agreed_right > 0.97
+    assert ward.after > ward.knowing + 0.3
+    assert found.after.secret_right > found.knowing + 0.2
+
+
+def test_where_the_watchdog_writes_nothing_in_their_place_nobody_is_found(patients, tmp_path):
+    """Every patient's values are too risky: all rows are suppressed, and all fit everybody."""
+    result, found = neighbour_of(patients, tmp_path / "r", mechanism="watchdog", replacement="suppress")
+    assert result.verdict == "not detectably better than the prior"
+    assert found.after.found == 0
+    assert found.after.candidates == PATIENTS
+    assert found.after.secret_right == found.knowing
+    assert all(column.after == column.knowing for column in found.columns)
+
+
+# The release of cells belongs here: `neighbour_of(patients, tmp_path / "r", mechanism="cells")`. Nobody is found, and
+# the secret and the columns that are read are guessed hardly better than from what is known alone.
+
+
+def test_in_cells_of_many_people_nobody_is_found_and_little_is_read():
+    """Cells made by hand: thirties of the age and quarters of the year, and nothing else."""
+    columns = hospital(PATIENTS)
+    question = ask(Question(pa.table(columns), secret="illness", released=RELEASED))
+    told = {name: ["any"] * PATIENTS for name in RELEASED}
+    told["age"] = [f"{age // 30 * 30} or up to 29 more" for age in columns["age"]]
+    told["admission"] = [f"quarter {(day.month + 2) // 3}" for day in columns["admission"]]
+    release = open_table(pa.table(told))
+    least = min(Counter(zip(told["age"], told["admission"], strict=True)).values())
+    fittings = {}
+    for name in RELEASED:
+        values = sorted(set(columns[name]))
+        truths = list(zip(columns[name], told[name], strict=True))
+        of = {level: {value for value, text in truths if text == level} for level in set(told[name])}
+        fittings[name] = InSets(values, {text: np.array([v in inside for v in values]) for text, inside in of.items()})
+    found, _ = linked(replace(question, table=release, cuts=()), release, NEIGHBOUR, fittings=fittings)
+    assert found.after.found == 0
+    assert found.after.nobody == 0
+    assert least <= found.after.candidates < PATIENTS
+    assert found.after.secret_right == pytest.approx(found.knowing, abs=0.02)
+    assert all(column.after == pytest.approx(column.knowing, abs=0.02) for column in found.columns)
+
+
+def test_what_is_known_need_not_be_released_and_must_be_in_the_table(tmp_path):
+    people = pa.table(clinic(2000))
+    protect(people, secret="illness", released=["ward", "district"], epsilon=1, out=tmp_path / "r", random_state=0)
+    found = attack(tmp_path / "r", against=people, known="age", records=300).linkage[0]
+    assert found.known == ("age",)
+    assert found.after.candidates == found.before.candidates == 2000
+    with pytest.raises(ColumnError, match="no column 'shoe'"):
+        attack(tmp_path / "r", against=people, known="shoe", records=300)
+
+
+def test_without_anything_known_all_columns_but_the_most_telling_are(tmp_path):
+    people = pa.table(clinic(2000))
+    protect(people, secret="illness", epsilon=1, out=tmp_path / "r", random_state=0)
+    first, everything = attack(tmp_path / "r", against=people, records=300).linkage
+    assert first.known == ("age", "district")
+    assert [column.name for column in first.columns] == ["ward"]
+    assert everything.known == ("age", "ward", "district")
+    assert everything.before.secret_right == everything.knowing

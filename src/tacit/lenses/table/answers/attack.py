@@ -10,15 +10,28 @@ from tacit import document as doc
 from tacit.errors import sentence
 from tacit.lenses.adversaries import guesses_right
 from tacit.lenses.glossary import DEFINITIONS
+from tacit.lenses.table.answers.linkage import linkage_sections
+from tacit.lenses.table.linkage.results import LinkageFinding
 from tacit.release.certificate import AdversaryScore
 from tacit.report.result import Result
 
-AttackVerdict = Literal["not detectably better than the prior", "within the promise", "promise broken"]
+AttackVerdict = Literal[
+    "not detectably better than the prior",
+    "within the promise",
+    "promise broken",
+    "people are found",
+]
 
 
 @dataclass(frozen=True)
 class AttackResult(Result):
-    """Would an adversary still win? ``guessing_bound`` is what the certificate promises of every record."""
+    """Would an adversary still win?
+
+    ``guessing_bound`` is what the certificate promises of every record. ``optimal_after`` is exact: the verdict never
+    says that less is possible.
+    ``linkage`` is what somebody finds who knows some true values of a person and has the whole file, which no bound on
+    single rows speaks of.
+    """
 
     release: str
     against: str
@@ -36,6 +49,7 @@ class AttackResult(Result):
     verdict: AttackVerdict
     headline: str
     notes: Sequence[str] = ()
+    linkage: tuple[LinkageFinding, ...] = ()
 
     def document(self) -> doc.Document:
         """What was promised, and how often each adversary was right."""
@@ -45,7 +59,7 @@ class AttackResult(Result):
             badge=doc.badge(self.verdict),
             headline=self.headline,
             opening=(self._tiles(),),
-            sections=(self._guesses(), *doc.notes_section(self.notes)),
+            sections=(self._guesses(), *linkage_sections(self.linkage), *doc.notes_section(self.notes)),
             reading=DEFINITIONS,
             footer=(sentence("{} against {}", doc.FilePath(self.release), doc.FilePath(self.against)),),
         )

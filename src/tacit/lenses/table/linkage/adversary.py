@@ -4,28 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from tacit.lenses.table.linkage.beliefs import lifts_of
 from tacit.lenses.table.linkage.fitting import Fitting, Spelled, in_bins
+from tacit.lenses.table.linkage.looking import LOOKED_AT, LookedAt, RowsRead
 from tacit.lenses.table.linkage.matching import Linked, linkage
 from tacit.lenses.table.linkage.reading import LearnedColumn
 from tacit.lenses.table.linkage.results import ColumnRead, LinkageFinding, LinkageScore
 from tacit.lenses.table.question import TableQuestion
-from tacit.lift import Mask, Matrix, Vector
-from tacit.tables.counting import MAX_GROUPS, Counts, count, encoded
+from tacit.lift import Mask, Matrix
+from tacit.tables.counting import MAX_GROUPS, Counts, count
 from tacit.tables.symbols import Codes, Symbols, in_order
 from tacit.tables.table import Table
 
-if TYPE_CHECKING:
-    import pyarrow as pa
-
-# People who are looked for, and records from which it is learned what values say of the secret.
+# People who are looked for.
 PEOPLE = 5_000
-LOOKED_AT = 200_000
 # A column of more different values than this is guessed, from what is known alone, as its commonest value.
 MOST_GUESSED = 100
 
@@ -59,14 +55,14 @@ def linked(
     Candidates are counted in the whole file. What values say of the secret was learned from people who are not looked
     for, so that nobody's own secret is known beforehand.
     """
-    look = _Look.at(question, known, people)
+    look = LookedAt.at(question, known, people)
     counts = count(release, question.released)
     after = _File.of(counts, {**standing(question, counts), **(fittings or {})}, look, question.table)
     original, before = question.as_given(), None
     if original.row_count() <= MAX_GROUPS:
         values = dict.fromkeys(question.released, Spelled())
         before = _File.of(count(original, question.released), values, look, original)
-    return tuple(_finding(each, look, before, after) for each in _scenarios(question, known, look))
+    return tuple(_finding(*each, look, before, after) for each in _scenarios(question, known, look))
 
 
 def standing(question: TableQuestion, released: Counts) -> dict[str, Fitting]:
@@ -80,72 +76,6 @@ def standing(question: TableQuestion, released: Counts) -> dict[str, Fitting]:
 
 
 @dataclass(frozen=True, eq=False)
-class _Read:
-    """Some rows of a table: the levels of each column, and the number of each row's level."""
-
-    levels: Mapping[str, tuple[Any, ...]]
-    codes: Mapping[str, Codes]
-
-    @classmethod
-    def of(cls, rows: pa.Table) -> _Read:
-        """From an Arrow table."""
-        read = {name: encoded(rows.column(name), name) for name in rows.column_names}
-        return cls({name: each[0] for name, each in read.items()}, {name: each[1] for name, each in read.items()})
-
-    def records(self, name: str) -> Codes:
-        """How many rows have each level."""
-        return np.bincount(self.codes[name], minlength=len(self.levels[name]))
-
-    def beside(self, names: Sequence[str]) -> Codes:
-        """The codes of some columns, a column each."""
-        return np.column_stack([self.codes[name] for name in names])
-
-    def learned(self, table: Table) -> dict[str, LearnedColumn]:
-        """How each column is learned from."""
-        return {name: LearnedColumn.of(self.levels[name], self.records(name), table[name].kind) for name in self.codes}
-
-
-@dataclass(frozen=True, eq=False)
-class _Look:
-    """The records looked at: who is looked for, who is learned from, their true values and their secrets."""
-
-    true: _Read
-    columns: Mapping[str, LearnedColumn]
-    secret: Codes
-    looked_for: Codes
-    others: Mask
-
-    @classmethod
-    def at(cls, question: TableQuestion, known: Sequence[str], people: int) -> _Look:
-        """Evenly spaced records of the table as it is given."""
-        table = question.as_given()
-        names = tuple(dict.fromkeys([*question.secret, *question.released, *known]))
-        true = _Read.of(table.sample(names, LOOKED_AT))
-        secret = in_order(true.beside(question.secret))[1]
-        n = len(secret)
-        wanted = max(1, min(people, n // 2))
-        looked_for = np.arange(wanted) * n // wanted
-        others = np.ones(n, dtype=bool)
-        others[looked_for] = False
-        return cls(true, true.learned(table), secret, looked_for, others)
-
-    @cached_property
-    def prior(self) -> Vector:
-        """P(s) among all records looked at."""
-        return np.asarray(np.bincount(self.secret) / len(self.secret))
-
-    def said(self, names: Sequence[str]) -> Codes:
-        """The values of every record in some columns, as they are learned from."""
-        codes = [self.columns[name].codes(self.true.levels[name])[self.true.codes[name]] for name in names]
-        return np.column_stack(codes)
-
-    def believed(self, names: Sequence[str], of: Codes, prior: Vector) -> Matrix:
-        """P(of | values in some columns) of everybody looked for, learned from the others."""
-        said = self.said(names)
-        return lifts_of(said[self.looked_for], said[self.others], of[self.others], prior) * prior
-
-
-@dataclass(frozen=True, eq=False)
 class _File:
     """A file as the adversary has it: its different rows, which are true of whom, and what its levels stand for.
 
@@ -156,12 +86,12 @@ class _File:
     own: Codes
     fittings: Mapping[str, Fitting]
     columns: Mapping[str, LearnedColumn]
-    told: _Read
+    told: RowsRead
 
     @classmethod
-    def of(cls, counts: Counts, fittings: Mapping[str, Fitting], look: _Look, truth: Table) -> _File:
+    def of(cls, counts: Counts, fittings: Mapping[str, Fitting], look: LookedAt, truth: Table) -> _File:
         """Of the different rows of a file; ``truth`` is the original as this file tells it."""
-        told = _Read.of(truth.sample(counts.columns, LOOKED_AT))
+        told = RowsRead.of(truth.sample(counts.columns, LOOKED_AT))
         different, which = in_order(told.beside(counts.columns)[look.looked_for])
         seen = Symbols(counts.columns, tuple(told.levels[name] for name in counts.columns), different)
         own = seen.positions_in(Symbols(counts.columns, counts.levels, counts.codes))[which]
@@ -172,7 +102,7 @@ class _File:
         at = self.counts.columns.index(name)
         return self.counts.levels[at], self.counts.codes[:, at]
 
-    def linked(self, known: Sequence[str], others: Sequence[str], belief: Matrix, look: _Look) -> Linked:
+    def linked(self, known: Sequence[str], others: Sequence[str], belief: Matrix, look: LookedAt) -> Linked:
         """Everybody looked for, linked to this file by the columns that are known and released."""
         people, released, fits = [], [], []
         for name in known:
@@ -196,7 +126,7 @@ class _File:
             lifts=lifts,
         )
 
-    def _sayings(self, others: Sequence[str], look: _Look) -> tuple[Codes, Matrix]:
+    def _sayings(self, others: Sequence[str], look: LookedAt) -> tuple[Codes, Matrix]:
         """What each row says of the secret by the columns that are not known: a row of the lifts."""
         if not others:
             return np.zeros(len(self.counts.records), np.int64), np.ones((1, len(look.prior)))
@@ -209,46 +139,61 @@ class _File:
         lifts = lifts_of(asked - 1, np.column_stack(learned)[look.others], look.secret[look.others], look.prior)
         return which, lifts
 
-    def read(self, found: Linked, at: int, name: str, look: _Look) -> tuple[Mask, Mask]:
-        """Of whom a column was read as the very value it has, and of whom all candidates have a single value."""
-        shares = look.true.records(name).astype(np.float64)
-        meanings, alone = self.fittings[name].meanings(self.levels(name)[0], look.true.levels[name], shares)
+    def read(self, found: Linked, at: int, name: str, guess: _Guess, look: LookedAt) -> tuple[Mask, Mask]:
+        """Of whom a column was read as the very value it has, and of whom all candidates have a single value.
+
+        Where the level that was read stands for several values, or for none, what is known decides.
+        """
+        levels, values = self.levels(name)[0], look.true.levels[name]
+        meanings, alone = self.fittings[name].meanings(levels, values, look.true.records(name).astype(np.float64))
         level = found.read[:, at]
-        true = look.true.codes[name][look.looked_for]
-        right = (level >= 0) & (meanings[level] == true)
-        return right, (level >= 0) & found.agreed[:, at] & alone[level]
+        value = np.where((level >= 0) & (meanings[level] >= 0), meanings[level], guess.value)
+        if guess.believed is not None:
+            kinds, fits = self.fittings[name].matching(levels, values)
+            fitting = guess.believed * (fits[kinds[level]] & (level >= 0)[:, None])
+            value = np.where(fitting.any(axis=1), fitting.argmax(axis=1), guess.value)
+        right = np.asarray(value == look.true.codes[name][look.looked_for])
+        return right, np.asarray((level >= 0) & found.agreed[:, at] & alone[level])
+
+
+@dataclass(frozen=True, eq=False)
+class _Guess:
+    """A column as it is guessed from what is known alone; of few values, how far each is believed."""
+
+    value: Codes
+    believed: Matrix | None
+
+    @classmethod
+    def of(cls, name: str, known: Sequence[str], look: LookedAt) -> _Guess:
+        """Of everybody looked for."""
+        shares = look.true.records(name) / len(look.secret)
+        if len(shares) > MOST_GUESSED:
+            return cls(np.full(len(look.looked_for), shares.argmax()), None)
+        believed = look.believed(known, look.true.codes[name], shares)
+        return cls(believed.argmax(axis=1), believed)
 
 
 def _stacked(columns: Sequence[Codes], rows: int) -> Codes:
     return np.column_stack(columns) if columns else np.zeros((rows, 0), np.int64)
 
 
-def _scenarios(question: TableQuestion, known: Sequence[str], look: _Look) -> list[tuple[tuple[str, ...], ...]]:
+def _scenarios(
+    question: TableQuestion, known: Sequence[str], look: LookedAt
+) -> list[tuple[tuple[str, ...], tuple[str, ...]]]:
     """What is known, and which released columns are then left to be read."""
     released = question.released
     tried = [tuple(known)] if known else []
     if not known and len(released) > 1:
-        telling = max(released, key=lambda name: _information(look, name))
+        telling = max(released, key=lambda name: look.information(name))
         tried = [tuple(name for name in released if name != telling)]
     if all(set(each) != set(released) for each in tried):
         tried.append(released)
     return [(each, tuple(name for name in released if name not in each)) for each in tried]
 
 
-def _information(look: _Look, name: str) -> float:
-    """Mutual information of a column and the secret, less its bias by chance (Miller and Madow)."""
-    values, column = np.unique(look.said([name]), return_inverse=True)
-    n, shape = len(look.secret), (len(values), len(look.prior))
-    cells = np.bincount(column.reshape(-1) * shape[1] + look.secret, minlength=shape[0] * shape[1]) / n
-    joint = cells.reshape(shape)
-    expected = joint.sum(axis=1, keepdims=True) * joint.sum(axis=0)
-    some = joint > 0
-    plug_in = float((joint[some] * np.log(joint[some] / expected[some])).sum())
-    return plug_in - (shape[0] - 1) * (shape[1] - 1) / (2 * n)
-
-
-def _finding(scenario: tuple[tuple[str, ...], ...], look: _Look, before: _File | None, after: _File) -> LinkageFinding:
-    known, others = scenario
+def _finding(
+    known: tuple[str, ...], others: tuple[str, ...], look: LookedAt, before: _File | None, after: _File
+) -> LinkageFinding:
     released = [name for name in known if name in after.counts.columns]
     belief = look.believed(known, look.secret, look.prior)
     secret = look.secret[look.looked_for]
@@ -288,28 +233,20 @@ def _column_read(
     name: str,
     at: int,
     known: tuple[str, ...],
-    look: _Look,
+    look: LookedAt,
     before: tuple[_File | None, Linked | None],
     after: tuple[_File, Linked],
 ) -> ColumnRead:
-    right, agreed = after[0].read(after[1], at, name, look)
+    guess = _Guess.of(name, known, look)
+    right, agreed = after[0].read(after[1], at, name, guess, look)
     original = None
     if before[0] is not None and before[1] is not None:
-        original = float(before[0].read(before[1], at, name, look)[0].mean())
+        original = float(before[0].read(before[1], at, name, guess, look)[0].mean())
     return ColumnRead(
         name=name,
-        knowing=_guessed(name, known, look),
+        knowing=float((look.true.codes[name][look.looked_for] == guess.value).mean()),
         before=original,
         after=float(right.mean()),
         agreed=float(agreed.mean()),
         agreed_right=_share(right, agreed),
     )
-
-
-def _guessed(name: str, known: tuple[str, ...], look: _Look) -> float:
-    """How often a column is guessed right from what is known alone."""
-    codes, shares = look.true.codes[name], look.true.records(name) / len(look.secret)
-    guess: Any = int(shares.argmax())
-    if len(shares) <= MOST_GUESSED:
-        guess = look.believed(known, codes, shares).argmax(axis=1)
-    return float((codes[look.looked_for] == guess).mean())

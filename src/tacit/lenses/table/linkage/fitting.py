@@ -50,7 +50,7 @@ class Spelled(Fitting):
         return len(place) + 1 if self.blank and level is None else place.get(level, len(place))
 
     def meanings(self, levels: Sequence[Any], values: Sequence[Any], shares: Vector) -> tuple[Codes, Mask]:
-        """By the commonest value of each spelling; a level that may be anything is read as missing."""
+        """By the commonest value of each spelling; a level that may be anything says nothing."""
         best: dict[str | None, int] = {}
         times: dict[str | None, int] = {}
         for at, value in enumerate(values):
@@ -58,8 +58,11 @@ class Spelled(Fitting):
             times[text] = times.get(text, 0) + 1
             if text not in best or shares[at] > shares[best[text]]:
                 best[text] = at
+        if self.blank:
+            best.pop(None, None)
+            times.pop(None, None)
         texts = [level_text(level) for level in levels]
-        alone = [times.get(text) == 1 and not (self.blank and text is None) for text in texts]
+        alone = [times.get(text) == 1 for text in texts]
         return np.array([best.get(text, -1) for text in texts], dtype=np.int64), np.array(alone, dtype=bool)
 
 
