@@ -17,6 +17,7 @@ from tacit.learn import binomial_limits
 from tacit.lenses.adversaries import scored
 from tacit.lenses.table.answers.attack import AttackResult, AttackVerdict
 from tacit.lenses.table.linkage.adversary import linked
+from tacit.lenses.table.linkage.levels import fittings_of
 from tacit.lenses.table.linkage.results import LinkageFinding
 from tacit.lenses.table.question import TableQuestion
 from tacit.lenses.table.verify import TableRelease, compare, open_release, output_joints, question_of
@@ -62,7 +63,8 @@ def attack_table(asked: AttackRequest, *, progress: Progress = silent) -> Attack
     train, test = _split(secret, asked.random_state)
     scores = _scores(views, secret, train, test, random_state=asked.random_state, progress=progress)
     progress("looking for people", None)
-    findings = linked(question, release.data, tuple(asked.known or ()))
+    fittings = None if release.code is None else fittings_of(release.code)
+    findings = linked(question, release.data, tuple(asked.known or ()), fittings=fittings)
     joint = rows.original.joint
     prior, (before, after) = float(joint.prior.max()), best_guesses(scores)
     bound, best = _bound(certificate, joint.prior), guessing_probability(output_joints(release, rows)[0])
@@ -96,7 +98,8 @@ def _views(release: TableRelease, question: TableQuestion, records: int) -> tupl
     """The secrets of some records, and what an adversary sees of them before, after and retrained."""
     certificate, original = release.certificate, question.original
     secrets, released = list(certificate.secret), list(certificate.released)
-    raw = original.sample([*secrets, *released], records)
+    # The secret is what the claim is about: in groups, where it was cut or only some of its values are secret.
+    secret, raw = question.table.sample(secrets, records), original.sample(released, records)
     coarse, after = question.table.sample(released, records), release.data.sample(released, records)
     kinds = {column.name: column.kind for column in original.columns}
     views = (
@@ -104,7 +107,7 @@ def _views(release: TableRelease, question: TableQuestion, records: int) -> tupl
         _features(coarse, after, released, {}),
         _features(after, after, released, {}),
     )
-    return _labels(raw.select(secrets)), views
+    return _labels(secret), views
 
 
 def _labels(table: pa.Table) -> Labels:
@@ -258,8 +261,8 @@ def _finds_people(finding: LinkageFinding) -> bool:
 def _headline(reached: _Reached, before: float, findings: Sequence[LinkageFinding]) -> str:
     words = (
         f"Always guessing the commonest secret is right {reached.prior:.1%} of the time; the best adversary reaches "
-        f"{before:.1%} on the original and {reached.trained:.1%} on the release, where the best guess there is is right "
-        f"{reached.possible:.1%} of the time"
+        f"{before:.1%} on the original and {reached.trained:.1%} on the release, where the best guess there is reaches "
+        f"{reached.possible:.1%}"
     )
     return f"{words}.{''.join(map(_found, findings))}"
 
