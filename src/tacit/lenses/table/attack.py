@@ -275,8 +275,8 @@ def _finds_people(finding: LinkageFinding) -> bool:
 def _headline(reached: _Reached, before: float, findings: Sequence[LinkageFinding]) -> str:
     words = (
         f"Always guessing the commonest secret is right {reached.prior:.1%} of the time; the best adversary reaches "
-        f"{before:.1%} on the original and {reached.trained:.1%} on the release, where the best possible guess is right "
-        f"{reached.possible:.1%} of the time"
+        f"{before:.1%} on the original and {reached.trained:.1%} on the release, where the best possible guess is "
+        f"right {reached.possible:.1%} of the time"
     )
     return f"{words}.{''.join(map(_found, findings))}"
 
