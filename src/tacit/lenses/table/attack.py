@@ -261,8 +261,8 @@ def _finds_people(finding: LinkageFinding) -> bool:
 def _headline(reached: _Reached, before: float, findings: Sequence[LinkageFinding]) -> str:
     words = (
         f"Always guessing the commonest secret is right {reached.prior:.1%} of the time; the best adversary reaches "
-        f"{before:.1%} on the original and {reached.trained:.1%} on the release, where the best guess there is reaches "
-        f"{reached.possible:.1%}"
+        f"{before:.1%} on the original and {reached.trained:.1%} on the release, where the best possible guess is "
+        f"right {reached.possible:.1%} of the time"
     )
     return f"{words}.{''.join(map(_found, findings))}"
 
