@@ -256,7 +256,8 @@ class CountedRelease:
         leaks: dict[Secret, SecretLeak] = {}
         secrets = [(rules.secret, rules.bounds), *((each.secret, each.bounds) for each in rules.also)]
         for (columns, bounds), output in zip(secrets, (plan.output, *plan.further), strict=True):
-            secret, attained = Secret.of(columns, rules.cuts), Attained.of(output, bounds)
+            values = rules.secret_values if columns == rules.secret else ()
+            secret, attained = Secret.of(columns, rules.cuts, values), Attained.of(output, bounds)
             one_sided = math.isinf(bounds.low) and (secret not in leaks or leaks[secret].one_sided)
             leaks[secret] = SecretLeak(secret, attained.low, attained.high, one_sided, float(output.prior.min()))
         return Entry(
