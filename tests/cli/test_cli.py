@@ -200,7 +200,6 @@ def test_the_demo_runs_without_any_data(run: Run) -> None:
     assert (code, err) == (0, "")
     assert "audit.html" in out
     assert json.loads(Path("here/release/certificate.json").read_text())["kind"] == "counted"
-    assert json.loads(Path("here/release-learned/certificate.json").read_text())["kind"] == "learned"
     assert "Learned: what leaks" in Path("here/audit.html").read_text()
 
 

@@ -16,16 +16,15 @@ _GOOD = (
     "not detectably better than the prior",
     "passed",
     "within",
-    "within the estimate",
     "within the promise",
 )
 _BAD = (
     "beyond",
-    "beyond the estimate",
     "broken",
     "does not hold",
     "failed",
     "leak",
+    "people are found",
     "promise broken",
     "still better than the prior",
 )

@@ -75,7 +75,7 @@ class Making(Request):
     mechanism: str | None = setting(
         OneOf(("auto", *MECHANISMS)),
         "; ".join(f"{name} {choice.does}" for name, choice in MECHANISMS.items())
-        + ". auto, the default, takes the one that loses least.",
+        + ". auto, the default, is cells; or watchdog, where its replacement is named.",
         lenses=TABLE,
     )
     effort: Literal["low", "normal", "high"] | None = setting(

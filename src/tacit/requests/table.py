@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from tacit.errors import ArgumentError, Setting, sentence
 from tacit.requests.names import ENGINES, ESTIMATORS
+from tacit.requests.secrets import SecretNames
 from tacit.requests.settings import (
     Amount,
     AnyPath,
@@ -58,7 +59,11 @@ class Question(Request):
     """
 
     source: Any = None
-    secret: Sequence[str] | str | None = setting(Names(), "Column(s) that must not be learned.")
+    secret: Sequence[str] | Mapping[str, Sequence[str]] | str | None = setting(
+        SecretNames(),
+        "Column(s) that must not be learned. With values (illness=B20,F32) these are secret, and all others of the "
+        "column count as one.",
+    )
     released: Sequence[str] | str | None = setting(
         Names(), "Column(s) the adversary sees.  [default: all others]", lenses=TABLE
     )
@@ -86,10 +91,16 @@ class Question(Request):
     labels: AnyPath | None = labels_setting()
     engine: str = engine_setting()
     memory: str | None = memory_setting()
+    # The values that are secret, where not all of a column's are; said as part of ``secret``.
+    secret_values: tuple[str, ...] = field(default=(), kw_only=True)
 
     def __post_init__(self) -> None:
         """Check every value, and that no column has two roles."""
         super().__post_init__()
+        if isinstance(self.secret, Mapping):
+            ((column, values),) = self.secret.items()
+            object.__setattr__(self, "secret", (column,))
+            object.__setattr__(self, "secret_values", tuple(values))
         for one, other in _APART:
             both = set(getattr(self, one) or ()) & set(getattr(self, other) or ())
             if both:
@@ -106,7 +117,7 @@ class Question(Request):
         """The secret of images or posts: they have one."""
         if self.secret is None or len(self.secret) != 1:
             raise ArgumentError(sentence("name one secret: {secret}", secret=Setting("secret", "COLUMN")))
-        return str(self.secret[0])
+        return str(next(iter(self.secret)))
 
 
 @dataclass(frozen=True)
@@ -115,8 +126,8 @@ class Learning(Request):
 
     estimator: str = setting(
         OneOf(tuple(ESTIMATORS)),
-        "How log-lift is found: counted, or learned from the records with no column cut but those asked for (an "
-        "estimate). With any but counts, protect certifies the merged records alone.",
+        "How log-lift is found: counted, or learned from the records with no column cut but those asked for. What was "
+        "learned is an estimate: audit shows it, and no certificate rests on it.",
         default="counts",
         lenses=TABLE,
     )

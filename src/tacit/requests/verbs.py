@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from tacit.requests.media import PatchNoise, WordMask
 from tacit.requests.release import Bound, Ledgered, Making
-from tacit.requests.settings import Amount, AnyPath, Anything, Request, setting
-from tacit.requests.table import Learning, Look, Question, engine_setting, labels_setting, memory_setting
+from tacit.requests.settings import Amount, AnyPath, Anything, Names, Request, setting
+from tacit.requests.table import TABLE, Learning, Look, Question, engine_setting, labels_setting, memory_setting
 
 
 @dataclass(frozen=True)
@@ -28,6 +29,12 @@ class AttackRequest(Request):
 
     release: Any = None
     against: Any = setting(Anything(), "The original table.", metavar="TABLE")
+    known: Sequence[str] | str | None = setting(
+        Names(),
+        "Column(s) whose true values an adversary knows who looks for people in the release.  [default: all released "
+        "but the one that says most about the secret]",
+        lenses=TABLE,
+    )
     records: int = setting(Amount(100, whole=True), "Records to work on.", default=50_000)
     random_state: int = setting(Amount(0, 2**32 - 1, whole=True), "Seed of the split and the adversaries.", default=0)
     engine: str = engine_setting()

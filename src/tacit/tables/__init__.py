@@ -14,8 +14,10 @@ if TYPE_CHECKING:
     from tacit.tables.engines import ENGINES as ENGINES, Engine as Engine, Store as Store, store_on as store_on
     from tacit.tables.engines.duckdb.connections import memory_limit as memory_limit
     from tacit.tables.formats import FORMATS as FORMATS, Format as Format
+    from tacit.tables.grouping import GroupSizes as GroupSizes, group_sizes as group_sizes
     from tacit.tables.pairing import Pairs as Pairs, paired as paired, side_by_side as side_by_side
     from tacit.tables.rewriting import (
+        labelled as labelled,
         redraw as redraw,
         rewrite as rewrite,
         scores as scores,

@@ -125,13 +125,13 @@ def count(table: Table, columns: Sequence[str], *, weight: str | None = None) ->
         raise DataError(f"column '{weight}' has {bad:,} weights that are missing, negative or not finite: mend them")
     if groups.num_rows > MAX_GROUPS:
         raise _too_many(table, columns)
-    encoded = [_encoded(groups.column(f"c{at}"), name, table[name].order) for at, name in enumerate(columns)]
-    codes, inverse = in_order(np.column_stack([code for _, code in encoded]))
+    read = [encoded(groups.column(f"c{at}"), name, table[name].order) for at, name in enumerate(columns)]
+    codes, inverse = in_order(np.column_stack([code for _, code in read]))
     # NaN and null, or 0.0 and -0.0, come from the engine as two groups and are one here.
     summed = np.bincount(inverse, weights=weights, minlength=len(codes)).astype(np.float64)
     whole = np.zeros(len(codes), np.int64)
     np.add.at(whole, inverse, records)
-    levels = tuple(levels for levels, _ in encoded)
+    levels = tuple(levels for levels, _ in read)
     squares = float(groups.column("squares").to_numpy().sum()) if weight else float(records.sum())
     effective = (float(weights.sum()) / math.sqrt(squares)) ** 2 if squares > 0 else 0.0
     if weight and not (0 < effective < math.inf):
@@ -183,17 +183,20 @@ def _grouped(table: Table, columns: list[str], weight: str | None) -> pa.Table:
     return table.collected(rows.group_by(*names).agg(*aggregates).head(MAX_GROUPS + 1))
 
 
-def _encoded(column: pa.ChunkedArray, name: str, order: tuple[str, ...]) -> tuple[tuple[Any, ...], Codes]:
-    """The sorted values of a column of groups, and the position of each group's value among them."""
+def encoded(column: pa.ChunkedArray, name: str, order: tuple[str, ...] = ()) -> tuple[tuple[Any, ...], Codes]:
+    """The sorted values of a column, None (missing) last, and the position of each row's value among them.
+
+    NaN is missing, and -0.0 is 0.0. ``name`` is what errors call the column; ``order`` that of its values, if any.
+    """
     import pyarrow as pa
 
     if pa.types.is_dictionary(column.type):
         column = column.cast(column.type.value_type)
     if pa.types.is_timestamp(column.type):
         column = _microseconds(column, name)
-    encoded = column.combine_chunks().dictionary_encode()
+    numbered = column.combine_chunks().dictionary_encode()
     try:
-        values = encoded.dictionary.to_pylist()
+        values = numbered.dictionary.to_pylist()
     except (OverflowError, ValueError) as error:
         raise DataError(
             f"column '{name}' has a date or time outside the years 1 to 9999: mend it, or make it text"
@@ -204,7 +207,7 @@ def _encoded(column: pa.ChunkedArray, name: str, order: tuple[str, ...]) -> tupl
     present = sorted(
         {v for v in values if v is not None}, key=(lambda v: (rank.get(v, len(rank)), v)) if rank else None
     )
-    codes = encoded.indices.fill_null(len(values)).to_numpy(zero_copy_only=False).astype(np.int64)
+    codes = numbered.indices.fill_null(len(values)).to_numpy(zero_copy_only=False).astype(np.int64)
     missing = None in values or bool((codes == len(values)).any())
     position = {value: at for at, value in enumerate(present)} | {None: len(present)}
     remap = np.array([position[value] for value in values] + [len(present)], dtype=np.int64)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from tacit.document import Progress, silent
@@ -17,6 +18,7 @@ def attack(
     release: AnyPath | AttackRequest,
     *,
     against: Any = None,
+    known: Sequence[str] | str | None = None,
     records: int = 50_000,
     random_state: int = 0,
     engine: str = "duckdb",
@@ -28,6 +30,8 @@ def attack(
     Each adversary is trained on part of the original records with their secrets, and guesses the secrets of records it
     has not seen: from the original columns (before), from the release (after), and from the release when it was
     itself trained on released records beside their secrets (retrained), which is the most an adversary can hope for.
+    Beside them an adversary who links knows some true values of a person, has the whole file, looks for the rows that
+    fit, reads the other columns off them and guesses the secret.
 
     Parameters
     ----------
@@ -35,6 +39,9 @@ def attack(
         The directory that ``protect`` wrote.
     against : path or frame
         The original table.
+    known : column or columns, optional
+        What the adversary who links knows of a person. By default all released columns but the one that says most about
+        the secret; all released columns are always tried, too.
     records : int
         Records to work on, evenly spaced over the table.
     random_state : int
@@ -47,7 +54,13 @@ def attack(
     asked = release
     if not isinstance(asked, AttackRequest):
         asked = AttackRequest(
-            release, against=against, records=records, random_state=random_state, engine=engine, memory=memory
+            release,
+            against=against,
+            known=known,
+            records=records,
+            random_state=random_state,
+            engine=engine,
+            memory=memory,
         )
     with memory_limit(asked.memory):
         return attack_table(asked, progress=progress)

@@ -81,8 +81,8 @@ ladder: Several adversaries, from the weakest to the strongest, each with its le
 leakage: Of a joint: the number that a measure gives. Of a person: how much of the reference an adversary has pieced
   together, from 0 (nothing) to 1 (all of it, surely, and nothing wrong): the largest record leakage of any record it
   ends up with. It is a mean of precision and recall, not a share and not a probability.
-learned release: A release in which an estimator judged which records are risky. Those are merged, and what a merged
-  record tells is counted and certified; the others are kept as they are, and for them epsilon is an estimate.
+least: How many people should share every released value, all released columns taken together; 10 unless another number
+  is asked for. Where fewer do, the claim does not hold for the whole file.
 ledger: A file of the owner that holds the rules of every release of the same people, so that protect can tell what
   all of them say together. It is not published.
 log_lift: i(s,x) = log P(s,x) / (P(s) P(x)), in nats; also called information density. How much seeing x changes the
@@ -111,8 +111,9 @@ possible world: A record with confidences is many records, each with a probabili
   Record leakage is the mean over all of them.
 prior: P(s): what the adversary believes before it sees a record. Of a label in a person's case: how common each of
   its values is, so that rare values weigh more (surprisal).
-reading: How a certificate may be read. If the table is the population, the claim is exact. If it is a sample of a
-  larger one, the claim is proved of that with a stated confidence, or not proved.
+reading: How a certificate may be read. Row by row: somebody sees one record and knows nothing else of the person. As a
+  whole file: see whole file. And if the table is the population, the claim is exact; if it is a sample of a larger one,
+  the claim is proved of that with a stated confidence, or not proved.
 record: One row about one person. In a person's case: what one source holds of somebody, as labels, values and
   confidences; a label may have several values, and there is no fixed list of labels.
 record leakage: How much a record gives away of a person: the mean over its possible worlds of the F-measure of what
@@ -149,6 +150,10 @@ watchdog: The mechanism that shows the safe set as it is and replaces every risk
   Tacit computes it on the output and never assumes it.
 weight: Of a label: how much it matters to the person. Only ratios count. It has nothing to do with the weight of a
   record, the column of a table that says for how many people a record stands.
+whole file: The reading of a claim in which somebody sees all of the release and looks for a person whose values they
+  know. A released value that chance may have put there is a value of the table, and tells that a person with it exists:
+  it belongs to those who truly have it. One that is written for several belongs to all of them. The claim holds for
+  the whole file if every released value belongs to at least `least` people.
 """
 
 TERMS = {

@@ -18,7 +18,7 @@ class _Engine(TypedDict, total=False):
 class _Table(_Engine, total=False):
     """A ``Question`` about a table, and ``Learning``."""
 
-    secret: Names | None
+    secret: Names | Mapping[str, Sequence[str]] | None
     released: Names | None
     drop: Names | None
     known: Names | None

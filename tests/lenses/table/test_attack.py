@@ -51,6 +51,32 @@ def test_a_release_that_tells_the_secret_breaks_the_promise(tmp_path: Path) -> N
     assert max(a.retrained for a in result.adversaries) > 0.99
 
 
+@pytest.fixture(scope="module")
+def hardly_trained(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+    folder = tmp_path_factory.mktemp("hardly")
+    people = write_csv(folder / "people.csv", clinic(6000))
+    protect(people, secret="illness", epsilon=2, out=folder / "release", random_state=0)
+    return folder / "release", people
+
+
+def test_the_verdict_does_not_say_less_than_the_best_possible_guess(hardly_trained: tuple[Path, Path]) -> None:
+    """Adversaries trained on seventy records learn nothing; that others could is counted exactly."""
+    release, people = hardly_trained
+    result = attack(release, against=people, records=100)
+    assert result.tested_on == 30
+    assert result.optimal_after > result.prior_guess + 0.01
+    assert result.verdict == "within the promise"
+    assert f"the best possible guess is right {result.optimal_after:.1%}" in result.headline
+
+
+def test_a_best_possible_guess_beyond_the_promise_breaks_it(
+    hardly_trained: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    release, people = hardly_trained
+    monkeypatch.setattr("tacit.lenses.table.attack._bound", lambda certificate, prior: float(prior.max()))
+    assert attack(release, against=people, records=100).verdict == "promise broken"
+
+
 def test_another_table_is_refused(tmp_path: Path) -> None:
     protect(pa.table(clinic(300)), secret="illness", epsilon=1, out=tmp_path / "r")
     with pytest.raises(DataError, match="not the original of this release"):

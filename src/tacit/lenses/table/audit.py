@@ -20,6 +20,7 @@ from tacit.lenses.table import findings
 from tacit.lenses.table.answers.audit import AuditResult
 from tacit.lenses.table.learned.findings import with_learned
 from tacit.lenses.table.learned.learning import choice_of, learned, saved
+from tacit.lenses.table.linkage.people import people_found
 from tacit.lenses.table.question import ask
 from tacit.lenses.table.results import MeasureFinding, Suggestion
 from tacit.lenses.table.tabulating import Counted, counted
@@ -53,6 +54,8 @@ def audit_table(question: Question, look: Look, learning: Learning, *, progress:
         sha256 = pool.submit(asked.original.sha256)
         found = counted(asked, progress=progress)
         result = _findings(found, look, sha256=sha256.result(), epsilons=wanted, progress=progress)
+    progress("counting who is alone", None)
+    result = replace(result, found=people_found(asked, _known(question)))
     values: Mapping[str, Vector] = {"risk": risk(found.joint)}
     if choice is not None:
         found = counted(asked.uncut(), progress=progress) if asked.automatic else found
@@ -65,6 +68,12 @@ def audit_table(question: Question, look: Look, learning: Learning, *, progress:
         return result
     progress("writing scores", None)
     return _with_scores(result, found, values, Path(look.scores))
+
+
+def _known(question: Question) -> tuple[str, ...]:
+    """The columns whose true values somebody may know."""
+    # The setting comes with the request of another part; until then nothing is known.
+    return tuple(getattr(question, "known", None) or ())
 
 
 def _findings(

@@ -10,6 +10,8 @@ from tacit import document as doc
 from tacit.errors import sentence
 from tacit.lenses.adversaries import guesses_right
 from tacit.lenses.glossary import DEFINITIONS
+from tacit.lenses.table.answers.linkage import linkage_sections
+from tacit.lenses.table.linkage.results import LinkageFinding
 from tacit.release.certificate import AdversaryScore
 from tacit.report.result import Result
 
@@ -17,8 +19,7 @@ AttackVerdict = Literal[
     "not detectably better than the prior",
     "within the promise",
     "promise broken",
-    "within the estimate",
-    "beyond the estimate",
+    "people are found",
 ]
 
 
@@ -26,8 +27,10 @@ AttackVerdict = Literal[
 class AttackResult(Result):
     """Would an adversary still win?
 
-    ``guessing_bound`` is what the certificate promises of every record, or, where ``bound_kind`` is "estimate", what
-    a learned release only estimates.
+    ``guessing_bound`` is what the certificate promises of every record. ``optimal_after`` is exact: the verdict never
+    says that less is possible.
+    ``linkage`` is what somebody finds who knows some true values of a person and has the whole file, which no bound on
+    single rows speaks of.
     """
 
     release: str
@@ -46,7 +49,7 @@ class AttackResult(Result):
     verdict: AttackVerdict
     headline: str
     notes: Sequence[str] = ()
-    bound_kind: Literal["promise", "estimate"] = "promise"
+    linkage: tuple[LinkageFinding, ...] = ()
 
     def document(self) -> doc.Document:
         """What was promised, and how often each adversary was right."""
@@ -56,15 +59,12 @@ class AttackResult(Result):
             badge=doc.badge(self.verdict),
             headline=self.headline,
             opening=(self._tiles(),),
-            sections=(self._guesses(), *doc.notes_section(self.notes)),
+            sections=(self._guesses(), *linkage_sections(self.linkage), *doc.notes_section(self.notes)),
             reading=DEFINITIONS,
             footer=(sentence("{} against {}", doc.FilePath(self.release), doc.FilePath(self.against)),),
         )
 
     def _tiles(self) -> doc.Tiles:
-        bound = ("Promise", "no adversary can be right more often")
-        if self.bound_kind == "estimate":
-            bound = ("Estimate", "none should be right more often; not promised")
         possible = sentence("{} before, {} after", doc.Share(self.optimal_before), doc.Share(self.optimal_after))
         return doc.Tiles(
             (
@@ -72,7 +72,7 @@ class AttackResult(Result):
                 ("Best adversary before", doc.Share(self.best_before), "of secrets right"),
                 ("Best adversary after", doc.Share(self.best_after), "lower is safer"),
                 ("Best possible", possible, "knowing every share of the table"),
-                (bound[0], doc.Share(self.guessing_bound), bound[1]),
+                ("Promise", doc.Share(self.guessing_bound), "no adversary can be right more often"),
             )
         )
 
@@ -84,6 +84,6 @@ class AttackResult(Result):
             doc.FilePath(self.against),
             doc.Count(self.tested_on),
         )
-        marks = (("prior", self.prior_guess), (self.bound_kind, self.guessing_bound))
+        marks = (("prior", self.prior_guess), ("promise", self.guessing_bound))
         blocks = (doc.Paragraph(trained), guesses_right(self.adversaries, marks=marks))
         return doc.Section("How often is the secret guessed right? Higher is riskier.", blocks)

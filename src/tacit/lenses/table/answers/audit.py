@@ -14,7 +14,9 @@ from tacit.lenses.glossary import DEFINITIONS, DIRECTION, INFINITE, OWNER_ONLY, 
 from tacit.lenses.histograms import histogram_numbers
 from tacit.lenses.table.answers.cards import risky_cards
 from tacit.lenses.table.answers.learned import learned_sections
+from tacit.lenses.table.answers.people import people_section
 from tacit.lenses.table.answers.trade_off import EPSILON, trade_off
+from tacit.lenses.table.linkage.results import PeopleFound
 from tacit.lenses.table.results import (
     ColumnLeak,
     ColumnRole,
@@ -41,7 +43,8 @@ _SKIPPING = (
 class AuditResult(Result):
     """What a table gives away about a secret.
 
-    Where ``learned`` is there, ``verdict`` and ``headline`` are its; everything else is counted (plug-in).
+    Where ``learned`` is there, ``verdict`` and ``headline`` are its; everything else is counted (plug-in). ``found`` is
+    of the table as it is given: who is alone in it, and could be found.
     """
 
     source: SourceFacts
@@ -63,6 +66,7 @@ class AuditResult(Result):
     tacit_version: str
     scores_path: str | None = None
     learned: LearnedFindings | None = None
+    found: PeopleFound | None = None
 
     @property
     def largest_risk(self) -> float:
@@ -208,6 +212,10 @@ def _lines(audit: AuditResult) -> list[doc.Line]:
     ]
 
 
+def _people(audit: AuditResult) -> Sections:
+    return () if audit.found is None else (people_section(audit.found),)
+
+
 def _cost(audit: AuditResult) -> Sections:
     suggestion = audit.suggestion
     blocks = (doc.Paragraph(suggestion.sentence, "lead"), trade_off(audit.curve, epsilon=suggestion.epsilon))
@@ -327,4 +335,4 @@ def _written(audit: AuditResult) -> Sections:
 
 
 # The order of the answer. A new section is a function and a line here.
-SECTIONS = (_learned, _measures, _risks, _cost, _column_leaks, _riskiest, _prior, _roles, _notes, _written)
+SECTIONS = (_learned, _measures, _risks, _people, _cost, _column_leaks, _riskiest, _prior, _roles, _notes, _written)

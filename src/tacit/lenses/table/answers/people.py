@@ -1,0 +1,70 @@
+"""Who could be found, as a section of an audit."""
+
+from __future__ import annotations
+
+from tacit import document as doc
+from tacit.document.quantities import count
+from tacit.errors import Setting, sentence
+from tacit.lenses.table.linkage.results import FoundBy, PeopleFound
+
+_WORDS = (
+    "Alone: nobody else has the same values, so whoever knows them finds the record. Secret told: everybody with the "
+    "same values has the same secret, so whoever finds the group knows it. Counted on the table as it is given, no "
+    "column cut; a record counts as one person."
+)
+_COLUMNS_NAMED = 4
+
+
+def people_section(found: PeopleFound) -> doc.Section:
+    """How many people are alone on all released columns and on some of them, and what would hide them."""
+    blocks: list[doc.Block] = [doc.Paragraph(found.headline, "lead"), _sets(found), doc.Paragraph(_WORDS, "note")]
+    if found.cures:
+        blocks.append(_cures(found))
+    return doc.Section("Who could be found?", blocks, kind="exact")
+
+
+def _sets(found: PeopleFound) -> doc.TableBlock:
+    columns = (
+        doc.TableColumn("Whoever knows", least=16),
+        ">People\nalone",
+        ">In groups\nunder " + count(found.least),
+        ">Smallest group\n(k-anonymity k)",
+        ">Fewest secrets in\na group (l-diversity l)",
+        ">Secret\ntold",
+        ">Largest\nlift",
+    )
+    return doc.TableBlock(columns, [_row(each) for each in found.sets])
+
+
+def _row(each: FoundBy) -> tuple[doc.InCell, ...]:
+    sizes = each.sizes
+    people = max(sizes.people, 1)
+    return (
+        doc.Cell(_named(each), style="bold"),
+        doc.Cell(doc.Share(each.unique_share), style="bad" if sizes.unique else ""),
+        doc.Share(sizes.few / people),
+        doc.Count(sizes.smallest),
+        doc.Count(sizes.fewest_secrets),
+        doc.Share(None if sizes.one_secret is None else sizes.one_secret / people),
+        doc.Number(sizes.largest_lift),
+    )
+
+
+def _named(each: FoundBy) -> str:
+    if each.why == "all released columns":
+        return each.why if len(each.columns) > 1 else doc.shorten(each.columns[0], 24)
+    return doc.listed([doc.shorten(name, 24) for name in each.columns], limit=_COLUMNS_NAMED)
+
+
+def _cures(found: PeopleFound) -> doc.TableBlock:
+    columns = ("Coarser levels, each with those above", ">People\nalone", ">Smallest\ngroup (k)")
+    people = max(found.everything.sizes.people, 1)
+    rows = [
+        (
+            sentence("{}", Setting("levels", dict(cure.added))),
+            doc.Cell(doc.Share(cure.unique / people), style="bad" if cure.unique else ""),
+            doc.Count(cure.smallest),
+        )
+        for cure in found.cures
+    ]
+    return doc.TableBlock(columns, rows)

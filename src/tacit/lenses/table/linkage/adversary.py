@@ -1,0 +1,252 @@
+"""An adversary who knows some true values of a person, has the whole file, and looks for the rows that fit."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from tacit.lenses.table.linkage.beliefs import lifts_of
+from tacit.lenses.table.linkage.fitting import Fitting, Spelled, in_bins
+from tacit.lenses.table.linkage.looking import LOOKED_AT, LookedAt, RowsRead
+from tacit.lenses.table.linkage.matching import Linked, linkage
+from tacit.lenses.table.linkage.reading import LearnedColumn
+from tacit.lenses.table.linkage.results import ColumnRead, LinkageFinding, LinkageScore
+from tacit.lenses.table.question import TableQuestion
+from tacit.lift import Mask, Matrix
+from tacit.tables.counting import MAX_GROUPS, Counts, count
+from tacit.tables.symbols import Codes, Symbols, in_order
+from tacit.tables.table import Table
+
+# People who are looked for.
+PEOPLE = 5_000
+# A column of more different values than this is guessed, from what is known alone, as its commonest value.
+MOST_GUESSED = 100
+
+
+def linked(
+    question: TableQuestion,
+    release: Table,
+    known: Sequence[str] = (),
+    *,
+    fittings: Mapping[str, Fitting] | None = None,
+    people: int = PEOPLE,
+) -> tuple[LinkageFinding, ...]:
+    """How well the original and its release can be linked by somebody who knows some columns.
+
+    Parameters
+    ----------
+    question : TableQuestion
+        What the release answered; its table is the original as the release tells it.
+    release : Table
+        The released rows, in the order of the original.
+    known : sequence of str
+        Columns whose true values the adversary knows, released or not. Without any: all released columns but the one
+        that says most about the secret. All released columns are always tried, too.
+    fittings : mapping, optional
+        How the released levels of a column stand for its values; by default they are values, or bins of a cut.
+    people : int
+        How many people are looked for, evenly spaced over the table; at most half of the records looked at.
+
+    Guarantees
+    ----------
+    Candidates are counted in the whole file. What values say of the secret was learned from people who are not looked
+    for, so that nobody's own secret is known beforehand.
+    """
+    look = LookedAt.at(question, known, people)
+    counts = count(release, question.released)
+    after = _File.of(counts, {**standing(question, counts), **(fittings or {})}, look, question.table)
+    original, before = question.as_given(), None
+    if original.row_count() <= MAX_GROUPS:
+        values = dict.fromkeys(question.released, Spelled())
+        before = _File.of(count(original, question.released), values, look, original)
+    return tuple(_finding(*each, look, before, after) for each in _scenarios(question, known, look))
+
+
+def standing(question: TableQuestion, released: Counts) -> dict[str, Fitting]:
+    """How levels stand for values where values, or bins of them, are released.
+
+    If a row is missing in every released column, rows were suppressed, and missing may be anything.
+    """
+    blank = bool(Symbols(released.columns, released.levels, released.codes).all_missing.any())
+    bins = {made.column: in_bins(made, blank=blank) for made in question.cuts}
+    return {name: bins.get(name, Spelled(blank=blank)) for name in question.released}
+
+
+@dataclass(frozen=True, eq=False)
+class _File:
+    """A file as the adversary has it: its different rows, which are true of whom, and what its levels stand for.
+
+    ``told`` are the records looked at as this file would tell them, if it told the truth.
+    """
+
+    counts: Counts
+    own: Codes
+    fittings: Mapping[str, Fitting]
+    columns: Mapping[str, LearnedColumn]
+    told: RowsRead
+
+    @classmethod
+    def of(cls, counts: Counts, fittings: Mapping[str, Fitting], look: LookedAt, truth: Table) -> _File:
+        """Of the different rows of a file; ``truth`` is the original as this file tells it."""
+        told = RowsRead.of(truth.sample(counts.columns, LOOKED_AT))
+        different, which = in_order(told.beside(counts.columns)[look.looked_for])
+        seen = Symbols(counts.columns, tuple(told.levels[name] for name in counts.columns), different)
+        own = seen.positions_in(Symbols(counts.columns, counts.levels, counts.codes))[which]
+        return cls(counts, own, fittings, told.learned(truth), told)
+
+    def levels(self, name: str) -> tuple[tuple[Any, ...], Codes]:
+        """The levels of a column, and that of each row."""
+        at = self.counts.columns.index(name)
+        return self.counts.levels[at], self.counts.codes[:, at]
+
+    def linked(self, known: Sequence[str], others: Sequence[str], belief: Matrix, look: LookedAt) -> Linked:
+        """Everybody looked for, linked to this file by the columns that are known and released."""
+        people, released, fits = [], [], []
+        for name in known:
+            codes = look.true.codes[name][look.looked_for]
+            values, which = np.unique(codes, return_inverse=True)
+            levels, rows = self.levels(name)
+            kinds, fit = self.fittings[name].matching(levels, [look.true.levels[name][value] for value in values])
+            people.append(which.reshape(-1))
+            released.append(kinds[rows])
+            fits.append(fit)
+        said, lifts = self._sayings(others, look)
+        return linkage(
+            _stacked(people, len(look.looked_for)),
+            _stacked(released, len(self.counts.records)),
+            fits,
+            records=self.counts.records,
+            own=self.own,
+            others=_stacked([self.levels(name)[1] for name in others], len(self.counts.records)),
+            said=said,
+            belief=belief,
+            lifts=lifts,
+        )
+
+    def _sayings(self, others: Sequence[str], look: LookedAt) -> tuple[Codes, Matrix]:
+        """What each row says of the secret by the columns that are not known: a row of the lifts."""
+        if not others:
+            return np.zeros(len(self.counts.records), np.int64), np.ones((1, len(look.prior)))
+        said, learned = [], []
+        for name in others:
+            levels, rows = self.levels(name)
+            said.append(self.columns[name].codes(levels)[rows])
+            learned.append(self.columns[name].codes(self.told.levels[name])[self.told.codes[name]])
+        asked, which = in_order(np.column_stack(said) + 1)
+        lifts = lifts_of(asked - 1, np.column_stack(learned)[look.others], look.secret[look.others], look.prior)
+        return which, lifts
+
+    def read(self, found: Linked, at: int, name: str, guess: _Guess, look: LookedAt) -> tuple[Mask, Mask]:
+        """Of whom a column was read as the very value it has, and of whom all candidates have a single value.
+
+        Where the level that was read stands for several values, or for none, what is known decides.
+        """
+        levels, values = self.levels(name)[0], look.true.levels[name]
+        meanings, alone = self.fittings[name].meanings(levels, values, look.true.records(name).astype(np.float64))
+        level = found.read[:, at]
+        value = np.where((level >= 0) & (meanings[level] >= 0), meanings[level], guess.value)
+        if guess.believed is not None:
+            kinds, fits = self.fittings[name].matching(levels, values)
+            fitting = guess.believed * (fits[kinds[level]] & (level >= 0)[:, None])
+            value = np.where(fitting.any(axis=1), fitting.argmax(axis=1), guess.value)
+        right = np.asarray(value == look.true.codes[name][look.looked_for])
+        return right, np.asarray((level >= 0) & found.agreed[:, at] & alone[level])
+
+
+@dataclass(frozen=True, eq=False)
+class _Guess:
+    """A column as it is guessed from what is known alone; of few values, how far each is believed."""
+
+    value: Codes
+    believed: Matrix | None
+
+    @classmethod
+    def of(cls, name: str, known: Sequence[str], look: LookedAt) -> _Guess:
+        """Of everybody looked for."""
+        shares = look.true.records(name) / len(look.secret)
+        if len(shares) > MOST_GUESSED:
+            return cls(np.full(len(look.looked_for), shares.argmax()), None)
+        believed = look.believed(known, look.true.codes[name], shares)
+        return cls(believed.argmax(axis=1), believed)
+
+
+def _stacked(columns: Sequence[Codes], rows: int) -> Codes:
+    return np.column_stack(columns) if columns else np.zeros((rows, 0), np.int64)
+
+
+def _scenarios(
+    question: TableQuestion, known: Sequence[str], look: LookedAt
+) -> list[tuple[tuple[str, ...], tuple[str, ...]]]:
+    """What is known, and which released columns are then left to be read."""
+    released = question.released
+    tried = [tuple(known)] if known else []
+    if not known and len(released) > 1:
+        telling = max(released, key=lambda name: look.information(name))
+        tried = [tuple(name for name in released if name != telling)]
+    if all(set(each) != set(released) for each in tried):
+        tried.append(released)
+    return [(each, tuple(name for name in released if name not in each)) for each in tried]
+
+
+def _finding(
+    known: tuple[str, ...], others: tuple[str, ...], look: LookedAt, before: _File | None, after: _File
+) -> LinkageFinding:
+    released = [name for name in known if name in after.counts.columns]
+    belief = look.believed(known, look.secret, look.prior)
+    secret = look.secret[look.looked_for]
+    files = [None if file is None else file.linked(released, others, belief, look) for file in (before, after)]
+    original, linked_after = files
+    assert linked_after is not None
+    return LinkageFinding(
+        known=known,
+        people=len(secret),
+        learned_from=int(look.others.sum()),
+        prior_guess=float(look.prior.max()),
+        knowing=float((belief.argmax(axis=1) == secret).mean()),
+        before=None if original is None else _score(original, secret),
+        after=_score(linked_after, secret),
+        columns=tuple(
+            _column_read(name, at, known, look, (before, original), (after, linked_after))
+            for at, name in enumerate(others)
+        ),
+    )
+
+
+def _score(found: Linked, secret: Codes) -> LinkageScore:
+    return LinkageScore(
+        found=float(found.found.mean()),
+        found_right=_share(found.right, found.found),
+        candidates=float(found.candidates.mean()),
+        nobody=float((found.candidates == 0).mean()),
+        secret_right=float((found.guess == secret).mean()),
+    )
+
+
+def _share(of: Mask, among: Mask) -> float | None:
+    return float(of[among].mean()) if among.any() else None
+
+
+def _column_read(
+    name: str,
+    at: int,
+    known: tuple[str, ...],
+    look: LookedAt,
+    before: tuple[_File | None, Linked | None],
+    after: tuple[_File, Linked],
+) -> ColumnRead:
+    guess = _Guess.of(name, known, look)
+    right, agreed = after[0].read(after[1], at, name, guess, look)
+    original = None
+    if before[0] is not None and before[1] is not None:
+        original = float(before[0].read(before[1], at, name, guess, look)[0].mean())
+    return ColumnRead(
+        name=name,
+        knowing=float((look.true.codes[name][look.looked_for] == guess.value).mean()),
+        before=original,
+        after=float(right.mean()),
+        agreed=float(agreed.mean()),
+        agreed_right=_share(right, agreed),
+    )

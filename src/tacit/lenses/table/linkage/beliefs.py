@@ -1,0 +1,63 @@
+"""What values say of a secret, as somebody learns it from other people's records: counted, and held back where rare."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tacit.lift import Matrix, Vector
+from tacit.tables.symbols import Codes, in_order
+
+# As many records as it takes for a count to weigh as much as what was believed before.
+STRENGTH = 5.0
+
+
+def lifts_of(asked: Codes, learned: Codes, secret: Codes, prior: Vector) -> Matrix:
+    """P(s | values) / P(s) of each row of ``asked``, learned from records and their secrets.
+
+    Each column speaks by its counts; the product of what the columns say is what the counts of the whole combination
+    are then held against. A value or combination that was seldom seen is held back towards what was believed without
+    it: of one never seen nothing is believed.
+
+    Parameters
+    ----------
+    asked : int array of shape (rows, columns)
+        -1 is a value that was never seen.
+    learned : int array of shape (records, columns)
+        The records learned from, none of them of a person who is asked about.
+    secret : int array
+        The secret of each of them.
+    prior : array
+        P(s), nowhere zero.
+
+    Guarantees
+    ----------
+    Every lift is positive, and the lifts of a row times the prior sum to 1.
+    """
+    believed = np.tile(np.log(prior), (len(asked), 1))
+    for column in range(asked.shape[1]):
+        values, which = np.unique(asked[:, column], return_inverse=True)
+        counts = _counts(values.reshape(-1, 1), learned[:, [column]], secret, len(prior))
+        counts[values < 0] = 0
+        believed += np.log(_held(counts, prior[None, :]) / prior)[which.reshape(-1)]
+    posterior = np.exp(believed - believed.max(axis=1, keepdims=True))
+    posterior /= posterior.sum(axis=1, keepdims=True)
+    if asked.shape[1] > 1:
+        posterior = _held(_counts(asked, learned, secret, len(prior)), posterior)
+    return np.asarray(posterior / prior)
+
+
+def _held(counts: Matrix, toward: Matrix) -> Matrix:
+    """Shares by the counts, held back to what was believed before."""
+    return np.asarray((counts + STRENGTH * toward) / (counts.sum(axis=1, keepdims=True) + STRENGTH))
+
+
+def _counts(asked: Codes, learned: Codes, secret: Codes, secrets: int) -> Matrix:
+    """How many records of each secret have the values of each row asked about."""
+    _, number = in_order(np.concatenate([asked, learned]) + 1)
+    place = np.full(int(number.max(initial=-1)) + 1, -1, dtype=np.int64)
+    place[number[: len(asked)]] = np.arange(len(asked))
+    at = place[number[len(asked) :]]
+    seen = at >= 0
+    counts = np.bincount(at[seen] * secrets + secret[seen], minlength=len(asked) * secrets)
+    # Rows that are asked twice are counted at the last of them.
+    return np.asarray(counts.reshape(len(asked), secrets)[place[number[: len(asked)]]], dtype=np.float64)

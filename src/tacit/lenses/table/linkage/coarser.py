@@ -1,0 +1,116 @@
+"""Coarser levels of columns: numbers by tens, dates by month or year, codes by their first characters."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from tacit.tables.columns import ROW, Column
+from tacit.tables.numbers import as_number
+from tacit.tables.table import Table
+
+if TYPE_CHECKING:
+    import narwhals as nw
+
+# Rows looked at to tell what a column holds.
+FIRST_LOOK = 2_000
+# A step of a number column leaves at most so many groups between its 1st and its 99th percentile.
+MOST_STEPS = 25
+_DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
+_CODE = re.compile(r"(?=.*\d)[0-9A-Za-z]{3,12}")
+
+
+@dataclass(frozen=True)
+class CoarserLevel:
+    """One coarser level of a column: the steps of a number, the part of a date, the first characters of a code.
+
+    ``setting`` is what ``levels`` takes for it: a width, a number of characters, "month" or "year".
+    """
+
+    column: str
+    how: Literal["steps", "date", "prefix"]
+    setting: int | float | str
+
+    @property
+    def name(self) -> str:
+        """The level as people say it."""
+        if self.how == "prefix":
+            return f"first character{'s' if self.setting != 1 else ''}: {self.setting}"
+        return f"steps of {self.setting:g}" if self.how == "steps" else str(self.setting)
+
+
+def coarser_levels(table: Table, columns: Sequence[str]) -> dict[str, tuple[CoarserLevel, ...]]:
+    """The coarser levels of each column, finest first; a category has none."""
+    head = table.head(list(columns), FIRST_LOOK)
+    found = {}
+    for name in columns:
+        values = [value for value in head.column(name).to_pylist() if value is not None and value != ""]
+        found[name] = tuple(CoarserLevel(name, how, each) for how, each in _levels(table[name], values))
+    return found
+
+
+def _levels(column: Column, values: Sequence[Any]) -> list[tuple[Literal["steps", "date", "prefix"], Any]]:
+    if not values:
+        return []
+    texts = [value for value in values if isinstance(value, str)]
+    dated = all(map(_DATE.match, texts)) if texts else column.dtype != "Time"
+    if column.kind == "time":
+        return [("date", "month"), ("date", "year")] if dated else []
+    if texts and _is_code(column, texts):
+        return [("prefix", length) for length in range(min(map(len, texts)) - 1, 0, -1)]
+    if column.kind == "number":
+        return [("steps", width) for width in _widths(np.array([float(value) for value in values]))]
+    return []
+
+
+def _is_code(column: Column, texts: Sequence[str]) -> bool:
+    """Letters and digits of one length; a number is a code if a zero stands in front of one."""
+    alike = len(set(map(len, texts))) == 1 and all(map(_CODE.fullmatch, texts))
+    return alike and (column.kind == "text" or any(value.startswith("0") for value in texts))
+
+
+def _widths(numbers: np.ndarray[Any, np.dtype[np.float64]]) -> list[int | float]:
+    """Five or one, times a power of ten: the first that leaves few groups, and the one after it."""
+    numbers = numbers[np.isfinite(numbers)]
+    if not len(numbers):
+        return []
+    low, high = np.quantile(numbers, [0.01, 0.99])
+    if not high > low:
+        return []
+    power = math.floor(math.log10((high - low) / MOST_STEPS)) - 1
+    nice = [digit * 10.0**exponent for exponent in range(power, power + 5) for digit in (1, 5)]
+    first = next(at for at, width in enumerate(nice) if (high - low) / width <= MOST_STEPS)
+    return [int(width) if width >= 1 else width for width in nice[first : first + 2]]
+
+
+def with_levels(table: Table, levels: Sequence[CoarserLevel], names: Sequence[str]) -> Table:
+    """The table with a further column for each level, under these names; lazily, in the engine."""
+    if not levels:
+        return table
+    plain = [f"c{at}" for at in range(len(table.names))]
+    place = dict(zip(table.names, plain, strict=True))
+    made = [_expression(place[level.column], table[level.column], level) for level in levels]
+    further = [f"l{at}" for at in range(len(levels))]
+    rows = table.picked(table.names, plain)
+    rows = rows.with_columns(*(each.alias(name) for each, name in zip(made, further, strict=True)))
+    columns = [Column(name, "text", "String") for name in names]
+    renamed = table.engine.renamed(rows, [*plain, *further, ROW], [*table.names, *names, ROW])
+    return table.with_rows(renamed, [*table.columns, *columns])
+
+
+def _expression(name: str, column: Column, level: CoarserLevel) -> nw.Expr:
+    import narwhals as nw
+
+    if level.how == "steps":
+        return (as_number(name, column) / float(level.setting)).floor()
+    if level.how == "prefix":
+        return nw.col(name).str.slice(0, int(level.setting))
+    if column.dtype == "String":
+        return nw.col(name).str.slice(0, 7 if level.setting == "month" else 4)
+    year = nw.col(name).dt.year()
+    return year * 12 + nw.col(name).dt.month() if level.setting == "month" else year

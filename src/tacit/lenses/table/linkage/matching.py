@@ -1,0 +1,178 @@
+"""The adversary who links: finds the rows that fit what it knows of a person, reads the rest, guesses the secret."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from tacit.lift import Mask, Matrix
+from tacit.tables.symbols import Codes, in_order
+
+# Pairs of a person and a row that are looked at at a time.
+MOST_PAIRS = 5_000_000
+
+
+@dataclass(frozen=True, eq=False)
+class Linked:
+    """What the adversary found of every person.
+
+    Attributes
+    ----------
+    candidates : int array
+        Rows of the file that fit what is known.
+    right : bool array
+        One row fits, and it is true of the person.
+    read : int array of shape (people, other columns)
+        The level that most candidates have in each of the other columns; -1 where nothing fits.
+    agreed : bool array of the same shape
+        Whether all candidates have that level.
+    posterior : array of shape (people, secrets)
+        What the adversary then believes of the secret.
+    """
+
+    candidates: Codes
+    right: Mask
+    read: Codes
+    agreed: Mask
+    posterior: Matrix
+
+    @property
+    def found(self) -> Mask:
+        """Who has a single row that fits."""
+        return np.asarray(self.candidates == 1)
+
+    @property
+    def guess(self) -> Codes:
+        """The secret that is believed most."""
+        return np.asarray(self.posterior.argmax(axis=1), dtype=np.int64)
+
+
+def linkage(
+    people: Codes,
+    released: Codes,
+    fits: Sequence[Mask],
+    *,
+    records: Codes,
+    own: Codes,
+    others: Codes,
+    said: Codes,
+    belief: Matrix,
+    lifts: Matrix,
+) -> Linked:
+    """Link every person to the rows of a file that fit, and read those.
+
+    Parameters
+    ----------
+    people : int array of shape (people, known columns)
+        The true value of each person in each column that is known.
+    released : int array of shape (rows, known columns)
+        The released level of each row in those columns; equal rows may stand once.
+    fits : sequence of bool arrays of shape (levels, values)
+        For each known column, whether a released level may be that of a true value.
+    records : int array
+        How many records of the file each row stands for.
+    own : int array
+        The row that is true of each person in every column, -1 if the file has none.
+    others : int array of shape (rows, other columns)
+        The released level of each row in the columns that are not known.
+    said : int array
+        What each row says of the secret: a row of ``lifts``.
+    belief : array of shape (people, secrets)
+        P(s | what is known of the person), before the file is seen.
+    lifts : array of shape (different sayings, secrets)
+        P(s | saying) / P(s).
+
+    Guarantees
+    ----------
+    Candidates are exactly the rows whose every known column fits. The posterior is the mean, over candidate records, of
+    the belief times the lifts, each scaled to 1; where nothing fits, it is the belief. If all lifts are within
+    [e^-a, e^b], the posterior is within [e^-(a+b), e^(a+b)] of the belief, and within [e^-a, e^b] of a belief that is
+    the prior of the lifts.
+    """
+    n, columns = len(people), others.shape[1]
+    different, which = in_order(people) if people.shape[1] else (people[:1], np.zeros(n, np.int64))
+    rows, ends = _fitting(different, released, fits)
+    candidates, right = np.zeros(n, np.int64), np.zeros(n, dtype=bool)
+    read, agreed = np.full((n, columns), -1, np.int64), np.zeros((n, columns), dtype=bool)
+    posterior = np.array(belief, dtype=np.float64)
+    # Whom one row fits, or one that stands for several, is read at once.
+    lengths = np.diff(ends, prepend=0)[which]
+    one = np.flatnonzero(lengths == 1)
+    row = rows[ends[which[one]] - 1]
+    candidates[one], right[one] = records[row], (records[row] == 1) & (own[one] == row)
+    read[one], agreed[one] = others[row], True
+    posterior[one] = _scaled(belief[one] * lifts[said[row]], belief[one])
+    for alike in _alike(which, np.flatnonzero(lengths > 1)):
+        end = ends[which[alike[0]]]
+        some = rows[end - lengths[alike[0]] : end]
+        weight = records[some]
+        candidates[alike] = weight.sum()
+        for column in range(columns):
+            levels, at = np.unique(others[some, column], return_inverse=True)
+            read[alike, column] = levels[np.bincount(at.reshape(-1), weights=weight).argmax()]
+            agreed[alike, column] = len(levels) == 1
+        posterior[alike] = _posterior(belief[alike], said[some], weight, lifts)
+    return Linked(candidates, right, read, agreed, posterior)
+
+
+def _alike(which: Codes, some: Codes) -> list[Codes]:
+    """Some people, apart by what is known of them."""
+    order = some[np.argsort(which[some], kind="stable")]
+    return np.split(order, np.flatnonzero(np.diff(which[order])) + 1) if len(order) else []
+
+
+def _fitting(people: Codes, released: Codes, fits: Sequence[Mask]) -> tuple[Codes, Codes]:
+    """The rows that fit each person, one person's after another's, in order; and where each person's end."""
+    if not people.shape[1]:
+        return np.tile(np.arange(len(released)), len(people)), (np.arange(len(people)) + 1) * len(released)
+    sizes = [np.bincount(column, minlength=len(fit)) @ fit for column, fit in zip(released.T, fits, strict=True)]
+    number = np.stack([size[column] for size, column in zip(sizes, people.T, strict=True)])
+    # A search begins with the column in which fewest rows fit.
+    first, pairs = number.argmin(axis=0), int(number.min(axis=0).sum())
+    found: list[tuple[Codes, Codes]] = []
+    for column, fit in enumerate(fits):
+        here = np.flatnonzero(first == column)
+        for part in np.array_split(here, pairs // MOST_PAIRS + 1):
+            found.append(_pairs(part, people, released, fits, column, fit))
+    person = np.concatenate([each for each, _ in found])
+    rows = np.concatenate([each for _, each in found])
+    return rows[np.lexsort((rows, person))], np.cumsum(np.bincount(person, minlength=len(people)))
+
+
+def _pairs(
+    some: Codes, people: Codes, released: Codes, fits: Sequence[Mask], first: int, fit: Mask
+) -> tuple[Codes, Codes]:
+    """Some people, each as often as rows fit, and those rows; rows are looked up by their level in one column."""
+    values, which = np.unique(people[some, first], return_inverse=True)
+    order = np.argsort(released[:, first], kind="stable")
+    ends = np.cumsum(np.bincount(released[:, first], minlength=len(fit)))
+    by_level = np.split(order, ends[:-1])
+    by_value = [
+        np.concatenate([order[:0], *(by_level[level] for level in np.flatnonzero(fit[:, value]))]) for value in values
+    ]
+    chosen = [by_value[at] for at in which.reshape(-1)]
+    person = np.repeat(some, [len(each) for each in chosen])
+    rows = np.concatenate([*chosen, np.zeros(0, np.int64)])
+    for column, other in enumerate(fits):
+        if column != first:
+            keep = other[released[rows, column], people[person, column]]
+            person, rows = person[keep], rows[keep]
+    return person, rows
+
+
+def _posterior(belief: Matrix, said: Codes, weight: Codes, lifts: Matrix) -> Matrix:
+    sayings, where = np.unique(said, return_inverse=True)
+    weights = np.bincount(where.reshape(-1), weights=weight)
+    spoken = lifts[sayings]
+    scale = belief @ spoken.T
+    with np.errstate(divide="ignore"):
+        shares = np.where(scale > 0, weights / scale, 0.0)
+    return _scaled(belief * (shares @ spoken), belief)
+
+
+def _scaled(believed: Matrix, before: Matrix) -> Matrix:
+    """Scaled to 1; what was thought impossible and is seen leaves the adversary with what it thought before."""
+    total = believed.sum(axis=1, keepdims=True)
+    return np.where(total > 0, believed / np.where(total > 0, total, 1.0), before)

@@ -1,0 +1,138 @@
+"""How large the groups are that share their values: who is alone, and whose group has a single secret."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from tacit.errors import ArgumentError
+from tacit.tables.counting import count
+from tacit.tables.rewriting import scores
+from tacit.tables.table import Table
+
+if TYPE_CHECKING:
+    import narwhals as nw
+
+    from tacit.tables.engines.protocol import Rows
+
+_SECRET, _RARITY = "__tacit_secret__", "__tacit_rarity__"
+
+
+@dataclass(frozen=True)
+class GroupSizes:
+    """The groups of records that share their values in some columns.
+
+    Attributes
+    ----------
+    people, groups : int
+        Records, each counted as one person whatever it weighs, and groups.
+    unique : int
+        People whose combination of values nobody else has.
+    smallest : int
+        Size of the smallest group: the k of k-anonymity.
+    few : int
+        People in groups of fewer than ``least``.
+    fewest_secrets : int or None
+        Different secrets in the group that has fewest: the l of (distinct) l-diversity. None where no secret was named.
+    one_secret : int or None
+        People in groups whose members all have the same secret: who finds the group knows it.
+    largest_lift : float or None
+        The most times as common that a secret is in a group as it is overall.
+    """
+
+    people: int
+    groups: int
+    unique: int
+    smallest: int
+    few: int
+    fewest_secrets: int | None = None
+    one_secret: int | None = None
+    largest_lift: float | None = None
+
+
+def group_sizes(table: Table, columns: Sequence[str], secret: Sequence[str] = (), *, least: int = 10) -> GroupSizes:
+    """Count the groups of records that agree on ``columns``, in the engine; a single row comes back.
+
+    Parameters
+    ----------
+    table : Table
+    columns : sequence of str
+        At least one.
+    secret : sequence of str
+        Column(s) whose values are told apart within a group.
+    least : int
+        Fewer people than this in a group are ``few``.
+
+    Guarantees
+    ----------
+    The result is the same on every engine. Missing is a value of its own; NaN is missing; -0.0 is 0.0. There is no
+    limit to the number of groups but the engine's.
+    """
+    import narwhals as nw
+
+    columns, secret = list(columns), list(secret)
+    if not columns:
+        raise ArgumentError("name at least one column to group by")
+    table.require_countable([*columns, *secret])
+    if not secret:
+        rows, names = _rows(table, columns)
+        groups = rows.group_by(*names).agg(nw.len().alias("n"))
+        return GroupSizes(*map(int, _summed(table, groups, _sizes(least))))
+    rows, (*names, number, rarity) = _rows(_with_rarity(table, secret), [*columns, _SECRET, _RARITY])
+    by_secret = rows.group_by(*names, number).agg(nw.len().alias("m"), nw.col(rarity).max().alias("r"))
+    groups = by_secret.group_by(*names).agg(
+        nw.col("m").sum().alias("n"),
+        nw.len().alias("secrets"),
+        (nw.col("m") * nw.col("r")).max().alias("most"),
+    )
+    told = nw.when(nw.col("secrets") == 1).then(nw.col("n")).otherwise(nw.lit(0))
+    lift = nw.col("most") / nw.col("n")
+    diverse = [nw.col("secrets").min().alias("l"), told.sum().alias("one"), lift.max().alias("lift")]
+    *whole, largest = _summed(table, groups, [*_sizes(least), *diverse])
+    people, groups_found, unique, smallest, few, fewest, one = map(int, whole)
+    return GroupSizes(people, groups_found, unique, smallest, few, fewest, one, float(largest))
+
+
+def _sizes(least: int) -> list[nw.Expr]:
+    import narwhals as nw
+
+    size = nw.col("n")
+    unique = nw.when(size == 1).then(size).otherwise(nw.lit(0))
+    few = nw.when(size < least).then(size).otherwise(nw.lit(0))
+    return [
+        size.sum().alias("people"),
+        nw.len().alias("groups"),
+        unique.sum().alias("unique"),
+        size.min().alias("smallest"),
+        few.sum().alias("few"),
+    ]
+
+
+def _summed(table: Table, groups: Rows, aggregates: Sequence[nw.Expr]) -> list[Any]:
+    answer = table.collected(groups.select(*aggregates)).to_pylist()[0]
+    # Of a table without rows an engine gives no sums.
+    return [0 if value is None else value for value in answer.values()]
+
+
+def _rows(table: Table, columns: Sequence[str]) -> tuple[Rows, list[str]]:
+    """The columns as c0, c1, ..., in which equal values are equal to the engine, too; and those names."""
+    import narwhals as nw
+
+    rows, names = table.plainly(columns)
+    floats = [n for n, column in zip(names, columns, strict=True) if table[column].dtype.startswith("Float")]
+    if not floats:
+        return rows, names
+    zero = [nw.when(nw.col(name) == 0).then(nw.lit(0.0)).otherwise(nw.col(name)).alias(name) for name in floats]
+    known = [nw.when(~nw.col(name).is_nan()).then(nw.col(name)).alias(name) for name in floats]
+    return rows.with_columns(*known).with_columns(*zero), names
+
+
+def _with_rarity(table: Table, secret: Sequence[str]) -> Table:
+    """The table with the number of each row's secret, and how many records there are for one of that secret."""
+    counts = count(table, secret)
+    symbols, which = counts.symbols(secret)
+    records = np.bincount(which, weights=counts.records, minlength=len(symbols))
+    return scores(table, symbols, {_SECRET: np.arange(len(symbols)), _RARITY: records.sum() / records})
