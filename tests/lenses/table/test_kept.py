@@ -64,7 +64,7 @@ def held(text: Any, cells: Sequence[Any], kind: str, meaning: Any = None) -> lis
         ("64 and over", [64, 70]),
         ("65 or more", [70]),
         ("18 to 25 or 64 and over", [18, 25, 64, 70]),
-        ("1* to 2*", AGES),
+        ("1* to 2*", [18, 25]),
         ("3*", [30, 35, 39]),
         ("41 to 50", []),
         ("any", AGES),
@@ -125,6 +125,11 @@ def test_a_stretch_of_time_is_read_whether_dates_are_typed_or_text(
 
 def test_dates_that_could_be_either_way_round_are_texts() -> None:
     assert not values_of(["01/02/2024", "03/04/2024"], "text").time
+
+
+def test_booleans_are_read_as_releases_write_them() -> None:
+    assert held("false", [True, False, None], "boolean") == [False]
+    assert held("true or missing", [True, False, None], "boolean") == [True, None]
 
 
 def test_missing_is_read_alone_and_beside_others() -> None:

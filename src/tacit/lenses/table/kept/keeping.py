@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 
 # Associations are between the first so many columns.
 MOST_ASSOCIATED = 40
+# So many rows tell an association well enough.
+MOST_ASSOCIATED_ROWS = 20_000
 _ROWS_AT_ONCE = 5_000
 
 
@@ -127,8 +129,9 @@ def _associations(columns: Mapping[str, ReleasedColumn], groups: Mapping[str, Va
     if len(names) < 2:
         return None
     starts = np.cumsum([0, *(groups[name].size for name in names)])
-    before = _together([(np.eye(groups[n].size), groups[n].rows(columns[n].original)) for n in names])
-    after = _together([(columns[n].spread(groups[n]), columns[n].codes) for n in names])
+    step = -(-len(columns[names[0]].codes) // MOST_ASSOCIATED_ROWS)
+    before = _together([(np.eye(groups[n].size), groups[n].rows(columns[n].original)[::step]) for n in names])
+    after = _together([(columns[n].spread(groups[n]), columns[n].codes[::step]) for n in names])
     moved = {}
     for i, j in combinations(range(len(names)), 2):
         at = np.s_[starts[i] : starts[i + 1], starts[j] : starts[j + 1]]

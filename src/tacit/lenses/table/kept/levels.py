@@ -37,6 +37,8 @@ _RANGES = tuple(
         (r"(.+) (?:or|and) (?:less|under|below|earlier)", 0, 1, True),
     )
 )
+# The beginning of a code of digits, with a star for each that is left out.
+_STARRED = re.compile(r"[0-9]+\*+")
 _LAST_CHARACTER = "\U0010ffff"
 
 
@@ -72,7 +74,8 @@ def read_level(told: Any, column: ColumnValues, meaning: LevelMeaning | None = N
 
     Guarantees
     ----------
-    A value of the column is read as itself. What cannot be read stands for any value, and never for a false one.
+    A value of the column is read as itself, and what cannot be read stands for any value. "A to C" of texts is read in
+    the order of their characters; another order is for the dictionary to tell.
     """
     if not isinstance(told, str):
         return _number(float(told), column)
@@ -109,6 +112,8 @@ def _end(end: Any, column: ColumnValues, nothing: float) -> tuple[float, float]:
         return nothing, nothing
     if column.time and isinstance(end, str):
         return stretch_in(end) or (math.nan, math.nan)
+    if isinstance(end, str) and _STARRED.fullmatch(end):
+        return float(end.replace("*", "0")), float(end.replace("*", "9"))
     number = number_of(end.replace("−", "-") if isinstance(end, str) else end)
     return number, number
 
@@ -128,10 +133,8 @@ def _number_piece(text: str, column: ColumnValues) -> LevelRead | None:
         return _range(*stretch, column)
     if not math.isnan(number_of(text)):
         return _number(number_of(text), column)
-    head = text.rstrip("*")
-    if head != text and head.isdigit():
-        stars = len(text) - len(head)
-        return _range(float(head + "0" * stars), float(head + "9" * stars), column)
+    if _STARRED.fullmatch(text):
+        return _range(*_end(text, column, math.nan), column)
     for pattern, low_at, high_at, closed in _RANGES:
         found = pattern.fullmatch(text)
         if found:

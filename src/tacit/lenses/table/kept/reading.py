@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -66,9 +67,18 @@ class ReleasedColumn:
         absent = np.zeros(groups.size)
         absent[groups.of[-1]] = original.missing
         whole = totals[-1] + absent
-        spread = np.zeros((len(self.levels) + 1, groups.size))
-        for at, level in enumerate(self.levels):
-            mass = sum((totals[stop] - totals[start] for start, stop in level.runs), absent * level.missing)
-            spread[at] = mass / mass.sum() if mass.sum() > 0 else whole / whole.sum()
-        spread[-1, groups.of[-1]] = 1.0
+        spread = np.outer([*(level.missing for level in self.levels), False], absent)
+        level, starts, stops = self._runs
+        np.add.at(spread, level, totals[stops] - totals[starts])
+        # A level of values that do not occur may be anything.
+        spread[spread.sum(axis=1) == 0] = whole
+        spread /= spread.sum(axis=1, keepdims=True)
+        spread[-1] = np.arange(groups.size) == groups.of[-1]
         return spread
+
+    @cached_property
+    def _runs(self) -> tuple[Codes, Codes, Codes]:
+        """The level, start and stop of every run of every level."""
+        runs = [(at, *run) for at, level in enumerate(self.levels) for run in level.runs]
+        at, starts, stops = np.array(runs, dtype=np.int64).reshape(-1, 3).T
+        return at, starts, stops

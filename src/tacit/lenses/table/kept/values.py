@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.lenses.table.kept.times import days_in, number_of
+from tacit.tables.symbols import level_text
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -126,7 +127,7 @@ def distinct_texts(column: pa.ChunkedArray) -> tuple[NDArray[Any], Codes]:
     """Cells as texts in order, and which one each row has; -1 is missing."""
     told, codes = _distinct(column)
     texts = np.empty(len(told), dtype=object)
-    texts[:] = [str(value) for value in told]
+    texts[:] = [level_text(value) for value in told]
     values, order = np.unique(texts, return_inverse=True)
     return values, np.append(order, -1)[codes].astype(np.int64)
 
