@@ -71,8 +71,9 @@ joint: P(S, X): how often each secret occurs together with each released value.
 k-anonymity: k is how many persons of a table share the values by which somebody is looked for. It is about one table
   and says how large the crowd is; leakage is about all sources joined and says how much is known. Neither implies the
   other, so both are shown.
-kept: A value is kept if every record that has it is released as it is. Records can come out as they were without
-  that, by chance: see rows unchanged.
+kept: Of a release: the information that a reader still has of the table as it was given. Of a column, the share of its
+  entropy that a released row tells, less what shuffled rows would tell. A value is kept if every record that has it is
+  released as it is; records can come out as they were without that, by chance: see rows unchanged.
 l-diversity: How many different sensitive values occur in a crowd of k. A crowd of 100 that all have the same illness
   hides nobody's illness.
 label: The kind of a value: phone, dob, card. A label has a weight, a normal form, and says how near misses and
@@ -144,6 +145,8 @@ suppressed value: A value that covers the true one without being it: 11*, >=50, 
   truth (as in the paper); with `suppressed: size` or `prior` its confidence is divided among what it covers.
 surprisal: -log2 of how common a value is, in bits. With a prior a label's values weigh by it, so that a rare surname
   counts for more than a common one. It is the largest log-lift the value can have.
+use: Columns that readers of the release want to predict or count. What tells about them is kept first, and the answer
+  says how well a model that was trained on the release predicts them in records as they were given.
 utility: What the honest reader keeps: I(X;Y), the information that the release has about the original columns.
 watchdog: The mechanism that shows the safe set as it is and replaces every risky value by a draw that does not look
   at it. All merged values then have one log-lift, that of the merged set. If that is within epsilon, the release is;

@@ -286,6 +286,17 @@ def test_levels_keep_what_they_tell() -> None:
     assert trade.kept == 1
 
 
+def test_means_keep_what_their_levels_keep_but_move_the_shares() -> None:
+    original = people(2000)
+    ages = np.array(original["age"].to_pylist())
+    means = np.bincount(ages // 10, ages)[ages // 10] / np.bincount(ages // 10)[ages // 10]
+    levels = kept(original, pa.table({"age": decades(original["age"]), "trade": original["trade"]}), use=["rich"])
+    numbers = kept(original, pa.table({"age": means, "trade": original["trade"]}), use=["rich"])
+    assert by_name(numbers)["age"].kept == pytest.approx(by_name(levels)["age"].kept, abs=0.01)
+    assert by_name(numbers)["age"].shift > 0.2
+    assert numbers.use[0].release == pytest.approx(levels.use[0].release, abs=0.03)
+
+
 @settings(max_examples=many(8, 200))
 @given(st.integers(0, 2**32 - 1))
 def test_true_statements_shift_nothing_however_they_are_recoded(seed: int) -> None:

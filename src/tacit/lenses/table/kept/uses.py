@@ -42,9 +42,9 @@ def use_scores(
 ) -> tuple[UseScore, ...]:
     """How well each of the columns ``names`` is predicted by all other released ones; constant ones are left out.
 
-    Two thirds of the records train both models, the others judge them. Where the column is released,
-    the reader learns from what the release says of it (a level is read as one of its values, drawn by their shares);
-    where it is not, from what it was.
+    Two thirds of the records train both models, the others judge them. Where the column is released, the reader learns
+    from what the release says of it (a level is read as one of its values, drawn by their shares); where it is not,
+    from what it was.
     """
     from threadpoolctl import threadpool_limits
 
@@ -114,12 +114,9 @@ def _drawn(column: ReleasedColumn, groups: ValueGroups, rng: np.random.Generator
 def _judged(seen: Floats, truth: Codes, x: Floats, y: Codes, *, two: bool, steps: int, random_state: int) -> float:
     """How well a model of ``x`` and ``y`` tells the classes of what is ``seen``."""
     from sklearn.metrics import roc_auc_score
-    from threadpoolctl import threadpool_limits
 
-    # On a busy machine the threads of the boosted trees wait for each other longer than they work.
-    with threadpool_limits(limits=1):
-        model = _model(x, y, steps=steps, random_state=random_state)
-        score = roc_auc_score(truth, model.predict_proba(seen)[:, -1]) if two else (model.predict(seen) == truth).mean()
+    model = _model(x, y, steps=steps, random_state=random_state)
+    score = roc_auc_score(truth, model.predict_proba(seen)[:, -1]) if two else (model.predict(seen) == truth).mean()
     return round(float(score), 4)
 
 
