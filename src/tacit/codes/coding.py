@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from tacit.codes.code import CellCode
 from tacit.codes.scales.encoding import atoms_table
+from tacit.tables.columns import ROW, Column
 from tacit.tables.counting import Counts, count
 from tacit.tables.rewriting import labelled, with_symbol
 from tacit.tables.table import Table
@@ -32,8 +33,23 @@ def coded(table: Table, code: CellCode) -> Table:
     symbols, _ = combinations.symbols(code.columns)
     cell = code.places[code.tree.leaf_of(atom_codes(combinations, code.columns))]
     numbered = with_symbol(atoms, symbols, name=CELL, numbers=cell)
-    told = labelled(numbered, CELL, dict(zip(code.columns, code.texts, strict=True)))
-    return told.select([name for name in told.names if name != CELL]).held(MOST_HELD)
+    levels = {name: [str(level) for level in told] for name, told in zip(code.columns, code.written, strict=True)}
+    told = labelled(numbered, CELL, levels)
+    plain = told.select([name for name in told.names if name != CELL])
+    # A column that held its numbers as text, as those of a CSV do, holds them as text again.
+    return _in_numbers(plain, [name for name in code.numbers if table[name].dtype != "String"]).held(MOST_HELD)
+
+
+def _in_numbers(table: Table, columns: Sequence[str]) -> Table:
+    """The table with columns of texts that are numbers as numbers."""
+    import narwhals as nw
+
+    if not columns:
+        return table
+    rows, names = table.plainly(table.names)
+    numbers = [nw.col(names[table.names.index(name)]).cast(nw.Float64) for name in columns]
+    kinds = [Column(each.name, "number", "Float64") if each.name in columns else each for each in table.columns]
+    return table.with_rows(table.engine.renamed(rows.with_columns(*numbers), [*names, ROW], [*table.names, ROW]), kinds)
 
 
 def atom_codes(counts: Counts, columns: Sequence[str]) -> NDArray[np.int64]:
