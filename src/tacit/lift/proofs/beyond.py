@@ -61,14 +61,15 @@ def beyond_p_values(
     them, and the true log-lift is beyond a bound, then the p-value is at most u with probability at most u, for every
     u. Without records with the value it is 1.
 
-    With a known prior it is a binomial tail at the bound. Otherwise let a = p(s|y), b = p(s|not y), q = P(y), f = e^high.
-    Then a >= f P(s) means a >= r b with r = f (1-q) / (1-f q), which grows with q. Given the n records with y and the m
-    others, the counts k and l are independent and binomial. For one b, the chance of an outcome as safe as the one seen
-    (k/n - r l/m no larger) is largest at a = r b: it is a p-value. The largest one over an interval for b, at an r from
-    a lower limit of q, fails besides if one of those limits does: they have a thousandth of ``least`` each, which is
-    added. Between the steps of b a and b are both taken from the end that is worse. So the p-value is never too small;
-    mirrored on the low side, where r falls with q. Two more thousandths are added for saving the sum: a pair that
-    separate limits of a and P(s), at a thousandth each, put within the bound gets the smallest p-value at once.
+    With a known prior it is a binomial tail at the bound. Otherwise let a = p(s|y), b = p(s|not y), q = P(y) and
+    f = e^high. Then a >= f P(s) means a >= r b with r = f (1-q) / (1-f q), which grows with q. Given the n records with
+    y and the m others, the counts k and l are independent and binomial. For one b, the chance of an outcome as safe as
+    the one seen (k/n - r l/m no larger) is largest at a = r b: it is a p-value. The largest one over an interval for b,
+    at an r from a lower limit of q, fails besides if one of those limits does: they have a thousandth of ``least``
+    each, which is added. Between the steps of b, a and b are both taken from the end that is worse. So the p-value is
+    never too small; mirrored on the low side, where r falls with q. Two more thousandths are added for saving the sum:
+    a pair that separate limits of a and P(s), at a thousandth each, put within the bound gets the smallest p-value at
+    once.
     """
     known = None if prior is None else np.asarray(prior, dtype=np.float64)
     arrays = [np.asarray(each, dtype=np.float64) for each in (pair, value, secret, total, low, high, least)]
@@ -80,13 +81,12 @@ def beyond_p_values(
     result = np.zeros(k.shape)
     for bound, up in ((low_, False), (high_, True)):
         asked = np.isfinite(bound)
-        counts = tuple(each[asked] for each in (k, n, with_secret, everyone))
-        factor = np.exp(bound[asked] if up else -bound[asked])
+        own, of_value, factor = k[asked], n[asked], np.exp(bound[asked] if up else -bound[asked])
         if known is None:
-            side = _of_a_side(*counts, factor, level[asked], most, up=up)
+            side = _of_a_side(own, of_value, with_secret[asked], everyone[asked], factor, level[asked], most, up=up)
         else:
             rate = factor * np.broadcast_to(known, k.shape)[asked]
-            side = np.where(counts[1] > 0, _tail(*counts[:2], rate, up=up), 1.0)
+            side = np.where(of_value > 0, _tail(own, of_value, rate, up=up), 1.0)
         result[asked] = np.maximum(result[asked], side)
     return result
 

@@ -85,7 +85,8 @@ class CountedClaim:
         if self.design.shape != self.test.shape:
             raise ArgumentError(f"the parts have tables of different shapes: {self.design.shape}, {self.test.shape}")
         secrets = self.test.shape[1]
-        if self.bounded is not None and (np.shape(self.bounded), np.asarray(self.bounded).dtype) != ((secrets,), bool):
+        bounded = np.ones(secrets, np.bool_) if self.bounded is None else np.asarray(self.bounded)
+        if bounded.shape != (secrets,) or bounded.dtype != np.bool_:
             raise ArgumentError(f"bounded must be {secrets} booleans, one for each secret")
         if self.prior is not None:
             shares = np.asarray(self.prior, dtype=np.float64)
