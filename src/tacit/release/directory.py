@@ -16,7 +16,8 @@ from tacit.release.codec import text_of
 from tacit.release.keys import LABELS, file_sha256, files_sha256, new_salt, salted
 from tacit.tables.writing import beside, drafted, os_errors, restore_or_clean, synced
 
-REPORT, PRIVATE, SALT, README = "report.html", "private", "salt.txt", "README.txt"
+REPORT, CHANNEL = "report.html", "channel.json"
+PRIVATE, SALT, README = "private", "salt.txt", "README.txt"
 
 C = TypeVar("C", bound=Certificate)
 
@@ -45,6 +46,11 @@ class ReleaseDraft:
         path.touch(mode=0o600)
         path.write_text(text, "utf-8")
         return path
+
+    @property
+    def channel(self) -> Path:
+        """Where the channel of a table belongs, if something is drawn."""
+        return self.place / CHANNEL
 
     @property
     def report(self) -> Path:
@@ -144,7 +150,7 @@ def _why_not_ours(target: Path) -> str | None:
     except SourceError as error:
         return str(error)
     data, folders = target / certificate.output.file, {target / PRIVATE}
-    files = {data, *(target / name for name in (CERTIFICATE, REPORT))}
+    files = {data, *(target / name for name in (CERTIFICATE, REPORT, CHANNEL))}
     files |= {target / PRIVATE / name for name in certificate.private_files}
     if isinstance(certificate, ImageCertificate):
         if not data.exists() or files_sha256(target, data.name) != certificate.output.sha256:
@@ -153,9 +159,11 @@ def _why_not_ours(target: Path) -> str | None:
         folders.add(data)
     elif data.exists() and not (data.is_file() and file_sha256(data) == certificate.output.sha256):
         return f"{data.name} is not the data that was certified"
-    report = target / REPORT
-    if report.exists() and not (report.is_file() and file_sha256(report) == certificate.output.report_sha256):
-        return f"{REPORT} is not the page that was written"
+    output = certificate.output
+    for name, what, sha256 in ((REPORT, "page", output.report_sha256), (CHANNEL, "channel", output.channel_sha256)):
+        file = target / name
+        if file.exists() and not (file.is_file() and file_sha256(file) == sha256):
+            return f"{name} is not the {what} that was written"
     for path in sorted(target.rglob("*")):
         if path.is_symlink() or path not in (folders if path.is_dir() else files):
             return f"Tacit did not write {path.relative_to(target)}"
