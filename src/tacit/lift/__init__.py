@@ -19,6 +19,11 @@ if TYPE_CHECKING:
         pearson_test as pearson_test,
         sums_test as sums_test,
     )
+    from tacit.lift.correcting import (
+        Correction as Correction,
+        correction as correction,
+        counts_before as counts_before,
+    )
     from tacit.lift.divergence import (
         compose_deltas as compose_deltas,
         e_gamma_counts as e_gamma_counts,

@@ -14,16 +14,26 @@ from tacit.errors import ArgumentError, Sentence, Setting, sentence, together
 from tacit.lenses.table import findings
 from tacit.lenses.table.answers.release import ProtectResult
 from tacit.lenses.table.audit import curve_points, suggestion
-from tacit.lenses.table.certifying import facts_of, given_joint, measures_of, utility_of, whole_file_of
+from tacit.lenses.table.certifying import (
+    channel_made,
+    facts_of,
+    given_joint,
+    measures_of,
+    utility_of,
+    whole_file_of,
+)
 from tacit.lenses.table.coding import goal_of_rules, in_cells, question_of_rules
+from tacit.lenses.table.correcting import corrected_column
 from tacit.lenses.table.kept.tables import kept_of_tables
 from tacit.lenses.table.learned.learning import choice_of
 from tacit.lenses.table.mechanisms import Plan, ReleaseGoal, enough, plan_by_goal, plan_by_rules
 from tacit.lenses.table.question import ask
+from tacit.lenses.table.results import CorrectedColumn
 from tacit.lenses.table.tabulating import Counted, counted
 from tacit.lift import SLACK, Funnel, Joint, funnel, risk
 from tacit.release.bounds import Attained, asked_bounds, further_secrets
 from tacit.release.certificate import MIXTURE, CountedCertificate, FurtherClaim
+from tacit.release.channel import PublishedChannel
 from tacit.release.claims import file_sentence, readings_of, worded
 from tacit.release.codec import text_of
 from tacit.release.directory import ReleaseDraft, new_release, refuse_target
@@ -39,6 +49,8 @@ from tacit.tables.drawing import new_key
 from tacit.tables.sources import open_table
 from tacit.tables.writing import suffix_for, write_table
 
+# Corrected counts are shown of so many columns, each with so few values.
+FEW_COLUMNS, FEW_VALUES = 8, 12
 # With fewer records than this the measures of a table fit few assignments of the secrets.
 FEW_RECORDS = 200
 # A bound on the loss below this share says nothing worth a sentence.
@@ -118,6 +130,8 @@ def _released(planned: CountedRelease, book: Ledger, making: Making, out: Path, 
     with book.page(entry, question.original) as page, new_release(out, overwrite=making.overwrite) as draft:
         progress("writing the release", None)
         data_file = _write_data(planned, draft, making)
+        if planned.channel is not None:
+            draft.channel.write_text(text_of(planned.channel), "utf-8")
         progress("certifying", None)
         certificate = planned.certificate(draft, data_file, making)
         progress("measuring what readers keep", None)
@@ -133,6 +147,7 @@ def _released(planned: CountedRelease, book: Ledger, making: Making, out: Path, 
             before=planned.before,
             after=planned.after,
             notes=(*question.notes, *planned.remarks(), *page.notes),
+            corrected=planned.corrected(draft.place / data_file),
         )
         draft.keep(RULES, text_of(planned.rules))
         if planned.rules.code is not None:
@@ -211,6 +226,17 @@ class CountedRelease:
     def after(self) -> RiskHistogram:
         """Risks of the release."""
         return findings.risk_histogram(self.plan.output, beside=self.before)
+
+    @cached_property
+    def channel(self) -> PublishedChannel | None:
+        """The channel that is published, where something is drawn."""
+        return channel_made(self.counted, self.rules, self.least)
+
+    def corrected(self, data: Path) -> tuple[CorrectedColumn, ...]:
+        """The counts of columns with few values, as a reader of the released data corrects them."""
+        columns = () if self.channel is None else self.channel.columns
+        few = [each for each in columns if 0 < each.inputs <= FEW_VALUES][:FEW_COLUMNS]
+        return tuple(corrected_column(each, open_table(data)) for each in few)
 
     def certificate(self, draft: ReleaseDraft, data_file: str, making: Making) -> CountedCertificate:
         """The certificate of the release once its data has been written."""
