@@ -31,8 +31,10 @@ def do(paper: str, *, quick: bool, out: Path) -> Page:
     def say(text: str) -> None:
         print(f"{paper}: {text}", flush=True)
 
-    save(import_module(f"experiments.{paper}.run").run(quick=quick, say=say), stored)
-    say(f"{time.process_time() - begun:.0f} CPU-seconds")
+    results = import_module(f"experiments.{paper}.run").run(quick=quick, say=say)
+    taken = time.process_time() - begun
+    say(f"{taken:.0f} CPU-seconds")
+    save(results | {"cpu_seconds": taken}, stored)
     return write(paper, load(stored), out)
 
 
@@ -68,9 +70,12 @@ def main() -> None:
 
 def index() -> str:
     """The page that lists all papers and what became of their items, from the results that are stored."""
+    results = {paper: load(HERE / paper / "results.json") for paper in PAPERS}
     pages: dict[str, Page] = {
-        paper: import_module(f"experiments.{paper}.page").page(load(HERE / paper / "results.json")) for paper in PAPERS
+        paper: import_module(f"experiments.{paper}.page").page(found) for paper, found in results.items()
     }
+    taken = {paper: found["cpu_seconds"] / 60 for paper, found in results.items()}
+    each = ", ".join(f"{paper} {minutes:.0f}" for paper, minutes in taken.items())
     others = [
         (f"[{paper}]({paper}.md)", item.name, item.outcome, item.why)
         for paper, page in pages.items()
@@ -80,6 +85,7 @@ def index() -> str:
     return (
         "# The papers, done again\n\n`make papers` does every table and figure again and writes these pages; "
         "`make papers PAPER=relaxed` one of them.\n\n"
+        f"It takes {sum(taken.values()):.0f} CPU-minutes: {each}.\n\n"
         f"{counted(pages)}\n\n## What is not as printed\n\n{table(('paper', 'item', 'outcome', 'why'), others)}\n"
     )
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import fields, replace
+from dataclasses import replace
 
 from tacit.document import CalibrationPoint, CurvePoint, Nats, RiskHistogram
 from tacit.errors import sentence
@@ -26,8 +26,8 @@ from tacit.lenses.table.results import (
 )
 from tacit.lenses.verification import VerifyResult
 from tacit.lift import Estimate
-from tacit.release import AdversaryScore, Check, CountedCertificate, LearnedCertificate, MeasureChange, Utility
-from tacit.release.certificate import CertifiedInput, CertifiedOutput, CountedMechanism, LearnedMechanism, Reading
+from tacit.release import AdversaryScore, Check, CountedCertificate, MeasureChange, Utility, WholeFile
+from tacit.release.certificate import CertifiedInput, CertifiedOutput, CountedMechanism, Reading
 from tacit.tables.cutting import Cut
 from tacit.tables.grouping import GroupSizes
 
@@ -288,6 +288,7 @@ def certificate() -> CountedCertificate:
         input=CertifiedInput("people.parquet", "parquet", 48842, SHA),
         output=CertifiedOutput("data.parquet", 48842, SHA[::-1]),
         readings=(Reading("population", "It is exact.", 1.0), Reading("sample", "Nothing is proved.", None)),
+        file=WholeFile(least=10, smallest=12, values_below=0, people_below=0, holds=True),
         randomness="system",
         tacit_version="0.1.0",
     )
@@ -364,9 +365,6 @@ def attack_result() -> AttackResult:
     )
 
 
-NOTHING_POINTWISE = "A learned estimate certifies nothing pointwise."
-
-
 def learned_findings() -> LearnedFindings:
     """A blend of two learners, a secret that nobody of one group has, a value that may be anything."""
     return LearnedFindings(
@@ -418,55 +416,3 @@ def learned_audit_result() -> AuditResult:
     """An audit with learned findings beside the counted ones."""
     headline = "The released columns, uncut, give away about 14.0% of the uncertainty about race (estimate by auto)."
     return replace(audit_result(), headline=headline, learned=learned_findings())
-
-
-def learned_protect_result() -> ProtectResult:
-    """A release certified for its merged records alone."""
-    counted = certificate()
-    shared = {f.name: getattr(counted, f.name) for f in fields(LearnedCertificate) if hasattr(counted, f.name)}
-    shared |= {
-        "claim": "The 21.0% of the records judged risky by auto were replaced by draws from their own pool: seeing "
-        "such a record changes the probability of any value of race by a factor between 0.81 and 1.23 (|log-lift| at "
-        "most "
-        "0.21 nats, counted on this table, exact). The other records are released as they are: for them 0.5 nats is "
-        f"an estimate by auto, not a guarantee. {NOTHING_POINTWISE}",
-        "attained_epsilon": 0.21,
-        "mechanism": LearnedMechanism(
-            replacement="resample",
-            estimator="auto",
-            learned_from=48842,
-            verdict="leak",
-            records_risky=0.21,
-            salted_model_sha256=SHA,
-            salted_estimates_sha256=SHA,
-            weight=None,
-            values=9312,
-            values_merged=2151,
-            records_merged=0.21,
-        ),
-        "measures": (
-            MeasureChange("mutual_information", "Mutual information", 0.0871, 0.0123, None, "nats", "estimate"),
-            MeasureChange("risk", "Largest risk", INF, 0.499, None, "nats", "estimate"),
-        ),
-        "kind": "learned",
-        "estimated_epsilon": 0.499,
-        "estimated_exceeding": 0.29,
-    }
-    made = LearnedCertificate(**shared)
-    return replace(protect_result(), certificate=made, headline="21.0% of the records were merged.")
-
-
-def learned_verify_result() -> VerifyResult:
-    """What is certified holds; the estimate is told in a note."""
-    return replace(
-        verify_result(),
-        verdict="holds",
-        headline="What is certified holds: merged records leak 0.21 nats.",
-        checks=(Check("attained epsilon of merged records", True, "recomputed 0.21"),),
-        notes=("that kept records leak at most 0.499 nats is an estimate by auto", NOTHING_POINTWISE),
-    )
-
-
-def learned_attack_result() -> AttackResult:
-    """Adversaries beside an estimate, which is no promise."""
-    return replace(attack_result(), verdict="within the estimate", bound_kind="estimate", headline="Always guessing.")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 from collections.abc import Mapping, Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,12 @@ Columns = Mapping[str, Sequence[Any]]
 
 def clinic(n: int = 2000, *, random_state: int = 0, missing: float = 0.0) -> dict[str, list[Any]]:
     """Illness leaks through the ward, a little through the age, not at all through the district."""
+    return {name: list(column) for name, column in _clinic(n, random_state, missing).items()}
+
+
+@cache
+def _clinic(n: int, random_state: int, missing: float) -> dict[str, list[Any]]:
+    """Drawn once: most tests begin with the same clinic."""
     rng = np.random.default_rng(random_state)
     illness = rng.choice(["none", "diabetes", "asthma"], size=n, p=[0.6, 0.25, 0.15])
     ward_given = {"none": [0.9, 0.05, 0.05], "diabetes": [0.7, 0.29, 0.01], "asthma": [0.7, 0.01, 0.29]}

@@ -84,24 +84,8 @@ def facts(told: Told) -> str:
             f"- Clean test faces: smile {percent(told, clean['smile'])}, AUC {clean['auc']:.3f}; turn "
             f"{percent(told, clean['turned'])}.",
             f"- The density itself, which only sees pixels, guesses {nets}% of the smiles (patches of 32 to 2 pixels).",
-            f"- The cells were made on {told['made']}, in {seconds(told) / 60:.0f} CPU-minutes; a run keeps cells that "
-            "are there." + again(told),
+            f"- The cells were made on {told['made']}, in {seconds(told) / 60:.0f} CPU-minutes.",
         ]
-    )
-
-
-def again(told: Told) -> str:
-    """What came out when some of the cells were made anew."""
-    if "again" not in told:
-        return ""
-    shown = [
-        f"{name} {smile(told, told['cells'][name]):.1f}%, then {smile(told, cell):.1f}%"
-        for name, cell in told["again"]["cells"].items()
-        if "clean" in cell
-    ]
-    return (
-        f" Some were made again on {told['again']['made']}, with networks that had changed since (clean-trained "
-        f"adversary): {'; '.join(shown)}."
     )
 
 

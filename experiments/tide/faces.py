@@ -52,21 +52,7 @@ def faces(kept: Cell, keep: Callable[[Cell], None], say: Say) -> Cell:
     for split in SPLITS:
         for size in REPEATED:
             run.other(key(f"split {split}", size), lambda split=split, size=size: on_split(split, size))
-    if run.told["made"] != time.strftime("%Y-%m-%d") and "again" not in run.told:
-        run.told["again"] = again(say)
-        keep(run.told)
     return run.told
-
-
-def again(say: Say) -> Cell:
-    """Some cells made anew, beside those of an earlier day: networks change, and what they decide with them."""
-    fresh = Run({}, lambda told: None, say)
-    fresh.cell("clean", lambda: (fresh.part("train"), fresh.part("test"), 0.0))
-    of_size = OfSize(fresh, SIZES[0])
-    fresh.other(key("density", SIZES[0]), of_size._heat)
-    of_size.printed(EPSILON)
-    of_size._for_all()
-    return {"made": fresh.told["made"], "cells": fresh.cells}
 
 
 class Run:

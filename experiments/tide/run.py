@@ -1,7 +1,7 @@
 """All of the tide paper: the theorems, Gaussian records, faces (Table 1, Figure 1) and posts (Figure 3).
 
-Faces take a quarter of an hour, so their cells are kept from the results that are there; delete those to start again.
-Where data are missing, what was found with them stays, and without it the items could not be had.
+Faces take a quarter of an hour, so a run that was broken off goes on with the cells it had; a whole run makes all of
+them. Where data are missing, what was found with them stays, and without it the items could not be had.
 """
 
 from __future__ import annotations
@@ -18,6 +18,8 @@ from experiments.tide.theorems import theorems
 from tacit.errors import SourceError
 
 RESULTS = Path(__file__).parent / "results.json"
+# The cells of faces until all are there.
+UNFINISHED = RESULTS.with_name("unfinished.json")
 
 
 def run(*, quick: bool, say: Say) -> dict[str, Any]:
@@ -27,7 +29,8 @@ def run(*, quick: bool, say: Say) -> dict[str, Any]:
         return made | {"faces": None, "posts": posts(made_posts(), quick=True, say=say)}
     kept: dict[str, Any] = dict(load(RESULTS)) if RESULTS.exists() else {}
     try:
-        made["faces"] = faces(kept.get("faces") or {}, lambda told: save(kept | {"faces": told}, RESULTS), say)
+        begun = load(UNFINISHED) if UNFINISHED.exists() else {}
+        made["faces"] = faces(dict(begun), lambda told: save(told, UNFINISHED), say)
     except SourceError as problem:
         say(str(problem))
         made["faces"] = kept.get("faces")
@@ -36,4 +39,5 @@ def run(*, quick: bool, say: Say) -> dict[str, Any]:
     except SourceError as problem:
         say(str(problem))
         made["posts"] = kept.get("posts")
+    UNFINISHED.unlink(missing_ok=True)
     return made

@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from tables_of_people import clinic, write_csv
+from tacit.verbs import demo
 
 Run = Callable[..., tuple[int, str, str]]
 
@@ -195,12 +196,12 @@ def test_explain_lists_and_explains(run: Run) -> None:
     assert "nats" in run("explain", "maximal_leakage")[1]
 
 
-def test_the_demo_runs_without_any_data(run: Run) -> None:
+def test_the_demo_runs_without_any_data(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(demo, "SAMPLED", 1_000)
     code, out, err = run("demo", "--sampler", "-o", "here")
     assert (code, err) == (0, "")
     assert "audit.html" in out
     assert json.loads(Path("here/release/certificate.json").read_text())["kind"] == "counted"
-    assert json.loads(Path("here/release-learned/certificate.json").read_text())["kind"] == "learned"
     assert "Learned: what leaks" in Path("here/audit.html").read_text()
 
 

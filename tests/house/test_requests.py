@@ -62,6 +62,8 @@ def test_help_names_every_default_that_is_not_nothing() -> None:
     [
         (Question, {"secret": ["race", "race"]}, "column 'race' is named twice"),
         (Question, {"secret": "race", "released": ["age", "race"]}, "named in both secret and released"),
+        (Question, {"secret": "race", "known": ["age", "race"]}, "named in both secret and known"),
+        (Question, {"secret": "race", "use": "race"}, "named in both secret and use"),
         (Question, {"bins": {"age": -5}}, "between 2 and 100 groups"),
         (Question, {"bins": {"age": [30, 18]}}, "rising order"),
         (Question, {"bins": {"age": [18, math.inf]}}, "rising order"),
@@ -71,6 +73,14 @@ def test_help_names_every_default_that_is_not_nothing() -> None:
         (Bound, {"epsilon": True}, "it is a number"),
         (Bound, {"also": {"sex": -1}}, "0 or more"),
         (Bound, {"also": {("sex", "sex"): 1}}, "named twice"),
+        (Bound, {"least": 0}, "1 or more"),
+        (Bound, {"least": 2.5}, "whole number"),
+        (Making, {"recode": "both"}, "choose one of local, global"),
+        (Making, {"write": "numbers"}, "choose one of text, means"),
+        (Making, {"weigh": {"age": -1}}, "0 or more"),
+        (Making, {"weigh": {"age": math.inf}}, "a finite number"),
+        (Making, {"weigh": {"": 1}}, "an empty column name"),
+        (Making, {"weigh": ["age"]}, "maps columns to numbers"),
         (Making, {"keep_secret": "yes"}, "True or False"),
         (Look, {"shuffles": 20.5}, "whole number"),
         (Learning, {"model": 3}, "it is a path"),
@@ -92,6 +102,7 @@ def test_a_value_that_cannot_be_used_is_refused_by_its_name(request_type: Any, s
         (("--secret", "race", "--bins", "age=3", "--bins", "age=4"), "cut twice"),
         (("--secret", "race", "--epsilon", "much"), "it is a number"),
         (("--secret", "race", "--drop", "a,,b"), "an empty column name"),
+        (("--secret", "race", "--use", "race"), "named in both --secret and --use"),
     ],
 )
 def test_the_command_line_refuses_the_same_in_its_own_words(
@@ -101,6 +112,34 @@ def test_the_command_line_refuses_the_same_in_its_own_words(
     assert code == 2
     assert message in " ".join(err.split())
     assert not out
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("--weigh", "age"), "it is COLUMN=NUMBER, such as age=2"),
+        (("--weigh", "age=much"), "it is COLUMN=NUMBER, such as age=2"),
+        (("--weigh", "age=1", "--weigh", "age=2"), "column 'age' is named twice"),
+        (("--least", "0"), "--least 0 cannot be used"),
+    ],
+)
+def test_weights_and_the_fewest_people_are_read_from_the_command_line(
+    tacit_command: Any, tmp_path: Path, words: tuple[str, ...], message: str
+) -> None:
+    source = (str(tmp_path / "people.csv"), "--secret", "race", "--epsilon", "1", "-o", str(tmp_path / "out"))
+    code, _, err = tacit_command("protect", *source, *words)
+    assert code == 2
+    assert message in " ".join(err.split())
+
+
+def test_weights_typed_and_weights_given_are_the_same() -> None:
+    kind = settings_of(Making)["weigh"].kind
+    assert kind.from_text("weigh", ["age=2", "a=b=0.5"]) == Making(weigh={"age": 2, "a=b": 0.5}).weigh
+
+
+def test_a_column_may_be_known_used_and_released_at_once() -> None:
+    question = Question("p.csv", secret="race", released=["age"], known="age", use=["age", "income"], drop="income")
+    assert (question.known, question.use) == (("age",), ("age", "income"))
 
 
 def test_an_unknown_setting_is_refused_with_the_nearest_one() -> None:

@@ -251,7 +251,6 @@ def test_too_few_records_say_what_they_can_prove_and_how_many_would_do(tmp_path:
         ({"also": {"age": 0.5}}, "takes one secret"),
         ({"mechanism": "optimal"}, "takes one merged set"),
         ({"mechanism": "subsets"}, "takes one merged set"),
-        ({"estimator": "linear"}, "learned estimate cannot vouch"),
         ({"confidence": 1.0}, "confidence is a probability"),
         ({"confidence": 0.3}, "confidence is a probability"),
         ({"confidence": float("nan")}, "confidence=nan cannot be used"),

@@ -52,28 +52,6 @@ def test_an_audit_tells_candidates_interval_calibration_and_who_says_most():
     assert "Says most</dt><dd>zip</dd>" in page
 
 
-def test_a_learned_release_promises_nothing_of_its_kept_records():
-    result = samples.learned_protect_result()
-    told, page = one_line(to_text(result, width=100)), to_html(result)
-    for form in (told, page):
-        assert POINTWISE in form
-        assert "Promise" not in form
-        assert "promises" not in form
-    assert told.startswith("? CERTIFIED IN PART")
-    assert "Merged records, counted 0.210 nats (exact; 21.0% of records)" in told
-    assert "Kept records, estimated" in page
-    assert "breach_share" not in json.loads(to_json(result))["certificate"]
-
-
-def test_an_attack_on_a_learned_release_speaks_of_an_estimate():
-    result = samples.learned_attack_result()
-    for form in (to_text(result, width=100), to_html(result)):
-        assert "Estimate" in form
-        assert "not promised" in " ".join(form.split())
-        assert "Promise" not in form
-        assert "promise 67.6%" not in form
-
-
 def test_bits_change_every_learned_quantity_and_no_share():
     nats, bits = (
         samples.learned_audit_result().learned,
@@ -87,9 +65,6 @@ def test_bits_change_every_learned_quantity_and_no_share():
     assert bits.riskiest[0].contributions[0] == ("zip", pytest.approx(1.9 / LN2))
     assert bits.safe_shares[0].surely == nats.safe_shares[0].surely
     assert bits.largest_risk == pytest.approx(nats.largest_risk / LN2)
-    release = converted(samples.learned_protect_result(), Wording(bits=True)).certificate
-    assert release.estimated_epsilon == pytest.approx(0.499 / LN2)
-    assert release.estimated_exceeding == 0.29
 
 
 def test_the_reason_is_told_in_the_unit_that_was_asked_for():
@@ -102,22 +77,13 @@ def test_the_reason_is_told_in_the_unit_that_was_asked_for():
 
 
 def test_rows_unchanged_are_an_expectation_where_replacements_are_drawn():
-    result = samples.learned_protect_result()
+    result = samples.protect_result()
     drawn = replace(result.certificate.mechanism, replacement="resample")
     merged = replace(result.certificate.mechanism, replacement="merge")
     for mechanism, said in ((drawn, True), (merged, False)):
         release = replace(result, certificate=replace(result.certificate, mechanism=mechanism))
         for form in (one_line(to_text(release, width=100)), to_html(release)):
             assert ("of rows and about" in form) is said
-
-
-def test_the_page_of_a_learned_release_draws_no_estimates():
-    result = samples.learned_protect_result()
-    page = to_html(result)
-    assert result.curve
-    assert "<svg" not in page
-    assert "The owner has them in full" in page
-    assert "<svg" in to_html(samples.protect_result())
 
 
 def chart(*points: CalibrationPoint, width: float = 600) -> ET.Element:

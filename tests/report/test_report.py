@@ -57,9 +57,6 @@ EVERY: dict[str, Callable[[], Result]] = {
     "verify": samples.verify_result,
     "attack": samples.attack_result,
     "learned audit": samples.learned_audit_result,
-    "learned protect": samples.learned_protect_result,
-    "learned verify": samples.learned_verify_result,
-    "learned attack": samples.learned_attack_result,
 }
 
 every_result = pytest.mark.parametrize("make", EVERY.values(), ids=EVERY.keys())

@@ -66,9 +66,8 @@ def protect(source: str, **words: Any) -> int:
     """Write a release of TABLE that keeps the secret, with a certificate.
 
     Only what leaks is changed. The directory holds data, certificate.json and report.html to
-    publish, and private/ for you alone. It appears whole or not at all. With --estimator only the merged records are
-    certified; of all others there is an estimate, and no guarantee. With a folder of images, or an npz, noise is put on
-    the patches that give a label away; with --text the words of posts are masked.
+    publish, and private/ for you alone. It appears whole or not at all. With a folder of images, or an npz, noise is
+    put on the patches that give a label away; with --text the words of posts are masked.
     """
     from tacit.verbs.protect import protect as verb
 
@@ -98,11 +97,11 @@ def attack(release: Path, **words: Any) -> int:
     """Train adversaries on the original and let them guess the secret from RELEASE.
 
     One more knows some true values of a person and looks for the rows that fit. Exit code 1 if an adversary beats what
-    the certificate promises, or estimates, or if people are found.
+    the certificate promises, or if people are found.
     """
     from tacit.verbs.attack import attack as verb
 
-    lost = ("promise broken", "beyond the estimate", "people are found")
+    lost = ("promise broken", "people are found")
     return int(answer(verb, release, words=words).verdict in lost)
 
 

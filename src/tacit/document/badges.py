@@ -16,12 +16,10 @@ _GOOD = (
     "not detectably better than the prior",
     "passed",
     "within",
-    "within the estimate",
     "within the promise",
 )
 _BAD = (
     "beyond",
-    "beyond the estimate",
     "broken",
     "does not hold",
     "failed",

@@ -8,12 +8,16 @@ from tacit import document as doc
 from tacit.errors import sentence
 from tacit.lenses.glossary import DEFINITIONS
 from tacit.release.checks import Check, CheckVerdict
+from tacit.release.whole_file import ROW_BY_ROW
 from tacit.report.result import Result
 
 
 @dataclass(frozen=True)
 class VerifyResult(Result):
-    """Whether the claim of a release is true."""
+    """Whether the claim of a release is true.
+
+    ``whole_file`` is False where what holds is a claim about single records, and the whole file says more.
+    """
 
     release: str
     against: str | None
@@ -21,13 +25,14 @@ class VerifyResult(Result):
     headline: str
     checks: tuple[Check, ...]
     notes: tuple[str, ...] = ()
+    whole_file: bool = True
 
     def document(self) -> doc.Document:
         """The checks one by one."""
         return doc.Document(
             kind="verification",
             name=sentence("Tacit verification of {release}", release=doc.FilePath(self.release)),
-            badge=doc.badge(self.verdict),
+            badge=doc.badge(self.verdict if self.whole_file or self.verdict != "holds" else ROW_BY_ROW),
             headline=self.headline,
             opening=(self._facts(),),
             sections=(self._checks(), *doc.notes_section(self.notes)),

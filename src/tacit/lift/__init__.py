@@ -47,6 +47,7 @@ if TYPE_CHECKING:
     from tacit.lift.measures import (
         alpha_lift as alpha_lift,
         arimoto as arimoto,
+        conditional_log_lift as conditional_log_lift,
         e_gamma as e_gamma,
         entropy as entropy,
         f_information as f_information,

@@ -35,6 +35,33 @@ def log_lift(joint: Distribution) -> Matrix:
     return Joint.of(joint).log_lift
 
 
+def conditional_log_lift(joint: Distribution, parts: ArrayLike) -> Matrix:
+    """log P(s | v, x) / P(s | v) for every secret and released value, where each value lies in one part v.
+
+    What a released value tells about the secret to somebody who knows the part already. ``parts`` numbers the part of
+    every released value.
+
+    Returns
+    -------
+    array of shape (secrets, released)
+        In nats; -inf where the secret occurs in the part and never with the value; 0 where it does not occur in the
+        part, which tells nothing new.
+
+    Examples
+    --------
+    >>> conditional_log_lift([[0.4, 0.1, 0.0], [0.1, 0.2, 0.2]], [0, 1, 1]).round(2).tolist()
+    [[0.0, 0.51, -inf], [0.0, -0.18, 0.22]]
+    """
+    matrix, part = Joint.of(joint).matrix, np.asarray(parts)
+    # P(s | v) from the sums of each part; P(s | v, x) from the value alone, since the value tells its part.
+    sums = np.zeros((matrix.shape[0], int(part.max()) + 1))
+    np.add.at(sums.T, part, matrix.T)
+    prior = (sums / sums.sum(axis=0))[:, part]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        values = np.log(matrix / matrix.sum(axis=0)) - np.log(prior)
+    return np.asarray(np.where(prior > 0, values, 0.0))
+
+
 def risk(joint: Distribution) -> Vector:
     """Risk of every released value: the largest abs(log-lift) over secrets; inf if it rules a secret out."""
     values = log_lift(joint)

@@ -21,7 +21,6 @@ if TYPE_CHECKING:
         CountedCertificate as CountedCertificate,
         HeatMap as HeatMap,
         ImageCertificate as ImageCertificate,
-        LearnedCertificate as LearnedCertificate,
         LedgerComposition as LedgerComposition,
         MeasureChange as MeasureChange,
         PatchDelta as PatchDelta,
@@ -49,6 +48,7 @@ if TYPE_CHECKING:
     from tacit.release.keys import file_sha256 as file_sha256, files_sha256 as files_sha256, salted as salted
     from tacit.release.rules import ReleaseRules as ReleaseRules
     from tacit.release.treatment import Merging as Merging, Mixing as Mixing, Treatment as Treatment
+    from tacit.release.whole_file import WholeFile as WholeFile
 
 if not TYPE_CHECKING:
     __getattr__, __dir__, __all__ = face(__name__)

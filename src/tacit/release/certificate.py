@@ -15,15 +15,16 @@ from typing import Annotated, Any, ClassVar, Literal
 from tacit.document import Information
 from tacit.document.quantities import NATS
 from tacit.errors import SourceError
-from tacit.lift import Verdict
 from tacit.release.bounds import LARGEST_EPSILON, DeltaKind, FurtherSecret, LiftBounds
 from tacit.release.codec import Damaged, decoded, json_in
+from tacit.release.kept import ReaderKeeps
+from tacit.release.whole_file import WholeFile
 from tacit.requests.names import MECHANISMS
 from tacit.tables.cutting import Cut
 
 CERTIFICATE = "certificate.json"
 FORMAT = 3
-BY_RULES, MIXTURE = "as in the rules", "mixture"
+BY_RULES, MIXTURE, IN_CELLS = "as in the rules", "mixture", "cells"
 # What made a release: a mechanism that can be chosen, or a step on the way to one.
 MADE_BY = (*MECHANISMS, "camouflage")
 
@@ -52,6 +53,7 @@ class CertifiedOutput:
     records: int
     sha256: str
     report_sha256: str | None = None
+    levels_sha256: str | None = None
 
     def __post_init__(self) -> None:
         if Path(self.file).name != self.file or self.file in (".", "..", CERTIFICATE, "report.html", "private"):
@@ -117,18 +119,18 @@ def best_guesses(scores: Sequence[AdversaryScore]) -> tuple[float, float]:
 
 @dataclass(frozen=True)
 class MeasureChange:
-    """A measure before and after the mechanism, and what epsilon promises for it.
+    """A measure before and after the mechanism, counted (exact for the table), and what epsilon promises for it.
 
-    ``kind`` is "plug-in" (counted, exact for the table) or "estimate" (learned; nothing is promised of it).
+    ``before`` is None of a table that is too large to be counted as it was given.
     """
 
     name: str
     title: str
-    before: Information
+    before: Information | None
     after: Information
     promise: Information | None
     unit: str = "nats"
-    kind: Literal["plug-in", "estimate"] = "plug-in"
+    kind: Literal["plug-in"] = "plug-in"
 
 
 @dataclass(frozen=True)
@@ -217,8 +219,8 @@ class LedgerComposition:
 
 
 @dataclass(frozen=True, kw_only=True)
-class MechanismFacts:
-    """What was done to a table, and to how much of it.
+class CountedMechanism:
+    """What was done to a table, and to how much of it; numbers that do not apply to a mechanism are None.
 
     ``values`` is the number of released values, ``values_merged`` how many of them are not always released as they are,
     ``records_merged`` their share of the records.
@@ -228,14 +230,8 @@ class MechanismFacts:
     values: int
     values_merged: int
     records_merged: float
-
-
-@dataclass(frozen=True, kw_only=True)
-class CountedMechanism(MechanismFacts):
-    """The mechanism of a counted release; numbers that do not apply to it are None."""
-
     name: str
-    replacement: Literal["resample", "uniform", "merge", "suppress", "as in the rules", "mixture"]
+    replacement: Literal["resample", "uniform", "merge", "suppress", "as in the rules", "mixture", "cells"]
     method: str
     effort: str | None = None
     watchdog_nmil: float | None = None
@@ -256,55 +252,29 @@ class CountedMechanism(MechanismFacts):
 
 
 @dataclass(frozen=True, kw_only=True)
-class LearnedMechanism(MechanismFacts):
-    """The mechanism of a learned release: one merged set, of what an estimator judged risky."""
-
-    name: Literal["watchdog"] = "watchdog"
-    replacement: Replacement
-    method: Literal["learned partition"] = "learned partition"
-    estimator: str
-    learned_from: int
-    verdict: Verdict
-    records_risky: float
-    salted_model_sha256: str
-    salted_estimates_sha256: str
-
-    mixes: ClassVar[bool] = False
-
-
-@dataclass(frozen=True, kw_only=True)
-class TableClaim(Certificate):
-    """What certificates of tables have in common."""
-
-    private_files: ClassVar[tuple[str, ...]] = (*Certificate.private_files, "rules.json")
-
-    secret: tuple[str, ...]
-    released: tuple[str, ...]
-    holds: bool
-    attained_epsilon: Information
-    measures: tuple[MeasureChange, ...]
-    utility: Utility
-    cuts: tuple[Cut, ...]
-    left_out: tuple[str, ...]
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if not self.secret or not self.released:
-            raise ValueError("there is no secret, or nothing released")
-
-
-@dataclass(frozen=True, kw_only=True)
-class CountedCertificate(TableClaim):
-    """A claim about every record, counted.
+class CountedCertificate(Certificate):
+    """What is claimed of every record of a table, counted.
 
     Guarantees
     ----------
     ``attained_epsilon`` is the largest absolute log-lift of the joint of secret and output, on the sides that are
     bounded, computed on that joint: the table is the population, its shares the probabilities. ``holds`` is true only
     if every log-lift lies between ``-epsilon_low`` and ``epsilon_high`` (or, with ``delta`` above zero, the delta of
-    its kind is at most that), of every further secret too.
+    its kind is at most that), of every further secret too. That is the reading row by row; ``file`` is the other one.
     """
 
+    private_files: ClassVar[tuple[str, ...]] = (*Certificate.private_files, "rules.json")
+
+    secret: tuple[str, ...]
+    secret_values: tuple[str, ...] = ()
+    released: tuple[str, ...]
+    known: tuple[str, ...] = ()
+    holds: bool
+    attained_epsilon: Information
+    measures: tuple[MeasureChange, ...]
+    utility: Utility
+    cuts: tuple[Cut, ...]
+    left_out: tuple[str, ...]
     epsilon_low: Information
     epsilon_high: Information
     delta: float
@@ -315,11 +285,15 @@ class CountedCertificate(TableClaim):
     mechanism: CountedMechanism
     also: tuple[FurtherClaim, ...] = ()
     readings: tuple[Reading, Reading]
+    file: WholeFile
+    keeps: ReaderKeeps | None = None
     composition: LedgerComposition | None = None
     kind: Literal["counted"] = "counted"
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        if not self.secret or not self.released:
+            raise ValueError("there is no secret, or nothing released")
         if self.bounds.epsilon != self.epsilon:
             raise ValueError("epsilon is not the larger of its two sides")
         # With a delta a value may rule a secret out altogether.
@@ -332,6 +306,11 @@ class CountedCertificate(TableClaim):
             raise ValueError("the second reading has a confidence and a proof, or neither")
 
     @property
+    def in_cells(self) -> bool:
+        """Whether the table was written in cells."""
+        return self.mechanism.name in MECHANISMS and MECHANISMS[self.mechanism.name].coded
+
+    @property
     def bounds(self) -> LiftBounds:
         """What is claimed of the secret."""
         return LiftBounds(self.epsilon_low, self.epsilon_high, self.delta, self.delta_kind, self.epsilon_max)
@@ -340,47 +319,6 @@ class CountedCertificate(TableClaim):
     def further(self) -> tuple[FurtherSecret, ...]:
         """The further secrets that something is claimed of."""
         return tuple(FurtherSecret(each.secret, each.epsilon) for each in self.also)
-
-
-@dataclass(frozen=True, kw_only=True)
-class LearnedCertificate(TableClaim):
-    """A claim about the merged records alone, where an estimator judged which records are risky.
-
-    Of the kept ones ``estimated_epsilon`` is the largest estimated risk, and ``estimated_exceeding`` the share of them
-    whose 95% interval reaches beyond epsilon: estimates, of which nothing is certified.
-
-    Guarantees
-    ----------
-    ``attained_epsilon`` and ``holds`` are about the output of merged records only, counted all the same.
-    """
-
-    private_files: ClassVar[tuple[str, ...]] = (*TableClaim.private_files, "model.tacit", "estimates.json")
-    # What a learned claim never has, for those who read claims of both kinds.
-    delta: ClassVar[float] = 0.0
-    also: ClassVar[tuple[FurtherClaim, ...]] = ()
-    further: ClassVar[tuple[FurtherSecret, ...]] = ()
-    readings: ClassVar[tuple[Reading, ...]] = ()
-    composition: ClassVar[LedgerComposition | None] = None
-
-    mechanism: LearnedMechanism
-    estimated_epsilon: Information
-    estimated_exceeding: float
-    kind: Literal["learned"] = "learned"
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        numbers = (self.attained_epsilon, self.estimated_epsilon, self.estimated_exceeding)
-        # e to the power of more than this is no number.
-        if not all(0 <= number < 700 for number in (*numbers, self.mechanism.records_risky)):
-            raise ValueError("a learned claim has numbers, and they are finite")
-
-    @property
-    def bounds(self) -> LiftBounds:
-        """What is claimed of the secret, of merged records."""
-        return LiftBounds.within(self.epsilon)
-
-
-TableCertificate = CountedCertificate | LearnedCertificate
 
 
 # ---- images and text ----------------------------------------------------------------------------------------------
@@ -516,11 +454,10 @@ class TextCertificate(Certificate):
             raise ValueError("adversaries are missing, or shares are out of range")
 
 
-AnyCertificate = CountedCertificate | LearnedCertificate | ImageCertificate | TextCertificate
+AnyCertificate = CountedCertificate | ImageCertificate | TextCertificate
 
 _KINDS: Mapping[Any, type[AnyCertificate]] = {
     "counted": CountedCertificate,
-    "learned": LearnedCertificate,
     "images": ImageCertificate,
     "text": TextCertificate,
 }

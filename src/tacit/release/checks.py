@@ -14,6 +14,7 @@ from tacit.release.certificate import Certificate, ImageCertificate
 from tacit.release.claims import randomness_of, worded
 from tacit.release.directory import REPORT
 from tacit.release.keys import file_sha256, files_sha256, salted
+from tacit.release.levels import LEVELS
 
 CheckVerdict = Literal["holds", "broken", "not checked"]
 
@@ -49,12 +50,16 @@ def _short(value: Any) -> str:
 
 @dataclass(frozen=True)
 class CheckedRelease:
-    """The lines of a verification, and what follows from them."""
+    """The lines of a verification, and what follows from them.
+
+    ``whole_file`` is False where what holds is a claim about single records, and the whole file says more.
+    """
 
     verdict: CheckVerdict
     headline: str
     checks: tuple[Check, ...]
     notes: tuple[str, ...] = ()
+    whole_file: bool = True
 
 
 def checked(
@@ -113,7 +118,8 @@ def checks_of_papers(folder: Path, certificate: Certificate, *, drawn: bool, lea
             "as protect says it",
             "protect does not say so of such a release",
         ),
-        *_checks_of_report(folder, certificate),
+        *_check_of_page(folder, certificate),
+        *_check_of_levels(folder, certificate),
     ]
 
 
@@ -121,7 +127,17 @@ def _said(name: str, passed: bool, right: str, wrong: str) -> Check:
     return Check(name, passed, right if passed else wrong)
 
 
-def _checks_of_report(folder: Path, certificate: Certificate) -> list[Check]:
+def _check_of_levels(folder: Path, certificate: Certificate) -> list[Check]:
+    """A release in cells must have the levels that were written with it, and no other release has any."""
+    name, claimed, path = "levels are those certified", certificate.output.levels_sha256, folder / LEVELS
+    if claimed is None and not path.exists():
+        return []
+    if not path.exists():
+        return [Check(name, False, f"there is no {LEVELS}")]
+    return [_said(name, file_sha256(path) == claimed, "SHA-256 agrees", f"{LEVELS} was changed")]
+
+
+def _check_of_page(folder: Path, certificate: Certificate) -> list[Check]:
     """The page beside the certificate must be the one that was written with it."""
     name, claimed, page = "report is the one certified", certificate.output.report_sha256, folder / REPORT
     if not page.exists():

@@ -15,21 +15,18 @@ from tacit.release.certificate import (
     Certificate,
     CountedCertificate,
     ImageCertificate,
-    LearnedCertificate,
     PatchDelta,
     Reading,
     SampleProof,
-    TableCertificate,
     TextCertificate,
     best_guesses,
 )
+from tacit.release.whole_file import WholeFile
 
 C = TypeVar("C", bound=Certificate)
 
-# The sentence that every form of a learned release must say.
+# What every claim that rests on a learned estimate must say.
 NOTHING_POINTWISE = "A learned estimate certifies nothing pointwise."
-NO_LEAK_DETECTED = "No leak was detected by the estimator, which is no proof that there is none."
-_NOT_TESTED = "Whether the saved model is right about these records was not tested."
 NOTHING_DRAWN = "None: the mechanism is deterministic."
 NOT_PROVED = (
     "If the table is a sample, nothing is proved of the people it was drawn from: counted shares err, and in "
@@ -38,12 +35,6 @@ NOT_PROVED = (
 OF_A_SINGLE_POST = (
     "a learned estimate certifies nothing pointwise: of a single post it may be wrong, and a better adversary may come"
 )
-_HOW = {
-    "resample": "replaced by draws from their own pool",
-    "uniform": "replaced by uniform draws from their own pool",
-    "merge": "replaced by the most frequent of them",
-    "suppress": "suppressed",
-}
 
 
 def worded(certificate: C) -> C:
@@ -69,19 +60,45 @@ def assumptions_in_words(certificate: Certificate) -> tuple[str, ...]:
 @claim_in_words.register
 def _(certificate: CountedCertificate) -> str:
     bounds = certificate.bounds
-    what = "Seeing a record of this release " + _changes(certificate.secret, bounds)
+    named = ", ".join(certificate.secret)
+    if certificate.secret_values:
+        named = f"{named} among {', '.join(certificate.secret_values)} and the rest"
+    start = "Seeing a record of this release "
+    if certificate.known:
+        start = (
+            f"To somebody who knows {', '.join(certificate.known)} of a person, as this release tells it, its record "
+        )
+    what = start + _changes(named, bounds)
     for each in certificate.further:
-        what += "; it " + _changes(each.secret, each.bounds)
+        what += "; it " + _changes(", ".join(each.secret), each.bounds)
+    return together((what + _except(bounds) + ".", file_sentence(certificate.file)))
+
+
+def _except(bounds: LiftBounds) -> str:
+    """How much may exceed the bounds."""
     if bounds.delta == 0:
-        return what + "."
+        return ""
     if bounds.delta_kind == "egamma":
-        return what + f", up to an excess of probability of {bounds.delta:g} in all."
+        return f", up to an excess of probability of {bounds.delta:g} in all"
     most = sentence("by at most {epsilon}", epsilon=_bound(bounds.epsilon_max))
     return sentence(
-        "{what}, except for pairs of total probability {delta:g}, which may exceed it {ceiling}.",
-        what=what,
+        ", except for pairs of total probability {delta:g}, which may exceed it {ceiling}",
         delta=bounds.delta,
         ceiling="without a bound" if math.isinf(bounds.epsilon_max) else most,
+    )
+
+
+def file_sentence(file: WholeFile) -> str:
+    """The reading of the whole file in plain words."""
+    if file.holds:
+        return (
+            f"Read as a whole file it HOLDS: every released value belongs to {file.smallest:,} people or more "
+            f"({file.least:,} were asked)."
+        )
+    values = "1 released value belongs" if file.values_below == 1 else f"{file.values_below:,} released values belong"
+    return (
+        f"Read as a whole file it DOES NOT HOLD: {values} to fewer than {file.least:,} people ({file.people_below:,} "
+        "in all); somebody who knows such a person finds the row."
     )
 
 
@@ -100,7 +117,7 @@ def factor_down(nats: float) -> str:
     return at_least(math.exp(-nats))
 
 
-def _changes(secret: tuple[str, ...], bounds: LiftBounds, note: str = "") -> Sentence:
+def _changes(named: str, bounds: LiftBounds) -> Sentence:
     low, high = bounds.low, bounds.high
     words = (
         "changes the probability of any value of {named} by a factor between {down} and {up} (log-lift between -{low} "
@@ -112,58 +129,14 @@ def _changes(secret: tuple[str, ...], bounds: LiftBounds, note: str = "") -> Sen
             "values less likely without a bound"
         )
     elif low == high:
-        words = words.replace("log-lift between -{low} and {high}", "|log-lift| at most {high}{note}")
+        words = words.replace("log-lift between -{low} and {high}", "|log-lift| at most {high}")
     factors = {"down": factor_down(low), "up": factor_up(high)}
-    return sentence(words, named=", ".join(secret), **factors, low=_bound(low), high=_bound(high), note=note)
-
-
-@claim_in_words.register
-def _(certificate: LearnedCertificate) -> str:
-    """What is certain of the merged records, and what is only estimated of the rest."""
-    mechanism = certificate.mechanism
-    merged, risky, by = mechanism.records_merged, mechanism.records_risky, mechanism.estimator
-    # Rounded up, so that the sentence never claims more than was counted.
-    bound = math.ceil(certificate.attained_epsilon * 1e4) / 1e4
-    if merged == 0:
-        certain = f"No record was judged risky by {by}."
-    else:
-        besides = f", and others beside them ({merged:.1%} in all)," if merged > risky + 1e-12 else ""
-        certain = sentence(
-            "The {risky:.1%} of the records judged risky by {by}{besides} were {how}: seeing such a record {changes}.",
-            risky=risky,
-            by=by,
-            besides=besides,
-            how=_HOW[mechanism.replacement],
-            changes=_changes(certificate.secret, LiftBounds.within(bound), ", counted on this table, exact"),
-        )
-    rest = "No record is released as it was."
-    if merged < 1 - 1e-12:
-        rest = sentence(
-            "{which} records are released as they are: for them {epsilon} is an estimate by {by}, not a guarantee.",
-            which="All" if merged == 0 else "The other",
-            epsilon=Nats(certificate.epsilon, 6),
-            by=by,
-        )
-    tested = {"no leak detected": NO_LEAK_DETECTED, "cannot tell": _NOT_TESTED}
-    return together((certain, rest, tested.get(mechanism.verdict, ""), NOTHING_POINTWISE))
+    return sentence(words, named=named, **factors, low=_bound(low), high=_bound(high))
 
 
 @assumptions_in_words.register
 def _(certificate: CountedCertificate) -> tuple[str, ...]:
-    return _assumptions_of_table(certificate, certificate.readings[1].confidence)
-
-
-@assumptions_in_words.register
-def _(certificate: LearnedCertificate) -> tuple[str, ...]:
-    judged = (
-        f"Which records are risky was judged by {certificate.mechanism.estimator}. {NOTHING_POINTWISE} A kept record "
-        f"may be riskier than epsilon: of up to {certificate.estimated_exceeding:.0%} of the kept records the 95% "
-        "interval reaches beyond it."
-    )
-    return (*_assumptions_of_table(certificate, None), judged)
-
-
-def _assumptions_of_table(certificate: TableCertificate, confidence: float | None) -> tuple[str, ...]:
+    confidence = certificate.readings[1].confidence
     outside = (
         "the claim is an estimate"
         if confidence is None
@@ -172,8 +145,9 @@ def _assumptions_of_table(certificate: TableCertificate, confidence: float | Non
     )
     texts = [
         f"The table is the population: probabilities are its shares. For people outside it {outside}.",
-        "The adversary knows those shares and how the release was made, and sees one record of it; it knows nothing "
-        "else about the person.",
+        "Row by row: the adversary knows those shares and how the release was made, and sees one record of it; it "
+        "knows nothing else about the person.",
+        _IN_CELLS if certificate.in_cells else _BY_VALUE,
         "Rows of the same person, other releases of the same people, and columns from elsewhere are not counted in.",
     ]
     if certificate.mechanism.mixes:
@@ -200,6 +174,18 @@ def _assumptions_of_table(certificate: TableCertificate, confidence: float | Non
         texts.append("THE SECRET ITSELF IS IN THE FILE, as asked: the claim is about the other columns alone.")
     return tuple(texts)
 
+
+_BY_VALUE = (
+    "The whole file: the adversary sees all of it and looks for a person whose released values it knows. It is "
+    "counted how many records of the original share each released value; what somebody learns who combines several "
+    "rows with what they know is not bounded."
+)
+_IN_CELLS = (
+    "The whole file: the adversary sees all of it and looks for a person whose released columns it knows, however "
+    "finely. Each cell that may be the person's keeps the bound, and so does any mean of them. Not bounded is what "
+    "somebody learns who combines a cell with what is known of the person, unless those columns were named as known; "
+    "nor what the choice of the cuts, which looked at the secrets, tells of all of them together."
+)
 
 _DELTA = {
     "mass": (

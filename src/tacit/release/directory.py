@@ -14,6 +14,7 @@ from tacit.errors import ArgumentError, Setting, SourceError, sentence
 from tacit.release.certificate import CERTIFICATE, Certificate, ImageCertificate, read_certificate
 from tacit.release.codec import text_of
 from tacit.release.keys import LABELS, file_sha256, files_sha256, new_salt, salted
+from tacit.release.levels import LEVELS
 from tacit.tables.writing import beside, drafted, os_errors, restore_or_clean, synced
 
 REPORT, PRIVATE, SALT, README = "report.html", "private", "salt.txt", "README.txt"
@@ -46,6 +47,10 @@ class ReleaseDraft:
         path.write_text(text, "utf-8")
         return path
 
+    def publish(self, name: str, text: str) -> None:
+        """Write a text beside the data, for everybody."""
+        (self.place / name).write_text(text, "utf-8")
+
     @property
     def report(self) -> Path:
         """Where the page belongs."""
@@ -58,7 +63,12 @@ class ReleaseDraft:
         ----------
         Everything in the owner's folder can be read by the owner alone.
         """
-        output = replace(certificate.output, report_sha256=file_sha256(self.report))
+        levels = self.place / LEVELS
+        output = replace(
+            certificate.output,
+            report_sha256=file_sha256(self.report),
+            levels_sha256=file_sha256(levels) if levels.exists() else None,
+        )
         certificate = replace(certificate, output=output)
         (self.place / CERTIFICATE).write_text(text_of(certificate, indent=2), "utf-8")
         self.keep(SALT, self.salt.hex() + "\n")
@@ -144,7 +154,7 @@ def _why_not_ours(target: Path) -> str | None:
     except SourceError as error:
         return str(error)
     data, folders = target / certificate.output.file, {target / PRIVATE}
-    files = {data, *(target / name for name in (CERTIFICATE, REPORT))}
+    files = {data, *(target / name for name in (CERTIFICATE, REPORT, LEVELS))}
     files |= {target / PRIVATE / name for name in certificate.private_files}
     if isinstance(certificate, ImageCertificate):
         if not data.exists() or files_sha256(target, data.name) != certificate.output.sha256:
@@ -153,9 +163,10 @@ def _why_not_ours(target: Path) -> str | None:
         folders.add(data)
     elif data.exists() and not (data.is_file() and file_sha256(data) == certificate.output.sha256):
         return f"{data.name} is not the data that was certified"
-    report = target / REPORT
-    if report.exists() and not (report.is_file() and file_sha256(report) == certificate.output.report_sha256):
-        return f"{REPORT} is not the page that was written"
+    for name, sha256 in ((REPORT, certificate.output.report_sha256), (LEVELS, certificate.output.levels_sha256)):
+        path = target / name
+        if path.exists() and not (path.is_file() and file_sha256(path) == sha256):
+            return f"{name} is not the one that was written"
     for path in sorted(target.rglob("*")):
         if path.is_symlink() or path not in (folders if path.is_dir() else files):
             return f"Tacit did not write {path.relative_to(target)}"

@@ -22,11 +22,6 @@ def coarse(nats: float, *, up: bool = False) -> float:
     return float(round(math.ceil(nats * 10.0**decimals - 1e-9) / 10.0**decimals, max(decimals, 0)))
 
 
-def coarse_share(share: float) -> float:
-    """A share that was estimated, rounded up to whole percents."""
-    return min(math.ceil(share * 100 - 1e-9) / 100, 1.0)
-
-
 def coarse_floor(floor: float) -> float:
     """A floor as it is published: never more than it is, and nought only where it is."""
     if floor <= 0:

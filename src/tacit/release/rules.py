@@ -6,6 +6,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+import numpy as np
+from numpy.typing import NDArray
+
+from tacit.codes.code import CellCode
 from tacit.errors import SourceError
 from tacit.release.bounds import FurtherSecret, LiftBounds
 from tacit.release.codec import Damaged, decoded, json_in
@@ -16,14 +20,16 @@ from tacit.tables.symbols import Symbols
 
 RULES = "rules.json"
 FORMAT: Literal["tacit rules"] = "tacit rules"
-VERSION: Literal[3] = 3
+VERSION: Literal[4] = 4
 
 
 @dataclass(frozen=True)
 class ReleaseRules:
     """What becomes of the released values, and what that keeps within which bounds.
 
-    ``also`` are further secrets that the release keeps, each within its own epsilon.
+    ``also`` are further secrets that the release keeps, each within its own epsilon; ``secret_values`` the values that
+    are secret, where the rest of the column is one. A release in cells has a ``code``, and at least ``least`` records a
+    cell.
     """
 
     secret: tuple[str, ...]
@@ -33,12 +39,20 @@ class ReleaseRules:
     treatment: Merging | Mixing
     bounds: LiftBounds
     also: tuple[FurtherSecret, ...] = ()
+    secret_values: tuple[str, ...] = ()
+    least: int = 1
+    code: CellCode | None = None
     format: Literal["tacit rules"] = FORMAT
-    version: Literal[3] = VERSION
+    version: Literal[4] = VERSION
 
     def __post_init__(self) -> None:
         if self.treatment.size != len(self.symbols) or self.symbols.columns != self.released:
             raise ValueError("the treatment, the symbols and the released columns do not fit together")
+
+    @property
+    def parts(self) -> NDArray[np.int64] | None:
+        """Which part of what may be known each symbol lies in; None where nothing is."""
+        return None if self.code is None else self.code.known_parts(self.symbols)
 
     @classmethod
     def load(cls, path: AnyPath) -> ReleaseRules:

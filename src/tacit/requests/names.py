@@ -6,14 +6,26 @@ from typing import NamedTuple
 
 
 class MechanismChoice(NamedTuple):
-    """Where the function of a mechanism is, and what it does, after its name in a help text."""
+    """Where the function of a mechanism is, and what it does, after its name in a help text.
+
+    One that is ``coded`` works on cells, of which there are few; the others on the values of the table as they are cut.
+    """
 
     place: str
     does: str
+    coded: bool = False
 
 
-# A new mechanism is one file and one line here; "auto" takes the one that loses least. One merged set is always tried.
+# A new mechanism is one file and one line here; "auto" takes the first.
 MECHANISMS = {
+    "cells": MechanismChoice(
+        "tacit.lenses.table.mechanisms.cells:cells",
+        "writes ranges and groups that at least so many people share, and draws nothing",
+        coded=True,
+    ),
+    "cells+mix": MechanismChoice(
+        "tacit.lenses.table.mechanisms.cells:mixed_cells", "makes finer cells and mixes those", coded=True
+    ),
     "watchdog": MechanismChoice("tacit.lenses.table.mechanisms.watchdog:one_set", "merges one set of values"),
     "subsets": MechanismChoice("tacit.lenses.table.mechanisms.mixtures:several_sets", "merges several sets"),
     "optimal": MechanismChoice(

@@ -10,6 +10,7 @@ from tacit.errors import ArgumentError, Setting, sentence
 from tacit.requests.names import MECHANISMS
 from tacit.requests.settings import Amount, AnyPath, File, Flag, Further, OneOf, Request, setting
 from tacit.requests.table import TABLE, TEXT
+from tacit.requests.weights import ColumnWeights
 
 NATS = Amount(0, 100)
 
@@ -35,6 +36,12 @@ class Bound(Request):
     )
     also: Mapping[str | Sequence[str], float] | None = setting(
         Further(), "A further secret, or a combination of columns, with its own epsilon. Repeatable.", lenses=TABLE
+    )
+    least: int = setting(
+        Amount(1, whole=True),
+        "Fewest people that may share a released value, all its columns taken together.",
+        default=10,
+        lenses=TABLE,
     )
     confidence: float | None = setting(
         Amount(0, 1),
@@ -68,7 +75,7 @@ class Making(Request):
     mechanism: str | None = setting(
         OneOf(("auto", *MECHANISMS)),
         "; ".join(f"{name} {choice.does}" for name, choice in MECHANISMS.items())
-        + ". auto, the default, takes the one that loses least.",
+        + ". auto, the default, is cells; or watchdog, where its replacement is named.",
         lenses=TABLE,
     )
     effort: Literal["low", "normal", "high"] | None = setting(
@@ -78,6 +85,26 @@ class Making(Request):
         OneOf(("resample", "uniform", "merge", "suppress")),
         "Merge one set of values (watchdog), and put in their place one drawn like the merged ones, drawn uniformly, "
         "the most frequent of them, or nothing.",
+        lenses=TABLE,
+    )
+    recode: Literal["local", "global"] = setting(
+        OneOf(("local", "global")),
+        "Cells: whether each has ranges of its own, which keeps most (local), or a column has the same ranges in every "
+        "record, which is easier to analyse (global).",
+        default="local",
+        lenses=TABLE,
+    )
+    write: Literal["text", "means"] = setting(
+        OneOf(("text", "means")),
+        "Cells: write a range of numbers in words, such as 30 to 39 (text), or as the mean of the records in it, so "
+        "that the column stays a number (means).",
+        default="text",
+        lenses=TABLE,
+    )
+    weigh: Mapping[str, float] | None = setting(
+        ColumnWeights(),
+        "Cells: how much keeping a column matters; a column that is not named has 1, and 0 gives it up first. "
+        "Repeatable.",
         lenses=TABLE,
     )
     rules: AnyPath | None = setting(

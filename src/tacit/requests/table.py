@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from tacit.errors import ArgumentError, Setting, sentence
 from tacit.requests.names import ENGINES, ESTIMATORS
+from tacit.requests.secrets import SecretNames
 from tacit.requests.settings import (
     Amount,
     AnyPath,
@@ -24,6 +25,12 @@ from tacit.requests.settings import (
 )
 
 TABLE, IMAGES, TEXT = ("table",), ("images",), ("text",)
+
+# Roles that no column has both of.
+_APART = (
+    *(("secret", "released"), ("released", "drop"), ("secret", "drop")),
+    *(("secret", "known"), ("secret", "use")),
+)
 
 
 def engine_setting() -> Any:
@@ -52,11 +59,27 @@ class Question(Request):
     """
 
     source: Any = None
-    secret: Sequence[str] | str | None = setting(Names(), "Column(s) that must not be learned.")
+    secret: Sequence[str] | Mapping[str, Sequence[str]] | str | None = setting(
+        SecretNames(),
+        "Column(s) that must not be learned. With values (illness=B20,F32) these are secret, and all others of the "
+        "column count as one.",
+    )
     released: Sequence[str] | str | None = setting(
         Names(), "Column(s) the adversary sees.  [default: all others]", lenses=TABLE
     )
     drop: Sequence[str] | str | None = setting(Names(), "Column(s) left out altogether.", lenses=TABLE)
+    known: Sequence[str] | str | None = setting(
+        Names(),
+        "Column(s) whose true values somebody may know of a person already, such as age or sex. What the release adds "
+        "to them is bounded, too. They may be released or not.",
+        lenses=TABLE,
+    )
+    use: Sequence[str] | str | None = setting(
+        Names(),
+        "Column(s) that readers want to predict or count. What tells about them is kept first, and the answer says how "
+        "well the release predicts them. They may be released or not.",
+        lenses=TABLE,
+    )
     bins: Mapping[str, int | Sequence[float]] | None = setting(
         Bins(), "Cut a number column into groups of equal size, or at these edges. Repeatable.", lenses=TABLE
     )
@@ -68,11 +91,17 @@ class Question(Request):
     labels: AnyPath | None = labels_setting()
     engine: str = engine_setting()
     memory: str | None = memory_setting()
+    # The values that are secret, where not all of a column's are; said as part of ``secret``.
+    secret_values: tuple[str, ...] = field(default=(), kw_only=True)
 
     def __post_init__(self) -> None:
         """Check every value, and that no column has two roles."""
         super().__post_init__()
-        for one, other in (("secret", "released"), ("released", "drop"), ("secret", "drop")):
+        if isinstance(self.secret, Mapping):
+            ((column, values),) = self.secret.items()
+            object.__setattr__(self, "secret", (column,))
+            object.__setattr__(self, "secret_values", tuple(values))
+        for one, other in _APART:
             both = set(getattr(self, one) or ()) & set(getattr(self, other) or ())
             if both:
                 raise ArgumentError(
@@ -88,7 +117,7 @@ class Question(Request):
         """The secret of images or posts: they have one."""
         if self.secret is None or len(self.secret) != 1:
             raise ArgumentError(sentence("name one secret: {secret}", secret=Setting("secret", "COLUMN")))
-        return str(self.secret[0])
+        return str(next(iter(self.secret)))
 
 
 @dataclass(frozen=True)
@@ -97,8 +126,8 @@ class Learning(Request):
 
     estimator: str = setting(
         OneOf(tuple(ESTIMATORS)),
-        "How log-lift is found: counted, or learned from the records with no column cut but those asked for (an "
-        "estimate). With any but counts, protect certifies the merged records alone.",
+        "How log-lift is found: counted, or learned from the records with no column cut but those asked for. What was "
+        "learned is an estimate: audit shows it, and no certificate rests on it.",
         default="counts",
         lenses=TABLE,
     )

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from tacit.tables.grouping import GroupSizes as GroupSizes, group_sizes as group_sizes
     from tacit.tables.pairing import Pairs as Pairs, paired as paired, side_by_side as side_by_side
     from tacit.tables.rewriting import (
+        labelled as labelled,
         redraw as redraw,
         rewrite as rewrite,
         scores as scores,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -80,9 +80,46 @@ def _drawn(table: Table, symbols: Symbols, draws: DrawTables, key: bytes) -> Tab
         return table.with_rows(table.engine.redrawn(table.rows, symbols, draws, written), table.columns)
 
 
-def with_symbol(table: Table, symbols: Symbols, *, name: str = "symbol") -> Table:
-    """The table with a last column of the number of each row's symbol, missing where it was never seen."""
-    return _with_values(table, symbols, {name: np.arange(len(symbols), dtype=np.int64)}, None)
+def labelled(table: Table, number: str, texts: Mapping[str, Sequence[str]]) -> Table:
+    """The table with columns of texts, each looked up at the place that the row's ``number`` tells.
+
+    Parameters
+    ----------
+    table : Table
+    number : str
+        A column of whole numbers from 0; -1 and missing stand for no place.
+    texts : mapping
+        Column to its texts, as many for each. A column that the table has is replaced; others are added last.
+
+    Guarantees
+    ----------
+    Rows, their order and all other columns stay. A row without a place has missing in the columns of texts.
+    """
+    if table[number].kind != "number" or not texts:
+        raise ArgumentError(f"column '{number}' must hold whole numbers that tell the places of some texts")
+    sizes = {len(words) for words in texts.values()}
+    if len(sizes) > 1 or 0 in sizes:
+        raise ArgumentError("the columns of texts must have one text for each number")
+    taken = {name.lower(): name for name in table.names}
+    for name in texts:
+        if taken.get(name.lower(), name) != name:
+            raise ArgumentError(f"columns '{taken[name.lower()]}' and '{name}' differ by case alone: rename one")
+    with table.reading():
+        rows = table.engine.labelled(table.rows, number, texts)
+    kept = [Column(each.name, "text", "String") if each.name in texts else each for each in table.columns]
+    added = [Column(name, "text", "String") for name in texts if name not in table.names]
+    return table.with_rows(rows, [*kept, *added])
+
+
+def with_symbol(
+    table: Table, symbols: Symbols, *, name: str = "symbol", numbers: NDArray[np.int64] | None = None
+) -> Table:
+    """The table with a last column of the number of each row's symbol, missing where it was never seen.
+
+    Symbols have the ``numbers`` given, or are numbered as they come.
+    """
+    own = np.arange(len(symbols), dtype=np.int64) if numbers is None else numbers
+    return _with_values(table, symbols, {name: own}, None)
 
 
 def scores(table: Table, symbols: Symbols, values: Mapping[str, ArrayLike]) -> Table:

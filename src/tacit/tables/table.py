@@ -113,6 +113,13 @@ class Table:
         with self.reading():
             return self.engine.collected(rows)
 
+    def held(self, most: int) -> Table:
+        """The table with its rows worked out and kept, if they are at most so many; otherwise as it is."""
+        if self.row_count() > most:
+            return self
+        with self.reading():
+            return self.with_rows(self.engine.held(self.rows), self.columns)
+
     def row_count(self) -> int:
         """Number of rows."""
         import narwhals as nw

@@ -46,9 +46,9 @@ def audit(source: Any, *requests: Request, progress: Progress = silent, **settin
     *requests : Look, Learning
         Requests that were made already; settings change them.
     **settings
-        The fields of ``Question``, ``Look`` and ``Learning``: secret, released, drop, bins, weight, keep_id, text,
-        labels, engine, memory; epsilon, max_loss, scores, shuffles, save_model, patch, top, min_count, random_state;
-        estimator, model, fresh. Each class says what they mean.
+        The fields of ``Question``, ``Look`` and ``Learning``: secret, released, drop, known, use, bins, weight,
+        keep_id, text, labels, engine, memory; epsilon, max_loss, scores, shuffles, save_model, patch, top, min_count,
+        random_state; estimator, model, fresh. Each class says what they mean.
 
     Returns
     -------

@@ -36,7 +36,7 @@ class Demonstration:
 
 
 def demonstrate(out: Path, *, sampler: bool, progress: Progress = silent) -> Demonstration:
-    """Audit, protect, verify and attack an example, by counting and by learning, and write everything under ``out``."""
+    """Audit, protect, verify and attack an example, and write everything under ``out``. The audit learns, too."""
     out.mkdir(parents=True, exist_ok=True)
     progress("preparing the example", None)
     is_compas = not sampler and examples.compas_path() is not None
@@ -44,22 +44,18 @@ def demonstrate(out: Path, *, sampler: bool, progress: Progress = silent) -> Dem
     write_report(audit(path, **counting, progress=progress), out / "audit-counted.html")
     learned = audit(path, **learning, epsilon=EPSILON, progress=progress)
     write_report(learned, out / "audit.html")
-    results: list[Result] = [learned]
-    for name, settings in (("release", counting), ("release-learned", learning)):
-        release = out / name
-        protected: Any = protect(path, **settings, epsilon=EPSILON, out=release, overwrite=True, progress=progress)
-        verified = verify(release, against=path, progress=progress)
-        attacked = attack(release, against=path, progress=progress)
-        results += [protected, verified, attacked]
-        write_report(attacked, out / f"attack-{name}.html")
+    release = out / "release"
+    protected: Any = protect(path, **counting, epsilon=EPSILON, out=release, overwrite=True, progress=progress)
+    verified = verify(release, against=path, progress=progress)
+    attacked = attack(release, against=path, progress=progress)
+    write_report(attacked, out / "attack.html")
     pages = (
         about,
         f"What leaks:           {out / 'audit.html'}  (learned and counted), {out / 'audit-counted.html'}",
         f"The release:          {out / 'release'}/  ({protected.data_file}, certificate.json, report.html, private/)",
-        f"The learned release:  {out / 'release-learned'}/  (columns uncut; certified for merged records alone)",
-        f"The attacks:          {out / 'attack-release.html'}, {out / 'attack-release-learned.html'}",
+        f"The attack:           {out / 'attack.html'}",
     )
-    return Demonstration(tuple(results), pages)
+    return Demonstration((learned, protected, verified, attacked), pages)
 
 
 def _compas(out: Path) -> Example:

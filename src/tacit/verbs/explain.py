@@ -71,8 +71,9 @@ joint: P(S, X): how often each secret occurs together with each released value.
 k-anonymity: k is how many persons of a table share the values by which somebody is looked for. It is about one table
   and says how large the crowd is; leakage is about all sources joined and says how much is known. Neither implies the
   other, so both are shown.
-kept: A value is kept if every record that has it is released as it is. Records can come out as they were without
-  that, by chance: see rows unchanged.
+kept: Of a release: the information that a reader still has of the table as it was given. Of a column, the share of its
+  entropy that a released row tells, less what shuffled rows would tell. A value is kept if every record that has it is
+  released as it is; records can come out as they were without that, by chance: see rows unchanged.
 l-diversity: How many different sensitive values occur in a crowd of k. A crowd of 100 that all have the same illness
   hides nobody's illness.
 label: The kind of a value: phone, dob, card. A label has a weight, a normal form, and says how near misses and
@@ -81,8 +82,8 @@ ladder: Several adversaries, from the weakest to the strongest, each with its le
 leakage: Of a joint: the number that a measure gives. Of a person: how much of the reference an adversary has pieced
   together, from 0 (nothing) to 1 (all of it, surely, and nothing wrong): the largest record leakage of any record it
   ends up with. It is a mean of precision and recall, not a share and not a probability.
-learned release: A release in which an estimator judged which records are risky. Those are merged, and what a merged
-  record tells is counted and certified; the others are kept as they are, and for them epsilon is an estimate.
+least: How many people should share every released value, all released columns taken together; 10 unless another number
+  is asked for. Where fewer do, the claim does not hold for the whole file.
 ledger: A file of the owner that holds the rules of every release of the same people, so that protect can tell what
   all of them say together. It is not published.
 log_lift: i(s,x) = log P(s,x) / (P(s) P(x)), in nats; also called information density. How much seeing x changes the
@@ -111,8 +112,9 @@ possible world: A record with confidences is many records, each with a probabili
   Record leakage is the mean over all of them.
 prior: P(s): what the adversary believes before it sees a record. Of a label in a person's case: how common each of
   its values is, so that rare values weigh more (surprisal).
-reading: How a certificate may be read. If the table is the population, the claim is exact. If it is a sample of a
-  larger one, the claim is proved of that with a stated confidence, or not proved.
+reading: How a certificate may be read. Row by row: somebody sees one record and knows nothing else of the person. As a
+  whole file: see whole file. And if the table is the population, the claim is exact; if it is a sample of a larger one,
+  the claim is proved of that with a stated confidence, or not proved.
 record: One row about one person. In a person's case: what one source holds of somebody, as labels, values and
   confidences; a label may have several values, and there is no fixed list of labels.
 record leakage: How much a record gives away of a person: the mean over its possible worlds of the F-measure of what
@@ -143,12 +145,18 @@ suppressed value: A value that covers the true one without being it: 11*, >=50, 
   truth (as in the paper); with `suppressed: size` or `prior` its confidence is divided among what it covers.
 surprisal: -log2 of how common a value is, in bits. With a prior a label's values weigh by it, so that a rare surname
   counts for more than a common one. It is the largest log-lift the value can have.
+use: Columns that readers of the release want to predict or count. What tells about them is kept first, and the answer
+  says how well a model that was trained on the release predicts them in records as they were given.
 utility: What the honest reader keeps: I(X;Y), the information that the release has about the original columns.
 watchdog: The mechanism that shows the safe set as it is and replaces every risky value by a draw that does not look
   at it. All merged values then have one log-lift, that of the merged set. If that is within epsilon, the release is;
   Tacit computes it on the output and never assumes it.
 weight: Of a label: how much it matters to the person. Only ratios count. It has nothing to do with the weight of a
   record, the column of a table that says for how many people a record stands.
+whole file: The reading of a claim in which somebody sees all of the release and looks for a person whose values they
+  know. A released value that chance may have put there is a value of the table, and tells that a person with it exists:
+  it belongs to those who truly have it. One that is written for several belongs to all of them. The claim holds for
+  the whole file if every released value belongs to at least `least` people.
 """
 
 TERMS = {

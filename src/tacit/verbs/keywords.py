@@ -18,9 +18,11 @@ class _Engine(TypedDict, total=False):
 class _Table(_Engine, total=False):
     """A ``Question`` about a table, and ``Learning``."""
 
-    secret: Names | None
+    secret: Names | Mapping[str, Sequence[str]] | None
     released: Names | None
     drop: Names | None
+    known: Names | None
+    use: Names | None
     bins: Mapping[str, int | Sequence[float]] | None
     weight: str | None
     keep_id: Names | None
@@ -72,6 +74,7 @@ class ProtectTable(_Table, _Made, total=False):
     epsilon_high: float | None
     epsilon_low: float | None
     also: Mapping[str | Sequence[str], float] | None
+    least: int
     confidence: float | None
     delta: float | None
     delta_kind: Literal["mass", "egamma"] | None
@@ -79,6 +82,9 @@ class ProtectTable(_Table, _Made, total=False):
     mechanism: str | None
     effort: Literal["low", "normal", "high"] | None
     replacement: Literal["resample", "uniform", "merge", "suppress"] | None
+    recode: Literal["local", "global"]
+    write: Literal["text", "means"]
+    weigh: Mapping[str, float] | None
     rules: AnyPath | None
     keep_secret: bool
     max_loss: float

@@ -67,19 +67,14 @@ def protect(source: Any, *requests: Request, out: AnyPath, progress: Progress = 
     ------
     NotCertifiedError
         If the rules of an earlier batch do not keep this one within epsilon, the records are too few for the confidence
-        asked, a leak was detected that the estimator cannot find in any record, or all releases of the ledger together
-        would pass the budget. Nothing is written then.
-    DataError
-        If there are too few records to learn from. Nothing is written then.
+        asked, or all releases of the ledger together would pass the budget. Nothing is written then.
 
     Guarantees
     ----------
     The directory appears whole or not at all. The certificate's attained epsilon is computed on the joint of
     secret and output, and the release is written only if it is within what was claimed. Rows whose value is neither
-    merged nor mixed are unchanged and in their place, and every released value is one of the table's. With a learned
-    estimator the certificate's attained epsilon is that of the merged records alone, counted; of all others it says
-    what is estimated, and that this certifies nothing pointwise. What a single image or post still gives away is not
-    certified.
+    merged nor mixed are unchanged and in their place, and every released value is one of the table's. What a
+    single image or post still gives away is not certified.
     """
     question, bound, making, learning, ledgered, noise, mask = asked(
         PROTECT, source, requests, settings, verb="protect"

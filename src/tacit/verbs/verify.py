@@ -43,9 +43,8 @@ def verify(
     The verdict is "holds" only if every line was checked: the data is the data that was certified, the original is
     the original, the words are those that the numbers call for, every record outside the merged values is unchanged,
     no merged record took a kept value, the replacement shows no trace of the secret (a test that errs about once in a
-    million), and the bound recomputed on the joint of secret and output is what was claimed. Of a learned release that
-    bound is about the merged records; what is estimated of the others is recomputed where ``private/model.tacit`` is at
-    hand, and is never part of what "holds" says: a learned estimate certifies nothing pointwise.
+    million), and the bound recomputed on the joint of secret and output is what was claimed. ``whole_file`` says
+    whether that is a claim about the whole file, too: what each released value shares with how many people is counted.
     """
     asked = release
     if not isinstance(asked, VerifyRequest):
@@ -77,4 +76,12 @@ def _verified(asked: VerifyRequest, progress: Progress) -> VerifyResult:
 
         seen = verify_table(folder, certificate, against=against, engine=asked.engine, progress=progress)
     name = None if against is None else getattr(against, "name", str(against))
-    return VerifyResult(str(asked.release), name, seen.verdict, seen.headline, seen.checks, seen.notes)
+    return VerifyResult(
+        release=str(asked.release),
+        against=name,
+        verdict=seen.verdict,
+        headline=seen.headline,
+        checks=seen.checks,
+        notes=seen.notes,
+        whole_file=seen.whole_file,
+    )

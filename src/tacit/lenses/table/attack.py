@@ -17,12 +17,12 @@ from tacit.learn import binomial_limits
 from tacit.lenses.adversaries import scored
 from tacit.lenses.table.answers.attack import AttackResult, AttackVerdict
 from tacit.lenses.table.linkage.adversary import linked
+from tacit.lenses.table.linkage.levels import fittings_of
 from tacit.lenses.table.linkage.results import LinkageFinding
 from tacit.lenses.table.question import TableQuestion
 from tacit.lenses.table.verify import TableRelease, compare, open_release, output_joints, question_of
 from tacit.lift import SLACK, Vector, guessing_bound, guessing_probability
-from tacit.release.certificate import AdversaryScore, LearnedCertificate, TableCertificate, best_guesses
-from tacit.release.claims import NOTHING_POINTWISE
+from tacit.release.certificate import AdversaryScore, CountedCertificate, best_guesses
 from tacit.requests import AttackRequest
 
 if TYPE_CHECKING:
@@ -31,12 +31,6 @@ if TYPE_CHECKING:
 HOLDOUT = 0.3
 # A column of more levels than this is a number or a name to a tree, not a category.
 MOST_CATEGORIES = 200
-_LEARNED_NOTES = (
-    "An adversary that fails proves nothing. The certificate proves something of merged records alone; what the others "
-    f"give away is an estimate. {NOTHING_POINTWISE}",
-    "The best possible is counted on this very table: it is what somebody reaches who has the table at hand and looks "
-    "the kept records up in it.",
-)
 
 Labels = NDArray[Any]
 Features = NDArray[np.float64]
@@ -52,12 +46,10 @@ def attack_table(asked: AttackRequest, *, progress: Progress = silent) -> Attack
     ----------
     None: an adversary that fails proves nothing. ``optimal_after`` is the best any adversary can do on this table who
     sees one row and knows nothing else, and the verdict goes by it where it is more than the trained ones reach.
-    Of a learned release nothing is promised record by record, so the adversaries are held against its estimate, and
-    the verdict says so.
     """
     release = open_release(asked.release, engine=asked.engine)
     certificate = release.certificate
-    question = question_of(certificate, asked.against, engine=asked.engine)
+    question = question_of(release, asked.against, engine=asked.engine)
     original = question.original
     if original.row_count() != release.data.row_count():
         raise DataError(
@@ -71,11 +63,12 @@ def attack_table(asked: AttackRequest, *, progress: Progress = silent) -> Attack
     train, test = _split(secret, asked.random_state)
     scores = _scores(views, secret, train, test, random_state=asked.random_state, progress=progress)
     progress("looking for people", None)
-    findings = linked(question, release.data, tuple(asked.known or ()))
-    learned, joint = certificate.kind == "learned", rows.original.joint
+    fittings = None if release.code is None else fittings_of(release.code)
+    findings = linked(question, release.data, tuple(asked.known or ()), fittings=fittings)
+    joint = rows.original.joint
     prior, (before, after) = float(joint.prior.max()), best_guesses(scores)
     bound, best = _bound(certificate, joint.prior), guessing_probability(output_joints(release, rows)[0])
-    reached = _Reached(prior, after, len(test), best, exact=release.rules is not None and not learned)
+    reached = _Reached(prior, after, len(test), best, exact=release.rules is not None or certificate.in_cells)
     return AttackResult(
         release=str(asked.release),
         against=original.name,
@@ -90,14 +83,13 @@ def attack_table(asked: AttackRequest, *, progress: Progress = silent) -> Attack
         optimal_before=guessing_probability(joint),
         optimal_after=best,
         adversaries=tuple(scores),
-        verdict=_verdict(reached, len(scores), bound=bound, learned=learned, findings=findings),
+        verdict=_verdict(reached, len(scores), bound=bound, findings=findings),
         headline=_headline(reached, before, findings),
         notes=(
-            *(_LEARNED_NOTES if learned else ("An adversary that fails proves nothing; the certificate does.",)),
+            "An adversary that fails proves nothing; the certificate does.",
             "'before' sees the original columns; 'retrained' learned from released records and their secrets.",
             "What is promised is of somebody who sees one row and knows nothing else of the person.",
         ),
-        bound_kind="estimate" if learned else "promise",
         linkage=findings,
     )
 
@@ -106,18 +98,16 @@ def _views(release: TableRelease, question: TableQuestion, records: int) -> tupl
     """The secrets of some records, and what an adversary sees of them before, after and retrained."""
     certificate, original = release.certificate, question.original
     secrets, released = list(certificate.secret), list(certificate.released)
-    raw = original.sample([*secrets, *released], records)
+    # The secret is what the claim is about: in groups, where it was cut or only some of its values are secret.
+    secret, raw = question.table.sample(secrets, records), original.sample(released, records)
     coarse, after = question.table.sample(released, records), release.data.sample(released, records)
     kinds = {column.name: column.kind for column in original.columns}
-    cut = {made.column for made in certificate.cuts}
-    # A learned release keeps numbers as they are, and an adversary reads them as numbers.
-    shown = {name: kind for name, kind in kinds.items() if certificate.kind == "learned" and name not in cut}
     views = (
         _features(raw, raw, released, kinds),
-        _features(coarse, after, released, shown),
-        _features(after, after, released, shown),
+        _features(coarse, after, released, {}),
+        _features(after, after, released, {}),
     )
-    return _labels(raw.select(secrets)), views
+    return _labels(secret), views
 
 
 def _labels(table: pa.Table) -> Labels:
@@ -227,12 +217,10 @@ class Lookup:
         return guesses[value]
 
 
-def _bound(certificate: TableCertificate, prior: Vector) -> float:
-    """The most any adversary may guess right by the certificate, or by its estimate."""
-    reached = certificate.attained_epsilon
-    if isinstance(certificate, LearnedCertificate):
-        reached = max(reached, certificate.estimated_epsilon)
-    return guessing_bound(prior, reached, epsilon_low=math.inf if math.isinf(certificate.bounds.low) else None)
+def _bound(certificate: CountedCertificate, prior: Vector) -> float:
+    """The most any adversary may guess right by the certificate."""
+    low = math.inf if math.isinf(certificate.bounds.low) else None
+    return guessing_bound(prior, certificate.attained_epsilon, epsilon_low=low)
 
 
 @dataclass(frozen=True)
@@ -249,20 +237,18 @@ class _Reached:
     exact: bool
 
 
-def _verdict(
-    reached: _Reached, adversaries: int, *, bound: float, learned: bool, findings: Sequence[LinkageFinding]
-) -> AttackVerdict:
+def _verdict(reached: _Reached, adversaries: int, *, bound: float, findings: Sequence[LinkageFinding]) -> AttackVerdict:
     """By the exact best guess where that is more than what trained adversaries surely reach."""
     # Several adversaries get several chances to be lucky: the interval is widened for all of them together.
     level = 1 - 0.05 / (2 * adversaries)
     low = binomial_limits(round(reached.trained * reached.tested_on), reached.tested_on, confidence=level)[0]
     if low > bound or (reached.exact and reached.possible > bound + SLACK):
-        return "beyond the estimate" if learned else "promise broken"
+        return "promise broken"
     if any(map(_finds_people, findings)):
         return "people are found"
     if max(low, reached.possible) <= reached.prior + SLACK:
         return "not detectably better than the prior"
-    return "within the estimate" if learned else "within the promise"
+    return "within the promise"
 
 
 def _finds_people(finding: LinkageFinding) -> bool:

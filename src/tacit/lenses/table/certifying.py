@@ -5,7 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from tacit import __version__
+from tacit.lenses.table.kept.tables import rows_entropy
 from tacit.lenses.table.tabulating import Counted
 from tacit.lift import MEASURES, Joint
 from tacit.release.bounds import LiftBounds
@@ -14,22 +17,48 @@ from tacit.release.claims import randomness_of
 from tacit.release.directory import ReleaseDraft
 from tacit.release.keys import file_sha256
 from tacit.release.rules import ReleaseRules
+from tacit.release.whole_file import WholeFile
 from tacit.requests import Making
+from tacit.tables.counting import count
+
+# Rows of more records than this are not counted as they were given, just to say what they told.
+MOST_GIVEN = 1_000_000
 
 
-def measures_of(bounds: LiftBounds, original: Joint, output: Joint) -> tuple[MeasureChange, ...]:
-    """Every measure before and after, and what the bounds promise of it."""
-    promised = bounds.promised(original)
+def measures_of(
+    bounds: LiftBounds, original: Joint | None, output: Joint, *, known: bool = False
+) -> tuple[MeasureChange, ...]:
+    """Every measure before (if that was counted) and after, and what the bounds promise of it.
+
+    Bounds inside what is ``known`` promise nothing of what the release tells somebody who does not know it.
+    """
+    promised = {} if known else bounds.promised(output)
     return tuple(
         MeasureChange(
-            m.name, m.title, float(m.function(original)), float(m.function(output)), promised.get(m.name), m.unit
+            name=m.name,
+            title=m.title,
+            before=None if original is None else float(m.function(original)),
+            after=float(m.function(output)),
+            promise=promised.get(m.name),
+            unit=m.unit,
         )
         for m in MEASURES.values()
     )
 
 
+def given_joint(counted: Counted) -> Joint | None:
+    """The joint of the secret and the released columns as they were given; None where counting it costs too much."""
+    question = counted.question
+    if question.code is None:
+        return counted.joint
+    if counted.n_records > MOST_GIVEN:
+        return None
+    counts = count(question.as_given(), [*question.secret, *question.released], weight=question.weight)
+    return counts.joint(question.secret, question.released)[0]
+
+
 def facts_of(
-    counted: Counted, rules: ReleaseRules, draft: ReleaseDraft, data_file: str, making: Making, *, learned_here: bool
+    counted: Counted, rules: ReleaseRules, draft: ReleaseDraft, data_file: str, making: Making
 ) -> dict[str, Any]:
     """What certificates of tables say alike, once the data has been written; the words follow from the numbers."""
     question, records = counted.question, counted.n_records
@@ -40,6 +69,8 @@ def facts_of(
         "assumptions": (),
         "epsilon": rules.bounds.epsilon,
         "secret": question.secret,
+        "secret_values": question.secret_values,
+        "known": question.known if question.code is not None else (),
         "released": question.released,
         "utility": utility_of(counted, rules),
         "cuts": question.cuts,
@@ -51,11 +82,34 @@ def facts_of(
             salted_sha256=draft.salted(question.original.sha256()),
         ),
         "output": CertifiedOutput(data_file, records, file_sha256(draft.place / data_file)),
-        "randomness": randomness_of(drawn=rules.treatment.drawn, repeatable=repeatable, learned_here=learned_here),
+        "randomness": randomness_of(drawn=rules.treatment.drawn, repeatable=repeatable),
         "tacit_version": __version__,
     }
 
 
+def whole_file_of(counted: Counted, rules: ReleaseRules, least: int) -> WholeFile:
+    """How many people share each value that the release may hold."""
+    # Records whose value carries no weight were never counted as values; they are treated as unseen.
+    position = np.append(counted.symbols.positions_in(rules.symbols), -1)
+    return WholeFile.of(rules.treatment.people(counted.people, position, rules.symbols), least)
+
+
 def utility_of(counted: Counted, rules: ReleaseRules) -> Utility:
-    """What the honest reader keeps; rows and cells unchanged are expected shares where replacements are drawn."""
-    return rules.treatment.kept(counted.joint.marginal, counted.symbols, rules.symbols)
+    """What the honest reader keeps; rows and cells unchanged are expected shares where replacements are drawn.
+
+    A release in cells is held against the table as it was given, any other against the table as it was cut.
+    """
+    kept = rules.treatment.kept(counted.joint.marginal, counted.symbols, rules.symbols)
+    if rules.code is None:
+        return kept
+    question = counted.question
+    given = rows_entropy(question.original, question.released, weight=question.weight)
+    exact = rules.code.exact(counted.symbols)
+    return Utility(
+        mutual_information=kept.mutual_information,
+        entropy=given,
+        nmil=1 - min(1.0, kept.mutual_information / given) if given > 0 else 0.0,
+        rows_unchanged=float(counted.joint.marginal @ exact.all(axis=1)) * kept.rows_unchanged,
+        cells_unchanged=float(counted.joint.marginal @ exact.mean(axis=1)) * kept.cells_unchanged,
+        column_shift=kept.column_shift,
+    )

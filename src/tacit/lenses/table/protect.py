@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any
 
 from tacit import __version__
 from tacit.document import CurvePoint, Nats, Progress, RiskHistogram, silent
@@ -15,25 +14,29 @@ from tacit.errors import ArgumentError, Sentence, Setting, sentence, together
 from tacit.lenses.table import findings
 from tacit.lenses.table.answers.release import ProtectResult
 from tacit.lenses.table.audit import curve_points, suggestion
-from tacit.lenses.table.certifying import facts_of, measures_of, utility_of
-from tacit.lenses.table.learned.learning import EstimatorChoice, choice_of, learned
-from tacit.lenses.table.learned.release import MODEL, LearnedRelease, learned_release
+from tacit.lenses.table.certifying import facts_of, given_joint, measures_of, utility_of, whole_file_of
+from tacit.lenses.table.coding import goal_of_rules, in_cells, question_of_rules
+from tacit.lenses.table.kept.tables import kept_of_tables
+from tacit.lenses.table.learned.learning import choice_of
 from tacit.lenses.table.mechanisms import Plan, ReleaseGoal, enough, plan_by_goal, plan_by_rules
 from tacit.lenses.table.question import ask
 from tacit.lenses.table.tabulating import Counted, counted
-from tacit.lift import SLACK, Funnel, funnel, risk
+from tacit.lift import SLACK, Funnel, Joint, funnel, risk
 from tacit.release.bounds import Attained, asked_bounds, further_secrets
 from tacit.release.certificate import MIXTURE, CountedCertificate, FurtherClaim
-from tacit.release.claims import readings_of, worded
+from tacit.release.claims import file_sentence, readings_of, worded
 from tacit.release.codec import text_of
 from tacit.release.directory import ReleaseDraft, new_release, refuse_target
-from tacit.release.keys import seed_or_secure
+from tacit.release.kept import ReaderKeeps
 from tacit.release.ledger.book import Ledger
 from tacit.release.ledger.file import Entry, Original, People, SecretLeak
 from tacit.release.ledger.together import Secret
+from tacit.release.levels import LEVELS, PublishedCode
 from tacit.release.rules import RULES, ReleaseRules
 from tacit.requests import Bound, Learning, Ledgered, Making, Question, Request, given
+from tacit.requests.names import MECHANISMS
 from tacit.tables.drawing import new_key
+from tacit.tables.sources import open_table
 from tacit.tables.writing import suffix_for, write_table
 
 # With fewer records than this the measures of a table fit few assignments of the secrets.
@@ -44,11 +47,6 @@ _README = (
     "Only the owner of the data may see this folder. Do not publish what is in it.",
     f"{RULES} lists which values were merged: the next batch is treated alike if protect is given it as its rules.",
     "salt.txt opens the fingerprint of the original in certificate.json.",
-)
-_README_LEARNED = (
-    f"{MODEL} is what was learned from the records. It scores values that were never seen, too, if protect is given it "
-    "as its model.",
-    "estimates.json has the estimates in full. Digits are a fingerprint of the secrets.",
 )
 
 
@@ -62,58 +60,69 @@ def protect_table(
     out: Path,
     progress: Progress = silent,
 ) -> ProtectResult:
-    """Write a release of a table to the directory ``out``; ``tacit.protect`` says what is guaranteed.
-
-    Estimates are published with two digits, and in full in ``private/`` alone.
-    """
-    choice = choice_of(learning.estimator, learning.model, weight=question.weight, fresh=learning.fresh)
+    """Write a release of a table to the directory ``out``; ``tacit.protect`` says what is guaranteed."""
     earlier = None
     if making.rules is None:
         goal = _goal(bound, making)
-        _refuse_with_learning(goal, choice)
     else:
         _refuse_with_rules([question, bound, making, learning])
         earlier = ReleaseRules.load(making.rules)
-        goal = ReleaseGoal(earlier.bounds, earlier.also)
-        question = replace(question, secret=earlier.secret, released=earlier.released, keep_id=earlier.released)
-    book = Ledger.asked(ledgered, making, out=out, learned=choice is not None)
-    asked = ask(question, also=[each.secret for each in goal.also], cuts=earlier.cuts if earlier else ())
+        goal, question = goal_of_rules(earlier, bound.least), question_of_rules(question, earlier)
+    _guide(question, learning)
+    book = Ledger.asked(ledgered, making, out=out)
+    further, cuts = [each.secret for each in goal.also], earlier.cuts if earlier else ()
+    asked = ask(question, also=further, cuts=cuts, in_cells=goal.coded)
     refuse_target(out, original=asked.original.path, overwrite=making.overwrite)
-    table = counted(asked if choice is None else asked.uncut(), progress=progress)
-    if choice is not None:
-        estimates = learned(table, choice, random_state=seed_or_secure(making.random_state), progress=progress)
-        release = learned_release(estimates, goal.bounds.epsilon, goal.replacement or "resample")
-        return _released(release, book, making, out, progress)
+    if goal.coded:
+        asked = in_cells(asked, goal, making, earlier, progress)
+    table = counted(asked, progress=progress)
     progress("choosing what to merge", None)
-    plan = plan_by_goal(table, goal) if earlier is None else plan_by_rules(table, earlier)
-    return _released(CountedRelease(table, plan), book, making, out, progress)
+    by_goal = earlier is None or goal.coded
+    plan = plan_by_goal(table, goal) if by_goal or earlier is None else plan_by_rules(table, earlier)
+    release = CellRelease if goal.coded else CountedRelease
+    return _released(release(table, plan, goal.least), book, making, out, progress)
 
 
 def _goal(bound: Bound, making: Making) -> ReleaseGoal:
     """What was asked of the release, with what stands for all that was not said."""
+    bounds = asked_bounds(bound)
+    mechanism = making.mechanism or "auto"
+    if mechanism == "auto":
+        merges = making.replacement is not None or bounds.delta_kind == "egamma"
+        mechanism = "watchdog" if merges else next(iter(MECHANISMS))
     return ReleaseGoal(
-        asked_bounds(bound),
+        bounds,
         further_secrets(bound.also),
-        mechanism=making.mechanism or "auto",
+        mechanism=mechanism,
         effort=making.effort or "normal",
         replacement=making.replacement,
         confidence=bound.confidence,
+        least=bound.least,
     )
 
 
-def _released(
-    planned: CountedRelease | LearnedRelease, book: Ledger, making: Making, out: Path, progress: Progress
-) -> ProtectResult:
+def _guide(question: Question, learning: Learning) -> None:
+    """What was learned guides no release yet, so an estimator or a saved model is refused."""
+    choice = choice_of(learning.estimator, learning.model, weight=question.weight, fresh=learning.fresh)
+    if choice is None:
+        return
+    name, value = ("estimator", choice.estimator) if choice.model is None else ("model", str(choice.model))
+    words = "a learned estimate certifies nothing, and what is released is counted: leave out {name}, audit takes it"
+    raise ArgumentError(sentence(words, name=Setting(name, value)))
+
+
+def _released(planned: CountedRelease, book: Ledger, making: Making, out: Path, progress: Progress) -> ProtectResult:
     """Write a planned release, and enter it in the ledger."""
     question = planned.counted.question
-    entry = planned.entry(book.relation, out) if book.path and isinstance(planned, CountedRelease) else None
+    entry = planned.entry(book.relation, out) if book.path else None
     with book.page(entry, question.original) as page, new_release(out, overwrite=making.overwrite) as draft:
         progress("writing the release", None)
         data_file = _write_data(planned, draft, making)
         progress("certifying", None)
-        certificate: Any = planned.certificate(draft, data_file, making)
-        if isinstance(certificate, CountedCertificate):
-            certificate = replace(certificate, composition=page.composition)
+        certificate = planned.certificate(draft, data_file, making)
+        progress("measuring what readers keep", None)
+        keeps = planned.keeps(draft.place / data_file, certificate)
+        certificate = replace(certificate, keeps=keeps, composition=page.composition)
         result = ProtectResult(
             out=str(out),
             data_file=data_file,
@@ -126,9 +135,10 @@ def _released(
             notes=(*question.notes, *planned.remarks(), *page.notes),
         )
         draft.keep(RULES, text_of(planned.rules))
+        if planned.rules.code is not None:
+            draft.publish(LEVELS, text_of(PublishedCode.of(planned.rules.code)))
         result.write_report(draft.report)
-        learned_too = _README_LEARNED if isinstance(planned, LearnedRelease) else ()
-        certificate = draft.sealed(certificate, (*_README, *learned_too))
+        certificate = draft.sealed(certificate, _README)
         page.add(certificate)
     return replace(result, certificate=certificate)
 
@@ -151,27 +161,14 @@ def _refuse_with_rules(requests: Sequence[Request]) -> None:
             raise ArgumentError(sentence(words, name=Setting(name), rules=Setting("rules")))
 
 
-def _refuse_with_learning(goal: ReleaseGoal, choice: EstimatorChoice | None) -> None:
-    """What a learned estimate cannot vouch for."""
-    wishes = {
-        "delta": goal.bounds.delta > 0,
-        "epsilon_low": not goal.bounds.symmetric,
-        "also": bool(goal.also),
-        "confidence": goal.confidence is not None,
-        "mechanism": goal.mechanism not in ("auto", "watchdog"),
-    }
-    for name, wished in wishes.items():
-        if wished and choice is not None:
-            words = "a learned estimate cannot vouch for that yet: leave out {name}, or count"
-            raise ArgumentError(sentence(words, name=Setting(name)))
-
-
-def _write_data(planned: CountedRelease | LearnedRelease, draft: ReleaseDraft, making: Making) -> str:
+def _write_data(planned: CountedRelease, draft: ReleaseDraft, making: Making) -> str:
     """Write the released data, and give the name of its file."""
     question, rules = planned.counted.question, planned.rules
     kept = {*question.released, *(question.hidden if making.keep_secret else ())}
     shown = question.table.select([name for name in question.table.names if name in kept])
-    release = rules.treatment.applied(shown, rules.symbols, new_key(making.random_state))
+    # Cells that stay as they are were written when the table was coded.
+    as_coded = rules.code is not None and not rules.treatment.changed.any()
+    release = shown if as_coded else rules.treatment.applied(shown, rules.symbols, new_key(making.random_state))
     data_file = "data" + suffix_for(question.original)
     write_table(release, draft.place / data_file, like=question.original)
     return data_file
@@ -183,6 +180,7 @@ class CountedRelease:
 
     counted: Counted
     plan: Plan
+    least: int
 
     @property
     def rules(self) -> ReleaseRules:
@@ -194,15 +192,20 @@ class CountedRelease:
         """The trade-off of the plain watchdog."""
         return funnel(self.counted.joint)
 
+    @cached_property
+    def given(self) -> Joint | None:
+        """The joint of the secret and the table as it was given; None where it was not counted."""
+        return given_joint(self.counted)
+
     @property
     def curve(self) -> tuple[CurvePoint, ...]:
         """What other epsilons would cost."""
         return curve_points(self.funnel)
 
     @cached_property
-    def before(self) -> RiskHistogram:
-        """Risks of the table."""
-        return findings.risk_histogram(self.counted.joint)
+    def before(self) -> RiskHistogram | None:
+        """Risks of the table as it was given; None where it was not counted."""
+        return None if self.given is None else findings.risk_histogram(self.given)
 
     @property
     def after(self) -> RiskHistogram:
@@ -214,7 +217,7 @@ class CountedRelease:
         plan, bounds, attained = self.plan, self.rules.bounds, self.plan.attained
         return worded(
             CountedCertificate(
-                **facts_of(self.counted, self.rules, draft, data_file, making, learned_here=False),
+                **facts_of(self.counted, self.rules, draft, data_file, making),
                 epsilon_low=bounds.low,
                 epsilon_high=bounds.high,
                 delta=bounds.delta,
@@ -225,13 +228,26 @@ class CountedRelease:
                 attained_delta=attained.delta,
                 breach_share=attained.breach_share,
                 mechanism=plan.mechanism,
-                measures=measures_of(bounds, self.counted.joint, plan.output),
+                measures=measures_of(bounds, self.given, plan.output, known=bool(self.counted.question.known)),
                 also=tuple(
                     FurtherClaim(each.secret, each.epsilon, reached.epsilon)
                     for each, reached in zip(self.rules.also, plan.attained_also, strict=True)
                 ),
                 readings=readings_of(attained.epsilon, bounds, plan.proof),
+                file=whole_file_of(self.counted, self.rules, self.least),
             )
+        )
+
+    def keeps(self, written: Path, certificate: CountedCertificate) -> ReaderKeeps:
+        """What readers of the file that was written keep of the table as it was given."""
+        question = self.counted.question
+        return kept_of_tables(
+            question.original,
+            open_table(written, engine=question.original.engine.name),
+            released=question.released,
+            use=question.use or None,
+            told=certificate.utility.mutual_information if self.rules.treatment.drawn else None,
+            weight=question.weight,
         )
 
     def entry(self, relation: People, out: Path) -> Entry:
@@ -240,7 +256,8 @@ class CountedRelease:
         leaks: dict[Secret, SecretLeak] = {}
         secrets = [(rules.secret, rules.bounds), *((each.secret, each.bounds) for each in rules.also)]
         for (columns, bounds), output in zip(secrets, (plan.output, *plan.further), strict=True):
-            secret, attained = Secret.of(columns, rules.cuts), Attained.of(output, bounds)
+            values = rules.secret_values if columns == rules.secret else ()
+            secret, attained = Secret.of(columns, rules.cuts, values), Attained.of(output, bounds)
             one_sided = math.isinf(bounds.low) and (secret not in leaks or leaks[secret].one_sided)
             leaks[secret] = SecretLeak(secret, attained.low, attained.high, one_sided, float(output.prior.min()))
         return Entry(
@@ -262,7 +279,8 @@ class CountedRelease:
         same = f"{max(0.0, 1 - certificate.mechanism.records_merged):.1%} of the records are not merged"
         if certificate.mechanism.mixes:
             same = f"{utility.rows_unchanged:.1%} of the records stay as they were"
-        cost = f"{same}, {utility.nmil:.1%} of the information is lost."
+        found = "" if certificate.file.holds else f" {file_sentence(certificate.file)}"
+        cost = f"{same}, {utility.nmil:.1%} of the information is lost.{found}"
         if certificate.delta == 0:
             return sentence("The release leaks at most {leaks}: {cost}", leaks=_leaks(certificate), cost=cost)
         excess = {"mass": "except with probability", "egamma": "but for an excess of probability of"}
@@ -343,6 +361,39 @@ class CountedRelease:
             f"released value stands for {stands}; no column's shares are expected to move by more than "
             f"{utility.column_shift:.1%}"
         )
+
+
+class CellRelease(CountedRelease):
+    """A release in cells: what it keeps is of the table as it was given."""
+
+    @property
+    def curve(self) -> tuple[CurvePoint, ...]:
+        """Cells at other epsilons would have to be searched for."""
+        return ()
+
+    def headline(self, certificate: CountedCertificate) -> str:
+        """What came of it, in one sentence."""
+        kept = 1 - certificate.utility.nmil
+        cost = (
+            f"its {certificate.mechanism.values:,} cells, each shared by {certificate.file.smallest:,} people or more, "
+            f"keep {kept:.1%} of the information in the table as it was given."
+        )
+        if not certificate.file.holds:
+            cost = f"it keeps {kept:.1%} of the information in the table as given. {file_sentence(certificate.file)}"
+        if certificate.delta == 0:
+            return sentence("The release leaks at most {leaks}: {cost}", leaks=_leaks(certificate), cost=cost)
+        words = "The release leaks at most {epsilon} except with probability {attained:.3g} ({delta:g} allowed): {cost}"
+        epsilon = Nats(certificate.epsilon, 6, rounded="up")
+        attained, delta = certificate.attained_delta, certificate.delta
+        return sentence(words, epsilon=epsilon, attained=attained, delta=delta, cost=cost)
+
+    def diagnosis(self, certificate: CountedCertificate, max_loss: float) -> Sentence | None:
+        """What to do when hardly anything of the table came through."""
+        if certificate.mechanism.values > 1:
+            return None
+        words = "No cut of any column keeps {bound} with {least} people on both sides: nothing of the table is told."
+        bound, least = Nats(certificate.epsilon, 6), self.least
+        return sentence(words, bound=bound, least=least)
 
 
 def _leaks(certificate: CountedCertificate) -> Sentence:

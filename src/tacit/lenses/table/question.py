@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
 
+from tacit.codes.code import CellCode
+from tacit.codes.coding import coded
 from tacit.errors import ArgumentError, DataError, Setting, sentence
 from tacit.lenses.table.results import ColumnRole, Role
 from tacit.requests import Question
 from tacit.tables.columns import Column
 from tacit.tables.counting import distinct_counts
 from tacit.tables.cutting import Cut, cut, cut_points
+from tacit.tables.gathering import gathered
 from tacit.tables.sources import open_table
 from tacit.tables.table import Table
 
@@ -30,7 +33,10 @@ class TableQuestion:
     """A table with its columns' roles settled and its cuts made; ``table`` is what will be counted and released.
 
     ``automatic`` are the cuts of released columns that nobody asked for: the column and the note that says so.
-    ``also`` are further secrets, each a column or a combination of columns.
+    ``also`` are further secrets, each a column or a combination of columns; ``secret_values`` the values that are
+    secret, where the rest of the column counts as one. ``known`` are columns that an adversary may know, ``use`` those
+    that readers want, ``levels`` what columns may be told as, where that was said. With a ``code`` the table is written
+    in cells.
     """
 
     original: Table
@@ -43,16 +49,25 @@ class TableQuestion:
     notes: tuple[str, ...]
     automatic: tuple[tuple[str, str], ...] = ()
     also: tuple[tuple[str, ...], ...] = ()
+    secret_values: tuple[str, ...] = ()
+    known: tuple[str, ...] = ()
+    use: tuple[str, ...] = ()
+    levels: Mapping[str, Any] = field(default_factory=dict)
+    code: CellCode | None = None
 
     @property
     def hidden(self) -> tuple[str, ...]:
         """Every column that is secret, alone or in combination."""
         return tuple(dict.fromkeys([*self.secret, *(name for each in self.also for name in each)]))
 
+    def coded(self, code: CellCode) -> TableQuestion:
+        """The same question of the table written in cells."""
+        return replace(self, table=coded(self.table, code), code=code)
+
     def as_given(self) -> Table:
         """The table with no released column cut; a secret's cuts remain, because they say what is secret."""
         cuts = [made for made in self.cuts if made.column in self.hidden]
-        return cut(self.original, cuts) if cuts else self.original
+        return _prepared(self.original, cuts, self.secret[0], self.secret_values)
 
     def uncut(self) -> TableQuestion:
         """The same question at full resolution: only the secret's cuts, and those that were asked for, remain."""
@@ -61,7 +76,7 @@ class TableQuestion:
         said = {note for _, note in self.automatic}
         return replace(
             self,
-            table=cut(self.original, cuts) if cuts else self.original,
+            table=_prepared(self.original, cuts, self.secret[0], self.secret_values),
             cuts=cuts,
             roles=tuple(replace(role, cut=None) if role.name in undone else role for role in self.roles),
             notes=tuple(note for note in self.notes if note not in said),
@@ -69,11 +84,14 @@ class TableQuestion:
         )
 
 
-def ask(question: Question, *, also: Sequence[tuple[str, ...]] = (), cuts: Sequence[Cut] = ()) -> TableQuestion:
+def ask(
+    question: Question, *, also: Sequence[tuple[str, ...]] = (), cuts: Sequence[Cut] = (), in_cells: bool = False
+) -> TableQuestion:
     """Settle the roles of the columns of a table: ``also`` are further secrets, ``cuts`` those of an earlier release.
 
-    Columns that are not named are released, and the notes say so. A number column with many distinct values is cut
-    into tenths. A column that is different in every row identifies people: it must be dropped, cut or confirmed.
+    Of a table that will be written ``in_cells`` no released column is cut before. Columns that are not named are
+    released, and the notes say so. A number column with many distinct values is cut into tenths. A column that is
+    different in every row identifies people: it must be dropped, cut or confirmed.
     """
     table = question.source
     if not isinstance(table, Table):
@@ -85,7 +103,8 @@ def ask(question: Question, *, also: Sequence[tuple[str, ...]] = (), cuts: Seque
     hidden = tuple(dict.fromkeys([*secret, *(name for each in also for name in each)]))
     weight = () if question.weight is None else (question.weight,)
     wishes = {**(question.bins or {}), **{made.column: made.edges for made in cuts}}
-    table.require([*hidden, *(question.released or ()), *(question.drop or ()), *wishes, *keep_ids, *weight])
+    named = [*(question.released or ()), *(question.drop or ()), *(question.known or ()), *(question.use or ())]
+    table.require([*hidden, *named, *wishes, *(getattr(question, "levels", None) or {}), *keep_ids, *weight])
     shown = _released(table, question, hidden)
     notes = []
     if question.released is None:
@@ -93,11 +112,18 @@ def ask(question: Question, *, also: Sequence[tuple[str, ...]] = (), cuts: Seque
     used = [table[name] for name in (*hidden, *shown)]
     table.require_countable([column.name for column in used])
     head = table.head([column.name for column in used], FIRST_LOOK)
+    if question.secret_values:
+        # The column is a few values from here on, and needs neither a cut nor a look.
+        used = [column for column in used if column.name != secret[0]]
     if head.num_rows == 0:
         raise DataError(f"{table.name} has no rows: there is nothing to measure")
     distinct = _distinct(table, [column for column in used if column.name not in wishes], head)
-    _refuse_ids(table, used, distinct, head, confirmed={*wishes, *keep_ids})
-    made, automatic = _cuts(table, used, wishes, {n: d for n, d in distinct.items() if n not in keep_ids})
+    _refuse_ids(table, used, distinct, head, confirmed={*wishes, *(getattr(question, "levels", None) or {}), *keep_ids})
+    unknown = set(wishes) - {column.name for column in used}
+    if unknown:
+        raise ArgumentError(f"column '{min(unknown)}' is to be cut but is neither secret nor released")
+    cuttable = [column for column in used if not (in_cells and column.name in shown)]
+    made, automatic = _cuts(table, cuttable, wishes, {n: d for n, d in distinct.items() if n not in keep_ids})
     roles: dict[str, Role] = {
         **dict.fromkeys(weight, "weight"),
         **dict.fromkeys(shown, "released"),
@@ -106,7 +132,7 @@ def ask(question: Question, *, also: Sequence[tuple[str, ...]] = (), cuts: Seque
     labels = {each.column: each.labels for each in made}
     return TableQuestion(
         original=table,
-        table=cut(table, made) if made else table,
+        table=_prepared(table, made, secret[0], question.secret_values),
         secret=secret,
         released=shown,
         weight=question.weight,
@@ -117,7 +143,21 @@ def ask(question: Question, *, also: Sequence[tuple[str, ...]] = (), cuts: Seque
         notes=(*notes, *(note for _, note in automatic)),
         automatic=tuple((column, note) for column, note in automatic if column in shown),
         also=tuple(also),
+        secret_values=question.secret_values,
+        known=tuple(question.known or ()),
+        use=tuple(question.use or ()),
+        levels={
+            name: wish
+            for name, wish in ({**wishes, **(getattr(question, "levels", None) or {})}).items()
+            if name in shown
+        },
     )
+
+
+def _prepared(table: Table, cuts: Sequence[Cut], secret: str, values: tuple[str, ...]) -> Table:
+    """The table with its cuts made, and the values of the secret gathered that are none."""
+    table = cut(table, cuts) if cuts else table
+    return gathered(table, secret, values) if values else table
 
 
 def _released(table: Table, question: Question, hidden: tuple[str, ...]) -> tuple[str, ...]:
@@ -197,9 +237,6 @@ def _cuts(
                 edges=Setting("bins", {name: [18, 30, 65]}),
             )
             automatic.append((name, note))
-    unknown = set(wishes) - {column.name for column in used}
-    if unknown:
-        raise ArgumentError(f"column '{min(unknown)}' is to be cut but is neither secret nor released")
     return tuple(cuts), automatic
 
 

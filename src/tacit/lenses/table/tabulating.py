@@ -7,6 +7,7 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tacit.document import Progress, silent
 from tacit.errors import DataError
@@ -42,6 +43,14 @@ class Counted:
         return int(self.counts.records.sum())
 
     @cached_property
+    def people(self) -> NDArray[np.int64]:
+        """How many records have each released value, whatever they weigh; last, those whose value carries no weight."""
+        _, value = self.counts.symbols(self.question.released)
+        found = np.zeros(len(self.symbols) + 1, dtype=np.int64)
+        np.add.at(found, value, self.counts.records)
+        return found
+
+    @cached_property
     def labels(self) -> tuple[str, ...]:
         """The values of the secret as people say them."""
         return tuple(spoken(label) for label in self.joint.secrets)
@@ -50,6 +59,11 @@ class Counted:
     def further(self) -> tuple[Joint, ...]:
         """The joints of the further secrets, over the same released values."""
         return tuple(self.counts.joint(names, self.question.released)[0] for names in self.question.also)
+
+    @cached_property
+    def parts(self) -> NDArray[np.int64] | None:
+        """Which part of what may be known each released value lies in; None where nothing is."""
+        return None if self.question.code is None else self.question.code.known_parts(self.symbols)
 
     @property
     def evidence(self) -> Matrix:

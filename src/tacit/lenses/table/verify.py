@@ -3,37 +3,31 @@
 from __future__ import annotations
 
 import tempfile
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from tacit.codes.code import CellCode
 from tacit.document import Nats, Progress, silent
 from tacit.errors import ArgumentError, Command, sentence
 from tacit.lenses.table.checks.claim import checks_of_claim, checks_of_utility
+from tacit.lenses.table.checks.people import check_of_people
 from tacit.lenses.table.checks.rows import RowComparison, checks_of_rows
-from tacit.lenses.table.learned import checks as learned_checks
-from tacit.lenses.table.learned.estimates import ESTIMATES
-from tacit.lenses.table.learned.release import MODEL
 from tacit.lenses.table.mechanisms import outputs_of
 from tacit.lenses.table.question import TableQuestion, ask
 from tacit.lenses.table.tabulating import Counted, counted
 from tacit.lift import SLACK, Joint, Mask, crosstab, log_lift
 from tacit.release import checks as release_checks
-from tacit.release.certificate import (
-    AnyCertificate,
-    CountedCertificate,
-    LearnedCertificate,
-    TableCertificate,
-    read_certificate,
-)
+from tacit.release.certificate import IN_CELLS, AnyCertificate, CountedCertificate, read_certificate
 from tacit.release.checks import Check, CheckedRelease, checked, same
-from tacit.release.claims import NOTHING_DRAWN, NOTHING_POINTWISE
+from tacit.release.claims import NOTHING_DRAWN, file_sentence
 from tacit.release.directory import PRIVATE, SALT
 from tacit.release.keys import file_sha256, salt_in
+from tacit.release.levels import read_code
 from tacit.release.rules import RULES, ReleaseRules
-from tacit.release.treatment import Mixing
+from tacit.release.treatment import Merging, Mixing
 from tacit.requests import Question
 from tacit.tables.counting import count
 from tacit.tables.formats import written_as
@@ -50,15 +44,11 @@ class TableRelease:
     """A release that was read: its certificate, its data and, for the owner, its rules and its salt."""
 
     directory: Path
-    certificate: TableCertificate
+    certificate: CountedCertificate
     data: Table
     rules: ReleaseRules | None
     salt: bytes | None
-
-    def private(self, name: str) -> Path | None:
-        """A file of the owner's folder, where it is at hand."""
-        path = self.directory / PRIVATE / name
-        return path if path.exists() else None
+    code: CellCode | None = None
 
 
 def open_release(
@@ -67,19 +57,19 @@ def open_release(
     """Read the release of a table that ``protect`` wrote; ``certificate`` is its own, if that was read before."""
     folder = Path(directory)
     certificate = read_certificate(folder) if certificate is None else certificate
-    if not isinstance(certificate, CountedCertificate | LearnedCertificate):
+    if not isinstance(certificate, CountedCertificate):
         raise ArgumentError(
             f"{folder} is a release of {certificate.kind}, and this is not for {certificate.kind} yet: its "
             "adversaries were trained when it was made, see its report.html"
         )
     data, rules = open_table(folder / certificate.output.file, engine=engine), folder / PRIVATE / RULES
     loaded = ReleaseRules.load(rules) if rules.exists() else None
-    return TableRelease(folder, certificate, data, loaded, salt_in(folder / PRIVATE / SALT))
+    return TableRelease(folder, certificate, data, loaded, salt_in(folder / PRIVATE / SALT), read_code(folder))
 
 
 def verify_table(
     directory: str | Path,
-    certificate: TableCertificate,
+    certificate: CountedCertificate,
     *,
     against: Any = None,
     engine: str = "duckdb",
@@ -94,7 +84,7 @@ def verify_table(
     else:
         command = Command("verify", "RELEASE", against="TABLE")
         checks.append(Check("claim recomputed", None, sentence("needs the original: {command}", command=command)))
-    return checked(
+    found = checked(
         certificate,
         checks,
         holds=_headline(certificate),
@@ -102,63 +92,39 @@ def verify_table(
         unsure="Not all of the claim was checked",
         notes=_notes(release, against is not None),
     )
+    return replace(found, whole_file=certificate.file.holds)
 
 
-def _headline(certificate: TableCertificate) -> str:
+def _headline(certificate: CountedCertificate) -> str:
     """What is said where everything holds."""
     attained, claimed = Nats(certificate.attained_epsilon, 4, rounded="up"), Nats(certificate.epsilon, 6, rounded="up")
-    if isinstance(certificate, LearnedCertificate):
-        words = (
-            "What is certified holds: merged records leak {attained}, {claimed} were claimed, recomputed from the "
-            "original and the release. Of the kept records there is an estimate, and no guarantee."
-        )
-        if certificate.mechanism.records_merged == 0:
-            words = (
-                "Nothing is certified, because no record was merged; the estimate of all of them was recomputed, and "
-                "it is no guarantee."
-            )
-        return sentence(words, attained=attained, claimed=claimed)
     what = sentence("{attained} attained, {claimed} claimed", attained=attained, claimed=claimed)
     if certificate.delta > 0:
         words = "{claimed} but for a delta of {attained:.4g}, {delta:g} claimed"
         what = sentence(words, claimed=claimed, attained=certificate.attained_delta, delta=certificate.delta)
-    return sentence("The claim holds: {what}, recomputed from the original and the release.", what=what)
+    start = "The claim holds" if certificate.file.holds else "The claim holds row by row"
+    words = "{start}: {what}, recomputed from the original and the release. {file}"
+    return sentence(words, start=start, what=what, file=file_sentence(certificate.file))
 
 
 def _notes(release: TableRelease, against: bool) -> tuple[str, ...]:
     """What of the papers could not be checked, though nothing speaks against it."""
     certificate, notes = release.certificate, [*release_checks.notes_on_report(release.directory)]
-    if isinstance(certificate, CountedCertificate) and certificate.mechanism.loss_bound is not None:
+    if certificate.mechanism.loss_bound is not None:
         notes.append("what the watchdog and the best mechanism would lose was not computed again")
     if certificate.composition is not None:
         notes.append("what this and earlier releases say together was not checked: it takes the ledger of the owner")
     if against and release.rules is None:
         notes.append(f"rows and cells unchanged were not checked: it takes {PRIVATE}/{RULES}")
-    if not isinstance(certificate, LearnedCertificate):
-        return tuple(notes)
-    if release.private(ESTIMATES) is None:
-        notes.append(f"the measures before and after are estimates and were not checked: it takes private/{ESTIMATES}")
-    how = f"which was not checked: it takes the original and {PRIVATE}/{MODEL}. It is no part of what is certified"
-    if release.private(MODEL) is not None and against:
-        how = f"recomputed with {PRIVATE}/{MODEL}"
-    estimate = sentence(
-        "that kept records leak at most {epsilon} is an estimate by {estimator}, {how}",
-        epsilon=Nats(certificate.estimated_epsilon, 4, rounded="up"),
-        estimator=certificate.mechanism.estimator,
-        how=how,
-    )
-    return (estimate, *notes, NOTHING_POINTWISE)
+    return tuple(notes)
 
 
 def _checks_of_papers(release: TableRelease) -> list[Check]:
     certificate, data, rules = release.certificate, release.data, release.rules
     attained, asked = Nats(certificate.attained_epsilon, 6), Nats(certificate.epsilon, 6)
-    agreed, learned_here = sentence("attained {attained} of {asked}", attained=attained, asked=asked), False
-    if isinstance(certificate, LearnedCertificate):
-        agreed += sentence(", estimated {epsilon}", epsilon=Nats(certificate.estimated_epsilon, 6))
-        learned_here = certificate.mechanism.learned_from != 0
+    agreed = sentence("attained {attained} of {asked}", attained=attained, asked=asked)
     drawn = rules.treatment.drawn if rules is not None else not certificate.randomness.startswith(NOTHING_DRAWN)
-    checks = release_checks.checks_of_papers(release.directory, certificate, drawn=drawn, learned_here=learned_here)
+    checks = release_checks.checks_of_papers(release.directory, certificate, drawn=drawn, learned_here=False)
     hidden = {*certificate.secret, *(name for each in certificate.also for name in each.secret)}
     expected = {*certificate.released, *(hidden - set(certificate.left_out))}
     checks += [
@@ -166,29 +132,27 @@ def _checks_of_papers(release: TableRelease) -> list[Check]:
         Check("columns", expected == set(data.names), f"the file holds {', '.join(data.names)}"),
         Check("certificate agrees with itself", certificate.holds and _within(certificate), agreed),
     ]
-    if isinstance(certificate, LearnedCertificate):
-        checks += learned_checks.checks_of_origin(certificate)
-        if (estimates := release.private(ESTIMATES)) is not None:
-            checks += learned_checks.checks_of_published(certificate, estimates, release.salt)
     return checks
 
 
-def _within(certificate: TableCertificate) -> bool:
-    """Whether what is said to be attained, or estimated, is within what is claimed."""
+def _within(certificate: CountedCertificate) -> bool:
+    """Whether what is said to be attained is within what is claimed."""
     within = certificate.attained_epsilon <= certificate.epsilon + SLACK
-    if isinstance(certificate, LearnedCertificate):
-        return within and certificate.estimated_epsilon <= certificate.epsilon + SLACK
     relaxed = certificate.delta > 0 and certificate.attained_delta <= certificate.delta + SLACK
     return (within or relaxed) and all(each.attained_epsilon <= each.epsilon + SLACK for each in certificate.also)
 
 
-def question_of(certificate: TableCertificate, against: Any, *, engine: str = "duckdb") -> TableQuestion:
-    """The question that a release answered, asked of a table again."""
+def question_of(release: TableRelease, against: Any, *, engine: str = "duckdb") -> TableQuestion:
+    """The question that a release answered, asked of a table again, which is written in the cells of the release."""
+    certificate, code = release.certificate, release.code
     secret, released, weight = certificate.secret, certificate.released, certificate.mechanism.weight
     also = [each.secret for each in certificate.also]
     keep = tuple(dict.fromkeys([*secret, *(name for each in also for name in each), *released]))
-    question = Question(against, secret=secret, released=released, weight=weight, keep_id=keep, engine=engine)
-    return ask(question, also=also, cuts=certificate.cuts)
+    named = {secret[0]: certificate.secret_values} if certificate.secret_values else secret
+    question = Question(against, secret=named, released=released, weight=weight, keep_id=keep, engine=engine)
+    if code is None:
+        return ask(question, also=also, cuts=certificate.cuts)
+    return ask(question, also=also, cuts=certificate.cuts, in_cells=True).coded(code)
 
 
 def compare(release: TableRelease, question: TableQuestion) -> RowComparison:
@@ -206,24 +170,25 @@ def _merged(release: TableRelease, original: Counted, pairs: Pairs) -> Mask:
 
     Otherwise those that changed, those they changed into (a draw may give a value back its own), and the too risky.
     """
+    if release.certificate.mechanism.replacement == IN_CELLS:
+        return np.zeros(original.joint.shape[1], dtype=bool)
     if release.rules is not None:
         return release.rules.treatment.touched(original.symbols.positions_in(release.rules.symbols))
     moved = pairs.value != pairs.output_as_value
     changed = np.zeros(original.joint.shape[1], dtype=bool)
     changed[pairs.value[moved]] = True
     changed[pairs.output_as_value[moved & (pairs.output_as_value >= 0)]] = True
-    if isinstance(release.certificate, LearnedCertificate):
-        # Which values were judged risky cannot be counted; the number of merged ones must then agree.
-        return changed
     return changed | release.certificate.bounds.beyond_ceiling(log_lift(original.joint)).any(axis=0)
 
 
 def output_joints(release: TableRelease, rows: RowComparison) -> list[Joint]:
-    """The joint of each secret and the output; without the rules, of the first alone, as the rows show it.
+    """The joint of each secret and the output; without the rules of a drawn release, of the first, as the rows show it.
 
     Outputs of merged records are then counted as one: they do not depend on the value, so all of them share one lift.
     The outputs of a mixture are counted as drawn, by chance a little off what the rules call for.
     """
+    if release.certificate.mechanism.replacement == IN_CELLS:
+        return [rows.original.joint, *rows.original.further]
     if release.rules is not None:
         return outputs_of(rows.original, release.rules)
     pairs = rows.pairs
@@ -234,7 +199,7 @@ def output_joints(release: TableRelease, rows: RowComparison) -> list[Joint]:
 
 def _checks_against(release: TableRelease, against: Any, engine: str, progress: Progress) -> list[Check]:
     certificate = release.certificate
-    question = question_of(certificate, against, engine=engine)
+    question = question_of(release, against, engine=engine)
     original, claimed = question.original, certificate.input
     checks = []
     # A frame has no fingerprint; a file that was certified has one.
@@ -250,25 +215,18 @@ def _checks_against(release: TableRelease, against: Any, engine: str, progress: 
         return checks
     progress("comparing row by row", None)
     rows = compare(release, question)
-    claims = _checks_of_claims(release, rows)
-    if isinstance(certificate, LearnedCertificate):
-        model = release.private(MODEL)
-        if model is not None:
-            progress("scoring with the model", None)
-            claims += learned_checks.checks_of_estimate(certificate, rows, model, release.salt)
-        elif not rows.merged.any():
-            unsure = f"no record was merged; the estimate needs {PRIVATE}/{MODEL}"
-            claims.append(Check("anything is certified", None, unsure))
-    return [*checks, *_written_plainly(release), *checks_of_rows(certificate, release.rules, rows), *claims]
+    if certificate.mechanism.replacement == IN_CELLS:
+        # All that the rules of such a release say is published.
+        release = replace(release, rules=rules_in_cells(certificate, rows.original))
+    compared = checks_of_rows(certificate, release.rules, rows)
+    people = check_of_people(certificate, release.rules, rows)
+    return [*checks, *_written_plainly(release), *compared, *_checks_of_claims(release, rows), people]
 
 
 def _checks_of_claims(release: TableRelease, rows: RowComparison) -> list[Check]:
     """What is claimed, computed again."""
     certificate = release.certificate
-    if isinstance(certificate, LearnedCertificate):
-        claims = learned_checks.checks_of_learned_claim(certificate, rows.original, rows.merged)
-    else:
-        claims = checks_of_claim(certificate, rows.original, output_joints(release, rows), rows.merged)
+    claims = checks_of_claim(certificate, rows.original, output_joints(release, rows), rows.merged)
     if release.rules is not None:
         return [*claims, *checks_of_utility(certificate, rows.original, release.rules, rows.merged)]
     if certificate.mechanism.mixes or certificate.also:
@@ -279,6 +237,22 @@ def _checks_of_claims(release: TableRelease, rows: RowComparison) -> list[Check]
         unsure = f"the rows do not show which values were merged; {_NEEDS_RULES}"
         return [check if check.passed else Check(check.name, None, unsure) for check in claims]
     return claims
+
+
+def rules_in_cells(certificate: CountedCertificate, original: Counted) -> ReleaseRules:
+    """What a release in cells did to the original, from what is published of it."""
+    return ReleaseRules(
+        secret=certificate.secret,
+        released=certificate.released,
+        cuts=certificate.cuts,
+        symbols=original.symbols,
+        treatment=Merging(np.zeros(original.joint.shape[1], dtype=bool), None),
+        bounds=certificate.bounds,
+        also=certificate.further,
+        secret_values=certificate.secret_values,
+        least=certificate.file.least,
+        code=original.question.code,
+    )
 
 
 def _written_plainly(release: TableRelease) -> list[Check]:

@@ -36,7 +36,7 @@ class Ledger:
     budget: float | None
 
     @classmethod
-    def asked(cls, ledgered: Ledgered, making: Making, *, out: Path, learned: bool) -> Ledger:
+    def asked(cls, ledgered: Ledgered, making: Making, *, out: Path) -> Ledger:
         """Refuse at once what could not be composed in the end."""
         path, budget = ledgered.ledger, ledgered.budget
         relation: People = "same people" if ledgered.people == "same" else "other people"
@@ -49,8 +49,6 @@ class Ledger:
                 "a random_state may repeat the draws of an earlier release, and what releases say together is known "
                 "only if each draws on its own: leave out {random_state}, or {ledger}"
             )
-        if learned:
-            raise _refusal("a learned release has no bound to compose yet: count ({estimator}) for a ledger")
         if making.keep_secret:
             raise _refusal(
                 "whoever reads a release with the secret in it reads the secret, and nothing is left to compose: leave "
@@ -83,7 +81,7 @@ class Ledger:
 
 def _refusal(template: str) -> ArgumentError:
     settings = {name: Setting(name) for name in ("budget", "people", "ledger", "random_state")}
-    settings |= {"estimator": Setting("estimator", "counts"), "keep_secret": Setting("keep_secret", True)}
+    settings |= {"keep_secret": Setting("keep_secret", True)}
     return ArgumentError(sentence(template, **settings))
 
 

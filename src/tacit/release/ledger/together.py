@@ -11,11 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array, vstack
 
+from tacit.codes.coding import coded
 from tacit.lift import Vector
 from tacit.release.rules import ReleaseRules
 from tacit.release.treatment import Merging, Mixing
 from tacit.tables.counting import count
 from tacit.tables.cutting import Cut, cut
+from tacit.tables.gathering import gathered
 from tacit.tables.pairing import side_by_side
 from tacit.tables.symbols import Symbols, in_order
 from tacit.tables.table import Table
@@ -28,15 +30,19 @@ MOST_CELLS = 20_000_000
 
 @dataclass(frozen=True)
 class Secret:
-    """A column or a combination of columns, as it was cut: the same columns cut otherwise are another secret."""
+    """A column or a combination of columns, as it was cut: the same columns cut otherwise are another secret.
+
+    With ``values`` these values of a column are the secret, and the rest of them is one.
+    """
 
     columns: tuple[str, ...]
     cuts: tuple[Cut, ...]
+    values: tuple[str, ...] = ()
 
     @classmethod
-    def of(cls, columns: Sequence[str], cuts: Iterable[Cut]) -> Secret:
+    def of(cls, columns: Sequence[str], cuts: Iterable[Cut], values: Sequence[str] = ()) -> Secret:
         """The secret that these columns are; in which order they were named is of no account."""
-        return cls(tuple(sorted(columns)), _cuts_of(columns, cuts))
+        return cls(tuple(sorted(columns)), _cuts_of(columns, cuts), tuple(sorted(values)))
 
 
 def _cuts_of(columns: Sequence[str], cuts: Iterable[Cut]) -> tuple[Cut, ...]:
@@ -55,19 +61,26 @@ class Together:
 
     def __init__(self, table: Table, records: int, secrets: Sequence[Secret], releases: Sequence[ReleaseRules]) -> None:
         self.secrets, self.releases = list(secrets), list(releases)
-        self._views: dict[tuple[Cut, ...], Table] = {}
-        views = [self._view(table, each.columns, each.cuts) for each in secrets]
+        self._views: dict[tuple[tuple[Cut, ...], tuple[str, ...]], Table] = {}
+        views = [self._view(table, each.columns, each.cuts, each.values) for each in secrets]
         own = [count(view, each.columns).symbols(each.columns)[0] for view, each in zip(views, secrets, strict=True)]
-        shown = [(self._view(table, each.released, each.cuts), each.symbols) for each in releases]
+        shown = [(self._shown(table, each), each.symbols) for each in releases]
         self._tables: list[tuple[Table, Symbols]] = [*zip(views, own, strict=True), *shown]
         self.fits = min(records, prod(len(symbols) + 1 for _, symbols in self._tables)) <= MOST_CELLS
 
-    def _view(self, table: Table, columns: Sequence[str], cuts: Iterable[Cut]) -> Table:
-        """The table as these columns of it were cut; one object for equal cuts, which is read once."""
+    def _shown(self, table: Table, rules: ReleaseRules) -> Table:
+        """The table as a release tells it: in its cells, or as its columns were cut."""
+        if rules.code is not None:
+            return coded(table, rules.code)
+        return self._view(table, rules.released, rules.cuts)
+
+    def _view(self, table: Table, columns: Sequence[str], cuts: Iterable[Cut], values: tuple[str, ...] = ()) -> Table:
+        """The table as these columns of it were cut, or some values named; one object for each, which is read once."""
         wanted = _cuts_of(columns, cuts)
-        if wanted not in self._views:
-            self._views[wanted] = cut(table, wanted)
-        return self._views[wanted]
+        if (wanted, values) not in self._views:
+            made = cut(table, wanted)
+            self._views[wanted, values] = gathered(made, columns[0], values) if values else made
+        return self._views[wanted, values]
 
     @cached_property
     def _counted(self) -> tuple[Codes, Vector]:

@@ -12,7 +12,7 @@ from tacit.document.strings import shorten
 from tacit.errors import Wording
 from tacit.report.charts import svg
 from tacit.report.charts.marks import mark_lines, mark_rows
-from tacit.report.charts.svg import Plot, Scale, element, hover, line, rectangle, text
+from tacit.report.charts.svg import PixelScale, Plot, element, hover, line, rectangle, text
 from tacit.report.charts.units import ticked, written
 
 _CLASSES = ("bar", "bar second", "bar third")
@@ -87,7 +87,7 @@ def _hover(chart: Bars, row: BarRow, bar: Bar) -> str:
     return told if bar.null is None else f"{told}; {chart.null_label} {written(bar.null, chart.unit)}"
 
 
-def _row(chart: Bars, row: BarRow, y: float, across: Scale) -> Markup:
+def _row(chart: Bars, row: BarRow, y: float, across: PixelScale) -> Markup:
     indent = 20.0 if row.badge is not None else 2.0
     middle = y + _tall(row) / 2 + (-4 if row.note else 4)
     name = svg.fitted(row.name, across.start - indent - 8)
@@ -106,7 +106,7 @@ def _row(chart: Bars, row: BarRow, y: float, across: Scale) -> Markup:
     return element("g", *parts)
 
 
-def _limits(bar: Bar, top: float, across: Scale) -> Sequence[Markup]:
+def _limits(bar: Bar, top: float, across: PixelScale) -> Sequence[Markup]:
     parts = []
     if bar.low is not None and bar.high is not None:
         low, high = across(bar.low), across(bar.high)
@@ -117,7 +117,7 @@ def _limits(bar: Bar, top: float, across: Scale) -> Sequence[Markup]:
     return parts
 
 
-def _values(chart: Bars, row: BarRow, y: float, across: Scale) -> Markup:
+def _values(chart: Bars, row: BarRow, y: float, across: PixelScale) -> Markup:
     parts = []
     for k, bar in enumerate(row.bars):
         furthest = max(v for v in (bar.value, bar.high, bar.null, 0.0) if v is not None)

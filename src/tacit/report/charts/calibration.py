@@ -12,7 +12,7 @@ from tacit.document.quantities import count, interval, setting, signed, unit_nam
 from tacit.document.strings import shorten
 from tacit.errors import Wording
 from tacit.report.charts import svg
-from tacit.report.charts.svg import Plot, Scale, element, hover, line
+from tacit.report.charts.svg import PixelScale, Plot, element, hover, line
 
 _CLASSES = ("point", "point second", "point third")
 # Limits are drawn so far beyond the points, in nats; an interval that leaves the picture runs to its edge.
@@ -59,7 +59,7 @@ def _range(points: Sequence[CalibrationPoint]) -> tuple[float, float]:
     return math.floor(low / step - 1e-9) * step, math.ceil(high / step + 1e-9) * step
 
 
-def _limits(point: CalibrationPoint, across: Scale, up: Scale) -> Markup:
+def _limits(point: CalibrationPoint, across: PixelScale, up: PixelScale) -> Markup:
     x = across(point.predicted)
     bottom, top = up(point.low), up(point.high)
     parts = [line(x, bottom, x, top, class_="limits")]
@@ -70,7 +70,7 @@ def _limits(point: CalibrationPoint, across: Scale, up: Scale) -> Markup:
     return element("g", *parts)
 
 
-def _dot(point: CalibrationPoint, across: Scale, up: Scale, class_: str) -> Markup:
+def _dot(point: CalibrationPoint, across: PixelScale, up: PixelScale, class_: str) -> Markup:
     told = (
         f"{_label(point.secret)}: predicted {signed(point.predicted)}, observed {signed(point.observed)} "
         f"among {count(point.records)} records, 95% limits {interval(point.low, point.high)}"

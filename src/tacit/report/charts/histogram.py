@@ -12,7 +12,7 @@ from tacit.document.quantities import number, percent, setting, share, unit_name
 from tacit.errors import Wording
 from tacit.report.charts import svg
 from tacit.report.charts.marks import mark_lines, mark_rows
-from tacit.report.charts.svg import TAIL, Plot, Scale, element, hover, rectangle, text
+from tacit.report.charts.svg import TAIL, PixelScale, Plot, element, hover, rectangle, text
 
 
 def draw(chart: Histogram, wording: Wording, width: float) -> Markup:
@@ -61,7 +61,7 @@ def _bins(histogram: RiskHistogram) -> list[tuple[float, float, float]]:
     return list(zip(histogram.edges, histogram.edges[1:], histogram.shares, strict=False))
 
 
-def _bars(layer: Layer, plot: Plot, across: Scale, up: Scale) -> Markup:
+def _bars(layer: Layer, plot: Plot, across: PixelScale, up: PixelScale) -> Markup:
     parts = []
     for low, high, part in _bins(layer.histogram):
         x, y = across(low), up(part)
@@ -76,7 +76,7 @@ def _bars(layer: Layer, plot: Plot, across: Scale, up: Scale) -> Markup:
     return element("g", *parts)
 
 
-def _outline(layer: Layer, plot: Plot, across: Scale, up: Scale) -> Markup:
+def _outline(layer: Layer, plot: Plot, across: PixelScale, up: PixelScale) -> Markup:
     points = [(across(0.0), plot.floor)]
     for low, high, part in _bins(layer.histogram):
         points += [(across(low), up(part)), (across(high), up(part))]

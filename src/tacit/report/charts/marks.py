@@ -8,7 +8,7 @@ from markupsafe import Markup
 
 from tacit.document import Line
 from tacit.report.charts import svg
-from tacit.report.charts.svg import Plot, Scale, element, line, text
+from tacit.report.charts.svg import PixelScale, Plot, element, line, text
 
 
 def mark_rows(marks: Sequence[Line], *, width: float, high: float) -> list[int]:
@@ -24,7 +24,9 @@ def mark_rows(marks: Sequence[Line], *, width: float, high: float) -> list[int]:
     return rows
 
 
-def mark_lines(plot: Plot, across: Scale, marks: Sequence[Line], rows: Sequence[int], *, lift: float = 0) -> Markup:
+def mark_lines(
+    plot: Plot, across: PixelScale, marks: Sequence[Line], rows: Sequence[int], *, lift: float = 0
+) -> Markup:
     """All lines come first, so that none runs through a label."""
     tops = [plot.top - 8 - lift - 15 * row for row in rows]
     parts = []

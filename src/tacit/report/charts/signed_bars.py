@@ -11,7 +11,7 @@ from tacit.document import SignedBar, SignedBars
 from tacit.document.strings import shorten
 from tacit.errors import Wording
 from tacit.report.charts import svg
-from tacit.report.charts.svg import Plot, Scale, element, hover, line, rectangle, text
+from tacit.report.charts.svg import PixelScale, Plot, element, hover, line, rectangle, text
 from tacit.report.charts.units import ticked, written
 
 _ROOM = 68.0
@@ -30,7 +30,7 @@ def draw(chart: SignedBars, wording: Wording, width: float) -> Markup:
     plot = Plot(
         width, 2 + step * len(rows) + foot, left=gutter + (_ROOM if low < 0 else 6), right=_ROOM, top=2, bottom=foot
     )
-    across = Scale(low, high if high > low else 1.0, plot.left, width - plot.right)
+    across = PixelScale(low, high if high > low else 1.0, plot.left, width - plot.right)
     parts = []
     if not chart.width:
         parts.append(
@@ -51,7 +51,7 @@ def _largest(chart: SignedBars) -> Sequence[SignedBar]:
     return [*ordered[: chart.limit], *others]
 
 
-def _row(chart: SignedBars, row: SignedBar, y: float, across: Scale, gutter: float) -> Markup:
+def _row(chart: SignedBars, row: SignedBar, y: float, across: PixelScale, gutter: float) -> Markup:
     zero, end = across(0.0), across(row.value)
     left = row.value < 0
     class_ = f"bar {'away' if left else 'toward'}{' infinite' if math.isinf(row.value) else ''}"

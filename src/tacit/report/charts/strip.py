@@ -9,7 +9,7 @@ from markupsafe import Markup
 from tacit.document import Strip
 from tacit.errors import Wording
 from tacit.report.charts import svg
-from tacit.report.charts.svg import Scale, hover, line, rectangle, text
+from tacit.report.charts.svg import PixelScale, hover, line, rectangle, text
 from tacit.report.charts.units import ticked, written
 
 
@@ -19,7 +19,7 @@ def draw(chart: Strip, wording: Wording, width: float) -> Markup:
     infinite = math.isinf(chart.value) or math.isinf(chart.high)
     top = svg.nice_top(max(finite, default=1.0) * 1.02, about=4)
     end = width - 12 - (30 if infinite else 0)
-    scale, edge = Scale(0.0, top, 10, end), width - 12
+    scale, edge = PixelScale(0.0, top, 10, end), width - 12
 
     def at(value: float) -> float:
         return edge if math.isinf(value) else scale(value)

@@ -89,7 +89,7 @@ def drawing(width: float, height: float, label: str, *children: object, class_: 
 
 
 @dataclass(frozen=True)
-class Scale:
+class PixelScale:
     """A linear map from values in ``[low, high]`` to pixels from ``start`` to ``end``; values outside are clamped."""
 
     low: float
@@ -135,13 +135,13 @@ class Plot:
     bottom: float = 46
     tail: float = 0
 
-    def across(self, low: float, high: float) -> Scale:
+    def across(self, low: float, high: float) -> PixelScale:
         """The scale of the horizontal axis."""
-        return Scale(low, high, self.left, self.width - self.right - self.tail)
+        return PixelScale(low, high, self.left, self.width - self.right - self.tail)
 
-    def up(self, low: float, high: float) -> Scale:
+    def up(self, low: float, high: float) -> PixelScale:
         """The scale of the vertical axis."""
-        return Scale(low, high, self.height - self.bottom, self.top)
+        return PixelScale(low, high, self.height - self.bottom, self.top)
 
     @property
     def floor(self) -> float:
@@ -178,7 +178,7 @@ class Room:
 
 def horizontal_axis(
     plot: Plot,
-    scale: Scale,
+    scale: PixelScale,
     title: str,
     *,
     show: Callable[[float], str] = setting,
@@ -208,7 +208,9 @@ def horizontal_axis(
     return element("g", *parts)
 
 
-def vertical_axis(plot: Plot, scale: Scale, title: str, *, show: Callable[[float], str], lift: float = 0) -> Markup:
+def vertical_axis(
+    plot: Plot, scale: PixelScale, title: str, *, show: Callable[[float], str], lift: float = 0
+) -> Markup:
     """A labelled axis at the left with light lines across; its title is written level, ``lift`` pixels above it."""
     parts = [text(title, 2, plot.top - 14 - lift, class_="axis-title")]
     for tick in scale.ticks(4):
@@ -218,7 +220,7 @@ def vertical_axis(plot: Plot, scale: Scale, title: str, *, show: Callable[[float
     return element("g", *parts)
 
 
-def level_mark(plot: Plot, scale: Scale, limit: float | None, room: Room | None = None) -> Markup:
+def level_mark(plot: Plot, scale: PixelScale, limit: float | None, room: Room | None = None) -> Markup:
     """A dashed line across the plot at a limit, if there is one, with its name under it."""
     if limit is None:
         return Markup()

@@ -11,7 +11,7 @@ from tacit.document import Dot, Term, TermBars, TermFunnel, TermGroup
 from tacit.document.quantities import count, signed, unit_name
 from tacit.errors import Wording
 from tacit.report.charts import svg
-from tacit.report.charts.svg import Plot, Scale, element, hover, line, rectangle, text
+from tacit.report.charts.svg import PixelScale, Plot, element, hover, line, rectangle, text
 
 _ROW = 19.0
 # Colours of secrets; further ones begin again.
@@ -34,7 +34,7 @@ def draw_bars(chart: TermBars, wording: Wording, width: float) -> Markup:
     middle = width / 2 if two else min(170.0, width * 0.35)
     room = min(150.0, width * 0.24) if two else middle - 12
     reach = (middle - room - 54) if two else width - middle - 60
-    lengths = Scale(0.0, max((t.conditional for t in terms), default=1.0), 0.0, reach)
+    lengths = PixelScale(0.0, max((t.conditional for t in terms), default=1.0), 0.0, reach)
     parts = []
     for side, found in zip((-1, 1), sides, strict=True):
         if found and two:
@@ -107,7 +107,7 @@ def draw_funnel(chart: TermFunnel, wording: Wording, width: float) -> Markup:
     return svg.drawing(width, plot.height, _funnel_words(groups), *parts)
 
 
-def _band(groups: Sequence[TermGroup], across: Scale, up: Scale, two: bool) -> Markup:
+def _band(groups: Sequence[TermGroup], across: PixelScale, up: PixelScale, two: bool) -> Markup:
     """A step for every group of terms."""
     parts = []
     for place, group in enumerate(groups):
@@ -119,7 +119,7 @@ def _band(groups: Sequence[TermGroup], across: Scale, up: Scale, two: bool) -> M
     return element("g", *parts)
 
 
-def _named(dots: Sequence[Dot], across: Scale, up: Scale, plot: Plot) -> list[Markup]:
+def _named(dots: Sequence[Dot], across: PixelScale, up: PixelScale, plot: Plot) -> list[Markup]:
     """Names of some real terms: the commonest far from zero, where no other name stands."""
     room, parts = svg.Room(), []
     ordered = sorted((d for d in dots if d.verdict == "real"), key=lambda d: -abs(d.log_lift) * math.sqrt(d.posts))

@@ -13,6 +13,7 @@ from tacit.errors import EngineError, Setting, sentence
 if TYPE_CHECKING:
     import duckdb
     import narwhals as nw
+    import numpy as np
     import pyarrow as pa
     from numpy.typing import NDArray
 
@@ -86,6 +87,10 @@ class Engine(ABC):
         """The rows with their positions as 0, 1, 2, ... in the order of the table."""
 
     @abstractmethod
+    def held(self, rows: Rows) -> Rows:
+        """The rows, worked out once and kept for as long as they are used: for tables that fit the memory."""
+
+    @abstractmethod
     def collected(self, rows: Rows) -> pa.Table:
         """The rows, whole."""
 
@@ -96,6 +101,20 @@ class Engine(ABC):
     @abstractmethod
     def valued(self, rows: Rows, symbols: Symbols, values: Mapping[str, NDArray[Any]], unseen: float | None) -> Rows:
         """The rows with a column for each of ``values``: the entry of the row's symbol, or ``unseen``."""
+
+    def stepped(self, rows: Rows, name: str, edges: NDArray[np.float64]) -> Rows:
+        """The rows with a column of numbers, under a plain name, replaced by how many rising edges are not above each.
+
+        What is missing stays missing; there is no NaN. Any engine can halve the edges until one is left.
+        """
+        import narwhals as nw
+
+        counted = halved(nw.col(name), edges.tolist(), 0, len(edges))
+        return rows.with_columns(nw.when(~nw.col(name).is_null()).then(counted).alias(name))
+
+    @abstractmethod
+    def labelled(self, rows: Rows, number: str, texts: Mapping[str, Sequence[str]]) -> Rows:
+        """The rows with columns replaced by, or added as, the text at the place that a column of numbers tells."""
 
     @abstractmethod
     def redrawn(self, rows: Rows, symbols: Symbols, draws: DrawTables, key: str) -> Rows:
@@ -108,6 +127,17 @@ class Engine(ABC):
     @abstractmethod
     def store(self, name: str = "the records") -> Store:
         """A new place for tables and the SQL about them."""
+
+
+def halved(value: nw.Expr, edges: Sequence[float] | Sequence[str], low: int, high: int) -> nw.Expr:
+    """How many of the rising edges are not above a value, which are at least ``low`` and at most ``high``."""
+    import narwhals as nw
+
+    if low == high:
+        return nw.lit(low, nw.Int64)
+    middle = (low + high) // 2
+    below, above = halved(value, edges, low, middle), halved(value, edges, middle + 1, high)
+    return nw.when(value < edges[middle]).then(below).otherwise(above)
 
 
 class Store(ABC):

@@ -198,6 +198,12 @@ class SparkEngine(Engine):
             self._counts = counts
         return self._counts
 
+    def held(self, rows: Rows) -> Rows:
+        import narwhals as nw
+
+        held: Rows = nw.from_native(rows.to_native().cache())
+        return held
+
     def collected(self, rows: Rows) -> pa.Table:
         return rows.collect("pyarrow").to_native()
 
@@ -218,6 +224,17 @@ class SparkEngine(Engine):
         new = [value.alias(name) for name, value in zip(values, filled, strict=True)]
         kept = [column(name) for name in frame.columns if name != ROW]
         return _lazy(looked_up.select(*kept, *new, column(ROW)))
+
+    def labelled(self, rows: Rows, number: str, texts: Mapping[str, Sequence[str]]) -> Rows:
+        import pyarrow as pa
+
+        frame = rows.to_native()
+        hidden = {f"__tacit_v{at}__": pa.array(words, pa.string()) for at, words in enumerate(texts.values())}
+        looked_up = _beside_symbols(frame.select("*", column(number).alias(_SYMBOL)), hidden)
+        new = {name: column(at).alias(name) for name, at in zip(texts, hidden, strict=True)}
+        kept = [name for name in frame.columns if name != ROW]
+        added = [value for name, value in new.items() if name not in kept]
+        return _lazy(looked_up.select(*(new.get(name, column(name)) for name in kept), *added, column(ROW)))
 
     def redrawn(self, rows: Rows, symbols: Symbols, draws: DrawTables, key: str) -> Rows:
         import pyarrow as pa

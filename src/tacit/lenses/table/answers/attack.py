@@ -19,8 +19,6 @@ AttackVerdict = Literal[
     "not detectably better than the prior",
     "within the promise",
     "promise broken",
-    "within the estimate",
-    "beyond the estimate",
     "people are found",
 ]
 
@@ -29,8 +27,8 @@ AttackVerdict = Literal[
 class AttackResult(Result):
     """Would an adversary still win?
 
-    ``guessing_bound`` is what the certificate promises of every record, or, where ``bound_kind`` is "estimate", what
-    a learned release only estimates. ``optimal_after`` is exact: the verdict never says that less is possible.
+    ``guessing_bound`` is what the certificate promises of every record. ``optimal_after`` is exact: the verdict never
+    says that less is possible.
     ``linkage`` is what somebody finds who knows some true values of a person and has the whole file, which no bound on
     single rows speaks of.
     """
@@ -51,7 +49,6 @@ class AttackResult(Result):
     verdict: AttackVerdict
     headline: str
     notes: Sequence[str] = ()
-    bound_kind: Literal["promise", "estimate"] = "promise"
     linkage: tuple[LinkageFinding, ...] = ()
 
     def document(self) -> doc.Document:
@@ -68,9 +65,6 @@ class AttackResult(Result):
         )
 
     def _tiles(self) -> doc.Tiles:
-        bound = ("Promise", "who sees one row alone cannot be right more often")
-        if self.bound_kind == "estimate":
-            bound = ("Estimate", "none should be right more often; not promised")
         possible = sentence("{} before, {} after", doc.Share(self.optimal_before), doc.Share(self.optimal_after))
         return doc.Tiles(
             (
@@ -78,7 +72,7 @@ class AttackResult(Result):
                 ("Best adversary before", doc.Share(self.best_before), "of secrets right"),
                 ("Best adversary after", doc.Share(self.best_after), "lower is safer"),
                 ("Best possible", possible, "knowing every share of the table"),
-                (bound[0], doc.Share(self.guessing_bound), bound[1]),
+                ("Promise", doc.Share(self.guessing_bound), "no adversary can be right more often"),
             )
         )
 
@@ -90,6 +84,6 @@ class AttackResult(Result):
             doc.FilePath(self.against),
             doc.Count(self.tested_on),
         )
-        marks = (("prior", self.prior_guess), (self.bound_kind, self.guessing_bound))
+        marks = (("prior", self.prior_guess), ("promise", self.guessing_bound))
         blocks = (doc.Paragraph(trained), guesses_right(self.adversaries, marks=marks))
         return doc.Section("How often is the secret guessed right? Higher is riskier.", blocks)

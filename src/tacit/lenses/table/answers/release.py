@@ -7,12 +7,14 @@ from dataclasses import dataclass
 
 from tacit import document as doc
 from tacit.errors import Sentence, sentence, together
-from tacit.lenses.glossary import DEFINITIONS, DIRECTION, ESTIMATE, INFINITE
+from tacit.lenses.glossary import DEFINITIONS, DIRECTION, INFINITE
 from tacit.lenses.histograms import histogram_numbers
 from tacit.lenses.papers import Rows, Sections, assumptions, certificate_section, claim
+from tacit.lenses.table.answers.keeping import keeping_section
 from tacit.lenses.table.answers.trade_off import trade_off
 from tacit.release import certificate as papers
-from tacit.release.certificate import CountedCertificate, MeasureChange, TableCertificate
+from tacit.release.certificate import CountedCertificate, MeasureChange
+from tacit.release.whole_file import ROW_BY_ROW, WholeFile
 from tacit.report.result import Result
 
 # A bound on the loss below this share is shown as 0%, which says nothing.
@@ -27,11 +29,11 @@ class ProtectResult(Result):
 
     out: str
     data_file: str
-    certificate: TableCertificate
+    certificate: CountedCertificate
     headline: str
     diagnosis: str | None
     curve: tuple[doc.CurvePoint, ...]
-    before: doc.RiskHistogram
+    before: doc.RiskHistogram | None
     after: doc.RiskHistogram
     notes: tuple[str, ...]
 
@@ -40,8 +42,8 @@ class ProtectResult(Result):
 
         Guarantees
         ----------
-        The page is part of the release: it shows the certificate, the headline, the curve and shares of records (not
-        those that were learned). The notes, the diagnosis and the path are the owner's, and for the terminal alone.
+        The page is part of the release: it shows the certificate, the headline, the curve and shares of records. The
+        notes, the diagnosis and the path are the owner's, and for the terminal alone.
         """
         return doc.Document(
             kind="release",
@@ -54,16 +56,11 @@ class ProtectResult(Result):
             footer=(doc.FilePath(self.data_file),),
         )
 
-    @property
-    def learned(self) -> bool:
-        """Whether an estimator judged which records are risky."""
-        return self.certificate.kind == "learned"
 
-
-def verdict_of(certificate: TableCertificate) -> doc.Badge:
-    """Whether the claim holds, of all records or of some."""
-    if certificate.holds and certificate.kind == "learned" and certificate.mechanism.records_merged < 1:
-        return doc.badge("certified in part")
+def verdict_of(certificate: CountedCertificate) -> doc.Badge:
+    """Whether the claim holds, and of the whole file too."""
+    if certificate.holds and not certificate.file.holds:
+        return doc.badge(ROW_BY_ROW)
     return doc.badge("holds" if certificate.holds else "does not hold")
 
 
@@ -74,13 +71,13 @@ def _setting(value: float) -> doc.Nats:
     return doc.Nats(value, "setting")
 
 
-def _on_curve(certificate: TableCertificate) -> bool:
+def _on_curve(certificate: CountedCertificate) -> bool:
     """Whether the release is a point of the plain watchdog's trade-off."""
     proved = any(reading.name == "sample" and reading.confidence for reading in certificate.readings)
     return not (certificate.mechanism.name != "watchdog" or proved or certificate.delta > 0)
 
 
-def _claimed(certificate: TableCertificate) -> str:
+def _claimed(certificate: CountedCertificate) -> str:
     """The bounds of the two sides, where they differ."""
     high, low = certificate.bounds.high, certificate.bounds.low
     if low == high:
@@ -90,23 +87,11 @@ def _claimed(certificate: TableCertificate) -> str:
     return sentence("{} upwards and {} downwards", _setting(high), _setting(low))
 
 
-def _epsilons(certificate: TableCertificate) -> list[doc.Tile]:
-    """What was asked, what is certain and, of a learned release, what is estimated."""
-    attained = doc.Nats(certificate.attained_epsilon)
-    if not isinstance(certificate, CountedCertificate):
-        made_by = certificate.mechanism
-        merged = sentence("exact; {} of records", doc.Share(made_by.records_merged))
-        kept = sentence("by {}; no guarantee", doc.DataValue(made_by.estimator, 32))
-        beyond = "of kept records, by their 95% interval"
-        return [
-            doc.Tile("Epsilon asked", _setting(certificate.epsilon), "smaller is stricter"),
-            doc.Tile("Merged records, counted", attained, merged),
-            doc.Tile("Kept records, estimated", doc.Nats(certificate.estimated_epsilon), kept),
-            doc.Tile("May exceed epsilon", doc.Share(certificate.estimated_exceeding), beyond),
-        ]
+def _epsilons(certificate: CountedCertificate) -> list[doc.Tile]:
+    """What was asked, and what is attained."""
     tiles = [
         doc.Tile("Epsilon claimed", _setting(certificate.epsilon), _claimed(certificate)),
-        doc.Tile("Epsilon attained", attained, "lower is safer"),
+        doc.Tile("Epsilon attained", doc.Nats(certificate.attained_epsilon), "lower is safer"),
     ]
     for each in certificate.also:
         claimed = sentence("attained, {} claimed", _setting(each.epsilon))
@@ -120,13 +105,29 @@ def _epsilons(certificate: TableCertificate) -> list[doc.Tile]:
             never = sentence("never beyond {}", _setting(certificate.epsilon_max))
         tiles.append(doc.Tile("Delta", doc.Number(certificate.attained_delta), allowed))
         tiles.append(doc.Tile("Records beyond epsilon", doc.Share(certificate.breach_share), never))
-    return tiles
+    return [*tiles, _shared(certificate.file)]
 
 
-def _mechanism(certificate: TableCertificate) -> Sentence:
+def _shared(file: WholeFile) -> doc.Tile:
+    """How many people share a released value."""
+    asked = sentence("fewest; {} asked", doc.Count(file.least))
+    if not file.holds:
+        values = doc.Count(file.values_below, "value")
+        asked = sentence("fewest; {} asked, {} below", doc.Count(file.least), values)
+    return doc.Tile("People a value", doc.Count(file.smallest), asked)
+
+
+def _mechanism(certificate: CountedCertificate) -> Sentence:
     """Which rung of the ladder it is, and what it gains over the watchdog."""
     made_by = certificate.mechanism
-    if made_by.name == "watchdog" or isinstance(made_by, papers.LearnedMechanism):
+    if certificate.in_cells:
+        return sentence(
+            "{name}: records are in {cells}, and of each record the ranges and groups of its cell are written{mixed}.",
+            name=made_by.name,
+            cells=doc.Count(made_by.values, "cell"),
+            mixed=", or now and then those of another" if made_by.mixes else "; nothing is drawn",
+        )
+    if made_by.name == "watchdog":
         return Sentence("watchdog: one set of values is merged")
     mixed = "values are mixed" if made_by.mixes else "one set of values is merged"
     what = "several sets of values are merged" if made_by.name == "subsets" else mixed
@@ -138,7 +139,7 @@ def _mechanism(certificate: TableCertificate) -> Sentence:
     return sentence("{}: {}{}", made_by.name, what, gain)
 
 
-def _unchanged(certificate: TableCertificate) -> Sentence:
+def _unchanged(certificate: CountedCertificate) -> Sentence:
     """How many rows and cells stay as they were; where replacements are drawn, what is expected of the draw."""
     about = "" if certificate.mechanism.replacement in ("merge", "suppress") else "about "
     rows, cells = doc.Share(certificate.utility.rows_unchanged), doc.Share(certificate.utility.cells_unchanged)
@@ -168,15 +169,13 @@ def _why(result: ProtectResult) -> tuple[doc.Block, ...]:
 
 def _tiles(result: ProtectResult) -> doc.Tiles:
     """What is to be seen first; the page has what is for the terminal here in its certificate."""
-    certificate, utility = result.certificate, result.certificate.utility
-    cells = sentence("expected; {} of cells", doc.Share(utility.cells_unchanged))
+    certificate = result.certificate
     tiles = [
         doc.Tile("Release", doc.FilePath(result.out), f"data in {result.data_file}", where="terminal"),
         doc.Tile("Secret", doc.listed(certificate.secret), where="terminal"),
         doc.Tile("Released", doc.listed(certificate.released), where="terminal"),
         *_epsilons(certificate),
-        doc.Tile("Loss (NMIL)", doc.Share(utility.nmil), "of the information; lower is better"),
-        doc.Tile("Rows unchanged", doc.Share(utility.rows_unchanged), cells),
+        *_kept_tiles(certificate),
     ]
     if certificate.left_out:
         tiles.append(doc.Tile("Left out", doc.listed(certificate.left_out), where="terminal"))
@@ -185,16 +184,25 @@ def _tiles(result: ProtectResult) -> doc.Tiles:
     return doc.Tiles(tiles)
 
 
+def _kept_tiles(certificate: CountedCertificate) -> list[doc.Tile]:
+    """What is kept: of a release in cells, of the table as it was given; of others, of the table as it was cut."""
+    utility = certificate.utility
+    if certificate.in_cells:
+        kept = doc.Tile("Information kept", doc.Share(1 - utility.nmil), "of the table as it was given")
+        return [kept, doc.Tile("Cells", doc.Count(certificate.mechanism.values), "ranges and groups of values")]
+    cells = sentence("expected; {} of cells", doc.Share(utility.cells_unchanged))
+    return [
+        doc.Tile("Loss (NMIL)", doc.Share(utility.nmil), "of the information left by the cuts; lower is better"),
+        doc.Tile("Rows unchanged", doc.Share(utility.rows_unchanged), cells),
+    ]
+
+
 def _changes(result: ProtectResult) -> Sections:
     """Every measure before and after, with what is promised of it."""
     measures = result.certificate.measures
-    if result.learned:
-        table = doc.TableBlock(("Measure", ">Before", ">After", "Kind"), [(*_change(m), m.kind) for m in measures])
-        blocks = (doc.Paragraph(f"{ESTIMATE} {DIRECTION}"), table)
-        return (doc.Section("What leaks, before and after", blocks, kind="estimate"),)
     columns = ("Measure", ">Before", ">After", ">Epsilon promises\nat most", "Kept?")
     rows = [(*_change(m), doc.measured(m.promise, m.unit, with_unit=False), _kept(m)) for m in measures]
-    infinite = any(math.isinf(m.before) or math.isinf(m.after) for m in measures)
+    infinite = any(math.isinf(m.before or 0.0) or math.isinf(m.after) for m in measures)
     blocks = (
         doc.Paragraph(f"{DIRECTION} The promise is what epsilon implies for the measure, whatever the data."),
         doc.TableBlock(columns, rows),
@@ -218,23 +226,20 @@ def _kept(m: MeasureChange) -> doc.Badge | doc.Cell:
 
 
 def _risks(result: ProtectResult) -> Sections:
-    if result.learned:
-        # What was learned of few records, told finely enough, is a fingerprint of their secrets.
-        told = (
-            "Estimates have two digits here, and neither the estimated risks of the records nor what other epsilons "
-            "would cost are shown: more of them would tell guesses of the secrets apart. The owner has them in full."
-        )
-        return (doc.Section("", (doc.Paragraph(told, "note"),), where="page"),)
-    layers = (doc.Layer("before", result.before), doc.Layer("after", result.after, "outline"))
+    layers = [doc.Layer("after", result.after, "outline")]
+    if result.before is not None:
+        layers.insert(0, doc.Layer("before", result.before))
     epsilon = result.certificate.epsilon
     line = doc.Line(epsilon, sentence("epsilon {}", doc.Nats(epsilon, "setting", unit=False)))
-    figure = doc.Figure(doc.Histogram(layers, (line,)), histogram_numbers(layers))
+    figure = doc.Figure(doc.Histogram(tuple(layers), (line,)), histogram_numbers(tuple(layers)))
     title = "How risky are the records, before and after?"
     return (doc.Section(title, (figure,), kind="plug-in", where="page"),)
 
 
 def _cost(result: ProtectResult) -> Sections:
     certificate, utility = result.certificate, result.certificate.utility
+    if certificate.in_cells:
+        return (doc.Section("How it was made", (doc.Paragraph(_mechanism(certificate), label="Mechanism"),)),)
     told = sentence(
         "The release keeps {} of {} of information about the original values; {} are unchanged, and no column's shares "
         "are expected to move by more than {}.",
@@ -243,7 +248,7 @@ def _cost(result: ProtectResult) -> Sections:
         _unchanged(certificate),
         doc.Share(utility.column_shift),
     )
-    on_curve = result.learned or _on_curve(certificate)
+    on_curve = _on_curve(certificate)
     curve = "" if on_curve else " The curve is that of one merged set, the plain watchdog."
     prose = (doc.Paragraph(told), doc.Paragraph(sentence("{}.{}", _mechanism(certificate), curve), label="Mechanism"))
     figure = trade_off(
@@ -253,11 +258,14 @@ def _cost(result: ProtectResult) -> Sections:
         label="this release",
         who="a release" if on_curve else "the plain watchdog",
     )
-    if result.learned:
-        owners = doc.Section("What another epsilon would cost", (figure,), kind="estimate", where="terminal")
-        return (doc.Section("What it costs the honest reader", prose), owners)
     other = "another epsilon would cost" if on_curve else "one merged set, the plain watchdog, would cost instead"
     return (doc.Section(f"What it costs, and what {other}", (*prose, figure)),)
+
+
+def _keeps(result: ProtectResult) -> Sections:
+    """What the reader keeps of the table as it was given."""
+    keeps = result.certificate.keeps
+    return () if keeps is None else (keeping_section(keeps),)
 
 
 def _readings(result: ProtectResult) -> Sections:
@@ -269,7 +277,12 @@ def _readings(result: ProtectResult) -> Sections:
         )
         for reading in result.certificate.readings
     ]
-    return (doc.Section("Two ways to read the claim", (doc.Bullets(readings),)),) if readings else ()
+    holds = {True: "holds", False: "does not hold"}
+    lines: Rows = [
+        ("Row by row", doc.badge(holds[result.certificate.holds])),
+        ("The whole file", doc.badge(holds[result.certificate.file.holds])),
+    ]
+    return (doc.Section("How to read the claim", (doc.Facts(lines), doc.Bullets(readings))),)
 
 
 def _assumptions(result: ProtectResult) -> Sections:
@@ -282,20 +295,22 @@ def _certificate(result: ProtectResult) -> Sections:
     rows: Rows = [("secret", doc.listed(c.secret, limit=60)), ("released", doc.listed(c.released, limit=60))]
     if c.left_out:
         rows.append(("left out", doc.listed(c.left_out, limit=60)))
+    if c.secret_values:
+        rows.append(("secret values", doc.listed(c.secret_values, limit=60)))
+    if c.known:
+        rows.append(("may be known", doc.listed(c.known, limit=60)))
     for cut in c.cuts:
         name = sentence("cut: {}", doc.DataValue(cut.column, 24))
         rows.append((name, f"at {doc.listed([f'{edge:g}' for edge in cut.edges], limit=40)}"))
-    kind = ": counted for merged records, estimated for all others" if result.learned else ""
-    rows += [("holds", verdict_of(c)), ("kind", f"{c.kind}{kind}")]
+    rows += [("holds", verdict_of(c)), ("kind", c.kind)]
     rows += [(tile.name, doc.Cell(tile.value, tile.note)) for tile in _epsilons(c)]
-    if isinstance(c, CountedCertificate):
-        rows.append(("delta claimed", doc.Number(c.delta, "setting")))
-        if math.isfinite(c.epsilon_max):
-            rows.append(("epsilon max", _setting(c.epsilon_max)))
+    rows.append(("delta claimed", doc.Number(c.delta, "setting")))
+    if math.isfinite(c.epsilon_max):
+        rows.append(("epsilon max", _setting(c.epsilon_max)))
     if c.composition:
         rows.append(("together", _together(c.composition)))
     check = "Anyone with the original table can check the claim: Tacit verifies this release against it."
-    return certificate_section(c, rows, "mechanism", check=check)
+    return certificate_section(c, rows, "mechanism", "file", check=check)
 
 
 def _notes(result: ProtectResult) -> Sections:
@@ -303,4 +318,4 @@ def _notes(result: ProtectResult) -> Sections:
 
 
 # The order of the answer. A new section is a function and a line here.
-SECTIONS = (_changes, _risks, _cost, _readings, _assumptions, _certificate, _notes)
+SECTIONS = (_keeps, _changes, _risks, _cost, _readings, _assumptions, _certificate, _notes)

@@ -7,12 +7,12 @@ from dataclasses import fields
 
 from tacit.document import Nats
 from tacit.errors import Sentence, sentence
-from tacit.lenses.table.certifying import measures_of, utility_of
+from tacit.lenses.table.certifying import given_joint, measures_of, utility_of
 from tacit.lenses.table.mechanisms import merged_facts, proof_of
 from tacit.lenses.table.tabulating import Counted
 from tacit.lift import AGREEMENT, Joint, Mask, agree, confident, nmil, watchdog_bound_exact
 from tacit.release.bounds import Attained
-from tacit.release.certificate import MIXTURE, CountedCertificate, CountedMechanism, MeasureChange, TableCertificate
+from tacit.release.certificate import IN_CELLS, MIXTURE, CountedCertificate, MeasureChange
 from tacit.release.checks import Check, close
 from tacit.release.claims import population_sentence, sample_proof, sample_sentence
 from tacit.release.rules import ReleaseRules
@@ -23,14 +23,17 @@ def checks_of_claim(
 ) -> list[Check]:
     """The bounds, on the joints of secret and output, and every number that follows from them."""
     bounds, output, mixes = certificate.bounds, outputs[0], certificate.mechanism.mixes
-    attained = Attained.of(output, bounds)
+    attained = Attained.of(output, bounds, counted.parts)
     lowest, highest = (Nats(side, 6) for side in bounds.ceiling)
     low, high = Nats(attained.low, 6), Nats(attained.high, 6)
     words = "recomputed -{low} to {high}, allowed -{lowest} to {highest}"
     sides = sentence(words, low=low, high=high, lowest=lowest, highest=highest)
     merged_share = float(counted.joint.marginal[merged].sum())
-    # What a mixture loses takes its rules.
-    loss = [] if mixes else [close("loss of utility", nmil(counted.joint, merged), certificate.utility.nmil)]
+    # What a mixture loses takes its rules; cells have a line of their own.
+    in_cells = certificate.mechanism.replacement == IN_CELLS
+    loss = (
+        [] if mixes or in_cells else [close("loss of utility", nmil(counted.joint, merged), certificate.utility.nmil)]
+    )
     return [
         close("attained epsilon", attained.epsilon, certificate.attained_epsilon),
         Check("epsilon is kept", attained.holds(bounds), sides),
@@ -39,13 +42,14 @@ def checks_of_claim(
         close(f"records {'mixed' if mixes else 'merged'}", merged_share, certificate.mechanism.records_merged),
         *loss,
         *_checks_of_measures(certificate, counted, output),
-        *_checks_of_further(certificate, outputs[1:]),
+        *_checks_of_further(certificate, outputs[1:], counted),
         *_checks_of_readings(certificate, counted, merged),
     ]
 
 
 def _checks_of_measures(certificate: CountedCertificate, counted: Counted, output: Joint) -> list[Check]:
-    right = {m.name: m for m in measures_of(certificate.bounds, counted.joint, output)}
+    known = bool(certificate.known)
+    right = {m.name: m for m in measures_of(certificate.bounds, given_joint(counted), output, known=known)}
     claimed = {m.name: m for m in certificate.measures}
     wrong = [m.title for name, m in right.items() if name not in claimed or not _alike(m, claimed[name])]
     # Whatever is unknown, or said twice, was not recomputed.
@@ -61,7 +65,9 @@ def _checks_of_measures(certificate: CountedCertificate, counted: Counted, outpu
 
 def _alike(own: MeasureChange, claimed: MeasureChange) -> bool:
     words = [(m.title, m.unit, m.kind, m.promise is None) for m in (own, claimed)]
-    numbers = [(m.before, m.after, m.promise or 0.0) for m in (own, claimed)]
+    if (own.before is None) != (claimed.before is None):
+        return False
+    numbers = [(m.before or 0.0, m.after, m.promise or 0.0) for m in (own, claimed)]
     return words[0] == words[1] and all(agree(*pair) for pair in zip(*numbers, strict=True))
 
 
@@ -70,10 +76,10 @@ def recomputed(attained: float, allowed: float) -> Sentence:
     return sentence("recomputed {attained}, allowed {allowed}", attained=Nats(attained, 6), allowed=Nats(allowed, 6))
 
 
-def _checks_of_further(certificate: CountedCertificate, outputs: Sequence[Joint]) -> list[Check]:
+def _checks_of_further(certificate: CountedCertificate, outputs: Sequence[Joint], counted: Counted) -> list[Check]:
     checks = []
     for claimed, asked, output in zip(certificate.also, certificate.further, outputs, strict=False):
-        attained = Attained.of(output, asked.bounds)
+        attained = Attained.of(output, asked.bounds, counted.parts)
         right = agree(attained.epsilon, claimed.attained_epsilon) and attained.holds(asked.bounds)
         told = recomputed(attained.epsilon, asked.epsilon)
         checks.append(Check(f"epsilon of {', '.join(asked.secret)}", right, told))
@@ -95,7 +101,7 @@ def _checks_of_readings(certificate: CountedCertificate, counted: Counted, merge
 
 
 def checks_of_utility(
-    certificate: TableCertificate, counted: Counted, rules: ReleaseRules, merged: Mask
+    certificate: CountedCertificate, counted: Counted, rules: ReleaseRules, merged: Mask
 ) -> list[Check]:
     """What the honest reader keeps, and how much was merged, computed again."""
     utility, mechanism = utility_of(counted, rules), certificate.mechanism
@@ -106,15 +112,14 @@ def checks_of_utility(
     ]
     facts = merged_facts(counted, merged)
     wrong += [name for name in ("values", "values_merged") if getattr(mechanism, name) != facts[name]]
-    if isinstance(mechanism, CountedMechanism):
-        plain = mechanism.plain_watchdog_attains
-        if plain is not None and not agree(watchdog_bound_exact(counted.joint, certificate.epsilon), plain):
-            wrong.append("plain_watchdog_attains")
-        # What others would lose is not computed again, but a mixture lies between the least loss and that of one set.
-        if not (mechanism.loss_bound or 0.0) <= utility.nmil + AGREEMENT:
-            wrong.append("loss_bound")
-        if mechanism.replacement == MIXTURE and not utility.nmil <= (mechanism.watchdog_nmil or 0.0) + AGREEMENT:
-            wrong.append("watchdog_nmil")
+    plain = mechanism.plain_watchdog_attains
+    if plain is not None and not agree(watchdog_bound_exact(counted.joint, certificate.epsilon), plain):
+        wrong.append("plain_watchdog_attains")
+    # What others would lose is not computed again, but a mixture lies between the least loss and that of one set.
+    if not (mechanism.loss_bound or 0.0) <= utility.nmil + AGREEMENT:
+        wrong.append("loss_bound")
+    if mechanism.replacement == MIXTURE and not utility.nmil <= (mechanism.watchdog_nmil or 0.0) + AGREEMENT:
+        wrong.append("watchdog_nmil")
     named = ", ".join(name.replace("_", " ") for name in wrong)
     told = f"differ: {named}" if wrong else f"{len(fields(utility)) + 2} numbers recomputed"
     return [Check("what is kept and merged", not wrong, told)]

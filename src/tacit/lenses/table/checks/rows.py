@@ -10,7 +10,7 @@ import numpy as np
 from tacit.lenses.table.checks.mixture import checks_of_mixture
 from tacit.lenses.table.tabulating import Counted
 from tacit.lift import TOO_UNLIKELY, ChanceTest, Mask, crosstab, independence_test
-from tacit.release.certificate import TableCertificate
+from tacit.release.certificate import CountedCertificate
 from tacit.release.checks import Check
 from tacit.release.rules import ReleaseRules
 from tacit.release.treatment import Mixing
@@ -34,7 +34,7 @@ class RowComparison:
     merged: Mask
 
 
-def checks_of_rows(certificate: TableCertificate, rules: ReleaseRules | None, rows: RowComparison) -> list[Check]:
+def checks_of_rows(certificate: CountedCertificate, rules: ReleaseRules | None, rows: RowComparison) -> list[Check]:
     """Records that are kept are kept, and those that are not tell nothing of any secret."""
     values, pairs, merged = rows.original.symbols, rows.pairs, rows.merged
     if rules is not None and isinstance(rules.treatment, Mixing):

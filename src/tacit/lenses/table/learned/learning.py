@@ -199,15 +199,6 @@ class Learned(ValueScores):
         weights = np.concatenate([np.ones(len(learned_from)), rest[rest > 0]])
         return risks, weights / weights.sum()
 
-    def nats_by_value(self) -> Vector:
-        """Each released value's part in the mean log-lift of the true secrets, by models that had not seen them."""
-        table = self.left_over
-        true = self.record_lifts[np.arange(len(self.secret)), self.secret]
-        nats = np.bincount(self.value, weights=true, minlength=table.shape[1])
-        with np.errstate(invalid="ignore"):
-            rest = np.where(table > 0, table * self.lifts[:, self.columns].T, 0.0)
-        return np.asarray((nats + rest.sum(axis=0)) / self.counted.table.sum())
-
 
 def doubtful(risks: Vector, doubt: Mask) -> Vector:
     """Risks with infinity wherever there is doubt: not a number, or a cell that was never met."""

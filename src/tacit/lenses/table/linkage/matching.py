@@ -88,7 +88,7 @@ def linkage(
     ----------
     Candidates are exactly the rows whose every known column fits. The posterior is the mean, over candidate records, of
     the belief times the lifts, each scaled to 1; where nothing fits, it is the belief. If all lifts are within
-    [e^-a, e^b], the posterior is within [e^-(a+b), e^(a+b)] of the belief; within [e^-a, e^b] of it where the belief is
+    [e^-a, e^b], the posterior is within [e^-(a+b), e^(a+b)] of the belief, and within [e^-a, e^b] of a belief that is
     the prior of the lifts.
     """
     n, columns = len(people), others.shape[1]

@@ -5,7 +5,7 @@ A mechanism is asked for a goal, and offers a candidate: a treatment, how it was
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 from importlib import import_module
 
@@ -13,9 +13,8 @@ from tacit.lenses.table.mechanisms.goal import ReleaseGoal
 from tacit.lenses.table.mechanisms.plan import Candidate, Plan, applied, merged_facts, outputs_of
 from tacit.lenses.table.mechanisms.proving import enough, proof_of, proved_set
 from tacit.lenses.table.mechanisms.rules import plan_by_rules
-from tacit.lenses.table.mechanisms.watchdog import relaxed_set
+from tacit.lenses.table.mechanisms.watchdog import one_set, relaxed_set
 from tacit.lenses.table.tabulating import Counted
-from tacit.release.bounds import LiftBounds
 from tacit.release.rules import ReleaseRules
 from tacit.release.treatment import Merging
 from tacit.requests.names import MECHANISMS
@@ -35,8 +34,6 @@ __all__ = [
 ]
 
 Mechanism = Callable[[Counted, ReleaseGoal], Candidate]
-# "auto" need not try what another mechanism has among its ways.
-WITHIN_OTHERS = {"subsets"}
 # A candidate is worth its chance only if it loses less than one merged set by this, as a share of the information.
 WORTH = 1e-6
 
@@ -65,42 +62,31 @@ def plan_by_goal(counted: Counted, goal: ReleaseGoal) -> Plan:
         treatment=candidate.treatment,
         bounds=goal.bounds,
         also=goal.also,
+        secret_values=counted.question.secret_values,
+        least=goal.least,
+        code=counted.question.code,
     )
     return applied(counted, rules, {**candidate.beside, **candidate.made_by}, candidate.proof)
 
 
 def _candidate(counted: Counted, goal: ReleaseGoal) -> Candidate:
+    if goal.coded:
+        return mechanism_of(goal.mechanism)(counted, goal)
     if goal.confidence is not None:
         return proved_set(counted, goal, goal.confidence)
-    if goal.bounds.delta == 0:
-        return _least_lost(counted, goal)
-    relaxed = relaxed_set(counted, goal)
-    if goal.merges:
-        return relaxed
-    # A mixture that never passes epsilon may lose less than a merged set that sometimes does.
-    strict = _least_lost(counted, replace(goal, bounds=LiftBounds.within(goal.bounds.epsilon)))
-    return min(relaxed, strict, key=lambda each: each.loss)
+    if goal.bounds.delta > 0:
+        return relaxed_set(counted, goal)
+    return _least_lost(counted, goal)
 
 
 def _least_lost(counted: Counted, goal: ReleaseGoal) -> Candidate:
-    """One merged set or, where that loses less and may be, what another mechanism offers.
+    """What the mechanism offers or, where a mixture loses no less, one merged set.
 
-    Another merged set that was asked for by the name of its mechanism is taken, whatever it loses.
+    Another merged set is taken, whatever it loses: it was asked for by the name of its mechanism.
     """
-    candidates = [mechanism_of(name)(counted, goal) for name in _tried(goal)]
-    chosen = candidates[0]
-    for candidate in candidates[1:]:
-        asked_for = goal.mechanism != "auto" and isinstance(candidate.treatment, Merging)
-        if asked_for or candidate.loss < chosen.loss - WORTH:
-            chosen = candidate
-    beside = {name: fact for each in candidates for name, fact in each.beside.items()}
-    return replace(chosen, beside=beside)
-
-
-def _tried(goal: ReleaseGoal) -> Sequence[str]:
-    """The mechanisms that are tried; one merged set always is, and first."""
-    if goal.merges:
-        return ["watchdog"]
-    if goal.mechanism == "auto":
-        return ["watchdog", *(name for name in MECHANISMS if name not in {"watchdog", *WITHIN_OTHERS})]
-    return ["watchdog", goal.mechanism]
+    one = one_set(counted, goal)
+    if goal.mechanism == "watchdog":
+        return one
+    candidate = mechanism_of(goal.mechanism)(counted, goal)
+    worth = isinstance(candidate.treatment, Merging) or candidate.loss < one.loss - WORTH
+    return replace(candidate if worth else one, beside={**one.beside, **candidate.beside})

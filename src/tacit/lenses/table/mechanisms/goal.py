@@ -8,23 +8,28 @@ from tacit.errors import ArgumentError, Setting, sentence
 from tacit.lift import Effort
 from tacit.release.bounds import FurtherSecret, LiftBounds
 from tacit.release.treatment import Replacement
+from tacit.requests.names import MECHANISMS
 
 
 @dataclass(frozen=True)
 class ReleaseGoal:
-    """What is asked of a release: bounds, how to reach them, and whether they are to hold beyond the table."""
+    """What is asked of a release: bounds, how to reach them, and whether they are to hold beyond the table.
+
+    ``least`` is how many people should share every released value.
+    """
 
     bounds: LiftBounds
     also: tuple[FurtherSecret, ...] = ()
-    mechanism: str = "auto"
+    mechanism: str = "watchdog"
     effort: Effort = "normal"
     replacement: Replacement | None = None
     confidence: float | None = None
+    least: int = 10
 
     def __post_init__(self) -> None:
         if self.confidence is not None and not 0.5 <= self.confidence < 1:
             raise ArgumentError(f"confidence is a probability, 0.5 or more and below 1; got {self.confidence}")
-        mixes, mechanism = self.mechanism not in ("auto", "watchdog"), Setting("mechanism", self.mechanism)
+        mixes, mechanism = self.mechanism != "watchdog", Setting("mechanism", self.mechanism)
         if mixes and self.replacement is not None:
             words = (
                 "{replacement} says what takes the place of one merged set; the mechanism '{mechanism}' has its own: "
@@ -32,10 +37,10 @@ class ReleaseGoal:
             )
             raise ArgumentError(sentence(words, replacement=Setting("replacement"), mechanism=self.mechanism))
         for name, given in (("delta", self.bounds.delta > 0), ("confidence", self.confidence is not None)):
-            if given and mixes:
+            if given and mixes and self.mechanism != "cells":
                 words = "{name} takes one merged set: leave it out, or {mechanism}"
                 raise ArgumentError(sentence(words, name=Setting(name), mechanism=mechanism))
-            if given and self.also:
+            if given and self.also and self.mechanism != "cells":
                 words = "{name} takes one secret: leave it out, or {also}"
                 raise ArgumentError(sentence(words, name=Setting(name), also=Setting("also")))
         if self.confidence is not None and self.bounds.delta > 0:
@@ -45,6 +50,6 @@ class ReleaseGoal:
             )
 
     @property
-    def merges(self) -> bool:
-        """Whether only one merged set will do."""
-        return self.mechanism == "watchdog" or self.replacement is not None
+    def coded(self) -> bool:
+        """Whether the table is written in cells first."""
+        return MECHANISMS[self.mechanism].coded

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -50,15 +51,17 @@ class Plan:
     mechanism: CountedMechanism
     proof: CertifiedPartition | None = None
 
-    @property
+    @cached_property
     def attained(self) -> Attained:
         """What the release attains of the secret."""
-        return Attained.of(self.output, self.rules.bounds)
+        return Attained.of(self.output, self.rules.bounds, self.rules.parts)
 
-    @property
+    @cached_property
     def attained_also(self) -> tuple[Attained, ...]:
         """What it attains of each further secret."""
-        return tuple(Attained.of(joint, each.bounds) for joint, each in zip(self.further, self.rules.also, strict=True))
+        parts = self.rules.parts
+        pairs = zip(self.further, self.rules.also, strict=True)
+        return tuple(Attained.of(joint, each.bounds, parts) for joint, each in pairs)
 
 
 def applied(

@@ -12,7 +12,7 @@ from tacit.document.strings import shorten
 from tacit.errors import Wording
 from tacit.report.charts import svg
 from tacit.report.charts.marks import mark_lines
-from tacit.report.charts.svg import Plot, Scale, element, hover, line, text
+from tacit.report.charts.svg import PixelScale, Plot, element, hover, line, text
 
 
 def draw(chart: Changes, wording: Wording, width: float) -> Markup:
@@ -22,7 +22,7 @@ def draw(chart: Changes, wording: Wording, width: float) -> Markup:
 
 def _strip(change: Change, limit: float | None, width: float) -> Markup:
     """Before and after on one line from 0 to 1, an arrow between them."""
-    across = Scale(0.0, 1.0, 12, width - 12)
+    across = PixelScale(0.0, 1.0, 12, width - 12)
     told = f"{change.name}: from {part(change.before)} to {part(change.after)}"
     parts = [line(across.start, 30, across.end, 30, class_="grid")]
     for tick in (0.0, 0.5, 1.0):
@@ -34,7 +34,7 @@ def _strip(change: Change, limit: float | None, width: float) -> Markup:
     return svg.drawing(width, 52, told, *parts, class_="chart strip")
 
 
-def _arrow(change: Change, y: float, across: Scale, told: str) -> Markup:
+def _arrow(change: Change, y: float, across: PixelScale, told: str) -> Markup:
     before, after = across(change.before), across(change.after)
     first, last = part(change.before), part(change.after)
     tone = "stays" if first == last else "falls" if change.after < change.before else "rises"

@@ -13,7 +13,7 @@ from tacit.document.quantities import part, setting
 from tacit.document.strings import shorten
 from tacit.errors import Wording
 from tacit.report.charts import svg
-from tacit.report.charts.svg import Plot, Scale, element, line, text
+from tacit.report.charts.svg import PixelScale, Plot, element, line, text
 
 # Above this ratio of the largest to the smallest cost a straight axis would press the cheap adversaries together.
 _STRAIGHT = 60.0
@@ -32,7 +32,7 @@ def draw(chart: CostCurve, wording: Wording, width: float) -> Markup:
     entries = [("bar", "leakage"), ("bar second", "precision"), ("bar third", "recall")]
     key, key_height = svg.legend([*entries, ("curve line", "most for the cost")], 2, 2, width=width - 4)
     plot = Plot(width, key_height + 330, left=44, right=28, top=key_height + 40)
-    across, up = Scale(far(costs[0]), far(costs[-1]), plot.left + 16, width - plot.right - 8), plot.up(0.0, 1.0)
+    across, up = PixelScale(far(costs[0]), far(costs[-1]), plot.left + 16, width - plot.right - 8), plot.up(0.0, 1.0)
     title = "Cost of the adversary" if straight else "Cost of the adversary (stretched for small costs)"
     parts = [key, svg.vertical_axis(plot, up, "Leakage; higher is riskier", show=setting)]
     ticks = {far(cost): cost for cost in (costs[-1], costs[0], *costs)}
@@ -66,7 +66,7 @@ def _frontier(
     return [*corners, (edge, corners[-1][1])]
 
 
-def _rung_dots(rung: CostPoint, x: float, up: Scale) -> Markup:
+def _rung_dots(rung: CostPoint, x: float, up: PixelScale) -> Markup:
     parts = [line(x, up(min(rung.precision, rung.recall)), x, up(max(rung.precision, rung.recall)), class_="limits")]
     for class_, word, value, radius in (
         ("point second", "precision", rung.precision, 3.5),

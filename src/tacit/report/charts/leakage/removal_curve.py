@@ -11,7 +11,7 @@ from tacit.document.quantities import part, setting
 from tacit.document.strings import shorten
 from tacit.errors import Wording
 from tacit.report.charts import svg
-from tacit.report.charts.svg import Plot, Scale, element, text
+from tacit.report.charts.svg import PixelScale, Plot, element, text
 
 
 def draw(chart: RemovalCurve, wording: Wording, width: float) -> Markup:
@@ -37,7 +37,7 @@ def draw(chart: RemovalCurve, wording: Wording, width: float) -> Markup:
     return svg.drawing(width, plot.height, f"Leakage now {part(before)}, and after removing {told}", *parts)
 
 
-def _steps(plot: Plot, across: Scale, steps: Sequence[RemovalStage]) -> Markup:
+def _steps(plot: Plot, across: PixelScale, steps: Sequence[RemovalStage]) -> Markup:
     """A tick a request with its source; numbers alone where the names would not fit."""
     gap = (across.end - across.start) / max(1, len(steps))
     parts = [

@@ -8,11 +8,12 @@ from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 from numpy.typing import NDArray
 
 from tacit.tables.channels import DrawTables
 from tacit.tables.columns import ROW
-from tacit.tables.engines.duckdb import rewriting
+from tacit.tables.engines.duckdb import rewriting, steps
 from tacit.tables.engines.duckdb.connections import answered, connect, reading
 from tacit.tables.engines.duckdb.layouts import attached, csv_scan, jsonl_scan
 from tacit.tables.engines.duckdb.sql import identifier, pattern, renamed, text
@@ -78,6 +79,9 @@ class DuckDBEngine(Engine):
         """The rows as they are: their positions are 0, 1, 2, ... already."""
         return rows
 
+    def held(self, rows: Rows) -> Rows:
+        return _lazy(answered(lambda: rows.to_native().materialize()))
+
     def collected(self, rows: Rows) -> pa.Table:
         return answered(lambda: rows.collect("pyarrow").to_native())
 
@@ -88,6 +92,12 @@ class DuckDBEngine(Engine):
 
     def valued(self, rows: Rows, symbols: Symbols, values: Mapping[str, NDArray[Any]], unseen: float | None) -> Rows:
         return _lazy(rewriting.valued(rows.to_native(), symbols, values, unseen))
+
+    def stepped(self, rows: Rows, name: str, edges: NDArray[np.float64]) -> Rows:
+        return _lazy(steps.stepped(rows.to_native(), name, edges))
+
+    def labelled(self, rows: Rows, number: str, texts: Mapping[str, Sequence[str]]) -> Rows:
+        return _lazy(rewriting.labelled(rows.to_native(), number, texts))
 
     def redrawn(self, rows: Rows, symbols: Symbols, draws: DrawTables, key: str) -> Rows:
         return _lazy(rewriting.redrawn(rows.to_native(), symbols, draws, key))

@@ -42,7 +42,10 @@ def looked_up(
 
     They stay in order, unless that is not asked for: whoever sorts them later saves a sort.
     """
-    limit = DENSE_BITS if all(array.dtype == np.bool_ for array in values.values()) else DENSE_NUMBERS
+    limit: float = DENSE_BITS if all(array.dtype == np.bool_ for array in values.values()) else DENSE_NUMBERS
+    if len(symbols.columns) == 1 and all(_counts_up(array) for array in values.values()):
+        # The position itself is asked for, which takes no list.
+        limit = np.inf
     if prod(len(levels) + 1 for levels in symbols.levels) > limit:
         joined = _joined(relation, symbols, values)
         return joined.order(identifier(ROW)) if in_order else joined
@@ -66,6 +69,10 @@ def looked_up(
     return coded.project(", ".join([*kept, *entries]))
 
 
+def _counts_up(array: NDArray[Any]) -> bool:
+    return array.dtype.kind == "i" and bool((array == np.arange(len(array))).all())
+
+
 def _by_position(relation: duckdb.DuckDBPyRelation, values: NDArray[Any], places: NDArray[np.int64], size: int) -> str:
     """SQL for the entry at the place that CODE tells; null where CODE is null or no entry is there."""
     import pyarrow as pa
@@ -79,6 +86,8 @@ def _by_position(relation: duckdb.DuckDBPyRelation, values: NDArray[Any], places
         return f"(get_bit({bits}, {CODE}::INTEGER) = 1)"
     missing = np.ones(size, bool)
     missing[places] = False
+    if _counts_up(filled[:-1]) and not missing[:-1].any() and (missing[-1] or filled[-1] == size - 1):
+        return f"nullif({CODE}, {size - 1})" if missing[-1] else CODE
     return f"{constant_list(relation, pa.array(filled, mask=missing))}[{CODE} + 1]"
 
 
@@ -273,6 +282,21 @@ def _replaced(relation: duckdb.DuckDBPyRelation, symbols: Symbols, drawn: Mappin
         elif not column.startswith("__tacit_") or column == ROW:
             parts.append(identifier(column))
     return relation.project(", ".join(parts))
+
+
+def labelled(
+    relation: duckdb.DuckDBPyRelation, number: str, texts: Mapping[str, Sequence[str]]
+) -> duckdb.DuckDBPyRelation:
+    """The rows with columns of texts at the place that a number tells, by lists, so that the rows stay in order."""
+    import pyarrow as pa
+
+    place = f"[{identifier(number)}::BIGINT + 1]"
+    looked = {name: f"{constant_list(relation, pa.array(words, pa.string()))}{place}" for name, words in texts.items()}
+    kept = [name for name in relation.columns if name != ROW]
+    columns = [*kept, *(name for name in looked if name not in kept), ROW]
+    return relation.project(
+        ", ".join(f"{looked.get(name, identifier(name))} AS {identifier(name)}" for name in columns)
+    )
 
 
 def valued(

@@ -1,0 +1,139 @@
+"""A code: the map from a table's records to cells, and how each cell reads in a release."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tacit.codes.reducing import regrouped, separated
+from tacit.codes.scales.kinds import AnyScale
+from tacit.codes.scales.reduced import pins, reduced_scale
+from tacit.codes.tree import CellTree
+from tacit.tables.symbols import Symbols
+
+Write = Literal["text", "means"]
+# Digits of a number that stands for a range: more would be nobody's age, but might tell whose ages were averaged.
+DIGITS = 4
+
+
+@dataclass(frozen=True, eq=False)
+class CellCode:
+    """Scales of the released columns, and a tree over their atoms whose leaves are the cells.
+
+    Attributes
+    ----------
+    scales : tuple of Scale
+        One a released column, in the order of the columns.
+    tree : CellTree
+    known : tuple of str
+        Columns that an adversary may know; the tree cuts them first.
+    numbers : mapping
+        For columns that are written as numbers, the number that stands for each level.
+
+    Guarantees
+    ----------
+    What is written of a record is a function of its cell, and true of the record. Two cells differ in what is written
+    of at least one column, unless numbers are written and happen to agree.
+    """
+
+    scales: tuple[AnyScale, ...]
+    tree: CellTree
+    known: tuple[str, ...] = ()
+    numbers: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if self.tree.sizes.tolist() != [scale.size for scale in self.scales]:
+            raise ValueError("the tree and the scales do not fit together")
+        if not set(self.known) <= set(self.columns) or not set(self.numbers) <= set(self.columns):
+            raise ValueError("a column that is known or a number is not released")
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The released columns."""
+        return tuple(scale.column for scale in self.scales)
+
+    @cached_property
+    def places(self) -> NDArray[np.int64]:
+        """The number of each node's cell, in the order of the leaves; -1 for nodes that are no cells."""
+        out = np.full(len(self.tree), -1, np.int64)
+        out[self.tree.leaves] = np.arange(len(self.tree.leaves))
+        return out
+
+    @cached_property
+    def texts(self) -> tuple[tuple[str, ...], ...]:
+        """For each column, its level in every cell."""
+        told = []
+        for column, scale in enumerate(self.scales):
+            which, parts = self.tree.parts_of(column)
+            written = [scale.text(part) for part in parts]
+            told.append(tuple(written[number] for number in which[self.tree.leaves]))
+        return tuple(told)
+
+    @cached_property
+    def written(self) -> tuple[tuple[str, ...] | tuple[float, ...], ...]:
+        """For each column, what is written of it in every cell: its level, or the number that stands for it."""
+        return tuple(
+            tuple(self.numbers[name][text] for text in texts) if name in self.numbers else texts
+            for name, texts in zip(self.columns, self.texts, strict=True)
+        )
+
+    def known_parts(self, symbols: Symbols) -> NDArray[np.int64] | None:
+        """Which part of what is known each released value lies in; None where nothing is known."""
+        if not self.known:
+            return None
+        parts = np.unique(self.tree.known_of[self.tree.leaves], return_inverse=True)[1].reshape(-1)
+        by_cell = dict(zip(zip(*self.written, strict=True), parts.tolist(), strict=True))
+        values = (symbols.values(at) for at in range(len(symbols)))
+        return np.array([by_cell[tuple(value[name] for name in self.columns)] for value in values], np.int64)
+
+    def exact(self, symbols: Symbols) -> NDArray[np.bool_]:
+        """Whether what is written of a released value is one value of its column (values x columns)."""
+        told = []
+        for column, (scale, name) in enumerate(zip(self.scales, self.columns, strict=True)):
+            which, parts = self.tree.parts_of(column)
+            alone = [pins(scale, part) and name not in self.numbers for part in parts]
+            by_level = dict(zip(self.written[column], (alone[at] for at in which[self.tree.leaves]), strict=True))
+            levels = np.array([by_level.get(level, False) for level in symbols.levels[column]], dtype=bool)
+            told.append(levels[symbols.codes[:, column]])
+        return np.stack(told, axis=1)
+
+    def with_tree(self, tree: CellTree) -> CellCode:
+        """Other cells on the same scales."""
+        return replace(self, tree=tree)
+
+    def reduced(self) -> CellCode:
+        """The same cells by scales that tell apart no more than the cells do.
+
+        What is published of a code names no value that the release does not: atoms that no cut separates become one,
+        and the outer ranges of numbers and dates are open.
+        """
+        pairs = zip(self.scales, separated(self.tree), strict=True)
+        scales, groups = zip(*(reduced_scale(scale, group) for scale, group in pairs), strict=True)
+        return replace(self, scales=tuple(scales), tree=regrouped(self.tree, groups))
+
+    def in_numbers(self, counts: Mapping[str, NDArray[np.float64]]) -> CellCode:
+        """The reduced code, with a number for every level of the columns of numbers.
+
+        It is the mean of the column over the level in the whole table, so that it depends on the level alone; a level
+        has at least as many records as any of its cells. ``counts`` are the records of each atom of each column.
+        """
+        made, numbers = self.reduced(), dict[str, dict[str, float]]()
+        for column, (fine, coarse) in enumerate(zip(self.scales, made.scales, strict=True)):
+            # Nodes are numbered alike, so that a node's parts on the two scales are the same records.
+            (which, parts), (_, levels) = self.tree.parts_of(column), made.tree.parts_of(column)
+            means = [fine.number(part, counts[fine.column]) for part in parts]
+            if None not in means and not fine.has_missing:
+                of_level = dict(zip(made.tree.parts_of(column)[0].tolist(), which.tolist(), strict=True))
+                numbers[fine.column] = {
+                    coarse.text(level): _rounded(means[of_level[at]] or 0.0) for at, level in enumerate(levels)
+                }
+        return replace(made, numbers=numbers)
+
+
+def _rounded(number: float) -> float:
+    return float(f"{number:.{DIGITS}g}")

@@ -1,0 +1,186 @@
+"""Fit a code to a table: find scales, count atoms beside secrets in the engine, and search for cells."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tacit.codes.code import CellCode, Write
+from tacit.codes.coding import atom_codes
+from tacit.codes.scales.encoding import atoms_table
+from tacit.codes.scales.finding import find_scales
+from tacit.codes.scales.kinds import AnyScale
+from tacit.codes.search.growing import grow
+from tacit.codes.search.pruning import pruned
+from tacit.codes.search.records import GroupedRecords, SecretBound
+from tacit.codes.tree import CellTree, ColumnAtoms
+from tacit.document import Progress, silent
+from tacit.errors import ArgumentError, Setting, sentence
+from tacit.tables.columns import ROW
+from tacit.tables.counting import Counts, count
+from tacit.tables.symbols import in_order
+from tacit.tables.table import Table
+
+# Cuts are chosen on at most so many records, evenly spaced; whether they may stand is counted on all.
+DESIGN_RECORDS = 2_000_000
+# Values of the use that are told apart while cuts are chosen.
+MOST_USES = 16
+
+
+@dataclass(frozen=True)
+class CellClaim:
+    """What cells may tell of one secret: a column, or several taken together."""
+
+    secret: tuple[str, ...]
+    low: float
+    high: float
+    delta: float = 0.0
+    epsilon_max: float = np.inf
+
+    def bound(self, n_secrets: int) -> SecretBound:
+        """The claim as the search reads it."""
+        return SecretBound(n_secrets, self.low, self.high, delta=self.delta, epsilon_max=self.epsilon_max)
+
+
+@dataclass(frozen=True)
+class CodeRequest:
+    """What is asked of a code.
+
+    Attributes
+    ----------
+    columns : tuple of str
+        The released columns.
+    claims : tuple of CellClaim
+        What may be told of each secret.
+    least : int
+        The fewest records of a cell.
+    known : tuple of str
+        Released columns that an adversary may know: cells are bounded inside what is known.
+    use : tuple of str
+        Columns that readers want to predict.
+    weigh : mapping
+        How much keeping each column matters; 1 for those that are not named.
+    levels : mapping
+        What a column may be told as, where that was said.
+    weight : str, optional
+        The column with the weight of each record.
+    write : "text" or "means"
+    """
+
+    columns: tuple[str, ...]
+    claims: tuple[CellClaim, ...]
+    least: int
+    known: tuple[str, ...] = ()
+    use: tuple[str, ...] = ()
+    weigh: Mapping[str, float] = field(default_factory=dict)
+    levels: Mapping[str, Any] = field(default_factory=dict)
+    weight: str | None = None
+    write: Write = "text"
+
+    def __post_init__(self) -> None:
+        for name in self.known:
+            if name not in self.columns:
+                words = "column '{name}' may be known but is not released: release it, or leave it out of {known}"
+                raise ArgumentError(sentence(words, name=name, known=Setting("known")))
+        for name in self.weigh:
+            if name not in self.columns:
+                raise ArgumentError(f"column '{name}' has a weight for the search but is not released")
+
+    @property
+    def hidden(self) -> tuple[str, ...]:
+        """Every column of a secret, once."""
+        return tuple(dict.fromkeys(name for claim in self.claims for name in claim.secret))
+
+
+def fit_code(table: Table, asked: CodeRequest, *, progress: Progress = silent) -> CellCode:
+    """The code whose cells keep most of the columns within what was asked.
+
+    Guarantees
+    ----------
+    Counted on the whole table: every cell has at least ``least`` records, or is the only one; in every cell each
+    log-lift is within its bounds (inside what is known, where that was said), but for what delta allows.
+    """
+    progress("looking at the columns", None)
+    scales = cast("tuple[AnyScale, ...]", find_scales(table, asked.columns, asked.levels))
+    rows = table.row_count()
+    step = max(1, -(-rows // DESIGN_RECORDS))
+    progress("counting", None)
+    counts = _counted(every(table, step) if step > 1 else table, scales, asked)
+    progress("choosing cells", None)
+    fine = CellCode(scales, _grown(counts, scales, asked), asked.known)
+    code = fine.in_numbers(_marginals(counts, scales)) if asked.write == "means" else fine.reduced()
+    return code if step == 1 else fitted_again(table, code, asked)
+
+
+def _marginals(counts: Counts, scales: Sequence[AnyScale]) -> dict[str, NDArray[np.float64]]:
+    """The weight of each atom of each column."""
+    codes = atom_codes(counts, [scale.column for scale in scales])
+    return {
+        scale.column: np.bincount(codes[:, at], counts.weight, minlength=scale.size).astype(np.float64)
+        for at, scale in enumerate(scales)
+    }
+
+
+def fitted_again(table: Table, code: CellCode, asked: CodeRequest) -> CellCode:
+    """The same cells for another table: those that are out of bounds there are merged upwards along the tree."""
+    counts = _counted(table, code.scales, asked)
+    records, bounds = grouped_records(counts, asked)
+    return code.with_tree(pruned(code.tree, records, bounds, least=asked.least)).reduced()
+
+
+def every(table: Table, step: int) -> Table:
+    """Every so many-th row of a table."""
+    import narwhals as nw
+
+    with table.reading():
+        rows = table.engine.indexed(table.rows).filter(nw.col(ROW) % step == 0)
+    return table.with_rows(rows, table.columns)
+
+
+def _counted(table: Table, scales: Sequence[AnyScale], asked: CodeRequest) -> Counts:
+    """How often every combination of atoms, secrets and uses occurs."""
+    beside = [name for name in asked.use if name not in asked.columns]
+    return count(atoms_table(table, scales), [*asked.columns, *asked.hidden, *beside], weight=asked.weight)
+
+
+def grouped_records(counts: Counts, asked: CodeRequest) -> tuple[GroupedRecords, list[SecretBound]]:
+    """What was counted as the search reads it, and what may be told of each secret."""
+    secrets, bounds = [], []
+    for claim in asked.claims:
+        values, numbers = in_order(counts.codes[:, [counts.columns.index(name) for name in claim.secret]])
+        secrets.append(numbers)
+        bounds.append(claim.bound(len(values)))
+    codes = atom_codes(counts, asked.columns)
+    return GroupedRecords.of(codes, *secrets, records=counts.records, weight=counts.weight), bounds
+
+
+def _grown(counts: Counts, scales: Sequence[AnyScale], asked: CodeRequest) -> CellTree:
+    records, bounds = grouped_records(counts, asked)
+    columns = [ColumnAtoms(scale.size, scale.ordered, scale.cuts if scale.ordered else None) for scale in scales]
+    return grow(
+        records,
+        columns,
+        bounds,
+        least=asked.least,
+        weights=np.array([asked.weigh.get(name, 1.0) for name in asked.columns]),
+        use=_uses(counts, asked),
+        known_columns=[asked.columns.index(name) for name in asked.known],
+    )
+
+
+def _uses(counts: Counts, asked: CodeRequest) -> NDArray[np.int64] | None:
+    """The value of the use of each group, in at most a few classes; None where no use was named."""
+    if not asked.use:
+        return None
+    values = in_order(counts.codes[:, [counts.columns.index(name) for name in asked.use]])[1]
+    different = int(values.max(initial=0)) + 1
+    if different <= MOST_USES:
+        return values
+    # Values are in order, so neighbours are alike: classes of about equal weight.
+    share = np.cumsum(np.bincount(values, counts.weight)) / counts.weight.sum()
+    classes: NDArray[np.int64] = np.minimum((share * MOST_USES).astype(np.int64), MOST_USES - 1)
+    return classes[values]

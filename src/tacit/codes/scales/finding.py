@@ -1,0 +1,241 @@
+"""Find the scale of every column, by itself or as was wished."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from tacit.codes.scales.calendar import UNITS, Unit
+from tacit.codes.scales.kinds.categories import CategoryScale
+from tacit.codes.scales.kinds.listed import listed_values
+from tacit.codes.scales.kinds.lists import ListScale
+from tacit.codes.scales.kinds.numbers import number_of
+from tacit.codes.scales.kinds.prefixes import PrefixScale, are_codes
+from tacit.codes.scales.kinds.whole import WholeScale
+from tacit.codes.scales.looking import TextFacts, number_facts, sampled_texts, text_facts
+from tacit.codes.scales.making import NumberWish, date_scale, number_scale
+from tacit.codes.scales.moments import Layout, layout_of
+from tacit.codes.scales.scale import Scale
+from tacit.errors import ArgumentError, Setting, sentence
+from tacit.tables.columns import Column
+from tacit.tables.numbers import INFINITE, MINUS_INFINITE, MISSING, NUMBER
+from tacit.tables.table import Table
+
+# Fewer codes than this are told one by one; more categories than this are told in the order of the alphabet.
+FEW_CODES = 6
+MOST_CATEGORIES = 100
+_NUMBER = re.compile(f"{NUMBER}|{INFINITE}|{MINUS_INFINITE}|{MISSING}")
+_CODE_NAMES = re.compile(r"zip|post(al)?_?code|^plz|^icd|^nace|^isco|^naics", re.IGNORECASE)
+
+Wish = float | str | Path | tuple[float, ...] | tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class _Numbers:
+    wish: NumberWish
+
+
+@dataclass(frozen=True)
+class _Dates:
+    layout: Layout
+    unit: Unit | None
+
+
+@dataclass(frozen=True)
+class _Codes:
+    length: int | None
+
+
+@dataclass(frozen=True)
+class _Values:
+    """Whatever the values turn out to be, or each as it is."""
+
+    as_they_are: bool = False
+
+
+@dataclass(frozen=True)
+class _Whole:
+    pass
+
+
+@dataclass(frozen=True)
+class _Ordered:
+    words: tuple[str, ...]
+
+
+Plan = _Numbers | _Dates | _Codes | _Values | _Whole | _Ordered
+
+
+def find_scales(
+    table: Table,
+    columns: Sequence[str],
+    wishes: Mapping[str, Any] | None = None,
+    *,
+    bins: Mapping[str, int | Sequence[float]] | None = None,
+    least: int = 10,
+) -> tuple[Scale, ...]:
+    """The scale of each column.
+
+    Parameters
+    ----------
+    table : Table
+    columns : sequence of str
+    wishes : mapping, optional
+        Column to its levels, as ``Question.levels`` keeps them.
+    bins : mapping, optional
+        Column to edges, or to a number of groups of equal size.
+    least : int
+        The fewest records that will share a cell. No edge or end of a scale tells the number of fewer of them.
+
+    Guarantees
+    ----------
+    The same table gives the same scales on every engine. Every value of the table has an atom.
+    """
+    asked = {**{name: _binned(wish) for name, wish in (bins or {}).items()}, **(wishes or {})}
+    both = set(bins or {}) & set(wishes or {})
+    for name in asked:
+        if name not in columns or name in both:
+            why = "has levels and bins: leave one of them out" if name in both else "has levels but is not released"
+            raise ArgumentError(
+                sentence("column '{name}' {why} ({levels})", name=name, why=why, levels=Setting("levels"))
+            )
+    table.require_countable(columns)
+    texts = sampled_texts(table, [name for name in columns if table[name].dtype == "String"])
+    plans = {name: _plan(table[name], asked.get(name), texts.get(name, [])) for name in columns}
+    layouts = {name: _layout(plan) for name, plan in plans.items() if isinstance(plan, _Numbers | _Dates)}
+    facts = number_facts(table, layouts)
+    made: list[Scale] = []
+    for name, plan in plans.items():
+        if isinstance(plan, _Numbers):
+            made.append(number_scale(name, facts[name], plan.wish, least=least))
+        elif isinstance(plan, _Dates):
+            made.append(date_scale(name, facts[name], plan.layout, plan.unit, least=least))
+        else:
+            made.append(_listed(table, name, plan))
+    return tuple(made)
+
+
+def _binned(wish: int | Sequence[float]) -> NumberWish:
+    return NumberWish(groups=wish) if isinstance(wish, int) else NumberWish(edges=tuple(wish))
+
+
+def _layout(plan: Plan) -> Layout | None:
+    return plan.layout if isinstance(plan, _Dates) else None
+
+
+def _plan(column: Column, wish: Any, texts: Sequence[str]) -> Plan:
+    """What the column is taken for."""
+    if isinstance(wish, NumberWish):
+        return _Numbers(wish)
+    if isinstance(wish, int | float):
+        return _Numbers(NumberWish(step=float(wish)))
+    if isinstance(wish, tuple):
+        return _Ordered(wish) if isinstance(wish[0], str) else _Numbers(NumberWish(edges=wish))
+    if wish in UNITS:
+        return _Dates(_layout_of(column, wish, texts), wish)
+    if isinstance(wish, str) and wish.startswith("prefix"):
+        return _Codes(int(wish.partition(":")[2] or 0) or None)
+    if wish == "whole":
+        return _Whole()
+    return _Values(as_they_are=True) if wish == "values" else _found(column, wish == "any", texts)
+
+
+def _layout_of(column: Column, unit: str, texts: Sequence[str]) -> Layout:
+    layout = _dated(column, texts)
+    if layout is None:
+        words = "column '{column}' holds no dates that can be read in one way, so {levels} cannot be: leave it out"
+        raise ArgumentError(sentence(words, column=column.name, levels=Setting("levels", {column.name: unit})))
+    return layout
+
+
+def _dated(column: Column, texts: Sequence[str]) -> Layout | None:
+    if column.dtype == "Date" or column.dtype.startswith("Datetime"):
+        return "typed"
+    return layout_of(texts) if column.dtype == "String" else None
+
+
+def _found(column: Column, any_value: bool, texts: Sequence[str]) -> Plan:
+    layout = _dated(column, texts)
+    if layout is not None:
+        return _Dates(layout, None)
+    numbers = column.kind == "number" if column.dtype != "String" else _are_numbers(column, texts)
+    return _Numbers(NumberWish(any_value=any_value)) if numbers else _Values()
+
+
+def _are_numbers(column: Column, texts: Sequence[str]) -> bool:
+    """Whether texts are numbers, and not codes made of digits."""
+    if not texts or not all(_NUMBER.fullmatch(text) for text in texts):
+        return False
+    sizes = {len(text) for text in texts}
+    digits = len(sizes) == 1 and all(text.isascii() and text.isdigit() for text in texts)
+    if not digits or sizes == {1}:
+        return True
+    zeros = any(text[0] == "0" for text in texts)
+    years = all("1800" <= text <= "2200" for text in texts) and sizes == {4}
+    # A text column of a typed table was made text by somebody; in a CSV all is text.
+    made_text = column.kind == "text" and min(sizes) > 2 and not years
+    return not (zeros or made_text or (_CODE_NAMES.search(column.name) and not years))
+
+
+def _listed(table: Table, name: str, plan: Plan) -> Scale:
+    """The scale of a column that is looked up value by value."""
+    if isinstance(plan, _Whole):
+        return WholeScale(name)
+    if isinstance(plan, _Codes):
+        return _codes(table, name, plan.length)
+    facts = text_facts(table, name)
+    if isinstance(plan, _Ordered):
+        return _in_order(table, name, facts, plan.words)
+    assert isinstance(plan, _Values)
+    texts = [value for value in facts.values if isinstance(value, str)]
+    if plan.as_they_are:
+        return _as_they_are(name, facts, texts)
+    if len(texts) == len(facts.values) > FEW_CODES and are_codes(texts):
+        return _prefixes(name, texts, None, facts.missing)
+    type_, values = listed_values(facts.values, name)
+    many = len(values) > MOST_CATEGORIES or type_ not in ("text", "boolean")
+    return (ListScale if many else CategoryScale)(name, type_, values, facts.missing)
+
+
+def _as_they_are(name: str, facts: TextFacts, texts: Sequence[str]) -> Scale:
+    """Each value an atom: numbers, whatever their type, in their order, and other texts in none."""
+    numbers = bool(texts) and all(_NUMBER.fullmatch(text) for text in texts)
+    ordered = sorted(texts, key=lambda text: (number_of(text), text)) if numbers else facts.values
+    type_, values = listed_values(ordered, name)
+    return (CategoryScale if type_ in ("text", "boolean") and not numbers else ListScale)(
+        name, type_, values, facts.missing
+    )
+
+
+def _codes(table: Table, name: str, length: int | None) -> Scale:
+    dtype = table[name].dtype
+    if dtype != "String" and "Int" not in dtype:
+        words = "column '{name}' holds {dtype}, not codes, so {levels} cannot be: make it text first"
+        raise ArgumentError(sentence(words, name=name, dtype=dtype, levels=Setting("levels", {name: "prefix"})))
+    facts = text_facts(table, name, length)
+    texts = sorted(str(value) for value in facts.values)
+    return _prefixes(name, texts, length, facts.missing)
+
+
+def _prefixes(name: str, texts: Sequence[str], length: int | None, missing: bool) -> PrefixScale:
+    sizes = {len(text) for text in texts}
+    return PrefixScale(name, tuple(sorted(texts)), length, sizes.pop() if len(sizes) == 1 else None, missing)
+
+
+def _in_order(table: Table, name: str, facts: TextFacts, words: tuple[str, ...]) -> Scale:
+    from tacit.tables.symbols import level_text
+
+    by_text = {str(level_text(value)): value for value in facts.values}
+    unlisted = sorted(text for text in by_text if text not in words)
+    if unlisted:
+        sentence_ = (
+            "column '{name}' of {table} has {number:,} values that are not in its order, such as {one}: add them"
+        )
+        raise ArgumentError(
+            sentence(sentence_, name=name, table=table.name, number=len(unlisted), one=repr(unlisted[0][:40]))
+        )
+    type_, values = listed_values([by_text.get(word, word) for word in words], name)
+    return ListScale(name, type_, values, facts.missing)

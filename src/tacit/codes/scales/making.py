@@ -1,0 +1,130 @@
+"""Scales of numbers and dates from what was seen of a column, and what was wished for."""
+
+from __future__ import annotations
+
+import datetime as dt
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tacit.codes.scales.calendar import FIRST_YEAR, LAST_YEAR, Unit, number_of_moment, start_of
+from tacit.codes.scales.kinds.categories import CategoryScale
+from tacit.codes.scales.kinds.dates import FEW_DAYS, MOST_UNITS, DateScale
+from tacit.codes.scales.kinds.numbers import EXACT, NumberScale
+from tacit.codes.scales.looking import NumberFacts
+from tacit.codes.scales.moments import Layout
+from tacit.codes.scales.nice import centres, nice_edges
+from tacit.codes.scales.scale import Scale
+from tacit.errors import ArgumentError, Setting, sentence
+
+# More steps than this are no levels.
+MOST_STEPS = 4096
+# Years outside are put in for "never" or "unknown"; the calendar of a scale does not stretch to them.
+SENSIBLE_YEARS = (1600, 2200)
+
+
+@dataclass(frozen=True)
+class NumberWish:
+    """What was asked of a column of numbers: a step, edges, groups of equal size, or edges at any value."""
+
+    step: float | None = None
+    edges: tuple[float, ...] | None = None
+    groups: int | None = None
+    any_value: bool = False
+
+
+def nothing_seen(column: str, missing: bool) -> CategoryScale:
+    """The scale of a column in which every value is missing."""
+    return CategoryScale(column, "text", (), missing)
+
+
+def number_scale(column: str, facts: NumberFacts, wish: NumberWish, *, least: int) -> Scale:
+    """A scale of numbers.
+
+    An end is told in the texts if at least ``least`` records of the sample stand on it; otherwise it would tell the
+    value of a few people, and is left open.
+    """
+    if np.isnan(facts.low):
+        return nothing_seen(column, facts.missing)
+    edges = _edges(column, facts, wish, least)
+    whole = facts.whole and bool((edges == np.floor(edges)).all()) and float(abs(edges).max(initial=0)) < EXACT
+    low, high = (_popular(facts.sample, end, least) for end in (facts.low, facts.high))
+    if wish.step is not None and whole:
+        # The ends of a step tell nobody's value.
+        low = float(np.floor(facts.low / wish.step) * wish.step)
+        high = float((np.floor(facts.high / wish.step) + 1) * wish.step) - 1
+    if len(edges):
+        low = None if low is not None and low >= edges[0] else low
+        high = None if high is not None and high < edges[-1] else high
+    middles = centres(edges, facts.sample, whole=whole, least=least)
+    return NumberScale(column, tuple(edges.tolist()), whole, low, high, tuple(middles.tolist()), facts.missing)
+
+
+def _popular(sample: NDArray[np.float64], end: float, least: int) -> float | None:
+    return float(end) + 0.0 if np.isfinite(end) and (sample == end).sum() >= least else None
+
+
+def _edges(column: str, facts: NumberFacts, wish: NumberWish, least: int) -> NDArray[np.float64]:
+    if wish.edges is not None:
+        return np.array(wish.edges, dtype=np.float64)
+    finite = facts.sample[np.isfinite(facts.sample)]
+    if wish.groups is not None:
+        wanted = np.arange(1, wish.groups) / wish.groups
+        edges = np.unique(np.quantile(finite, wanted, method="higher") + 0.0) if len(finite) else np.array([])
+        return edges[edges > finite.min()] if len(finite) else edges
+    if wish.step is None:
+        return nice_edges(facts.sample, whole=facts.whole, least=least, exact=wish.any_value)
+    first, last = (np.floor(end / wish.step) for end in _finite_ends(facts))
+    if not last - first < MOST_STEPS:
+        words = "{levels} would make {steps:,.0f} steps in column '{column}', more than {most:,}: choose a larger step"
+        setting = Setting("levels", {column: wish.step})
+        raise ArgumentError(sentence(words, levels=setting, steps=last - first + 1, column=column, most=MOST_STEPS))
+    return np.array([float(f"{number * wish.step:.12g}") for number in np.arange(first + 1, last + 1)])
+
+
+def _finite_ends(facts: NumberFacts) -> tuple[float, float]:
+    if np.isfinite(facts.low) and np.isfinite(facts.high):
+        return facts.low, facts.high
+    finite = facts.sample[np.isfinite(facts.sample)]
+    return (float(finite.min()), float(finite.max())) if len(finite) else (0.0, 0.0)
+
+
+def date_scale(column: str, facts: NumberFacts, layout: Layout, unit: Unit | None, *, least: int) -> Scale:
+    """A scale of dates, from moments as numbers of hours.
+
+    The calendar is rounded outwards (to months where days are told), so that its ends are nobody's dates; a few dates
+    far away do not stretch it, and fall into an open atom before or after it.
+    """
+    if np.isnan(facts.low):
+        return nothing_seen(column, facts.missing)
+    first, last = _calendar(facts, least)
+    unit = unit or _unit(first, last, timed=bool((facts.sample % 24 != 0).any()))
+    outer: Unit = {"hour": "day", "day": "month", "month": "year", "quarter": "year"}.get(unit, unit)  # type: ignore[assignment]
+    start = start_of(outer, number_of_moment(outer, first))
+    after = start_of(outer, number_of_moment(outer, last) + 1)
+    numbers = number_of_moment(unit, start), number_of_moment(unit, after - dt.timedelta(hours=1))
+    open_start = facts.low < number_of_moment("hour", start_of(unit, numbers[0]))
+    open_end = facts.high >= number_of_moment("hour", start_of(unit, numbers[1] + 1))
+    return DateScale(column, unit, layout, *numbers, open_start, open_end, facts.missing)
+
+
+def _calendar(facts: NumberFacts, least: int) -> tuple[dt.datetime, dt.datetime]:
+    """The first and last moment but for a few, and but for those put in for "never"."""
+    moments = np.sort(facts.sample)
+    limits = [number_of_moment("hour", dt.datetime(year, 1, 1)) for year in SENSIBLE_YEARS]
+    sensible = moments[(moments >= limits[0]) & (moments < limits[1])]
+    moments = sensible if len(sensible) else moments
+    spare = min(least - 1, (len(moments) - 1) // 4)
+    within = [number_of_moment("hour", dt.datetime(year, 1, 1)) for year in (FIRST_YEAR, LAST_YEAR)]
+    low, high = (int(min(max(moment, within[0]), within[1])) for moment in (moments[spare], moments[-1 - spare]))
+    return start_of("hour", low), start_of("hour", high)
+
+
+def _unit(first: dt.datetime, last: dt.datetime, *, timed: bool) -> Unit:
+    if timed and (last - first).days < FEW_DAYS:
+        return "hour"
+    for unit in ("day", "month"):
+        if number_of_moment(unit, last) - number_of_moment(unit, first) < MOST_UNITS:
+            return unit
+    return "year"

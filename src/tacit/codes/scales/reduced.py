@@ -1,0 +1,97 @@
+"""Scales that tell apart no more than a tree's cuts do: what may be published of a column's values."""
+
+from __future__ import annotations
+
+from functools import singledispatch
+from itertools import pairwise
+from typing import cast
+
+import numpy as np
+
+from tacit.codes.scales.kinds import AnyScale
+from tacit.codes.scales.kinds.beginnings import BeginningScale, start_between
+from tacit.codes.scales.kinds.dates import DateScale
+from tacit.codes.scales.kinds.listed import ListedScale
+from tacit.codes.scales.kinds.numbers import NumberScale
+from tacit.codes.scales.kinds.prefixes import PrefixScale
+from tacit.codes.scales.kinds.stretches import StretchScale
+from tacit.codes.scales.kinds.whole import WholeScale
+from tacit.codes.scales.scale import Scale
+from tacit.codes.tree import Ints, Mask
+
+
+def reduced_scale(scale: AnyScale, groups: Ints) -> tuple[AnyScale, Ints]:
+    """A scale whose atoms are groups of another's, and the new atom of each old one.
+
+    Guarantees
+    ----------
+    Atoms of different groups stay apart. A column of one group names none of its values; ranges of numbers, dates and
+    codes name none but where they are cut, and their outer ends are open. Missing stays an atom of its own. Categories
+    and lists stay as they are: the levels of a release spell their values out.
+    """
+    if not groups.any():
+        return WholeScale(scale.column), np.zeros(len(groups), np.int64)
+    return cast("tuple[AnyScale, Ints]", _reduced(scale, groups))
+
+
+@singledispatch
+def _reduced(scale: Scale, groups: Ints) -> tuple[Scale, Ints]:
+    return scale, np.arange(scale.size)
+
+
+def _runs(scale: Scale, groups: Ints) -> tuple[Ints, Ints]:
+    """The first atom of every group but the first, and the new atom of each old one; missing is one more."""
+    values = groups[: scale.present]
+    starts = np.flatnonzero(np.diff(values)) + 1
+    new = np.searchsorted(starts, np.arange(scale.present), side="right")
+    return starts, np.append(new, len(starts) + 1) if scale.has_missing else new
+
+
+@_reduced.register
+def _(scale: NumberScale, groups: Ints) -> tuple[Scale, Ints]:
+    starts, new = _runs(scale, groups)
+    edges = tuple(scale.edges[start - 1] for start in starts.tolist())
+    # Nothing is averaged of the atoms here: a number that stands for an outer range is its edge.
+    inner = [(low + high) / 2 for low, high in pairwise(edges)]
+    centres = (edges[0], *inner, edges[-1]) if edges else (0.0,)
+    return NumberScale(scale.column, edges, scale.whole, None, None, centres, scale.has_missing), new
+
+
+@_reduced.register
+def _(scale: DateScale, groups: Ints) -> tuple[Scale, Ints]:
+    starts, new = _runs(scale, groups)
+    numbers = tuple(int(number) for number in scale.edges[starts - 1])
+    return StretchScale(scale.column, scale.unit, scale.layout, numbers, scale.has_missing), new
+
+
+@_reduced.register
+def _(scale: StretchScale, groups: Ints) -> tuple[Scale, Ints]:
+    starts, new = _runs(scale, groups)
+    return StretchScale(
+        scale.column, scale.unit, scale.layout, tuple(scale.starts[at - 1] for at in starts.tolist()), scale.has_missing
+    ), new
+
+
+@_reduced.register
+def _(scale: PrefixScale, groups: Ints) -> tuple[Scale, Ints]:
+    starts, new = _runs(scale, groups)
+    heads = tuple(start_between(scale.values[at - 1], scale.values[at]) for at in starts.tolist())
+    return BeginningScale(scale.column, heads, scale.size_of_code, scale.has_missing), new
+
+
+@_reduced.register
+def _(scale: BeginningScale, groups: Ints) -> tuple[Scale, Ints]:
+    starts, new = _runs(scale, groups)
+    heads = tuple(scale.starts[at - 1] for at in starts.tolist())
+    return BeginningScale(scale.column, heads, scale.size_of_code, scale.has_missing), new
+
+
+def pins(scale: Scale, part: Mask) -> bool:
+    """Whether a part of a column is a single value of it."""
+    atoms = np.flatnonzero(part)
+    if len(atoms) != 1 or atoms[0] == scale.missing_atom:
+        return len(atoms) == 1
+    if isinstance(scale, NumberScale):
+        at = int(atoms[0])
+        return scale.whole and 0 < at < len(scale.edges) and scale.edges[at] == scale.edges[at - 1] + 1
+    return isinstance(scale, ListedScale) and not (isinstance(scale, PrefixScale) and scale.length is not None)

@@ -1,0 +1,42 @@
+"""How values stand in the text of a part, so that no value can be taken for one of our own words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+from numpy.typing import NDArray
+
+ANY, MISSING = "any", "missing"
+ALL_BUT = "any but "
+# Words between values. A value that has one of them, alone between spaces, is quoted.
+_BETWEEN = {"or", "to"}
+
+
+def shown(value: str) -> str:
+    """A value as a text shows it: as it is, or in double quotes where it could be taken for something else.
+
+    Guarantees
+    ----------
+    Different values are shown differently, and what is shown without quotes is none of our words and contains no
+    " or " and no " to ", not even together with what stands beside it.
+    """
+    plain = (
+        value == value.strip()
+        and value not in ("", ANY, MISSING)
+        and not value.startswith(ALL_BUT)
+        and not any(sign in value for sign in '"*\n')
+        and not _BETWEEN & set(value.split())
+    )
+    return value if plain else '"' + value.replace('"', '""') + '"'
+
+
+def either(texts: Iterable[str]) -> str:
+    """Several texts of which one is true."""
+    return " or ".join(texts)
+
+
+def runs(mask: NDArray[np.bool_]) -> list[tuple[int, int]]:
+    """The first and last position of every run of true entries."""
+    ends = np.flatnonzero(np.diff(np.concatenate([[False], mask, [False]]).astype(np.int8)))
+    return [(int(first), int(after) - 1) for first, after in zip(ends[::2], ends[1::2], strict=True)]

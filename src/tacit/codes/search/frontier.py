@@ -1,0 +1,250 @@
+"""The nodes of one level that may still be cut, with their groups side by side, and the counts of their atoms."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tacit.codes.search.records import GroupedRecords, Matrix, Vector
+from tacit.codes.tree import ColumnAtoms, Ints, Mask
+from tacit.lift.joint import sums
+
+# So many groups are counted at a time.
+_LARGEST_CHUNK = 1 << 18
+
+
+@dataclass(frozen=True, eq=False)
+class Frontier:
+    """Groups in the order of their nodes.
+
+    Attributes
+    ----------
+    codes : tuple of arrays of int
+        For each column the atom of each group.
+    secrets : tuple of arrays of int
+        For each claim the place of each group's secret among the bounded values.
+    records, weight : arrays of float
+        Of each group. They are the same array where records are not weighted.
+    use : array of int, or None
+        The use of each group.
+    start : array of int
+        Where the groups of each node start, and after the last, where they end.
+    home : array of int
+        The number of each node in the tree.
+    part : array of int
+        The known part of each node.
+    """
+
+    codes: tuple[NDArray[np.integer], ...]
+    secrets: tuple[NDArray[np.integer], ...]
+    records: Vector
+    weight: Vector
+    use: NDArray[np.integer] | None
+    start: Ints
+    home: Ints
+    part: Ints
+
+    @classmethod
+    def of(
+        cls, records: GroupedRecords, labels: tuple[Ints, ...], part: Ints, home: Ints, use: Ints | None
+    ) -> Frontier:
+        """The frontier of known parts: ``part`` is each group's, ``home`` is each part's node in the tree."""
+        order = np.argsort(part, kind="stable")
+        order = order[records.records[order] > 0]
+        sizes = np.bincount(part[order], minlength=len(home))
+        numbers = records.records[order].astype(np.float64)
+        same = np.array_equal(records.weight, records.records)
+        return cls(
+            codes=tuple(np.ascontiguousarray(column[order], np.int32) for column in records.codes.T),
+            secrets=tuple(
+                label[secret][order].astype(np.int32) for label, secret in zip(labels, records.secrets, strict=True)
+            ),
+            records=numbers,
+            weight=numbers if same else records.weight[order],
+            use=None if use is None else np.asarray(use, np.int32)[order],
+            start=np.concatenate([[0], np.cumsum(sizes)]),
+            home=home,
+            part=np.arange(len(home)),
+        )
+
+    def __len__(self) -> int:
+        return len(self.home)
+
+    @property
+    def weighted(self) -> bool:
+        """Whether weights are not the numbers of records."""
+        return self.weight is not self.records
+
+    def node(self) -> Ints:
+        """The node of each group."""
+        return np.repeat(np.arange(len(self)), np.diff(self.start))
+
+    def chunks(self) -> Iterator[Frontier]:
+        """The same nodes some at a time, so that tables of counts stay small."""
+        first = 0
+        while first < len(self):
+            last = int(np.searchsorted(self.start, self.start[first] + _LARGEST_CHUNK, side="right")) - 1
+            last = min(max(last, first + 1), len(self))
+            yield self if last - first == len(self) else self._between(first, last)
+            first = last
+
+    def _between(self, first: int, last: int) -> Frontier:
+        groups = slice(self.start[first], self.start[last])
+        records = self.records[groups]
+        return Frontier(
+            codes=tuple(column[groups] for column in self.codes),
+            secrets=tuple(secret[groups] for secret in self.secrets),
+            records=records,
+            weight=self.weight[groups] if self.weighted else records,
+            use=None if self.use is None else self.use[groups],
+            start=self.start[first : last + 1] - self.start[first],
+            home=self.home[first:last],
+            part=self.part[first:last],
+        )
+
+    def split(self, keep: Mask, left: Mask, home: Ints) -> Frontier:
+        """The children of the nodes to keep: ``left`` says of each group where it goes, ``home`` names the children."""
+        sizes = np.diff(self.start)
+        if not keep.all():
+            groups = np.repeat(keep, sizes)
+            return self._taken(np.flatnonzero(groups), keep)._halved(left[groups], home)
+        return self._halved(left, home)
+
+    def _halved(self, left: Mask, home: Ints) -> Frontier:
+        start, sizes = self.start[:-1], np.diff(self.start)
+        before = np.concatenate([[0], np.cumsum(left)])
+        lefts = before[self.start[1:]] - before[start]
+        base = np.repeat(before[start], sizes)
+        rank = before[:-1] - base
+        offset = np.arange(len(left)) - np.repeat(start, sizes)
+        to = np.repeat(start, sizes) + np.where(left, rank, np.repeat(lefts, sizes) + offset - rank)
+        order = np.empty(len(left), np.int64)
+        order[to] = np.arange(len(left))
+        ends = np.stack([start + lefts, self.start[1:]], axis=1).ravel()
+        moved = self._taken(order, np.ones(len(self), bool))
+        return replace(moved, start=np.concatenate([[0], ends]), home=home, part=np.repeat(self.part, 2))
+
+    def _taken(self, groups: Ints, nodes: Mask) -> Frontier:
+        records = self.records[groups]
+        sizes = np.diff(self.start)[nodes]
+        return Frontier(
+            codes=tuple(column[groups] for column in self.codes),
+            secrets=tuple(secret[groups] for secret in self.secrets),
+            records=records,
+            weight=self.weight[groups] if self.weighted else records,
+            use=None if self.use is None else self.use[groups],
+            start=np.concatenate([[0], np.cumsum(sizes)]),
+            home=self.home[nodes],
+            part=self.part[nodes],
+        )
+
+    def enough(self, records: int) -> Frontier:
+        """The frontier of the nodes that have at least so many records."""
+        before = np.concatenate([[0.0], np.cumsum(self.records)])
+        nodes = before[self.start[1:]] - before[self.start[:-1]] >= records
+        if nodes.all():
+            return self
+        return self._taken(np.flatnonzero(np.repeat(nodes, np.diff(self.start))), nodes)
+
+
+@dataclass(frozen=True, eq=False)
+class Tally:
+    """The atoms of one column that occur in each node, node by node, with what they count.
+
+    Attributes
+    ----------
+    node, atom : arrays of int
+        Of each pair that occurs, in the order of nodes.
+    start : array of int
+        Where the pairs of each node start.
+    records, weight : arrays of float
+        Of each pair.
+    secrets : tuple of arrays (bounded values x pairs)
+        What each bounded value weighs, for each claim.
+    use : array (uses x pairs), or None
+        What each use weighs.
+    """
+
+    node: Ints
+    atom: Ints
+    start: Ints
+    records: Vector
+    weight: Vector
+    secrets: tuple[Matrix, ...]
+    use: Matrix | None
+
+    def __len__(self) -> int:
+        return len(self.node)
+
+    def running(self, values: Matrix) -> Matrix:
+        """Sums of the values of each node's pairs up to each pair (along the last axis)."""
+        out = np.cumsum(values, axis=-1)
+        if len(self.start) > 1:
+            before = out[..., self.start[1:] - 1]
+            base = np.concatenate([np.zeros((*before.shape[:-1], 1)), before], axis=-1)
+            out -= np.repeat(base, self.lengths, axis=-1)
+        return out
+
+    @property
+    def lengths(self) -> Ints:
+        """How many pairs each node has."""
+        return np.diff(np.append(self.start, len(self)))
+
+    def totals(self, values: Matrix) -> Matrix:
+        """Sums of the values of each node's pairs (along the last axis)."""
+        return np.add.reduceat(values, self.start, axis=-1)
+
+    def ordered_by(self, key: Vector) -> Tally:
+        """The pairs of each node in the order of a key; ties as they stand."""
+        order = np.lexsort((key, self.node))
+        return Tally(
+            node=self.node,
+            atom=self.atom[order],
+            start=self.start,
+            records=self.records[order],
+            weight=self.weight[order],
+            secrets=tuple(counts[:, order] for counts in self.secrets),
+            use=None if self.use is None else self.use[:, order],
+        )
+
+
+def tallied(
+    frontier: Frontier, node: Ints, column: int, atoms: ColumnAtoms, n_bounded: tuple[int, ...], n_uses: int
+) -> Tally:
+    """Count the atoms of a column in every node of the frontier; ``node`` is each group's."""
+    key = node * atoms.size + frontier.codes[column]
+    table = len(frontier) * atoms.size
+    # Where few of the possible pairs occur, sorting is quicker than a table of all.
+    if table > 4 * len(key) + 4096:
+        pairs, place = np.unique(key, return_inverse=True)
+        records = sums(place, frontier.records, len(pairs))
+    else:
+        everything = sums(key, frontier.records, table)
+        pairs = np.flatnonzero(everything)
+        records = everything[pairs]
+        number = np.zeros(table, np.int64)
+        number[pairs] = np.arange(len(pairs))
+        place = number[key]
+    n = len(pairs)
+    node = pairs // atoms.size
+    return Tally(
+        node=node,
+        atom=pairs - node * atoms.size,
+        start=np.searchsorted(node, np.arange(len(frontier))),
+        records=records,
+        weight=sums(place, frontier.weight, n) if frontier.weighted else records,
+        secrets=tuple(
+            _by_label(place, secret, frontier.weight, n, values)
+            for secret, values in zip(frontier.secrets, n_bounded, strict=True)
+        ),
+        use=None if frontier.use is None else _by_label(place, frontier.use, frontier.weight, n, n_uses),
+    )
+
+
+def _by_label(place: Ints, label: NDArray[np.integer], weight: Vector, n: int, values: int) -> Matrix:
+    """What each label weighs in each place; a label beyond ``values`` is not counted."""
+    counts = sums(label.astype(np.int64) * n + place, weight, (values + 1) * n)
+    return counts.reshape(values + 1, n)[:values]

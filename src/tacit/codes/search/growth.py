@@ -1,0 +1,67 @@
+"""A tree that grows: cuts are taken for many nodes at once, in any order."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from tacit.codes.search.cuts import BestCuts, Rules, best_cuts
+from tacit.codes.search.frontier import Frontier
+from tacit.codes.tree import CellTree, Ints, Mask
+
+
+class Growth:
+    """The nodes so far, in the order in which they were made."""
+
+    def __init__(self, sizes: Sequence[int]) -> None:
+        self.sizes = np.asarray(sizes, np.int64)
+        self.nodes = 1
+        self.known = np.zeros(1, np.int64)
+        self._cuts: list[tuple[Ints, Ints, Ints, Ints]] = []
+        self._sets: list[tuple[Ints, Mask]] = []
+
+    @classmethod
+    def of(cls, tree: CellTree) -> Growth:
+        """A tree to grow on; its leaves are the known parts."""
+        growth = cls(tree.sizes.tolist())
+        inner = np.flatnonzero(tree.column >= 0)
+        growth.nodes, growth.known = len(tree), tree.leaves
+        growth._cuts = [(inner, tree.column[inner], tree.below[inner], tree.children[inner])]
+        growth._sets = [(np.array([node]), tree.left(node)[None]) for node in inner[tree.below[inner] < 0].tolist()]
+        return growth
+
+    def grow(self, frontier: Frontier, rules: Rules) -> None:
+        """Cut the nodes of the frontier, then their children, until none can be cut."""
+        waiting = [frontier]
+        while waiting:
+            for chunk in waiting.pop().enough(2 * rules.least).chunks():
+                best = best_cuts(chunk, rules)
+                if (best.column >= 0).any():
+                    waiting.append(self._cut(chunk, best))
+
+    def _cut(self, frontier: Frontier, best: BestCuts) -> Frontier:
+        """Take the cuts; the frontier of the children."""
+        cut = best.column >= 0
+        home = self.nodes + np.arange(2 * int(cut.sum()))
+        self.nodes += len(home)
+        self._cuts.append((frontier.home[cut], best.column[cut], best.below[cut], home.reshape(-1, 2)))
+        for column, sets in best.sets.items():
+            of_set = (best.column == column) & (best.below < 0)
+            self._sets.append((frontier.home[of_set], sets[of_set]))
+        return frontier.split(cut, best.left(frontier, frontier.node()), home)
+
+    def tree(self) -> CellTree:
+        """The tree as it is now."""
+        column, below = np.full(self.nodes, -1), np.full(self.nodes, -1)
+        children, set_start = np.full((self.nodes, 2), -1), np.full(self.nodes, -1)
+        for home, columns, belows, kids in self._cuts:
+            column[home], below[home], children[home] = columns, belows, kids
+        start = 0
+        for home, sets in self._sets:
+            set_start[home] = start + sets.shape[1] * np.arange(len(home))
+            start += sets.size
+        flat = np.concatenate([np.zeros(0, bool), *(sets.ravel() for _, sets in self._sets)])
+        known = np.zeros(self.nodes, bool)
+        known[self.known] = True
+        return CellTree.linked(self.sizes, column, below, children, set_start, flat, known)

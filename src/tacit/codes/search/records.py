@@ -1,0 +1,105 @@
+"""What the search is given: records in groups, and what may be told of each secret."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from tacit.codes.tree import ColumnAtoms, Ints, Mask
+from tacit.errors import ArgumentError
+
+Vector = NDArray[np.float64]
+Matrix = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class GroupedRecords:
+    """Records in groups: those of a group have the same atoms and the same secrets.
+
+    Attributes
+    ----------
+    codes : array of int (groups x columns)
+        The atom of each group in each column.
+    records : array of int
+        How many records a group has.
+    weight : array of float
+        What they weigh together; their number, where records are not weighted.
+    secrets : tuple of arrays of int
+        For each claim, the number of each group's secret.
+    """
+
+    codes: NDArray[np.integer]
+    records: Ints
+    weight: Vector
+    secrets: tuple[NDArray[np.integer], ...]
+
+    def __post_init__(self) -> None:
+        groups = len(self.codes)
+        arrays = (self.records, self.weight, *self.secrets)
+        if self.codes.ndim != 2 or any(array.shape != (groups,) for array in arrays):
+            raise ArgumentError("groups have a row of atoms, a number of records, a weight and a secret for each claim")
+        if (self.records < 0).any() or not (np.isfinite(self.weight).all() and (self.weight >= 0).all()):
+            raise ArgumentError("a group has a negative number of records or a weight that is none")
+
+    @classmethod
+    def of(
+        cls, codes: ArrayLike, *secrets: ArrayLike, records: ArrayLike | None = None, weight: ArrayLike | None = None
+    ) -> GroupedRecords:
+        """Groups as given; of one record each if their numbers are not said, and each record of weight 1."""
+        atoms = np.asarray(codes)
+        numbers = np.ones(len(atoms), np.int64) if records is None else np.asarray(records, np.int64)
+        weights = numbers.astype(np.float64) if weight is None else np.asarray(weight, np.float64)
+        return cls(atoms, numbers, weights, tuple(np.asarray(each) for each in secrets))
+
+    def check(self, columns: Sequence[ColumnAtoms], bounds: Sequence[SecretBound]) -> None:
+        """Refuse atoms that their column does not have and secrets that their bound does not have."""
+        if self.codes.shape[1] != len(columns) or len(self.secrets) != len(bounds):
+            raise ArgumentError("there is one column of atoms for each column, and one of secrets for each bound")
+        sizes = np.array([column.size for column in columns])
+        if len(self.codes) and ((self.codes < 0) | (self.codes >= sizes)).any():
+            raise ArgumentError("an atom is out of the range of its column")
+        for secret, bound in zip(self.secrets, bounds, strict=True):
+            if len(secret) and (secret.min() < 0 or secret.max() >= bound.n_secrets):
+                raise ArgumentError("a secret is out of range")
+
+
+@dataclass(frozen=True, eq=False)
+class SecretBound:
+    """What a cell may tell of one secret: -low <= log-lift <= high for every bounded value of it.
+
+    Attributes
+    ----------
+    n_secrets : int
+        How many values the secret has.
+    low, high : float
+        The bounds, in nats; either may be infinite, and then binds nothing.
+    bounded : array of bool, or None
+        The values that are bounded; None means all of them.
+    delta : float
+        The probability of pairs of a secret and a cell that may break the bounds.
+    epsilon_max : float
+        What those may not break either, on the sides that are bound.
+    """
+
+    n_secrets: int
+    low: float
+    high: float
+    bounded: Mask | None = None
+    delta: float = 0.0
+    epsilon_max: float = np.inf
+
+    def __post_init__(self) -> None:
+        if not (self.low >= 0 and self.high >= 0):
+            raise ArgumentError(f"a bound is a number of nats from 0; low is {self.low}, high is {self.high}")
+        if not 0 <= self.delta <= 1:
+            raise ArgumentError(f"delta is {self.delta}; it is a probability")
+        if self.bounded is not None and np.shape(self.bounded) != (self.n_secrets,):
+            raise ArgumentError("bounded says of each value of the secret whether it is bounded")
+
+    @property
+    def binding(self) -> Mask:
+        """The values that are bounded."""
+        return np.ones(self.n_secrets, bool) if self.bounded is None else np.asarray(self.bounded, bool)

@@ -1,0 +1,113 @@
+"""How an answer shows what a reader of the release keeps."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from tacit import document as doc
+from tacit.errors import Sentence, Setting, sentence
+from tacit.release.kept import MOST_IN_TURN, ReaderKeeps, UseScore
+
+# Of a wide table the terminal lists so many columns, the page draws so many.
+_LISTED, _DRAWN = 20, 40
+_TARGETS = {"value": "", "above the middle": "is it above the middle?", "commonest values": "which of the commonest?"}
+
+
+def keeping_words(keeps: ReaderKeeps) -> Sentence:
+    """What is kept in one sentence, for a headline."""
+    best, least = (pick(keeps.columns, key=lambda each: each.kept) for pick in (max, min))
+    if len(keeps.columns) == 1 or best.kept == least.kept:
+        return sentence("A reader keeps {} of each column.", doc.Share(best.kept))
+    return sentence(
+        "A reader keeps {} of a column on average: most of {} ({}), least of {} ({}).",
+        doc.Share(keeps.mean_kept),
+        doc.DataValue(best.name, 40),
+        doc.Share(best.kept),
+        doc.DataValue(least.name, 40),
+        doc.Share(least.kept),
+    )
+
+
+def keeping_section(keeps: ReaderKeeps) -> doc.Section:
+    """What a reader keeps: of each column, of whole rows, of associations, and of what the release may be used for."""
+    looked = sentence(
+        "Of the table as it was given, in {}: the share of a column's information that a released row tells, less "
+        "chance. Columns are looked at coarsely, numbers in tenths.",
+        doc.Count(keeps.rows_used, "record"),
+    )
+    blocks = (
+        doc.Paragraph(keeping_words(keeps)),
+        _columns(keeps),
+        doc.Paragraph(looked, "note"),
+        *_uses(keeps),
+        doc.Facts(list(_facts(keeps))),
+    )
+    return doc.Section("What a reader keeps", blocks, kind="plug-in")
+
+
+def _columns(keeps: ReaderKeeps) -> doc.Figure:
+    bars = [doc.BarRow(each.name, (doc.Bar("", each.kept),)) for each in keeps.columns[:_DRAWN]]
+    rows = [
+        (doc.DataValue(each.name, 40), doc.Cell(doc.Share(each.kept), style="big"), doc.Share(each.shift))
+        for each in keeps.columns
+    ]
+    table = doc.TableBlock(
+        ("Column", ">Kept", ">Shares moved by"), rows, shown=range(min(len(rows), _LISTED)), more="columns"
+    )
+    chart = doc.Bars("Kept of each column", "Kept; higher is better", bars, unit="probability", whole=True)
+    return doc.Figure(chart, (table,))
+
+
+def _uses(keeps: ReaderKeeps) -> tuple[doc.Block, ...]:
+    """The scores, or why there are none."""
+    if not keeps.use:
+        if keeps.uses != "too many columns":
+            return ()
+        words = "What the release predicts was not tried, for it has more than {} columns: name some with {use}."
+        return (doc.Paragraph(sentence(words, MOST_IN_TURN, use=Setting("use")), "note"),)
+    told = (
+        "A model that was trained on the release is judged on other records as they were given, beside one that was "
+        "trained on the originals. AUC: how often it ranks two records rightly, one of each kind. Accuracy: how often "
+        "it is right."
+    )
+    columns = ("Predicted", "Measure", ">Without a model", ">From the originals", ">From the release")
+    return (doc.TableBlock(columns, [_use(score) for score in keeps.use]), doc.Paragraph(told, "note"))
+
+
+def _use(score: UseScore) -> tuple[doc.InCell, ...]:
+    numbers = (score.baseline, score.original, score.release)
+    shown = [doc.Number(each, "part") if score.measure == "AUC" else doc.Share(each) for each in numbers]
+    name = doc.Cell(doc.DataValue(score.name, 40), small=_TARGETS[score.target])
+    return (name, score.measure, *shown[:2], doc.Cell(shown[2], style="big"))
+
+
+def _facts(keeps: ReaderKeeps) -> Iterable[tuple[doc.Text, doc.InCell]]:
+    """Rows, shares and associations."""
+    rows = keeps.information
+    yield (
+        "Information of the rows",
+        sentence(
+            "{} kept: {} of {} ({})",
+            doc.Share(rows.share),
+            doc.Nats(rows.told, unit=False),
+            doc.Nats(rows.entropy),
+            rows.kind,
+        ),
+    )
+    most = keeps.largest_shift
+    moved = sentence("by {} on average, by {} at most", doc.Share(keeps.mean_shift), doc.Share(most.shift))
+    if most.shift > 0:
+        moved += sentence(" ({})", doc.DataValue(most.name, 40))
+    yield "Shares moved", moved
+    if keeps.association_error is not None:
+        moved_by = keeps.association_error
+        worst = sentence(" ({} and {})", *(doc.DataValue(name, 40) for name in moved_by.worst))
+        yield (
+            "Associations moved (Cramér's V)",
+            sentence(
+                "by {} on average, by {} at most{}",
+                doc.Number(moved_by.mean),
+                doc.Number(moved_by.largest),
+                worst if moved_by.largest > 0 else "",
+            ),
+        )

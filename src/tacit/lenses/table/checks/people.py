@@ -1,0 +1,48 @@
+"""The line of a verification about the whole file: how many people share each released value."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tacit.lenses.table.certifying import whole_file_of
+from tacit.lenses.table.checks.rows import RowComparison
+from tacit.release.certificate import CountedCertificate
+from tacit.release.checks import Check
+from tacit.release.claims import NOTHING_DRAWN
+from tacit.release.rules import ReleaseRules
+from tacit.release.whole_file import WholeFile
+from tacit.tables.counting import count
+
+
+def check_of_people(certificate: CountedCertificate, rules: ReleaseRules | None, rows: RowComparison) -> Check:
+    """How many people share each released value, counted again.
+
+    By the rules where the owner verifies. Otherwise in the file itself: what might have been drawn and was not is then
+    not seen, so that fewer values may belong to few people than the certificate says, and never more.
+    """
+    name, claimed = "fewest people that share a released value", certificate.file
+    found = _in_the_file(certificate, rows) if rules is None else whole_file_of(rows.original, rules, claimed.least)
+    told = f"{_told(found)}; the certificate says {_told(claimed)}"
+    drawn = not certificate.randomness.startswith(NOTHING_DRAWN)
+    if found == claimed:
+        return Check(name, True, _told(found))
+    if rules is None and drawn and found.smallest >= claimed.smallest and found.values_below <= claimed.values_below:
+        return Check(name, None, f"{told}. What else might have been drawn takes private/rules.json")
+    return Check(name, False, told)
+
+
+def _told(file: WholeFile) -> str:
+    below = f"{file.values_below:,} values, {file.people_below:,} people, below {file.least:,}"
+    return f"{file.smallest:,} ({below})"
+
+
+def _in_the_file(certificate: CountedCertificate, rows: RowComparison) -> WholeFile:
+    """As the file shows it: records that look alike where nothing was drawn, else those that truly have the value."""
+    counts, released = count(rows.data, certificate.released), certificate.released
+    symbols, value = counts.symbols(released)
+    alike = np.bincount(value, counts.records, len(symbols)).astype(np.int64)
+    if certificate.randomness.startswith(NOTHING_DRAWN):
+        return WholeFile.of(alike, certificate.file.least)
+    truly = np.append(rows.original.people[:-1], 0)[symbols.positions_in(rows.original.symbols)]
+    people = np.where(symbols.all_missing, alike, truly)
+    return WholeFile.of(people, certificate.file.least)

@@ -1,0 +1,64 @@
+"""From a question to a table in cells: a new code, or that of an earlier release."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from tacit.codes.fitting import CellClaim, CodeRequest, fit_code, fitted_again
+from tacit.document import Progress, silent
+from tacit.lenses.table.mechanisms import ReleaseGoal
+from tacit.lenses.table.question import TableQuestion
+from tacit.release.rules import ReleaseRules
+from tacit.release.treatment import Mixing
+from tacit.requests import Making, Question
+
+# Cells that will be mixed may be so many times as risky: the mixture brings them within bounds.
+FINER = 2.0
+
+
+def in_cells(
+    asked: TableQuestion, goal: ReleaseGoal, making: Making, earlier: ReleaseRules | None, progress: Progress = silent
+) -> TableQuestion:
+    """The question of the table written in cells that keep the goal; those of an earlier release, where it has rules.
+
+    Cells of an earlier release that this table breaks are merged upwards along the tree.
+    """
+    request = code_request(asked, goal, making)
+    if earlier is None or earlier.code is None:
+        return asked.coded(fit_code(asked.table, request, progress=progress))
+    progress("counting", None)
+    return asked.coded(fitted_again(asked.table, earlier.code, request))
+
+
+def code_request(asked: TableQuestion, goal: ReleaseGoal, making: Making) -> CodeRequest:
+    """What is asked of the cells."""
+    finer = FINER if goal.mechanism == "cells+mix" else 1.0
+    bounds = goal.bounds
+    first = CellClaim(asked.secret, bounds.low * finer, bounds.high * finer, bounds.delta, bounds.epsilon_max)
+    further = [CellClaim(each.secret, each.epsilon * finer, each.epsilon * finer) for each in goal.also]
+    return CodeRequest(
+        columns=asked.released,
+        claims=(first, *further),
+        least=goal.least,
+        known=asked.known,
+        use=asked.use,
+        weigh=making.weigh or {},
+        levels=asked.levels,
+        weight=asked.weight,
+        write=making.write,
+    )
+
+
+def goal_of_rules(rules: ReleaseRules, least: int) -> ReleaseGoal:
+    """What an earlier release was asked, asked again; without cells the rules say nothing of ``least``."""
+    if rules.code is None:
+        return ReleaseGoal(rules.bounds, rules.also, least=least)
+    mechanism = "cells+mix" if isinstance(rules.treatment, Mixing) else "cells"
+    return ReleaseGoal(rules.bounds, rules.also, mechanism=mechanism, least=rules.least)
+
+
+def question_of_rules(question: Question, rules: ReleaseRules) -> Question:
+    """The question that an earlier release answered, of another table."""
+    secret = {rules.secret[0]: rules.secret_values} if rules.secret_values else rules.secret
+    known = rules.code.known if rules.code is not None and rules.code.known else None
+    return replace(question, secret=secret, released=rules.released, keep_id=rules.released, known=known)

@@ -1,0 +1,67 @@
+"""What released rows tell of a column or of whole rows: plug-in, and less what they would tell by chance."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from tacit.lenses.table.kept.values import Codes, Floats
+
+SHUFFLES = 5
+# Where chance alone seems to tell more than this share of a column, counting rows says nothing about it.
+MOST_BY_CHANCE = 0.5
+
+
+def entropy_of(codes: Codes) -> float:
+    """Entropy in nats of the values that some rows have."""
+    counts = np.unique(codes, return_counts=True)[1]
+    shares = counts / counts.sum()
+    return float(-(shares * np.log(shares)).sum())
+
+
+def numbered(columns: Sequence[Codes]) -> Codes:
+    """Rows of several codes as one code from 0 on."""
+    rows = np.zeros(len(columns[0]), dtype=np.int64)
+    for codes in columns:
+        pairs = rows * (int(codes.max(initial=0)) + 2) + codes + 1
+        rows = np.unique(pairs, return_inverse=True)[1].astype(np.int64)
+    return rows
+
+
+def information(one: Codes, other: Codes) -> float:
+    """Mutual information in nats between two codes of the same rows, plug-in."""
+    return max(0.0, entropy_of(one) + entropy_of(other) - entropy_of(numbered([one, other])))
+
+
+def kept_share(column: Codes, row: Codes, rng: np.random.Generator) -> float:
+    """The share of a column's entropy that rows tell, less chance: (I - E) / (H - E), where E is I of shuffled rows.
+
+    Plug-in information of many rows is too large, and that of a column that is told in full is exact: between E and H
+    the share is what I is between them (an adjusted mutual information).
+
+    Guarantees
+    ----------
+    Between 0 and 1; 1 if the rows determine the column, but for columns of which chance alone seems to tell more than
+    half, of which it is 0.
+    """
+    whole = entropy_of(column)
+    if whole < 1e-12:
+        return 1.0
+    chance = float(np.mean([information(column, rng.permutation(row)) for _ in range(SHUFFLES)]))
+    if chance > MOST_BY_CHANCE * whole:
+        return 0.0
+    return float(np.clip((information(column, row) - chance) / (whole - chance), 0.0, 1.0))
+
+
+def cramers_v(table: Floats) -> float:
+    """Cramér's V of a contingency table, corrected for chance (Bergsma, 2013); 0 where a side has one value."""
+    table = table[table.sum(axis=1) > 0][:, table.sum(axis=0) > 0]
+    n = table.sum()
+    rows, columns = table.shape
+    if min(rows, columns) < 2 or n <= 1:
+        return 0.0
+    expected = np.outer(table.sum(axis=1), table.sum(axis=0)) / n
+    phi = float(((table - expected) ** 2 / expected).sum() / n) - (rows - 1) * (columns - 1) / (n - 1)
+    sides = [side - (side - 1) ** 2 / (n - 1) - 1 for side in (rows, columns)]
+    return float(np.sqrt(max(phi, 0.0) / min(sides))) if min(sides) > 0 else 0.0

@@ -1,0 +1,144 @@
+"""The values of a column as it was given: in order, how often each occurs, and in groups few enough to count."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tacit.lenses.table.kept.times import days_in, number_of
+from tacit.tables.symbols import level_text
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+# A column of no more values than this is looked at as it is.
+FEW_VALUES = 20
+# Numbers of more values are looked at in tenths, texts in twentieths of their order.
+TENTHS, TWENTIETHS = 10, 20
+
+Codes = NDArray[np.int64]
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class ColumnValues:
+    """The values that occur in a column, in order; ``codes`` says which one each row has, -1 where it is missing.
+
+    Numbers are numbers, times and texts that are dates are numbers of days, and all else is text. ``written`` has the
+    values of dates that were written out.
+    """
+
+    name: str
+    numeric: bool
+    time: bool
+    values: NDArray[Any]
+    counts: Codes
+    codes: Codes
+    written: Mapping[str, int] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, name: str, column: pa.ChunkedArray, kind: str) -> ColumnValues:
+        """The values of an Arrow column of a kind: numbers, times, or anything else."""
+        found = distinct_numbers(column) if kind == "number" else distinct_times(column)
+        values, codes = found or distinct_texts(column)
+        time = kind != "number" and found is not None
+        written = {}
+        if time:
+            texts, places = distinct_texts(column)
+            written = {text: int(codes[row]) for text, row in zip(texts, _first_rows(places), strict=True)}
+        counts = np.bincount(codes[codes >= 0], minlength=len(values)).astype(np.int64)
+        return cls(name, found is not None, time, values, counts, codes, written)
+
+    @property
+    def missing(self) -> int:
+        """How many rows have none."""
+        return int((self.codes < 0).sum())
+
+
+@dataclass(frozen=True, eq=False)
+class ValueGroups:
+    """The values of a column in ``size`` groups: ``of`` has the group of each value, and last that of missing."""
+
+    of: Codes
+    size: int
+
+    @classmethod
+    def coarse(cls, column: ColumnValues) -> ValueGroups:
+        """Each value for itself if they are few; else tenths of a number, twentieths of the order of texts.
+
+        A value goes where the middle of its records lies in the order of all, so that one of a fifth (a tenth) of the
+        records or more is alone in its group. Missing is a group of its own.
+        """
+        if len(column.values) <= FEW_VALUES:
+            groups = np.arange(len(column.values))
+        else:
+            wanted = TENTHS if column.numeric else TWENTIETHS
+            middle = (np.cumsum(column.counts) - column.counts / 2) / column.counts.sum()
+            groups = np.unique((middle * wanted).astype(np.int64), return_inverse=True)[1]
+        size = int(groups.max(initial=-1)) + 1
+        return cls(np.append(groups, size).astype(np.int64), size + 1)
+
+    def rows(self, column: ColumnValues) -> Codes:
+        """The group of each row."""
+        return self.of[column.codes]
+
+
+def distinct_numbers(column: pa.ChunkedArray) -> tuple[Floats, Codes]:
+    """Numbers, or text that is one, in order, and which one each row has; -1 is none."""
+    import pyarrow as pa
+
+    kind = column.type
+    if pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind):
+        return _in_order(np.array(column.cast(pa.float64(), safe=False).to_numpy(), dtype=np.float64))
+    told, codes = _distinct(column)
+    return _in_order(np.array([*map(number_of, told), np.nan])[codes])
+
+
+def distinct_times(column: pa.ChunkedArray) -> tuple[Floats, Codes] | None:
+    """Times, or texts that are all dates, in days and in order, and which one each row has; None if they are none."""
+    import pyarrow as pa
+
+    told, codes = _distinct(column)
+    if pa.types.is_temporal(column.type):
+        days = [*map(number_of, told)]
+    elif not told or not all(isinstance(each, str) for each in told) or (days := days_in(told) or []) == []:
+        return None
+    return _in_order(np.array([*days, np.nan])[codes])
+
+
+def _first_rows(codes: Codes) -> Codes:
+    """The first row of each code from 0 on."""
+    found, rows = np.unique(codes, return_index=True)
+    return rows[found >= 0].astype(np.int64)
+
+
+def _in_order(cells: Floats) -> tuple[Floats, Codes]:
+    there = ~np.isnan(cells)
+    codes = np.full(len(cells), -1, dtype=np.int64)
+    values, codes[there] = np.unique(cells[there], return_inverse=True)
+    return values, codes
+
+
+def distinct_texts(column: pa.ChunkedArray) -> tuple[NDArray[Any], Codes]:
+    """Cells as texts in order, and which one each row has; -1 is missing."""
+    told, codes = _distinct(column)
+    texts = np.empty(len(told), dtype=object)
+    texts[:] = [level_text(value) for value in told]
+    values, order = np.unique(texts, return_inverse=True)
+    return values, np.append(order, -1)[codes].astype(np.int64)
+
+
+def _distinct(column: pa.ChunkedArray) -> tuple[list[Any], Codes]:
+    """The values of a column in any order, and which one each row has; -1 is missing."""
+    import pyarrow as pa
+
+    if pa.types.is_dictionary(column.type):
+        column = column.cast(column.type.value_type)
+    found = column.combine_chunks().dictionary_encode()
+    return found.dictionary.to_pylist(), np.asarray(
+        found.indices.fill_null(-1).to_numpy(zero_copy_only=False), np.int64
+    )

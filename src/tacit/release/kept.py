@@ -1,0 +1,124 @@
+"""What a release keeps for its reader, as a certificate says it: of the table as it was given."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Literal
+
+from tacit.document import Information
+
+# The most columns that are predicted in turn where nobody says which are of use.
+MOST_IN_TURN = 8
+
+Uses = Literal["named", "in turn", "too many columns"]
+
+
+def _share(*numbers: float) -> None:
+    if not all(0 <= number <= 1 for number in numbers):
+        raise ValueError("a share is between 0 and 1")
+
+
+@dataclass(frozen=True)
+class ColumnKept:
+    """What a reader of the release keeps of one column.
+
+    ``kept`` is the share of the column's information that the released row tells, less what it would tell by chance.
+    ``shift`` is how far the shares of its values moved (total variation); a statement that is true moves nothing.
+    """
+
+    name: str
+    kept: float
+    shift: float
+
+    def __post_init__(self) -> None:
+        _share(self.kept, self.shift)
+
+
+@dataclass(frozen=True)
+class InformationKept:
+    """What the released rows tell of the rows as they were given, ``told`` of ``entropy``.
+
+    ``kind`` "exact": of the whole table, counted, or known from the channel. "plug-in": of the rows looked at; of a
+    release that was drawn it is then an upper bound.
+    """
+
+    told: Information
+    entropy: Information
+    kind: Literal["exact", "plug-in"]
+
+    def __post_init__(self) -> None:
+        if not (0 <= self.told < math.inf and 0 <= self.entropy < math.inf):
+            raise ValueError("information is a finite number")
+
+    @property
+    def share(self) -> float:
+        """The share that is kept; all of it where there was nothing to keep."""
+        return min(1.0, self.told / self.entropy) if self.entropy > 0 else 1.0
+
+
+@dataclass(frozen=True)
+class AssociationChange:
+    """How far Cramér's V of two columns moved, over ``pairs`` pairs; ``worst`` are the two that moved most."""
+
+    mean: float
+    largest: float
+    pairs: int
+    worst: tuple[str, str]
+
+    def __post_init__(self) -> None:
+        _share(self.mean, self.largest)
+
+
+@dataclass(frozen=True)
+class UseScore:
+    """How well a column is predicted in records apart, as they were given.
+
+    A model was trained on other records as they were given (``original``), and on the same as they were released
+    (``release``). ``baseline`` needs no model. ``target`` says what of the column was predicted.
+    """
+
+    name: str
+    measure: Literal["AUC", "accuracy"]
+    target: Literal["value", "above the middle", "commonest values"]
+    original: float
+    release: float
+    baseline: float
+
+    def __post_init__(self) -> None:
+        _share(self.original, self.release, self.baseline)
+
+
+@dataclass(frozen=True)
+class ReaderKeeps:
+    """What a reader of the release keeps, looked up in ``rows_used`` records of the table as it was given.
+
+    ``uses`` says of which columns there is a score: those that were named, each in turn, or none since they are too
+    many. Numbers have four decimals.
+    """
+
+    columns: tuple[ColumnKept, ...]
+    information: InformationKept
+    association_error: AssociationChange | None
+    use: tuple[UseScore, ...]
+    uses: Uses
+    rows_used: int
+
+    def __post_init__(self) -> None:
+        if not self.columns or self.rows_used < 1:
+            raise ValueError("nothing was looked at")
+
+    @property
+    def mean_kept(self) -> float:
+        """What is kept of a column, on average."""
+        return sum(column.kept for column in self.columns) / len(self.columns)
+
+    @property
+    def mean_shift(self) -> float:
+        """How far the shares of a column moved, on average."""
+        return sum(column.shift for column in self.columns) / len(self.columns)
+
+    @property
+    def largest_shift(self) -> ColumnKept:
+        """The column whose shares moved most."""
+        return max(self.columns, key=lambda column: column.shift)

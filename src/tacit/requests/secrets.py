@@ -1,0 +1,46 @@
+"""The secret: columns, or the values of one column that are secret while the rest is one class."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from tacit.requests.settings import Names, cells, refused
+
+
+@dataclass(frozen=True)
+class SecretNames(Names):
+    """One column or several; or one column with the values of it that are secret."""
+
+    metavar = "COL[,COL]|COL=VALUE[,VALUE]"
+
+    def checked(self, name: str, value: Any) -> Any:
+        """Names as they are; ``{"illness": ["B20", "F32"]}`` as a column with the values of it that are secret."""
+        if not isinstance(value, Mapping):
+            return super().checked(name, value)
+        if len(value) != 1:
+            raise refused(name, dict(value), "values are named of one column")
+        column, values = next(iter(value.items()))
+        several = (values,) if isinstance(values, str) else tuple(values)
+        super().checked(name, column)
+        if not several or not all(isinstance(each, str) and each for each in several):
+            raise refused(name, dict(value), "an empty value")
+        if len(set(several)) < len(several):
+            raise refused(name, dict(value), "a value is named twice")
+        return {str(column): several}
+
+    def from_text(self, name: str, texts: Sequence[str]) -> Any:
+        """``race`` and ``race,sex`` as columns, ``illness=B20,F32`` as a column and its secret values."""
+        # A column whose own name has an equals sign is put in double quotes.
+        column, equals, values = texts[0].partition("=")
+        if not equals or column.lstrip().startswith('"'):
+            return super().from_text(name, texts)
+        if len(texts) > 1:
+            raise refused(name, list(texts), "values are named of one column, in one go")
+        return self.checked(name, {column.strip(): cells(values)})
+
+    def schema(self) -> dict[str, Any]:
+        """A list of columns, or an object with the values of one column."""
+        values = {"type": "array", "items": {"type": "string"}, "minItems": 1}
+        return {"anyOf": [super().schema(), {"type": "object", "additionalProperties": values, "maxProperties": 1}]}

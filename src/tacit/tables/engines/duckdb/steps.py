@@ -1,0 +1,97 @@
+"""Which step of a staircase a number is on, on DuckDB: a look into a list instead of a search."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tacit.tables.engines.duckdb.sql import constant_list, identifier
+
+if TYPE_CHECKING:
+    import duckdb
+
+# So few comparisons are as fast as a list.
+FEW_EDGES = 8
+# A grid has one edge in a cell at most; a finer one than this is slow to look into.
+MOST_CELLS = 1 << 14
+CELL = "__tacit_cell__"
+
+Edges = NDArray[np.float64]
+
+
+def stepped(relation: duckdb.DuckDBPyRelation, name: str, edges: Edges) -> duckdb.DuckDBPyRelation:
+    """The rows with a column of numbers replaced by how many edges are not above each; missing stays missing.
+
+    Guarantees
+    ----------
+    The number is exact: a cell of the grid only says which one edge the value is still to be compared with.
+    """
+    import pyarrow as pa
+
+    value = identifier(name)
+    if _consecutive(edges):
+        return _with(
+            relation, name, f"least(greatest(floor({value}) - {float(edges[0] - 1)!r}, 0), {len(edges)})::BIGINT"
+        )
+    if len(edges) <= FEW_EDGES:
+        counted = " + ".join(["0::BIGINT", *(f"({value} >= {edge!r}::DOUBLE)::BIGINT" for edge in edges.tolist())])
+        return _with(relation, name, f"CASE WHEN {value} IS NOT NULL THEN {counted} END")
+    grids = _Grids()
+    found = relation.project(f"*, ({grids.cell(value, edges, 0)})::BIGINT AS {CELL}")
+    step = constant_list(relation, pa.array(np.concatenate(grids.steps)))
+    edge = constant_list(relation, pa.array(np.concatenate(grids.edges)))
+    return _with(found, name, f"{step}[{CELL} + 1] + ({value} >= {edge}[{CELL} + 1])::BIGINT")
+
+
+def _with(relation: duckdb.DuckDBPyRelation, name: str, sql: str) -> duckdb.DuckDBPyRelation:
+    columns = [column for column in relation.columns if column != CELL]
+    return relation.project(
+        ", ".join(f"{sql} AS {identifier(each)}" if each == name else identifier(each) for each in columns)
+    )
+
+
+def _consecutive(edges: Edges) -> bool:
+    whole = len(edges) > 0 and float(edges[0]).is_integer() and abs(edges).max() < 2**53
+    return whole and bool((np.diff(edges) == 1).all())
+
+
+class _Grids:
+    """Cells of one or more grids, laid end to end: the edges below each cell, and the edge in it or infinity."""
+
+    def __init__(self) -> None:
+        self.steps: list[NDArray[np.int64]] = []
+        self.edges: list[Edges] = []
+
+    def cell(self, value: str, edges: Edges, below: int) -> str:
+        """SQL for the cell of a value that is not below the first ``below`` of all edges; these come next.
+
+        Edges too uneven for one grid are parted in the middle.
+        """
+        if len(edges) == 1:
+            at = self._added(np.array([below, below + 1]), np.array([np.inf, np.inf]))
+            return f"{at} + ({value} >= {float(edges[0])!r}::DOUBLE)::BIGINT"
+        for cells in 2 ** np.arange(int(np.log2(len(edges))), int(np.log2(MOST_CELLS)) + 1):
+            low, width = float(edges[0]), float(edges[-1] - edges[0])
+            scale = float(cells) / width if width > 0 else np.inf
+            if not (0 < scale < np.inf):
+                break
+            # The engine computes the same, so that an edge and a value in other cells are in the right order.
+            place = np.clip(np.floor((edges - low) * scale) + 1, 0, cells).astype(np.int64)
+            if len(np.unique(place)) == len(place):
+                inside = np.full(cells + 1, np.inf)
+                inside[place] = edges
+                at = self._added(below + np.searchsorted(place, np.arange(cells + 1)), inside)
+                floored = f"floor(({value} - {low!r}::DOUBLE) * {scale!r}::DOUBLE) + 1"
+                return f"{at} + least(greatest({floored}, 0), {cells})"
+        half = len(edges) // 2
+        left, right = self.cell(value, edges[:half], below), self.cell(value, edges[half:], below + half)
+        return f"CASE WHEN {value} < {float(edges[half])!r}::DOUBLE THEN {left} ELSE {right} END"
+
+    def _added(self, steps: NDArray[np.int64], edges: Edges) -> int:
+        """Where the cells begin."""
+        at = sum(map(len, self.steps))
+        self.steps.append(steps.astype(np.int64))
+        self.edges.append(edges)
+        return at
