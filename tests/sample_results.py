@@ -11,6 +11,7 @@ from tacit.lenses.facts import SecretValue, SourceFacts
 from tacit.lenses.table.answers.attack import AttackResult
 from tacit.lenses.table.answers.audit import AuditResult
 from tacit.lenses.table.answers.release import ProtectResult
+from tacit.lenses.table.linkage.results import ColumnRead, Cure, FoundBy, LinkageFinding, LinkageScore, PeopleFound
 from tacit.lenses.table.results import (
     ColumnLeak,
     ColumnRole,
@@ -28,6 +29,7 @@ from tacit.lift import Estimate
 from tacit.release import AdversaryScore, Check, CountedCertificate, MeasureChange, Utility, WholeFile
 from tacit.release.certificate import CertifiedInput, CertifiedOutput, CountedMechanism, Reading
 from tacit.tables.cutting import Cut
+from tacit.tables.grouping import GroupSizes
 
 INF = math.inf
 SHA = "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"
@@ -168,6 +170,24 @@ def risky_values() -> tuple[RiskyValue, ...]:
     )
 
 
+def people_found() -> PeopleFound:
+    """Who is alone in the table of the audit, and what would hide them."""
+    everything = GroupSizes(48842, 47100, 46020, 1, 48840, 1, 46100, 120.0)
+    known = GroupSizes(48842, 150, 3, 1, 40, 2, 0, 4.2)
+    return PeopleFound(
+        sets=(
+            FoundBy("all released columns", ("zip", "age", "sex", "job"), everything),
+            FoundBy("what may be known", ("age", "sex"), known),
+        ),
+        cures=(
+            Cure({"zip": 3}, {"zip": 3}, 12345, 1),
+            Cure({"age": 10}, {"zip": 3, "age": 10}, 0, 4),
+        ),
+        least=10,
+        headline="Of 48,842 people, 46,020 have a combination of the released columns that nobody else has.",
+    )
+
+
 def audit_result() -> AuditResult:
     """An audit of a census-like table that leaks."""
     return AuditResult(
@@ -220,6 +240,7 @@ def audit_result() -> AuditResult:
             ),
         ),
         notes=("12 records without a value in job were counted as a value of their own.",),
+        found=people_found(),
         random_state=0,
         tacit_version="0.1.0",
         scores_path="private/scores.parquet",
@@ -329,6 +350,18 @@ def attack_result() -> AttackResult:
         verdict="within the promise",
         headline="The best adversary guessed 78% before and 47% after; the promise allows 67.6%, the prior gives 41%.",
         notes=("Trained and tested on different records.",),
+        linkage=(
+            LinkageFinding(
+                known=("age", "sex"),
+                people=5000,
+                learned_from=43842,
+                prior_guess=0.41,
+                knowing=0.43,
+                before=LinkageScore(0.02, 1.0, 310.5, 0.0, 0.61),
+                after=LinkageScore(0.0, None, 2210.0, 0.0, 0.44),
+                columns=(ColumnRead("job", 0.2, 0.5, 0.21, 0.0, None),),
+            ),
+        ),
     )
 
 

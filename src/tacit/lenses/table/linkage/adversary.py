@@ -11,7 +11,7 @@ import numpy as np
 from tacit.lenses.table.linkage.beliefs import lifts_of
 from tacit.lenses.table.linkage.fitting import Fitting, Spelled, in_bins
 from tacit.lenses.table.linkage.looking import LOOKED_AT, LookedAt, RowsRead
-from tacit.lenses.table.linkage.matching import Linked, linkage
+from tacit.lenses.table.linkage.matching import LinkedPeople, linkage
 from tacit.lenses.table.linkage.reading import LearnedColumn
 from tacit.lenses.table.linkage.results import ColumnRead, LinkageFinding, LinkageScore
 from tacit.lenses.table.question import TableQuestion
@@ -102,7 +102,7 @@ class _File:
         at = self.counts.columns.index(name)
         return self.counts.levels[at], self.counts.codes[:, at]
 
-    def linked(self, known: Sequence[str], others: Sequence[str], belief: Matrix, look: LookedAt) -> Linked:
+    def linked(self, known: Sequence[str], others: Sequence[str], belief: Matrix, look: LookedAt) -> LinkedPeople:
         """Everybody looked for, linked to this file by the columns that are known and released."""
         people, released, fits = [], [], []
         for name in known:
@@ -139,7 +139,7 @@ class _File:
         lifts = lifts_of(asked - 1, np.column_stack(learned)[look.others], look.secret[look.others], look.prior)
         return which, lifts
 
-    def read(self, found: Linked, at: int, name: str, guess: _Guess, look: LookedAt) -> tuple[Mask, Mask]:
+    def read(self, found: LinkedPeople, at: int, name: str, guess: _Guess, look: LookedAt) -> tuple[Mask, Mask]:
         """Of whom a column was read as the very value it has, and of whom all candidates have a single value.
 
         Where the level that was read stands for several values, or for none, what is known decides.
@@ -215,7 +215,7 @@ def _finding(
     )
 
 
-def _score(found: Linked, secret: Codes) -> LinkageScore:
+def _score(found: LinkedPeople, secret: Codes) -> LinkageScore:
     return LinkageScore(
         found=float(found.found.mean()),
         found_right=_share(found.right, found.found),
@@ -234,8 +234,8 @@ def _column_read(
     at: int,
     known: tuple[str, ...],
     look: LookedAt,
-    before: tuple[_File | None, Linked | None],
-    after: tuple[_File, Linked],
+    before: tuple[_File | None, LinkedPeople | None],
+    after: tuple[_File, LinkedPeople],
 ) -> ColumnRead:
     guess = _Guess.of(name, known, look)
     right, agreed = after[0].read(after[1], at, name, guess, look)

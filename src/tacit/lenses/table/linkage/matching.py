@@ -15,7 +15,7 @@ MOST_PAIRS = 5_000_000
 
 
 @dataclass(frozen=True, eq=False)
-class Linked:
+class LinkedPeople:
     """What the adversary found of every person.
 
     Attributes
@@ -60,7 +60,7 @@ def linkage(
     said: Codes,
     belief: Matrix,
     lifts: Matrix,
-) -> Linked:
+) -> LinkedPeople:
     """Link every person to the rows of a file that fit, and read those.
 
     Parameters
@@ -114,7 +114,7 @@ def linkage(
             read[alike, column] = levels[np.bincount(at.reshape(-1), weights=weight).argmax()]
             agreed[alike, column] = len(levels) == 1
         posterior[alike] = _posterior(belief[alike], said[some], weight, lifts)
-    return Linked(candidates, right, read, agreed, posterior)
+    return LinkedPeople(candidates, right, read, agreed, posterior)
 
 
 def _alike(which: Codes, some: Codes) -> list[Codes]:
