@@ -32,7 +32,7 @@ MOST_USES = 16
 
 
 @dataclass(frozen=True)
-class CellClaim:
+class CodeClaim:
     """What cells may tell of one secret: a column, or several taken together."""
 
     secret: tuple[str, ...]
@@ -54,7 +54,7 @@ class CodeRequest:
     ----------
     columns : tuple of str
         The released columns.
-    claims : tuple of CellClaim
+    claims : tuple of CodeClaim
         What may be told of each secret.
     least : int
         The fewest records of a cell.
@@ -72,7 +72,7 @@ class CodeRequest:
     """
 
     columns: tuple[str, ...]
-    claims: tuple[CellClaim, ...]
+    claims: tuple[CodeClaim, ...]
     least: int
     known: tuple[str, ...] = ()
     use: tuple[str, ...] = ()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from tacit.codes.fitting import CellClaim, CodeRequest, fit_code, fitted_again
+from tacit.codes.fitting import CodeClaim, CodeRequest, fit_code, fitted_again
 from tacit.document import Progress, silent
 from tacit.lenses.table.mechanisms import ReleaseGoal
 from tacit.lenses.table.question import TableQuestion
@@ -34,8 +34,8 @@ def code_request(asked: TableQuestion, goal: ReleaseGoal, making: Making) -> Cod
     """What is asked of the cells."""
     finer = FINER if goal.mechanism == "cells+mix" else 1.0
     bounds = goal.bounds
-    first = CellClaim(asked.secret, bounds.low * finer, bounds.high * finer, bounds.delta, bounds.epsilon_max)
-    further = [CellClaim(each.secret, each.epsilon * finer, each.epsilon * finer) for each in goal.also]
+    first = CodeClaim(asked.secret, bounds.low * finer, bounds.high * finer, bounds.delta, bounds.epsilon_max)
+    further = [CodeClaim(each.secret, each.epsilon * finer, each.epsilon * finer) for each in goal.also]
     return CodeRequest(
         columns=asked.released,
         claims=(first, *further),
