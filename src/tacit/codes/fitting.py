@@ -14,6 +14,7 @@ from tacit.codes.coding import atom_codes
 from tacit.codes.scales.encoding import atoms_table
 from tacit.codes.scales.finding import find_scales
 from tacit.codes.scales.kinds import AnyScale
+from tacit.codes.search.forbidden import forbidden_columns
 from tacit.codes.search.growing import grow
 from tacit.codes.search.pruning import pruned
 from tacit.codes.search.records import GroupedRecords, SecretBound
@@ -96,7 +97,31 @@ class CodeRequest:
         return tuple(dict.fromkeys(name for claim in self.claims for name in claim.secret))
 
 
-def fit_code(table: Table, asked: CodeRequest, *, progress: Progress = silent) -> CellCode:
+@dataclass(frozen=True)
+class Obstacle:
+    """A released column that cannot be told at all, and the value of a secret that forbids it.
+
+    ``side`` is where the value would leave its bounds; ``zero`` says that it would be ruled out altogether, so that no
+    epsilon helps; ``freed`` that some cut would do if nothing were asked of the lower side.
+    """
+
+    column: str
+    secret: tuple[str, ...]
+    value: tuple[Any, ...]
+    side: str
+    zero: bool
+    freed: bool
+
+
+@dataclass(frozen=True)
+class FittedCode:
+    """A code, and which columns it cannot tell anything of."""
+
+    code: CellCode
+    obstacles: tuple[Obstacle, ...] = ()
+
+
+def fit_code(table: Table, asked: CodeRequest, *, progress: Progress = silent) -> FittedCode:
     """The code whose cells keep most of the columns within what was asked.
 
     Guarantees
@@ -113,7 +138,37 @@ def fit_code(table: Table, asked: CodeRequest, *, progress: Progress = silent) -
     progress("choosing cells", None)
     fine = CellCode(scales, _grown(counts, scales, asked), asked.known)
     code = fine.in_numbers(_marginals(counts, scales)) if asked.write == "means" else fine.reduced()
-    return code if step == 1 else fitted_again(table, code, asked)
+    return FittedCode(code if step == 1 else fitted_again(table, code, asked), _obstacles(counts, scales, asked))
+
+
+def _obstacles(counts: Counts, scales: Sequence[AnyScale], asked: CodeRequest) -> tuple[Obstacle, ...]:
+    if asked.known:
+        # Inside what is known there are as many answers as there are parts.
+        return ()
+    records, bounds = grouped_records(counts, asked)
+    found = forbidden_columns(records, _atoms(scales), bounds, least=asked.least)
+    return tuple(
+        Obstacle(
+            column=asked.columns[each.column],
+            secret=asked.claims[each.claim].secret,
+            value=_value(counts, asked.claims[each.claim].secret, each.secret),
+            side=each.side,
+            zero=each.zero,
+            freed=each.freed,
+        )
+        for each in found
+    )
+
+
+def _value(counts: Counts, secret: tuple[str, ...], number: int) -> tuple[Any, ...]:
+    """The value of a secret that has this number in the search."""
+    at = [counts.columns.index(name) for name in secret]
+    codes = in_order(counts.codes[:, at])[0][number]
+    return tuple(counts.levels[column][code] for column, code in zip(at, codes, strict=True))
+
+
+def _atoms(scales: Sequence[AnyScale]) -> list[ColumnAtoms]:
+    return [ColumnAtoms(scale.size, scale.ordered, scale.cuts if scale.ordered else None) for scale in scales]
 
 
 def _marginals(counts: Counts, scales: Sequence[AnyScale]) -> dict[str, NDArray[np.float64]]:
@@ -160,10 +215,9 @@ def grouped_records(counts: Counts, asked: CodeRequest) -> tuple[GroupedRecords,
 
 def _grown(counts: Counts, scales: Sequence[AnyScale], asked: CodeRequest) -> CellTree:
     records, bounds = grouped_records(counts, asked)
-    columns = [ColumnAtoms(scale.size, scale.ordered, scale.cuts if scale.ordered else None) for scale in scales]
     return grow(
         records,
-        columns,
+        _atoms(scales),
         bounds,
         least=asked.least,
         weights=np.array([asked.weigh.get(name, 1.0) for name in asked.columns]),

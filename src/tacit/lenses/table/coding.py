@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 
-from tacit.codes.fitting import CodeClaim, CodeRequest, fit_code, fitted_again
+from tacit.codes.fitting import CodeClaim, CodeRequest, Obstacle, fit_code, fitted_again
 from tacit.document import Progress, silent
+from tacit.errors import Sentence, Setting, sentence
 from tacit.lenses.table.mechanisms import ReleaseGoal
 from tacit.lenses.table.question import TableQuestion
 from tacit.release.rules import ReleaseRules
@@ -25,9 +27,28 @@ def in_cells(
     """
     request = code_request(asked, goal, making)
     if earlier is None or earlier.code is None:
-        return asked.coded(fit_code(asked.table, request, progress=progress))
+        fitted = fit_code(asked.table, request, progress=progress)
+        notes = [_told(each, goal) for each in fitted.obstacles]
+        return replace(asked.coded(fitted.code), notes=(*asked.notes, *notes))
     progress("counting", None)
     return asked.coded(fitted_again(asked.table, earlier.code, request))
+
+
+def _told(obstacle: Obstacle, goal: ReleaseGoal) -> Sentence:
+    """Why a column is not told, and what would free it; it is the owner who chooses."""
+    value = " / ".join("missing" if part is None else str(part) for part in obstacle.value)
+    secret = ", ".join(obstacle.secret)
+    words = "column '{column}' is not told by itself: every cut of it makes {value} ({secret}) too {side}"
+    if obstacle.zero:
+        words = (
+            "column '{column}' is not told by itself: every cut of it leaves a side where {value} ({secret}) never "
+            "occurs, which no epsilon allows"
+        )
+    if obstacle.freed and not math.isinf(goal.bounds.low):
+        words += "; with a bound on the upper side alone ({alone}) it could be"
+    side = "unlikely" if obstacle.side == "low" else "likely"
+    alone = Setting("epsilon_high", goal.bounds.high)
+    return sentence(words, column=obstacle.column, value=value, secret=secret, side=side, alone=alone)
 
 
 def code_request(asked: TableQuestion, goal: ReleaseGoal, making: Making) -> CodeRequest:
