@@ -27,7 +27,9 @@ from tacit.tables.symbols import in_order
 from tacit.tables.table import Table
 
 # Cuts are chosen on at most so many records, evenly spaced; whether they may stand is counted on all.
-DESIGN_RECORDS = 2_000_000
+DESIGN_RECORDS = 500_000
+# About so many cells at most: more tell readers little more, and take long to find and to write.
+MOST_CELLS = 10_000
 # Values of the use that are told apart while cuts are chosen.
 MOST_USES = 16
 
@@ -136,7 +138,9 @@ def fit_code(table: Table, asked: CodeRequest, *, progress: Progress = silent) -
     progress("counting", None)
     counts = _counted(every(table, step) if step > 1 else table, scales, asked)
     progress("choosing cells", None)
-    fine = CellCode(scales, _grown(counts, scales, asked), asked.known)
+    # Of a sample, a cell has as many fewer records.
+    least = max(-(-asked.least // step), int(counts.records.sum()) // MOST_CELLS)
+    fine = CellCode(scales, _grown(counts, scales, asked, least), asked.known)
     code = fine.in_numbers(_marginals(counts, scales)) if asked.write == "means" else fine.reduced()
     return FittedCode(code if step == 1 else fitted_again(table, code, asked), _obstacles(counts, scales, asked))
 
@@ -213,13 +217,13 @@ def grouped_records(counts: Counts, asked: CodeRequest) -> tuple[GroupedRecords,
     return GroupedRecords.of(codes, *secrets, records=counts.records, weight=counts.weight), bounds
 
 
-def _grown(counts: Counts, scales: Sequence[AnyScale], asked: CodeRequest) -> CellTree:
+def _grown(counts: Counts, scales: Sequence[AnyScale], asked: CodeRequest, least: int) -> CellTree:
     records, bounds = grouped_records(counts, asked)
     return grow(
         records,
         _atoms(scales),
         bounds,
-        least=asked.least,
+        least=least,
         weights=np.array([asked.weigh.get(name, 1.0) for name in asked.columns]),
         use=_uses(counts, asked),
         known_columns=[asked.columns.index(name) for name in asked.known],

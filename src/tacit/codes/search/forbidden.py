@@ -54,7 +54,8 @@ def _forbidden(
     code = np.asarray(records.codes[:, column])
     size = np.bincount(code, records.records, atoms.size)
     tables = [
-        _table(code, secret, records.weight, atoms.size, bound.n_secrets) for secret, bound in _pairs(records, bounds)
+        _table(code, np.asarray(secret), records.weight, atoms.size, bound.n_secrets)
+        for secret, bound in zip(records.secrets, bounds, strict=True)
     ]
     blocked: dict[tuple[int, int, str], int] = {}
     zeros: dict[tuple[int, int, str], bool] = {}
