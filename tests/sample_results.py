@@ -180,8 +180,8 @@ def people_found() -> PeopleFound:
             FoundBy("what may be known", ("age", "sex"), known),
         ),
         cures=(
-            Cure({"zip": 3}, {"zip": 3}, 12345, 1),
-            Cure({"age": 10}, {"zip": 3, "age": 10}, 0, 4),
+            Cure({"zip": "prefix:3"}, {"zip": "prefix:3"}, 12345, 1),
+            Cure({"age": 10}, {"zip": "prefix:3", "age": 10}, 0, 4),
         ),
         least=10,
         headline="Of 48,842 people, 46,020 have a combination of the released columns that nobody else has.",

@@ -55,7 +55,7 @@ def audit_table(question: Question, look: Look, learning: Learning, *, progress:
         found = counted(asked, progress=progress)
         result = _findings(found, look, sha256=sha256.result(), epsilons=wanted, progress=progress)
     progress("counting who is alone", None)
-    result = replace(result, found=people_found(asked, _known(question)))
+    result = replace(result, found=people_found(asked, asked.known))
     values: Mapping[str, Vector] = {"risk": risk(found.joint)}
     if choice is not None:
         found = counted(asked.uncut(), progress=progress) if asked.automatic else found
@@ -68,12 +68,6 @@ def audit_table(question: Question, look: Look, learning: Learning, *, progress:
         return result
     progress("writing scores", None)
     return _with_scores(result, found, values, Path(look.scores))
-
-
-def _known(question: Question) -> tuple[str, ...]:
-    """The columns whose true values somebody may know."""
-    # The setting comes with the request of another part; until then nothing is known.
-    return tuple(getattr(question, "known", None) or ())
 
 
 def _findings(

@@ -29,19 +29,12 @@ _CODE = re.compile(r"(?=.*\d)[0-9A-Za-z]{3,12}")
 class CoarserLevel:
     """One coarser level of a column: the steps of a number, the part of a date, the first characters of a code.
 
-    ``setting`` is what ``levels`` takes for it: a width, a number of characters, "month" or "year".
+    ``setting`` is what ``levels`` takes for it: a width, "month" or "year", or "prefix:2".
     """
 
     column: str
     how: Literal["steps", "date", "prefix"]
     setting: int | float | str
-
-    @property
-    def name(self) -> str:
-        """The level as people say it."""
-        if self.how == "prefix":
-            return f"first character{'s' if self.setting != 1 else ''}: {self.setting}"
-        return f"steps of {self.setting:g}" if self.how == "steps" else str(self.setting)
 
 
 def coarser_levels(table: Table, columns: Sequence[str]) -> dict[str, tuple[CoarserLevel, ...]]:
@@ -62,7 +55,7 @@ def _levels(column: Column, values: Sequence[Any]) -> list[tuple[Literal["steps"
     if column.kind == "time":
         return [("date", "month"), ("date", "year")] if dated else []
     if texts and _is_code(column, texts):
-        return [("prefix", length) for length in range(min(map(len, texts)) - 1, 0, -1)]
+        return [("prefix", f"prefix:{length}") for length in range(min(map(len, texts)) - 1, 0, -1)]
     if column.kind == "number":
         return [("steps", width) for width in _widths(np.array([float(value) for value in values]))]
     return []
@@ -109,7 +102,7 @@ def _expression(name: str, column: Column, level: CoarserLevel) -> nw.Expr:
     if level.how == "steps":
         return (as_number(name, column) / float(level.setting)).floor()
     if level.how == "prefix":
-        return nw.col(name).str.slice(0, int(level.setting))
+        return nw.col(name).str.slice(0, int(str(level.setting).partition(":")[2]))
     if column.dtype == "String":
         return nw.col(name).str.slice(0, 7 if level.setting == "month" else 4)
     year = nw.col(name).dt.year()

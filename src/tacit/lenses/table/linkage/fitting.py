@@ -1,4 +1,4 @@
-"""Whether a released level may be that of a true value: the same value, the bin it falls into, or a set that has it."""
+"""Whether a released level may be that of a true value: the same value, or the bin it falls into."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from tacit.lift import Mask, Vector
 from tacit.tables.cutting import Cut
@@ -75,33 +74,3 @@ def in_bins(made: Cut, *, blank: bool = False) -> Spelled:
         return None if np.isnan(number) else labels[int(np.searchsorted(edges, number, side="right"))]
 
     return Spelled(label, blank)
-
-
-@dataclass(frozen=True, eq=False)
-class InSets(Fitting):
-    """A level fits a set of values: ``sets`` maps each released text to a mask over ``values``, the column's own."""
-
-    values: Sequence[Any]
-    sets: Mapping[Any, NDArray[np.bool_]]
-
-    def _among(self, values: Sequence[Any]) -> Codes:
-        place = {level_text(value): at for at, value in enumerate(self.values)}
-        return np.array([place.get(level_text(value), -1) for value in values], dtype=np.int64)
-
-    def _mask(self, level: Any, among: Codes) -> Mask:
-        if level not in self.sets:
-            return np.zeros(len(among), dtype=bool)
-        return np.append(self.sets[level], False)[among]
-
-    def matching(self, levels: Sequence[Any], values: Sequence[Any]) -> tuple[Codes, Mask]:
-        """Every level is its own kind."""
-        among = self._among(values)
-        kinds = np.array([self._mask(level, among) for level in levels], dtype=bool)
-        return np.arange(len(levels)), kinds.reshape(len(levels), len(values))
-
-    def meanings(self, levels: Sequence[Any], values: Sequence[Any], shares: Vector) -> tuple[Codes, Mask]:
-        """By the commonest value of each set."""
-        among = self._among(values)
-        inside = [np.flatnonzero(self._mask(level, among)) for level in levels]
-        best = [int(each[np.argmax(shares[each])]) if len(each) else -1 for each in inside]
-        return np.array(best, dtype=np.int64), np.array([len(each) == 1 for each in inside], dtype=bool)
