@@ -27,7 +27,7 @@ def run(monkeypatch: pytest.MonkeyPatch, tacit_command: Run, tmp_path: Path) -> 
 
 @pytest.fixture
 def people(tmp_path: Path) -> Path:
-    return write_csv(tmp_path / "people.csv", clinic(1500))
+    return write_csv(tmp_path / "people.csv", clinic(600))
 
 
 def test_the_whole_job_from_file_to_verified_release(run: Run, people: Path) -> None:
@@ -197,7 +197,7 @@ def test_explain_lists_and_explains(run: Run) -> None:
 
 
 def test_the_demo_runs_without_any_data(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(demo, "SAMPLED", 1_000)
+    monkeypatch.setattr(demo, "SAMPLED", 500)
     code, out, err = run("demo", "--sampler", "-o", "here")
     assert (code, err) == (0, "")
     assert "audit.html" in out
