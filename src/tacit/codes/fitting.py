@@ -136,11 +136,12 @@ def fit_code(table: Table, asked: CodeRequest, *, progress: Progress = silent) -
     rows = table.row_count()
     step = max(1, -(-rows // DESIGN_RECORDS))
     progress("counting", None)
-    counts = _counted(every(table, step) if step > 1 else table, scales, asked)
+    counts = counted_atoms(every(table, step) if step > 1 else table, scales, asked)
     progress("choosing cells", None)
     # Of a sample, a cell has as many fewer records.
     least = max(-(-asked.least // step), int(counts.records.sum()) // MOST_CELLS)
-    fine = CellCode(scales, _grown(counts, scales, asked, least), asked.known)
+    records, bounds = grouped_records(counts, asked)
+    fine = CellCode(scales, grown(records, bounds, scales, asked, least=least, use=uses_of(counts, asked)), asked.known)
     code = fine.in_numbers(_marginals(counts, scales)) if asked.write == "means" else fine.reduced()
     return FittedCode(code if step == 1 else fitted_again(table, code, asked), _obstacles(counts, scales, asked))
 
@@ -186,7 +187,7 @@ def _marginals(counts: Counts, scales: Sequence[AnyScale]) -> dict[str, NDArray[
 
 def fitted_again(table: Table, code: CellCode, asked: CodeRequest) -> CellCode:
     """The same cells for another table: those that are out of bounds there are merged upwards along the tree."""
-    counts = _counted(table, code.scales, asked)
+    counts = counted_atoms(table, code.scales, asked)
     records, bounds = grouped_records(counts, asked)
     return code.with_tree(pruned(code.tree, records, bounds, least=asked.least)).reduced()
 
@@ -200,10 +201,10 @@ def every(table: Table, step: int) -> Table:
     return table.with_rows(rows, table.columns)
 
 
-def _counted(table: Table, scales: Sequence[AnyScale], asked: CodeRequest) -> Counts:
-    """How often every combination of atoms, secrets and uses occurs."""
-    beside = [name for name in asked.use if name not in asked.columns]
-    return count(atoms_table(table, scales), [*asked.columns, *asked.hidden, *beside], weight=asked.weight)
+def counted_atoms(table: Table, scales: Sequence[AnyScale], asked: CodeRequest, *beside: str) -> Counts:
+    """How often every combination of atoms, secrets and uses occurs, and of what else is to be counted beside them."""
+    uses = [name for name in asked.use if name not in asked.columns]
+    return count(atoms_table(table, scales), [*asked.columns, *asked.hidden, *uses, *beside], weight=asked.weight)
 
 
 def grouped_records(counts: Counts, asked: CodeRequest) -> tuple[GroupedRecords, list[SecretBound]]:
@@ -217,20 +218,28 @@ def grouped_records(counts: Counts, asked: CodeRequest) -> tuple[GroupedRecords,
     return GroupedRecords.of(codes, *secrets, records=counts.records, weight=counts.weight), bounds
 
 
-def _grown(counts: Counts, scales: Sequence[AnyScale], asked: CodeRequest, least: int) -> CellTree:
-    records, bounds = grouped_records(counts, asked)
+def grown(
+    records: GroupedRecords,
+    bounds: Sequence[SecretBound],
+    scales: Sequence[AnyScale],
+    asked: CodeRequest,
+    *,
+    least: int,
+    use: NDArray[np.int64] | None,
+) -> CellTree:
+    """The tree of cells that keeps most of the columns, as was asked."""
     return grow(
         records,
         _atoms(scales),
         bounds,
         least=least,
         weights=np.array([asked.weigh.get(name, 1.0) for name in asked.columns]),
-        use=_uses(counts, asked),
+        use=use,
         known_columns=[asked.columns.index(name) for name in asked.known],
     )
 
 
-def _uses(counts: Counts, asked: CodeRequest) -> NDArray[np.int64] | None:
+def uses_of(counts: Counts, asked: CodeRequest) -> NDArray[np.int64] | None:
     """The value of the use of each group, in at most a few classes; None where no use was named."""
     if not asked.use:
         return None

@@ -104,12 +104,15 @@ if TYPE_CHECKING:
     )
     from tacit.lift.proofs import (
         MERGED as MERGED,
+        CertifiedCells as CertifiedCells,
         CertifiedPartition as CertifiedPartition,
         Composition as Composition,
         CountCertificate as CountCertificate,
+        CountedClaim as CountedClaim,
         DeltaCertificate as DeltaCertificate,
         RecordsNeeded as RecordsNeeded,
         ReleaseBound as ReleaseBound,
+        certified_cells as certified_cells,
         certified_partition as certified_partition,
         certify_any as certify_any,
         certify_counts as certify_counts,
