@@ -195,7 +195,7 @@ def test_an_edited_or_forged_channel_is_found_out(release: Path, folder: Path) -
     assert "channel is the one certified" in failed(release, folder)
     with pytest.raises(SourceError, match="not the channel that was certified"):
         corrected_counts(release, "ward")
-    with pytest.raises(ArgumentError, match=r"channel\.json is not the channel that was written"):
+    with pytest.raises(ArgumentError, match=r"channel\.json is not the one that was written"):
         protect(folder / "people.csv", out=release, overwrite=True, **WORDS)
     (release / "channel.json").write_text(whole)
     forged(release)
