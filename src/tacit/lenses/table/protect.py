@@ -85,12 +85,13 @@ def protect_table(
     further, cuts = [each.secret for each in goal.also], earlier.cuts if earlier else ()
     asked = ask(question, also=further, cuts=cuts, in_cells=goal.coded)
     refuse_target(out, original=asked.original.path, overwrite=making.overwrite)
+    proof = None
     if goal.coded:
-        asked = in_cells(asked, goal, making, earlier, progress)
+        asked, proof = in_cells(asked, goal, making, earlier, progress)
     table = counted(asked, progress=progress)
     progress("choosing what to merge", None)
     by_goal = earlier is None or goal.coded
-    plan = plan_by_goal(table, goal) if by_goal or earlier is None else plan_by_rules(table, earlier)
+    plan = plan_by_goal(table, goal, proof) if by_goal or earlier is None else plan_by_rules(table, earlier)
     release = CellRelease if goal.coded else CountedRelease
     return _released(release(table, plan, goal.least), book, making, out, progress)
 
@@ -365,13 +366,16 @@ class CountedRelease:
         if self.plan.proof is not None:
             more = enough(self.counted, bounds, 1 - self.plan.proof.beta)
             notes.append(f"the records proved {self.plan.proof.passed:,} nested releases. {more}".rstrip())
-        records = self.counted.n_records
-        if records < FEW_RECORDS:
-            notes.append(
-                f"the table has {records:,} records: whoever knows who is in it can try out secrets on the measures "
-                "before and after, and rule many of them out. Publish the data without certificate.json and report.html"
-            )
+        if self.counted.n_records < FEW_RECORDS:
+            notes.append(self._few_note())
         return notes
+
+    def _few_note(self) -> str:
+        return (
+            f"the table has {self.counted.n_records:,} records: whoever knows who is in it can try out secrets on the "
+            "measures before and after, and rule many of them out. Publish the data without certificate.json and "
+            "report.html"
+        )
 
     def _mixture_note(self) -> str:
         """Which rung it is, and what it gains over the watchdog."""
@@ -412,6 +416,17 @@ class CellRelease(CountedRelease):
         epsilon = Nats(certificate.epsilon, 6, rounded="up")
         attained, delta = certificate.attained_delta, certificate.delta
         return sentence(words, epsilon=epsilon, attained=attained, delta=delta, cost=cost)
+
+    def remarks(self) -> list[str]:
+        """What else the owner should know."""
+        notes = [self._few_note()] if self.counted.n_records < FEW_RECORDS else []
+        proof = self.plan.proof
+        if proof is not None:
+            notes.append(
+                f"{proof.records_to_choose:,} records chose the cells and {proof.records_to_prove:,} proved them: of "
+                f"{proof.candidates:,} questions {proof.passed:,} passed"
+            )
+        return notes
 
     def diagnosis(self, certificate: CountedCertificate, max_loss: float) -> Sentence | None:
         """What to do when hardly anything of the table came through."""

@@ -223,7 +223,8 @@ def _checks_against(release: TableRelease, against: Any, engine: str, progress: 
     rows = compare(release, question)
     if certificate.mechanism.replacement == IN_CELLS:
         # All that the rules of such a release say is published.
-        release = replace(release, rules=rules_in_cells(certificate, rows.original))
+        design = None if release.rules is None else release.rules.design
+        release = replace(release, rules=rules_in_cells(certificate, rows.original, design))
     compared = checks_of_rows(certificate, release.rules, rows)
     whole = [check_of_people(certificate, release.rules, rows), *_checks_of_channel(release, rows)]
     return [*checks, *_written_plainly(release), *compared, *_checks_of_claims(release, rows), *whole]
@@ -242,7 +243,8 @@ def _checks_of_channel(release: TableRelease, rows: RowComparison) -> list[Check
 def _checks_of_claims(release: TableRelease, rows: RowComparison) -> list[Check]:
     """What is claimed, computed again."""
     certificate = release.certificate
-    claims = checks_of_claim(certificate, rows.original, output_joints(release, rows), rows.merged)
+    design = None if release.rules is None else release.rules.design
+    claims = checks_of_claim(certificate, rows.original, output_joints(release, rows), rows.merged, design)
     if release.rules is not None:
         return [*claims, *checks_of_utility(certificate, rows.original, release.rules, rows.merged)]
     if certificate.mechanism.mixes or certificate.also:
@@ -255,8 +257,8 @@ def _checks_of_claims(release: TableRelease, rows: RowComparison) -> list[Check]
     return claims
 
 
-def rules_in_cells(certificate: CountedCertificate, original: Counted) -> ReleaseRules:
-    """What a release in cells did to the original, from what is published of it."""
+def rules_in_cells(certificate: CountedCertificate, original: Counted, design: CellCode | None) -> ReleaseRules:
+    """What a release in cells did to the original, from what is published of it; the design is the owner's."""
     return ReleaseRules(
         secret=certificate.secret,
         released=certificate.released,
@@ -268,6 +270,7 @@ def rules_in_cells(certificate: CountedCertificate, original: Counted) -> Releas
         secret_values=certificate.secret_values,
         least=certificate.file.least,
         code=original.question.code,
+        design=design,
     )
 
 
