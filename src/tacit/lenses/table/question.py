@@ -81,6 +81,7 @@ def ask(question: Question, *, also: Sequence[tuple[str, ...]] = (), cuts: Seque
     weight = () if question.weight is None else (question.weight,)
     wishes = {**(question.bins or {}), **{made.column: made.edges for made in cuts}}
     table.require([*hidden, *(question.released or ()), *(question.drop or ()), *wishes, *keep_ids, *weight])
+    table.require(list(question.levels or {}))
     shown = _released(table, question, hidden)
     notes = []
     if question.released is None:
