@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, cast
 
 import numpy as np
@@ -13,7 +13,8 @@ from tacit.codes.code import CellCode, Write
 from tacit.codes.coding import atom_codes
 from tacit.codes.scales.encoding import atoms_table
 from tacit.codes.scales.finding import find_scales
-from tacit.codes.scales.kinds import AnyScale
+from tacit.codes.scales.fitting import fitted_scales
+from tacit.codes.scales.kinds.every import AnyScale
 from tacit.codes.search.forbidden import forbidden_columns
 from tacit.codes.search.growing import grow
 from tacit.codes.search.pruning import pruned
@@ -187,6 +188,7 @@ def _marginals(counts: Counts, scales: Sequence[AnyScale]) -> dict[str, NDArray[
 
 def fitted_again(table: Table, code: CellCode, asked: CodeRequest) -> CellCode:
     """The same cells for another table: those that are out of bounds there are merged upwards along the tree."""
+    code = replace(code, scales=cast("tuple[AnyScale, ...]", fitted_scales(table, code.scales)))
     counts = counted_atoms(table, code.scales, asked)
     records, bounds = grouped_records(counts, asked)
     return code.with_tree(pruned(code.tree, records, bounds, least=asked.least)).reduced()
