@@ -17,6 +17,7 @@ from tables_of_people import clinic, write_csv
 from tacit.verbs import demo
 
 Run = Callable[..., tuple[int, str, str]]
+pytestmark = pytest.mark.usefixtures("without_suggestion")
 
 
 @pytest.fixture
