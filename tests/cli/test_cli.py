@@ -41,6 +41,7 @@ def test_the_whole_job_from_file_to_verified_release(run: Run, people: Path) -> 
     assert sorted(p.name for p in Path("release").iterdir()) == [
         "certificate.json",
         "data.csv",
+        "levels.json",
         "private",
         "report.html",
     ]

@@ -249,6 +249,8 @@ def test_too_few_records_say_what_they_can_prove_and_how_many_would_do(tmp_path:
     [
         ({"delta": 0.1}, "without a delta"),
         ({"also": {"age": 0.5}}, "takes one secret"),
+        ({"mechanism": "cells"}, "takes one merged set"),
+        ({"mechanism": "cells+mix"}, "takes one merged set"),
         ({"mechanism": "optimal"}, "takes one merged set"),
         ({"mechanism": "subsets"}, "takes one merged set"),
         ({"confidence": 1.0}, "confidence is a probability"),
