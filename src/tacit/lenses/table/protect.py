@@ -101,8 +101,7 @@ def _goal(bound: Bound, making: Making) -> ReleaseGoal:
     bounds = asked_bounds(bound)
     mechanism = making.mechanism or "auto"
     if mechanism == "auto":
-        # One merged set is all that can be replaced, or proved of more people than those of the table.
-        merges = making.replacement is not None or bounds.delta_kind == "egamma" or bound.confidence is not None
+        merges = making.replacement is not None or bounds.delta_kind == "egamma"
         mechanism = "watchdog" if merges else next(iter(MECHANISMS))
     return ReleaseGoal(
         bounds,

@@ -36,12 +36,11 @@ class ReleaseGoal:
                 "leave out one of the two"
             )
             raise ArgumentError(sentence(words, replacement=Setting("replacement"), mechanism=self.mechanism))
-        relaxed = self.bounds.delta > 0 and self.mechanism != "cells"
-        for name, given in (("delta", relaxed), ("confidence", self.confidence is not None)):
-            if given and mixes:
+        for name, given in (("delta", self.bounds.delta > 0), ("confidence", self.confidence is not None)):
+            if given and mixes and self.mechanism != "cells":
                 words = "{name} takes one merged set: leave it out, or {mechanism}"
                 raise ArgumentError(sentence(words, name=Setting(name), mechanism=mechanism))
-            if given and self.also:
+            if given and self.also and self.mechanism != "cells":
                 words = "{name} takes one secret: leave it out, or {also}"
                 raise ArgumentError(sentence(words, name=Setting(name), also=Setting("also")))
         if self.confidence is not None and self.bounds.delta > 0:
