@@ -26,10 +26,10 @@ FILES = sorted(SOURCE.rglob("*.py"))
 CHOICES = "tacit.requests.names"
 # A room imports only rooms that stand before it.
 ROOMS = (
-    *("rooms", "errors", "document", "requests", "lift", "learn", "tables", "release", "report", "lenses", "person"),
-    *("verbs", "cli"),
+    *("rooms", "errors", "document", "requests", "lift", "learn", "tables", "codes", "release", "report", "lenses"),
+    *("person", "verbs", "cli"),
 )
-PUBLIC = ("requests", "lift", "learn", "tables", "release", "document", "report", "person")
+PUBLIC = ("requests", "lift", "learn", "tables", "codes", "release", "document", "report", "person")
 SQL = re.compile(
     r"\b(SELECT\s|INSERT\s+INTO|DELETE\s+FROM|UPDATE\s+\S+\s+SET|CREATE\s+(OR\s+REPLACE\s+)?(TEMP|TABLE|VIEW)|COPY\s*\()"
     r"|\b((GROUP|ORDER|PARTITION)\s+BY|UNION\s+ALL|(LEFT|RIGHT|INNER|CROSS)\s+JOIN)\b|\b(?i:select\s.+\sfrom\s)"
