@@ -73,6 +73,6 @@ def test_a_release_of_finer_cells_cannot_borrow_the_proof(folder: Path, tmp_path
 
 def test_too_few_records_prove_nothing_and_nothing_is_written(tmp_path: Path) -> None:
     people = write_csv(tmp_path / "few.csv", clinic(300))
-    with pytest.raises(NotCertifiedError, match="300 records do not prove 0.2 nats with 95.0% confidence"):
+    with pytest.raises(NotCertifiedError, match=r"300 records do not prove 0\.2 nats with 95\.0% confidence"):
         protect(people, secret="illness", epsilon=0.2, confidence=0.95, out=tmp_path / "r")
     assert not (tmp_path / "r").exists()
