@@ -193,6 +193,24 @@ def _marginals(counts: Counts, scales: Sequence[AnyScale]) -> dict[str, NDArray[
     }
 
 
+def fit_guided(
+    table: Table, counts: Counts, posteriors: NDArray[np.float64], asked: CodeRequest, *, progress: Progress = silent
+) -> FittedCode:
+    """The code whose cuts a learned posterior proposes; whether they may stand is counted, as in :func:`fit_code`.
+
+    ``counts`` are of the values as they are, ``posteriors`` (groups x values of the first secret) what was learned of
+    each of their groups.
+    """
+    progress("choosing cells", None)
+    scales = cast("tuple[AnyScale, ...]", find_scales(table, asked.columns, asked.levels))
+    places = [counts.columns.index(name) for name in asked.columns]
+    atoms = [scale.atoms_of(counts.levels[at])[counts.codes[:, at]] for scale, at in zip(scales, places, strict=True)]
+    records, bounds = grouped_records(counts, asked, np.column_stack(atoms))
+    least = max(asked.least, int(counts.records.sum()) // MOST_CELLS)
+    tree = grown(records, bounds, scales, asked, least=least, use=uses_of(counts, asked), guide=posteriors)
+    return FittedCode(CellCode(scales, tree, asked.known).reduced())
+
+
 def fitted_again(table: Table, code: CellCode, asked: CodeRequest) -> CellCode:
     """The same cells for another table: those that are out of bounds there are merged upwards along the tree."""
     code = replace(code, scales=cast("tuple[AnyScale, ...]", fitted_scales(table, code.scales)))
@@ -216,14 +234,16 @@ def counted_atoms(table: Table, scales: Sequence[AnyScale], asked: CodeRequest, 
     return count(atoms_table(table, scales), [*asked.columns, *asked.hidden, *uses, *beside], weight=asked.weight)
 
 
-def grouped_records(counts: Counts, asked: CodeRequest) -> tuple[GroupedRecords, list[SecretBound]]:
-    """What was counted as the search reads it, and what may be told of each secret."""
+def grouped_records(
+    counts: Counts, asked: CodeRequest, atoms: NDArray[np.int64] | None = None
+) -> tuple[GroupedRecords, list[SecretBound]]:
+    """What was counted as the search reads it, and what may be told of each secret; ``atoms`` of counted values."""
     secrets, bounds = [], []
     for claim in asked.claims:
         values, numbers = in_order(counts.codes[:, [counts.columns.index(name) for name in claim.secret]])
         secrets.append(numbers)
         bounds.append(claim.bound(len(values)))
-    codes = atom_codes(counts, asked.columns)
+    codes = atom_codes(counts, asked.columns) if atoms is None else atoms
     return GroupedRecords.of(codes, *secrets, records=counts.records, weight=counts.weight), bounds
 
 
@@ -235,6 +255,7 @@ def grown(
     *,
     least: int,
     use: NDArray[np.int64] | None,
+    guide: NDArray[np.float64] | None = None,
 ) -> CellTree:
     """The tree of cells that keeps most of the columns, as was asked."""
     weights = np.array([asked.weigh.get(name, 1.0) for name in asked.columns])
@@ -247,6 +268,7 @@ def grown(
         least=least,
         weights=weights,
         use=use,
+        guide=guide,
         known_columns=[asked.columns.index(name) for name in asked.known],
     )
 
