@@ -248,7 +248,7 @@ def test_too_few_records_say_what_they_can_prove_and_how_many_would_do(tmp_path:
     ("words", "message"),
     [
         ({"delta": 0.1}, "without a delta"),
-        ({"also": {"age": 0.5}}, "takes one secret"),
+        ({"also": {"age": 0.5}, "mechanism": "watchdog"}, "takes one secret"),
         ({"mechanism": "cells+mix"}, "takes one merged set"),
         ({"mechanism": "optimal"}, "takes one merged set"),
         ({"mechanism": "subsets"}, "takes one merged set"),
