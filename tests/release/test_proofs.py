@@ -30,7 +30,15 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Many people, and a release that is proved with 90% confidence."""
     place = tmp_path_factory.mktemp("proofs")
     people = write_csv(place / "people.csv", clinic(40_000))
-    protect(people, secret="illness", epsilon=0.8, confidence=0.9, mechanism="watchdog", out=place / "release", random_state=0)
+    protect(
+        people,
+        secret="illness",
+        epsilon=0.8,
+        confidence=0.9,
+        mechanism="watchdog",
+        out=place / "release",
+        random_state=0,
+    )
     return place
 
 
