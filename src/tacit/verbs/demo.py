@@ -45,14 +45,17 @@ def demonstrate(out: Path, *, sampler: bool, progress: Progress = silent) -> Dem
     learned = audit(path, **learning, epsilon=EPSILON, progress=progress)
     write_report(learned, out / "audit.html")
     release = out / "release"
-    protected: Any = protect(path, **counting, epsilon=EPSILON, out=release, overwrite=True, progress=progress)
+    protected: Any = protect(
+        path, secret=counting["secret"], epsilon=EPSILON, out=release, overwrite=True, progress=progress
+    )
     verified = verify(release, against=path, progress=progress)
     attacked = attack(release, against=path, progress=progress)
     write_report(attacked, out / "attack.html")
+    files = f"{protected.data_file}, levels.json, certificate.json, report.html, private/"
     pages = (
         about,
         f"What leaks:           {out / 'audit.html'}  (learned and counted), {out / 'audit-counted.html'}",
-        f"The release:          {out / 'release'}/  ({protected.data_file}, certificate.json, report.html, private/)",
+        f"The release:          {out / 'release'}/  ({files})",
         f"The attack:           {out / 'attack.html'}",
     )
     return Demonstration((learned, protected, verified, attacked), pages)

@@ -20,17 +20,24 @@ camouflage: Merging some safe values together with the risky ones, where the ris
   secret. It costs a little utility and is used only when the plain watchdog cannot reach epsilon.
 case: A YAML file about one person: the truth, the labels, the sources, the adversaries and the questions. `tacit
   person init` writes one with comments.
+cell: What a record is released as: ranges and groups of values, one for each column, that hold for the record and for
+  at least `least` people. In every cell each secret is about as likely as overall, within epsilon. Cells do not
+  overlap: each record is in one.
+cells: The mechanism that protect uses unless told otherwise: columns are cut into cells, and of each record its cell is
+  written. Nothing is drawn, so every statement is true, the bound holds for the file itself, and whoever has the
+  original can compute it again. cells+mix makes finer cells and swaps some of them at random.
 certainty: How sure an adversary is of its own record: the leakage of that record against itself without doubts. The
   adversary can compute it without knowing the truth, so it is what it looks at when it chooses what to verify next.
 certificate: A claim about a release, the assumptions it rests on, and fingerprints of the data: certificate.json.
   `tacit verify` recomputes it.
 channel: P(Y given X): with which probability each released value is replaced by which. Rows sum to one. A release in
   which something was drawn publishes it (channel.json), with values that few people have as one.
+code: The map from records to cells: levels.json in a release. Whoever has it and the original makes the release again.
 cluster: Records that an adversary takes for one person's. What it writes down for them is a merge policy's work.
 completeness: Of a record, taken at its word: which share of the reference it holds, by weight. Recall is the same
   with confidences, in expectation.
-confidence: The probability with which a claim is true of the people that the records are a random sample of. One half
-  of the records chooses which values to keep, the other half proves the choice. It holds if it is asked once: who
+confidence: The probability with which a claim is true of the people that the records are a random sample of. One part
+  of the records chooses which cells or values to keep, the other proves the choice. It holds if it is asked once: who
   asks again until it pleases has no proof. Of an attribute of a record: how sure its holder is of it, from 0 to 1:
   that of the source, of the column and of the row, multiplied.
 contribution: Of an attribute: the leakage of the record less its leakage without the attribute; negative if the
@@ -77,6 +84,9 @@ k-anonymity: k is how many persons of a table share the values by which somebody
 kept: Of a release: the information that a reader still has of the table as it was given. Of a column, the share of its
   entropy that a released row tells, less what shuffled rows would tell. A value is kept if every record that has it is
   released as it is; records can come out as they were without that, by chance: see rows unchanged.
+known: Columns whose true values somebody may know of a person already. The bound is then on what the release adds to
+  them: log P(s|v,c) / P(s|v), the conditional log-lift, for v as the release tells it. What they say by themselves is
+  not bounded.
 l-diversity: How many different sensitive values occur in a crowd of k. A crowd of 100 that all have the same illness
   hides nobody's illness.
 label: The kind of a value: phone, dob, card. A label has a weight, a normal form, and says how near misses and
@@ -89,12 +99,15 @@ least: How many people should share every released value, all released columns t
   is asked for. Where fewer do, the claim does not hold for the whole file.
 ledger: A file of the owner that holds the rules of every release of the same people, so that protect can tell what
   all of them say together. It is not published.
+level: A step at which a column can be told: day, month or year; 0117*, 011** or 01***; ranges of a number; groups of
+  words. A cut is made between levels. "any" tells nothing.
 log_lift: i(s,x) = log P(s,x) / (P(s) P(x)), in nats; also called information density. How much seeing x changes the
   probability of s: 0 not at all, 0.69 doubles it, -0.69 halves it, -inf rules s out.
 loss_bound: Of a release: no mechanism within the same bounds, known or not, loses a smaller share of the information
   (nmil). Where it equals the loss, the release is the best there is; 0 says that nothing is known.
-mechanism: What makes a release from a joint and its bounds. watchdog merges one set of values, subsets several,
-  optimal mixes values as little as the bounds allow. Each loses at most what the one before it loses.
+mechanism: What makes a release from a joint and its bounds. cells, the default, writes ranges and groups that several
+  people share; cells+mix mixes finer ones. Of the values as they are, watchdog merges one set, subsets several, and
+  optimal mixes them as little as the bounds allow; each of these loses at most what the one before it loses.
 merge policy: What an adversary writes down for records of one person. union: everything, each value with its best
   confidence (the paper's). consensus: of a label with one true value only the commonest. vote: those values weighed
   by their votes. diluted: every value with its mean confidence.
@@ -137,7 +150,7 @@ risk: Of a value or record: the largest |log_lift| over the secrets. Higher is r
 rows unchanged: The share of records that come out as they went in, as expected over the draws: rows_unchanged in the
   certificate, Kept in the output. In a mixture nobody but the owner can tell which they are.
 safe_set: The released values whose risk is at most epsilon; the others are the risky_set.
-secret: The column(s) that must not be learned (S).
+secret: The column(s) that must not be learned (S). If only some values of a column are named, all others count as one.
 similarity: How much credit a value gets that is nearly the true one, between 0 and 1. Without one a value is right or
   wrong.
 source: Where records are: a file of a shop, a broker, a forum, a list of breaches. It may have a confidence, and say

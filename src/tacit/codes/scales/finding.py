@@ -16,7 +16,7 @@ from tacit.codes.scales.kinds.lists import ListScale
 from tacit.codes.scales.kinds.numbers import number_of
 from tacit.codes.scales.kinds.prefixes import PrefixScale, are_codes
 from tacit.codes.scales.kinds.whole import WholeScale
-from tacit.codes.scales.looking import TextFacts, number_facts, sampled_texts, text_facts
+from tacit.codes.scales.looking import TextFacts, code_facts, number_facts, sampled_texts, text_facts
 from tacit.codes.scales.making import NumberWish, date_scale, number_scale
 from tacit.codes.scales.moments import Layout, layout_of
 from tacit.codes.scales.scale import Scale
@@ -30,6 +30,8 @@ from tacit.tables.table import Table
 FEW_CODES = 6
 MOST_CATEGORIES = 100
 _NUMBER = re.compile(f"{NUMBER}|{INFINITE}|{MINUS_INFINITE}|{MISSING}")
+# 007 is a code: its noughts would be lost in a number.
+_NOUGHT = re.compile("0[0-9]")
 _CODE_NAMES = re.compile(r"zip|post(al)?_?code|^plz|^icd|^nace|^isco|^naics", re.IGNORECASE)
 
 
@@ -174,17 +176,16 @@ def _found(column: Column, any_value: bool, texts: Sequence[str]) -> Plan:
 
 def _are_numbers(column: Column, texts: Sequence[str]) -> bool:
     """Whether texts are numbers, and not codes made of digits."""
-    if not texts or not all(_NUMBER.fullmatch(text) for text in texts):
+    if not texts or not all(_NUMBER.fullmatch(text) for text in texts) or any(_NOUGHT.match(text) for text in texts):
         return False
     sizes = {len(text) for text in texts}
     digits = len(sizes) == 1 and all(text.isascii() and text.isdigit() for text in texts)
     if not digits or sizes == {1}:
         return True
-    zeros = any(text[0] == "0" for text in texts)
     years = all("1800" <= text <= "2200" for text in texts) and sizes == {4}
     # A text column of a typed table was made text by somebody; in a CSV all is text.
     made_text = column.kind == "text" and min(sizes) > 2 and not years
-    return not (zeros or made_text or (_CODE_NAMES.search(column.name) and not years))
+    return not (made_text or (_CODE_NAMES.search(column.name) and not years))
 
 
 def _listed(table: Table, name: str, plan: Plan) -> Scale:
@@ -203,7 +204,8 @@ def _listed(table: Table, name: str, plan: Plan) -> Scale:
     if plan.as_they_are:
         return _as_they_are(name, facts, texts)
     if len(texts) == len(facts.values) > FEW_CODES and are_codes(texts):
-        return _prefixes(name, texts, None, facts.missing)
+        sizes = {len(text) for text in texts}
+        return PrefixScale(name, tuple(sorted(texts)), None, sizes.pop() if len(sizes) == 1 else None, facts.missing)
     type_, values = listed_values(facts.values, name)
     many = len(values) > MOST_CATEGORIES or type_ not in ("text", "boolean")
     return (ListScale if many else CategoryScale)(name, type_, values, facts.missing)
@@ -224,14 +226,8 @@ def _codes(table: Table, name: str, length: int | None) -> Scale:
     if dtype != "String" and "Int" not in dtype:
         words = "column '{name}' holds {dtype}, not codes, so {levels} cannot be: make it text first"
         raise ArgumentError(sentence(words, name=name, dtype=dtype, levels=Setting("levels", {name: "prefix"})))
-    facts = text_facts(table, name, length)
-    texts = sorted(str(value) for value in facts.values)
-    return _prefixes(name, texts, length, facts.missing)
-
-
-def _prefixes(name: str, texts: Sequence[str], length: int | None, missing: bool) -> PrefixScale:
-    sizes = {len(text) for text in texts}
-    return PrefixScale(name, tuple(sorted(texts)), length, sizes.pop() if len(sizes) == 1 else None, missing)
+    facts = code_facts(table, name, length)
+    return PrefixScale(name, tuple(sorted(facts.values)), length, facts.length, facts.missing)
 
 
 def _in_order(table: Table, name: str, facts: TextFacts, words: tuple[str, ...]) -> Scale:

@@ -39,10 +39,11 @@ class NumberFacts:
 
 @dataclass(frozen=True, eq=False)
 class TextFacts:
-    """The values of a column but missing, sorted, and whether some are missing."""
+    """The values of a column but missing, sorted; whether some are missing; how long codes are, if all are alike."""
 
     values: tuple[Any, ...]
     missing: bool
+    length: int | None = None
 
 
 def number_facts(table: Table, layouts: Mapping[str, Layout | None]) -> dict[str, NumberFacts]:
@@ -139,15 +140,29 @@ def _no_number(table: Table, column: str, layout: Layout | None, number: int, fi
     )
 
 
-def text_facts(table: Table, column: str, length: int | None = None) -> TextFacts:
-    """The different values of a column, or of its first ``length`` characters."""
+def text_facts(table: Table, column: str) -> TextFacts:
+    """The different values of a column."""
+    rows, (name,) = table.plainly([column])
+    return _text_facts(table, column, table.with_rows(rows, [replace(table[column], name=name)]))
+
+
+def code_facts(table: Table, column: str, length: int | None) -> TextFacts:
+    """The different codes of a column of texts or whole numbers, or their first ``length`` characters."""
     import narwhals as nw
 
     rows, (name,) = table.plainly([column])
-    view = table.with_rows(rows, [replace(table[column], name=name)])
-    if length is not None:
-        text = nw.col(name) if table[column].dtype == "String" else nw.col(name).cast(nw.String)
-        view = table.with_rows(rows.with_columns(text.str.head(length).alias(name)), [Column(name, "text", "String")])
+    text = nw.col(name) if table[column].dtype == "String" else nw.col(name).cast(nw.String)
+    rows = rows.with_columns(text.alias(name))
+    size = nw.col(name).str.len_chars()
+    (sizes,) = table.collected(rows.select(size.min().alias("low"), size.max().alias("high"))).to_pylist()
+    cut = nw.col(name) if length is None else nw.col(name).str.head(length)
+    view = table.with_rows(rows.with_columns(cut.alias(name)), [Column(name, "text", "String")])
+    return replace(_text_facts(table, column, view), length=sizes["low"] if sizes["low"] == sizes["high"] else None)
+
+
+def _text_facts(table: Table, column: str, view: Table) -> TextFacts:
+    """Facts of the one column of a view."""
+    (name,) = view.names
     if distinct_counts(view, [name])[name] > MOST_VALUES:
         raise _too_many(table, column)
     (levels,) = count(view, [name]).levels

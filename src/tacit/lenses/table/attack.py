@@ -21,7 +21,7 @@ from tacit.lenses.table.linkage.levels import fittings_of
 from tacit.lenses.table.linkage.results import LinkageFinding
 from tacit.lenses.table.question import TableQuestion
 from tacit.lenses.table.verify import TableRelease, compare, open_release, output_joints, question_of
-from tacit.lift import SLACK, Vector, guessing_bound, guessing_probability
+from tacit.lift import SLACK, Joint, Vector, guessing_bound, guessing_probability
 from tacit.release.certificate import AdversaryScore, CountedCertificate, best_guesses
 from tacit.requests import AttackRequest
 
@@ -80,7 +80,7 @@ def attack_table(asked: AttackRequest, *, progress: Progress = silent) -> Attack
         gain_before=before - prior,
         gain_after=after - prior,
         guessing_bound=bound,
-        optimal_before=guessing_probability(joint),
+        optimal_before=_possible_before(certificate, joint),
         optimal_after=best,
         adversaries=tuple(scores),
         verdict=_verdict(reached, len(scores), bound=bound, findings=findings),
@@ -92,6 +92,12 @@ def attack_table(asked: AttackRequest, *, progress: Progress = silent) -> Attack
         ),
         linkage=findings,
     )
+
+
+def _possible_before(certificate: CountedCertificate, joint: Joint) -> float:
+    """How often the best guess from the table as it was given is right: cells are no longer that table."""
+    told = {each.name: each.before for each in certificate.measures}.get("guessing_probability")
+    return guessing_probability(joint) if told is None else told
 
 
 def _views(release: TableRelease, question: TableQuestion, records: int) -> tuple[Labels, Sequence[View]]:

@@ -178,13 +178,14 @@ def suggestion(curve: Funnel, *, max_loss: float, joint: Joint | None = None) ->
         epsilon, loss = math.ceil(float(curve.attained[best]) * 1e4) / 1e4, float(curve.nmil[best])
         words = "One merged set ({watchdog}) loses {loss:.1%} with {epsilon}."
         if mixture is None:
-            words = "With {epsilon} a release loses {loss:.1%} of its information or less ({most:.0%} tolerated)."
+            words = "One merged set ({watchdog}) loses {loss:.1%} with {epsilon} ({most:.0%} tolerated)."
     watchdog, asked = Setting("mechanism", "watchdog"), Setting("epsilon", epsilon)
     advice = sentence(words, watchdog=watchdog, epsilon=asked, loss=loss, most=max_loss)
     if mixture is None:
         return Suggestion(max_loss, epsilon, loss, advice)
-    words = "With {epsilon} a release loses {loss:.1%} of its information ({most:.0%} tolerated)."
-    start = sentence(words, epsilon=Setting("epsilon", mixture[0]), loss=mixture[1], most=max_loss)
+    words = "A mixture ({mixing}) loses {loss:.1%} of the information with {epsilon} ({most:.0%} tolerated)."
+    mixing = Setting("mechanism", "optimal")
+    start = sentence(words, mixing=mixing, epsilon=Setting("epsilon", mixture[0]), loss=mixture[1], most=max_loss)
     return Suggestion(max_loss, epsilon, loss, together((start, advice)), *mixture)
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from tacit.lenses.table.checks.mixture import checks_of_mixture
 from tacit.lenses.table.tabulating import Counted
 from tacit.lift import TOO_UNLIKELY, ChanceTest, Mask, crosstab, independence_test
-from tacit.release.certificate import CountedCertificate
+from tacit.release.certificate import IN_CELLS, CountedCertificate
 from tacit.release.checks import Check
 from tacit.release.rules import ReleaseRules
 from tacit.release.treatment import Mixing
@@ -45,6 +45,10 @@ def checks_of_rows(certificate: CountedCertificate, rules: ReleaseRules | None, 
         return [*checks_of_mixture(pairs, values, rows.outputs, rules, merged), *further]
     if certificate.mechanism.mixes:
         return [Check("draws follow the rules for every secret", None, "needs private/rules.json")]
+    if certificate.mechanism.replacement == IN_CELLS:
+        strangers = int(pairs.records[pairs.value != pairs.output_as_value].sum())
+        told = f"the original, written in the published cells again: {strangers:,} records differ"
+        return [Check("every record has the values of its cell", strangers == 0, told)]
     from_merged = merged[pairs.value]
     touched = int(pairs.records[~from_merged & (pairs.value != pairs.output_as_value)].sum())
     seen = pairs.output_as_value >= 0
