@@ -3,24 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, Literal, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tacit.codes.code import CellCode, Write
-from tacit.codes.coding import atom_codes
+from tacit.codes.coding import atom_codes, unplaced
 from tacit.codes.recoding import recoded
 from tacit.codes.scales.encoding import atoms_table
 from tacit.codes.scales.finding import find_scales
-from tacit.codes.scales.fitting import fitted_scales
 from tacit.codes.scales.kinds.every import AnyScale
 from tacit.codes.search.forbidden import forbidden_columns
 from tacit.codes.search.growing import grow
 from tacit.codes.search.pruning import pruned
 from tacit.codes.search.records import GroupedRecords, SecretBound
 from tacit.codes.tree import CellTree, ColumnAtoms
+from tacit.codes.widening import widened, with_true_ends
 from tacit.document import Progress, silent
 from tacit.errors import ArgumentError, Setting, sentence
 from tacit.tables.columns import ROW
@@ -213,8 +213,12 @@ def fit_guided(
 
 def fitted_again(table: Table, code: CellCode, asked: CodeRequest) -> CellCode:
     """The same cells for another table: those that are out of bounds there are merged upwards along the tree."""
-    code = replace(code, scales=cast("tuple[AnyScale, ...]", fitted_scales(table, code.scales)))
+    code = with_true_ends(table, code)
     counts = counted_atoms(table, code.scales, asked)
+    new = unplaced(atom_codes(counts, code.columns), code.columns)
+    if new:
+        code = widened(table, code, new)
+        counts = counted_atoms(table, code.scales, asked)
     records, bounds = grouped_records(counts, asked)
     return code.with_tree(pruned(code.tree, records, bounds, least=asked.least)).reduced()
 

@@ -107,7 +107,9 @@ def code_request(asked: TableQuestion, goal: ReleaseGoal, making: Making) -> Cod
     """What is asked of the cells."""
     finer = FINER if goal.mechanism == "cells+mix" else 1.0
     bounds = goal.bounds
-    first = CodeClaim(asked.secret, bounds.low * finer, bounds.high * finer, bounds.delta, bounds.epsilon_max)
+    # Cells that exceed nothing have no excess either; those of which some may are sought by their mass alone.
+    delta = bounds.delta if bounds.delta_kind == "mass" else 0.0
+    first = CodeClaim(asked.secret, bounds.low * finer, bounds.high * finer, delta, bounds.epsilon_max)
     further = [CodeClaim(each.secret, each.epsilon * finer, each.epsilon * finer) for each in goal.also]
     return CodeRequest(
         columns=asked.released,

@@ -55,6 +55,7 @@ FEW_COLUMNS, FEW_VALUES = 8, 12
 FEW_RECORDS = 200
 # A bound on the loss below this share says nothing worth a sentence.
 WORTH_TELLING = 5e-4
+_EXCESS = {"mass": "except with probability", "egamma": "but for an excess of probability of"}
 _README = (
     "Only the owner of the data may see this folder. Do not publish what is in it.",
     f"{RULES} lists which values were merged: the next batch is treated alike if protect is given it as its rules.",
@@ -101,8 +102,7 @@ def _goal(bound: Bound, making: Making) -> ReleaseGoal:
     bounds = asked_bounds(bound)
     mechanism = making.mechanism or "auto"
     if mechanism == "auto":
-        merges = making.replacement is not None or bounds.delta_kind == "egamma"
-        mechanism = "watchdog" if merges else next(iter(MECHANISMS))
+        mechanism = next(iter(MECHANISMS)) if making.replacement is None else "watchdog"
     return ReleaseGoal(
         bounds,
         further_secrets(bound.also),
@@ -311,12 +311,11 @@ class CountedRelease:
         cost = f"{same}, {utility.nmil:.1%} of the information is lost.{found}"
         if certificate.delta == 0:
             return sentence("The release leaks at most {leaks}: {cost}", leaks=_leaks(certificate), cost=cost)
-        excess = {"mass": "except with probability", "egamma": "but for an excess of probability of"}
         return sentence(
             "The release leaks at most {epsilon} {excess} {attained:.3g} ({delta:g} allowed), and {breach:.1%} of the "
             "records exceed it for some secret: {cost}",
             epsilon=Nats(certificate.epsilon, 6, rounded="up"),
-            excess=excess[certificate.delta_kind],
+            excess=_EXCESS[certificate.delta_kind],
             attained=certificate.attained_delta,
             delta=certificate.delta,
             breach=certificate.breach_share,
@@ -413,10 +412,10 @@ class CellRelease(CountedRelease):
             cost = f"it keeps {kept:.1%} of the information in the table as given. {file_sentence(certificate.file)}"
         if certificate.delta == 0:
             return sentence("The release leaks at most {leaks}: {cost}", leaks=_leaks(certificate), cost=cost)
-        words = "The release leaks at most {epsilon} except with probability {attained:.3g} ({delta:g} allowed): {cost}"
-        epsilon = Nats(certificate.epsilon, 6, rounded="up")
+        words = "The release leaks at most {epsilon} {excess} {attained:.3g} ({delta:g} allowed): {cost}"
+        epsilon, excess = Nats(certificate.epsilon, 6, rounded="up"), _EXCESS[certificate.delta_kind]
         attained, delta = certificate.attained_delta, certificate.delta
-        return sentence(words, epsilon=epsilon, attained=attained, delta=delta, cost=cost)
+        return sentence(words, epsilon=epsilon, excess=excess, attained=attained, delta=delta, cost=cost)
 
     def remarks(self) -> list[str]:
         """What else the owner should know."""
