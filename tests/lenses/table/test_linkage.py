@@ -170,7 +170,7 @@ def test_many_numbers_are_learned_from_in_twentieths_and_few_values_as_they_are(
 
 # ---- a hospital ----------------------------------------------------------------------------------------------------
 
-PATIENTS = 3_000
+PATIENTS = 2_000
 
 
 @pytest.fixture(scope="module")
@@ -182,7 +182,7 @@ def neighbour_of(patients: Path, out: Path, **making: Any) -> tuple[Any, Linkage
     """A release of the hospital, and what a neighbour finds in it who knows dates, age, sex and postcode."""
     making = {"epsilon": 0.5, **making} if "epsilon_high" not in making else making
     protect(patients, secret="illness", released=RELEASED, out=out, random_state=0, **making)
-    result = attack(out, against=patients, known=NEIGHBOUR, records=500)
+    result = attack(out, against=patients, known=NEIGHBOUR, records=200)
     first, everything = result.linkage
     assert first.known == NEIGHBOUR
     assert everything.known == RELEASED
