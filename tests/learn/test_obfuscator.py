@@ -14,6 +14,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
+from sizes import many
 from tacit import ArgumentError, DataError
 from tacit.learn import FeatureObfuscator, PrefixLogLift
 
@@ -47,7 +48,7 @@ def quick():
     return FeatureObfuscator(QUICK, epsilon=0.5).fit(*numbers())
 
 
-@parametrize_with_checks([FeatureObfuscator(QUICK, epsilon=0.2), FeatureObfuscator(QUICK, rounds=0)])
+@parametrize_with_checks([FeatureObfuscator(QUICK, epsilon=0.2), *[FeatureObfuscator(QUICK, rounds=0)] * many(0, 1)])
 def test_scikit_learn_accepts_it(estimator, check):
     check(estimator)
 

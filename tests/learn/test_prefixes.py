@@ -12,6 +12,7 @@ from known_prefixes import chain
 from scipy import sparse
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
+from sizes import many
 from tacit import ArgumentError, DataError
 from tacit.learn import PrefixLogLift, load_model, save_model
 from tacit.learn.nets.prefix_net import DenseRecords, PrefixNetworkInTraining, SparseRecords
@@ -52,7 +53,7 @@ def chained():
     return PrefixLogLift(random_state=0).fit(d.X, d.s), fresh
 
 
-@parametrize_with_checks([PrefixLogLift(epochs=20), PrefixLogLift(cross_fit=2, epochs=20)])
+@parametrize_with_checks([PrefixLogLift(epochs=5), *[PrefixLogLift(cross_fit=2, epochs=20)] * many(0, 1)])
 def test_scikit_learn_accepts_it(estimator, check):
     check(estimator)
 

@@ -15,6 +15,7 @@ from scipy.sparse import csr_array
 from tables_of_people import clinic, read_csv, write_csv
 from tacit import protect, verify
 from tacit.release import Damaged, Mixing, Treatment, WholeFile, certificate_from
+from tacit.release.whole_file import people_of
 from tacit.tables.symbols import Symbols
 from treatment_strategies import EVERY, MISSING, becomes, mergings, mixings, names_of, some_symbols
 
@@ -38,7 +39,7 @@ def test_a_value_belongs_to_all_who_surely_have_it_or_to_those_whose_own_it_is(d
     treatment: Treatment = data.draw(st.one_of(mergings(own), mixings(len(own))))
     records = np.array(data.draw(st.lists(st.integers(1, 30), min_size=len(symbols), max_size=len(symbols))))
     table = dict(zip(names_of(symbols), records.tolist(), strict=True))
-    people = treatment.people(records, symbols.positions_in(own), own)
+    people = people_of(treatment, own, records=records, position=symbols.positions_in(own))
     assert sorted(people.tolist()) == owners(treatment, own, table)
     least = data.draw(st.integers(1, 40))
     file, below = WholeFile.of(people, least), [n for n in owners(treatment, own, table) if n < least]
@@ -49,7 +50,7 @@ def test_a_value_belongs_to_all_who_surely_have_it_or_to_those_whose_own_it_is(d
 def test_values_that_nobody_here_has_but_may_be_drawn_belong_to_nobody() -> None:
     own = Symbols(("x", "y"), (("a", "b", None), ("p", "q", None)), np.array(EVERY[:2]))
     half = Mixing.of(csr_array([[0.5, 0.5], [0, 1.0]]), np.arange(2))
-    assert sorted(half.people(np.array([20]), np.array([0]), own).tolist()) == [0, 20]
+    assert sorted(people_of(half, own, records=np.array([20]), position=np.array([0])).tolist()) == [0, 20]
 
 
 @pytest.fixture(scope="module")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, cast
 
 import numpy as np
@@ -13,7 +13,9 @@ from tacit.codes.code import CellCode, Write
 from tacit.codes.coding import atom_codes
 from tacit.codes.scales.encoding import atoms_table
 from tacit.codes.scales.finding import find_scales
-from tacit.codes.scales.kinds import AnyScale
+from tacit.codes.scales.fitting import fitted_scales
+from tacit.codes.scales.kinds.every import AnyScale
+from tacit.codes.search.forbidden import forbidden_columns
 from tacit.codes.search.growing import grow
 from tacit.codes.search.pruning import pruned
 from tacit.codes.search.records import GroupedRecords, SecretBound
@@ -26,13 +28,15 @@ from tacit.tables.symbols import in_order
 from tacit.tables.table import Table
 
 # Cuts are chosen on at most so many records, evenly spaced; whether they may stand is counted on all.
-DESIGN_RECORDS = 2_000_000
+DESIGN_RECORDS = 500_000
+# About so many cells at most: more tell readers little more, and take long to find and to write.
+MOST_CELLS = 10_000
 # Values of the use that are told apart while cuts are chosen.
 MOST_USES = 16
 
 
 @dataclass(frozen=True)
-class CellClaim:
+class CodeClaim:
     """What cells may tell of one secret: a column, or several taken together."""
 
     secret: tuple[str, ...]
@@ -54,7 +58,7 @@ class CodeRequest:
     ----------
     columns : tuple of str
         The released columns.
-    claims : tuple of CellClaim
+    claims : tuple of CodeClaim
         What may be told of each secret.
     least : int
         The fewest records of a cell.
@@ -72,7 +76,7 @@ class CodeRequest:
     """
 
     columns: tuple[str, ...]
-    claims: tuple[CellClaim, ...]
+    claims: tuple[CodeClaim, ...]
     least: int
     known: tuple[str, ...] = ()
     use: tuple[str, ...] = ()
@@ -96,7 +100,31 @@ class CodeRequest:
         return tuple(dict.fromkeys(name for claim in self.claims for name in claim.secret))
 
 
-def fit_code(table: Table, asked: CodeRequest, *, progress: Progress = silent) -> CellCode:
+@dataclass(frozen=True)
+class Obstacle:
+    """A released column that cannot be told at all, and the value of a secret that forbids it.
+
+    ``side`` is where the value would leave its bounds; ``zero`` says that it would be ruled out altogether, so that no
+    epsilon helps; ``freed`` that some cut would do if nothing were asked of the lower side.
+    """
+
+    column: str
+    secret: tuple[str, ...]
+    value: tuple[Any, ...]
+    side: str
+    zero: bool
+    freed: bool
+
+
+@dataclass(frozen=True)
+class FittedCode:
+    """A code, and which columns it cannot tell anything of."""
+
+    code: CellCode
+    obstacles: tuple[Obstacle, ...] = ()
+
+
+def fit_code(table: Table, asked: CodeRequest, *, progress: Progress = silent) -> FittedCode:
     """The code whose cells keep most of the columns within what was asked.
 
     Guarantees
@@ -109,11 +137,44 @@ def fit_code(table: Table, asked: CodeRequest, *, progress: Progress = silent) -
     rows = table.row_count()
     step = max(1, -(-rows // DESIGN_RECORDS))
     progress("counting", None)
-    counts = _counted(every(table, step) if step > 1 else table, scales, asked)
+    counts = counted_atoms(every(table, step) if step > 1 else table, scales, asked)
     progress("choosing cells", None)
-    fine = CellCode(scales, _grown(counts, scales, asked), asked.known)
+    # Of a sample, a cell has as many fewer records.
+    least = max(-(-asked.least // step), int(counts.records.sum()) // MOST_CELLS)
+    records, bounds = grouped_records(counts, asked)
+    fine = CellCode(scales, grown(records, bounds, scales, asked, least=least, use=uses_of(counts, asked)), asked.known)
     code = fine.in_numbers(_marginals(counts, scales)) if asked.write == "means" else fine.reduced()
-    return code if step == 1 else fitted_again(table, code, asked)
+    return FittedCode(code if step == 1 else fitted_again(table, code, asked), _obstacles(counts, scales, asked))
+
+
+def _obstacles(counts: Counts, scales: Sequence[AnyScale], asked: CodeRequest) -> tuple[Obstacle, ...]:
+    if asked.known:
+        # Inside what is known there are as many answers as there are parts.
+        return ()
+    records, bounds = grouped_records(counts, asked)
+    found = forbidden_columns(records, _atoms(scales), bounds, least=asked.least)
+    return tuple(
+        Obstacle(
+            column=asked.columns[each.column],
+            secret=asked.claims[each.claim].secret,
+            value=_value(counts, asked.claims[each.claim].secret, each.secret),
+            side=each.side,
+            zero=each.zero,
+            freed=each.freed,
+        )
+        for each in found
+    )
+
+
+def _value(counts: Counts, secret: tuple[str, ...], number: int) -> tuple[Any, ...]:
+    """The value of a secret that has this number in the search."""
+    at = [counts.columns.index(name) for name in secret]
+    codes = in_order(counts.codes[:, at])[0][number]
+    return tuple(counts.levels[column][code] for column, code in zip(at, codes, strict=True))
+
+
+def _atoms(scales: Sequence[AnyScale]) -> list[ColumnAtoms]:
+    return [ColumnAtoms(scale.size, scale.ordered, scale.cuts if scale.ordered else None) for scale in scales]
 
 
 def _marginals(counts: Counts, scales: Sequence[AnyScale]) -> dict[str, NDArray[np.float64]]:
@@ -127,7 +188,8 @@ def _marginals(counts: Counts, scales: Sequence[AnyScale]) -> dict[str, NDArray[
 
 def fitted_again(table: Table, code: CellCode, asked: CodeRequest) -> CellCode:
     """The same cells for another table: those that are out of bounds there are merged upwards along the tree."""
-    counts = _counted(table, code.scales, asked)
+    code = replace(code, scales=cast("tuple[AnyScale, ...]", fitted_scales(table, code.scales)))
+    counts = counted_atoms(table, code.scales, asked)
     records, bounds = grouped_records(counts, asked)
     return code.with_tree(pruned(code.tree, records, bounds, least=asked.least)).reduced()
 
@@ -141,10 +203,10 @@ def every(table: Table, step: int) -> Table:
     return table.with_rows(rows, table.columns)
 
 
-def _counted(table: Table, scales: Sequence[AnyScale], asked: CodeRequest) -> Counts:
-    """How often every combination of atoms, secrets and uses occurs."""
-    beside = [name for name in asked.use if name not in asked.columns]
-    return count(atoms_table(table, scales), [*asked.columns, *asked.hidden, *beside], weight=asked.weight)
+def counted_atoms(table: Table, scales: Sequence[AnyScale], asked: CodeRequest, *beside: str) -> Counts:
+    """How often every combination of atoms, secrets and uses occurs, and of what else is to be counted beside them."""
+    uses = [name for name in asked.use if name not in asked.columns]
+    return count(atoms_table(table, scales), [*asked.columns, *asked.hidden, *uses, *beside], weight=asked.weight)
 
 
 def grouped_records(counts: Counts, asked: CodeRequest) -> tuple[GroupedRecords, list[SecretBound]]:
@@ -158,21 +220,28 @@ def grouped_records(counts: Counts, asked: CodeRequest) -> tuple[GroupedRecords,
     return GroupedRecords.of(codes, *secrets, records=counts.records, weight=counts.weight), bounds
 
 
-def _grown(counts: Counts, scales: Sequence[AnyScale], asked: CodeRequest) -> CellTree:
-    records, bounds = grouped_records(counts, asked)
-    columns = [ColumnAtoms(scale.size, scale.ordered, scale.cuts if scale.ordered else None) for scale in scales]
+def grown(
+    records: GroupedRecords,
+    bounds: Sequence[SecretBound],
+    scales: Sequence[AnyScale],
+    asked: CodeRequest,
+    *,
+    least: int,
+    use: NDArray[np.int64] | None,
+) -> CellTree:
+    """The tree of cells that keeps most of the columns, as was asked."""
     return grow(
         records,
-        columns,
+        _atoms(scales),
         bounds,
-        least=asked.least,
+        least=least,
         weights=np.array([asked.weigh.get(name, 1.0) for name in asked.columns]),
-        use=_uses(counts, asked),
+        use=use,
         known_columns=[asked.columns.index(name) for name in asked.known],
     )
 
 
-def _uses(counts: Counts, asked: CodeRequest) -> NDArray[np.int64] | None:
+def uses_of(counts: Counts, asked: CodeRequest) -> NDArray[np.int64] | None:
     """The value of the use of each group, in at most a few classes; None where no use was named."""
     if not asked.use:
         return None

@@ -19,6 +19,11 @@ if TYPE_CHECKING:
         pearson_test as pearson_test,
         sums_test as sums_test,
     )
+    from tacit.lift.correcting import (
+        Correction as Correction,
+        correction as correction,
+        counts_before as counts_before,
+    )
     from tacit.lift.divergence import (
         compose_deltas as compose_deltas,
         e_gamma_counts as e_gamma_counts,
@@ -99,12 +104,15 @@ if TYPE_CHECKING:
     )
     from tacit.lift.proofs import (
         MERGED as MERGED,
+        CertifiedCells as CertifiedCells,
         CertifiedPartition as CertifiedPartition,
         Composition as Composition,
         CountCertificate as CountCertificate,
+        CountedClaim as CountedClaim,
         DeltaCertificate as DeltaCertificate,
         RecordsNeeded as RecordsNeeded,
         ReleaseBound as ReleaseBound,
+        certified_cells as certified_cells,
         certified_partition as certified_partition,
         certify_any as certify_any,
         certify_counts as certify_counts,

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
         certificate_from as certificate_from,
         read_certificate as read_certificate,
     )
+    from tacit.release.channel import ColumnChannel as ColumnChannel, PublishedChannel as PublishedChannel
     from tacit.release.checks import Check as Check, CheckedRelease as CheckedRelease, checked as checked
     from tacit.release.claims import (
         assumptions_in_words as assumptions_in_words,
@@ -45,6 +46,7 @@ if TYPE_CHECKING:
         refuse_target as refuse_target,
         whole_directory as whole_directory,
     )
+    from tacit.release.flows import channel_of as channel_of
     from tacit.release.keys import file_sha256 as file_sha256, files_sha256 as files_sha256, salted as salted
     from tacit.release.rules import ReleaseRules as ReleaseRules
     from tacit.release.treatment import Merging as Merging, Mixing as Mixing, Treatment as Treatment

@@ -47,16 +47,21 @@ class CertifiedInput:
 
 @dataclass(frozen=True)
 class CertifiedOutput:
-    """The released data: its file, or folder of images, and fingerprints of it and of the page beside it."""
+    """The released data: its file, or folder of images, and fingerprints of it and of page and channel beside it.
+
+    Only a table in which something was drawn has a channel.
+    """
 
     file: str
     records: int
     sha256: str
     report_sha256: str | None = None
     levels_sha256: str | None = None
+    channel_sha256: str | None = None
 
     def __post_init__(self) -> None:
-        if Path(self.file).name != self.file or self.file in (".", "..", CERTIFICATE, "report.html", "private"):
+        papers = (CERTIFICATE, "report.html", "channel.json", "levels.json", "private")
+        if Path(self.file).name != self.file or self.file in (".", "..", *papers):
             raise ValueError("the data is not a file of the release")
 
 

@@ -12,7 +12,7 @@ from tacit.errors import sentence
 from tacit.lift import AGREEMENT, agree
 from tacit.release.certificate import Certificate, ImageCertificate
 from tacit.release.claims import randomness_of, worded
-from tacit.release.directory import REPORT
+from tacit.release.directory import CHANNEL, REPORT
 from tacit.release.keys import file_sha256, files_sha256, salted
 from tacit.release.levels import LEVELS
 
@@ -120,6 +120,7 @@ def checks_of_papers(folder: Path, certificate: Certificate, *, drawn: bool, lea
         ),
         *_check_of_page(folder, certificate),
         *_check_of_levels(folder, certificate),
+        *_checks_of_channel(folder, certificate),
     ]
 
 
@@ -147,9 +148,19 @@ def _check_of_page(folder: Path, certificate: Certificate) -> list[Check]:
     return [_said(name, file_sha256(page) == claimed, "SHA-256 agrees", f"{REPORT} was changed")]
 
 
-def notes_on_report(folder: Path) -> tuple[str, ...]:
-    """That there is no page is said, though nothing speaks against it."""
-    return () if (folder / REPORT).exists() else (f"there is no {REPORT} beside the certificate",)
+def _checks_of_channel(folder: Path, certificate: Certificate) -> list[Check]:
+    """The channel beside the certificate must be the one that was written with it."""
+    path, claimed = folder / CHANNEL, certificate.output.channel_sha256
+    if not path.exists():
+        return []
+    same_file = claimed is not None and file_sha256(path) == claimed
+    return [_said("channel is the one certified", same_file, "SHA-256 agrees", f"{CHANNEL} was changed")]
+
+
+def notes_on_files(folder: Path, certificate: Certificate) -> tuple[str, ...]:
+    """That there is no page or channel is said, though nothing speaks against it."""
+    names = [REPORT, *([] if certificate.output.channel_sha256 is None else [CHANNEL])]
+    return tuple(f"there is no {name} beside the certificate" for name in names if not (folder / name).exists())
 
 
 def check_of_original(sha256: str | None, certificate: Certificate, salt: bytes | None, *, why: str) -> Check:

@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 from dataclasses import fields, replace
 from functools import singledispatch
-from typing import TypeVar
+from typing import Protocol, TypeVar
 
 from tacit.document import Nats
 from tacit.errors import Sentence, sentence, together
-from tacit.lift import CertifiedPartition, at_least, at_most, confident
+from tacit.lift import at_least, at_most, confident
 from tacit.release.bounds import LiftBounds
 from tacit.release.certificate import (
     Certificate,
@@ -201,7 +201,16 @@ _DELTA = {
 }
 
 
-def readings_of(attained: float, bounds: LiftBounds, proof: CertifiedPartition | None) -> tuple[Reading, Reading]:
+class SampleEvidence(Protocol):
+    """What a proof from a sample says of itself."""
+
+    @property
+    def beta(self) -> float:
+        """The probability with which it may be false."""
+        ...
+
+
+def readings_of(attained: float, bounds: LiftBounds, proof: SampleEvidence | None) -> tuple[Reading, Reading]:
     """The two readings of a counted claim: of the table itself, and of the people it may have been drawn from."""
     here = Reading("population", population_sentence(attained, bounds), 1.0)
     if proof is None:
@@ -210,7 +219,7 @@ def readings_of(attained: float, bounds: LiftBounds, proof: CertifiedPartition |
     return here, replace(there, sentence=sample_sentence(there, bounds))
 
 
-def sample_proof(proof: CertifiedPartition) -> SampleProof:
+def sample_proof(proof: SampleEvidence) -> SampleProof:
     """What a certificate says of a proof."""
     return SampleProof(**{each.name: getattr(proof, each.name) for each in fields(SampleProof)})
 
@@ -236,7 +245,7 @@ def sample_sentence(reading: Reading, bounds: LiftBounds) -> str:
     return sentence(
         "If the records are a random sample, and hold every value that the secret has, then with {sure} confidence no "
         "log-lift of such a release of the people they were drawn from is {below}above {high}. "
-        "{proof.records_to_choose:,} records, dealt by a fingerprint of the counts, chose which values to keep, and "
+        "{proof.records_to_choose:,} records, dealt without a look at them, chose which values or cells to keep, and "
         "the other {proof.records_to_prove:,} proved it; "
         "released values that were never seen count as merged. Nothing is proved of a value of the secret that no "
         "record has.",

@@ -17,7 +17,8 @@ from tacit.release.keys import LABELS, file_sha256, files_sha256, new_salt, salt
 from tacit.release.levels import LEVELS
 from tacit.tables.writing import beside, drafted, os_errors, restore_or_clean, synced
 
-REPORT, PRIVATE, SALT, README = "report.html", "private", "salt.txt", "README.txt"
+REPORT, CHANNEL = "report.html", "channel.json"
+PRIVATE, SALT, README = "private", "salt.txt", "README.txt"
 
 C = TypeVar("C", bound=Certificate)
 
@@ -50,6 +51,11 @@ class ReleaseDraft:
     def publish(self, name: str, text: str) -> None:
         """Write a text beside the data, for everybody."""
         (self.place / name).write_text(text, "utf-8")
+
+    @property
+    def channel(self) -> Path:
+        """Where the channel of a table belongs, if something is drawn."""
+        return self.place / CHANNEL
 
     @property
     def report(self) -> Path:
@@ -154,7 +160,7 @@ def _why_not_ours(target: Path) -> str | None:
     except SourceError as error:
         return str(error)
     data, folders = target / certificate.output.file, {target / PRIVATE}
-    files = {data, *(target / name for name in (CERTIFICATE, REPORT, LEVELS))}
+    files = {data, *(target / name for name in (CERTIFICATE, REPORT, CHANNEL, LEVELS))}
     files |= {target / PRIVATE / name for name in certificate.private_files}
     if isinstance(certificate, ImageCertificate):
         if not data.exists() or files_sha256(target, data.name) != certificate.output.sha256:
@@ -163,7 +169,9 @@ def _why_not_ours(target: Path) -> str | None:
         folders.add(data)
     elif data.exists() and not (data.is_file() and file_sha256(data) == certificate.output.sha256):
         return f"{data.name} is not the data that was certified"
-    for name, sha256 in ((REPORT, certificate.output.report_sha256), (LEVELS, certificate.output.levels_sha256)):
+    output = certificate.output
+    papers = ((REPORT, output.report_sha256), (CHANNEL, output.channel_sha256), (LEVELS, output.levels_sha256))
+    for name, sha256 in papers:
         path = target / name
         if path.exists() and not (path.is_file() and file_sha256(path) == sha256):
             return f"{name} is not the one that was written"

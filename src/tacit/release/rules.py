@@ -29,7 +29,7 @@ class ReleaseRules:
 
     ``also`` are further secrets that the release keeps, each within its own epsilon; ``secret_values`` the values that
     are secret, where the rest of the column is one. A release in cells has a ``code``, and at least ``least`` records a
-    cell.
+    cell; one that was proved has the ``design``, the finer code that was grown before.
     """
 
     secret: tuple[str, ...]
@@ -42,6 +42,7 @@ class ReleaseRules:
     secret_values: tuple[str, ...] = ()
     least: int = 1
     code: CellCode | None = None
+    design: CellCode | None = None
     format: Literal["tacit rules"] = FORMAT
     version: Literal[4] = VERSION
 

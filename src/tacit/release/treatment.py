@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
+from scipy.sparse import csr_array, vstack
 
 from tacit.lift import SUM_TOLERANCE, Mask, Matrix, Vector, entropy
 from tacit.release.certificate import Replacement as Replacement, Utility
@@ -63,35 +63,12 @@ class Treatment(ABC):
         """How many symbols it treats."""
 
     @abstractmethod
-    def certain(self) -> Places:
-        """The output of each symbol, and last of an unseen value; -1 where chance has a part."""
+    def draws(self) -> tuple[Places, csr_array]:
+        """The draw of each source, -1 for one that is always released as it is; and the draws, one in each row.
 
-    @abstractmethod
-    def outputs_of(self, sources: Places) -> Places:
-        """Every output that some of these symbols may have; the number after the last symbol is an unseen value."""
-
-    @abstractmethod
-    def sources_of(self, outputs: Mask) -> Mask:
-        """Which symbols, and last whether an unseen value, may have one of these outputs."""
-
-    def people(self, records: Places, position: Places, own: Symbols) -> Places:
-        """How many people each output that may occur belongs to, in a table with so many records of each value.
-
-        :class:`~tacit.release.whole_file.WholeFile` says who they are. Outputs that cannot occur are left out.
+        Sources are the symbols and, after the last of them, an unseen value. A row holds the probability of each
+        output; several sources may share one.
         """
-        size, source = self.size, np.where(position < 0, self.size, position)
-        # A wholly missing value and a suppressed one look the same, and are one output.
-        written = np.append(np.where(own.all_missing, size, np.arange(size)), size)
-        blank = written == size
-        output = self.certain()[source]
-        by_chance, there = output < 0, records > 0
-        landed = _counted(written[output[~by_chance]], records[~by_chance], size + 1)
-        drawn = np.zeros(size + 1, dtype=bool)
-        drawn[written[self.outputs_of(np.unique(source[by_chance & there]))]] = True
-        truly = _counted(written[position[position >= 0]], records[position >= 0], size + 1)
-        people = np.where(drawn, truly, landed)
-        people[size] = landed[size] + int(records[by_chance & self.sources_of(blank)[source]].sum())
-        return np.asarray(people[drawn | (landed > 0)])
 
     def touched(self, position: Places) -> Mask:
         """Which values of a table are not always released as they are."""
@@ -197,22 +174,12 @@ class Merging(Treatment):
     def size(self) -> int:
         return len(self.merged)
 
-    def certain(self) -> Places:
-        output = self.size if self.replacement is None else -1
-        if self.replacement is not None and not self.drawn:
-            output = int(np.argmax(self.replacement))
-        return np.append(np.where(self.merged, output, np.arange(self.size)), output)
-
-    def outputs_of(self, sources: Places) -> Places:
-        changed = np.append(self.merged, True)[sources]
-        if not changed.any():
-            return sources
-        drawn = np.array([self.size]) if self.replacement is None else np.flatnonzero(self.replacement)
-        return np.union1d(sources[~changed], drawn)
-
-    def sources_of(self, outputs: Mask) -> Mask:
-        drawn = outputs[self.size] if self.replacement is None else (self.replacement[outputs[:-1]] > 0).any()
-        return np.append(np.where(self.merged, drawn, outputs[:-1]), drawn)
+    def draws(self) -> tuple[Places, csr_array]:
+        if self.replacement is None:
+            table = csr_array(([1.0], ([0], [self.size])), shape=(1, self.size + 1))
+        else:
+            table = csr_array(np.append(self.replacement, 0.0)[None, :])
+        return np.where(np.append(self.merged, True), 0, -1), table
 
     def stored(self) -> StoredMerging:
         """As in a rules file."""
@@ -318,16 +285,12 @@ class Mixing(Treatment):
     def size(self) -> int:
         return int(self.channel.shape[0])
 
-    def certain(self) -> Places:
-        first, several = self.channel.indices[self.channel.indptr[:-1]], np.diff(self.channel.indptr) > 1
-        return np.append(np.where(several, -1, first), self.size).astype(np.int64)
-
-    def outputs_of(self, sources: Places) -> Places:
-        known = self.channel[sources[sources < self.size]]
-        return np.union1d(known.indices, sources[sources == self.size]).astype(np.int64)
-
-    def sources_of(self, outputs: Mask) -> Mask:
-        return np.append(self.channel @ outputs.astype(np.float64) > 0, outputs[self.size])
+    def draws(self) -> tuple[Places, csr_array]:
+        changed = np.flatnonzero(self.changed)
+        which = np.full(self.size + 1, -1, dtype=np.int64)
+        which[changed], which[self.size] = np.arange(len(changed)), len(changed)
+        unseen = csr_array(([1.0], ([0], [self.size])), shape=(1, self.size + 1))
+        return which, csr_array(vstack([self.channel[changed], unseen]))
 
     def stored(self) -> StoredMixing:
         """As in a rules file: the outputs of each symbol that is changed, and their probabilities."""
@@ -389,13 +352,6 @@ def _places(places: Places, size: int) -> Places:
     if places.ndim != 1 or (len(places) and not (places.min() >= 0 and places.max() < size)):
         raise ValueError("a value that is not among the symbols")
     return places
-
-
-def _counted(places: Places, records: Places, size: int) -> Places:
-    """How many records there are in each place."""
-    found = np.zeros(size, dtype=np.int64)
-    np.add.at(found, places, records)
-    return found
 
 
 def _by_level(symbols: Symbols, weight: Vector, column: int) -> dict[Any, float]:

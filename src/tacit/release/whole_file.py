@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from tacit.release.treatment import Treatment
+    from tacit.tables.symbols import Codes, Symbols
 
 # What is said of a claim that holds of every record, where the whole file says whose record it is.
 ROW_BY_ROW = "holds row by row, not for the whole file"
@@ -51,3 +55,38 @@ class WholeFile:
         below = people[people < least]
         smallest = int(people.min(initial=np.iinfo(np.int64).max))
         return cls(least, smallest, len(below), int(below.sum()), not len(below))
+
+
+def people_of(treatment: Treatment, own: Symbols, *, records: Codes, position: Codes) -> Codes:
+    """How many people each output that may occur belongs to; :class:`WholeFile` says who they are.
+
+    ``own`` are the symbols of the treatment. The table has so many ``records`` of each value, whose number among those
+    symbols is its ``position``, -1 where it is unseen. Outputs that cannot occur are left out.
+    """
+    size, source = treatment.size, np.where(position < 0, treatment.size, position)
+    written = written_as(own)
+    which, table = treatment.draws()
+    which, one = which[source], np.append(np.diff(table.indptr) == 1, False)
+    first = np.append(table.indices[table.indptr[:-1]], 0)
+    output = np.where(which < 0, source, np.where(one[which], first[which], -1))
+    by_chance = output < 0
+    landed = summed(written[output[~by_chance]], records[~by_chance], size + 1)
+    drawn = np.zeros(size + 1, dtype=bool)
+    drawn[written[table[np.unique(which[by_chance & (records > 0)])].indices]] = True
+    truly = summed(written[position[position >= 0]], records[position >= 0], size + 1)
+    people = np.where(drawn, truly, landed)
+    may_vanish = np.append(table @ (written == size).astype(np.float64) > 0, False)[which]
+    people[size] = landed[size] + int(records[by_chance & may_vanish].sum())
+    return np.asarray(people[drawn | (landed > 0)])
+
+
+def written_as(own: Symbols) -> Codes:
+    """The output that each output is written as: a wholly missing value and a suppressed one look the same."""
+    return np.append(np.where(own.all_missing, len(own), np.arange(len(own))), len(own))
+
+
+def summed(places: Codes, records: Codes, size: int) -> Codes:
+    """How many records there are in each place."""
+    found = np.zeros(size, dtype=np.int64)
+    np.add.at(found, places, records)
+    return found

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from tacit.tables.cutting import Cut as Cut, cut as cut, cut_points as cut_points
     from tacit.tables.drawing import new_key as new_key
     from tacit.tables.engines import ENGINES as ENGINES, Engine as Engine, Store as Store, store_on as store_on
+    from tacit.tables.engines.correcting import correction_sql as correction_sql
     from tacit.tables.engines.duckdb.connections import memory_limit as memory_limit
     from tacit.tables.formats import FORMATS as FORMATS, Format as Format
     from tacit.tables.grouping import GroupSizes as GroupSizes, group_sizes as group_sizes

@@ -122,6 +122,15 @@ class Symbols:
         position[numbers[len(self) :]] = np.arange(len(other))
         return np.where(known, position[numbers[: len(self)]], -1)
 
+    def picked(self, rows: Codes) -> Symbols:
+        """Some of the symbols, with no level that none of them has."""
+        levels, codes = [], []
+        for at, every in enumerate(self.levels):
+            used, code = np.unique(self.codes[rows, at], return_inverse=True)
+            levels.append(tuple(every[k] for k in used.tolist()))
+            codes.append(code.reshape(-1))
+        return Symbols(self.columns, tuple(levels), np.column_stack(codes).astype(np.int64))
+
     def labels(self) -> SymbolLabels:
         """A name for each symbol: its value, or a tuple of values if there are several columns."""
         return SymbolLabels(self.levels, self.codes)

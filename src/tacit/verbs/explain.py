@@ -24,7 +24,8 @@ certainty: How sure an adversary is of its own record: the leakage of that recor
   adversary can compute it without knowing the truth, so it is what it looks at when it chooses what to verify next.
 certificate: A claim about a release, the assumptions it rests on, and fingerprints of the data: certificate.json.
   `tacit verify` recomputes it.
-channel: P(Y given X): with which probability each released value is replaced by which. Rows sum to one.
+channel: P(Y given X): with which probability each released value is replaced by which. Rows sum to one. A release in
+  which something was drawn publishes it (channel.json), with values that few people have as one.
 cluster: Records that an adversary takes for one person's. What it writes down for them is a merge policy's work.
 completeness: Of a record, taken at its word: which share of the reference it holds, by weight. Recall is the same
   with confidences, in expectation.
@@ -35,6 +36,8 @@ confidence: The probability with which a claim is true of the people that the re
 contribution: Of an attribute: the leakage of the record less its leakage without the attribute; negative if the
   attribute is wrong. Of a source: the leakage less what is left once the source is gone and all else is resolved
   again. Contributions do not add up to the leakage.
+corrected counts: How many records of the original had each value, from a drawn release: every row adds the weights
+  that undo the channel on average. Unbiased, with the standard error of the draw.
 correctness: Of a record, taken at its word: which share of it is true, by weight. Precision is the same with
   confidences, in expectation.
 correlated labels: Labels that tell something in common, such as an address and its zip code: the weight they share

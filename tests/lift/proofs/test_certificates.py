@@ -315,7 +315,7 @@ def on_the_table(counts, order, bounds):
 @pytest.mark.parametrize("low", [0.25, np.inf])
 def test_what_must_hold_on_the_table_too_is_the_largest_passed_partition_that_does(low):
     rng, bites = np.random.default_rng(20), 0
-    for seed in range(many(150, 300)):
+    for seed in range(many(70, 300)):
         matrix = rng.random((2, 6)) + 0.9
         counts = rng.multinomial(400, (matrix / matrix.sum()).ravel()).reshape(2, 6)
         # A level so generous that a partition often passes on one half and is beyond the bounds on both together.
@@ -330,7 +330,7 @@ def test_what_must_hold_on_the_table_too_is_the_largest_passed_partition_that_do
         assert result.epsilon_high == (0.25 if result.kept else 0.0)
         assert result.nmil == pytest.approx(nmil(Joint.from_counts(counts), result.merged) if result.kept else 1.0)
         bites += 0 < result.kept < plain.passed
-    assert bites > 5
+    assert bites > many(2, 5)
 
 
 def test_what_is_proved_but_breaks_the_bounds_on_the_table_is_merged_and_said_so():
@@ -346,7 +346,7 @@ def test_what_is_proved_but_breaks_the_bounds_on_the_table_is_merged_and_said_so
 
 @pytest.mark.parametrize("beta", [0.05, 0.3])
 def test_looking_at_the_whole_table_to_choose_among_what_passed_keeps_the_level(beta):
-    runs, false, generator = many(200, 500), 0, np.random.default_rng(21)
+    runs, false, generator = many(100, 500), 0, np.random.default_rng(21)
     # Values 0 and 1 may be kept, no other: the family has true and false claims, and the table helps to choose.
     matrix = np.array([[10, 10.5, 14, 6, 13, 7], [10, 9.5, 6, 14, 7, 13]])
     matrix /= matrix.sum()

@@ -94,7 +94,7 @@ def test_order_inf_is_the_bound_on_the_high_side_alone(joint, epsilon, rung):
 
 def test_no_way_to_merge_values_into_groups_beats_it_and_groups_come_near_the_best():
     rng, apart = np.random.default_rng(1), []
-    for number in range(many(12, 24)):
+    for number in range(many(8, 24)):
         joint = random_joint(rng, 2 + number % 3, 5)
         order = (1.3, 2.0, 6.0, np.inf)[number % 4]
         epsilon = 0.4 * float(np.log(alpha_lift(joint, order).max()))
@@ -107,9 +107,9 @@ def test_no_way_to_merge_values_into_groups_beats_it_and_groups_come_near_the_be
 
 @pytest.mark.parametrize(("n_secrets", "order"), [(2, 2.0), (3, 1.5), (3, 2.0), (3, 20.0)])
 def test_no_mechanism_on_a_fine_grid_beats_it_and_a_fine_grid_comes_near(n_secrets, order):
-    rng, steps = np.random.default_rng(5), 60
+    rng, steps = np.random.default_rng(5), many(40, 60)
     grid = np.array([[a, b, steps - a - b] for a in range(steps + 1) for b in range(steps + 1 - a)]) / steps
-    for _ in range(many(2, 4)):
+    for _ in range(many(1, 4)):
         joint = random_joint(rng, n_secrets, 3)
         epsilon = 0.4 * float(np.log(alpha_lift(joint, order).max()))
         inside = np.log(joint.prior @ (joint.lift @ grid.T) ** order) <= order * (epsilon + 1e-12)
@@ -125,7 +125,7 @@ def test_no_mechanism_on_a_fine_grid_beats_it_and_a_fine_grid_comes_near(n_secre
 @pytest.mark.parametrize("order", [1.5, 2.0, 10.0])
 def test_two_secrets_and_small_alphabets_are_proved_to_be_the_best(order):
     rng = np.random.default_rng(0)
-    for n_secrets, n_released, gap in ((2, 12, 1e-6), (3, 6, 1e-4), (4, 6, 1e-3)):
+    for n_secrets, n_released, gap in ((2, 12, 1e-6), (3, 6, 1e-4), (4, 6, 1e-3))[: many(2, 3)]:
         joint = random_joint(rng, n_secrets, n_released)
         channel = optimal(joint, 0.4 * float(np.log(alpha_lift(joint, order).max())), order=order)
         assert channel.nmil > 0

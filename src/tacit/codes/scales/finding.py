@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from tacit.codes.scales.calendar import UNITS, Unit
+from tacit.codes.scales.files import hierarchy_scale
 from tacit.codes.scales.kinds.categories import CategoryScale
-from tacit.codes.scales.kinds.listed import listed_values
+from tacit.codes.scales.kinds.listed import listed_values, typed
 from tacit.codes.scales.kinds.lists import ListScale
 from tacit.codes.scales.kinds.numbers import number_of
 from tacit.codes.scales.kinds.prefixes import PrefixScale, are_codes
@@ -20,6 +21,7 @@ from tacit.codes.scales.making import NumberWish, date_scale, number_scale
 from tacit.codes.scales.moments import Layout, layout_of
 from tacit.codes.scales.scale import Scale
 from tacit.errors import ArgumentError, Setting, sentence
+from tacit.requests.levels import LevelWish
 from tacit.tables.columns import Column
 from tacit.tables.numbers import INFINITE, MINUS_INFINITE, MISSING, NUMBER
 from tacit.tables.table import Table
@@ -29,8 +31,6 @@ FEW_CODES = 6
 MOST_CATEGORIES = 100
 _NUMBER = re.compile(f"{NUMBER}|{INFINITE}|{MINUS_INFINITE}|{MISSING}")
 _CODE_NAMES = re.compile(r"zip|post(al)?_?code|^plz|^icd|^nace|^isco|^naics", re.IGNORECASE)
-
-Wish = float | str | Path | tuple[float, ...] | tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -66,13 +66,18 @@ class _Ordered:
     words: tuple[str, ...]
 
 
-Plan = _Numbers | _Dates | _Codes | _Values | _Whole | _Ordered
+@dataclass(frozen=True)
+class _Filed:
+    path: Path
+
+
+Plan = _Numbers | _Dates | _Codes | _Values | _Whole | _Ordered | _Filed
 
 
 def find_scales(
     table: Table,
     columns: Sequence[str],
-    wishes: Mapping[str, Any] | None = None,
+    wishes: Mapping[str, LevelWish] | None = None,
     *,
     bins: Mapping[str, int | Sequence[float]] | None = None,
     least: int = 10,
@@ -94,7 +99,7 @@ def find_scales(
     ----------
     The same table gives the same scales on every engine. Every value of the table has an atom.
     """
-    asked = {**{name: _binned(wish) for name, wish in (bins or {}).items()}, **(wishes or {})}
+    asked: dict[str, Any] = {name: _binned(wish) for name, wish in (bins or {}).items()} | dict(wishes or {})
     both = set(bins or {}) & set(wishes or {})
     for name in asked:
         if name not in columns or name in both:
@@ -134,6 +139,8 @@ def _plan(column: Column, wish: Any, texts: Sequence[str]) -> Plan:
         return _Numbers(NumberWish(step=float(wish)))
     if isinstance(wish, tuple):
         return _Ordered(wish) if isinstance(wish[0], str) else _Numbers(NumberWish(edges=wish))
+    if isinstance(wish, Path):
+        return _Filed(wish)
     if wish in UNITS:
         return _Dates(_layout_of(column, wish, texts), wish)
     if isinstance(wish, str) and wish.startswith("prefix"):
@@ -187,6 +194,8 @@ def _listed(table: Table, name: str, plan: Plan) -> Scale:
     if isinstance(plan, _Codes):
         return _codes(table, name, plan.length)
     facts = text_facts(table, name)
+    if isinstance(plan, _Filed):
+        return hierarchy_scale(name, facts, plan.path)
     if isinstance(plan, _Ordered):
         return _in_order(table, name, facts, plan.words)
     assert isinstance(plan, _Values)
@@ -226,16 +235,10 @@ def _prefixes(name: str, texts: Sequence[str], length: int | None, missing: bool
 
 
 def _in_order(table: Table, name: str, facts: TextFacts, words: tuple[str, ...]) -> Scale:
-    from tacit.tables.symbols import level_text
-
-    by_text = {str(level_text(value)): value for value in facts.values}
-    unlisted = sorted(text for text in by_text if text not in words)
+    ordered = typed(words, facts.values, name)
+    unlisted = [str(value) for value in facts.values if value not in set(ordered)]
     if unlisted:
-        sentence_ = (
-            "column '{name}' of {table} has {number:,} values that are not in its order, such as {one}: add them"
-        )
-        raise ArgumentError(
-            sentence(sentence_, name=name, table=table.name, number=len(unlisted), one=repr(unlisted[0][:40]))
-        )
-    type_, values = listed_values([by_text.get(word, word) for word in words], name)
-    return ListScale(name, type_, values, facts.missing)
+        told = "column '{name}' of {table} has {number:,} values that are not in its order, such as {one}: add them"
+        one = repr(unlisted[0][:40])
+        raise ArgumentError(sentence(told, name=name, table=table.name, number=len(unlisted), one=one))
+    return ListScale(name, *listed_values(ordered, name), facts.missing)

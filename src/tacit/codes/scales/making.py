@@ -94,7 +94,7 @@ def date_scale(column: str, facts: NumberFacts, layout: Layout, unit: Unit | Non
     """A scale of dates, from moments as numbers of hours.
 
     The calendar is rounded outwards (to months where days are told), so that its ends are nobody's dates; a few dates
-    far away do not stretch it, and fall into an open atom before or after it.
+    far away do not stretch it, and fall into one atom more, which is open, before or after it.
     """
     if np.isnan(facts.low):
         return nothing_seen(column, facts.missing)
@@ -103,10 +103,10 @@ def date_scale(column: str, facts: NumberFacts, layout: Layout, unit: Unit | Non
     outer: Unit = {"hour": "day", "day": "month", "month": "year", "quarter": "year"}.get(unit, unit)  # type: ignore[assignment]
     start = start_of(outer, number_of_moment(outer, first))
     after = start_of(outer, number_of_moment(outer, last) + 1)
-    numbers = number_of_moment(unit, start), number_of_moment(unit, after - dt.timedelta(hours=1))
-    open_start = facts.low < number_of_moment("hour", start_of(unit, numbers[0]))
-    open_end = facts.high >= number_of_moment("hour", start_of(unit, numbers[1] + 1))
-    return DateScale(column, unit, layout, *numbers, open_start, open_end, facts.missing)
+    low, high = number_of_moment(unit, start), number_of_moment(unit, after - dt.timedelta(hours=1))
+    earlier = facts.low < number_of_moment("hour", start_of(unit, low))
+    later = facts.high >= number_of_moment("hour", start_of(unit, high + 1))
+    return DateScale(column, unit, layout, low - earlier, high + later, earlier, later, facts.missing)
 
 
 def _calendar(facts: NumberFacts, least: int) -> tuple[dt.datetime, dt.datetime]:

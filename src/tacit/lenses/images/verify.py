@@ -21,7 +21,7 @@ from tacit.lenses.images.protect import FLAGS, NAMES, verdict_after
 from tacit.lenses.images.results import Pixels
 from tacit.lift import Mask, Matrix
 from tacit.release.certificate import ImageCertificate
-from tacit.release.checks import Check, CheckedRelease, check_of_original, checked, checks_of_papers, notes_on_report
+from tacit.release.checks import Check, CheckedRelease, check_of_original, checked, checks_of_papers, notes_on_files
 from tacit.release.directory import PRIVATE, SALT
 from tacit.release.keys import LABELS, salt_in
 
@@ -80,7 +80,7 @@ def verify_images(
         "the stated scale. What a single image gives away was never certified.",
         broken="The release is not what its certificate says",
         unsure="Not all of it was checked",
-        notes=(*NOTES, *notes_on_report(release.directory)),
+        notes=(*NOTES, *notes_on_files(release.directory, certificate)),
     )
 
 

@@ -13,16 +13,18 @@ from tacit.lenses.table.tabulating import Counted
 from tacit.lift import MEASURES, Joint
 from tacit.release.bounds import LiftBounds
 from tacit.release.certificate import CertifiedInput, CertifiedOutput, MeasureChange, Utility
+from tacit.release.channel import PublishedChannel
 from tacit.release.claims import randomness_of
 from tacit.release.directory import ReleaseDraft
+from tacit.release.flows import channel_of
 from tacit.release.keys import file_sha256
 from tacit.release.rules import ReleaseRules
-from tacit.release.whole_file import WholeFile
+from tacit.release.whole_file import WholeFile, people_of
 from tacit.requests import Making
 from tacit.tables.counting import count
 
 # Rows of more records than this are not counted as they were given, just to say what they told.
-MOST_GIVEN = 1_000_000
+MOST_GIVEN = 200_000
 
 
 def measures_of(
@@ -81,7 +83,12 @@ def facts_of(
             records=records,
             salted_sha256=draft.salted(question.original.sha256()),
         ),
-        "output": CertifiedOutput(data_file, records, file_sha256(draft.place / data_file)),
+        "output": CertifiedOutput(
+            file=data_file,
+            records=records,
+            sha256=file_sha256(draft.place / data_file),
+            channel_sha256=file_sha256(draft.channel) if draft.channel.exists() else None,
+        ),
         "randomness": randomness_of(drawn=rules.treatment.drawn, repeatable=repeatable),
         "tacit_version": __version__,
     }
@@ -91,7 +98,14 @@ def whole_file_of(counted: Counted, rules: ReleaseRules, least: int) -> WholeFil
     """How many people share each value that the release may hold."""
     # Records whose value carries no weight were never counted as values; they are treated as unseen.
     position = np.append(counted.symbols.positions_in(rules.symbols), -1)
-    return WholeFile.of(rules.treatment.people(counted.people, position, rules.symbols), least)
+    return WholeFile.of(people_of(rules.treatment, rules.symbols, records=counted.people, position=position), least)
+
+
+def channel_made(counted: Counted, rules: ReleaseRules, least: int) -> PublishedChannel | None:
+    """The channel that a release publishes; None where nothing is drawn."""
+    if not rules.treatment.drawn:
+        return None
+    return channel_of(rules.treatment, rules.symbols, counted.symbols, counted.people, least=least)
 
 
 def utility_of(counted: Counted, rules: ReleaseRules) -> Utility:

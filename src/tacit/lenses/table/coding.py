@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 
-from tacit.codes.fitting import CellClaim, CodeRequest, fit_code, fitted_again
-from tacit.document import Progress, silent
-from tacit.lenses.table.mechanisms import ReleaseGoal
+from tacit.codes.fitting import CodeClaim, CodeRequest, Obstacle, fit_code, fitted_again
+from tacit.codes.proving import ProvedCode, prove_code
+from tacit.document import Nats, Progress, silent
+from tacit.errors import ArgumentError, NotCertifiedError, Sentence, Setting, sentence
+from tacit.lenses.table.mechanisms import CellProof, ReleaseGoal
 from tacit.lenses.table.question import TableQuestion
+from tacit.lift import confident
 from tacit.release.rules import ReleaseRules
 from tacit.release.treatment import Mixing
 from tacit.requests import Making, Question
@@ -18,24 +22,68 @@ FINER = 2.0
 
 def in_cells(
     asked: TableQuestion, goal: ReleaseGoal, making: Making, earlier: ReleaseRules | None, progress: Progress = silent
-) -> TableQuestion:
-    """The question of the table written in cells that keep the goal; those of an earlier release, where it has rules.
+) -> tuple[TableQuestion, CellProof | None]:
+    """The question of the table written in cells that keep the goal, and what proves them, where that was asked.
 
     Cells of an earlier release that this table breaks are merged upwards along the tree.
     """
     request = code_request(asked, goal, making)
+    if goal.confidence is not None and making.write == "means":
+        words = "cells that are proved are written as text so far: leave out {write}, or {confidence}"
+        raise ArgumentError(sentence(words, write=Setting("write", "means"), confidence=Setting("confidence")))
+    if goal.confidence is not None:
+        proved = prove_code(asked.table, request, confidence=goal.confidence, progress=progress)
+        if len(proved.code.tree.leaves) == 1:
+            raise NotCertifiedError(_too_few(proved, goal))
+        return asked.coded(proved.code), CellProof.of(proved)
     if earlier is None or earlier.code is None:
-        return asked.coded(fit_code(asked.table, request, progress=progress))
+        fitted = fit_code(asked.table, request, progress=progress)
+        notes = [_told(each, goal) for each in fitted.obstacles]
+        return replace(asked.coded(fitted.code), notes=(*asked.notes, *notes)), None
     progress("counting", None)
-    return asked.coded(fitted_again(asked.table, earlier.code, request))
+    return asked.coded(fitted_again(asked.table, earlier.code, request)), None
+
+
+def _too_few(proved: ProvedCode, goal: ReleaseGoal) -> Sentence:
+    """Why nothing was written, and what may be asked instead."""
+    words = (
+        "{records:,} records do not prove {epsilon} with {sure} confidence for any cut of a column, so nothing was "
+        "written. Choose a larger epsilon, bound the upper side alone ({alone}), or ask without {confidence}"
+    )
+    proof = proved.proof
+    return sentence(
+        words,
+        records=proof.records_to_choose + proof.records_to_prove,
+        epsilon=Nats(goal.bounds.epsilon, 6),
+        sure=confident(goal.confidence or 0.0),
+        alone=Setting("epsilon_high", goal.bounds.high),
+        confidence=Setting("confidence"),
+    )
+
+
+def _told(obstacle: Obstacle, goal: ReleaseGoal) -> Sentence:
+    """Why a column is not told, and what would free it; it is the owner who chooses."""
+    value = " / ".join("missing" if part is None else str(part) for part in obstacle.value)
+    secret = ", ".join(obstacle.secret)
+    words = "column '{column}' is not told by itself: every cut of it makes {value} ({secret}) too {side}"
+    if obstacle.zero:
+        words = (
+            "column '{column}' is not told by itself: every cut of it leaves a side where {value} ({secret}) never "
+            "occurs, which no epsilon allows"
+        )
+    if obstacle.freed and not math.isinf(goal.bounds.low):
+        words += "; with a bound on the upper side alone ({alone}) it could be"
+    side = "unlikely" if obstacle.side == "low" else "likely"
+    alone = Setting("epsilon_high", goal.bounds.high)
+    return sentence(words, column=obstacle.column, value=value, secret=secret, side=side, alone=alone)
 
 
 def code_request(asked: TableQuestion, goal: ReleaseGoal, making: Making) -> CodeRequest:
     """What is asked of the cells."""
     finer = FINER if goal.mechanism == "cells+mix" else 1.0
     bounds = goal.bounds
-    first = CellClaim(asked.secret, bounds.low * finer, bounds.high * finer, bounds.delta, bounds.epsilon_max)
-    further = [CellClaim(each.secret, each.epsilon * finer, each.epsilon * finer) for each in goal.also]
+    first = CodeClaim(asked.secret, bounds.low * finer, bounds.high * finer, bounds.delta, bounds.epsilon_max)
+    further = [CodeClaim(each.secret, each.epsilon * finer, each.epsilon * finer) for each in goal.also]
     return CodeRequest(
         columns=asked.released,
         claims=(first, *further),

@@ -14,16 +14,26 @@ from tacit.errors import ArgumentError, Sentence, Setting, sentence, together
 from tacit.lenses.table import findings
 from tacit.lenses.table.answers.release import ProtectResult
 from tacit.lenses.table.audit import curve_points, suggestion
-from tacit.lenses.table.certifying import facts_of, given_joint, measures_of, utility_of, whole_file_of
+from tacit.lenses.table.certifying import (
+    channel_made,
+    facts_of,
+    given_joint,
+    measures_of,
+    utility_of,
+    whole_file_of,
+)
 from tacit.lenses.table.coding import goal_of_rules, in_cells, question_of_rules
+from tacit.lenses.table.correcting import corrected_column
 from tacit.lenses.table.kept.tables import kept_of_tables
 from tacit.lenses.table.learned.learning import choice_of
 from tacit.lenses.table.mechanisms import Plan, ReleaseGoal, enough, plan_by_goal, plan_by_rules
 from tacit.lenses.table.question import ask
+from tacit.lenses.table.results import CorrectedColumn
 from tacit.lenses.table.tabulating import Counted, counted
 from tacit.lift import SLACK, Funnel, Joint, funnel, risk
 from tacit.release.bounds import Attained, asked_bounds, further_secrets
 from tacit.release.certificate import MIXTURE, CountedCertificate, FurtherClaim
+from tacit.release.channel import PublishedChannel
 from tacit.release.claims import file_sentence, readings_of, worded
 from tacit.release.codec import text_of
 from tacit.release.directory import ReleaseDraft, new_release, refuse_target
@@ -39,6 +49,8 @@ from tacit.tables.drawing import new_key
 from tacit.tables.sources import open_table
 from tacit.tables.writing import suffix_for, write_table
 
+# Corrected counts are shown of so many columns, each with so few values.
+FEW_COLUMNS, FEW_VALUES = 8, 12
 # With fewer records than this the measures of a table fit few assignments of the secrets.
 FEW_RECORDS = 200
 # A bound on the loss below this share says nothing worth a sentence.
@@ -73,12 +85,13 @@ def protect_table(
     further, cuts = [each.secret for each in goal.also], earlier.cuts if earlier else ()
     asked = ask(question, also=further, cuts=cuts, in_cells=goal.coded)
     refuse_target(out, original=asked.original.path, overwrite=making.overwrite)
+    proof = None
     if goal.coded:
-        asked = in_cells(asked, goal, making, earlier, progress)
+        asked, proof = in_cells(asked, goal, making, earlier, progress)
     table = counted(asked, progress=progress)
     progress("choosing what to merge", None)
     by_goal = earlier is None or goal.coded
-    plan = plan_by_goal(table, goal) if by_goal or earlier is None else plan_by_rules(table, earlier)
+    plan = plan_by_goal(table, goal, proof) if by_goal or earlier is None else plan_by_rules(table, earlier)
     release = CellRelease if goal.coded else CountedRelease
     return _released(release(table, plan, goal.least), book, making, out, progress)
 
@@ -118,6 +131,8 @@ def _released(planned: CountedRelease, book: Ledger, making: Making, out: Path, 
     with book.page(entry, question.original) as page, new_release(out, overwrite=making.overwrite) as draft:
         progress("writing the release", None)
         data_file = _write_data(planned, draft, making)
+        if planned.channel is not None:
+            draft.channel.write_text(text_of(planned.channel), "utf-8")
         progress("certifying", None)
         certificate = planned.certificate(draft, data_file, making)
         progress("measuring what readers keep", None)
@@ -133,6 +148,7 @@ def _released(planned: CountedRelease, book: Ledger, making: Making, out: Path, 
             before=planned.before,
             after=planned.after,
             notes=(*question.notes, *planned.remarks(), *page.notes),
+            corrected=planned.corrected(draft.place / data_file),
         )
         draft.keep(RULES, text_of(planned.rules))
         if planned.rules.code is not None:
@@ -211,6 +227,17 @@ class CountedRelease:
     def after(self) -> RiskHistogram:
         """Risks of the release."""
         return findings.risk_histogram(self.plan.output, beside=self.before)
+
+    @cached_property
+    def channel(self) -> PublishedChannel | None:
+        """The channel that is published, where something is drawn."""
+        return channel_made(self.counted, self.rules, self.least)
+
+    def corrected(self, data: Path) -> tuple[CorrectedColumn, ...]:
+        """The counts of columns with few values, as a reader of the released data corrects them."""
+        columns = () if self.channel is None else self.channel.columns
+        few = [each for each in columns if 0 < each.inputs <= FEW_VALUES][:FEW_COLUMNS]
+        return tuple(corrected_column(each, open_table(data)) for each in few)
 
     def certificate(self, draft: ReleaseDraft, data_file: str, making: Making) -> CountedCertificate:
         """The certificate of the release once its data has been written."""
@@ -339,13 +366,16 @@ class CountedRelease:
         if self.plan.proof is not None:
             more = enough(self.counted, bounds, 1 - self.plan.proof.beta)
             notes.append(f"the records proved {self.plan.proof.passed:,} nested releases. {more}".rstrip())
-        records = self.counted.n_records
-        if records < FEW_RECORDS:
-            notes.append(
-                f"the table has {records:,} records: whoever knows who is in it can try out secrets on the measures "
-                "before and after, and rule many of them out. Publish the data without certificate.json and report.html"
-            )
+        if self.counted.n_records < FEW_RECORDS:
+            notes.append(self._few_note())
         return notes
+
+    def _few_note(self) -> str:
+        return (
+            f"the table has {self.counted.n_records:,} records: whoever knows who is in it can try out secrets on the "
+            "measures before and after, and rule many of them out. Publish the data without certificate.json and "
+            "report.html"
+        )
 
     def _mixture_note(self) -> str:
         """Which rung it is, and what it gains over the watchdog."""
@@ -386,6 +416,17 @@ class CellRelease(CountedRelease):
         epsilon = Nats(certificate.epsilon, 6, rounded="up")
         attained, delta = certificate.attained_delta, certificate.delta
         return sentence(words, epsilon=epsilon, attained=attained, delta=delta, cost=cost)
+
+    def remarks(self) -> list[str]:
+        """What else the owner should know."""
+        notes = [self._few_note()] if self.counted.n_records < FEW_RECORDS else []
+        proof = self.plan.proof
+        if proof is not None:
+            notes.append(
+                f"{proof.records_to_choose:,} records chose the cells and {proof.records_to_prove:,} proved them: of "
+                f"{proof.candidates:,} questions {proof.passed:,} passed"
+            )
+        return notes
 
     def diagnosis(self, certificate: CountedCertificate, max_loss: float) -> Sentence | None:
         """What to do when hardly anything of the table came through."""

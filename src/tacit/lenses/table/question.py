@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from tacit.codes.code import CellCode
 from tacit.codes.coding import coded
@@ -101,35 +101,21 @@ def ask(
         words = "no secret column was named; say which column must not be learned ({secret})"
         raise ArgumentError(sentence(words, secret=Setting("secret", "COLUMN")))
     hidden = tuple(dict.fromkeys([*secret, *(name for each in also for name in each)]))
-    weight = () if question.weight is None else (question.weight,)
     wishes = {**(question.bins or {}), **{made.column: made.edges for made in cuts}}
+    told = {**wishes, **(question.levels or {})}
+    weight = () if question.weight is None else (question.weight,)
     named = [*(question.released or ()), *(question.drop or ()), *(question.known or ()), *(question.use or ())]
-    table.require([*hidden, *named, *wishes, *(getattr(question, "levels", None) or {}), *keep_ids, *weight])
+    table.require([*hidden, *named, *told, *keep_ids, *weight])
     shown = _released(table, question, hidden)
+    table.require_countable([*hidden, *shown])
     notes = []
     if question.released is None:
         notes.append(f"released columns were not named, so all others count as released: {', '.join(shown)}")
-    used = [table[name] for name in (*hidden, *shown)]
-    table.require_countable([column.name for column in used])
-    head = table.head([column.name for column in used], FIRST_LOOK)
-    if question.secret_values:
-        # The column is a few values from here on, and needs neither a cut nor a look.
-        used = [column for column in used if column.name != secret[0]]
-    if head.num_rows == 0:
-        raise DataError(f"{table.name} has no rows: there is nothing to measure")
-    distinct = _distinct(table, [column for column in used if column.name not in wishes], head)
-    _refuse_ids(table, used, distinct, head, confirmed={*wishes, *(getattr(question, "levels", None) or {}), *keep_ids})
-    unknown = set(wishes) - {column.name for column in used}
-    if unknown:
-        raise ArgumentError(f"column '{min(unknown)}' is to be cut but is neither secret nor released")
+    # Where a few values are secret their column needs neither a cut nor a look.
+    used = [table[name] for name in (*hidden, *shown) if not (question.secret_values and name == secret[0])]
+    distinct = _looked_at(table, used, wishes, confirmed={*told, *keep_ids})
     cuttable = [column for column in used if not (in_cells and column.name in shown)]
     made, automatic = _cuts(table, cuttable, wishes, {n: d for n, d in distinct.items() if n not in keep_ids})
-    roles: dict[str, Role] = {
-        **dict.fromkeys(weight, "weight"),
-        **dict.fromkeys(shown, "released"),
-        **dict.fromkeys(hidden, "secret"),
-    }
-    labels = {each.column: each.labels for each in made}
     return TableQuestion(
         original=table,
         table=_prepared(table, made, secret[0], question.secret_values),
@@ -137,20 +123,40 @@ def ask(
         released=shown,
         weight=question.weight,
         cuts=made,
-        roles=tuple(
-            ColumnRole(name, roles.get(name, "dropped"), distinct.get(name), labels.get(name)) for name in table.names
-        ),
+        roles=_roles(table, distinct, made, weight=weight, released=shown, secret=hidden),
         notes=(*notes, *(note for _, note in automatic)),
         automatic=tuple((column, note) for column, note in automatic if column in shown),
         also=tuple(also),
         secret_values=question.secret_values,
         known=tuple(question.known or ()),
         use=tuple(question.use or ()),
-        levels={
-            name: wish
-            for name, wish in ({**wishes, **(getattr(question, "levels", None) or {})}).items()
-            if name in shown
-        },
+        levels={name: wish for name, wish in told.items() if name in shown},
+    )
+
+
+def _looked_at(
+    table: Table, used: Sequence[Column], wishes: Mapping[str, Any], *, confirmed: set[str]
+) -> dict[str, int]:
+    """Distinct values of the columns for which the number matters; a column that identifies people is refused."""
+    unknown = set(wishes) - {column.name for column in used}
+    if unknown:
+        raise ArgumentError(f"column '{min(unknown)}' is to be cut but is neither secret nor released")
+    head = table.head([column.name for column in used], FIRST_LOOK)
+    if head.num_rows == 0:
+        raise DataError(f"{table.name} has no rows: there is nothing to measure")
+    distinct = _distinct(table, [column for column in used if column.name not in wishes], head)
+    _refuse_ids(table, used, distinct, head, confirmed=confirmed)
+    return distinct
+
+
+def _roles(
+    table: Table, distinct: Mapping[str, int], cuts: Sequence[Cut], **of: tuple[str, ...]
+) -> tuple[ColumnRole, ...]:
+    """What every column is: ``of`` says which columns have each role, and the last that names a column counts."""
+    roles: dict[str, Role] = {name: cast("Role", role) for role, names in of.items() for name in names}
+    labels = {each.column: each.labels for each in cuts}
+    return tuple(
+        ColumnRole(name, roles.get(name, "dropped"), distinct.get(name), labels.get(name)) for name in table.names
     )
 
 

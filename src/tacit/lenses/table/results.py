@@ -111,6 +111,39 @@ class Suggestion:
 
 
 @dataclass(frozen=True)
+class CorrectedValue:
+    """How many records had a value, from a drawn release; ``value`` None is missing, ``other`` every other value.
+
+    ``observed`` is the number in the release, ``records`` the number in the original as far as the channel tells, with
+    the standard error of the draw: infinite where the release does not tell this value from another.
+    """
+
+    value: Any
+    other: bool
+    observed: int
+    records: float
+    standard_error: float
+
+    @property
+    def name(self) -> str:
+        """The value as people say it."""
+        return "other values" if self.other else "(missing)" if self.value is None else str(self.value)
+
+
+@dataclass(frozen=True)
+class CorrectedColumn:
+    """The counts of one column of a drawn release, corrected by its channel; ``sql`` is the query that does the same.
+
+    The query reads the released data from a table called ``release``. Values that fewer people than the release's
+    ``least`` have, or that are not among the commonest of the column, are one: other values.
+    """
+
+    column: str
+    values: tuple[CorrectedValue, ...]
+    sql: str
+
+
+@dataclass(frozen=True)
 class LearnedCandidate:
     """A model that was tried: its loss on records it had not seen (nats a record; lower is better), its weight."""
 

@@ -12,6 +12,7 @@ import numpy as np
 from tacit.codes.code import CellCode
 from tacit.document import Nats, Progress, silent
 from tacit.errors import ArgumentError, Command, sentence
+from tacit.lenses.table.certifying import channel_made
 from tacit.lenses.table.checks.claim import checks_of_claim, checks_of_utility
 from tacit.lenses.table.checks.people import check_of_people
 from tacit.lenses.table.checks.rows import RowComparison, checks_of_rows
@@ -21,9 +22,10 @@ from tacit.lenses.table.tabulating import Counted, counted
 from tacit.lift import SLACK, Joint, Mask, crosstab, log_lift
 from tacit.release import checks as release_checks
 from tacit.release.certificate import IN_CELLS, AnyCertificate, CountedCertificate, read_certificate
+from tacit.release.channel import PublishedChannel
 from tacit.release.checks import Check, CheckedRelease, checked, same
 from tacit.release.claims import NOTHING_DRAWN, file_sentence
-from tacit.release.directory import PRIVATE, SALT
+from tacit.release.directory import CHANNEL, PRIVATE, SALT
 from tacit.release.keys import file_sha256, salt_in
 from tacit.release.levels import read_code
 from tacit.release.rules import RULES, ReleaseRules
@@ -109,13 +111,15 @@ def _headline(certificate: CountedCertificate) -> str:
 
 def _notes(release: TableRelease, against: bool) -> tuple[str, ...]:
     """What of the papers could not be checked, though nothing speaks against it."""
-    certificate, notes = release.certificate, [*release_checks.notes_on_report(release.directory)]
+    certificate, notes = release.certificate, [*release_checks.notes_on_files(release.directory, release.certificate)]
     if certificate.mechanism.loss_bound is not None:
         notes.append("what the watchdog and the best mechanism would lose was not computed again")
     if certificate.composition is not None:
         notes.append("what this and earlier releases say together was not checked: it takes the ledger of the owner")
     if against and release.rules is None:
         notes.append(f"rows and cells unchanged were not checked: it takes {PRIVATE}/{RULES}")
+        if certificate.output.channel_sha256 is not None:
+            notes.append(f"whether {CHANNEL} is what was done was not checked: it takes {PRIVATE}/{RULES}")
     return tuple(notes)
 
 
@@ -132,6 +136,8 @@ def _checks_of_papers(release: TableRelease) -> list[Check]:
         Check("columns", expected == set(data.names), f"the file holds {', '.join(data.names)}"),
         Check("certificate agrees with itself", certificate.holds and _within(certificate), agreed),
     ]
+    if drawn != (certificate.output.channel_sha256 is not None):
+        checks.append(Check("channel is published", False, "a release has one if something was drawn, and only then"))
     return checks
 
 
@@ -217,16 +223,28 @@ def _checks_against(release: TableRelease, against: Any, engine: str, progress: 
     rows = compare(release, question)
     if certificate.mechanism.replacement == IN_CELLS:
         # All that the rules of such a release say is published.
-        release = replace(release, rules=rules_in_cells(certificate, rows.original))
+        design = None if release.rules is None else release.rules.design
+        release = replace(release, rules=rules_in_cells(certificate, rows.original, design))
     compared = checks_of_rows(certificate, release.rules, rows)
-    people = check_of_people(certificate, release.rules, rows)
-    return [*checks, *_written_plainly(release), *compared, *_checks_of_claims(release, rows), people]
+    whole = [check_of_people(certificate, release.rules, rows), *_checks_of_channel(release, rows)]
+    return [*checks, *_written_plainly(release), *compared, *_checks_of_claims(release, rows), *whole]
+
+
+def _checks_of_channel(release: TableRelease, rows: RowComparison) -> list[Check]:
+    """What is published of the draws is what the rules did to this table."""
+    path, rules = release.directory / CHANNEL, release.rules
+    if rules is None or not path.exists():
+        return []
+    right = channel_made(rows.original, rules, release.certificate.file.least)
+    alike = right is not None and right.agrees(PublishedChannel.load(path))
+    return [Check("channel is that of the rules", alike, "computed again" if alike else "another comes out")]
 
 
 def _checks_of_claims(release: TableRelease, rows: RowComparison) -> list[Check]:
     """What is claimed, computed again."""
     certificate = release.certificate
-    claims = checks_of_claim(certificate, rows.original, output_joints(release, rows), rows.merged)
+    design = None if release.rules is None else release.rules.design
+    claims = checks_of_claim(certificate, rows.original, output_joints(release, rows), rows.merged, design)
     if release.rules is not None:
         return [*claims, *checks_of_utility(certificate, rows.original, release.rules, rows.merged)]
     if certificate.mechanism.mixes or certificate.also:
@@ -239,8 +257,8 @@ def _checks_of_claims(release: TableRelease, rows: RowComparison) -> list[Check]
     return claims
 
 
-def rules_in_cells(certificate: CountedCertificate, original: Counted) -> ReleaseRules:
-    """What a release in cells did to the original, from what is published of it."""
+def rules_in_cells(certificate: CountedCertificate, original: Counted, design: CellCode | None) -> ReleaseRules:
+    """What a release in cells did to the original, from what is published of it; the design is the owner's."""
     return ReleaseRules(
         secret=certificate.secret,
         released=certificate.released,
@@ -252,6 +270,7 @@ def rules_in_cells(certificate: CountedCertificate, original: Counted) -> Releas
         secret_values=certificate.secret_values,
         least=certificate.file.least,
         code=original.question.code,
+        design=design,
     )
 
 

@@ -23,7 +23,7 @@ from tacit.release.checks import (
     checked,
     checks_of_papers,
     close,
-    notes_on_report,
+    notes_on_files,
     same,
 )
 from tacit.release.claims import OF_A_SINGLE_POST
@@ -74,7 +74,7 @@ def verify_text(
         notes=(
             "that no other adversary guesses better cannot be checked",
             "what the manner of writing, or a post found in public, gives away cannot be checked",
-            *notes_on_report(folder),
+            *notes_on_files(folder, certificate),
             OF_A_SINGLE_POST,
         ),
     )

@@ -1,5 +1,6 @@
 """What a sample proves of the people it was drawn from, and what several releases say together."""
 
+from tacit.lift.proofs.cells import CertifiedCells, CountedClaim, certified_cells
 from tacit.lift.proofs.certificates import (
     CountCertificate,
     DeltaCertificate,
@@ -23,12 +24,15 @@ from tacit.lift.proofs.sample_size import MERGED, RecordsNeeded, records_needed
 
 __all__ = [
     "MERGED",
+    "CertifiedCells",
     "CertifiedPartition",
     "Composition",
     "CountCertificate",
+    "CountedClaim",
     "DeltaCertificate",
     "RecordsNeeded",
     "ReleaseBound",
+    "certified_cells",
     "certified_partition",
     "certify_any",
     "certify_counts",

@@ -10,8 +10,10 @@ from tacit.errors import Sentence, sentence, together
 from tacit.lenses.glossary import DEFINITIONS, DIRECTION, INFINITE
 from tacit.lenses.histograms import histogram_numbers
 from tacit.lenses.papers import Rows, Sections, assumptions, certificate_section, claim
+from tacit.lenses.table.answers.correcting import corrected_section
 from tacit.lenses.table.answers.keeping import keeping_section
 from tacit.lenses.table.answers.trade_off import trade_off
+from tacit.lenses.table.results import CorrectedColumn
 from tacit.release import certificate as papers
 from tacit.release.certificate import CountedCertificate, MeasureChange
 from tacit.release.whole_file import ROW_BY_ROW, WholeFile
@@ -25,7 +27,7 @@ _SLACK = 1e-9
 
 @dataclass(frozen=True)
 class ProtectResult(Result):
-    """A release that was written, and its certificate."""
+    """A release that was written, and its certificate; ``corrected`` are the counts of its columns with few values."""
 
     out: str
     data_file: str
@@ -36,6 +38,7 @@ class ProtectResult(Result):
     before: doc.RiskHistogram | None
     after: doc.RiskHistogram
     notes: tuple[str, ...]
+    corrected: tuple[CorrectedColumn, ...] = ()
 
     def document(self) -> doc.Document:
         """The claim, what it costs and what it rests on.
@@ -268,6 +271,10 @@ def _keeps(result: ProtectResult) -> Sections:
     return () if keeps is None else (keeping_section(keeps),)
 
 
+def _corrected(result: ProtectResult) -> Sections:
+    return corrected_section(result.corrected)
+
+
 def _readings(result: ProtectResult) -> Sections:
     readings = [
         sentence("This table is the population (exact): {}", reading.sentence)
@@ -318,4 +325,4 @@ def _notes(result: ProtectResult) -> Sections:
 
 
 # The order of the answer. A new section is a function and a line here.
-SECTIONS = (_keeps, _changes, _risks, _cost, _readings, _assumptions, _certificate, _notes)
+SECTIONS = (_keeps, _changes, _risks, _cost, _corrected, _readings, _assumptions, _certificate, _notes)

@@ -5,21 +5,29 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import fields
 
+from tacit.codes.code import CellCode
+from tacit.codes.fitting import CodeClaim, CodeRequest
+from tacit.codes.proving import prove_again
 from tacit.document import Nats
 from tacit.errors import Sentence, sentence
 from tacit.lenses.table.certifying import given_joint, measures_of, utility_of
-from tacit.lenses.table.mechanisms import merged_facts, proof_of
+from tacit.lenses.table.mechanisms import CellProof, merged_facts, proof_of
 from tacit.lenses.table.tabulating import Counted
 from tacit.lift import AGREEMENT, Joint, Mask, agree, confident, nmil, watchdog_bound_exact
 from tacit.release.bounds import Attained
 from tacit.release.certificate import IN_CELLS, MIXTURE, CountedCertificate, MeasureChange
 from tacit.release.checks import Check, close
 from tacit.release.claims import population_sentence, sample_proof, sample_sentence
+from tacit.release.codec import text_of
 from tacit.release.rules import ReleaseRules
 
 
 def checks_of_claim(
-    certificate: CountedCertificate, counted: Counted, outputs: Sequence[Joint], merged: Mask
+    certificate: CountedCertificate,
+    counted: Counted,
+    outputs: Sequence[Joint],
+    merged: Mask,
+    design: CellCode | None = None,
 ) -> list[Check]:
     """The bounds, on the joints of secret and output, and every number that follows from them."""
     bounds, output, mixes = certificate.bounds, outputs[0], certificate.mechanism.mixes
@@ -43,7 +51,7 @@ def checks_of_claim(
         *loss,
         *_checks_of_measures(certificate, counted, output),
         *_checks_of_further(certificate, outputs[1:], counted),
-        *_checks_of_readings(certificate, counted, merged),
+        *_checks_of_readings(certificate, counted, merged, design),
     ]
 
 
@@ -86,7 +94,9 @@ def _checks_of_further(certificate: CountedCertificate, outputs: Sequence[Joint]
     return checks
 
 
-def _checks_of_readings(certificate: CountedCertificate, counted: Counted, merged: Mask) -> list[Check]:
+def _checks_of_readings(
+    certificate: CountedCertificate, counted: Counted, merged: Mask, design: CellCode | None
+) -> list[Check]:
     """What the records prove is proved again: who is dealt to which half follows from the counts."""
     bounds, (here, there) = certificate.bounds, certificate.readings
     told = here.sentence == population_sentence(certificate.attained_epsilon, bounds)
@@ -94,10 +104,37 @@ def _checks_of_readings(certificate: CountedCertificate, counted: Counted, merge
     checks = [Check("readings", told, "say what the numbers say" if told else "do not say what the numbers say")]
     if there.confidence is None:
         return checks
+    if certificate.in_cells:
+        return [*checks, _check_of_cells(certificate, counted, design, there.confidence)]
     proof = proof_of(counted.table, bounds, there.confidence)
     same = there.proof == sample_proof(proof) and bool((proof.merged == merged).all())
     again = f"{proof.passed:,} of {proof.candidates:,} releases proved again, {confident(there.confidence)} confidence"
     return [*checks, Check("proof from the records", same, again if same else "the records do not prove this again")]
+
+
+def _check_of_cells(
+    certificate: CountedCertificate, counted: Counted, design: CellCode | None, confidence: float
+) -> Check:
+    """The tree that was grown is proved again, and the cells of the release must be what comes of it."""
+    name, question = "proof from the records", counted.question
+    if design is None:
+        return Check(name, None, "needs private/rules.json")
+    bounds = certificate.bounds
+    request = CodeRequest(
+        columns=certificate.released,
+        claims=(
+            CodeClaim(certificate.secret, bounds.low, bounds.high),
+            *(CodeClaim(each.secret, each.epsilon, each.epsilon) for each in certificate.further),
+        ),
+        least=certificate.file.least,
+        known=certificate.known,
+    )
+    proved = prove_again(question.as_given(), design, request, confidence=confidence)
+    same = certificate.readings[1].proof == sample_proof(CellProof.of(proved))
+    same = same and question.code is not None and text_of(proved.code) == text_of(question.code)
+    passed, questions = proved.proof.passed, proved.proof.questions
+    again = f"{passed:,} of {questions:,} questions passed again, {confident(confidence)} confidence"
+    return Check(name, same, again if same else "the records do not prove this again")
 
 
 def checks_of_utility(

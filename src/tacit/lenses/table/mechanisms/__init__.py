@@ -10,7 +10,7 @@ from dataclasses import replace
 from importlib import import_module
 
 from tacit.lenses.table.mechanisms.goal import ReleaseGoal
-from tacit.lenses.table.mechanisms.plan import Candidate, Plan, applied, merged_facts, outputs_of
+from tacit.lenses.table.mechanisms.plan import Candidate, CellProof, Plan, applied, merged_facts, outputs_of
 from tacit.lenses.table.mechanisms.proving import enough, proof_of, proved_set
 from tacit.lenses.table.mechanisms.rules import plan_by_rules
 from tacit.lenses.table.mechanisms.watchdog import one_set, relaxed_set
@@ -21,6 +21,7 @@ from tacit.requests.names import MECHANISMS
 
 __all__ = [
     "Candidate",
+    "CellProof",
     "Mechanism",
     "Plan",
     "ReleaseGoal",
@@ -45,8 +46,8 @@ def mechanism_of(name: str) -> Mechanism:
     return chosen
 
 
-def plan_by_goal(counted: Counted, goal: ReleaseGoal) -> Plan:
-    """The release that loses least, of those that were asked for.
+def plan_by_goal(counted: Counted, goal: ReleaseGoal, proof: CellProof | None = None) -> Plan:
+    """The release that loses least, of those that were asked for; ``proof`` is that of cells that were proved.
 
     Raises
     ------
@@ -65,8 +66,9 @@ def plan_by_goal(counted: Counted, goal: ReleaseGoal) -> Plan:
         secret_values=counted.question.secret_values,
         least=goal.least,
         code=counted.question.code,
+        design=None if proof is None else proof.design,
     )
-    return applied(counted, rules, {**candidate.beside, **candidate.made_by}, candidate.proof)
+    return applied(counted, rules, {**candidate.beside, **candidate.made_by}, proof or candidate.proof)
 
 
 def _candidate(counted: Counted, goal: ReleaseGoal) -> Candidate:

@@ -9,6 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from tacit.codes.code import CellCode
+from tacit.codes.proving import ProvedCode
 from tacit.document import Nats
 from tacit.errors import NotCertifiedError, Setting, sentence
 from tacit.lenses.table.tabulating import Counted
@@ -18,6 +20,35 @@ from tacit.release.certificate import CountedMechanism
 from tacit.release.rules import ReleaseRules
 from tacit.release.treatment import Merging, Mixing
 
+
+@dataclass(frozen=True)
+class CellProof:
+    """What a confidence in cells rests on: who chose, who proved, and what was asked of them."""
+
+    beta: float
+    records_to_choose: int
+    records_to_prove: int
+    candidates: int
+    passed: int
+    kept: int
+    design: CellCode
+
+    @classmethod
+    def of(cls, proved: ProvedCode) -> CellProof:
+        """From a proof; cells that the table itself does not allow are merged after it, and are proved with it."""
+        proof = proved.proof
+        return cls(
+            beta=proof.beta,
+            records_to_choose=proof.records_to_choose,
+            records_to_prove=proof.records_to_prove,
+            candidates=proof.questions,
+            passed=proof.passed,
+            kept=len(proved.code.tree.leaves),
+            design=proved.design,
+        )
+
+
+Proof = CertifiedPartition | CellProof
 # A joint, and how far below and above 0 its log-lifts may lie.
 Claim = tuple[Joint, float, float]
 
@@ -34,7 +65,7 @@ class Candidate:
     loss: float
     made_by: dict[str, Any]
     beside: dict[str, Any] = field(default_factory=dict)
-    proof: CertifiedPartition | None = None
+    proof: Proof | None = None
 
 
 @dataclass(frozen=True)
@@ -49,7 +80,7 @@ class Plan:
     output: Joint
     further: tuple[Joint, ...]
     mechanism: CountedMechanism
-    proof: CertifiedPartition | None = None
+    proof: Proof | None = None
 
     @cached_property
     def attained(self) -> Attained:
@@ -64,9 +95,7 @@ class Plan:
         return tuple(Attained.of(joint, each.bounds, parts) for joint, each in pairs)
 
 
-def applied(
-    counted: Counted, rules: ReleaseRules, made_by: dict[str, Any], proof: CertifiedPartition | None = None
-) -> Plan:
+def applied(counted: Counted, rules: ReleaseRules, made_by: dict[str, Any], proof: Proof | None = None) -> Plan:
     """The plan of these rules for this table, if it keeps all bounds."""
     output, *further = outputs_of(counted, rules)
     touched = rules.treatment.touched(counted.symbols.positions_in(rules.symbols))

@@ -1,0 +1,175 @@
+"""Cells proved for the people that the records were drawn from: some records grow the tree, the others prove it.
+
+Who is dealt to which part follows from the place of a record in the table, by arithmetic that nobody can choose, so
+that whoever verifies a release deals, and proves, again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tacit.codes.code import CellCode
+from tacit.codes.fitting import CodeRequest, counted_atoms, grouped_records, grown, uses_of
+from tacit.codes.scales.finding import find_scales
+from tacit.codes.scales.kinds.every import AnyScale
+from tacit.codes.scales.kinds.listed import ListedScale
+from tacit.codes.search.pruning import pruned, without
+from tacit.codes.search.records import GroupedRecords, Matrix, SecretBound
+from tacit.codes.tree import CellTree, Ints
+from tacit.document import Progress, silent
+from tacit.errors import ArgumentError, Setting, sentence
+from tacit.lift import CertifiedCells, CountedClaim, certified_cells
+from tacit.tables.columns import ROW, Column
+from tacit.tables.counting import Counts
+from tacit.tables.table import Table
+
+if TYPE_CHECKING:
+    import narwhals as nw
+
+PART = "__tacit_part__"
+# The share of the records that grow the tree.
+TO_CHOOSE = 0.4
+# The fewest records of a cell of the part that grows it: smaller ones prove nothing.
+LEAST_TO_CHOOSE = 20
+# A prime below 2^31, so that squares fit 64 bits; a record's place is stirred by it.
+_PRIME, _STEP, _SHIFT = 2_147_483_647, 1_103_515_245, 12_345
+
+
+@dataclass(frozen=True, eq=False)
+class ProvedCode:
+    """A code whose cells are proved, the finer one that was grown, and the proof."""
+
+    code: CellCode
+    design: CellCode
+    proof: CertifiedCells
+
+
+def prove_code(table: Table, asked: CodeRequest, *, confidence: float, progress: Progress = silent) -> ProvedCode:
+    """The finest cells that one part of the records proves, of a tree grown on the other.
+
+    Guarantees
+    ----------
+    Those of :func:`tacit.lift.certified_cells`, if the records are independent draws whose order in the table has
+    nothing to do with them; and, counted on the whole table, those of :func:`tacit.codes.fitting.fit_code`.
+    """
+    if asked.weight is not None:
+        words = "{confidence} counts records, and weighted ones prove nothing: leave out {weight}"
+        raise ArgumentError(sentence(words, confidence=Setting("confidence"), weight=Setting("weight")))
+    progress("looking at the columns", None)
+    dealt = dealt_to_parts(table)
+    scales = _scales(dealt, table, asked)
+    progress("counting", None)
+    counts = counted_atoms(dealt, scales, asked, PART)
+    records, bounds, part = *grouped_records(counts, asked), _parts(counts)
+    progress("choosing cells", None)
+    use, chosen = uses_of(counts, asked), _of_part(records, part, 0)
+    least = max(asked.least, LEAST_TO_CHOOSE)
+    tree = grown(chosen, bounds, scales, asked, least=least, use=None if use is None else use[part == 0])
+    design = CellCode(scales, tree, asked.known)
+    return _proved(design, records, bounds, part, asked, confidence)
+
+
+def prove_again(table: Table, design: CellCode, asked: CodeRequest, *, confidence: float) -> ProvedCode:
+    """The same proof for a tree that was grown before: what whoever verifies a release does."""
+    counts = counted_atoms(dealt_to_parts(table), design.scales, asked, PART)
+    return _proved(design, *grouped_records(counts, asked), _parts(counts), asked, confidence)
+
+
+def _proved(
+    design: CellCode,
+    records: GroupedRecords,
+    bounds: Sequence[SecretBound],
+    part: Ints,
+    asked: CodeRequest,
+    confidence: float,
+) -> ProvedCode:
+    tree = design.tree
+    leaf = tree.leaf_of(records.codes)
+    claims = []
+    for secret, bound in zip(records.secrets, bounds, strict=True):
+        design_counts, test_counts = (
+            _at_nodes(tree, leaf[here], secret[here], records.records[here], bound.n_secrets)
+            for here in (part == 0, part == 1)
+        )
+        claims.append(CountedClaim(design_counts, test_counts, bound.low, bound.high, bounded=bound.bounded))
+    known = tree.known if asked.known else None
+    proof = certified_cells(tree.parent, claims, confidence=confidence, known=known)
+    above = np.zeros(len(tree), bool)
+    above[proof.cells] = True
+    for level in reversed(tree.levels[1:]):
+        np.logical_or.at(above, tree.parent[level], above[level])
+    # A coarser code of proved cells is proved with them, so the table's own bounds may be kept on top.
+    kept = pruned(without(tree, above), records, bounds, least=asked.least)
+    return ProvedCode(design.with_tree(kept).reduced(), design, proof)
+
+
+def _at_nodes(tree: CellTree, leaf: Ints, secret: NDArray[np.integer], records: Ints, n_secrets: int) -> Matrix:
+    """Records of each secret at every node."""
+    counts = np.zeros((len(tree), n_secrets))
+    np.add.at(counts, (leaf, secret), records)
+    for level in reversed(tree.levels[1:]):
+        np.add.at(counts, tree.parent[level], counts[level])
+    return counts
+
+
+def dealt_to_parts(table: Table) -> Table:
+    """The table with a column that deals its records to the part that chooses (0) and the part that proves (1)."""
+    rows, names = table.plainly(table.names)
+    with table.reading():
+        rows = table.engine.indexed(rows).with_columns(_part().alias("part"))
+        rows = table.engine.renamed(rows, [*names, "part", ROW], [*table.names, PART, ROW])
+    return table.with_rows(rows, [*table.columns, Column(PART, "number", "Int64")])
+
+
+def _part() -> nw.Expr:
+    """Which part a record is dealt to: its place, multiplied and squared modulo a prime, is as good as drawn."""
+    import narwhals as nw
+
+    stirred = (nw.col(ROW).cast(nw.Int64) % _PRIME * _STEP + _SHIFT) % _PRIME
+    stirred = (stirred * stirred + _STEP) % _PRIME
+    stirred = (stirred * stirred + _SHIFT) % _PRIME
+    return nw.when(stirred < int(TO_CHOOSE * _PRIME)).then(nw.lit(0, nw.Int64)).otherwise(nw.lit(1, nw.Int64))
+
+
+def _scales(dealt: Table, table: Table, asked: CodeRequest) -> tuple[AnyScale, ...]:
+    """Scales of the part that chooses, with the values that the rest has besides in lists.
+
+    Where a cut may be is then decided by the first part alone. A value that it lacks goes where its neighbours go.
+    """
+    first = find_scales(_only(dealt), asked.columns, asked.levels)
+    whole = find_scales(table, asked.columns, asked.levels)
+    scales: list[Any] = []
+    for own, every in zip(first, whole, strict=True):
+        if isinstance(own, ListedScale) or type(own) is not type(every):
+            scales.append(every)
+        else:
+            scales.append(replace(cast("Any", own), has_missing=every.has_missing))
+    return cast("tuple[AnyScale, ...]", tuple(scales))
+
+
+def _only(dealt: Table) -> Table:
+    """The records of the part that chooses."""
+    import narwhals as nw
+
+    rows, names = dealt.plainly(dealt.names)
+    with dealt.reading():
+        rows = rows.filter(nw.col(names[dealt.names.index(PART)]) == 0)
+        return dealt.with_rows(dealt.engine.renamed(rows, [*names, ROW], [*dealt.names, ROW]), dealt.columns)
+
+
+def _parts(counts: Counts) -> Ints:
+    """The part that the records of each group were dealt to."""
+    at = counts.columns.index(PART)
+    return np.array(counts.levels[at], np.int64)[counts.codes[:, at]]
+
+
+def _of_part(records: GroupedRecords, part: Ints, side: int) -> GroupedRecords:
+    here = part == side
+    return GroupedRecords(
+        records.codes[here], records.records[here], records.weight[here], tuple(each[here] for each in records.secrets)
+    )

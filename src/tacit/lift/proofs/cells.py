@@ -1,0 +1,341 @@
+"""Cells proved for the people that the records were drawn from: chosen on one part of the records, proved on the other.
+
+A tree of cells, grown on the first part, has many coarser codes in it. The one wanted is the finest that the second
+part proves to be within bounds. Every inner node is a question: are all its children within bounds? It costs no more
+for asking about many children, secrets and sides (they all must pass, see `tacit.lift.proofs.certificates`); and what
+questions on different branches cost together is divided, and handed on, by `tacit.lift.proofs.recycling`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Final, Protocol
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from tacit.errors import ArgumentError
+from tacit.lift.joint import Labels, Mask, Matrix, Vector, frozen
+from tacit.lift.measures import p_log_p, sides
+from tacit.lift.proofs.beyond import beyond_p_values
+from tacit.lift.proofs.certificates import COMMON
+from tacit.lift.proofs.foresight import chance_of_proof
+from tacit.lift.proofs.intervals import checked_beta, log_lift_limits
+from tacit.lift.proofs.recycling import Nesting, first_levels, proved_splits
+from tacit.lift.rounding import confident
+from tacit.lift.tolerances import SUM_TOLERANCE
+
+# Roughly what is left of the questions' weight when the first of them have passed, to foresee the levels.
+_LEFT: Final = 0.5
+
+
+class CellClaim(Protocol):
+    """What is claimed of every cell, and what the two parts of the records say of it at each node of a tree."""
+
+    def sizes(self) -> tuple[Vector, Vector]:
+        """Records of every node in the part that chooses and in the part that proves."""
+        ...
+
+    def chances(self, tree: Nesting, base: Labels, levels: Vector) -> Vector:
+        """By the first part alone, about how likely each node is to pass at its level."""
+        ...
+
+    def p_values(self, base: Labels, levels: Vector, *, beta: float) -> Vector:
+        """P-values of "this node breaks the claim", by the second part, for levels of at least these."""
+        ...
+
+    def limits(self, nodes: Labels, base: Labels, *, beta: float) -> tuple[Vector, Vector]:
+        """Upper limits of -log-lift and log-lift of these nodes, each by itself, and at most what is claimed."""
+        ...
+
+
+@dataclass(frozen=True, eq=False)
+class CountedClaim:
+    """-low <= log-lift <= high for every bounded value of a secret, counted at each node of a tree of cells.
+
+    Attributes
+    ----------
+    design, test : arrays of whole numbers, nodes x secrets
+        Records of each secret at each node, in the part that chooses and in the part that proves.
+    low, high : float
+        The bounds, in nats; either may be inf, and then is not claimed.
+    bounded : array of bool, optional
+        The secrets that are bounded; all of them unless said.
+    prior : array, optional
+        The shares of the secrets in the population where they are known exactly.
+    """
+
+    design: Matrix = field(repr=False)
+    test: Matrix = field(repr=False)
+    low: float
+    high: float
+    bounded: Mask | None = None
+    prior: Vector | None = None
+
+    def __post_init__(self) -> None:
+        sides(0.0, epsilon_low=self.low, epsilon_high=self.high)
+        for name in ("design", "test"):
+            counts = np.asarray(getattr(self, name), dtype=np.float64)
+            if counts.ndim != 2 or 0 in counts.shape:
+                raise ArgumentError(f"{name} must be a table of nodes x secrets; its shape is {counts.shape}")
+            if not (np.isfinite(counts).all() and (counts >= 0).all() and (counts == np.floor(counts)).all()):
+                raise ArgumentError(f"{name} must hold whole numbers of records: sums of weights prove nothing")
+            object.__setattr__(self, name, frozen(counts))
+        if self.design.shape != self.test.shape:
+            raise ArgumentError(f"the parts have tables of different shapes: {self.design.shape}, {self.test.shape}")
+        secrets = self.test.shape[1]
+        bounded = np.ones(secrets, np.bool_) if self.bounded is None else np.asarray(self.bounded)
+        if bounded.shape != (secrets,) or bounded.dtype != np.bool_:
+            raise ArgumentError(f"bounded must be {secrets} booleans, one for each secret")
+        if self.prior is not None:
+            shares = np.asarray(self.prior, dtype=np.float64)
+            if shares.shape != (secrets,) or not (shares > 0).all() or abs(shares.sum() - 1) > SUM_TOLERANCE:
+                raise ArgumentError(f"prior must be {secrets} positive shares that sum to 1, one for each secret")
+            object.__setattr__(self, "prior", frozen(shares / shares.sum()))
+
+    @property
+    def _binding(self) -> Mask:
+        return np.ones(self.test.shape[1], np.bool_) if self.bounded is None else np.asarray(self.bounded)
+
+    def sizes(self) -> tuple[Vector, Vector]:
+        """See `CellClaim`."""
+        return self.design.sum(axis=1), self.test.sum(axis=1)
+
+    def chances(self, tree: Nesting, base: Labels, levels: Vector) -> Vector:
+        """See `CellClaim`: rates are drawn towards those of the parent."""
+        whole, result = self.design.sum(axis=1), np.ones(len(tree))
+        ratio = float(self.test[0].sum() / max(whole[0], 1.0))
+        expected = np.zeros_like(self.design)
+        for level in tree.levels:
+            above = self.design[level] / np.maximum(whole[level], 1.0)[:, None] if level[0] == 0 else expected[level]
+            chance, rate = chance_of_proof(
+                self.design[level],
+                self._prior_at(self.design, base[level]),
+                expected=above,
+                low=self.low,
+                high=self.high,
+                level=levels[level],
+                ratio=ratio,
+                bounded=self._binding,
+            )
+            result[level] = chance
+            below = np.flatnonzero(np.isin(tree.parent, level))
+            expected[below] = rate[np.searchsorted(level, tree.parent[below])]
+        return result
+
+    def p_values(self, base: Labels, levels: Vector, *, beta: float) -> Vector:
+        """See `CellClaim`: exact, the largest over secrets and sides."""
+        result = np.zeros(len(base))
+        asked = np.flatnonzero((base >= 0) & (base != np.arange(len(base))))
+        binding = self._binding
+        if len(asked) == 0 or not binding.any():
+            return result
+        counts, whole = self.test[asked], self.test[base[asked]]
+        p = beyond_p_values(
+            counts[:, binding],
+            counts.sum(axis=1)[:, None],
+            whole[:, binding],
+            whole.sum(axis=1)[:, None],
+            low=self.low,
+            high=self.high,
+            least=levels[asked][:, None],
+            most=beta,
+            prior=None if self.prior is None else self.prior[binding],
+        )
+        result[asked] = p.max(axis=1)
+        return result
+
+    def limits(self, nodes: Labels, base: Labels, *, beta: float) -> tuple[Vector, Vector]:
+        """See `CellClaim`."""
+        low, high = np.zeros(len(nodes)), np.zeros(len(nodes))
+        asked = np.flatnonzero((base[nodes] >= 0) & (base[nodes] != nodes))
+        binding = self._binding
+        if len(asked) == 0 or not binding.any():
+            return low, high
+        own, home = nodes[asked], base[nodes[asked]]
+        counts, whole = self.test[own], self.test[home]
+        share = self.design[own].sum(axis=1) > COMMON * self.design[home].sum(axis=1)
+        both = log_lift_limits(
+            counts[:, binding],
+            counts.sum(axis=1)[:, None],
+            whole[:, binding],
+            whole.sum(axis=1)[:, None],
+            beta=beta,
+            prior=None if self.prior is None else self.prior[binding],
+            common=share[:, None] if self.prior is None else None,
+        )
+        for side, bound, limit in ((low, self.low, both[0]), (high, self.high, both[1])):
+            side[asked] = np.clip(limit.max(axis=1), 0.0, bound)
+        return low, high
+
+    def _prior_at(self, counts: Matrix, base: Labels) -> Matrix:
+        if self.prior is not None:
+            return np.broadcast_to(self.prior, (len(base), len(self.prior)))
+        whole = counts[np.maximum(base, 0)]
+        return np.asarray(whole / np.maximum(whole.sum(axis=1, keepdims=True), 1.0))
+
+
+@dataclass(frozen=True, eq=False)
+class CertifiedCells:
+    """The finest cells of a tree that a part of the records proves to be within bounds.
+
+    Attributes
+    ----------
+    cells : array of int
+        The nodes that are released: every record lies in exactly one. Any coarser code of the tree is proved with them.
+    low, high : arrays, cells x claims
+        Upper limits of -log-lift and of log-lift in each cell. Together they are at most the bounds, with probability
+        at least 1 - beta; where they are less, each by itself is right with that probability.
+    beta : float
+        The probability with which the claim may be false.
+    spent : float
+        The error spent on these records: ``beta``, or 0 if nothing was asked of them.
+    questions, passed : int
+        Splits that were asked about, and how many of them passed.
+    level : float
+        The smallest level at which a split had to pass, and did; beta if none was asked.
+    records_to_choose, records_to_prove : int
+        Sizes of the two parts.
+    entropy : float
+        That of the cells, in nats, over both parts.
+    """
+
+    cells: Labels = field(repr=False)
+    low: Matrix = field(repr=False)
+    high: Matrix = field(repr=False)
+    beta: float
+    spent: float
+    questions: int
+    passed: int
+    level: float
+    records_to_choose: int
+    records_to_prove: int
+    entropy: float
+
+    @property
+    def sentence(self) -> str:
+        """The claim in plain words."""
+        if len(self.cells) == 1:
+            return "The records prove no cells: everything would be released as one."
+        return (
+            f"If the {self.records_to_prove:,} records that prove are a random sample and hold every value of the "
+            f"secret, then with {confident(1 - self.beta)} confidence every one of the {len(self.cells):,} cells is "
+            "within its bounds in the population."
+        )
+
+
+def certified_cells(
+    parent: ArrayLike,
+    claims: CellClaim | Sequence[CellClaim],
+    *,
+    confidence: float = 0.95,
+    known: ArrayLike | None = None,
+) -> CertifiedCells:
+    """The finest cells of a tree that are proved to be within bounds in the population.
+
+    Parameters
+    ----------
+    parent : array of int
+        The parent of each node; node 0 is the root, with -1, and every other node comes after its parent. Any number
+        of children.
+    claims : CellClaim or a sequence of them
+        What is claimed of every cell: `CountedClaim`, `ThresholdClaim`. Several are proved at the price of one.
+    confidence : float
+        1 - beta: the probability with which the claim holds.
+    known : array of int, optional
+        The nodes of the known parts: log-lifts inside one are beside the shares of the secrets in it. Every leaf lies
+        in exactly one. The root unless said.
+
+    Guarantees
+    ----------
+    If all records are independent draws from the population, were dealt to the parts without a look at them, and the
+    tree, the claims and the confidence depend on the first part alone; and if the claims' secrets are all there are:
+    then, with probability at least ``confidence``, every cell given is within all bounds of all claims, and so is every
+    cell of a coarser code, since its belief is a mean of theirs. That is for one question: ask another of the same
+    records, of another epsilon, secret, tree or deal, and what is spent adds up.
+
+    Proof. Given the first part, everything but the counts of the second is fixed. A split is wrong if a child breaks a
+    bound of a claim: then the p-value of that child, secret and side is at most u with probability at most u
+    (`beyond_p_values`), so that the largest of the split's is as well. Suppose that a cell given breaks a bound. It
+    lies below splits that all passed, the last of which is wrong; so `proved_splits` gave a wrong one, which it does
+    with probability at most beta. The weights are the design records of a node times the chance to pass that they
+    foresee: they decide what can be proved, never whether it is true.
+    """
+    asked: tuple[CellClaim, ...] = tuple(claims) if isinstance(claims, Sequence) else (claims,)
+    tree, beta = Nesting(np.asarray(parent)), checked_beta(1 - confidence)
+    if not asked:
+        raise ArgumentError("there is nothing to prove: give at least one claim")
+    design, test = _sizes(tree, asked)
+    base = _bases(tree, known)
+    weights, levels = _plan(tree, asked, base, design, beta)
+    p = np.max([claim.p_values(base, levels, beta=beta) for claim in asked], axis=0)
+    proved = proved_splits(tree, tree.worst_child(p), weights, beta=beta)
+    cells = tree.frontier(proved.splits)
+    limits = [claim.limits(cells, base, beta=beta) for claim in asked]
+    low, high = (np.stack([limit[side] for limit in limits], axis=1) for side in (0, 1))
+    questions = int((weights > 0).sum())
+    share = (design + test)[cells] / max((design + test)[0], 1.0)
+    return CertifiedCells(
+        cells=frozen(cells),
+        low=frozen(low),
+        high=frozen(high),
+        beta=beta,
+        spent=beta if questions else 0.0,
+        questions=questions,
+        passed=int(proved.splits.sum()),
+        level=float(proved.level[proved.splits].min()) if proved.splits.any() else beta,
+        records_to_choose=int(design[0]),
+        records_to_prove=int(test[0]),
+        entropy=float(-p_log_p(share).sum()),
+    )
+
+
+def _plan(
+    tree: Nesting, claims: Sequence[CellClaim], base: Labels, design: Vector, beta: float
+) -> tuple[Vector, Vector]:
+    """What each split weighs, by the first part alone, and the smallest level that each node is asked at."""
+    foreseen = np.clip(beta * design / max(_LEFT * design[0], 1.0), np.finfo(np.float64).tiny, beta)
+    foreseen[1:] = foreseen[tree.parent[1:]]
+    chance = np.min([claim.chances(tree, base, foreseen) for claim in claims], axis=0)
+    together = np.ones(len(tree))
+    np.multiply.at(together, tree.parent[1:], chance[1:])
+    weights = np.where(tree.inner, design * together, 0.0)
+    levels = np.full(len(tree), beta)
+    first = first_levels(tree, weights, beta=beta)
+    levels[1:] = first[tree.parent[1:]]
+    # Children of a split that is not asked about: whatever their p-values, it does not pass.
+    return weights, np.where(levels > 0, np.minimum(levels, beta), beta)
+
+
+def _sizes(tree: Nesting, claims: Sequence[CellClaim]) -> tuple[Vector, Vector]:
+    """Records of every node in both parts, the same for all claims, each node's those of its children."""
+    first = claims[0].sizes()
+    for sizes in (claim.sizes() for claim in claims):
+        for own, other in zip(sizes, first, strict=True):
+            if len(own) != len(tree) or (own != other).any():
+                raise ArgumentError("every claim must count the same records at the same nodes")
+            below = np.zeros(len(tree))
+            np.add.at(below, tree.parent[1:], own[1:])
+            if (below != own)[tree.inner].any():
+                raise ArgumentError("the records of a node must be those of its children, added")
+    return first
+
+
+def _bases(tree: Nesting, known: ArrayLike | None) -> Labels:
+    """The node beside which each is judged; -1 above the known parts, where nothing is asked."""
+    if known is None:
+        return np.zeros(len(tree), dtype=np.intp)
+    base = np.full(len(tree), -1, dtype=np.intp)
+    parts = np.asarray(known, dtype=np.intp)
+    if not ((parts >= 0) & (parts < len(tree))).all():
+        raise ArgumentError("the known parts must be nodes of the tree")
+    base[parts] = parts
+    for level in tree.levels[1:]:
+        above = base[tree.parent[level]]
+        if ((above >= 0) & (base[level] >= 0)).any():
+            raise ArgumentError("a known part lies inside another")
+        base[level] = np.where(above >= 0, above, base[level])
+    if (base[~tree.inner] < 0).any():
+        raise ArgumentError("a leaf lies in no known part")
+    return base
