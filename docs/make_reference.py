@@ -25,7 +25,7 @@ ROOMS = {
     "tacit.lift": "Numbers on joints and channels: measures, promises, partitions, mechanisms, proofs, noise. Pure.",
     "tacit.learn": "Estimators of log-lift, to scikit-learn's contract.",
     "tacit.tables": "Files, databases and frames: rows stay in their engine.",
-    "tacit.codes": "Codes: records become cells, told in levels that people read.",
+    "tacit.codes": "Codes: records become cells. The scales of columns: their levels, and how a part reads.",
     "tacit.release": "The release: directory, certificate, claims, checks, keys, ledger.",
     "tacit.document": "What a verb says before it is shown: sections and typed quantities.",
     "tacit.report": "A document as terminal text, page, JSON or notebook.",

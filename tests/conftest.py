@@ -96,6 +96,14 @@ def tacit_command(
     return call
 
 
+@pytest.fixture
+def without_suggestion(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An audit that suggests no epsilon for mixing: four linear programs, and most of its time on a small table."""
+    from tacit.lenses.table import audit
+
+    monkeypatch.setattr(audit, "MOST_CELLS_MIXED", 0)
+
+
 @pytest.fixture(scope="session")
 def spark() -> Iterator[Any]:
     """One quiet local Spark session, started when first asked for."""

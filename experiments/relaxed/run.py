@@ -47,10 +47,10 @@ def run(*, quick: bool, say: Say) -> dict[str, Any]:
             "figure_2": figure_2(drawn),
             "greedy": greedy_against_best(drawn[: 5 if quick else 200]),
             "meaning": meaning_of_delta(drawn[: 20 if quick else 1_000]),
-            "mixtures": mixtures(drawn[: 2 if quick else 25]),
+            "mixtures": mixtures(drawn[: 1 if quick else 25]),
         }
     say("Theorem 1 and Corollary 1 by linear programs")
-    results["corollary_1"] = corollary_1(10 if quick else 100)
+    results["corollary_1"] = corollary_1(4 if quick else 100)
     results["merged_above"] = merged_above(100 if quick else 2_000)
     results["as_printed"] = as_printed()
     return results

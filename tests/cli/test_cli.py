@@ -17,6 +17,7 @@ from tables_of_people import clinic, write_csv
 from tacit.verbs import demo
 
 Run = Callable[..., tuple[int, str, str]]
+pytestmark = pytest.mark.usefixtures("without_suggestion")
 
 
 @pytest.fixture
@@ -40,6 +41,7 @@ def test_the_whole_job_from_file_to_verified_release(run: Run, people: Path) -> 
     assert sorted(p.name for p in Path("release").iterdir()) == [
         "certificate.json",
         "data.csv",
+        "levels.json",
         "private",
         "report.html",
     ]

@@ -68,6 +68,16 @@ def test_help_names_every_default_that_is_not_nothing() -> None:
         (Question, {"bins": {"age": [30, 18]}}, "rising order"),
         (Question, {"bins": {"age": [18, math.inf]}}, "rising order"),
         (Question, {"engine": "sqlite"}, "choose one of duckdb, spark"),
+        (Question, {"levels": 5}, "it maps columns to their levels"),
+        (Question, {"levels": {"age": 0}}, "a step is a number above 0"),
+        (Question, {"levels": {"age": True}}, "it is a step"),
+        (Question, {"levels": {"age": []}}, "it is a step"),
+        (Question, {"levels": {"age": [30, 18]}}, "rising order"),
+        (Question, {"levels": {"age": [30, "old"]}}, "numbers, or values in their order"),
+        (Question, {"levels": {"age": ["old"]}}, "at least two values"),
+        (Question, {"levels": {"age": "low<low"}}, "each of them once"),
+        (Question, {"levels": {"day": "fortnight"}}, "it is a step"),
+        (Question, {"levels": {"zip": "prefix:0"}}, "it is a step"),
         (Bound, {"epsilon": -0.1}, "between 0 and 100"),
         (Bound, {"epsilon": math.nan}, "it is a number"),
         (Bound, {"epsilon": True}, "it is a number"),
@@ -100,6 +110,9 @@ def test_a_value_that_cannot_be_used_is_refused_by_its_name(request_type: Any, s
         (("--secret", "race", "--bins", "age=-5"), "--bins age=-5 cannot be used"),
         (("--secret", "race", "--bins", "age"), "neither COLUMN=10"),
         (("--secret", "race", "--bins", "age=3", "--bins", "age=4"), "cut twice"),
+        (("--secret", "race", "--levels", "age"), "it is COLUMN=LEVELS"),
+        (("--secret", "race", "--levels", "age=5", "--levels", "age=10"), "given levels twice"),
+        (("--secret", "race", "--levels", "age=old"), "--levels age=old cannot be used"),
         (("--secret", "race", "--epsilon", "much"), "it is a number"),
         (("--secret", "race", "--drop", "a,,b"), "an empty column name"),
         (("--secret", "race", "--use", "race"), "named in both --secret and --use"),
@@ -140,6 +153,29 @@ def test_weights_typed_and_weights_given_are_the_same() -> None:
 def test_a_column_may_be_known_used_and_released_at_once() -> None:
     question = Question("p.csv", secret="race", released=["age"], known="age", use=["age", "income"], drop="income")
     assert (question.known, question.use) == (("age",), ("age", "income"))
+
+
+@pytest.mark.parametrize(
+    ("typed", "said", "kept"),
+    [
+        ("5", 5, 5.0),
+        ("2.5", 2.5, 2.5),
+        ("18,30,65", [18, 30, 65], (18.0, 30.0, 65.0)),
+        ("65,", [65], (65.0,)),
+        ("month", "month", "month"),
+        ("any", "any", "any"),
+        ("prefix:3", "prefix:3", "prefix:3"),
+        ("low < medium<high", ["low", "medium", "high"], ("low", "medium", "high")),
+        ("jobs.csv", Path("jobs.csv"), Path("jobs.csv")),
+        ("values", "values", "values"),
+        ("whole", "whole", "whole"),
+    ],
+)
+def test_levels_are_the_same_typed_and_in_python(typed: str, said: Any, kept: Any) -> None:
+    kind = settings_of(Question)["levels"].kind
+    assert kind.from_text("levels", [f"a=b={typed}"]) == {"a=b": kept}
+    assert Question("p.csv", levels={"a=b": said}).levels == {"a=b": kept}
+    assert Question("p.csv", levels={"a=b": kept}).levels == {"a=b": kept}
 
 
 def test_an_unknown_setting_is_refused_with_the_nearest_one() -> None:

@@ -30,7 +30,15 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Many people, and a release that is proved with 90% confidence."""
     place = tmp_path_factory.mktemp("proofs")
     people = write_csv(place / "people.csv", clinic(40_000))
-    protect(people, secret="illness", epsilon=0.8, confidence=0.9, out=place / "release", random_state=0)
+    protect(
+        people,
+        secret="illness",
+        epsilon=0.8,
+        confidence=0.9,
+        mechanism="watchdog",
+        out=place / "release",
+        random_state=0,
+    )
     return place
 
 
@@ -163,7 +171,7 @@ def test_the_same_records_are_dealt_the_same_way(folder: Path, tmp_path: Path) -
     """Nobody can deal again until the proof pleases; the order of the records has no part in it."""
     columns = read_csv(folder / "people.csv")
     turned = write_csv(tmp_path / "turned.csv", {name: values[::-1] for name, values in columns.items()})
-    protect(turned, secret="illness", epsilon=0.8, confidence=0.9, out=tmp_path / "r")
+    protect(turned, secret="illness", epsilon=0.8, confidence=0.9, mechanism="watchdog", out=tmp_path / "r")
     assert paper(tmp_path / "r")["readings"] == paper(folder / "release")["readings"]
 
 
@@ -213,7 +221,7 @@ def test_an_edited_sentence_of_the_proof_is_found_out(release: Path, folder: Pat
 def test_a_release_that_keeps_more_than_was_proved_is_found_out(folder: Path, tmp_path: Path) -> None:
     """The readings of a proved release in the certificate of another, which keeps more."""
     people = folder / "people.csv"
-    protect(people, secret="illness", epsilon=0.5, confidence=0.9, out=tmp_path / "proved")
+    protect(people, secret="illness", epsilon=0.5, confidence=0.9, mechanism="watchdog", out=tmp_path / "proved")
     protect(people, secret="illness", epsilon=0.5, mechanism="watchdog", out=tmp_path / "r")
     proved, plain = paper(tmp_path / "proved"), paper(tmp_path / "r")
     assert plain["mechanism"]["values_merged"] < proved["mechanism"]["values_merged"]
@@ -228,7 +236,7 @@ def test_a_release_that_keeps_more_than_was_proved_is_found_out(folder: Path, tm
 def test_too_few_records_say_what_they_can_prove_and_how_many_would_do(tmp_path: Path) -> None:
     people = write_csv(tmp_path / "p.csv", clinic(3000))
     with pytest.raises(NotCertifiedError) as caught:
-        protect(people, secret="illness", epsilon=0.8, confidence=0.9, out=tmp_path / "r")
+        protect(people, secret="illness", epsilon=0.8, confidence=0.9, mechanism="watchdog", out=tmp_path / "r")
     text = str(caught.value)
     assert text.startswith("3,000 records do not prove 0.8 nats with 90.0% confidence")
     assert "nothing was written" in text
@@ -248,7 +256,8 @@ def test_too_few_records_say_what_they_can_prove_and_how_many_would_do(tmp_path:
     ("words", "message"),
     [
         ({"delta": 0.1}, "without a delta"),
-        ({"also": {"age": 0.5}}, "takes one secret"),
+        ({"also": {"age": 0.5}, "mechanism": "watchdog"}, "takes one secret"),
+        ({"mechanism": "cells+mix"}, "takes one merged set"),
         ({"mechanism": "optimal"}, "takes one merged set"),
         ({"mechanism": "subsets"}, "takes one merged set"),
         ({"confidence": 1.0}, "confidence is a probability"),

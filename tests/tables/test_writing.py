@@ -265,7 +265,7 @@ def test_a_full_disk_is_told_in_one_line_and_leaves_nothing(tmp_path, suffix):
         from dataclasses import replace
         from tacit.errors import SourceError
         from tacit.tables import open_table, whole_file, write_table
-        table = open_table(pa.table({{"i": range(3000000)}}))
+        table = open_table(pa.table({{"i": range(500_000)}}))
         like = replace(table, format="{suffix}", delimiter=",", codec="uncompressed")
         try:
             with whole_file(sys.argv[1] + "/x.{suffix}") as draft:

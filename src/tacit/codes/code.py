@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.codes.reducing import regrouped, separated
-from tacit.codes.scales.kinds import AnyScale
+from tacit.codes.scales.kinds.every import AnyScale
 from tacit.codes.scales.reduced import pins, reduced_scale
 from tacit.codes.tree import CellTree
 from tacit.tables.symbols import Symbols

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any, cast
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tacit.codes.code import CellCode, Write
 from tacit.codes.coding import atom_codes
+from tacit.codes.recoding import recoded
 from tacit.codes.scales.encoding import atoms_table
 from tacit.codes.scales.finding import find_scales
-from tacit.codes.scales.kinds import AnyScale
+from tacit.codes.scales.fitting import fitted_scales
+from tacit.codes.scales.kinds.every import AnyScale
 from tacit.codes.search.forbidden import forbidden_columns
 from tacit.codes.search.growing import grow
 from tacit.codes.search.pruning import pruned
@@ -72,6 +74,8 @@ class CodeRequest:
     weight : str, optional
         The column with the weight of each record.
     write : "text" or "means"
+    recode : "local" or "global"
+        Whether every cell has parts of its own, or a column has the same parts in all cells.
     """
 
     columns: tuple[str, ...]
@@ -83,12 +87,16 @@ class CodeRequest:
     levels: Mapping[str, Any] = field(default_factory=dict)
     weight: str | None = None
     write: Write = "text"
+    recode: Literal["local", "global"] = "local"
 
     def __post_init__(self) -> None:
         for name in self.known:
             if name not in self.columns:
                 words = "column '{name}' may be known but is not released: release it, or leave it out of {known}"
                 raise ArgumentError(sentence(words, name=name, known=Setting("known")))
+        if self.known and self.recode == "global":
+            words = "cells inside what is known have parts of their own: leave out {known}, or {recode}"
+            raise ArgumentError(sentence(words, known=Setting("known"), recode=Setting("recode", "global")))
         for name in self.weigh:
             if name not in self.columns:
                 raise ArgumentError(f"column '{name}' has a weight for the search but is not released")
@@ -187,6 +195,7 @@ def _marginals(counts: Counts, scales: Sequence[AnyScale]) -> dict[str, NDArray[
 
 def fitted_again(table: Table, code: CellCode, asked: CodeRequest) -> CellCode:
     """The same cells for another table: those that are out of bounds there are merged upwards along the tree."""
+    code = replace(code, scales=cast("tuple[AnyScale, ...]", fitted_scales(table, code.scales)))
     counts = counted_atoms(table, code.scales, asked)
     records, bounds = grouped_records(counts, asked)
     return code.with_tree(pruned(code.tree, records, bounds, least=asked.least)).reduced()
@@ -228,12 +237,15 @@ def grown(
     use: NDArray[np.int64] | None,
 ) -> CellTree:
     """The tree of cells that keeps most of the columns, as was asked."""
+    weights = np.array([asked.weigh.get(name, 1.0) for name in asked.columns])
+    if asked.recode == "global":
+        return recoded(records, scales, bounds, least=least, weights=weights)
     return grow(
         records,
         _atoms(scales),
         bounds,
         least=least,
-        weights=np.array([asked.weigh.get(name, 1.0) for name in asked.columns]),
+        weights=weights,
         use=use,
         known_columns=[asked.columns.index(name) for name in asked.known],
     )

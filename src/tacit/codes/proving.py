@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from tacit.codes.code import CellCode
 from tacit.codes.fitting import CodeRequest, counted_atoms, grouped_records, grown, uses_of
 from tacit.codes.scales.finding import find_scales
-from tacit.codes.scales.kinds import AnyScale
+from tacit.codes.scales.kinds.every import AnyScale
 from tacit.codes.scales.kinds.listed import ListedScale
 from tacit.codes.search.pruning import pruned, without
 from tacit.codes.search.records import GroupedRecords, Matrix, SecretBound

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from tacit.errors import ArgumentError
-from tacit.lift import Estimate, lower_limit, upper_limit
+from tacit.lift import Estimate, Matrix, lower_limit, upper_limit
 
 
 @dataclass(frozen=True)
@@ -35,18 +35,26 @@ def neighbour_risk(
 ) -> NeighbourRisk:
     """The error of nearest neighbours on records apart; k is log n by default, which is consistent.
 
-    Columns are numbers on scales that can be compared.
+    Columns are finite numbers on scales that can be compared. A secret that no record to learn from has cannot be
+    guessed; if that goes for all of them, nothing would be said of the release, and it is refused.
     """
     from sklearn.neighbors import KNeighborsClassifier
 
+    records, others = _numbers(X, secret), _numbers(X_apart, secret_apart)
     secrets, codes = np.unique(np.asarray(secret), return_inverse=True)
     apart = np.asarray(secret_apart)
     if len(secrets) < 2 or not len(apart):
         raise ArgumentError("there must be two secrets to learn from, and records apart to guess")
-    k = neighbours or max(1, int(np.log(len(codes))))
+    if records.shape[1] != others.shape[1]:
+        raise ArgumentError(f"records have {records.shape[1]} columns, and those apart {others.shape[1]}")
+    if not set(secrets.tolist()) & set(apart.tolist()):
+        raise ArgumentError("no record apart has a secret of the records to learn from")
+    k = max(1, int(np.log(len(codes)))) if neighbours is None else neighbours
+    if not (isinstance(k, int | np.integer) and 1 <= k <= len(codes)):
+        raise ArgumentError(f"neighbours is {k}; it is a whole number from 1 to the {len(codes)} records to learn from")
 
     def wrong(number: int) -> int:
-        guesses = KNeighborsClassifier(number).fit(np.asarray(X), codes).predict(np.asarray(X_apart))
+        guesses = KNeighborsClassifier(number).fit(records, codes).predict(others)
         return int((secrets[guesses] != apart).sum())
 
     n, missed, nearest = len(apart), wrong(k), wrong(1) / len(apart)
@@ -61,3 +69,13 @@ def neighbour_risk(
         guessing=float((apart != commonest).mean()),
         neighbours=k,
     )
+
+
+def _numbers(X: ArrayLike, secret: ArrayLike) -> Matrix:
+    try:
+        rows = np.asarray(X, dtype=np.float64)
+    except (TypeError, ValueError):
+        rows = np.array(np.nan)
+    if rows.ndim != 2 or np.shape(secret) != rows.shape[:1] or not np.isfinite(rows).all():
+        raise ArgumentError("records are a table of finite numbers, with one secret for each of them")
+    return rows

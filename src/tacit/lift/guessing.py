@@ -15,11 +15,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from tacit.errors import ArgumentError
-from tacit.lift.joint import Joint, Vector, checked_probabilities
-from tacit.lift.measures import Distribution, guessing_probability, maximal_leakage, mutual_information
+from tacit.lift.joint import Joint, Matrix, Vector, checked_probabilities
+from tacit.lift.measures import Distribution, maximal_leakage, mutual_information
 
 _ROUNDS = 100_000
-_GAP = 1e-10
+_GAP = 5e-10
 
 
 def g_leakage(joint: Distribution, gain: ArrayLike, *, additive: bool = False) -> float:
@@ -33,7 +33,7 @@ def g_leakage(joint: Distribution, gain: ArrayLike, *, additive: bool = False) -
     Never negative. If no gain is negative, the factor's log is at most ``maximal_leakage(joint)``.
     """
     joint, gains = Joint.of(joint), np.asarray(gain, dtype=np.float64)
-    if gains.ndim != 2 or gains.shape[1] != len(joint.prior) or not np.isfinite(gains).all():
+    if gains.ndim != 2 or gains.shape[1] != len(joint.prior) or not len(gains) or not np.isfinite(gains).all():
         raise ArgumentError(f"the gain is a table of guesses x {len(joint.prior)} secrets of finite numbers")
     before = float((gains @ joint.prior).max())
     after = float((gains @ joint.matrix).max(axis=0).sum())
@@ -45,13 +45,21 @@ def g_leakage(joint: Distribution, gain: ArrayLike, *, additive: bool = False) -
 
 
 def bayes_security(joint: Distribution) -> float:
-    """Error of the best guess with the release over its error without: 1 says nothing, 0 gives the secret away.
+    """Error of the best guess with the release over its error without: 0 gives the secret away, 1 improves no guess.
 
-    With a single secret there is nothing to guess: 1.
+    A release may tell much and improve no guess: of a rare secret, say, that becomes ten times likelier. With a single
+    secret there is nothing to guess: 1.
     """
     joint = Joint.of(joint)
-    without = 1 - joint.prior.max()
-    return min(max((1 - guessing_probability(joint)) / without, 0.0), 1.0) if without > 0 else 1.0
+    if len(joint.prior) == 1:
+        return 1.0
+    # Errors are added up, not taken from 1, which a rare secret is less than the rounding of.
+    return min(_but_the_largest(joint.matrix) / _but_the_largest(joint.prior), 1.0)
+
+
+def _but_the_largest(masses: Matrix) -> float:
+    """The sum of all masses but the largest of each column."""
+    return float(np.sort(masses, axis=0)[:-1].sum())
 
 
 def least_bayes_security(joint: Distribution) -> float:
@@ -64,17 +72,19 @@ def least_bayes_security(joint: Distribution) -> float:
     """
     joint = Joint.of(joint)
     rows = joint.matrix / joint.prior[:, None]
-    return 1 - max((float(np.abs(rows - row).sum(axis=1).max()) / 2 for row in rows), default=0.0)
+    return max(1 - max(float(np.abs(rows - row).sum(axis=1).max()) / 2 for row in rows), 0.0)
 
 
 def maximal_alpha_leakage(joint: Distribution, order: float) -> float:
     """Maximal alpha-leakage: Sibson's information of the order at the worst prior.
 
-    At order inf it is maximal leakage, and at order 1, by definition, mutual information at the joint's own prior.
+    At order inf it is maximal leakage, and at order 1, by definition, mutual information at the joint's own prior: not
+    the limit of orders that fall to 1, which is the capacity of p(x|s).
 
     Guarantees
     ----------
-    An upper bound that exceeds the value by at most 1e-9: the concave problem is stopped by its duality gap.
+    An upper bound that exceeds the value by at most 1e-9: the concave problem is stopped by its duality gap. Rounding
+    adds about 1e-15 / (order - 1).
     """
     joint = Joint.of(joint)
     if not order >= 1:
@@ -87,17 +97,19 @@ def maximal_alpha_leakage(joint: Distribution, order: float) -> float:
     # F(P) = sum_x (sum_s P_s p(x|s)^order)^(1/order) is concave and homogeneous of degree 1/order.
     largest = rows.max(axis=0)
     powers = (rows / largest) ** order
-    prior = np.full(len(rows), 1 / len(rows))
+    prior, scale = np.full(len(rows), 1 / len(rows)), order / (order - 1)
     for _ in range(_ROUNDS):
         means = prior @ powers
         value = float(largest @ means ** (1 / order))
         slopes = powers @ (largest * means ** (1 / order - 1)) / value
-        if np.log(slopes.max()) < _GAP:
+        # F is at most F(P) (1 + (max slope - 1) / order), by its tangent at P.
+        gap = scale * np.log1p((slopes.max() - 1) / order)
+        if gap < _GAP:
             break
-        prior *= slopes
+        # Arimoto's step: at orders near 1 slopes are nearly 1, and without the power next to nothing would move.
+        prior *= slopes**scale
         prior /= prior.sum()
-    # F is at most F(P) (1 + (max slope - 1) / order), by its tangent at P.
-    return float(order / (order - 1) * np.log(value * (1 + (slopes.max() - 1) / order)))
+    return max(float(scale * np.log(value) + gap), 0.0)
 
 
 def average_lift(joint: Distribution, kind: Literal["l1", "chi_squared"] = "l1", *, inverse: bool = False) -> Vector:
@@ -114,11 +126,9 @@ def average_lift(joint: Distribution, kind: Literal["l1", "chi_squared"] = "l1",
         raise ArgumentError(f"there is no lift '{kind}'; there are: l1, chi_squared")
     joint = Joint.of(joint)
     lifts = joint.lift
-    if inverse:
-        with np.errstate(divide="ignore"):
-            lifts = 1 / lifts
-    away = np.abs(lifts - 1)
-    return np.asarray(joint.prior @ (away if kind == "l1" else away**2))
+    with np.errstate(divide="ignore", over="ignore"):
+        away = np.abs((1 / lifts if inverse else lifts) - 1)
+        return np.asarray(joint.prior @ (away if kind == "l1" else away**2))
 
 
 def sampled_leakage(channel: ArrayLike, counts: ArrayLike, *, delta: float) -> float:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from tacit.errors import ArgumentError, Setting, sentence
+from tacit.requests.levels import Levels
 from tacit.requests.names import ENGINES, ESTIMATORS
 from tacit.requests.secrets import SecretNames
 from tacit.requests.settings import (
@@ -82,6 +83,13 @@ class Question(Request):
     )
     bins: Mapping[str, int | Sequence[float]] | None = setting(
         Bins(), "Cut a number column into groups of equal size, or at these edges. Repeatable.", lenses=TABLE
+    )
+    levels: Mapping[str, float | str | AnyPath | Sequence[float] | Sequence[str]] | None = setting(
+        Levels(),
+        "How a released column may be told: by a step (5) or edges (18,30,65), any value, day to year, prefix or "
+        "prefix:3, an order (low<high), a hierarchy (FILE.csv), each of its values, or whole. Repeatable.  [default: "
+        "found]",
+        lenses=TABLE,
     )
     weight: str | None = setting(Name(), "Column with the weight of each record.", lenses=TABLE)
     keep_id: Sequence[str] | str | None = setting(

@@ -26,15 +26,16 @@ def as_number(name: str, column: Column) -> nw.Expr:
     value = nw.col(name)
     if column.kind == "number" and column.dtype != "String":
         number = value.cast(nw.Float64)
+        if column.dtype.lstrip("U").startswith("Int"):
+            return number
         return nw.when(~number.is_nan()).then(number)
     if column.dtype != "String":
         raise DataError(f"column '{column.name}' holds {column.dtype}, not numbers: choose another column")
     finite = nw.when(value.str.contains(NUMBER)).then(value).cast(nw.Float64)
-    return (
-        nw.when(value.str.contains(INFINITE))
-        .then(nw.lit(float("inf")))
-        .otherwise(nw.when(value.str.contains(MINUS_INFINITE)).then(nw.lit(float("-inf"))).otherwise(finite))
-    )
+    minus = nw.when(value.str.contains(MINUS_INFINITE)).then(nw.lit(float("-inf")))
+    infinite = nw.when(value.str.contains(INFINITE)).then(nw.lit(float("inf"))).otherwise(minus)
+    # Most texts are finite numbers, for which no other pattern has to be tried.
+    return nw.when(~finite.is_null()).then(finite).otherwise(infinite)
 
 
 def refuse_non_numbers(table: Table, columns: Sequence[str]) -> None:

@@ -45,7 +45,9 @@ def demonstrate(out: Path, *, sampler: bool, progress: Progress = silent) -> Dem
     learned = audit(path, **learning, epsilon=EPSILON, progress=progress)
     write_report(learned, out / "audit.html")
     release = out / "release"
-    protected: Any = protect(path, secret=counting["secret"], epsilon=EPSILON, out=release, overwrite=True, progress=progress)
+    protected: Any = protect(
+        path, secret=counting["secret"], epsilon=EPSILON, out=release, overwrite=True, progress=progress
+    )
     verified = verify(release, against=path, progress=progress)
     attacked = attack(release, against=path, progress=progress)
     write_report(attacked, out / "attack.html")

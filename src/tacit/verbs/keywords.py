@@ -24,6 +24,7 @@ class _Table(_Engine, total=False):
     known: Names | None
     use: Names | None
     bins: Mapping[str, int | Sequence[float]] | None
+    levels: Mapping[str, float | str | AnyPath | Sequence[float] | Sequence[str]] | None
     weight: str | None
     keep_id: Names | None
     estimator: str

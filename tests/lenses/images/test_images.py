@@ -26,7 +26,7 @@ Run = Callable[..., tuple[int, str, str]]
 ROW, COLUMN = 1, 2
 
 
-def faces(n: int = 300, *, seed: int = 0, colour: bool = False, strength: int = 45) -> tuple[np.ndarray, np.ndarray]:
+def faces(n: int = 240, *, seed: int = 0, colour: bool = False, strength: int = 45) -> tuple[np.ndarray, np.ndarray]:
     """Noise of 16 by 16 pixels in which one patch is brighter if the label is 1."""
     rng = np.random.default_rng(seed)
     label = np.arange(n) % 2
@@ -172,7 +172,7 @@ def test_adversaries_fall_to_the_prior(place: Path) -> None:
 
 
 def test_weak_noise_is_called_weak(tmp_path: Path) -> None:
-    pixels, label = faces(240)
+    pixels, label = faces(150)
     np.savez(tmp_path / "faces.npz", x=pixels, smile=label)
     made = protect(
         tmp_path / "faces.npz", secret="smile", epsilon=0.5, patch=4, scale=0.05, out=tmp_path / "r", random_state=0
@@ -299,7 +299,7 @@ def test_a_changed_release_is_caught(place: Path, tmp_path: Path, damage: str, l
     elif damage == "report":
         (release / "report.html").write_text("all is well")
     elif damage == "flags":
-        np.savez(release / "private" / "flags.npz", flags=np.zeros((300, 16), bool), patch=4)
+        np.savez(release / "private" / "flags.npz", flags=np.zeros((240, 16), bool), patch=4)
     else:
         told["scale"] = 0.5
     paper.write_text(json.dumps(told))

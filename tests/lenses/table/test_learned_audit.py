@@ -23,6 +23,8 @@ from tacit.lenses.table.question import ask
 from tacit.lenses.table.tabulating import counted
 from tacit.requests import Learning, Question, settings_of
 
+pytestmark = pytest.mark.usefixtures("without_suggestion")
+
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:

@@ -151,13 +151,13 @@ def test_every_released_value_is_one_of_the_table_and_values_never_mixed_stay(fo
 
 
 def test_the_drawn_release_has_the_shares_it_expects(tmp_path: Path) -> None:
-    columns = clinic(40_000)
+    columns = clinic(many(10_000, 40_000))
     path = write_csv(tmp_path / "p.csv", columns)
     words = {"secret": "illness", "epsilon": 0.3, "mechanism": "optimal"}
     utility = protect(path, **words, out=tmp_path / "r", random_state=0).certificate.utility
     before, after = rows_of(columns), rows_of(read_csv(tmp_path / "r" / "data.csv"))
     same = np.mean([x == y for x, y in zip(before, after, strict=True)])
-    assert same == pytest.approx(utility.rows_unchanged, abs=0.01)
+    assert same == pytest.approx(utility.rows_unchanged, abs=many(2, 1) / 100)
 
 
 def test_a_mixture_holds_for_its_owner_and_nobody_else_can_check_it(release: Path, folder: Path) -> None:
@@ -450,7 +450,7 @@ def test_an_honest_mixture_is_never_called_broken(tmp_path: Path) -> None:
         return pa.table({**columns, "y": pa.array(rng.choice([1.5, 2.5], n), mask=rng.random(n) < 0.3)})
 
     wishes: list[dict[str, Any]] = [{"epsilon": 0.3}, {"epsilon_high": 0.2}, {"epsilon": 0.4, "also": {"t": 0.2}}]
-    for seed, words in zip(range(many(6, 24)), itertools.cycle(wishes)):
+    for seed, words in zip(range(many(3, 24)), itertools.cycle(wishes)):
         table, batch, out, then = some(seed), some(seed + 100), tmp_path / f"{seed}", tmp_path / f"{seed} then"
         protect(table, secret="s", released=["x", "y"], out=out, mechanism="optimal", **words)
         protect(batch, rules=out / "private" / "rules.json", out=then)

@@ -11,7 +11,8 @@ from typing import Any, Literal
 
 Unit = Literal["hour", "day", "week", "month", "quarter", "year"]
 UNITS: tuple[Unit, ...] = ("hour", "day", "week", "month", "quarter", "year")
-FIRST_YEAR, LAST_YEAR = 1, 9998
+# The years that have a year before and after them.
+CALENDAR = (2, 9998)
 
 
 def day_number(year: Any, day_of_year: Any) -> Any:

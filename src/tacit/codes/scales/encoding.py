@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,13 +14,12 @@ from tacit.codes.scales.kinds.numbers import NumberScale
 from tacit.codes.scales.kinds.prefixes import PrefixScale
 from tacit.codes.scales.kinds.stretches import StretchScale
 from tacit.codes.scales.kinds.whole import WholeScale
-from tacit.codes.scales.moments import BLANK, with_numbers
+from tacit.codes.scales.moments import BLANK, DatedColumn, with_numbers
 from tacit.codes.scales.scale import UNKNOWN, Scale
 from tacit.errors import ArgumentError
 from tacit.tables.columns import ROW, Column
 from tacit.tables.engines.protocol import halved
 from tacit.tables.numbers import MISSING, as_number
-from tacit.tables.symbols import Symbols
 from tacit.tables.table import Table
 
 if TYPE_CHECKING:
@@ -40,80 +39,79 @@ def atoms_table(table: Table, scales: Sequence[Scale]) -> Table:
         raise ArgumentError("a column has two scales: give it one")
     table.require(list(by_name))
     rows, names = table.plainly(table.names)
+    placed = {
+        name: (column, by_name[column.name])
+        for name, column in zip(names, table.columns, strict=True)
+        if column.name in by_name
+    }
     with table.reading():
-        for name, column in zip(names, table.columns, strict=True):
-            if column.name in by_name:
-                rows = _placed(table, rows, name, column, by_name[column.name])
+        rows = _encoded(table, rows, placed)
     columns = [Column(each.name, "number", "Int64") if each.name in by_name else each for each in table.columns]
     return table.with_rows(table.engine.renamed(rows, [*names, ROW], [*table.names, ROW]), columns)
 
 
-def _placed(table: Table, rows: Any, name: str, column: Column, scale: Scale) -> Any:
-    """The rows with a column, under its plain name, replaced by atoms."""
+def _encoded(table: Table, rows: Any, placed: Mapping[str, tuple[Column, Scale]]) -> Any:
+    """The rows with columns under plain names replaced by atoms; all columns go together, for deep plans are slow."""
+    first = [each for name, (column, scale) in placed.items() for each in _readings(name, column, scale)]
+    rows = rows.with_columns(*first) if first else rows
+    dates, edges, lists = {}, {}, {}
+    for name, (column, scale) in placed.items():
+        if isinstance(scale, DateScale | StretchScale):
+            dates[name] = DatedColumn(column, scale.layout, scale.unit)
+        if isinstance(scale, NumberScale | StretchScale):
+            edges[name] = np.array(scale.edges)
+        elif isinstance(scale, ListedScale):
+            lists[name] = scale.symbols.levels[0]
+    rows = _as_floats(with_numbers(rows, dates), [name for name in dates if name in edges])
+    rows = table.engine.stepped(rows, edges) if edges else rows
+    rows = table.engine.found(rows, lists) if lists else rows
+    last = [_atom(name, column, scale).alias(name) for name, (column, scale) in placed.items()]
+    return rows.with_columns(*last) if last else rows
+
+
+def _readings(name: str, column: Column, scale: Scale) -> Iterator[nw.Expr]:
+    """What is read off a column first: its numbers, how its codes begin, and where a text is not missing."""
     import narwhals as nw
 
-    if isinstance(scale, WholeScale):
-        return rows.with_columns(nw.lit(0, nw.Int64).alias(name))
-    if isinstance(scale, BeginningScale):
-        text = nw.col(name) if column.dtype == "String" else nw.col(name).cast(nw.String)
-        place = halved(text, list(scale.starts), 0, len(scale.starts))
-        return rows.with_columns(_or(nw.when(~text.is_null()).then(place), scale.missing_atom).alias(name))
-    if isinstance(scale, ListedScale):
-        return _looked_up(table, rows, name, column, scale)
+    value = nw.col(name)
     if isinstance(scale, NumberScale):
-        # What is neither a number nor missing is told apart before the text is gone.
-        rows = _marked(rows, name, column, MISSING)
-        rows = rows.with_columns(as_number(name, column).alias(name))
-        rows = table.engine.stepped(rows, name, np.array(scale.edges))
-        return _filled(rows, name, nw.col(name), scale)
-    assert isinstance(scale, DateScale | StretchScale)
-    rows = _marked(rows, name, column, BLANK)
-    rows = with_numbers(rows, name, column, scale.layout, scale.unit)
-    if isinstance(scale, StretchScale):
-        rows = table.engine.stepped(rows.with_columns(nw.col(name).cast(nw.Float64).alias(name)), name, scale.edges)
-        return _filled(rows, name, nw.col(name), scale)
-    place = nw.col(name) - (scale.first - scale.open_start)
-    return _filled(rows, name, place.clip(0, scale.present - 1), scale)
-
-
-def _looked_up(table: Table, rows: Any, name: str, column: Column, scale: ListedScale) -> Any:
-    import narwhals as nw
-
+        yield as_number(name, column).alias(name)
+    if isinstance(scale, NumberScale | DateScale | StretchScale) and column.dtype == "String":
+        # What is neither missing nor read is told apart before the text is gone.
+        blank = MISSING if isinstance(scale, NumberScale) else BLANK
+        yield (~value.str.contains(blank)).alias(_said(name))
+    text = value if column.dtype == "String" else value.cast(nw.String)
+    if isinstance(scale, BeginningScale):
+        place = halved(text, list(scale.starts), 0, len(scale.starts))
+        yield nw.when(~text.is_null()).then(place).alias(name)
     if isinstance(scale, PrefixScale):
-        text = nw.col(name) if column.dtype == "String" else nw.col(name).cast(nw.String)
-        rows = rows.with_columns((text if scale.length is None else text.str.head(scale.length)).alias(name))
-    symbols = Symbols((name,), scale.symbols.levels, scale.symbols.codes)
-    kept = [each for each in rows.collect_schema().names() if each != name]
-    atom = f"{name}_atom"
-    rows = table.engine.valued(rows, symbols, {atom: np.arange(len(symbols), dtype=np.int64)}, None)
-    rows = table.engine.renamed(rows, [*kept, atom], [*kept, name])
-    return rows.with_columns(_or(nw.col(name), UNKNOWN).alias(name))
+        yield (text if scale.length is None else text.str.head(scale.length)).alias(name)
 
 
-def _marked(rows: Any, name: str, column: Column, missing: str) -> Any:
-    """The rows with a further column that says where a text is not missing; a typed column needs none."""
+def _as_floats(rows: Any, names: Sequence[str]) -> Any:
+    """The rows with numbers of units as the engine steps through them."""
     import narwhals as nw
 
-    if column.dtype != "String":
-        return rows
-    return rows.with_columns((~nw.col(name).str.contains(missing)).alias(_mark(name)))
+    return rows.with_columns(*(nw.col(name).cast(nw.Float64) for name in names)) if names else rows
 
 
-def _mark(name: str) -> str:
+def _said(name: str) -> str:
     return f"{name}_said"
 
 
-def _filled(rows: Any, name: str, place: nw.Expr, scale: Scale) -> Any:
-    """The rows with atoms where there are any, else missing; where something was said, else unknown."""
+def _atom(name: str, column: Column, scale: Scale) -> nw.Expr:
+    """The atom, once a column holds the place of each value, or null."""
     import narwhals as nw
 
-    absent: Any = nw.lit(scale.missing_atom, nw.Int64)
-    if _mark(name) in rows.collect_schema().names():
-        absent = nw.when(nw.col(_mark(name))).then(nw.lit(UNKNOWN, nw.Int64)).otherwise(absent)
-    return rows.with_columns(nw.when(~place.is_null()).then(place.cast(nw.Int64)).otherwise(absent).alias(name))
-
-
-def _or(value: nw.Expr, default: int) -> nw.Expr:
-    import narwhals as nw
-
-    return nw.when(~value.is_null()).then(value).otherwise(nw.lit(default, nw.Int64))
+    if isinstance(scale, WholeScale):
+        return nw.lit(0, nw.Int64)
+    place, absent = nw.col(name), nw.lit(UNKNOWN, nw.Int64)
+    if isinstance(scale, DateScale):
+        last = nw.lit(scale.present - 1, nw.Int64)
+        inside = nw.when(place > scale.last).then(last).otherwise(place - scale.first)
+        place = nw.when(place < scale.first).then(nw.lit(0, nw.Int64)).otherwise(inside)
+    if not isinstance(scale, ListedScale):
+        missing = nw.lit(scale.missing_atom, nw.Int64)
+        said = column.dtype == "String" and not isinstance(scale, BeginningScale)
+        absent = nw.when(nw.col(_said(name))).then(absent).otherwise(missing) if said else missing
+    return nw.when(~nw.col(name).is_null()).then(place.cast(nw.Int64)).otherwise(absent)

@@ -9,17 +9,19 @@ from pathlib import Path
 from typing import Any
 
 from tacit.codes.scales.calendar import UNITS, Unit
+from tacit.codes.scales.files import hierarchy_scale
 from tacit.codes.scales.kinds.categories import CategoryScale
-from tacit.codes.scales.kinds.listed import listed_values
+from tacit.codes.scales.kinds.listed import listed_values, typed
 from tacit.codes.scales.kinds.lists import ListScale
 from tacit.codes.scales.kinds.numbers import number_of
 from tacit.codes.scales.kinds.prefixes import PrefixScale, are_codes
 from tacit.codes.scales.kinds.whole import WholeScale
-from tacit.codes.scales.looking import TextFacts, number_facts, sampled_texts, text_facts
+from tacit.codes.scales.looking import TextFacts, code_facts, number_facts, sampled_texts, text_facts
 from tacit.codes.scales.making import NumberWish, date_scale, number_scale
 from tacit.codes.scales.moments import Layout, layout_of
 from tacit.codes.scales.scale import Scale
 from tacit.errors import ArgumentError, Setting, sentence
+from tacit.requests.levels import LevelWish
 from tacit.tables.columns import Column
 from tacit.tables.numbers import INFINITE, MINUS_INFINITE, MISSING, NUMBER
 from tacit.tables.table import Table
@@ -28,9 +30,9 @@ from tacit.tables.table import Table
 FEW_CODES = 6
 MOST_CATEGORIES = 100
 _NUMBER = re.compile(f"{NUMBER}|{INFINITE}|{MINUS_INFINITE}|{MISSING}")
+# 007 is a code: its noughts would be lost in a number.
+_NOUGHT = re.compile("0[0-9]")
 _CODE_NAMES = re.compile(r"zip|post(al)?_?code|^plz|^icd|^nace|^isco|^naics", re.IGNORECASE)
-
-Wish = float | str | Path | tuple[float, ...] | tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -66,13 +68,18 @@ class _Ordered:
     words: tuple[str, ...]
 
 
-Plan = _Numbers | _Dates | _Codes | _Values | _Whole | _Ordered
+@dataclass(frozen=True)
+class _Filed:
+    path: Path
+
+
+Plan = _Numbers | _Dates | _Codes | _Values | _Whole | _Ordered | _Filed
 
 
 def find_scales(
     table: Table,
     columns: Sequence[str],
-    wishes: Mapping[str, Any] | None = None,
+    wishes: Mapping[str, LevelWish] | None = None,
     *,
     bins: Mapping[str, int | Sequence[float]] | None = None,
     least: int = 10,
@@ -94,7 +101,7 @@ def find_scales(
     ----------
     The same table gives the same scales on every engine. Every value of the table has an atom.
     """
-    asked = {**{name: _binned(wish) for name, wish in (bins or {}).items()}, **(wishes or {})}
+    asked: dict[str, Any] = {name: _binned(wish) for name, wish in (bins or {}).items()} | dict(wishes or {})
     both = set(bins or {}) & set(wishes or {})
     for name in asked:
         if name not in columns or name in both:
@@ -134,6 +141,8 @@ def _plan(column: Column, wish: Any, texts: Sequence[str]) -> Plan:
         return _Numbers(NumberWish(step=float(wish)))
     if isinstance(wish, tuple):
         return _Ordered(wish) if isinstance(wish[0], str) else _Numbers(NumberWish(edges=wish))
+    if isinstance(wish, Path):
+        return _Filed(wish)
     if wish in UNITS:
         return _Dates(_layout_of(column, wish, texts), wish)
     if isinstance(wish, str) and wish.startswith("prefix"):
@@ -167,17 +176,16 @@ def _found(column: Column, any_value: bool, texts: Sequence[str]) -> Plan:
 
 def _are_numbers(column: Column, texts: Sequence[str]) -> bool:
     """Whether texts are numbers, and not codes made of digits."""
-    if not texts or not all(_NUMBER.fullmatch(text) for text in texts):
+    if not texts or not all(_NUMBER.fullmatch(text) for text in texts) or any(_NOUGHT.match(text) for text in texts):
         return False
     sizes = {len(text) for text in texts}
     digits = len(sizes) == 1 and all(text.isascii() and text.isdigit() for text in texts)
     if not digits or sizes == {1}:
         return True
-    zeros = any(text[0] == "0" for text in texts)
     years = all("1800" <= text <= "2200" for text in texts) and sizes == {4}
     # A text column of a typed table was made text by somebody; in a CSV all is text.
     made_text = column.kind == "text" and min(sizes) > 2 and not years
-    return not (zeros or made_text or (_CODE_NAMES.search(column.name) and not years))
+    return not (made_text or (_CODE_NAMES.search(column.name) and not years))
 
 
 def _listed(table: Table, name: str, plan: Plan) -> Scale:
@@ -187,6 +195,8 @@ def _listed(table: Table, name: str, plan: Plan) -> Scale:
     if isinstance(plan, _Codes):
         return _codes(table, name, plan.length)
     facts = text_facts(table, name)
+    if isinstance(plan, _Filed):
+        return hierarchy_scale(name, facts, plan.path)
     if isinstance(plan, _Ordered):
         return _in_order(table, name, facts, plan.words)
     assert isinstance(plan, _Values)
@@ -194,7 +204,8 @@ def _listed(table: Table, name: str, plan: Plan) -> Scale:
     if plan.as_they_are:
         return _as_they_are(name, facts, texts)
     if len(texts) == len(facts.values) > FEW_CODES and are_codes(texts):
-        return _prefixes(name, texts, None, facts.missing)
+        sizes = {len(text) for text in texts}
+        return PrefixScale(name, tuple(sorted(texts)), None, sizes.pop() if len(sizes) == 1 else None, facts.missing)
     type_, values = listed_values(facts.values, name)
     many = len(values) > MOST_CATEGORIES or type_ not in ("text", "boolean")
     return (ListScale if many else CategoryScale)(name, type_, values, facts.missing)
@@ -215,27 +226,15 @@ def _codes(table: Table, name: str, length: int | None) -> Scale:
     if dtype != "String" and "Int" not in dtype:
         words = "column '{name}' holds {dtype}, not codes, so {levels} cannot be: make it text first"
         raise ArgumentError(sentence(words, name=name, dtype=dtype, levels=Setting("levels", {name: "prefix"})))
-    facts = text_facts(table, name, length)
-    texts = sorted(str(value) for value in facts.values)
-    return _prefixes(name, texts, length, facts.missing)
-
-
-def _prefixes(name: str, texts: Sequence[str], length: int | None, missing: bool) -> PrefixScale:
-    sizes = {len(text) for text in texts}
-    return PrefixScale(name, tuple(sorted(texts)), length, sizes.pop() if len(sizes) == 1 else None, missing)
+    facts = code_facts(table, name, length)
+    return PrefixScale(name, tuple(sorted(facts.values)), length, facts.length, facts.missing)
 
 
 def _in_order(table: Table, name: str, facts: TextFacts, words: tuple[str, ...]) -> Scale:
-    from tacit.tables.symbols import level_text
-
-    by_text = {str(level_text(value)): value for value in facts.values}
-    unlisted = sorted(text for text in by_text if text not in words)
+    ordered = typed(words, facts.values, name)
+    unlisted = [str(value) for value in facts.values if value not in set(ordered)]
     if unlisted:
-        sentence_ = (
-            "column '{name}' of {table} has {number:,} values that are not in its order, such as {one}: add them"
-        )
-        raise ArgumentError(
-            sentence(sentence_, name=name, table=table.name, number=len(unlisted), one=repr(unlisted[0][:40]))
-        )
-    type_, values = listed_values([by_text.get(word, word) for word in words], name)
-    return ListScale(name, type_, values, facts.missing)
+        told = "column '{name}' of {table} has {number:,} values that are not in its order, such as {one}: add them"
+        one = repr(unlisted[0][:40])
+        raise ArgumentError(sentence(told, name=name, table=table.name, number=len(unlisted), one=one))
+    return ListScale(name, *listed_values(ordered, name), facts.missing)

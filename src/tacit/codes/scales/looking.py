@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -9,7 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.codes.scales.moments import BLANK, Layout, with_numbers
+from tacit.codes.scales.calendar import number_of_moment
+from tacit.codes.scales.moments import BLANK, DatedColumn, Layout, moment_of, with_numbers
 from tacit.errors import DataError, Setting, sentence
 from tacit.tables.columns import ROW, Column
 from tacit.tables.counting import count, distinct_counts
@@ -37,10 +39,11 @@ class NumberFacts:
 
 @dataclass(frozen=True, eq=False)
 class TextFacts:
-    """The values of a column but missing, sorted, and whether some are missing."""
+    """The values of a column but missing, sorted; whether some are missing; how long codes are, if all are alike."""
 
     values: tuple[Any, ...]
     missing: bool
+    length: int | None = None
 
 
 def number_facts(table: Table, layouts: Mapping[str, Layout | None]) -> dict[str, NumberFacts]:
@@ -50,28 +53,20 @@ def number_facts(table: Table, layouts: Mapping[str, Layout | None]) -> dict[str
     ----------
     Text that is neither missing nor a number (a date of the layout) is a DataError, never left out.
     """
-    import narwhals as nw
-
     if not layouts:
         return {}
     rows, names = table.plainly(list(layouts))
-    asked: list[Any] = []
+    columns = {name: (table[each], layouts[each]) for name, each in zip(names, layouts, strict=True)}
+    rows = _numbered(rows, columns)
+    asked = [each for name, (column, layout) in columns.items() for each in _questions(name, column, layout)]
+    answer = table.collected(rows.select(*asked))
+    try:
+        found = answer.to_pylist()[0]
+    except (OverflowError, ValueError) as error:
+        dated = ", ".join(f"'{column}'" for column, layout in layouts.items() if layout == "typed")
+        raise DataError(f"{dated} of {table.name}: a date is outside the years 1 to 9999; mend it") from error
     for name, (column, layout) in zip(names, layouts.items(), strict=True):
-        rows = _numbered(rows, name, table[column], layout)
-        value, said = nw.col(name), nw.col(f"{name}_said")
-        wrong = nw.when(value.is_null()).then(said)
-        finite = nw.when(value.is_finite()).then(value)
-        asked += [
-            value.min().alias(f"{name}_low"),
-            value.max().alias(f"{name}_high"),
-            value.is_null().cast(nw.Int64).sum().alias(f"{name}_missing"),
-            (finite != finite.round(0)).cast(nw.Int64).sum().alias(f"{name}_broken"),
-            wrong.count().alias(f"{name}_wrong"),
-            wrong.min().alias(f"{name}_first"),
-        ]
-    found = table.collected(rows.select(*asked)).to_pylist()[0]
-    for name, (column, layout) in zip(names, layouts.items(), strict=True):
-        if found[f"{name}_wrong"]:
+        if found.get(f"{name}_wrong"):
             raise _no_number(table, column, layout, found[f"{name}_wrong"], found[f"{name}_first"])
     view = table.with_rows(rows.select(*names, ROW), [Column(name, "number", "Float64") for name in names])
     sample = view.sample(names, SAMPLE_ROWS)
@@ -81,25 +76,52 @@ def number_facts(table: Table, layouts: Mapping[str, Layout | None]) -> dict[str
     }
 
 
-def _numbered(rows: Any, name: str, column: Column, layout: Layout | None) -> Any:
-    """The rows with a column as floats, and beside it what was said where it is text."""
+def _numbered(rows: Any, columns: Mapping[str, tuple[Column, Layout | None]]) -> Any:
+    """The rows with columns as floats, and beside each what it was: the text if it is neither missing nor blank."""
     import narwhals as nw
 
-    missing = MISSING if layout is None else BLANK
-    said: Any = nw.lit(None, nw.String)
+    beside = []
+    for name, (column, layout) in columns.items():
+        was = nw.col(name)
+        if column.dtype == "String":
+            was = nw.when(~was.str.contains(MISSING if layout is None else BLANK)).then(was)
+        beside.append(was.alias(f"{name}_was"))
+    numbers = [as_number(name, column).alias(name) for name, (column, layout) in columns.items() if layout is None]
+    rows = rows.with_columns(*beside, *numbers)
+    dated = {name: DatedColumn(column, layout, "hour") for name, (column, layout) in columns.items() if layout}
+    return with_numbers(rows, dated).with_columns(*(nw.col(name).cast(nw.Float64).alias(name) for name in columns))
+
+
+def _questions(name: str, column: Column, layout: Layout | None) -> list[Any]:
+    """The ends of a column and whether it has missing, broken or wrong values; no more than its type leaves open."""
+    import narwhals as nw
+
+    value, was = nw.col(name), nw.col(f"{name}_was")
+    dated = was if layout == "typed" else value
+    asked = [
+        dated.min().alias(f"{name}_low"),
+        dated.max().alias(f"{name}_high"),
+        (nw.len() - dated.count()).alias(f"{name}_missing"),
+    ]
+    if layout is None and "Int" not in column.dtype:
+        finite = nw.when(value.is_finite()).then(value)
+        asked.append((finite != finite.round(0)).cast(nw.Int64).sum().alias(f"{name}_broken"))
     if column.dtype == "String":
-        said = nw.when(~nw.col(name).str.contains(missing)).then(nw.col(name))
-    rows = rows.with_columns(said.alias(f"{name}_said"))
-    if layout is None:
-        return rows.with_columns(as_number(name, column).alias(name))
-    rows = with_numbers(rows, name, column, layout, "hour")
-    return rows.with_columns(nw.col(name).cast(nw.Float64).alias(name))
+        wrong = nw.when(value.is_null()).then(was)
+        asked += [wrong.count().alias(f"{name}_wrong"), wrong.min().alias(f"{name}_first")]
+    return asked
 
 
 def _facts(sample: NDArray[np.float64], name: str, found: Mapping[str, Any]) -> NumberFacts:
-    low, high = (np.nan if found[f"{name}_{end}"] is None else found[f"{name}_{end}"] for end in ("low", "high"))
-    whole = not found[f"{name}_broken"] and max(abs(low), abs(high)) < 2**53
-    return NumberFacts(sample.astype(np.float64), low, high, whole=whole, missing=bool(found[f"{name}_missing"]))
+    low, high = (_number(found[f"{name}_{end}"]) for end in ("low", "high"))
+    whole = not found.get(f"{name}_broken") and max(abs(low), abs(high)) < 2**53
+    return NumberFacts(sample.astype(np.float64), low, high, whole=whole, missing=found[f"{name}_missing"] > 0)
+
+
+def _number(end: Any) -> float:
+    if isinstance(end, dt.date):
+        return float(number_of_moment("hour", moment_of(end, "typed") or dt.datetime.min))
+    return np.nan if end is None else float(end)
 
 
 def _no_number(table: Table, column: str, layout: Layout | None, number: int, first: str) -> DataError:
@@ -118,15 +140,29 @@ def _no_number(table: Table, column: str, layout: Layout | None, number: int, fi
     )
 
 
-def text_facts(table: Table, column: str, length: int | None = None) -> TextFacts:
-    """The different values of a column, or of its first ``length`` characters."""
+def text_facts(table: Table, column: str) -> TextFacts:
+    """The different values of a column."""
+    rows, (name,) = table.plainly([column])
+    return _text_facts(table, column, table.with_rows(rows, [replace(table[column], name=name)]))
+
+
+def code_facts(table: Table, column: str, length: int | None) -> TextFacts:
+    """The different codes of a column of texts or whole numbers, or their first ``length`` characters."""
     import narwhals as nw
 
     rows, (name,) = table.plainly([column])
-    view = table.with_rows(rows, [replace(table[column], name=name)])
-    if length is not None:
-        text = nw.col(name) if table[column].dtype == "String" else nw.col(name).cast(nw.String)
-        view = table.with_rows(rows.with_columns(text.str.head(length).alias(name)), [Column(name, "text", "String")])
+    text = nw.col(name) if table[column].dtype == "String" else nw.col(name).cast(nw.String)
+    rows = rows.with_columns(text.alias(name))
+    size = nw.col(name).str.len_chars()
+    (sizes,) = table.collected(rows.select(size.min().alias("low"), size.max().alias("high"))).to_pylist()
+    cut = nw.col(name) if length is None else nw.col(name).str.head(length)
+    view = table.with_rows(rows.with_columns(cut.alias(name)), [Column(name, "text", "String")])
+    return replace(_text_facts(table, column, view), length=sizes["low"] if sizes["low"] == sizes["high"] else None)
+
+
+def _text_facts(table: Table, column: str, view: Table) -> TextFacts:
+    """Facts of the one column of a view."""
+    (name,) = view.names
     if distinct_counts(view, [name])[name] > MOST_VALUES:
         raise _too_many(table, column)
     (levels,) = count(view, [name]).levels

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.codes.scales.calendar import FIRST_YEAR, LAST_YEAR, Unit, number_of_moment, start_of
+from tacit.codes.scales.calendar import CALENDAR, Unit, number_of_moment, start_of
 from tacit.codes.scales.kinds.categories import CategoryScale
 from tacit.codes.scales.kinds.dates import FEW_DAYS, MOST_UNITS, DateScale
 from tacit.codes.scales.kinds.numbers import EXACT, NumberScale
@@ -94,7 +94,7 @@ def date_scale(column: str, facts: NumberFacts, layout: Layout, unit: Unit | Non
     """A scale of dates, from moments as numbers of hours.
 
     The calendar is rounded outwards (to months where days are told), so that its ends are nobody's dates; a few dates
-    far away do not stretch it, and fall into an open atom before or after it.
+    far away do not stretch it, and fall into one atom more, which is open, before or after it.
     """
     if np.isnan(facts.low):
         return nothing_seen(column, facts.missing)
@@ -103,22 +103,27 @@ def date_scale(column: str, facts: NumberFacts, layout: Layout, unit: Unit | Non
     outer: Unit = {"hour": "day", "day": "month", "month": "year", "quarter": "year"}.get(unit, unit)  # type: ignore[assignment]
     start = start_of(outer, number_of_moment(outer, first))
     after = start_of(outer, number_of_moment(outer, last) + 1)
-    numbers = number_of_moment(unit, start), number_of_moment(unit, after - dt.timedelta(hours=1))
-    open_start = facts.low < number_of_moment("hour", start_of(unit, numbers[0]))
-    open_end = facts.high >= number_of_moment("hour", start_of(unit, numbers[1] + 1))
-    return DateScale(column, unit, layout, *numbers, open_start, open_end, facts.missing)
+    low, high = number_of_moment(unit, start), number_of_moment(unit, after - dt.timedelta(hours=1))
+    earlier = facts.low < number_of_moment("hour", start_of(unit, low))
+    later = facts.high >= number_of_moment("hour", start_of(unit, high + 1))
+    return DateScale(column, unit, layout, low - earlier, high + later, earlier, later, facts.missing)
 
 
 def _calendar(facts: NumberFacts, least: int) -> tuple[dt.datetime, dt.datetime]:
-    """The first and last moment but for a few, and but for those put in for "never"."""
-    moments = np.sort(facts.sample)
+    """The first and last moment, but for a few that lie far from all others, and those put in for "never"."""
     limits = [number_of_moment("hour", dt.datetime(year, 1, 1)) for year in SENSIBLE_YEARS]
+    moments = np.sort(facts.sample)
     sensible = moments[(moments >= limits[0]) & (moments < limits[1])]
-    moments = sensible if len(sensible) else moments
-    spare = min(least - 1, (len(moments) - 1) // 4)
-    within = [number_of_moment("hour", dt.datetime(year, 1, 1)) for year in (FIRST_YEAR, LAST_YEAR)]
-    low, high = (int(min(max(moment, within[0]), within[1])) for moment in (moments[spare], moments[-1 - spare]))
-    return start_of("hour", low), start_of("hour", high)
+    if not len(sensible):
+        sensible, limits = moments, [number_of_moment("hour", dt.datetime(year, 1, 1)) for year in CALENDAR]
+    spare = min(least - 1, (len(sensible) - 1) // 4)
+    most = sensible[spare], sensible[-1 - spare]
+    span = most[1] - most[0] + 24 * FEW_DAYS
+    low = facts.low if limits[0] <= facts.low and most[0] - facts.low <= span else most[0]
+    high = facts.high if facts.high < limits[1] and facts.high - most[1] <= span else most[1]
+    inside = (int(min(max(end, limits[0]), limits[1] - 1)) for end in (low, high))
+    first, last = (start_of("hour", end) for end in inside)
+    return first, last
 
 
 def _unit(first: dt.datetime, last: dt.datetime, *, timed: bool) -> Unit:

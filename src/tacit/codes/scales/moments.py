@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -80,31 +80,71 @@ def moment_of(value: Any, layout: Layout) -> dt.datetime | None:
     return None if value is None else dt.datetime(value.year, value.month, value.day)
 
 
-def with_numbers(rows: Any, name: str, column: Column, layout: Layout, unit: Unit) -> Any:
-    """The rows with a column of dates replaced by the numbers of their units; null where it is missing or no date."""
+@dataclass(frozen=True)
+class DatedColumn:
+    """A column of dates, how they are written, and the unit whose numbers are wanted."""
+
+    column: Column
+    layout: Layout
+    unit: Unit
+
+
+def with_numbers(rows: Any, wanted: Mapping[str, DatedColumn]) -> Any:
+    """The rows with columns of dates, under plain names, replaced by the numbers of their units.
+
+    What is missing or no date is null. Columns go together, step by step, because plans that are deep are slow.
+    """
+    import narwhals as nw
+
+    texts = {name: LAYOUTS[each.layout] for name, each in wanted.items() if each.layout != "typed"}
+    written = [nw.when(nw.col(name).str.contains(how.pattern)).then(nw.col(name)) for name, how in texts.items()]
+    typed = [name for name in wanted if name not in texts]
+    loose = [name for name, how in texts.items() if not how.padded]
+    steps = [
+        [*_named(texts, written), *_named(typed, [_typed(name, wanted[name]) for name in typed])],
+        _named(loose, [_wider(name, "^[0-9][./-]", 0) for name in loose]),
+        _named(loose, [_wider(name, "^[0-9]{2}[./-][0-9][./-]", 3) for name in loose]),
+        _named(texts, [_of_text(name, how, wanted[name].unit) for name, how in texts.items()]),
+    ]
+    for step in steps:
+        rows = rows.with_columns(*step) if step else rows
+    return rows
+
+
+def _named(names: Iterable[str], values: Sequence[nw.Expr]) -> list[nw.Expr]:
+    return [value.alias(name) for name, value in zip(names, values, strict=True)]
+
+
+def _typed(name: str, wanted: DatedColumn) -> nw.Expr:
     import narwhals as nw
 
     value = nw.col(name)
-    if layout == "typed":
-        year, month, day = value.dt.year(), value.dt.month(), day_number(value.dt.year(), value.dt.ordinal_day())
-        hour = nw.lit(0) if column.dtype == "Date" else value.dt.hour()
-        return rows.with_columns(number_in(unit, year=year, month=month, day=day, hour=hour).cast(nw.Int64).alias(name))
-    how = LAYOUTS[layout]
-    rows = rows.with_columns(nw.when(value.str.contains(how.pattern)).then(value).alias(name))
-    for loose, kept in (("^[0-9][./-]", 0), ("^[0-9]{2}[./-][0-9][./-]", 3)) if not how.padded else ():
-        wider = nw.concat_str(value.str.slice(0, kept), nw.lit("0"), value.str.slice(kept))
-        rows = rows.with_columns(nw.when(value.str.contains(loose)).then(wider).otherwise(value).alias(name))
-    year, month, day = (_digits(value, at, n) for at, n in ((how.year, 4), (how.month, 2), (how.day, 2)))
-    hour = nw.when(value.str.len_chars() > how.size).then(value.str.slice(how.size + 1, 2)).cast(nw.Int64)
-    hour = nw.when(~hour.is_null()).then(hour).otherwise(nw.lit(0))
+    year, month, day = value.dt.year(), value.dt.month(), day_number(value.dt.year(), value.dt.ordinal_day())
+    hour = nw.lit(0) if wanted.column.dtype == "Date" else value.dt.hour()
+    number: nw.Expr = number_in(wanted.unit, year=year, month=month, day=day, hour=hour)
+    return number.cast(nw.Int64)
+
+
+def _wider(name: str, pattern: str, kept: int) -> nw.Expr:
+    """A text with a nought put in where the pattern is found."""
+    import narwhals as nw
+
+    value = nw.col(name)
+    wider = nw.concat_str(value.str.slice(0, kept), nw.lit("0"), value.str.slice(kept))
+    return nw.when(value.str.contains(pattern)).then(wider).otherwise(value)
+
+
+def _of_text(name: str, how: DateLayout, unit: Unit) -> nw.Expr:
+    """The number of a text whose parts are in their places; null if there is no such day."""
+    import narwhals as nw
+
+    value = nw.col(name)
+    places = ((how.year, 4), (how.month, 2), (how.day, 2))
+    year, month, day = (value.str.slice(at, size).cast(nw.Int64) for at, size in places)
+    clock = nw.when(value.str.len_chars() > how.size).then(value.str.slice(how.size + 1, 2)).cast(nw.Int64)
+    hour = nw.when(~clock.is_null()).then(clock).otherwise(nw.lit(0))
     leap = nw.when((year % 4 == 0) & ((year % 100 != 0) | (year % 400 == 0))).then(nw.lit(1)).otherwise(nw.lit(0))
     length = nw.when(month == 2).then(28 + leap).otherwise(30 + (month + month // 8) % 2)
     of_year = (month * 275) // 9 - (2 - leap) * ((month + 9) // 12) + day - 30
-    number = number_in(unit, year=year, month=month, day=day_number(year, of_year), hour=hour).cast(nw.Int64)
-    return rows.with_columns(nw.when((day <= length) & (year > 0)).then(number).alias(name))
-
-
-def _digits(value: nw.Expr, at: int, size: int) -> nw.Expr:
-    import narwhals as nw
-
-    return value.str.slice(at, size).cast(nw.Int64)
+    number: nw.Expr = number_in(unit, year=year, month=month, day=day_number(year, of_year), hour=hour)
+    return nw.when((day <= length) & (year > 0)).then(number.cast(nw.Int64))

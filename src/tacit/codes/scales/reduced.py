@@ -8,9 +8,9 @@ from typing import cast
 
 import numpy as np
 
-from tacit.codes.scales.kinds import AnyScale
 from tacit.codes.scales.kinds.beginnings import BeginningScale, start_between
 from tacit.codes.scales.kinds.dates import DateScale
+from tacit.codes.scales.kinds.every import AnyScale
 from tacit.codes.scales.kinds.listed import ListedScale
 from tacit.codes.scales.kinds.numbers import NumberScale
 from tacit.codes.scales.kinds.prefixes import PrefixScale
@@ -60,7 +60,7 @@ def _(scale: NumberScale, groups: Ints) -> tuple[Scale, Ints]:
 @_reduced.register
 def _(scale: DateScale, groups: Ints) -> tuple[Scale, Ints]:
     starts, new = _runs(scale, groups)
-    numbers = tuple(int(number) for number in scale.edges[starts - 1])
+    numbers = tuple(scale.first + start for start in starts.tolist())
     return StretchScale(scale.column, scale.unit, scale.layout, numbers, scale.has_missing), new
 
 

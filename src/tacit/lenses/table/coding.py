@@ -94,6 +94,7 @@ def code_request(asked: TableQuestion, goal: ReleaseGoal, making: Making) -> Cod
         levels=asked.levels,
         weight=asked.weight,
         write=making.write,
+        recode=making.recode,
     )
 
 

@@ -102,7 +102,7 @@ def ask(
         raise ArgumentError(sentence(words, secret=Setting("secret", "COLUMN")))
     hidden = tuple(dict.fromkeys([*secret, *(name for each in also for name in each)]))
     wishes = {**(question.bins or {}), **{made.column: made.edges for made in cuts}}
-    told = {**wishes, **(getattr(question, "levels", None) or {})}
+    told = {**wishes, **(question.levels or {})}
     weight = () if question.weight is None else (question.weight,)
     named = [*(question.released or ()), *(question.drop or ()), *(question.known or ()), *(question.use or ())]
     table.require([*hidden, *named, *told, *keep_ids, *weight])

@@ -102,15 +102,22 @@ class Engine(ABC):
     def valued(self, rows: Rows, symbols: Symbols, values: Mapping[str, NDArray[Any]], unseen: float | None) -> Rows:
         """The rows with a column for each of ``values``: the entry of the row's symbol, or ``unseen``."""
 
-    def stepped(self, rows: Rows, name: str, edges: NDArray[np.float64]) -> Rows:
-        """The rows with a column of numbers, under a plain name, replaced by how many rising edges are not above each.
+    def stepped(self, rows: Rows, edges: Mapping[str, NDArray[np.float64]]) -> Rows:
+        """The rows with columns of numbers, under plain names, replaced by how many rising edges are not above each.
 
         What is missing stays missing; there is no NaN. Any engine can halve the edges until one is left.
         """
         import narwhals as nw
 
-        counted = halved(nw.col(name), edges.tolist(), 0, len(edges))
-        return rows.with_columns(nw.when(~nw.col(name).is_null()).then(counted).alias(name))
+        counted = {name: halved(nw.col(name), some.tolist(), 0, len(some)) for name, some in edges.items()}
+        return rows.with_columns(*(nw.when(~nw.col(name).is_null()).then(n).alias(name) for name, n in counted.items()))
+
+    @abstractmethod
+    def found(self, rows: Rows, lists: Mapping[str, Sequence[Any]]) -> Rows:
+        """The rows with columns replaced by the place of their value in a list, null where it is not in it.
+
+        Lists may be long, and None in one is missing. NaN is missing, -0.0 is 0.0.
+        """
 
     @abstractmethod
     def labelled(self, rows: Rows, number: str, texts: Mapping[str, Sequence[str]]) -> Rows:

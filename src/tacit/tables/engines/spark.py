@@ -225,6 +225,15 @@ class SparkEngine(Engine):
         kept = [column(name) for name in frame.columns if name != ROW]
         return _lazy(looked_up.select(*kept, *new, column(ROW)))
 
+    def found(self, rows: Rows, lists: Mapping[str, Sequence[Any]]) -> Rows:
+        frame = rows.to_native()
+        names = frame.columns
+        for at, (name, levels) in enumerate(lists.items()):
+            symbols = Symbols((name,), (tuple(levels),), np.arange(len(levels)))
+            frame = _with_symbol(frame, symbols).withColumnRenamed(_SYMBOL, f"__tacit_f{at}__")
+        places = {name: f"__tacit_f{at}__" for at, name in enumerate(lists)}
+        return _lazy(frame.select(*(column(places.get(name, name)).alias(name) for name in names)))
+
     def labelled(self, rows: Rows, number: str, texts: Mapping[str, Sequence[str]]) -> Rows:
         import pyarrow as pa
 

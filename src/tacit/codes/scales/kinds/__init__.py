@@ -1,17 +1,1 @@
 """The kinds of scales, one file each."""
-
-from __future__ import annotations
-
-from tacit.codes.scales.kinds.beginnings import BeginningScale
-from tacit.codes.scales.kinds.categories import CategoryScale
-from tacit.codes.scales.kinds.dates import DateScale
-from tacit.codes.scales.kinds.lists import ListScale
-from tacit.codes.scales.kinds.numbers import NumberScale
-from tacit.codes.scales.kinds.prefixes import PrefixScale
-from tacit.codes.scales.kinds.stretches import StretchScale
-from tacit.codes.scales.kinds.whole import WholeScale
-
-# Every kind of scale, told apart by its ``kind`` in a file.
-AnyScale = (
-    NumberScale | DateScale | StretchScale | PrefixScale | BeginningScale | ListScale | CategoryScale | WholeScale
-)

@@ -33,7 +33,7 @@ class DateScale(Scale):
     first, last : int
         The numbers of the first and last unit.
     open_start, open_end : bool
-        Whether there is an atom more for all that is earlier, or later.
+        Whether the first atom is for all that is earlier too, and the last for all that is later.
     """
 
     column: str
@@ -56,12 +56,7 @@ class DateScale(Scale):
 
     @property
     def present(self) -> int:
-        return self.last - self.first + 1 + self.open_start + self.open_end
-
-    @property
-    def edges(self) -> NDArray[np.float64]:
-        """The numbers of units at which the atoms after the first begin."""
-        return np.arange(self.first + (not self.open_start), self.last + 1 + self.open_end, dtype=np.float64)
+        return self.last - self.first + 1
 
     @property
     def note(self) -> Sentence:
@@ -78,8 +73,7 @@ class DateScale(Scale):
         for unit in UNITS[UNITS.index(self.unit) + 1 :]:
             numbers = [number_of_moment(unit, start) for start in starts]
             if numbers[0] < numbers[-1] and len(set(numbers)) < len(numbers):
-                before, after = [numbers[0] - 1] * self.open_start, [numbers[-1] + 1] * self.open_end
-                made.append(self._grouped(unit, np.array([*before, *numbers, *after])))
+                made.append(self._grouped(unit, np.array(numbers)))
         return tuple(made)
 
     def _run(self, first: int, last: int) -> str:
@@ -88,7 +82,7 @@ class DateScale(Scale):
         return stretch(begins, ends)
 
     def _start(self, atom: int) -> dt.datetime:
-        return start_of(self.unit, self.first + atom - self.open_start)
+        return start_of(self.unit, self.first + atom)
 
     def atoms_of(self, values: Sequence[Any]) -> NDArray[np.int64]:
         return np.array([self._atom(value) for value in values], dtype=np.int64)
@@ -99,5 +93,5 @@ class DateScale(Scale):
         moment = moment_of(value, self.layout)
         if moment is None:
             return UNKNOWN
-        number = number_of_moment(self.unit, moment) - self.first + self.open_start
+        number = number_of_moment(self.unit, moment) - self.first
         return min(max(number, 0), self.present - 1)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import datetime as dt
 from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from decimal import Decimal, InvalidOperation
 from functools import cached_property
 from typing import Any
 
@@ -12,7 +14,8 @@ from numpy.typing import NDArray
 
 from tacit.codes.scales.scale import UNKNOWN, Scale
 from tacit.codes.scales.wording import shown
-from tacit.tables.symbols import StoredColumn, StoredSymbols, Symbols, TypeName, level_text
+from tacit.errors import ArgumentError
+from tacit.tables.symbols import StoredColumn, StoredSymbols, Symbols, TypeName, level_text, type_name
 
 Stored = bool | int | float | str
 
@@ -63,6 +66,27 @@ class ListedScale(Scale):
 
     @abstractmethod
     def _run(self, first: int, last: int) -> str: ...
+
+
+_READ: dict[TypeName, Callable[[str], Any]] = {
+    "boolean": {"true": True, "false": False}.__getitem__,
+    "integer": int,
+    "number": float,
+    "decimal": Decimal,
+    "text": str,
+    "timestamp": dt.datetime.fromisoformat,
+    "date": dt.date.fromisoformat,
+    "time": dt.time.fromisoformat,
+}
+
+
+def typed(texts: Sequence[str], like: Sequence[Any], column: str) -> list[Any]:
+    """Texts that a user wrote, as values of the type that a column's values have."""
+    kind = type_name(like, column)
+    try:
+        return [_READ[kind](text) for text in texts]
+    except (ValueError, KeyError, InvalidOperation):
+        raise ArgumentError(f"column '{column}' holds values of type {kind}, and its levels name others") from None
 
 
 def listed_values(values: Sequence[Any], column: str) -> tuple[TypeName, tuple[Stored, ...]]:

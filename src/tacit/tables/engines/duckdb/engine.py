@@ -93,8 +93,11 @@ class DuckDBEngine(Engine):
     def valued(self, rows: Rows, symbols: Symbols, values: Mapping[str, NDArray[Any]], unseen: float | None) -> Rows:
         return _lazy(rewriting.valued(rows.to_native(), symbols, values, unseen))
 
-    def stepped(self, rows: Rows, name: str, edges: NDArray[np.float64]) -> Rows:
-        return _lazy(steps.stepped(rows.to_native(), name, edges))
+    def stepped(self, rows: Rows, edges: Mapping[str, NDArray[np.float64]]) -> Rows:
+        return _lazy(steps.stepped(rows.to_native(), edges))
+
+    def found(self, rows: Rows, lists: Mapping[str, Sequence[Any]]) -> Rows:
+        return _lazy(rewriting.found(rows.to_native(), lists))
 
     def labelled(self, rows: Rows, number: str, texts: Mapping[str, Sequence[str]]) -> Rows:
         return _lazy(rewriting.labelled(rows.to_native(), number, texts))

@@ -12,7 +12,15 @@ from numpy.typing import NDArray
 from tacit.tables.channels import BUCKET, MISSING, SHIFT_BITS, THRESHOLD, DrawTables, other_name, own_name
 from tacit.tables.columns import ROW
 from tacit.tables.drawing import BITS, HEX_DIGITS
-from tacit.tables.engines.duckdb.sql import column_type, constant_list, enumeration, identifier, text, variable
+from tacit.tables.engines.duckdb.sql import (
+    column_type,
+    constant_list,
+    constant_lists,
+    enumeration,
+    identifier,
+    text,
+    variable,
+)
 from tacit.tables.symbols import Symbols, level_text, positions_of
 
 if TYPE_CHECKING:
@@ -42,10 +50,7 @@ def looked_up(
 
     They stay in order, unless that is not asked for: whoever sorts them later saves a sort.
     """
-    limit: float = DENSE_BITS if all(array.dtype == np.bool_ for array in values.values()) else DENSE_NUMBERS
-    if len(symbols.columns) == 1 and all(_counts_up(array) for array in values.values()):
-        # The position itself is asked for, which takes no list.
-        limit = np.inf
+    limit = DENSE_BITS if all(array.dtype == np.bool_ for array in values.values()) else DENSE_NUMBERS
     if prod(len(levels) + 1 for levels in symbols.levels) > limit:
         joined = _joined(relation, symbols, values)
         return joined.order(identifier(ROW)) if in_order else joined
@@ -69,10 +74,6 @@ def looked_up(
     return coded.project(", ".join([*kept, *entries]))
 
 
-def _counts_up(array: NDArray[Any]) -> bool:
-    return array.dtype.kind == "i" and bool((array == np.arange(len(array))).all())
-
-
 def _by_position(relation: duckdb.DuckDBPyRelation, values: NDArray[Any], places: NDArray[np.int64], size: int) -> str:
     """SQL for the entry at the place that CODE tells; null where CODE is null or no entry is there."""
     import pyarrow as pa
@@ -86,8 +87,6 @@ def _by_position(relation: duckdb.DuckDBPyRelation, values: NDArray[Any], places
         return f"(get_bit({bits}, {CODE}::INTEGER) = 1)"
     missing = np.ones(size, bool)
     missing[places] = False
-    if _counts_up(filled[:-1]) and not missing[:-1].any() and (missing[-1] or filled[-1] == size - 1):
-        return f"nullif({CODE}, {size - 1})" if missing[-1] else CODE
     return f"{constant_list(relation, pa.array(filled, mask=missing))}[{CODE} + 1]"
 
 
@@ -284,14 +283,32 @@ def _replaced(relation: duckdb.DuckDBPyRelation, symbols: Symbols, drawn: Mappin
     return relation.project(", ".join(parts))
 
 
+def found(relation: duckdb.DuckDBPyRelation, lists: Mapping[str, Sequence[Any]]) -> duckdb.DuckDBPyRelation:
+    """The rows with columns replaced by the place of their value in a list; null where it is not in it."""
+    import pyarrow as pa
+
+    places = {}
+    for name, levels in lists.items():
+        code, size, position = _column_code(relation, name, levels)
+        at = np.full(size, -1)
+        at[position[position >= 0]] = np.flatnonzero(position >= 0)
+        if (at[:-1] == np.arange(size - 1)).all() and at[-1] in (-1, size - 1):
+            # The code is the place; the last one is that of missing values.
+            places[name] = code if at[-1] >= 0 else f"nullif({code}, {size - 1})"
+        else:
+            places[name] = f"{constant_list(relation, pa.array(at, mask=at < 0))}[({code}) + 1]"
+    parts = (f"{places.get(name, identifier(name))} AS {identifier(name)}" for name in relation.columns)
+    return relation.project(", ".join(parts))
+
+
 def labelled(
     relation: duckdb.DuckDBPyRelation, number: str, texts: Mapping[str, Sequence[str]]
 ) -> duckdb.DuckDBPyRelation:
     """The rows with columns of texts at the place that a number tells, by lists, so that the rows stay in order."""
     import pyarrow as pa
 
-    place = f"[{identifier(number)}::BIGINT + 1]"
-    looked = {name: f"{constant_list(relation, pa.array(words, pa.string()))}{place}" for name, words in texts.items()}
+    lists = constant_lists(relation, [pa.array(words, pa.string()) for words in texts.values()])
+    looked = {name: f"{each}[{identifier(number)}::BIGINT + 1]" for name, each in zip(texts, lists, strict=True)}
     kept = [name for name in relation.columns if name != ROW]
     columns = [*kept, *(name for name in looked if name not in kept), ROW]
     return relation.project(

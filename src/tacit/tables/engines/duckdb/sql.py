@@ -57,15 +57,28 @@ def constant_list(relation: duckdb.DuckDBPyRelation, values: pa.Array, kind: str
     A list in a table of one row is looked into without being built again for every batch, as a variable would be,
     and the cross product with one row keeps the order.
     """
+    return constant_lists(relation, [values], kind)[0]
+
+
+def constant_lists(
+    relation: duckdb.DuckDBPyRelation, several: Sequence[pa.Array], kind: str | None = None
+) -> list[str]:
+    """Hold several lists as :func:`constant_list` does, all in one table; gives the SQL that reads each."""
     import pyarrow as pa
 
     name = f"tacit_{next(_serial)}"
     # DuckDB finds this table by the name of the Python variable.
-    tacit_values = pa.table({"v": pa.ListArray.from_arrays(pa.array([0, len(values)], pa.int32()), values)})
-    cast = f"v::{kind}[]" if kind else "v"
-    relation.query("tacit_unused", f"CREATE TEMP TABLE {name} AS SELECT {cast} AS v FROM tacit_values")
+    tacit_values = pa.table(
+        {
+            f"v{at}": pa.ListArray.from_arrays(pa.array([0, len(values)], pa.int32()), values)
+            for at, values in enumerate(several)
+        }
+    )
+    cast = f"::{kind}[]" if kind else ""
+    parts = ", ".join(f"v{at}{cast} AS v{at}" for at in range(len(several)))
+    relation.query("tacit_unused", f"CREATE TEMP TABLE {name} AS SELECT {parts} FROM tacit_values")
     del tacit_values
-    return f"(SELECT v FROM {name})"
+    return [f"(SELECT v{at} FROM {name})" for at in range(len(several))]
 
 
 def enumeration(relation: duckdb.DuckDBPyRelation, labels: Sequence[str]) -> str:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.tables.engines.duckdb.sql import constant_list, identifier
+from tacit.tables.engines.duckdb.sql import constant_lists, identifier
 
 if TYPE_CHECKING:
     import duckdb
@@ -16,13 +17,12 @@ if TYPE_CHECKING:
 FEW_EDGES = 8
 # A grid has one edge in a cell at most; a finer one than this is slow to look into.
 MOST_CELLS = 1 << 14
-CELL = "__tacit_cell__"
 
 Edges = NDArray[np.float64]
 
 
-def stepped(relation: duckdb.DuckDBPyRelation, name: str, edges: Edges) -> duckdb.DuckDBPyRelation:
-    """The rows with a column of numbers replaced by how many edges are not above each; missing stays missing.
+def stepped(relation: duckdb.DuckDBPyRelation, edges: Mapping[str, Edges]) -> duckdb.DuckDBPyRelation:
+    """The rows with columns of numbers replaced by how many edges are not above each; missing stays missing.
 
     Guarantees
     ----------
@@ -30,26 +30,23 @@ def stepped(relation: duckdb.DuckDBPyRelation, name: str, edges: Edges) -> duckd
     """
     import pyarrow as pa
 
-    value = identifier(name)
-    if _consecutive(edges):
-        return _with(
-            relation, name, f"least(greatest(floor({value}) - {float(edges[0] - 1)!r}, 0), {len(edges)})::BIGINT"
-        )
-    if len(edges) <= FEW_EDGES:
-        counted = " + ".join(["0::BIGINT", *(f"({value} >= {edge!r}::DOUBLE)::BIGINT" for edge in edges.tolist())])
-        return _with(relation, name, f"CASE WHEN {value} IS NOT NULL THEN {counted} END")
-    grids = _Grids()
-    found = relation.project(f"*, ({grids.cell(value, edges, 0)})::BIGINT AS {CELL}")
-    step = constant_list(relation, pa.array(np.concatenate(grids.steps)))
-    edge = constant_list(relation, pa.array(np.concatenate(grids.edges)))
-    return _with(found, name, f"{step}[{CELL} + 1] + ({value} >= {edge}[{CELL} + 1])::BIGINT")
-
-
-def _with(relation: duckdb.DuckDBPyRelation, name: str, sql: str) -> duckdb.DuckDBPyRelation:
-    columns = [column for column in relation.columns if column != CELL]
-    return relation.project(
-        ", ".join(f"{sql} AS {identifier(each)}" if each == name else identifier(each) for each in columns)
-    )
+    grids = {name: _Grids() for name, some in edges.items() if len(some) > FEW_EDGES and not _consecutive(some)}
+    cells = {name: f"__tacit_cell{at}__" for at, name in enumerate(grids)}
+    found = [f"({grid.cell(identifier(n), edges[n], 0)})::BIGINT AS {cells[n]}" for n, grid in grids.items()]
+    held = [pa.array(np.concatenate(each)) for grid in grids.values() for each in (grid.steps, grid.edges)]
+    lists = iter(constant_lists(relation, held) if held else [])
+    counted = {}
+    for name, some in edges.items():
+        value = identifier(name)
+        if name in grids:
+            count = f"{next(lists)}[{cells[name]} + 1] + ({value} >= {next(lists)}[{cells[name]} + 1])::BIGINT"
+        elif _consecutive(some):
+            count = f"least(greatest(floor({value}) - {float(some[0] - 1)!r}, 0), {len(some)})::BIGINT"
+        else:
+            count = " + ".join(["0::BIGINT", *(f"({value} >= {edge!r}::DOUBLE)::BIGINT" for edge in some.tolist())])
+        counted[name] = f"CASE WHEN {value} IS NOT NULL THEN {count} END"
+    parts = (f"{counted.get(name, identifier(name))} AS {identifier(name)}" for name in relation.columns)
+    return (relation.project(", ".join(["*", *found])) if found else relation).project(", ".join(parts))
 
 
 def _consecutive(edges: Edges) -> bool:
@@ -58,7 +55,10 @@ def _consecutive(edges: Edges) -> bool:
 
 
 class _Grids:
-    """Cells of one or more grids, laid end to end: the edges below each cell, and the edge in it or infinity."""
+    """Cells of one or more grids, laid end to end: the edges below each cell, and the edge in it or NaN.
+
+    No number reaches NaN, which DuckDB takes for larger than infinity.
+    """
 
     def __init__(self) -> None:
         self.steps: list[NDArray[np.int64]] = []
@@ -70,7 +70,7 @@ class _Grids:
         Edges too uneven for one grid are parted in the middle.
         """
         if len(edges) == 1:
-            at = self._added(np.array([below, below + 1]), np.array([np.inf, np.inf]))
+            at = self._added(np.array([below, below + 1]), np.array([np.nan, np.nan]))
             return f"{at} + ({value} >= {float(edges[0])!r}::DOUBLE)::BIGINT"
         for cells in 2 ** np.arange(int(np.log2(len(edges))), int(np.log2(MOST_CELLS)) + 1):
             low, width = float(edges[0]), float(edges[-1] - edges[0])
@@ -80,7 +80,7 @@ class _Grids:
             # The engine computes the same, so that an edge and a value in other cells are in the right order.
             place = np.clip(np.floor((edges - low) * scale) + 1, 0, cells).astype(np.int64)
             if len(np.unique(place)) == len(place):
-                inside = np.full(cells + 1, np.inf)
+                inside = np.full(cells + 1, np.nan)
                 inside[place] = edges
                 at = self._added(below + np.searchsorted(place, np.arange(cells + 1)), inside)
                 floored = f"floor(({value} - {low!r}::DOUBLE) * {scale!r}::DOUBLE) + 1"
