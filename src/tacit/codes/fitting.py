@@ -22,7 +22,7 @@ from tacit.codes.search.pruning import pruned
 from tacit.codes.search.records import GroupedRecords, SecretBound
 from tacit.codes.tree import CellTree, ColumnAtoms
 from tacit.document import Progress, silent
-from tacit.errors import ArgumentError, Setting, sentence
+from tacit.errors import ArgumentError, DataError, Setting, sentence
 from tacit.tables.columns import ROW
 from tacit.tables.counting import Counts, count
 from tacit.tables.symbols import in_order
@@ -197,8 +197,22 @@ def fitted_again(table: Table, code: CellCode, asked: CodeRequest) -> CellCode:
     """The same cells for another table: those that are out of bounds there are merged upwards along the tree."""
     code = replace(code, scales=cast("tuple[AnyScale, ...]", fitted_scales(table, code.scales)))
     counts = counted_atoms(table, code.scales, asked)
+    _refuse_unknown(counts, asked)
     records, bounds = grouped_records(counts, asked)
     return code.with_tree(pruned(code.tree, records, bounds, least=asked.least)).reduced()
+
+
+def _refuse_unknown(counts: Counts, asked: CodeRequest) -> None:
+    """No cell of an earlier code is true of a value that the code does not know."""
+    unknown = atom_codes(counts, asked.columns) < 0
+    for name, here in zip(asked.columns, unknown.T, strict=True):
+        if here.any():
+            words = (
+                "column '{name}' has values, in {records:,} of the records, that the cells of the earlier release do "
+                "not know: write them as values it knows or leave those records out, or make new cells, without {rules}"
+            )
+            records = int(counts.records[here].sum())
+            raise DataError(sentence(words, name=name, records=records, rules=Setting("rules")))
 
 
 def every(table: Table, step: int) -> Table:
