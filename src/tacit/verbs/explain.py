@@ -32,8 +32,8 @@ certificate: A claim about a release, the assumptions it rests on, and fingerpri
   `tacit verify` recomputes it.
 channel: P(Y given X): with which probability each released value is replaced by which. Rows sum to one. A release in
   which something was drawn publishes it (channel.json), with values that few people have as one.
-code: The map from records to cells: levels.json in a release. Whoever has it and the original makes the release again.
 cluster: Records that an adversary takes for one person's. What it writes down for them is a merge policy's work.
+code: The map from records to cells: levels.json in a release. Whoever has it and the original makes the release again.
 completeness: Of a record, taken at its word: which share of the reference it holds, by weight. Recall is the same
   with confidences, in expectation.
 confidence: The probability with which a claim is true of the people that the records are a random sample of. One part

@@ -408,7 +408,9 @@ class CellRelease(CountedRelease):
             f"its {certificate.mechanism.values:,} cells, each shared by {certificate.file.smallest:,} people or more, "
             f"keep {kept:.1%} of the information in the table as it was given."
         )
-        if not certificate.file.holds:
+        if certificate.mechanism.values == 1:
+            cost = "its one cell holds everybody, so that it tells nothing: no cut of a column is within the bound."
+        elif not certificate.file.holds:
             cost = f"it keeps {kept:.1%} of the information in the table as given. {file_sentence(certificate.file)}"
         if certificate.delta == 0:
             return sentence("The release leaks at most {leaks}: {cost}", leaks=_leaks(certificate), cost=cost)
