@@ -81,12 +81,19 @@ def test_a_batch_by_the_rules_of_a_mixture_keeps_epsilon_where_it_would_spend_mo
     for name, counts in (("first", first), ("second", second)):
         rows = [pair for pair, number in counts.items() for _ in range(number)]
         pd.DataFrame(rows, columns=["secret", "value"]).to_csv(tmp_path / f"{name}.csv", index=False)
-    made = protect(
-        tmp_path / "first.csv", secret="secret", epsilon=1.0, delta=0.1, delta_kind="egamma", out=tmp_path / "one"
-    )
+    words = {"secret": "secret", "epsilon": 1.0}
+    made = protect(tmp_path / "first.csv", **words, mechanism="optimal", out=tmp_path / "one")
     assert made.certificate.mechanism.replacement == "mixture"
-    again = protect(tmp_path / "second.csv", rules=tmp_path / "one/private/rules.json", out=tmp_path / "two")
+    # A mixture is made without a delta; its rules may have got one from an older Tacit.
+    rules = json.loads((tmp_path / "one/private/rules.json").read_text())
+    rules["bounds"] |= {"delta": 0.1, "delta_kind": "egamma"}
+    (tmp_path / "rules.json").write_text(json.dumps(rules))
+    again = protect(tmp_path / "second.csv", rules=tmp_path / "rules.json", out=tmp_path / "two")
     assert again.certificate.holds
+    protect(tmp_path / "first.csv", **words, delta=0.1, delta_kind="egamma", least=2, out=tmp_path / "cells")
+    cells = protect(tmp_path / "second.csv", rules=tmp_path / "cells/private/rules.json", out=tmp_path / "three")
+    assert cells.certificate.holds
+    assert verify(tmp_path / "three", against=tmp_path / "second.csv").verdict == "holds"
 
 
 def test_a_proof_from_a_sample_says_that_it_is_about_the_secrets_that_were_seen(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from math import prod
 import numpy as np
 
 from tacit.codes.scales.scale import Scale
-from tacit.codes.search.limits import Limits
+from tacit.codes.search.limits import CellLimits
 from tacit.codes.search.records import GroupedRecords, SecretBound, Vector
 from tacit.codes.tree import CellTree, Ints, Mask
 from tacit.lift.joint import sums
@@ -73,7 +73,7 @@ def _fine(records: GroupedRecords, levels: Sequence[Ints], bounds: Sequence[Secr
     for secret, bound in zip(records.secrets, bounds, strict=True):
         place = np.asarray(secret, np.int64) * len(cells) + cell
         counts = sums(place, records.weight, bound.n_secrets * len(cells)).reshape(bound.n_secrets, len(cells))
-        limits = Limits.of(bound, counts.sum(axis=1, keepdims=True))
+        limits = CellLimits.of(bound, counts.sum(axis=1, keepdims=True))
         used = limits.used(counts[bound.binding], counts.sum(axis=0), np.zeros(len(cells), np.int64))
         if not (used <= 1).all():
             return False

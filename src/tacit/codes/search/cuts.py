@@ -100,7 +100,7 @@ class Judge(Protocol):
 
 
 @dataclass(frozen=True, eq=False)
-class Rules:
+class CutRules:
     """What a cut must keep to, and what it is worth.
 
     Attributes
@@ -124,7 +124,7 @@ class Rules:
     rivals: int
 
 
-def best_cuts(frontier: Frontier, rules: Rules) -> BestCuts:
+def best_cuts(frontier: Frontier, rules: CutRules) -> BestCuts:
     """The best cut of every node of the frontier.
 
     Guarantees
@@ -144,13 +144,13 @@ def best_cuts(frontier: Frontier, rules: Rules) -> BestCuts:
     return BestCuts(tried, np.take_along_axis(ranked, winner, axis=0)[0])
 
 
-def _score(frontier: Frontier, node: Ints, rules: Rules, cuts: BestCuts) -> Vector:
+def _score(frontier: Frontier, node: Ints, rules: CutRules, cuts: BestCuts) -> Vector:
     """The score of one cut of each node, with what it tells of the columns that it does not cut; -1 for none."""
     elsewhere = rules.worth.elsewhere(frontier, node, cuts.left(frontier, node), cuts.column)
     return np.where(cuts.found, cuts.score + cuts.factor * elsewhere, -1.0)
 
 
-def _column_cuts(frontier: Frontier, node: Ints, rules: Rules, column: int) -> ColumnCuts:
+def _column_cuts(frontier: Frontier, node: Ints, rules: CutRules, column: int) -> ColumnCuts:
     atoms = rules.columns[column]
     cuts = ColumnCuts.none(column, atoms, len(frontier))
     tally = tallied(frontier, node, column, atoms, rules.judge.n_bounded)
@@ -172,7 +172,7 @@ def _allowed(tally: Tally, atoms: ColumnAtoms) -> Mask:
     return out
 
 
-def _orders(tally: Tally, rules: Rules) -> Iterator[Tally]:
+def _orders(tally: Tally, rules: CutRules) -> Iterator[Tally]:
     """Categories in the orders along which they are cut.
 
     By the share of each claim's commonest secret, and of each use; from those that are like their node to those that
@@ -191,7 +191,7 @@ def _orders(tally: Tally, rules: Rules) -> Iterator[Tally]:
     yield tally.ordered_by(-tally.records)
 
 
-def _try(cuts: ColumnCuts, allowed: Mask, tally: Tally, frontier: Frontier, rules: Rules) -> None:
+def _try(cuts: ColumnCuts, allowed: Mask, tally: Tally, frontier: Frontier, rules: CutRules) -> None:
     """Take each node's best cut along the order of the tally where it is better than what there is."""
     records = tally.running(tally.records)
     rest = tally.totals(tally.records)[tally.node] - records

@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import ArrayLike
 
-from tacit.codes.search.cuts import Rules
+from tacit.codes.search.cuts import CutRules
 from tacit.codes.search.growth import Growth
 from tacit.codes.search.judging import Strict
 from tacit.codes.search.pruning import pruned
@@ -75,7 +75,7 @@ def grow(
     uses = None if use is None else np.asarray(use, np.int64)
     worth = worth_of(records, kinds, None if weights is None else np.asarray(weights, np.float64), uses)
     small = records.codes.size <= _SMALL
-    rules = Rules(kinds, tuple(range(len(kinds))), Strict(()), least, worth, _RIVALS if small else 1)
+    rules = CutRules(kinds, tuple(range(len(kinds))), Strict(()), least, worth, _RIVALS if small else 1)
     known_least = 5 * least if known_least is None else known_least
     first = start if start is not None else _known_parts(records, rules, known_columns, known_least)
     limits, frontier = within_parts(first, records, bounds, guide)
@@ -85,7 +85,7 @@ def grow(
     return spent(tree, records, bounds, rules) if any(bound.delta > 0 for bound in bounds) else tree
 
 
-def _known_parts(records: GroupedRecords, rules: Rules, known: Sequence[int], least: int) -> CellTree:
+def _known_parts(records: GroupedRecords, rules: CutRules, known: Sequence[int], least: int) -> CellTree:
     """A tree that cuts the known columns alone, whatever that tells. Its leaves are the known parts."""
     growth = Growth([atoms.size for atoms in rules.columns])
     if known:

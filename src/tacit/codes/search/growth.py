@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from tacit.codes.search.cuts import BestCuts, Rules, best_cuts
+from tacit.codes.search.cuts import BestCuts, CutRules, best_cuts
 from tacit.codes.search.frontier import Frontier
 from tacit.codes.tree import CellTree, Ints, Mask
 
@@ -31,7 +31,7 @@ class Growth:
         growth._sets = [(np.array([node]), tree.left(node)[None]) for node in inner[tree.below[inner] < 0].tolist()]
         return growth
 
-    def grow(self, frontier: Frontier, rules: Rules) -> None:
+    def grow(self, frontier: Frontier, rules: CutRules) -> None:
         """Cut the nodes of the frontier, then their children, until none can be cut."""
         waiting = [frontier]
         while waiting:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from tacit.codes.search.frontier import Frontier, Tally
-from tacit.codes.search.limits import Limits
+from tacit.codes.search.limits import CellLimits
 from tacit.codes.search.records import Matrix, Vector
 from tacit.codes.tree import Ints
 
@@ -23,7 +23,7 @@ class Strict:
     learned estimate. They tell what a cut leaves; what it keeps to is always counted.
     """
 
-    limits: tuple[Limits, ...]
+    limits: tuple[CellLimits, ...]
     guided: bool = False
 
     @property
@@ -51,8 +51,8 @@ class Spending:
     ``smallest`` is a probability, in weight, that is as good as none.
     """
 
-    limits: tuple[Limits, ...]
-    wider: tuple[Limits, ...]
+    limits: tuple[CellLimits, ...]
+    wider: tuple[CellLimits, ...]
     smallest: float
 
     @property
@@ -87,7 +87,7 @@ def _sides(
     frontier: Frontier,
     tally: Tally,
     at: Ints,
-    limits: tuple[Limits, ...],
+    limits: tuple[CellLimits, ...],
     left: Vector,
     right: Vector,
     *,
@@ -101,7 +101,7 @@ def _sides(
 
 
 def _used(
-    counts: Matrix, frontier: Frontier, tally: Tally, at: Ints, limits: Limits, left: Vector, right: Vector
+    counts: Matrix, frontier: Frontier, tally: Tally, at: Ints, limits: CellLimits, left: Vector, right: Vector
 ) -> Matrix:
     part = frontier.part[tally.node[at]]
     inside = tally.running(counts)[:, at]

@@ -14,7 +14,7 @@ _SMALLEST = 1e-300
 
 
 @dataclass(frozen=True, eq=False)
-class Limits:
+class CellLimits:
     """The bounds of one claim, beside the shares of its secrets in each known part.
 
     Attributes
@@ -36,7 +36,7 @@ class Limits:
     high: float
 
     @classmethod
-    def of(cls, bound: SecretBound, totals: Matrix) -> Limits:
+    def of(cls, bound: SecretBound, totals: Matrix) -> CellLimits:
         """Limits of a claim from what each value of the secret weighs in each known part (values x parts)."""
         binding = bound.binding
         label = np.where(binding, np.cumsum(binding) - 1, binding.sum())
@@ -51,7 +51,7 @@ class Limits:
         """How many values are bounded."""
         return len(self.inverse)
 
-    def wider(self, epsilon: float) -> Limits:
+    def wider(self, epsilon: float) -> CellLimits:
         """The same shares with another bound, on the sides that have one."""
         low, high = (side if np.isinf(side) else max(epsilon - MARGIN, side) for side in (self.low, self.high))
         return replace(self, low=low, high=high)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.codes.search.limits import Limits
+from tacit.codes.search.limits import CellLimits
 from tacit.codes.search.records import GroupedRecords, Matrix, SecretBound, Vector
 from tacit.codes.tree import CellTree, Ints, Mask
 from tacit.lift.joint import sums
@@ -58,7 +58,7 @@ def _upwards(tree: CellTree, values: Matrix) -> Matrix:
 def _within(tree: CellTree, totals: Matrix, bound: SecretBound) -> Mask:
     """Whether each node keeps to a bound inside its known part; nodes above the known parts do."""
     fine, inside = np.ones(len(tree), bool), np.flatnonzero(tree.known_of >= 0)
-    limits = Limits.of(bound, totals[:, tree.known])
+    limits = CellLimits.of(bound, totals[:, tree.known])
     part = np.searchsorted(tree.known, tree.known_of[inside])
     weight = totals.sum(axis=0)[inside]
     fine[inside] = limits.used(totals[bound.binding][:, inside], weight, part) <= 1

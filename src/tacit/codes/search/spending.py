@@ -7,11 +7,11 @@ from dataclasses import replace
 
 import numpy as np
 
-from tacit.codes.search.cuts import Rules, best_cuts
+from tacit.codes.search.cuts import CutRules, best_cuts
 from tacit.codes.search.frontier import Frontier
 from tacit.codes.search.growth import Growth
 from tacit.codes.search.judging import Spending
-from tacit.codes.search.limits import Limits
+from tacit.codes.search.limits import CellLimits
 from tacit.codes.search.records import GroupedRecords, Matrix, SecretBound, Vector
 from tacit.codes.search.starting import within_parts
 from tacit.codes.tree import CellTree, Mask
@@ -19,7 +19,7 @@ from tacit.lift.joint import sums
 from tacit.lift.tolerances import TOLERANCE
 
 
-def spent(tree: CellTree, records: GroupedRecords, bounds: Sequence[SecretBound], rules: Rules) -> CellTree:
+def spent(tree: CellTree, records: GroupedRecords, bounds: Sequence[SecretBound], rules: CutRules) -> CellTree:
     """The tree grown on beyond its bounds, as far as the delta of each claim allows.
 
     Guarantees
@@ -52,7 +52,7 @@ def spent(tree: CellTree, records: GroupedRecords, bounds: Sequence[SecretBound]
     return growth.tree()
 
 
-def _beyond(frontier: Frontier, limits: tuple[Limits, ...]) -> Matrix:
+def _beyond(frontier: Frontier, limits: tuple[CellLimits, ...]) -> Matrix:
     """What the pairs beyond the bounds of each claim weigh in each node (claims x nodes)."""
     node, n = frontier.node(), len(frontier)
     total = sums(node, frontier.weight, n)
