@@ -160,6 +160,10 @@ class DataError(TacitError, ValueError):
     """The data is readable but cannot carry the question asked of it."""
 
 
+class UnknownValueError(DataError):
+    """A table holds a value that the levels of a release have no place for: it is not the table they were made for."""
+
+
 class SourceError(TacitError):
     """A file, database or frame cannot be read or written."""
 

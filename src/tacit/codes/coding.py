@@ -9,6 +9,8 @@ from numpy.typing import NDArray
 
 from tacit.codes.code import CellCode
 from tacit.codes.scales.encoding import atoms_table
+from tacit.codes.scales.scale import UNKNOWN
+from tacit.errors import UnknownValueError, sentence
 from tacit.tables.columns import ROW, Column
 from tacit.tables.counting import Counts, count
 from tacit.tables.rewriting import labelled, with_symbol
@@ -31,13 +33,23 @@ def coded(table: Table, code: CellCode) -> Table:
     atoms = atoms_table(table, code.scales).held(MOST_HELD)
     combinations = count(atoms, code.columns)
     symbols, _ = combinations.symbols(code.columns)
-    cell = code.places[code.tree.leaf_of(atom_codes(combinations, code.columns))]
+    atoms_of = atom_codes(combinations, code.columns)
+    unknown = unplaced(atoms_of, code.columns)
+    if unknown:
+        words = "column '{name}' of {table} holds a value that the levels of the release have no place for"
+        raise UnknownValueError(sentence(words, name=unknown[0], table=table.name))
+    cell = code.places[code.tree.leaf_of(atoms_of)]
     numbered = with_symbol(atoms, symbols, name=CELL, numbers=cell)
     levels = {name: [str(level) for level in told] for name, told in zip(code.columns, code.written, strict=True)}
     told = labelled(numbered, CELL, levels)
     plain = told.select([name for name in told.names if name != CELL])
     # A column that held its numbers as text, as those of a CSV do, holds them as text again.
     return _in_numbers(plain, [name for name in code.numbers if table[name].dtype != "String"]).held(MOST_HELD)
+
+
+def unplaced(atoms: NDArray[np.int64], columns: Sequence[str]) -> list[str]:
+    """The columns that hold a value which their scale does not know, by the atoms of groups (groups x columns)."""
+    return [name for name, here in zip(columns, (atoms == UNKNOWN).any(axis=0), strict=True) if here]
 
 
 def _in_numbers(table: Table, columns: Sequence[str]) -> Table:

@@ -3,26 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, Literal, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tacit.codes.code import CellCode, Write
-from tacit.codes.coding import atom_codes
+from tacit.codes.coding import atom_codes, unplaced
 from tacit.codes.recoding import recoded
 from tacit.codes.scales.encoding import atoms_table
 from tacit.codes.scales.finding import find_scales
-from tacit.codes.scales.fitting import fitted_scales
 from tacit.codes.scales.kinds.every import AnyScale
 from tacit.codes.search.forbidden import forbidden_columns
 from tacit.codes.search.growing import grow
 from tacit.codes.search.pruning import pruned
 from tacit.codes.search.records import GroupedRecords, SecretBound
 from tacit.codes.tree import CellTree, ColumnAtoms
+from tacit.codes.widening import widened, with_true_ends
 from tacit.document import Progress, silent
-from tacit.errors import ArgumentError, DataError, Setting, sentence
+from tacit.errors import ArgumentError, Setting, sentence
 from tacit.tables.columns import ROW
 from tacit.tables.counting import Counts, count
 from tacit.tables.symbols import in_order
@@ -193,26 +193,40 @@ def _marginals(counts: Counts, scales: Sequence[AnyScale]) -> dict[str, NDArray[
     }
 
 
+def fit_guided(
+    table: Table, counts: Counts, posteriors: NDArray[np.float64], asked: CodeRequest, *, progress: Progress = silent
+) -> FittedCode:
+    """The code whose cuts a learned posterior proposes; whether they may stand is counted, as in :func:`fit_code`.
+
+    ``counts`` are of the values as they are, ``posteriors`` (groups x values of the first secret) what was learned of
+    each of their groups.
+    """
+    progress("choosing cells", None)
+    scales = cast("tuple[AnyScale, ...]", find_scales(table, asked.columns, asked.levels))
+    places = [counts.columns.index(name) for name in asked.columns]
+    atoms = [scale.atoms_of(counts.levels[at])[counts.codes[:, at]] for scale, at in zip(scales, places, strict=True)]
+    records, bounds = grouped_records(counts, asked, np.column_stack(atoms))
+    least = max(asked.least, int(counts.records.sum()) // MOST_CELLS)
+    tree = grown(records, bounds, scales, asked, least=least, use=uses_of(counts, asked), guide=posteriors)
+    return FittedCode(CellCode(scales, tree, asked.known).reduced())
+
+
 def fitted_again(table: Table, code: CellCode, asked: CodeRequest) -> CellCode:
-    """The same cells for another table: those that are out of bounds there are merged upwards along the tree."""
-    code = replace(code, scales=cast("tuple[AnyScale, ...]", fitted_scales(table, code.scales)))
+    """The same cells for another table: those that are out of bounds there are merged upwards along the tree.
+
+    Merged ones are cut anew at the same places, as far as they may be.
+    """
+    code = with_true_ends(table, code)
     counts = counted_atoms(table, code.scales, asked)
-    _refuse_unknown(counts, asked)
+    new = unplaced(atom_codes(counts, code.columns), code.columns)
+    if new:
+        code = widened(table, code, new)
+        counts = counted_atoms(table, code.scales, asked)
     records, bounds = grouped_records(counts, asked)
-    return code.with_tree(pruned(code.tree, records, bounds, least=asked.least)).reduced()
-
-
-def _refuse_unknown(counts: Counts, asked: CodeRequest) -> None:
-    """No cell of an earlier code is true of a value that the code does not know."""
-    unknown = atom_codes(counts, asked.columns) < 0
-    for name, here in zip(asked.columns, unknown.T, strict=True):
-        if here.any():
-            words = (
-                "column '{name}' has values, in {records:,} of the records, that the cells of the earlier release do "
-                "not know: write them as values it knows or leave those records out, or make new cells, without {rules}"
-            )
-            records = int(counts.records[here].sum())
-            raise DataError(sentence(words, name=name, records=records, rules=Setting("rules")))
+    kept = pruned(code.tree, records, bounds, least=asked.least)
+    # What was merged may be cut again, where the scales of the code have a cut that this table allows.
+    tree = grown(records, bounds, code.scales, asked, least=asked.least, use=uses_of(counts, asked), start=kept)
+    return code.with_tree(tree).reduced()
 
 
 def every(table: Table, step: int) -> Table:
@@ -230,14 +244,16 @@ def counted_atoms(table: Table, scales: Sequence[AnyScale], asked: CodeRequest, 
     return count(atoms_table(table, scales), [*asked.columns, *asked.hidden, *uses, *beside], weight=asked.weight)
 
 
-def grouped_records(counts: Counts, asked: CodeRequest) -> tuple[GroupedRecords, list[SecretBound]]:
-    """What was counted as the search reads it, and what may be told of each secret."""
+def grouped_records(
+    counts: Counts, asked: CodeRequest, atoms: NDArray[np.int64] | None = None
+) -> tuple[GroupedRecords, list[SecretBound]]:
+    """What was counted as the search reads it, and what may be told of each secret; ``atoms`` of counted values."""
     secrets, bounds = [], []
     for claim in asked.claims:
         values, numbers = in_order(counts.codes[:, [counts.columns.index(name) for name in claim.secret]])
         secrets.append(numbers)
         bounds.append(claim.bound(len(values)))
-    codes = atom_codes(counts, asked.columns)
+    codes = atom_codes(counts, asked.columns) if atoms is None else atoms
     return GroupedRecords.of(codes, *secrets, records=counts.records, weight=counts.weight), bounds
 
 
@@ -249,6 +265,8 @@ def grown(
     *,
     least: int,
     use: NDArray[np.int64] | None,
+    guide: NDArray[np.float64] | None = None,
+    start: CellTree | None = None,
 ) -> CellTree:
     """The tree of cells that keeps most of the columns, as was asked."""
     weights = np.array([asked.weigh.get(name, 1.0) for name in asked.columns])
@@ -261,6 +279,8 @@ def grown(
         least=least,
         weights=weights,
         use=use,
+        guide=guide,
+        start=start,
         known_columns=[asked.columns.index(name) for name in asked.known],
     )
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
 from typing import Any, NamedTuple
@@ -86,6 +86,10 @@ class CellTree:
     def root(cls, sizes: ArrayLike) -> CellTree:
         """The tree of one cell."""
         return cls(np.asarray(sizes), np.array([-1]), np.array([-1]), np.zeros(0, bool), np.array([0]))
+
+    def with_known(self, known: Ints) -> CellTree:
+        """The same cuts with other known parts."""
+        return replace(self, known=known)
 
     @classmethod
     def linked(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Literal
 
@@ -134,7 +134,7 @@ class Attained:
         beyond = bounds.beyond(values)
         delta = float(output.matrix[beyond].sum())
         if bounds.delta_kind == "egamma":
-            delta = float(egamma_excess(output, bounds.epsilon).sum())
+            delta = sum(weight * _excess(inside, bounds.epsilon) for weight, inside in _inside(output, parts))
         return cls(
             epsilon=_rounded(float(bounds.risks(values).max())),
             low=_rounded(-float(values.min())),
@@ -148,6 +148,19 @@ class Attained:
         low, high = bounds.ceiling
         within = self.low <= low + SLACK and self.high <= high + SLACK
         return within and (bounds.delta == 0 or self.delta <= bounds.delta + SLACK)
+
+
+def _inside(output: Joint, parts: Places | None) -> Iterator[tuple[float, Matrix]]:
+    """The weight of every part of the outputs, and the joint inside it."""
+    for part in [slice(None)] if parts is None else [parts == each for each in np.unique(parts)]:
+        inside = output.matrix[:, part]
+        weight = float(inside.sum())
+        yield weight, inside[inside.sum(axis=1) > 0] / weight
+
+
+def _excess(inside: Matrix, epsilon: float) -> float:
+    # Where one secret is left, nothing is told.
+    return float(egamma_excess(Joint(inside), epsilon).sum()) if len(inside) > 1 else 0.0
 
 
 def _rounded(value: float) -> float:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,7 @@ from tacit import ColumnError, attack, protect
 from tacit.lenses.table.linkage import matching
 from tacit.lenses.table.linkage.beliefs import STRENGTH, lifts_of
 from tacit.lenses.table.linkage.fitting import Spelled, in_bins
-from tacit.lenses.table.linkage.matching import linkage
+from tacit.lenses.table.linkage.matching import AskedOfPeople, linkage
 from tacit.lenses.table.linkage.reading import LearnedColumn
 from tacit.lenses.table.linkage.results import LinkageFinding
 from tacit.tables import Cut
@@ -30,6 +31,8 @@ def files(draw: st.DrawFn) -> dict[str, Any]:
     people, rows, known, others = (draw(st.integers(low, high)) for low, high in ((1, 8), (1, 10), (0, 3), (0, 2)))
     values, levels, secrets = draw(st.integers(1, 4)), draw(st.integers(1, 4)), draw(st.integers(1, 3))
     belief = rng.dirichlet(np.ones(secrets), people)
+    lifts = rng.uniform(0, 3, (4, secrets)) * (rng.random((4, secrets)) < 0.8)
+    allowed = np.array([[1.0, 0.0], [1.0, 1.0], [0.0, 0.0]])
     return {
         "people": rng.integers(0, values, (people, known)),
         "released": rng.integers(0, levels, (rows, known)),
@@ -37,30 +40,30 @@ def files(draw: st.DrawFn) -> dict[str, Any]:
         "records": rng.integers(1, 3, rows),
         "own": rng.integers(-1, rows, people),
         "others": rng.integers(0, 3, (rows, others)),
-        "said": rng.integers(0, 4, rows),
-        "belief": belief,
-        "lifts": rng.uniform(0, 3, (4, secrets)) * (rng.random((4, secrets)) < 0.8),
+        "asked": [
+            AskedOfPeople(belief, rng.integers(0, 4, rows), lifts),
+            AskedOfPeople(np.full((people, 2), 0.5), rng.integers(0, 3, rows), allowed),
+        ],
     }
 
 
-def slow_linkage(file: dict[str, Any], person: int) -> tuple[int, bool, list[int], list[bool], np.ndarray]:
-    """One person, row by row: slow and obviously right."""
+def slow_candidates(file: dict[str, Any], person: int) -> list[int]:
+    """The rows that fit, each as often as it stands for records: slow and obviously right."""
     fitting = []
     for row, levels in enumerate(file["released"]):
         known = zip(file["fits"], levels, file["people"][person], strict=True)
         if all(fit[level, value] for fit, level, value in known):
             fitting += [row] * int(file["records"][row])
-    right = len(fitting) == 1 and fitting[0] == file["own"][person]
-    read, agreed = [], []
-    for column in file["others"].T:
-        times = Counter(int(column[row]) for row in fitting)
-        read.append(min(times, key=lambda level: (-times[level], level)) if times else -1)
-        agreed.append(len(times) == 1)
-    belief, seen = file["belief"][person], np.zeros(len(file["belief"][person]))
+    return fitting
+
+
+def slow_answer(asked: AskedOfPeople, person: int, fitting: list[int], crowd: Counter[int]) -> np.ndarray:
+    """What is believed of one person after one record at a time."""
+    belief, seen = asked.belief[person], np.zeros(len(asked.belief[person]))
     for row in fitting:
-        spoken = belief * file["lifts"][file["said"][row]]
-        seen += spoken / spoken.sum() if spoken.sum() > 0 else 0
-    return len(fitting), right, read, agreed, seen / seen.sum() if seen.sum() > 0 else belief
+        spoken = belief * asked.lifts[asked.said[row]]
+        seen += spoken / spoken.sum() / crowd[row] if spoken.sum() > 0 else 0
+    return seen / seen.sum() if seen.sum() > 0 else belief
 
 
 @given(files(), st.sampled_from([1, 5, matching.MOST_PAIRS]))
@@ -68,20 +71,29 @@ def test_everybody_is_linked_as_the_slow_adversary_links_them(file, pairs):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(matching, "MOST_PAIRS", pairs)
         found = linkage(**file)
-    for person in range(len(file["people"])):
-        candidates, right, read, agreed, posterior = slow_linkage(file, person)
-        assert found.candidates[person] == candidates
-        assert bool(found.right[person]) == right
-        assert found.read[person].tolist() == read
-        assert found.agreed[person].tolist() == agreed
-        assert found.posterior[person] == pytest.approx(posterior, abs=1e-12)
+    everybody = range(len(file["people"]))
+    crowd = Counter(row for person in everybody for row in set(slow_candidates(file, person)))
+    for person in everybody:
+        fitting = slow_candidates(file, person)
+        assert found.candidates[person] == len(fitting)
+        assert bool(found.right[person]) == (len(fitting) == 1 and fitting[0] == file["own"][person])
+        for column, levels in enumerate(file["others"].T):
+            times: Counter[int] = Counter()
+            for row in fitting:
+                times[int(levels[row])] += 1 / crowd[row]
+            assert bool(found.agreed[person, column]) == (len(times) == 1)
+            read = int(found.read[person, column])
+            assert times[read] == pytest.approx(max(times.values())) if times else read == -1
+        for posterior, asked in zip(found.posteriors, file["asked"], strict=True):
+            assert posterior[person] == pytest.approx(slow_answer(asked, person, fitting, crowd), abs=1e-12)
 
 
 @given(files(), st.floats(0, 2), st.floats(0, 2))
 def test_lifts_within_a_bound_move_no_belief_further_than_both_sides_of_it(file, low, high):
     rng = np.random.default_rng(0)
-    file["lifts"] = np.exp(rng.uniform(-low, high, file["lifts"].shape))
-    moved = np.log(linkage(**file).posterior / file["belief"])
+    secret = file["asked"][0]
+    file["asked"] = [replace(secret, lifts=np.exp(rng.uniform(-low, high, secret.lifts.shape)))]
+    moved = np.log(linkage(**file).posteriors[0] / secret.belief)
     assert np.abs(moved).max() <= low + high + 1e-9
 
 
@@ -89,16 +101,17 @@ def test_lifts_within_a_bound_move_no_belief_further_than_both_sides_of_it(file,
 def test_whatever_the_candidates_cells_that_keep_a_bound_keep_it_for_who_knows_no_more_than_the_prior(file, low, high):
     """THEORY 8.2 (iii): the mean of P(s | cell) over candidates, however many fit."""
     rng = np.random.default_rng(0)
-    prior = rng.dirichlet(np.ones(file["belief"].shape[1]))
-    file["belief"] = np.tile(prior, (len(file["people"]), 1))
+    secret = file["asked"][0]
+    prior = rng.dirichlet(np.ones(secret.belief.shape[1]))
     toward = rng.dirichlet(np.ones(len(prior)), 4) / prior
     least, most = toward.min(), toward.max()
     # As far from the prior as the bounds let it go.
     scale = min(
         [1.0, *([(1 - np.exp(-low)) / (1 - least)] if least < 1 else []), (np.exp(high) - 1) / max(most - 1, 1e-9)]
     )
-    file["lifts"] = 1 + scale * (toward - 1)
-    moved = np.log(linkage(**file).posterior / prior)
+    belief = np.tile(prior, (len(file["people"]), 1))
+    file["asked"] = [AskedOfPeople(belief, secret.said, 1 + scale * (toward - 1))]
+    moved = np.log(linkage(**file).posteriors[0] / prior)
     assert moved.max() <= high + 1e-9
     assert moved.min() >= -low - 1e-9
 
@@ -170,7 +183,7 @@ def test_many_numbers_are_learned_from_in_twentieths_and_few_values_as_they_are(
 
 # ---- a hospital ----------------------------------------------------------------------------------------------------
 
-PATIENTS = 3_000
+PATIENTS = 2_000
 
 
 @pytest.fixture(scope="module")
@@ -182,7 +195,7 @@ def neighbour_of(patients: Path, out: Path, **making: Any) -> tuple[Any, Linkage
     """A release of the hospital, and what a neighbour finds in it who knows dates, age, sex and postcode."""
     making = {"epsilon": 0.5, **making} if "epsilon_high" not in making else making
     protect(patients, secret="illness", released=RELEASED, out=out, random_state=0, **making)
-    result = attack(out, against=patients, known=NEIGHBOUR, records=500)
+    result = attack(out, against=patients, known=NEIGHBOUR, records=200)
     first, everything = result.linkage
     assert first.known == NEIGHBOUR
     assert everything.known == RELEASED
@@ -227,7 +240,8 @@ def test_in_a_release_in_cells_a_neighbour_finds_nobody(patients, tmp_path, side
     assert found.after.nobody == 0
     assert found.after.candidates >= 10
     assert found.after.secret_right < found.knowing + 0.1 < found.before.secret_right
-    assert all(column.after < column.knowing + 0.2 for column in found.columns if column.name == "ward")
+    for column in found.columns:
+        assert column.knowing - 0.03 < column.after < column.knowing + 0.2
 
 
 def test_what_is_known_need_not_be_released_and_must_be_in_the_table(tmp_path):

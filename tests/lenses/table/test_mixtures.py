@@ -275,7 +275,8 @@ def test_verify_says_what_it_did_not_compute_again(release: Path, folder: Path) 
 
 def test_each_side_has_its_own_bound(folder: Path, tmp_path: Path) -> None:
     people = folder / "people.csv"
-    made = protect(people, secret="illness", epsilon_low=0.9, epsilon_high=0.2, out=tmp_path / "r").certificate
+    words = {"secret": "illness", "mechanism": "optimal"}
+    made = protect(people, **words, epsilon_low=0.9, epsilon_high=0.2, out=tmp_path / "r").certificate
     lifts = log_lifts(people_of(), ["illness"], tmp_path / "r")
     assert 0.2 < -lifts.min() <= 0.9 + 1e-9
     assert lifts.max() <= 0.2 + 1e-9
@@ -286,16 +287,15 @@ def test_each_side_has_its_own_bound(folder: Path, tmp_path: Path) -> None:
 
 
 def test_one_side_given_replaces_epsilon_there_alone(folder: Path, tmp_path: Path) -> None:
-    made = protect(
-        folder / "people.csv", secret="illness", epsilon=0.8, epsilon_high=0.3, out=tmp_path / "r"
-    ).certificate
+    words = {"secret": "illness", "mechanism": "optimal"}
+    made = protect(folder / "people.csv", **words, epsilon=0.8, epsilon_high=0.3, out=tmp_path / "r").certificate
     lifts = log_lifts(people_of(), ["illness"], tmp_path / "r")
     assert (made.epsilon_low, made.epsilon_high) == (0.8, 0.3)
     assert lifts.max() <= 0.3 + 1e-9
     assert lifts.min() >= -0.8 - 1e-9
 
 
-@pytest.mark.parametrize("mechanism", ["auto", "watchdog"])
+@pytest.mark.parametrize("mechanism", ["auto", "optimal", "watchdog"])
 def test_with_the_high_side_alone_a_secret_may_be_ruled_out(tmp_path: Path, mechanism: str) -> None:
     columns = clinic(3000)
     # Nobody of the hospice has asthma, and everybody else may be there.
@@ -311,7 +311,7 @@ def test_with_the_high_side_alone_a_secret_may_be_ruled_out(tmp_path: Path, mech
     assert "less likely without a bound" in made.claim
     assert "hospice" in read_csv(tmp_path / "r" / "data.csv")["ward"]
     largest = next(m.after for m in made.measures if m.name == "risk")
-    assert largest > 0.3 if mechanism == "auto" else largest == math.inf
+    assert largest > 0.3 if mechanism == "optimal" else largest == math.inf
     assert verify(tmp_path / "r", against=people).verdict == "holds"
     both = protect(people, **words, epsilon=0.3, out=tmp_path / "both", mechanism=mechanism).certificate
     assert made.utility.nmil < both.utility.nmil
@@ -324,7 +324,8 @@ def test_every_secret_and_their_combination_keep_their_own_epsilon(tmp_path: Pat
     columns = people_of()
     people = write_csv(tmp_path / "p.csv", columns)
     asked: dict[Any, float] = {"age": 0.1, ("illness", "age"): 0.7}
-    made = protect(people, secret="illness", epsilon=0.5, also=asked, out=tmp_path / "r").certificate
+    words = {"secret": "illness", "epsilon": 0.5, "mechanism": "optimal"}
+    made = protect(people, **words, also=asked, out=tmp_path / "r").certificate
     assert list(read_csv(tmp_path / "r" / "data.csv")) == ["ward", "district"]
     assert made.left_out == ("illness", "age")
     assert np.abs(log_lifts(columns, ["illness"], tmp_path / "r")).max() <= 0.5 + 1e-9
@@ -339,7 +340,7 @@ def test_every_secret_and_their_combination_keep_their_own_epsilon(tmp_path: Pat
 
 def test_a_further_secret_costs_something_and_its_claim_cannot_be_edited(tmp_path: Path) -> None:
     people = write_csv(tmp_path / "p.csv", people_of())
-    words = {"secret": "illness", "epsilon": 0.5}
+    words = {"secret": "illness", "epsilon": 0.5, "mechanism": "optimal"}
     alone = protect(people, **words, released=["ward", "district"], out=tmp_path / "alone").certificate
     made = protect(people, **words, also={"age": 0.05}, out=tmp_path / "r").certificate
     assert made.utility.nmil > alone.utility.nmil
@@ -387,7 +388,7 @@ def test_an_excess_of_probability_is_kept_and_told(folder: Path, tmp_path: Path)
 
 @pytest.mark.parametrize("kind", ["mass", "egamma"])
 def test_a_delta_never_makes_a_release_worse(folder: Path, tmp_path: Path, kind: str) -> None:
-    """One merged set that may exceed epsilon loses more here than a mixture that never does."""
+    """One merged set that may exceed epsilon loses more here than cells or a mixture that never do."""
     people, words = folder / "people.csv", {"secret": "illness", "epsilon": 0.3}
     strict = protect(people, **words, out=tmp_path / "strict").certificate
     relaxed = protect(people, **words, delta=0.001, delta_kind=kind, out=tmp_path / "r").certificate

@@ -89,7 +89,12 @@ def test_resampling_keeps_the_frequencies_of_the_release(people: Path, tmp_path:
 
 
 @pytest.mark.parametrize("suffix", [".csv", ".tsv", ".parquet", ".jsonl", ".arrow"])
-def test_the_release_has_the_format_columns_and_types_of_the_input(tmp_path: Path, suffix: str) -> None:
+@pytest.mark.parametrize("words", [{"mechanism": "watchdog"}, {}, {"write": "means"}], ids=["values", "cells", "means"])
+def test_the_release_has_the_format_columns_and_types_of_the_input(tmp_path: Path, suffix: str, words: dict) -> None:
+    """Cells are told as text, and as numbers if means are asked for."""
+    kind, told = {"watchdog": (pa.int32(), int), "means": (pa.float64(), float)}.get(
+        next(iter(words.values()), ""), (pa.string(), str)
+    )
     table = pa.table({**clinic(300), "visits": pa.array([i % 4 for i in range(300)], pa.int32())})
     path = tmp_path / f"people{suffix}"
     if suffix == ".parquet":
@@ -101,18 +106,19 @@ def test_the_release_has_the_format_columns_and_types_of_the_input(tmp_path: Pat
         path.write_text("".join(json.dumps(row) + "\n" for row in table.to_pylist()))
     else:
         write_csv(path, table.to_pydict(), delimiter="\t" if suffix == ".tsv" else ",")
-    result = protect(path, secret="illness", epsilon=1.0, out=tmp_path / "release")
+    result = protect(path, secret="illness", epsilon=1.0, out=tmp_path / "release", **words)
     data = tmp_path / "release" / result.data_file
     assert data.suffix == suffix
     if suffix == ".parquet":
-        assert pq.read_schema(data).field("visits").type == pa.int32()
+        assert pq.read_schema(data).field("visits").type == kind
+        assert pq.read_schema(data).names == ["age", "ward", "district", "visits"]
         assert pq.ParquetFile(data).metadata.row_group(0).column(0).compression == "GZIP"
     elif suffix == ".tsv":
         assert data.read_text().splitlines()[0] == "age\tward\tdistrict\tvisits"
     elif suffix == ".jsonl":
         row = json.loads(data.read_text().splitlines()[0])
         assert list(row) == ["age", "ward", "district", "visits"]
-        assert isinstance(row["visits"], int)
+        assert isinstance(row["visits"], told)
 
 
 def test_a_frame_is_released_as_parquet(tmp_path: Path) -> None:
@@ -125,23 +131,36 @@ def test_a_frame_is_released_as_parquet(tmp_path: Path) -> None:
 def test_a_binned_column_is_released_binned(tmp_path: Path) -> None:
     columns = {**clinic(500), "years": [18 + i % 60 for i in range(500)]}
     path = write_csv(tmp_path / "p.csv", columns)
-    result = protect(
-        path, secret="illness", released=["years", "ward"], bins={"years": [30, 60]}, epsilon=1, out=tmp_path / "r"
-    )
+    words = {"secret": "illness", "released": ["years", "ward"], "bins": {"years": [30, 60]}, "epsilon": 1}
+    result = protect(path, **words, mechanism="watchdog", out=tmp_path / "r")
     assert set(read_csv(tmp_path / "r" / "data.csv")["years"]) <= {"< 30", "[30, 60)", ">= 60"}
     assert result.certificate.cuts[0].edges == (30.0, 60.0)
+    # In cells the edges are where a column may be cut; neighbours may be told together.
+    protect(path, **words, out=tmp_path / "cells")
+    found = set(read_csv(tmp_path / "cells" / "data.csv")["years"])
+    assert len(found) > 1
+    assert found <= {"29 and under", "30 to 59", "60 and over", "59 and under", "30 and over", "any"}
 
 
 def test_the_same_random_state_makes_the_same_release_and_warns(people: Path, tmp_path: Path) -> None:
+    words = {"secret": "illness", "epsilon": 0.5, "mechanism": "optimal"}
     for name in ("a", "b"):
-        protect(people, secret="illness", epsilon=0.5, out=tmp_path / name, random_state=7)
-    protect(people, secret="illness", epsilon=0.5, out=tmp_path / "c")
-    protect(people, secret="illness", epsilon=0.5, out=tmp_path / "d")
+        protect(people, **words, out=tmp_path / name, random_state=7)
+    protect(people, **words, out=tmp_path / "c")
+    protect(people, **words, out=tmp_path / "d")
     data = {name: (tmp_path / name / "data.csv").read_bytes() for name in "abcd"}
     assert data["a"] == data["b"]
     assert data["c"] != data["d"]
     assert "WARNING" in certificate_in(tmp_path / "a")["randomness"]
     assert "secure source" in certificate_in(tmp_path / "c")["randomness"]
+
+
+def test_cells_are_not_drawn_and_the_same_whenever_they_are_made(people: Path, tmp_path: Path) -> None:
+    for name in ("a", "b"):
+        protect(people, secret="illness", epsilon=0.5, out=tmp_path / name)
+    for file in ("data.csv", "levels.json"):
+        assert (tmp_path / "a" / file).read_bytes() == (tmp_path / "b" / file).read_bytes()
+    assert certificate_in(tmp_path / "a")["randomness"].startswith("None")
 
 
 def test_the_key_of_the_draws_is_nowhere_in_the_release(people: Path, tmp_path: Path, monkeypatch) -> None:
@@ -155,7 +174,7 @@ def test_the_key_of_the_draws_is_nowhere_in_the_release(people: Path, tmp_path: 
         return keys[-1]
 
     monkeypatch.setattr(lens, "new_key", remembered)
-    protect(people, secret="illness", epsilon=0.5, out=tmp_path / "release")
+    protect(people, secret="illness", epsilon=0.5, out=tmp_path / "release", mechanism="optimal")
     for path in (tmp_path / "release").rglob("*"):
         if path.is_file():
             data = path.read_bytes()
@@ -280,7 +299,7 @@ def test_a_plan_that_misses_its_epsilon_is_never_written(people: Path, tmp_path:
     """Whatever a mechanism claims, the joint of secret and output decides."""
     from tacit.lenses.table.mechanisms import rules as by_rules
 
-    protect(people, secret="illness", epsilon=0.5, out=tmp_path / "one")
+    protect(people, secret="illness", epsilon=0.5, out=tmp_path / "one", mechanism="watchdog")
     monkeypatch.setattr(by_rules, "cover_set", lambda region, merged, most: np.zeros_like(merged))
     rules = rules_in(tmp_path / "one")
     nothing = {"kind": "merging", "size": len(rules["symbols"]["codes"]), "merged": [], "replacement": None}
@@ -288,6 +307,23 @@ def test_a_plan_that_misses_its_epsilon_is_never_written(people: Path, tmp_path:
     with pytest.raises(NotCertifiedError, match="nothing was written"):
         protect(people, rules=tmp_path / "rules.json", out=tmp_path / "two")
     assert not (tmp_path / "two").exists()
+
+
+def test_cells_that_miss_their_epsilon_are_never_written(people: Path, tmp_path: Path, monkeypatch) -> None:
+    """Whatever a search finds, the joint of secret and cell decides."""
+    from tacit.codes import fitting
+
+    protect(people, secret="illness", epsilon=3, out=tmp_path / "one")
+    rules = rules_in(tmp_path / "one")
+    strict = {**rules["bounds"], "low": 0.1, "high": 0.1}
+    (tmp_path / "rules.json").write_text(json.dumps({**rules, "bounds": strict}))
+    monkeypatch.setattr(fitting, "pruned", lambda tree, *_, **__: tree)
+    with pytest.raises(NotCertifiedError, match="nothing was written"):
+        protect(people, rules=tmp_path / "rules.json", out=tmp_path / "two")
+    assert not (tmp_path / "two").exists()
+    monkeypatch.undo()
+    made = protect(people, rules=tmp_path / "rules.json", out=tmp_path / "two").certificate
+    assert made.attained_epsilon <= 0.1
 
 
 @pytest.mark.parametrize(
@@ -325,7 +361,7 @@ def test_damaged_rules_are_refused(people: Path, tmp_path: Path, text: str) -> N
         ({"epsilon": 1, "delta": 0.1, "delta_kind": "loss"}, "choose one of mass, egamma"),
         ({"epsilon": 1, "delta": 0.1, "delta_kind": "egamma", "epsilon_max": 2}, "leave out epsilon_max"),
         ({"epsilon": 1, "delta": 0.1, "mechanism": "optimal"}, "one merged set"),
-        ({"epsilon": 1, "delta": 0.1, "also": {"age": 1}}, "takes one secret"),
+        ({"epsilon": 1, "delta": 0.1, "also": {"age": 1}, "mechanism": "watchdog"}, "takes one secret"),
         ({"epsilon": 1, "also": {"age": -1}}, "also=-1 cannot be used"),
         ({"epsilon": 1, "also": {(): 1}}, "without a column"),
     ],
@@ -366,7 +402,14 @@ def test_a_table_without_risk_is_released_as_it_is(tmp_path: Path) -> None:
     columns["district"][0] = "elsewhere"
     batch = write_csv(tmp_path / "batch.csv", columns)
     protect(batch, rules=tmp_path / "release" / "private" / "rules.json", out=tmp_path / "next")
-    assert read_csv(tmp_path / "next" / "data.csv")["district"][0] == ""
+    # A value that was never seen is in no cell by itself, and what is told of its cell is true of it, too.
+    told = read_csv(tmp_path / "next" / "data.csv")["district"]
+    assert "elsewhere" in told[0].split(" or ")
+    assert told.count(told[0]) >= 10
+    assert verify(tmp_path / "next", against=batch).verdict == "holds"
+    protect(people, secret="illness", released="district", epsilon=3, out=tmp_path / "old", mechanism="watchdog")
+    protect(batch, rules=tmp_path / "old" / "private" / "rules.json", out=tmp_path / "alike")
+    assert read_csv(tmp_path / "alike" / "data.csv")["district"][0] == ""
 
 
 def test_nothing_but_a_release_is_ever_overwritten(people: Path, tmp_path: Path) -> None:
@@ -491,7 +534,7 @@ def test_rules_that_make_no_sense_are_refused(people: Path, tmp_path: Path, part
 def test_a_wholly_missing_row_of_the_next_batch_is_not_told_from_a_suppressed_one(tmp_path: Path) -> None:
     """The first batch has nothing to merge, so the next one's unseen values are suppressed beside missing ones."""
     first = pa.table({"s": ["a", "b"] * 60, "x": ["p", "p", "q", "q", None, None] * 20})
-    protect(first, secret="s", epsilon=0.3, out=tmp_path / "one")
+    protect(first, secret="s", epsilon=0.3, out=tmp_path / "one", mechanism="watchdog")
     secret, value = ["a", "b"] * 60, ["p", "p", "q", "q", None, None] * 20
     # Three unseen values, all of secret a: alone they would give it away.
     batch = pa.table({"s": [*secret, "a", "a", "a"], "x": [*value, "new", "new", "new"]})

@@ -3,58 +3,125 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from typing import Any, Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tacit.codes.search.frontier import Frontier, Tally, tallied
-from tacit.codes.search.limits import Limits
+from tacit.codes.search.judging import departure
 from tacit.codes.search.records import Vector
 from tacit.codes.search.worth import Worth
 from tacit.codes.tree import ColumnAtoms, Ints, Mask
 
-# A cut that uses up its bounds is still worth a little.
-_FLOOR = 0.05
-
 
 @dataclass(eq=False)
-class BestCuts:
-    """The best cut of each node found so far; a node without one has score 0 and column -1."""
+class ColumnCuts:
+    """The best cut of one column in each node: its score, and what it is per unit of worth; 0 where there is none."""
 
+    column: int
     score: Vector
-    column: Ints
+    factor: Vector
     below: Ints
-    sets: dict[int, Mask] = field(default_factory=dict)
+    sets: Mask | None
 
     @classmethod
-    def none(cls, nodes: int) -> BestCuts:
+    def none(cls, column: int, atoms: ColumnAtoms, nodes: int) -> ColumnCuts:
         """No cut for any node."""
-        return cls(np.zeros(nodes), np.full(nodes, -1), np.full(nodes, -1))
+        sets = None if atoms.ordered else np.zeros((nodes, atoms.size), bool)
+        return cls(column, np.zeros(nodes), np.zeros(nodes), np.full(nodes, -1), sets)
+
+
+@dataclass(frozen=True, eq=False)
+class BestCuts:
+    """One cut of each node: ``pick`` is its place among the columns that were tried, -1 for none."""
+
+    tried: tuple[ColumnCuts, ...]
+    pick: Ints
+
+    @property
+    def found(self) -> Mask:
+        """The nodes that have a cut."""
+        return self.pick >= 0
+
+    @property
+    def column(self) -> Ints:
+        """The column that is cut; -1 for none."""
+        return np.append([cuts.column for cuts in self.tried], -1)[self.pick]
+
+    @property
+    def below(self) -> Ints:
+        """The atoms below this number go left; -1 where a set does."""
+        return self._taken([cuts.below for cuts in self.tried], -1)
+
+    @property
+    def score(self) -> Vector:
+        """The scores of the cuts, by themselves; 0 for none."""
+        return self._taken([cuts.score for cuts in self.tried], 0.0)
+
+    @property
+    def factor(self) -> Vector:
+        """What a unit of worth scores in each cut; 0 for none."""
+        return self._taken([cuts.factor for cuts in self.tried], 0.0)
+
+    def _taken(self, values: list[NDArray[Any]], none: float) -> NDArray[Any]:
+        rows = np.stack([*values, np.full(len(self.pick), none, values[0].dtype)])
+        return np.asarray(rows[self.pick, np.arange(len(self.pick))])
+
+    def sets(self) -> Iterator[tuple[Ints, Mask]]:
+        """Nodes that cut a set, column by column, and their sets."""
+        for place, cuts in enumerate(self.tried):
+            nodes = np.flatnonzero(self.pick == place)
+            if cuts.sets is not None and len(nodes):
+                yield nodes, cuts.sets[nodes]
 
     def left(self, frontier: Frontier, node: Ints) -> Mask:
         """Where each group goes."""
-        out = np.zeros(len(node), bool)
-        for column in np.unique(self.column[self.column >= 0]).tolist():
-            groups = np.flatnonzero((self.column == column)[node])
-            atom, at = frontier.codes[column][groups], node[groups]
-            below = self.below[at]
-            side = atom < below
-            if column in self.sets:
-                of_set = below < 0
-                side[of_set] = self.sets[column][at[of_set], atom[of_set]]
-            out[groups] = side
+        out, pick = np.zeros(len(node), bool), self.pick[node]
+        for place, cuts in enumerate(self.tried):
+            groups = np.flatnonzero(pick == place)
+            atom, at = frontier.codes[cuts.column][groups], node[groups]
+            out[groups] = atom < cuts.below[at] if cuts.sets is None else cuts.sets[at, atom]
         return out
+
+
+class Judge(Protocol):
+    """Which cuts are allowed, and what a unit of worth counts in them."""
+
+    def factor(self, frontier: Frontier, tally: Tally, at: Ints, left: Vector, right: Vector) -> Vector:
+        """A positive factor for each cut after the pairs ``at``; 0 where it is not allowed."""
+        ...
+
+    @property
+    def n_bounded(self) -> tuple[int, ...]:
+        """How many values of each claim's secret are counted."""
+        ...
 
 
 @dataclass(frozen=True, eq=False)
 class Rules:
-    """What a cut must keep to, and what it is worth."""
+    """What a cut must keep to, and what it is worth.
+
+    Attributes
+    ----------
+    columns : tuple of ColumnAtoms
+    open : tuple of int
+        The columns that may be cut.
+    judge : Judge
+    least : int
+        The fewest records on each side.
+    worth : Worth
+    rivals : int
+        For so many of a node's best cuts it is counted what they tell of the other columns.
+    """
 
     columns: tuple[ColumnAtoms, ...]
     open: tuple[int, ...]
-    limits: tuple[Limits, ...]
+    judge: Judge
     least: int
     worth: Worth
+    rivals: int
 
 
 def best_cuts(frontier: Frontier, rules: Rules) -> BestCuts:
@@ -62,19 +129,37 @@ def best_cuts(frontier: Frontier, rules: Rules) -> BestCuts:
 
     Guarantees
     ----------
-    Both sides of every cut have at least ``least`` records and are within the limits of every claim.
+    Both sides of every cut have at least ``least`` records, and the judge allows it.
     """
-    best, node = BestCuts.none(len(frontier)), frontier.node()
-    n_bounded = tuple(limits.n_bounded for limits in rules.limits)
-    for column in rules.open:
-        atoms = rules.columns[column]
-        tally = tallied(frontier, node, column, atoms, n_bounded, rules.worth.n_uses)
-        if atoms.ordered:
-            _try(best, _allowed(tally, atoms), tally, frontier, rules, column)
-        else:
-            for ordered in _orders(tally, frontier, rules):
-                _try(best, np.ones(len(tally), bool), ordered, frontier, rules, column)
-    return best
+    node = frontier.node()
+    tried = tuple(_column_cuts(frontier, node, rules, column) for column in rules.open)
+    likely = np.stack([cuts.score * rules.worth.reach[cuts.column] for cuts in tried])
+    ranked = np.argsort(-likely, axis=0, kind="stable")
+    ranked = np.where(np.take_along_axis(likely, ranked, axis=0) > 0, ranked, -1)
+    rivals = min(rules.rivals, len(tried))
+    if rivals < 2 or not (ranked[1] >= 0).any():
+        return BestCuts(tried, ranked[0])
+    scores = np.stack([_score(frontier, node, rules, BestCuts(tried, pick)) for pick in ranked[:rivals]])
+    winner = scores.argmax(axis=0)[None]
+    return BestCuts(tried, np.take_along_axis(ranked, winner, axis=0)[0])
+
+
+def _score(frontier: Frontier, node: Ints, rules: Rules, cuts: BestCuts) -> Vector:
+    """The score of one cut of each node, with what it tells of the columns that it does not cut; -1 for none."""
+    elsewhere = rules.worth.elsewhere(frontier, node, cuts.left(frontier, node), cuts.column)
+    return np.where(cuts.found, cuts.score + cuts.factor * elsewhere, -1.0)
+
+
+def _column_cuts(frontier: Frontier, node: Ints, rules: Rules, column: int) -> ColumnCuts:
+    atoms = rules.columns[column]
+    cuts = ColumnCuts.none(column, atoms, len(frontier))
+    tally = tallied(frontier, node, column, atoms, rules.judge.n_bounded)
+    if atoms.ordered:
+        _try(cuts, _allowed(tally, atoms), tally, frontier, rules)
+    else:
+        for ordered in _orders(tally, rules):
+            _try(cuts, np.ones(len(tally), bool), ordered, frontier, rules)
+    return cuts
 
 
 def _allowed(tally: Tally, atoms: ColumnAtoms) -> Mask:
@@ -87,45 +172,45 @@ def _allowed(tally: Tally, atoms: ColumnAtoms) -> Mask:
     return out
 
 
-def _orders(tally: Tally, frontier: Frontier, rules: Rules) -> Iterator[Tally]:
-    """Categories in the orders along which they are cut: by share of the commonest secret, of the use, and by size."""
-    with np.errstate(divide="ignore", invalid="ignore"):
-        for counts in tally.secrets:
-            if len(counts):
-                share = np.nan_to_num(counts[counts.sum(axis=1).argmax()] / tally.weight)
-                yield tally.ordered_by(share)
-        if tally.use is not None:
-            yield tally.ordered_by(np.nan_to_num(rules.worth.use_values @ tally.use / tally.weight))
+def _orders(tally: Tally, rules: Rules) -> Iterator[Tally]:
+    """Categories in the orders along which they are cut.
+
+    By the share of each claim's commonest secret, and of each use; from those that are like their node to those that
+    are not, so that what would tell too much by itself can be mixed; and by size.
+    """
+    weight = np.maximum(tally.weight, 1e-300)
+    for counts in tally.secrets:
+        if len(counts):
+            yield tally.ordered_by(counts[counts.sum(axis=1).argmax()] / weight)
+    if rules.worth.use:
+        # The shares were scaled and the last follows from the others.
+        for shares in rules.worth.use[tally.column][1:]:
+            yield tally.ordered_by(shares[tally.atom])
+    if tally.secrets:
+        yield tally.ordered_by(departure(tally))
     yield tally.ordered_by(-tally.records)
 
 
-def _try(best: BestCuts, allowed: Mask, tally: Tally, frontier: Frontier, rules: Rules, column: int) -> None:
+def _try(cuts: ColumnCuts, allowed: Mask, tally: Tally, frontier: Frontier, rules: Rules) -> None:
     """Take each node's best cut along the order of the tally where it is better than what there is."""
     records = tally.running(tally.records)
-    total = tally.totals(tally.records)[tally.node]
-    at = np.flatnonzero(allowed & (records >= rules.least) & (total - records >= rules.least))
+    rest = tally.totals(tally.records)[tally.node] - records
+    at = np.flatnonzero(allowed & (records >= rules.least) & (rest >= rules.least))
     if not len(at):
         return
-    node, part = tally.node[at], frontier.part[tally.node[at]]
-    weight = tally.running(tally.weight)
-    left = weight[at]
-    whole = tally.totals(tally.weight)
-    right = whole[node] - left
-    room = np.ones(len(at))
-    for counts, limits in zip(tally.secrets, rules.limits, strict=True):
-        inside = tally.running(counts)[:, at]
-        for side, mass in ((inside, left), (tally.totals(counts)[:, node] - inside, right)):
-            np.minimum(room, 1 - limits.used(side, mass, part), out=room)
-    fine = room >= 0
-    if not fine.all():
-        at, node, left, right, room = at[fine], node[fine], left[fine], right[fine], room[fine]
+    left = tally.running(tally.weight)[at]
+    right = tally.totals(tally.weight)[tally.node[at]] - left
+    factor = rules.judge.factor(frontier, tally, at, left, right)
+    fine = (factor > 0) & (left > 0) & (right > 0)
+    at, left, right, factor = at[fine], left[fine], right[fine], factor[fine]
     if not len(at):
         return
-    gain = rules.worth.of(tally, column, at, left, right, whole[node])
-    score = gain * (_FLOOR + room)
-    chosen = _first_best(score, node)
-    chosen = chosen[score[chosen] > best.score[node[chosen]]]
-    _take(best, tally, at[chosen], score[chosen], rules.columns[column], column)
+    score = factor * rules.worth.of(tally, cuts.column, at, left, right)
+    best = _first_best(score, tally.node[at])
+    best = best[score[best] > cuts.score[tally.node[at[best]]]]
+    node = tally.node[at[best]]
+    cuts.score[node], cuts.factor[node] = score[best], factor[best]
+    _take(cuts, tally, at[best], rules.columns[cuts.column])
 
 
 def _first_best(score: Vector, node: Ints) -> Ints:
@@ -137,22 +222,19 @@ def _first_best(score: Vector, node: Ints) -> Ints:
     return chosen
 
 
-def _take(best: BestCuts, tally: Tally, at: Ints, score: Vector, atoms: ColumnAtoms, column: int) -> None:
+def _take(cuts: ColumnCuts, tally: Tally, at: Ints, atoms: ColumnAtoms) -> None:
+    """Take the cuts after the pairs ``at``, one of a node."""
     node = tally.node[at]
-    best.score[node], best.column[node] = score, column
-    if atoms.ordered:
-        best.below[node] = _between(tally.atom[at], tally.atom[at + 1], atoms)
+    if cuts.sets is None:
+        cuts.below[node] = _between(tally.atom[at], tally.atom[at + 1], atoms)
         return
-    best.below[node] = -1
-    sets = best.sets.setdefault(column, np.zeros((len(best.score), atoms.size), bool))
-    last = np.full(len(best.score), -1)
+    last = np.full(len(cuts.score), -1)
     last[node] = at
     inside = np.flatnonzero(last[tally.node] >= 0)
-    pair_node, goes = tally.node[inside], inside <= last[tally.node[inside]]
     # Atoms that do not occur here go with the larger side.
     records = tally.running(tally.records)[at]
-    sets[node] = (2 * records >= tally.totals(tally.records)[node])[:, None]
-    sets[pair_node, tally.atom[inside]] = goes
+    cuts.sets[node] = (2 * records >= tally.totals(tally.records)[node])[:, None]
+    cuts.sets[tally.node[inside], tally.atom[inside]] = inside <= last[tally.node[inside]]
 
 
 def _between(low: Ints, high: Ints, atoms: ColumnAtoms) -> Ints:

@@ -28,8 +28,8 @@ class Frontier:
         For each claim the place of each group's secret among the bounded values.
     records, weight : arrays of float
         Of each group. They are the same array where records are not weighted.
-    use : array of int, or None
-        The use of each group.
+    marks : array (marks x groups)
+        What else is summed over groups, times their weight.
     start : array of int
         Where the groups of each node start, and after the last, where they end.
     home : array of int
@@ -42,19 +42,28 @@ class Frontier:
     secrets: tuple[NDArray[np.integer], ...]
     records: Vector
     weight: Vector
-    use: NDArray[np.integer] | None
+    marks: Matrix
     start: Ints
     home: Ints
     part: Ints
 
     @classmethod
     def of(
-        cls, records: GroupedRecords, labels: tuple[Ints, ...], part: Ints, home: Ints, use: Ints | None
+        cls,
+        records: GroupedRecords,
+        labels: tuple[Ints, ...],
+        node: Ints,
+        home: Ints,
+        part: Ints,
+        marks: Matrix | None = None,
     ) -> Frontier:
-        """The frontier of known parts: ``part`` is each group's, ``home`` is each part's node in the tree."""
-        order = np.argsort(part, kind="stable")
+        """The frontier of nodes: ``node`` is each group's, ``home`` and ``part`` each node's.
+
+        ``labels`` says for each claim the place of each secret among the bounded values; ``marks`` are summed too.
+        """
+        order = np.argsort(node, kind="stable")
         order = order[records.records[order] > 0]
-        sizes = np.bincount(part[order], minlength=len(home))
+        sizes = np.bincount(node[order], minlength=len(home))
         numbers = records.records[order].astype(np.float64)
         same = np.array_equal(records.weight, records.records)
         return cls(
@@ -64,10 +73,10 @@ class Frontier:
             ),
             records=numbers,
             weight=numbers if same else records.weight[order],
-            use=None if use is None else np.asarray(use, np.int32)[order],
+            marks=np.zeros((0, len(order))) if marks is None else (records.weight * marks)[:, order],
             start=np.concatenate([[0], np.cumsum(sizes)]),
             home=home,
-            part=np.arange(len(home)),
+            part=part,
         )
 
     def __len__(self) -> int:
@@ -99,7 +108,7 @@ class Frontier:
             secrets=tuple(secret[groups] for secret in self.secrets),
             records=records,
             weight=self.weight[groups] if self.weighted else records,
-            use=None if self.use is None else self.use[groups],
+            marks=self.marks[:, groups],
             start=self.start[first : last + 1] - self.start[first],
             home=self.home[first:last],
             part=self.part[first:last],
@@ -135,7 +144,7 @@ class Frontier:
             secrets=tuple(secret[groups] for secret in self.secrets),
             records=records,
             weight=self.weight[groups] if self.weighted else records,
-            use=None if self.use is None else self.use[groups],
+            marks=self.marks[:, groups],
             start=np.concatenate([[0], np.cumsum(sizes)]),
             home=self.home[nodes],
             part=self.part[nodes],
@@ -156,6 +165,7 @@ class Tally:
 
     Attributes
     ----------
+    column : int
     node, atom : arrays of int
         Of each pair that occurs, in the order of nodes.
     start : array of int
@@ -164,17 +174,18 @@ class Tally:
         Of each pair.
     secrets : tuple of arrays (bounded values x pairs)
         What each bounded value weighs, for each claim.
-    use : array (uses x pairs), or None
-        What each use weighs.
+    marks : array (marks x pairs)
+        Sums of the marks.
     """
 
+    column: int
     node: Ints
     atom: Ints
     start: Ints
     records: Vector
     weight: Vector
     secrets: tuple[Matrix, ...]
-    use: Matrix | None
+    marks: Matrix
 
     def __len__(self) -> int:
         return len(self.node)
@@ -201,19 +212,18 @@ class Tally:
         """The pairs of each node in the order of a key; ties as they stand."""
         order = np.lexsort((key, self.node))
         return Tally(
+            column=self.column,
             node=self.node,
             atom=self.atom[order],
             start=self.start,
             records=self.records[order],
             weight=self.weight[order],
             secrets=tuple(counts[:, order] for counts in self.secrets),
-            use=None if self.use is None else self.use[:, order],
+            marks=self.marks[:, order],
         )
 
 
-def tallied(
-    frontier: Frontier, node: Ints, column: int, atoms: ColumnAtoms, n_bounded: tuple[int, ...], n_uses: int
-) -> Tally:
+def tallied(frontier: Frontier, node: Ints, column: int, atoms: ColumnAtoms, n_bounded: tuple[int, ...]) -> Tally:
     """Count the atoms of a column in every node of the frontier; ``node`` is each group's."""
     key = node * atoms.size + frontier.codes[column]
     table = len(frontier) * atoms.size
@@ -231,6 +241,7 @@ def tallied(
     n = len(pairs)
     node = pairs // atoms.size
     return Tally(
+        column=column,
         node=node,
         atom=pairs - node * atoms.size,
         start=np.searchsorted(node, np.arange(len(frontier))),
@@ -240,7 +251,7 @@ def tallied(
             _by_label(place, secret, frontier.weight, n, values)
             for secret, values in zip(frontier.secrets, n_bounded, strict=True)
         ),
-        use=None if frontier.use is None else _by_label(place, frontier.use, frontier.weight, n, n_uses),
+        marks=np.array([sums(place, mark, n) for mark in frontier.marks]).reshape(-1, n),
     )
 
 

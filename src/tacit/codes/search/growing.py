@@ -3,19 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from tacit.codes.search.cuts import Rules
-from tacit.codes.search.frontier import Frontier
 from tacit.codes.search.growth import Growth
-from tacit.codes.search.limits import Limits
-from tacit.codes.search.pruning import pruned, weight_of
+from tacit.codes.search.judging import Strict
+from tacit.codes.search.pruning import pruned
 from tacit.codes.search.records import GroupedRecords, SecretBound
+from tacit.codes.search.spending import spent
+from tacit.codes.search.starting import within_parts
 from tacit.codes.search.worth import worth_of
 from tacit.codes.tree import CellTree, ColumnAtoms
 from tacit.errors import ArgumentError
+
+# In tables of so many atoms in all, the best cuts of a node are compared by what they tell of every column.
+_SMALL = 3_000_000
+_RIVALS = 5
 
 
 def grow(
@@ -28,6 +34,8 @@ def grow(
     use: ArrayLike | None = None,
     known_columns: Sequence[int] = (),
     known_least: int | None = None,
+    guide: ArrayLike | None = None,
+    start: CellTree | None = None,
 ) -> CellTree:
     """Cells that tell the reader as much as they may.
 
@@ -47,11 +55,17 @@ def grow(
     known_columns : sequence of int
         The columns whose values an adversary may know. They are cut first, whatever that tells, into parts of at least
         ``known_least`` records (five times ``least`` unless said), and bounds hold inside each.
+    guide : array (groups x values), optional
+        A learned estimate of the first claim's secret for each group. It helps to choose among cuts that are within
+        bounds; whether they are is counted.
+    start : CellTree, optional
+        A tree to grow on, instead of the whole table; it must be within bounds, and knows its known parts.
 
     Guarantees
     ----------
     Every cell has at least ``least`` records, unless the whole table has fewer. Every bounded value of every secret
-    has, as a float, -low <= log-lift <= high in every cell, beside its share in the known part that the cell lies in.
+    has, as a float, -low <= log-lift <= high in every cell, beside its share in the known part that the cell lies in;
+    with a delta, pairs that have not weigh at most that share of the table, and keep to ``epsilon_max``.
     The same records in the same order give the same tree.
     """
     kinds = tuple(columns)
@@ -60,19 +74,22 @@ def grow(
         raise ArgumentError(f"least is {least}; a cell has at least one record")
     uses = None if use is None else np.asarray(use, np.int64)
     worth = worth_of(records, kinds, None if weights is None else np.asarray(weights, np.float64), uses)
-    growth = Growth([atoms.size for atoms in kinds])
-    if known_columns:
-        rules = Rules(kinds, tuple(known_columns), (), 5 * least if known_least is None else known_least, worth)
-        bare = GroupedRecords(records.codes, records.records, records.weight, ())
-        everything = np.zeros(len(records.codes), np.int64)
-        growth.grow(Frontier.of(bare, (), everything, np.zeros(1, np.int64), None), rules)
-    first = growth.tree()
-    part, n_parts = np.searchsorted(first.leaves, first.leaf_of(records.codes)), len(first.leaves)
-    limits = tuple(
-        Limits.of(bound, weight_of(secret, part, records.weight, (bound.n_secrets, n_parts)))
-        for secret, bound in zip(records.secrets, bounds, strict=True)
-    )
-    frontier = Frontier.of(records, tuple(each.label for each in limits), part, first.leaves, uses)
+    small = records.codes.size <= _SMALL
+    rules = Rules(kinds, tuple(range(len(kinds))), Strict(()), least, worth, _RIVALS if small else 1)
+    known_least = 5 * least if known_least is None else known_least
+    first = start if start is not None else _known_parts(records, rules, known_columns, known_least)
+    limits, frontier = within_parts(first, records, bounds, guide)
     growth = Growth.of(first)
-    growth.grow(frontier, Rules(kinds, tuple(range(len(kinds))), limits, least, worth))
-    return pruned(growth.tree(), records, bounds, least=least)
+    growth.grow(frontier, replace(rules, judge=Strict(limits, guided=guide is not None)))
+    tree = pruned(growth.tree(), records, bounds, least=least)
+    return spent(tree, records, bounds, rules) if any(bound.delta > 0 for bound in bounds) else tree
+
+
+def _known_parts(records: GroupedRecords, rules: Rules, known: Sequence[int], least: int) -> CellTree:
+    """A tree that cuts the known columns alone, whatever that tells. Its leaves are the known parts."""
+    growth = Growth([atoms.size for atoms in rules.columns])
+    if known:
+        bare = GroupedRecords(records.codes, records.records, records.weight, ())
+        _, frontier = within_parts(growth.tree(), bare, ())
+        growth.grow(frontier, replace(rules, open=tuple(known), least=least))
+    return growth.tree().with_known(growth.tree().leaves)

@@ -23,10 +23,10 @@ class Growth:
 
     @classmethod
     def of(cls, tree: CellTree) -> Growth:
-        """A tree to grow on; its leaves are the known parts."""
+        """A tree to grow on."""
         growth = cls(tree.sizes.tolist())
         inner = np.flatnonzero(tree.column >= 0)
-        growth.nodes, growth.known = len(tree), tree.leaves
+        growth.nodes, growth.known = len(tree), tree.known
         growth._cuts = [(inner, tree.column[inner], tree.below[inner], tree.children[inner])]
         growth._sets = [(np.array([node]), tree.left(node)[None]) for node in inner[tree.below[inner] < 0].tolist()]
         return growth
@@ -37,19 +37,17 @@ class Growth:
         while waiting:
             for chunk in waiting.pop().enough(2 * rules.least).chunks():
                 best = best_cuts(chunk, rules)
-                if (best.column >= 0).any():
-                    waiting.append(self._cut(chunk, best))
+                if best.found.any():
+                    waiting.append(self.cut(chunk, best, best.found))
 
-    def _cut(self, frontier: Frontier, best: BestCuts) -> Frontier:
-        """Take the cuts; the frontier of the children."""
-        cut = best.column >= 0
-        home = self.nodes + np.arange(2 * int(cut.sum()))
+    def cut(self, frontier: Frontier, best: BestCuts, taken: Mask) -> Frontier:
+        """Cut the nodes that are taken; the frontier of their children."""
+        home = self.nodes + np.arange(2 * int(taken.sum()))
         self.nodes += len(home)
-        self._cuts.append((frontier.home[cut], best.column[cut], best.below[cut], home.reshape(-1, 2)))
-        for column, sets in best.sets.items():
-            of_set = (best.column == column) & (best.below < 0)
-            self._sets.append((frontier.home[of_set], sets[of_set]))
-        return frontier.split(cut, best.left(frontier, frontier.node()), home)
+        self._cuts.append((frontier.home[taken], best.column[taken], best.below[taken], home.reshape(-1, 2)))
+        for nodes, sets in best.sets():
+            self._sets.append((frontier.home[nodes[taken[nodes]]], sets[taken[nodes]]))
+        return frontier.split(taken, best.left(frontier, frontier.node()), home)
 
     def tree(self) -> CellTree:
         """The tree as it is now."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -50,6 +50,18 @@ class Limits:
     def n_bounded(self) -> int:
         """How many values are bounded."""
         return len(self.inverse)
+
+    def wider(self, epsilon: float) -> Limits:
+        """The same shares with another bound, on the sides that have one."""
+        low, high = (side if np.isinf(side) else max(epsilon - MARGIN, side) for side in (self.low, self.high))
+        return replace(self, low=low, high=high)
+
+    def beyond(self, counts: Matrix, total: Vector, part: Ints) -> Vector:
+        """What the pairs of each cell that may break the bounds weigh; arguments as of :meth:`used`."""
+        with np.errstate(divide="ignore", invalid="ignore"):
+            log_lift = np.log(counts * self.inverse[:, part] / total)
+        outside = (counts > 0) & ((log_lift > self.high) | (log_lift < -self.low))
+        return np.asarray(np.where(outside, counts, 0.0).sum(axis=0))
 
     def used(self, counts: Matrix, total: Vector, part: Ints) -> Vector:
         """The share of its bounds that each cell uses: at most 1 within them, infinite where a cell weighs nothing.

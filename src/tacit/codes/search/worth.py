@@ -1,124 +1,178 @@
-"""What a cut is worth to the reader: what it tells about its own column, and about the use."""
+"""What a cut is worth to the reader: what it tells about its own column, about the others, and about the use."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
-from tacit.codes.search.frontier import Tally
-from tacit.codes.search.records import GroupedRecords, Vector
-from tacit.codes.tree import ColumnAtoms, Ints
+from tacit.codes.search.frontier import Frontier, Tally
+from tacit.codes.search.records import GroupedRecords, Matrix, Vector
+from tacit.codes.tree import ColumnAtoms, Ints, Mask
 from tacit.lift.joint import sums
 
-# A column of more atoms counts in so many groups.
+# A column of more atoms is told in so many groups.
 _GROUPS = 16
-# Columns that tell nothing of the use still count so much.
-_LEAST_WEIGHT = 0.02
-
-
-def xlogx(values: Vector) -> Vector:
-    """x log x, and 0 at 0."""
-    return values * np.log(np.where(values > 0, values, 1.0))
-
-
-def entropy(counts: Vector) -> float:
-    """Entropy of counts, in nats."""
-    total = counts.sum()
-    return float(max((xlogx(np.array([total]))[0] - xlogx(counts).sum()) / total, 0.0)) if total > 0 else 0.0
-
-
-def groups_of(counts: Vector) -> Ints:
-    """The group of each atom of an ordered column: quantiles, in which a common atom stands alone."""
-    if len(counts) <= _GROUPS:
-        return np.arange(len(counts))
-    middle = (np.cumsum(counts) - counts / 2) / max(counts.sum(), 1e-300)
-    return np.unique(np.minimum((middle * _GROUPS).astype(np.int64), _GROUPS - 1), return_inverse=True)[1]
+# A share of the use in an atom is drawn towards that of the table as by so many records.
+_DRAWN = 10.0
 
 
 @dataclass(frozen=True, eq=False)
 class Worth:
-    """Weights of columns and of the use, per nat.
+    """What a nat about each column is worth. All that can be told of all columns is worth 1, and so is the use.
 
     Attributes
     ----------
-    groups : tuple of arrays of int, or None
-        For each ordered column the group of each atom, for what is told of it; None where each atom is its own.
-    column : array of float
-        What a nat about each column is worth.
-    use : float
-        What a nat about the use is worth.
-    use_values : array of float
-        The values of the use, in the order in which categories are put.
+    groups : tuple of arrays of int
+        For each column the group of each atom, in which the column counts where another one is cut.
+    whole : tuple of bool
+        Whether an atom is its group, so that every cut of the column tells all that it seems to.
+    own, other : arrays of float
+        What a nat about each column is worth where the column itself is cut, and where another one is.
+    reach : array of float
+        What a nat of each column tells of all columns, beside what it tells of its own.
+    use : tuple of arrays (uses x atoms)
+        For each column the share of each use in each atom, scaled; empty without a use.
     """
 
-    groups: tuple[Ints | None, ...]
-    column: Vector
-    use: float
-    use_values: Vector
+    groups: tuple[Ints, ...]
+    whole: tuple[bool, ...]
+    own: Vector
+    other: Vector
+    reach: Vector
+    use: tuple[Matrix, ...] = ()
 
-    @property
-    def n_uses(self) -> int:
-        """How many values the use has."""
-        return len(self.use_values)
+    def of(self, tally: Tally, column: int, at: Ints, left: Vector, right: Vector) -> Vector:
+        """What each cut tells of its column and of the use, a record: cuts come after the pairs ``at`` of the tally."""
+        told = xlogx(left + right) - xlogx(left) - xlogx(right)
+        if not self.whole[column]:
+            told = told - _inside_group(tally, self.groups[column][tally.atom], at)
+        gain = self.own[column] * told
+        if self.use:
+            gain += _parted(tally, self.use[column][:, tally.atom] * tally.weight, at, left, right)
+        return np.asarray(gain / (left + right))
 
-    def of(self, tally: Tally, column: int, at: Ints, left: Vector, right: Vector, whole: Vector) -> Vector:
-        """What each cut tells, in weighted nats a record: cuts come after the pairs ``at`` of the tally."""
-        with np.errstate(divide="ignore", invalid="ignore"):
-            told = xlogx(whole) - xlogx(left) - xlogx(right)
-            own = told
-            groups = self.groups[column]
-            if groups is not None:
-                own = own - _inside_group(tally, groups[tally.atom], at)
-            gain = self.column[column] * own
-            if tally.use is not None and self.use:
-                inside = tally.running(tally.use)[:, at]
-                outside = tally.totals(tally.use)[:, tally.node[at]]
-                mixed = (xlogx(inside) + xlogx(outside - inside) - xlogx(outside)).sum(axis=0)
-                gain = gain + self.use * np.maximum(mixed + told, 0.0)
-            return np.where(whole > 0, gain / whole, 0.0)
-
-
-def _inside_group(tally: Tally, group: Ints, at: Ints) -> Vector:
-    """What a cut through a group tells that does not count, since the group is one value for the reader."""
-    new = np.concatenate([[True], (group[1:] != group[:-1]) | (tally.node[1:] != tally.node[:-1])])
-    place = np.cumsum(new) - 1
-    wholes = sums(place, tally.weight, int(place[-1]) + 1)
-    before = np.cumsum(tally.weight)
-    starts = np.flatnonzero(new)
-    inside = before[at] - (before - tally.weight)[starts[place[at]]]
-    whole = wholes[place[at]]
-    rest = np.maximum(whole - inside, 0.0)
-    return xlogx(whole) - xlogx(inside) - xlogx(rest)
+    def elsewhere(self, frontier: Frontier, node: Ints, left: Mask, column: Ints) -> Vector:
+        """What a cut of each node tells of the columns that it does not cut, less what chance would, a record."""
+        n, out = len(frontier), np.zeros(len(frontier))
+        weight, lefts = sums(node, frontier.weight, n), sums(node[left], frontier.weight[left], n)
+        told = xlogx(weight) - xlogx(lefts) - xlogx(weight - lefts)
+        unit = weight / sums(node, frontier.records, n)
+        for other, groups in enumerate(self.groups):
+            size = int(groups.max()) + 1
+            place = node * size + groups[frontier.codes[other]]
+            all_of = sums(place, frontier.weight, n * size).reshape(n, size)
+            left_of = sums(place[left], frontier.weight[left], n * size).reshape(n, size)
+            mixed = (xlogx(left_of) + xlogx(np.maximum(all_of - left_of, 0.0)) - xlogx(all_of)).sum(axis=1)
+            chance = ((all_of > 0).sum(axis=1) - 1) / 2 * unit
+            out += np.where(column == other, 0.0, self.other[other] * np.maximum(told + mixed - chance, 0.0))
+        return out / np.maximum(weight, 1e-300)
 
 
 def worth_of(
     records: GroupedRecords, columns: tuple[ColumnAtoms, ...], weights: Vector | None, use: Ints | None
 ) -> Worth:
-    """Weights of columns from their entropies, what they tell of the use, and what the caller says."""
-    groups, shares = [], np.zeros(len(columns))
-    coarse = []
-    for j, atoms in enumerate(columns):
-        counts = sums(records.codes[:, j].astype(np.int64), records.weight, atoms.size)
-        group = groups_of(counts) if atoms.ordered else np.arange(atoms.size)
-        groups.append(group if atoms.ordered and atoms.size > _GROUPS else None)
-        whole = entropy(sums(group, counts, atoms.size))
-        shares[j] = 1 / whole if whole > 1e-9 else 0.0
-        coarse.append(group)
-    if weights is not None:
-        shares = shares * weights
-    if use is None:
-        return Worth(tuple(groups), shares, 0.0, np.zeros(0))
-    n_uses = int(use.max(initial=0)) + 1
-    uses = sums(use, records.weight, n_uses)
-    told = np.array(
-        [_information(group[records.codes[:, j]], use, records.weight, n_uses) for j, group in enumerate(coarse)]
+    """What columns are worth: equal shares, or shares like the caller's weights; and the use, if there is one."""
+    counts = [sums(records.codes[:, j].astype(np.int64), records.weight, atoms.size) for j, atoms in enumerate(columns)]
+    groups = tuple(
+        _quantiles(count) if atoms.ordered else _commonest(count) for count, atoms in zip(counts, columns, strict=True)
     )
-    shares = shares * (told + _LEAST_WEIGHT)
-    return Worth(tuple(groups), shares, 1 / max(entropy(uses), 1e-9), np.arange(n_uses, dtype=np.float64))
+    told = [_entropy(sums(group, count, len(count))) for group, count in zip(groups, counts, strict=True)]
+    full = [
+        whole if atoms.ordered else _entropy(count) for atoms, count, whole in zip(columns, counts, told, strict=True)
+    ]
+    share = np.ones(len(columns)) if weights is None else np.asarray(weights, np.float64)
+    share = share / max(float(share.sum()), 1e-300)
+    own, other = share * _inverse(full), share * _inverse(told)
+    return Worth(
+        groups=groups,
+        whole=tuple(not atoms.ordered or atoms.size <= _GROUPS for atoms in columns),
+        own=own,
+        other=other,
+        reach=_reach(records, groups, share, other),
+        use=() if use is None else _use_shares(records, groups, use),
+    )
+
+
+def xlogx(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """x log x, and 0 at 0."""
+    return np.asarray(values * np.log(np.where(values > 0, values, 1.0)))
+
+
+def _entropy(counts: Vector) -> float:
+    total = counts.sum()
+    return float(max((xlogx(np.array([total]))[0] - xlogx(counts).sum()) / total, 0.0)) if total > 0 else 0.0
+
+
+def _inverse(entropies: list[float]) -> Vector:
+    return np.array([1 / whole if whole > 1e-9 else 0.0 for whole in entropies])
+
+
+def _quantiles(counts: Vector) -> Ints:
+    """The group of each atom of an ordered column: quantiles, in which a common atom stands alone."""
+    if len(counts) <= _GROUPS:
+        return np.arange(len(counts))
+    middle = (np.cumsum(counts) - counts / 2) / max(float(counts.sum()), 1e-300)
+    return np.unique(np.minimum((middle * _GROUPS).astype(np.int64), _GROUPS - 1), return_inverse=True)[1]
+
+
+def _commonest(counts: Vector) -> Ints:
+    """The group of each category: the common ones stand alone, the rest together."""
+    rank = np.empty(len(counts), np.int64)
+    rank[np.argsort(-counts, kind="stable")] = np.arange(len(counts))
+    return np.minimum(rank, _GROUPS - 1)
 
 
 def _information(a: Ints, b: Ints, weight: Vector, n: int) -> float:
-    """Mutual information of two labels, in nats."""
-    joint = sums(a.astype(np.int64) * n + b, weight, (int(a.max(initial=0)) + 1) * n).reshape(-1, n)
-    return entropy(joint.sum(axis=0)) + entropy(joint.sum(axis=1)) - entropy(joint.ravel())
+    """Mutual information of two labels in nats, less what chance would give."""
+    joint = sums(a * n + b, weight, (int(a.max(initial=0)) + 1) * n).reshape(-1, n)
+    one, two = joint.sum(axis=1), joint.sum(axis=0)
+    chance = ((one > 0).sum() - 1) * ((two > 0).sum() - 1) / 2 / max(len(a), 1)
+    return max(_entropy(one) + _entropy(two) - _entropy(joint.ravel()) - float(chance), 0.0)
+
+
+def _reach(records: GroupedRecords, groups: tuple[Ints, ...], share: Vector, other: Vector) -> Vector:
+    """What telling a column tells of all, as a multiple of what it tells of itself."""
+    labels = [group[records.codes[:, j]] for j, group in enumerate(groups)]
+    out = np.ones(len(groups))
+    for j in range(len(groups)):
+        for k in range(j):
+            told = _information(labels[j], labels[k], records.weight, int(groups[k].max()) + 1)
+            out[j] += told * other[k] / max(share[j], 1e-9)
+            out[k] += told * other[j] / max(share[k], 1e-9)
+    return out
+
+
+def _use_shares(records: GroupedRecords, groups: tuple[Ints, ...], use: Ints) -> tuple[Matrix, ...]:
+    """The share of each use in each atom of each column, such that all columns' variances add up to 1."""
+    n_uses, out, variance = int(use.max(initial=0)) + 1, [], 0.0
+    uses = sums(use, records.weight, n_uses)
+    uses = uses / max(float(uses.sum()), 1e-300)
+    for j, group in enumerate(groups):
+        label = group[records.codes[:, j]]
+        counts = sums(use * len(group) + label, records.weight, n_uses * len(group)).reshape(n_uses, len(group))
+        weight = counts.sum(axis=0)
+        shares = (counts + _DRAWN * uses[:, None]) / (weight + _DRAWN) - uses[:, None]
+        variance += float((shares**2 @ weight).sum())
+        out.append(shares[:, group])
+    scale = np.sqrt(max(float(records.weight.sum()), 1e-300) / variance) if variance > 0 else 0.0
+    return tuple(shares * scale for shares in out)
+
+
+def _parted(tally: Tally, rows: Matrix, at: Ints, left: Vector, right: Vector) -> Vector:
+    """By how much cuts part the sums in ``rows``: the variance between both sides, times their weight."""
+    inside, all_of = tally.running(rows)[:, at], tally.totals(rows)[:, tally.node[at]]
+    # Equal to inside^2 / left + outside^2 / right - all^2 / (left + right), without its cancellation.
+    between: Vector = ((inside * right - (all_of - inside) * left) ** 2).sum(axis=0)
+    return between / (left * right * (left + right))
+
+
+def _inside_group(tally: Tally, group: Ints, at: Ints) -> Vector:
+    """What a cut through a group tells that does not count, since the group is one value for the reader."""
+    new = np.concatenate([[True], (group[1:] != group[:-1]) | (tally.node[1:] != tally.node[:-1])])
+    place, starts = np.cumsum(new) - 1, np.flatnonzero(new)
+    before = np.cumsum(tally.weight)
+    inside = before[at] - (before - tally.weight)[starts[place[at]]]
+    all_of = sums(place, tally.weight, len(starts))[place[at]]
+    return xlogx(all_of) - xlogx(inside) - xlogx(np.maximum(all_of - inside, 0.0))

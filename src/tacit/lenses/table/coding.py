@@ -5,13 +5,18 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 
-from tacit.codes.fitting import CodeClaim, CodeRequest, Obstacle, fit_code, fitted_again
+import numpy as np
+
+from tacit.codes.fitting import CodeClaim, CodeRequest, FittedCode, Obstacle, fit_code, fit_guided, fitted_again
 from tacit.codes.proving import ProvedCode, prove_code
 from tacit.document import Nats, Progress, silent
 from tacit.errors import ArgumentError, NotCertifiedError, Sentence, Setting, sentence
+from tacit.lenses.table.learned.learning import EstimatorChoice, learned
 from tacit.lenses.table.mechanisms import CellProof, ReleaseGoal
 from tacit.lenses.table.question import TableQuestion
+from tacit.lenses.table.tabulating import counted
 from tacit.lift import confident
+from tacit.release.keys import seed_or_secure
 from tacit.release.rules import ReleaseRules
 from tacit.release.treatment import Mixing
 from tacit.requests import Making, Question
@@ -21,7 +26,12 @@ FINER = 2.0
 
 
 def in_cells(
-    asked: TableQuestion, goal: ReleaseGoal, making: Making, earlier: ReleaseRules | None, progress: Progress = silent
+    asked: TableQuestion,
+    goal: ReleaseGoal,
+    making: Making,
+    earlier: ReleaseRules | None,
+    choice: EstimatorChoice | None,
+    progress: Progress = silent,
 ) -> tuple[TableQuestion, CellProof | None]:
     """The question of the table written in cells that keep the goal, and what proves them, where that was asked.
 
@@ -36,12 +46,27 @@ def in_cells(
         if len(proved.code.tree.leaves) == 1:
             raise NotCertifiedError(_too_few(proved, goal))
         return asked.coded(proved.code), CellProof.of(proved)
+    if choice is not None:
+        return asked.coded(_guided(asked, request, choice, making, progress).code), None
     if earlier is None or earlier.code is None:
         fitted = fit_code(asked.table, request, progress=progress)
         notes = [_told(each, goal) for each in fitted.obstacles]
         return replace(asked.coded(fitted.code), notes=(*asked.notes, *notes)), None
     progress("counting", None)
     return asked.coded(fitted_again(asked.table, earlier.code, request)), None
+
+
+def _guided(
+    asked: TableQuestion, request: CodeRequest, choice: EstimatorChoice, making: Making, progress: Progress
+) -> FittedCode:
+    """Cells whose cuts an estimator proposes: it says where there is room, and counting what may stand."""
+    uncut = counted(asked, progress=progress)
+    estimates = learned(uncut, choice, random_state=seed_or_secure(making.random_state), progress=progress)
+    posteriors = np.exp(estimates.lifts[:, estimates.columns]) * uncut.joint.prior
+    posteriors = np.append(posteriors / posteriors.sum(axis=1, keepdims=True), uncut.joint.prior[None, :], axis=0)
+    # Groups of no weight have no symbol; the last row, the shares of all, stands for them.
+    symbol = uncut.counts.symbols(asked.released)[1]
+    return fit_guided(asked.table, uncut.counts, posteriors[symbol], request, progress=progress)
 
 
 def _too_few(proved: ProvedCode, goal: ReleaseGoal) -> Sentence:
@@ -82,7 +107,9 @@ def code_request(asked: TableQuestion, goal: ReleaseGoal, making: Making) -> Cod
     """What is asked of the cells."""
     finer = FINER if goal.mechanism == "cells+mix" else 1.0
     bounds = goal.bounds
-    first = CodeClaim(asked.secret, bounds.low * finer, bounds.high * finer, bounds.delta, bounds.epsilon_max)
+    # Cells that exceed nothing have no excess either; those of which some may are sought by their mass alone.
+    delta = bounds.delta if bounds.delta_kind == "mass" else 0.0
+    first = CodeClaim(asked.secret, bounds.low * finer, bounds.high * finer, delta, bounds.epsilon_max)
     further = [CodeClaim(each.secret, each.epsilon * finer, each.epsilon * finer) for each in goal.also]
     return CodeRequest(
         columns=asked.released,

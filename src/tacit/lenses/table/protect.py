@@ -25,7 +25,7 @@ from tacit.lenses.table.certifying import (
 from tacit.lenses.table.coding import goal_of_rules, in_cells, question_of_rules
 from tacit.lenses.table.correcting import corrected_column
 from tacit.lenses.table.kept.tables import kept_of_tables
-from tacit.lenses.table.learned.learning import choice_of
+from tacit.lenses.table.learned.learning import EstimatorChoice, choice_of
 from tacit.lenses.table.mechanisms import Plan, ReleaseGoal, enough, plan_by_goal, plan_by_rules
 from tacit.lenses.table.question import ask
 from tacit.lenses.table.results import CorrectedColumn
@@ -55,6 +55,7 @@ FEW_COLUMNS, FEW_VALUES = 8, 12
 FEW_RECORDS = 200
 # A bound on the loss below this share says nothing worth a sentence.
 WORTH_TELLING = 5e-4
+_EXCESS = {"mass": "except with probability", "egamma": "but for an excess of probability of"}
 _README = (
     "Only the owner of the data may see this folder. Do not publish what is in it.",
     f"{RULES} lists which values were merged: the next batch is treated alike if protect is given it as its rules.",
@@ -80,14 +81,14 @@ def protect_table(
         _refuse_with_rules([question, bound, making, learning])
         earlier = ReleaseRules.load(making.rules)
         goal, question = goal_of_rules(earlier, bound.least), question_of_rules(question, earlier)
-    _guide(question, learning)
+    choice = _guide(question, learning, goal)
     book = Ledger.asked(ledgered, making, out=out)
     further, cuts = [each.secret for each in goal.also], earlier.cuts if earlier else ()
     asked = ask(question, also=further, cuts=cuts, in_cells=goal.coded)
     refuse_target(out, original=asked.original.path, overwrite=making.overwrite)
     proof = None
     if goal.coded:
-        asked, proof = in_cells(asked, goal, making, earlier, progress)
+        asked, proof = in_cells(asked, goal, making, earlier, choice, progress)
     table = counted(asked, progress=progress)
     progress("choosing what to merge", None)
     by_goal = earlier is None or goal.coded
@@ -101,8 +102,7 @@ def _goal(bound: Bound, making: Making) -> ReleaseGoal:
     bounds = asked_bounds(bound)
     mechanism = making.mechanism or "auto"
     if mechanism == "auto":
-        merges = making.replacement is not None or bounds.delta_kind == "egamma"
-        mechanism = "watchdog" if merges else next(iter(MECHANISMS))
+        mechanism = next(iter(MECHANISMS)) if making.replacement is None else "watchdog"
     return ReleaseGoal(
         bounds,
         further_secrets(bound.also),
@@ -114,14 +114,15 @@ def _goal(bound: Bound, making: Making) -> ReleaseGoal:
     )
 
 
-def _guide(question: Question, learning: Learning) -> None:
-    """What was learned guides no release yet, so an estimator or a saved model is refused."""
+def _guide(question: Question, learning: Learning, goal: ReleaseGoal) -> EstimatorChoice | None:
+    """What proposes the cuts of cells, if not the counts; it certifies nothing, so nothing else may rest on it."""
     choice = choice_of(learning.estimator, learning.model, weight=question.weight, fresh=learning.fresh)
-    if choice is None:
-        return
+    if choice is None or (goal.coded and goal.confidence is None):
+        return choice
     name, value = ("estimator", choice.estimator) if choice.model is None else ("model", str(choice.model))
-    words = "a learned estimate certifies nothing, and what is released is counted: leave out {name}, audit takes it"
-    raise ArgumentError(sentence(words, name=Setting(name, value)))
+    words = "what was learned proposes the cuts of cells and nothing else: leave out {name}, or {other}"
+    other = Setting("mechanism", goal.mechanism) if not goal.coded else Setting("confidence")
+    raise ArgumentError(sentence(words, name=Setting(name, value), other=other))
 
 
 def _released(planned: CountedRelease, book: Ledger, making: Making, out: Path, progress: Progress) -> ProtectResult:
@@ -310,12 +311,11 @@ class CountedRelease:
         cost = f"{same}, {utility.nmil:.1%} of the information is lost.{found}"
         if certificate.delta == 0:
             return sentence("The release leaks at most {leaks}: {cost}", leaks=_leaks(certificate), cost=cost)
-        excess = {"mass": "except with probability", "egamma": "but for an excess of probability of"}
         return sentence(
             "The release leaks at most {epsilon} {excess} {attained:.3g} ({delta:g} allowed), and {breach:.1%} of the "
             "records exceed it for some secret: {cost}",
             epsilon=Nats(certificate.epsilon, 6, rounded="up"),
-            excess=excess[certificate.delta_kind],
+            excess=_EXCESS[certificate.delta_kind],
             attained=certificate.attained_delta,
             delta=certificate.delta,
             breach=certificate.breach_share,
@@ -414,10 +414,10 @@ class CellRelease(CountedRelease):
             cost = f"it keeps {kept:.1%} of the information in the table as given. {file_sentence(certificate.file)}"
         if certificate.delta == 0:
             return sentence("The release leaks at most {leaks}: {cost}", leaks=_leaks(certificate), cost=cost)
-        words = "The release leaks at most {epsilon} except with probability {attained:.3g} ({delta:g} allowed): {cost}"
-        epsilon = Nats(certificate.epsilon, 6, rounded="up")
+        words = "The release leaks at most {epsilon} {excess} {attained:.3g} ({delta:g} allowed): {cost}"
+        epsilon, excess = Nats(certificate.epsilon, 6, rounded="up"), _EXCESS[certificate.delta_kind]
         attained, delta = certificate.attained_delta, certificate.delta
-        return sentence(words, epsilon=epsilon, attained=attained, delta=delta, cost=cost)
+        return sentence(words, epsilon=epsilon, excess=excess, attained=attained, delta=delta, cost=cost)
 
     def remarks(self) -> list[str]:
         """What else the owner should know."""

@@ -11,7 +11,7 @@ import numpy as np
 
 from tacit.codes.code import CellCode
 from tacit.document import Nats, Progress, silent
-from tacit.errors import ArgumentError, Command, sentence
+from tacit.errors import ArgumentError, Command, UnknownValueError, sentence
 from tacit.lenses.table.certifying import channel_made
 from tacit.lenses.table.checks.claim import checks_of_claim, checks_of_utility
 from tacit.lenses.table.checks.people import check_of_people
@@ -205,7 +205,10 @@ def output_joints(release: TableRelease, rows: RowComparison) -> list[Joint]:
 
 def _checks_against(release: TableRelease, against: Any, engine: str, progress: Progress) -> list[Check]:
     certificate = release.certificate
-    question = question_of(release, against, engine=engine)
+    try:
+        question = question_of(release, against, engine=engine)
+    except UnknownValueError as error:
+        return [Check("levels of the original", False, str(error))]
     original, claimed = question.original, certificate.input
     checks = []
     # A frame has no fingerprint; a file that was certified has one.

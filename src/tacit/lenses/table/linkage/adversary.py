@@ -11,7 +11,7 @@ import numpy as np
 from tacit.lenses.table.linkage.beliefs import lifts_of
 from tacit.lenses.table.linkage.fitting import Fitting, Spelled, in_bins
 from tacit.lenses.table.linkage.looking import LOOKED_AT, LookedAt, RowsRead
-from tacit.lenses.table.linkage.matching import LinkedPeople, linkage
+from tacit.lenses.table.linkage.matching import AskedOfPeople, LinkedPeople, linkage
 from tacit.lenses.table.linkage.reading import LearnedColumn
 from tacit.lenses.table.linkage.results import ColumnRead, LinkageFinding, LinkageScore
 from tacit.lenses.table.question import TableQuestion
@@ -102,7 +102,9 @@ class _File:
         at = self.counts.columns.index(name)
         return self.counts.levels[at], self.counts.codes[:, at]
 
-    def linked(self, known: Sequence[str], others: Sequence[str], belief: Matrix, look: LookedAt) -> LinkedPeople:
+    def linked(
+        self, known: Sequence[str], guesses: Mapping[str, _Guess], belief: Matrix, look: LookedAt
+    ) -> LinkedPeople:
         """Everybody looked for, linked to this file by the columns that are known and released."""
         people, released, fits = [], [], []
         for name in known:
@@ -113,17 +115,19 @@ class _File:
             people.append(which.reshape(-1))
             released.append(kinds[rows])
             fits.append(fit)
-        said, lifts = self._sayings(others, look)
+        asked = [AskedOfPeople(belief, *self._sayings(list(guesses), look))]
+        for name, guess in guesses.items():
+            levels, rows = self.levels(name)
+            kinds, fit = self.fittings[name].matching(levels, look.true.levels[name] if guess.few else ())
+            asked.append(AskedOfPeople(guess.believed, kinds[rows], fit.astype(np.float64)))
         return linkage(
             _stacked(people, len(look.looked_for)),
             _stacked(released, len(self.counts.records)),
             fits,
             records=self.counts.records,
             own=self.own,
-            others=_stacked([self.levels(name)[1] for name in others], len(self.counts.records)),
-            said=said,
-            belief=belief,
-            lifts=lifts,
+            others=_stacked([self.levels(name)[1] for name in guesses], len(self.counts.records)),
+            asked=asked,
         )
 
     def _sayings(self, others: Sequence[str], look: LookedAt) -> tuple[Codes, Matrix]:
@@ -140,37 +144,36 @@ class _File:
         return which, lifts
 
     def read(self, found: LinkedPeople, at: int, name: str, guess: _Guess, look: LookedAt) -> tuple[Mask, Mask]:
-        """Of whom a column was read as the very value it has, and of whom all candidates have a single value.
-
-        Where the level that was read stands for several values, or for none, what is known decides.
-        """
-        levels, values = self.levels(name)[0], look.true.levels[name]
-        meanings, alone = self.fittings[name].meanings(levels, values, look.true.records(name).astype(np.float64))
+        """Of whom a column was read as the very value it has, and of whom all candidates have a single value."""
+        values, shares = look.true.levels[name], look.true.records(name).astype(np.float64)
+        meanings, alone = self.fittings[name].meanings(self.levels(name)[0], values, shares)
         level = found.read[:, at]
         value = np.where((level >= 0) & (meanings[level] >= 0), meanings[level], guess.value)
-        if guess.believed is not None:
-            kinds, fits = self.fittings[name].matching(levels, values)
-            fitting = guess.believed * (fits[kinds[level]] & (level >= 0)[:, None])
-            value = np.where(fitting.any(axis=1), fitting.argmax(axis=1), guess.value)
+        if guess.few:
+            value = found.guess(at + 1)
         right = np.asarray(value == look.true.codes[name][look.looked_for])
         return right, np.asarray((level >= 0) & found.agreed[:, at] & alone[level])
 
 
 @dataclass(frozen=True, eq=False)
 class _Guess:
-    """A column as it is guessed from what is known alone; of few values, how far each is believed."""
+    """A column as it is guessed from what is known alone; of ``few`` values, how far each is believed.
+
+    Of many, the commonest is guessed, and in a file the likeliest level of the rows that fit.
+    """
 
     value: Codes
-    believed: Matrix | None
+    believed: Matrix
+    few: bool
 
     @classmethod
     def of(cls, name: str, known: Sequence[str], look: LookedAt) -> _Guess:
         """Of everybody looked for."""
-        shares = look.true.records(name) / len(look.secret)
+        people, shares = len(look.looked_for), look.true.records(name) / len(look.secret)
         if len(shares) > MOST_GUESSED:
-            return cls(np.full(len(look.looked_for), shares.argmax()), None)
+            return cls(np.full(people, shares.argmax()), np.zeros((people, 0)), few=False)
         believed = look.believed(known, look.true.codes[name], shares)
-        return cls(believed.argmax(axis=1), believed)
+        return cls(believed.argmax(axis=1), believed, few=True)
 
 
 def _stacked(columns: Sequence[Codes], rows: int) -> Codes:
@@ -197,7 +200,8 @@ def _finding(
     released = [name for name in known if name in after.counts.columns]
     belief = look.believed(known, look.secret, look.prior)
     secret = look.secret[look.looked_for]
-    files = [None if file is None else file.linked(released, others, belief, look) for file in (before, after)]
+    guesses = {name: _Guess.of(name, known, look) for name in others}
+    files = [None if file is None else file.linked(released, guesses, belief, look) for file in (before, after)]
     original, linked_after = files
     assert linked_after is not None
     return LinkageFinding(
@@ -209,8 +213,8 @@ def _finding(
         before=None if original is None else _score(original, secret),
         after=_score(linked_after, secret),
         columns=tuple(
-            _column_read(name, at, known, look, (before, original), (after, linked_after))
-            for at, name in enumerate(others)
+            _column_read(name, at, guess, look, (before, original), (after, linked_after))
+            for at, (name, guess) in enumerate(guesses.items())
         ),
     )
 
@@ -221,7 +225,7 @@ def _score(found: LinkedPeople, secret: Codes) -> LinkageScore:
         found_right=_share(found.right, found.found),
         candidates=float(found.candidates.mean()),
         nobody=float((found.candidates == 0).mean()),
-        secret_right=float((found.guess == secret).mean()),
+        secret_right=float((found.guess() == secret).mean()),
     )
 
 
@@ -232,12 +236,11 @@ def _share(of: Mask, among: Mask) -> float | None:
 def _column_read(
     name: str,
     at: int,
-    known: tuple[str, ...],
+    guess: _Guess,
     look: LookedAt,
     before: tuple[_File | None, LinkedPeople | None],
     after: tuple[_File, LinkedPeople],
 ) -> ColumnRead:
-    guess = _Guess.of(name, known, look)
     right, agreed = after[0].read(after[1], at, name, guess, look)
     original = None
     if before[0] is not None and before[1] is not None:

@@ -7,11 +7,30 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tacit.lift import Mask, Matrix
+from tacit.lift import Mask, Matrix, Vector
 from tacit.tables.symbols import Codes, in_order
 
 # Pairs of a person and a row that are looked at at a time.
 MOST_PAIRS = 5_000_000
+
+
+@dataclass(frozen=True, eq=False)
+class AskedOfPeople:
+    """Something to be guessed of every person: the secret, or a column that is not known.
+
+    Attributes
+    ----------
+    belief : array of shape (people, answers)
+        P(answer | what is known of the person), before the file is seen.
+    said : int array
+        What each row of the file says of it: a row of ``lifts``.
+    lifts : array of shape (different sayings, answers)
+        P(answer | saying) / P(answer), or whether the saying allows the answer.
+    """
+
+    belief: Matrix
+    said: Codes
+    lifts: Matrix
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,28 +44,27 @@ class LinkedPeople:
     right : bool array
         One row fits, and it is true of the person.
     read : int array of shape (people, other columns)
-        The level that most candidates have in each of the other columns; -1 where nothing fits.
+        The likeliest level of the candidates in each of the other columns; -1 where nothing fits.
     agreed : bool array of the same shape
         Whether all candidates have that level.
-    posterior : array of shape (people, secrets)
-        What the adversary then believes of the secret.
+    posteriors : tuple of arrays of shape (people, answers)
+        What the adversary then believes of everything asked.
     """
 
     candidates: Codes
     right: Mask
     read: Codes
     agreed: Mask
-    posterior: Matrix
+    posteriors: tuple[Matrix, ...]
 
     @property
     def found(self) -> Mask:
         """Who has a single row that fits."""
         return np.asarray(self.candidates == 1)
 
-    @property
-    def guess(self) -> Codes:
-        """The secret that is believed most."""
-        return np.asarray(self.posterior.argmax(axis=1), dtype=np.int64)
+    def guess(self, asked: int = 0) -> Codes:
+        """The answer that is believed most; the first question is the secret's."""
+        return np.asarray(self.posteriors[asked].argmax(axis=1), dtype=np.int64)
 
 
 def linkage(
@@ -57,9 +75,7 @@ def linkage(
     records: Codes,
     own: Codes,
     others: Codes,
-    said: Codes,
-    belief: Matrix,
-    lifts: Matrix,
+    asked: Sequence[AskedOfPeople],
 ) -> LinkedPeople:
     """Link every person to the rows of a file that fit, and read those.
 
@@ -77,44 +93,44 @@ def linkage(
         The row that is true of each person in every column, -1 if the file has none.
     others : int array of shape (rows, other columns)
         The released level of each row in the columns that are not known.
-    said : int array
-        What each row says of the secret: a row of ``lifts``.
-    belief : array of shape (people, secrets)
-        P(s | what is known of the person), before the file is seen.
-    lifts : array of shape (different sayings, secrets)
-        P(s | saying) / P(s).
+    asked : sequence of AskedOfPeople
+        What is to be guessed, the secret first.
 
     Guarantees
     ----------
     Candidates are exactly the rows whose every known column fits. The posterior is the mean, over candidate records, of
-    the belief times the lifts, each scaled to 1; where nothing fits, it is the belief. If all lifts are within
-    [e^-a, e^b], the posterior is within [e^-(a+b), e^(a+b)] of the belief, and within [e^-a, e^b] of a belief that is
-    the prior of the lifts.
+    the belief times the lifts, each scaled to 1; where nothing fits, it is the belief. A record that fits many of the
+    people is likely another's, and weighs one over their number. If all lifts are within [e^-a, e^b], the posterior is
+    within [e^-(a+b), e^(a+b)] of the belief, and within [e^-a, e^b] of a belief that is the prior of the lifts.
     """
     n, columns = len(people), others.shape[1]
     different, which = in_order(people) if people.shape[1] else (people[:1], np.zeros(n, np.int64))
     rows, ends = _fitting(different, released, fits)
+    crowd = np.bincount(rows, np.repeat(np.bincount(which), np.diff(ends, prepend=0)), minlength=len(released))
+    likely = records / np.maximum(crowd, 1)
     candidates, right = np.zeros(n, np.int64), np.zeros(n, dtype=bool)
     read, agreed = np.full((n, columns), -1, np.int64), np.zeros((n, columns), dtype=bool)
-    posterior = np.array(belief, dtype=np.float64)
+    posteriors = tuple(np.array(each.belief, dtype=np.float64) for each in asked)
     # Whom one row fits, or one that stands for several, is read at once.
     lengths = np.diff(ends, prepend=0)[which]
     one = np.flatnonzero(lengths == 1)
     row = rows[ends[which[one]] - 1]
     candidates[one], right[one] = records[row], (records[row] == 1) & (own[one] == row)
     read[one], agreed[one] = others[row], True
-    posterior[one] = _scaled(belief[one] * lifts[said[row]], belief[one])
+    for each, posterior in zip(asked, posteriors, strict=True):
+        posterior[one] = _scaled(each.belief[one] * each.lifts[each.said[row]], each.belief[one])
     for alike in _alike(which, np.flatnonzero(lengths > 1)):
         end = ends[which[alike[0]]]
         some = rows[end - lengths[alike[0]] : end]
-        weight = records[some]
-        candidates[alike] = weight.sum()
+        weight = likely[some]
+        candidates[alike] = records[some].sum()
         for column in range(columns):
             levels, at = np.unique(others[some, column], return_inverse=True)
             read[alike, column] = levels[np.bincount(at.reshape(-1), weights=weight).argmax()]
             agreed[alike, column] = len(levels) == 1
-        posterior[alike] = _posterior(belief[alike], said[some], weight, lifts)
-    return LinkedPeople(candidates, right, read, agreed, posterior)
+        for each, posterior in zip(asked, posteriors, strict=True):
+            posterior[alike] = _posterior(each.belief[alike], each.said[some], weight, each.lifts)
+    return LinkedPeople(candidates, right, read, agreed, posteriors)
 
 
 def _alike(which: Codes, some: Codes) -> list[Codes]:
@@ -162,7 +178,7 @@ def _pairs(
     return person, rows
 
 
-def _posterior(belief: Matrix, said: Codes, weight: Codes, lifts: Matrix) -> Matrix:
+def _posterior(belief: Matrix, said: Codes, weight: Vector, lifts: Matrix) -> Matrix:
     sayings, where = np.unique(said, return_inverse=True)
     weights = np.bincount(where.reshape(-1), weights=weight)
     spoken = lifts[sayings]

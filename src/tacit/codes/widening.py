@@ -1,0 +1,109 @@
+"""A code for another table than its own: values that it has not seen get a place, where there is a true one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any, cast
+
+import numpy as np
+
+from tacit.codes.code import CellCode
+from tacit.codes.scales.fitting import fitted_scales
+from tacit.codes.scales.kinds.categories import CategoryScale
+from tacit.codes.scales.kinds.every import AnyScale
+from tacit.codes.scales.kinds.listed import listed_values
+from tacit.codes.scales.kinds.lists import ListScale
+from tacit.codes.scales.scale import UNKNOWN
+from tacit.codes.tree import CellTree, Ints
+from tacit.errors import DataError, sentence
+from tacit.tables.counting import count
+from tacit.tables.table import Table
+
+
+def with_true_ends(table: Table, code: CellCode) -> CellCode:
+    """The code with levels that are true of a table's numbers and dates, however far they go."""
+    scales = cast("tuple[AnyScale, ...]", fitted_scales(table, code.scales))
+    numbers = {}
+    for column, (old, new) in enumerate(zip(code.scales, scales, strict=True)):
+        if old.column in code.numbers:
+            parts, known = code.tree.parts_of(column)[1], code.numbers[old.column]
+            numbers[old.column] = {new.text(part): known[old.text(part)] for part in parts}
+    return replace(code, scales=scales, numbers=numbers)
+
+
+def widened(table: Table, code: CellCode, columns: Sequence[str]) -> CellCode:
+    """The code with a place for every value of these columns of a table.
+
+    Guarantees
+    ----------
+    What was in a cell stays in it. A category that is new goes to the right at every cut of its column, and so does
+    what is missing; a new value of a list in the order of the alphabet goes where that order has it. Levels name them,
+    and stay true.
+
+    Raises
+    ------
+    DataError
+        If a value has no place: a text among numbers, a value that an order or a hierarchy does not list.
+    """
+    scales, places = [], []
+    for scale in code.scales:
+        wide, place = scale, np.arange(scale.size)
+        if scale.column in columns:
+            values = count(table, [scale.column]).levels[0]
+            unknown = [value for value, atom in zip(values, scale.atoms_of(values), strict=True) if atom == UNKNOWN]
+            wide, place = _with(scale, unknown, as_numbers=scale.column in code.numbers)
+        scales.append(wide)
+        places.append(place)
+    return replace(code, scales=tuple(scales), tree=_with_room(code.tree, [each.size for each in scales], places))
+
+
+def _with(scale: AnyScale, unknown: Sequence[Any], *, as_numbers: bool) -> tuple[AnyScale, Ints]:
+    """A scale with atoms for these values, and the new atom of each old one."""
+    new = [value for value in unknown if not _absent(value)]
+    missing = scale.has_missing or len(new) < len(unknown)
+    if missing > scale.has_missing and as_numbers:
+        words = "column '{column}' has missing values, and is to be written as numbers, which have none for them"
+        raise DataError(sentence(words, column=scale.column))
+    made, place = cast("Any", scale), np.arange(scale.present)
+    if new and isinstance(scale, CategoryScale):
+        made = replace(scale, values=(*scale.values, *_stored(scale, new)))
+    elif new and isinstance(scale, ListScale) and list(scale.values) == sorted(scale.values, key=str):
+        values = sorted([*scale.values, *_stored(scale, new)], key=str)
+        made, place = replace(scale, values=tuple(values)), np.array([values.index(each) for each in scale.values])
+    elif new:
+        words = (
+            "column '{column}' holds '{value}', which has no place among the levels of the earlier release: leave its "
+            "rows out, or release the table anew, without its rules"
+        )
+        raise DataError(sentence(words, column=scale.column, value=new[0]))
+    made = made if missing == scale.has_missing else replace(made, has_missing=True)
+    return made, np.append(place, made.present) if scale.has_missing else place
+
+
+def _absent(value: Any) -> bool:
+    return value is None or (isinstance(value, float) and value != value)
+
+
+def _stored(scale: CategoryScale | ListScale, values: Sequence[Any]) -> tuple[Any, ...]:
+    kind, stored = listed_values(values, scale.column)
+    if kind != scale.type:
+        words = "column '{column}' holds values of type {kind}; those of the earlier release were of type {type}"
+        raise DataError(sentence(words, column=scale.column, kind=kind, type=scale.type))
+    return stored
+
+
+def _with_room(tree: CellTree, sizes: Sequence[int], places: Sequence[Ints]) -> CellTree:
+    """The same cells over more atoms; what is new goes to the right, but for what lies between two of the left."""
+    below, sets = tree.below.copy(), []
+    for node in np.flatnonzero(tree.column >= 0).tolist():
+        column = int(tree.column[node])
+        if below[node] >= 0:
+            below[node] = places[column][below[node] - 1] + 1
+        else:
+            left = np.zeros(sizes[column], bool)
+            left[places[column]] = tree.left(node)
+            sets.append(left)
+    return CellTree(
+        np.array(sizes), tree.column, below, np.concatenate(sets) if sets else np.zeros(0, bool), tree.known
+    )
