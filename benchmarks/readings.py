@@ -12,6 +12,7 @@ import datetime as dt
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -219,3 +220,23 @@ def _run(text: str, of: Values) -> list[int]:
     first = int(np.searchsorted(of.values, float(low))) if low else 0
     last = int(np.searchsorted(of.values, float(high))) - 1 if high else len(of.values) - 1
     return [first, last]
+
+
+def read_levels(release: pd.DataFrame, original: pd.DataFrame, values: Mapping[str, Values], code: Any) -> TableReading:
+    """Of a release in cells, drawn or not: each statement is a level, and the published code says what it means."""
+    columns = {}
+    for at, scale in enumerate(code.scales):
+        of = values[scale.column]
+        meant = {scale.text(part): np.append(part, np.all(part)) for part in code.tree.parts_of(at)[1]}
+        texts, said = np.unique(release[scale.column].astype(str).to_numpy(), return_inverse=True)
+        # An atom of -1, of a value that no released person has, is the last: only "any" allows it.
+        atoms = scale.atoms_of(_as_given(of, original[scale.column]))
+        may = np.array([meant[text][atoms] for text in texts])
+        low, high = may.argmax(axis=1), may.shape[1] - 1 - may[:, ::-1].argmax(axis=1)
+        columns[scale.column] = ColumnReading(of, said.astype(np.intp), low, high, may[:0, :0] if of.ordered else may)
+    return TableReading.of(columns)
+
+
+def _as_given(of: Values, original: pd.Series) -> list[Any]:
+    values = of.values.tolist()
+    return [dt.date.fromordinal(day) for day in values] if isinstance(original.iloc[0], dt.date) else values

@@ -26,7 +26,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from people_tables import PeopleTable
-from readings import Codes, TableReading, Values, plain, read_drawn, read_true
+from readings import Codes, TableReading, Values, plain, read_drawn, read_levels, read_true
 
 import tacit
 
@@ -65,7 +65,10 @@ def made(way: Way, table: PeopleTable, epsilon: float, least: int) -> MadeReleas
     cpu = time.process_time() - begun
     values = {name: Values.of(table.inside[name], table.outside[name]) for name in table.released}
     assert len(frame) == len(table.inside), "a release of other rows"
-    reading = read_true(frame, table.inside, values) if way.true else read_drawn(frame, values)
+    if "code" in frame.attrs:
+        reading = read_levels(frame, table.inside, values, frame.attrs["code"])
+    else:
+        reading = read_true(frame, table.inside, values) if way.true else read_drawn(frame, values)
     return MadeRelease(frame, reading, cpu)
 
 
@@ -138,20 +141,34 @@ def _box(column: pd.Series, part: Codes) -> pd.Series:
     return pd.Series(words.to_numpy()[part])
 
 
-def by_tacit(mechanism: str, *, bounded: bool = False) -> Making:
-    """A mechanism of Tacit's, as anybody would call it; ``bounded`` if it takes the least number of people."""
+def by_tacit(mechanism: str, *, use: bool = False, **words: Any) -> Making:
+    """A mechanism of Tacit's, as anybody would call it; with ``use`` it is told what the reader predicts."""
 
     def make(table: PeopleTable, epsilon: float, least: int) -> pd.DataFrame:
-        words: dict[str, Any] = {"least": least} if bounded else {}
+        asked = {"secret": table.secret, "epsilon": epsilon, "mechanism": mechanism, "random_state": 0, **words}
+        columns = [*table.released, table.secret]
+        if use:
+            asked |= {"use": table.use, "released": list(table.released)}
+            columns += [table.use] if table.use not in columns else []
+        if mechanism.startswith("cells"):
+            asked["least"] = least
         with tempfile.TemporaryDirectory() as place:
             out = Path(place) / "release"
-            frame = table.inside[[*table.released, table.secret]]
-            tacit.protect(
-                frame, secret=table.secret, epsilon=epsilon, mechanism=mechanism, random_state=0, out=out, **words
-            )
-            return pd.read_parquet(next(out.glob("data.*")))[list(table.released)]
+            tacit.protect(table.inside[columns], **asked, out=out)
+            release = pd.read_parquet(next(out.glob("data.*")))[list(table.released)]
+            return _with_code(release, out) if mechanism.startswith("cells") else release
 
     return make
+
+
+def _with_code(release: pd.DataFrame, out: Path) -> pd.DataFrame:
+    """The release, with the code that was published beside it."""
+    from tacit.release.levels import read_code
+
+    code = read_code(out)
+    if code is not None and not code.numbers:
+        release.attrs["code"] = code
+    return release
 
 
 def _sketch() -> ModuleType:
@@ -167,7 +184,6 @@ def _sketch() -> ModuleType:
 def prototype(table: PeopleTable, epsilon: float, least: int) -> pd.DataFrame:
     """The sketch behind THEORY.md section 8, by columns; a cell is written as the cuts on the way to it."""
     sketch = _sketch()
-
     frame = pd.DataFrame({name: plain(table.inside[name]) for name in table.released})
     secrets = pd.factorize(table.inside[table.secret], sort=True)[0]
     prior = np.bincount(secrets) / len(secrets)
@@ -196,4 +212,7 @@ WAYS: dict[str, Way] = {
     "subsets": Way(by_tacit("subsets"), False, ("epsilon",)),
     "optimal": Way(by_tacit("optimal"), False, ("epsilon",)),
     "cells, prototype": Way(prototype, True, needs="prototypes"),
+    "cells": Way(by_tacit("cells"), True, needs="tacit.codes"),
+    "cells, use named": Way(by_tacit("cells", use=True), True, needs="tacit.codes"),
+    "cells+mix": Way(by_tacit("cells+mix"), False, needs="tacit.codes"),
 }

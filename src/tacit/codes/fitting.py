@@ -212,7 +212,10 @@ def fit_guided(
 
 
 def fitted_again(table: Table, code: CellCode, asked: CodeRequest) -> CellCode:
-    """The same cells for another table: those that are out of bounds there are merged upwards along the tree."""
+    """The same cells for another table: those that are out of bounds there are merged upwards along the tree.
+
+    Merged ones are cut anew at the same places, as far as they may be.
+    """
     code = with_true_ends(table, code)
     counts = counted_atoms(table, code.scales, asked)
     new = unplaced(atom_codes(counts, code.columns), code.columns)
@@ -220,7 +223,10 @@ def fitted_again(table: Table, code: CellCode, asked: CodeRequest) -> CellCode:
         code = widened(table, code, new)
         counts = counted_atoms(table, code.scales, asked)
     records, bounds = grouped_records(counts, asked)
-    return code.with_tree(pruned(code.tree, records, bounds, least=asked.least)).reduced()
+    kept = pruned(code.tree, records, bounds, least=asked.least)
+    # What was merged may be cut again, where the scales of the code have a cut that this table allows.
+    tree = grown(records, bounds, code.scales, asked, least=asked.least, use=uses_of(counts, asked), start=kept)
+    return code.with_tree(tree).reduced()
 
 
 def every(table: Table, step: int) -> Table:
@@ -260,6 +266,7 @@ def grown(
     least: int,
     use: NDArray[np.int64] | None,
     guide: NDArray[np.float64] | None = None,
+    start: CellTree | None = None,
 ) -> CellTree:
     """The tree of cells that keeps most of the columns, as was asked."""
     weights = np.array([asked.weigh.get(name, 1.0) for name in asked.columns])
@@ -273,6 +280,7 @@ def grown(
         weights=weights,
         use=use,
         guide=guide,
+        start=start,
         known_columns=[asked.columns.index(name) for name in asked.known],
     )
 

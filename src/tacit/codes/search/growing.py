@@ -35,6 +35,7 @@ def grow(
     known_columns: Sequence[int] = (),
     known_least: int | None = None,
     guide: ArrayLike | None = None,
+    start: CellTree | None = None,
 ) -> CellTree:
     """Cells that tell the reader as much as they may.
 
@@ -57,6 +58,8 @@ def grow(
     guide : array (groups x values), optional
         A learned estimate of the first claim's secret for each group. It helps to choose among cuts that are within
         bounds; whether they are is counted.
+    start : CellTree, optional
+        A tree to grow on, instead of the whole table; it must be within bounds, and knows its known parts.
 
     Guarantees
     ----------
@@ -73,14 +76,13 @@ def grow(
     worth = worth_of(records, kinds, None if weights is None else np.asarray(weights, np.float64), uses)
     small = records.codes.size <= _SMALL
     rules = CutRules(kinds, tuple(range(len(kinds))), Strict(()), least, worth, _RIVALS if small else 1)
-    first = _known_parts(records, rules, known_columns, 5 * least if known_least is None else known_least)
+    known_least = 5 * least if known_least is None else known_least
+    first = start if start is not None else _known_parts(records, rules, known_columns, known_least)
     limits, frontier = within_parts(first, records, bounds, guide)
     growth = Growth.of(first)
     growth.grow(frontier, replace(rules, judge=Strict(limits, guided=guide is not None)))
-    tree = growth.tree()
-    if any(bound.delta > 0 for bound in bounds):
-        tree = spent(tree, records, bounds, rules)
-    return pruned(tree, records, bounds, least=least)
+    tree = pruned(growth.tree(), records, bounds, least=least)
+    return spent(tree, records, bounds, rules) if any(bound.delta > 0 for bound in bounds) else tree
 
 
 def _known_parts(records: GroupedRecords, rules: CutRules, known: Sequence[int], least: int) -> CellTree:
