@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -19,10 +20,12 @@ from tacit.lift import confident
 from tacit.release.keys import seed_or_secure
 from tacit.release.rules import ReleaseRules
 from tacit.release.treatment import Mixing
-from tacit.requests import Making, Question
+from tacit.requests import Making, Question, Request, given
 
 # Cells that will be mixed may be so many times as risky: the mixture brings them within bounds.
 FINER = 2.0
+# What may be said of cells alone.
+FOR_CELLS = ("known", "levels", "recode", "write", "weigh")
 
 
 def in_cells(
@@ -123,6 +126,15 @@ def code_request(asked: TableQuestion, goal: ReleaseGoal, making: Making) -> Cod
         write=making.write,
         recode=making.recode,
     )
+
+
+def refuse_without_cells(goal: ReleaseGoal, requests: Sequence[Request]) -> None:
+    """What is said of cells is not forgotten where there are none; nor is what is known, where they are mixed."""
+    taken = {"cells": FOR_CELLS, "cells+mix": FOR_CELLS[1:]}.get(goal.mechanism, ())
+    for name, value in given(requests).items():
+        if name in FOR_CELLS and name not in taken and value not in ({}, ()):
+            words = "{name} is for the mechanism '{cells}', and this is '{mechanism}': leave out one of the two"
+            raise ArgumentError(sentence(words, name=Setting(name), cells="cells", mechanism=goal.mechanism))
 
 
 def goal_of_rules(rules: ReleaseRules, least: int) -> ReleaseGoal:

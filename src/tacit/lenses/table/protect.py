@@ -22,7 +22,7 @@ from tacit.lenses.table.certifying import (
     utility_of,
     whole_file_of,
 )
-from tacit.lenses.table.coding import goal_of_rules, in_cells, question_of_rules
+from tacit.lenses.table.coding import FOR_CELLS, goal_of_rules, in_cells, question_of_rules, refuse_without_cells
 from tacit.lenses.table.correcting import corrected_column
 from tacit.lenses.table.kept.tables import kept_of_tables
 from tacit.lenses.table.learned.learning import EstimatorChoice, choice_of
@@ -77,9 +77,10 @@ def protect_table(
     earlier = None
     if making.rules is None:
         goal = _goal(bound, making)
+        refuse_without_cells(goal, [question, making])
     else:
-        _refuse_with_rules([question, bound, making, learning])
         earlier = ReleaseRules.load(making.rules)
+        _refuse_with_rules([question, bound, making, learning], in_cells=earlier.code is not None)
         goal, question = goal_of_rules(earlier, bound.least), question_of_rules(question, earlier)
     choice = _guide(question, learning, goal)
     book = Ledger.asked(ledgered, making, out=out)
@@ -163,18 +164,19 @@ def _released(planned: CountedRelease, book: Ledger, making: Making, out: Path, 
 # What the rules of an earlier release settle.
 _SETTLED = (
     *("secret", "released", "bins", "epsilon", "epsilon_low", "epsilon_high", "delta", "delta_kind", "epsilon_max"),
-    *("also", "mechanism", "effort", "replacement", "confidence", "estimator", "model"),
+    *("also", "mechanism", "effort", "replacement", "confidence", "estimator", "model", *FOR_CELLS),
 )
 
 
-def _refuse_with_rules(requests: Sequence[Request]) -> None:
+def _refuse_with_rules(requests: Sequence[Request], *, in_cells: bool) -> None:
     """What the rules settle may not be said again, whatever is said: an epsilon of 0 is one, too."""
     words = (
-        "the rules settle secret, released, bins, all epsilons, delta, mechanism, replacement, confidence and "
-        "estimator: leave out {name} with {rules}"
+        "the rules settle secret, released, bins, all epsilons, delta, mechanism, replacement, confidence, estimator "
+        "and all that is said of cells: leave out {name} with {rules}"
     )
+    settled = {*_SETTLED, "least"} if in_cells else {*_SETTLED}
     for name, value in given(requests).items():
-        if name in _SETTLED and value not in ({}, ()):
+        if name in settled and value not in ({}, ()):
             raise ArgumentError(sentence(words, name=Setting(name), rules=Setting("rules")))
 
 
