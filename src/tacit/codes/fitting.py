@@ -15,6 +15,7 @@ from tacit.codes.recoding import recoded
 from tacit.codes.scales.encoding import atoms_table
 from tacit.codes.scales.finding import find_scales
 from tacit.codes.scales.kinds.every import AnyScale
+from tacit.codes.scales.reduced import without_rare_ends
 from tacit.codes.search.forbidden import forbidden_columns
 from tacit.codes.search.growing import grow
 from tacit.codes.search.pruning import pruned
@@ -149,9 +150,19 @@ def fit_code(table: Table, asked: CodeRequest, *, progress: Progress = silent) -
     # Of a sample, a cell has as many fewer records.
     least = max(-(-asked.least // step), int(counts.records.sum()) // MOST_CELLS)
     records, bounds = grouped_records(counts, asked)
+    scales = with_common_ends(scales, records, asked.least)
     fine = CellCode(scales, grown(records, bounds, scales, asked, least=least, use=uses_of(counts, asked)), asked.known)
     code = fine.in_numbers(_marginals(counts, scales)) if asked.write == "means" else fine.reduced()
     return FittedCode(code if step == 1 else fitted_again(table, code, asked), _obstacles(counts, scales, asked))
+
+
+def with_common_ends(scales: Sequence[AnyScale], records: GroupedRecords, least: int) -> tuple[AnyScale, ...]:
+    """Scales that name the ends of a column only where many have them."""
+    told = []
+    for at, scale in enumerate(scales):
+        sizes = np.bincount(np.asarray(records.codes[:, at]), records.records, minlength=scale.size).astype(np.int64)
+        told.append(without_rare_ends(scale, sizes, least))
+    return cast("tuple[AnyScale, ...]", tuple(told))
 
 
 def _obstacles(counts: Counts, scales: Sequence[AnyScale], asked: CodeRequest) -> tuple[Obstacle, ...]:
@@ -208,7 +219,7 @@ def fit_guided(
     records, bounds = grouped_records(counts, asked, np.column_stack(atoms))
     least = max(asked.least, int(counts.records.sum()) // MOST_CELLS)
     tree = grown(records, bounds, scales, asked, least=least, use=uses_of(counts, asked), guide=posteriors)
-    return FittedCode(CellCode(scales, tree, asked.known).reduced())
+    return FittedCode(CellCode(with_common_ends(scales, records, asked.least), tree, asked.known).reduced())
 
 
 def fitted_again(table: Table, code: CellCode, asked: CodeRequest) -> CellCode:

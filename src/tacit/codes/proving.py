@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.codes.code import CellCode
-from tacit.codes.fitting import CodeRequest, counted_atoms, grouped_records, grown, uses_of
+from tacit.codes.fitting import CodeRequest, counted_atoms, grouped_records, grown, uses_of, with_common_ends
 from tacit.codes.scales.finding import find_scales
 from tacit.codes.scales.kinds.every import AnyScale
 from tacit.codes.scales.kinds.listed import ListedScale
@@ -70,7 +70,7 @@ def prove_code(table: Table, asked: CodeRequest, *, confidence: float, progress:
     use, chosen = uses_of(counts, asked), _of_part(records, part, 0)
     least = max(asked.least, LEAST_TO_CHOOSE)
     tree = grown(chosen, bounds, scales, asked, least=least, use=None if use is None else use[part == 0])
-    design = CellCode(scales, tree, asked.known)
+    design = CellCode(with_common_ends(scales, records, asked.least), tree, asked.known)
     return _proved(design, records, bounds, part, asked, confidence)
 
 

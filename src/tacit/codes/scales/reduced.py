@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import singledispatch
 from itertools import pairwise
 from typing import cast
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tacit.codes.scales.kinds.beginnings import BeginningScale, start_between
 from tacit.codes.scales.kinds.dates import DateScale
@@ -26,8 +28,9 @@ def reduced_scale(scale: AnyScale, groups: Ints) -> tuple[AnyScale, Ints]:
     Guarantees
     ----------
     Atoms of different groups stay apart. A column of one group names none of its values; ranges of numbers, dates and
-    codes name none but where they are cut, and their outer ends are open. Missing stays an atom of its own. Categories
-    and lists stay as they are: the levels of a release spell their values out.
+    codes name none but where they are cut, and the ends that the scale tells (see :func:`without_rare_ends`); of dates
+    and codes these are open. Missing stays an atom of its own. Categories and lists stay as they are: the levels of a
+    release spell their values out.
     """
     if not groups.any():
         return WholeScale(scale.column), np.zeros(len(groups), np.int64)
@@ -54,7 +57,7 @@ def _(scale: NumberScale, groups: Ints) -> tuple[Scale, Ints]:
     # Nothing is averaged of the atoms here: a number that stands for an outer range is its edge.
     inner = [(low + high) / 2 for low, high in pairwise(edges)]
     centres = (edges[0], *inner, edges[-1]) if edges else (0.0,)
-    return NumberScale(scale.column, edges, scale.whole, None, None, centres, scale.has_missing), new
+    return replace(scale, edges=edges, centres=centres), new
 
 
 @_reduced.register
@@ -84,6 +87,24 @@ def _(scale: BeginningScale, groups: Ints) -> tuple[Scale, Ints]:
     starts, new = _runs(scale, groups)
     heads = tuple(scale.starts[at - 1] for at in starts.tolist())
     return BeginningScale(scale.column, heads, scale.size_of_code, scale.has_missing), new
+
+
+def without_rare_ends(scale: Scale, records: NDArray[np.integer], least: int) -> Scale:
+    """A scale that names its smallest and largest number only where so many records have just that one.
+
+    Somebody whose income is the largest of all would else stand in the text of every range that has it. ``records`` are
+    those of each atom.
+    """
+    if not isinstance(scale, NumberScale):
+        return scale
+    edges = scale.edges
+    low = scale.whole and scale.least is not None and bool(edges) and edges[0] == scale.least + 1
+    high = scale.whole and scale.most is not None and bool(edges) and edges[-1] == scale.most
+    return replace(
+        scale,
+        least=scale.least if low and records[0] >= least else None,
+        most=scale.most if high and records[scale.present - 1] >= least else None,
+    )
 
 
 def pins(scale: Scale, part: Mask) -> bool:
