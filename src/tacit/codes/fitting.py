@@ -152,7 +152,7 @@ def fit_code(table: Table, asked: CodeRequest, *, progress: Progress = silent) -
     records, bounds = grouped_records(counts, asked)
     scales = with_common_ends(scales, records, asked.least)
     fine = CellCode(scales, grown(records, bounds, scales, asked, least=least, use=uses_of(counts, asked)), asked.known)
-    code = fine.in_numbers(_marginals(counts, scales)) if asked.write == "means" else fine.reduced()
+    code = _published(fine, records, asked)
     return FittedCode(code if step == 1 else fitted_again(table, code, asked), _obstacles(counts, scales, asked))
 
 
@@ -195,13 +195,16 @@ def _atoms(scales: Sequence[AnyScale]) -> list[ColumnAtoms]:
     return [ColumnAtoms(scale.size, scale.ordered, scale.cuts if scale.ordered else None) for scale in scales]
 
 
-def _marginals(counts: Counts, scales: Sequence[AnyScale]) -> dict[str, NDArray[np.float64]]:
-    """The weight of each atom of each column."""
-    codes = atom_codes(counts, [scale.column for scale in scales])
-    return {
-        scale.column: np.bincount(codes[:, at], counts.weight, minlength=scale.size).astype(np.float64)
-        for at, scale in enumerate(scales)
-    }
+def _published(fine: CellCode, records: GroupedRecords, asked: CodeRequest) -> CellCode:
+    """The code by scales that tell no more than its cells do, in words or in means."""
+    if asked.write == "text":
+        return fine.reduced()
+    return fine.in_numbers(
+        {
+            scale.column: np.bincount(np.asarray(records.codes[:, at]), records.weight, scale.size).astype(np.float64)
+            for at, scale in enumerate(fine.scales)
+        }
+    )
 
 
 def fit_guided(
@@ -219,7 +222,8 @@ def fit_guided(
     records, bounds = grouped_records(counts, asked, np.column_stack(atoms))
     least = max(asked.least, int(counts.records.sum()) // MOST_CELLS)
     tree = grown(records, bounds, scales, asked, least=least, use=uses_of(counts, asked), guide=posteriors)
-    return FittedCode(CellCode(with_common_ends(scales, records, asked.least), tree, asked.known).reduced())
+    fine = CellCode(with_common_ends(scales, records, asked.least), tree, asked.known)
+    return FittedCode(_published(fine, records, asked))
 
 
 def fitted_again(table: Table, code: CellCode, asked: CodeRequest) -> CellCode:
@@ -235,6 +239,9 @@ def fitted_again(table: Table, code: CellCode, asked: CodeRequest) -> CellCode:
         counts = counted_atoms(table, code.scales, asked)
     records, bounds = grouped_records(counts, asked)
     kept = pruned(code.tree, records, bounds, least=asked.least)
+    if code.numbers:
+        # Means were taken of the levels of the earlier table: there are none for new ones.
+        return code.with_tree(kept).reduced()
     # What was merged may be cut again, where the scales of the code have a cut that this table allows.
     tree = grown(records, bounds, code.scales, asked, least=asked.least, use=uses_of(counts, asked), start=kept)
     return code.with_tree(tree).reduced()

@@ -405,12 +405,29 @@ def test_the_whole_audit_with_auto_from_a_csv_with_missing_cells(run: Run, tmp_p
 
 
 @pytest.mark.parametrize("words", [["--estimator", "linear"], ["--model", "m.tacit"]])
-def test_no_release_rests_on_what_was_learned(run: Run, tmp_path: Path, words: list[str]) -> None:
+@pytest.mark.parametrize("beside", [["--mechanism", "watchdog"], ["--confidence", "0.9"], ["--replacement", "merge"]])
+def test_no_release_rests_on_what_was_learned(run: Run, tmp_path: Path, words: list[str], beside: list[str]) -> None:
     write_csv(tmp_path / "people.csv", patients(100))
-    code, out, err = run("protect", "people.csv", "--secret", "illness", "--epsilon", "0.8", "-o", "r", *words)
+    asked = ["--secret", "illness", "--epsilon", "0.8", "-o", "r"]
+    code, out, err = run("protect", "people.csv", *asked, *words, *beside)
     assert (code, out) == (2, "")
     assert f"leave out {words[0]}" in err
     assert not Path("r").exists()
+
+
+@pytest.mark.parametrize("write", ["text", "means"])
+def test_cells_whose_cuts_were_learned_are_certified_by_counting(run: Run, tmp_path: Path, write: str) -> None:
+    write_csv(tmp_path / "people.csv", patients(600, shuffled=True))
+    asked = ["--secret", "illness", "--epsilon", "0.8", "-o", "r", "--write", write]
+    code, out, _ = run("protect", "people.csv", *asked, "--estimator", "linear", "--format", "json")
+    made = strict(out)["certificate"]
+    assert code == 0
+    assert made["mechanism"]["name"] == "cells"
+    assert made["mechanism"]["values"] > 1
+    assert made["kind"] == "counted"
+    code, out, _ = run("verify", "r", "--against", "people.csv", "--format", "json")
+    assert (code, strict(out)["verdict"]) == (0, "holds")
+    assert run("protect", "people.csv", *asked, "--model", "m.tacit", "--overwrite")[0] == 3
 
 
 @pytest.mark.parametrize(
