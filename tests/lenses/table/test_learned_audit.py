@@ -427,3 +427,19 @@ def test_cells_that_an_estimator_proposes_are_certified_by_counting(tmp_path: Pa
     assert made.certificate.attained_epsilon <= 0.8
     assert made.certificate.file.holds
     assert verify(tmp_path / "r", against=people).verdict == "holds"
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "message"),
+    [
+        (["--estimator", "magic"], 2, "magic"),
+        (["--estimator", "linear", "--weight", "income"], 2, "--estimator counts"),
+        (["--model", "nowhere.tacit"], 3, "nowhere.tacit"),
+        (["--estimator", "linear", "--save-model", "people.csv"], 2, ".tacit"),
+    ],
+)
+def test_wrong_words_are_one_line(run: Run, tmp_path: Path, words: list[str], code: int, message: str) -> None:
+    write_csv(tmp_path / "people.csv", patients(100))
+    found, out, err = run("audit", "people.csv", "--secret", "illness", *words)
+    assert (found, out) == (code, "")
+    assert message in err
