@@ -14,7 +14,7 @@ from tacit.codes.reducing import regrouped, separated
 from tacit.codes.scales.kinds.every import AnyScale
 from tacit.codes.scales.reduced import pins, reduced_scale
 from tacit.codes.tree import CellTree
-from tacit.tables.symbols import Symbols
+from tacit.tables.symbols import Symbols, in_order
 
 Write = Literal["text", "means"]
 # Digits of a number that stands for a range: more would be nobody's age, but might tell whose ages were averaged.
@@ -51,6 +51,9 @@ class CellCode:
             raise ValueError("the tree and the scales do not fit together")
         if not set(self.known) <= set(self.columns) or not set(self.numbers) <= set(self.columns):
             raise ValueError("a column that is known or a number is not released")
+        for name, texts in zip(self.columns, self.texts if self.numbers else self.columns, strict=True):
+            if name in self.numbers and not set(texts) <= set(self.numbers[name]):
+                raise ValueError("a level has no number that stands for it")
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -83,13 +86,11 @@ class CellCode:
         )
 
     def known_parts(self, symbols: Symbols) -> NDArray[np.int64] | None:
-        """Which part of what is known each released value lies in; None where nothing is known."""
+        """Which part of what is known each released value lies in, as it is written; None where nothing is known."""
         if not self.known:
             return None
-        parts = np.unique(self.tree.known_of[self.tree.leaves], return_inverse=True)[1].reshape(-1)
-        by_cell = dict(zip(zip(*self.written, strict=True), parts.tolist(), strict=True))
-        values = (symbols.values(at) for at in range(len(symbols)))
-        return np.array([by_cell[tuple(value[name] for name in self.columns)] for value in values], np.int64)
+        places = [symbols.columns.index(name) for name in self.known]
+        return in_order(symbols.codes[:, places])[1]
 
     def exact(self, symbols: Symbols) -> NDArray[np.bool_]:
         """Whether what is written of a released value is one value of its column (values x columns)."""

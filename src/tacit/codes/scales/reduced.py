@@ -14,12 +14,16 @@ from tacit.codes.scales.kinds.beginnings import BeginningScale, start_between
 from tacit.codes.scales.kinds.dates import DateScale
 from tacit.codes.scales.kinds.every import AnyScale
 from tacit.codes.scales.kinds.listed import ListedScale
+from tacit.codes.scales.kinds.lists import ListScale
 from tacit.codes.scales.kinds.numbers import NumberScale
 from tacit.codes.scales.kinds.prefixes import PrefixScale
 from tacit.codes.scales.kinds.stretches import StretchScale
 from tacit.codes.scales.kinds.whole import WholeScale
 from tacit.codes.scales.scale import Scale
 from tacit.codes.tree import Ints, Mask
+
+# An order of fewer values was given by somebody who knows them, and is spelled out.
+FEW_VALUES = 20
 
 
 def reduced_scale(scale: AnyScale, groups: Ints) -> tuple[AnyScale, Ints]:
@@ -73,6 +77,17 @@ def _(scale: StretchScale, groups: Ints) -> tuple[Scale, Ints]:
     return StretchScale(
         scale.column, scale.unit, scale.layout, tuple(scale.starts[at - 1] for at in starts.tolist()), scale.has_missing
     ), new
+
+
+@_reduced.register
+def _(scale: ListScale, groups: Ints) -> tuple[Scale, Ints]:
+    values = [value for value in scale.values if isinstance(value, str)]
+    if len(values) <= FEW_VALUES or values != sorted(scale.values, key=str) or "" in values:
+        return scale, np.arange(scale.size)
+    # Many values in the order of their characters: where they are cut is told, not whose they are.
+    starts, new = _runs(scale, groups)
+    heads = tuple(start_between(values[at - 1], values[at]) for at in starts.tolist())
+    return BeginningScale(scale.column, heads, None, scale.has_missing), new
 
 
 @_reduced.register

@@ -80,6 +80,8 @@ def grow(
     first = start if start is not None else _known_parts(records, rules, known_columns, known_least)
     limits, frontier = within_parts(first, records, bounds, guide)
     growth = Growth.of(first)
+    # What is known is told as finely as the parts have it: a cut of it below them would tell more than is allowed for.
+    rules = replace(rules, open=tuple(at for at in rules.open if at not in known_columns))
     growth.grow(frontier, replace(rules, judge=Strict(limits, guided=guide is not None)))
     tree = pruned(growth.tree(), records, bounds, least=least)
     return spent(tree, records, bounds, rules) if any(bound.delta > 0 for bound in bounds) else tree

@@ -73,7 +73,7 @@ class _Grids:
             at = self._added(np.array([below, below + 1]), np.array([np.nan, np.nan]))
             return f"{at} + ({value} >= {float(edges[0])!r}::DOUBLE)::BIGINT"
         for cells in 2 ** np.arange(int(np.log2(len(edges))), int(np.log2(MOST_CELLS)) + 1):
-            low, width = float(edges[0]), float(edges[-1] - edges[0])
+            low, width = float(edges[0]), float(edges[-1]) - float(edges[0])
             scale = float(cells) / width if width > 0 else np.inf
             if not (0 < scale < np.inf):
                 break

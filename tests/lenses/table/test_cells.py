@@ -1,0 +1,246 @@
+"""A release in cells, from end to end: what is written is true, shared, within bounds, and can be checked."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+import shutil
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from hospital import hospital
+from tables_of_people import read_csv, write_csv
+from tacit import ArgumentError, DataError, attack, protect, verify
+from tacit.release.levels import read_code
+
+SECRET = {"illness": ["B20", "F32"]}
+ROWS = 2_000
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    place = tmp_path_factory.mktemp("cells")
+    write_csv(place / "stays.csv", hospital(ROWS))
+    protect(place / "stays.csv", secret=SECRET, epsilon=0.5, out=place / "release")
+    return place
+
+
+@pytest.fixture
+def release(folder: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copytree(folder / "release", tmp_path / "release"))
+
+
+def rows_of(columns: dict[str, list[Any]]) -> list[tuple[Any, ...]]:
+    return list(zip(*columns.values(), strict=True))
+
+
+def classes(columns: dict[str, list[Any]]) -> list[str]:
+    """The secret as it is claimed of: two illnesses, and all others as one."""
+    return [value if value in SECRET["illness"] else "other" for value in columns["illness"]]
+
+
+def worst_lift(secrets: list[str], rows: list[tuple[Any, ...]], *, one_sided: bool = False) -> float:
+    """The largest log-lift, counted the slow way; a secret that never occurs with a row is ruled out."""
+    prior, sizes, pairs = Counter(secrets), Counter(rows), Counter(zip(secrets, rows, strict=True))
+    worst = 0.0
+    for row, size in sizes.items():
+        for secret, share in prior.items():
+            lift = pairs[secret, row] / size / (share / len(rows))
+            side = math.log(lift) if lift > 0 else -math.inf
+            worst = max(worst, side if one_sided else abs(side))
+    return worst
+
+
+def failed(release: Path, folder: Path) -> set[str]:
+    checked = verify(release, against=folder / "stays.csv")
+    assert checked.verdict != "holds"
+    return {check.name for check in checked.checks if check.passed is False}
+
+
+def sealed_again(release: Path) -> None:
+    """Give the certificate the fingerprints of what is there, as somebody who tampers would."""
+    paper = release / "certificate.json"
+    certificate = json.loads(paper.read_text())
+    for name, field in (("data.csv", "sha256"), ("levels.json", "levels_sha256")):
+        certificate["output"][field] = hashlib.sha256((release / name).read_bytes()).hexdigest()
+    paper.write_text(json.dumps(certificate))
+
+
+def test_the_bound_and_the_smallest_group_are_those_of_the_bytes_that_were_written(folder: Path) -> None:
+    original, written = read_csv(folder / "stays.csv"), read_csv(folder / "release" / "data.csv")
+    rows = rows_of(written)
+    certificate = json.loads((folder / "release" / "certificate.json").read_text())
+    assert len(set(rows)) > 10
+    assert worst_lift(classes(original), rows) == pytest.approx(certificate["attained_epsilon"], abs=1e-9)
+    assert certificate["attained_epsilon"] <= 0.5
+    assert min(Counter(rows).values()) == certificate["file"]["smallest"] >= 10
+
+
+def test_every_level_is_true_of_its_record(folder: Path) -> None:
+    original, written = read_csv(folder / "stays.csv"), read_csv(folder / "release" / "data.csv")
+    code = read_code(folder / "release")
+    assert code is not None
+    for column, scale in enumerate(code.scales):
+        which, parts = code.tree.parts_of(column)
+        part_of = dict(zip(code.written[column], which[code.tree.leaves].tolist(), strict=True))
+        atoms = scale.atoms_of(original[scale.column])
+        told = zip(atoms.tolist(), written[scale.column], strict=True)
+        assert all(parts[part_of[level]][atom] for atom, level in told)
+
+
+def test_no_rare_number_date_or_code_stands_in_what_is_published(folder: Path) -> None:
+    original = read_csv(folder / "stays.csv")
+    public = "".join(path.read_text() for path in (folder / "release").iterdir() if path.is_file())
+    words = set(public.replace('"', " ").replace(",", " ").split())
+    ages = Counter(int(age) for age in original["age"])
+    ends = [end for end in (min(ages), max(ages)) if ages[end] < 10]
+    told = set(read_csv(folder / "release" / "data.csv")["age"])
+    assert not [level for level in told for end in ends if str(end) in level.split()]
+    rare = {name for name, times in Counter(original["postcode"]).items() if times < 10}
+    assert not rare & words
+
+
+def test_it_verifies_without_the_owners_part(folder: Path, release: Path) -> None:
+    shutil.rmtree(release / "private")
+    assert verify(release, against=folder / "stays.csv").verdict == "holds"
+
+
+def test_a_row_that_was_given_another_cell_is_found_out(folder: Path, release: Path) -> None:
+    head, *lines = (release / "data.csv").read_text().splitlines()
+    other = next(at for at, line in enumerate(lines) if line != lines[0])
+    lines[0], lines[other] = lines[other], lines[0]
+    (release / "data.csv").write_text("\n".join([head, *lines]) + "\n")
+    assert "released data is the data certified" in failed(release, folder)
+    sealed_again(release)
+    assert failed(release, folder)
+
+
+def test_levels_that_say_something_else_are_found_out(folder: Path, release: Path) -> None:
+    path = release / "levels.json"
+    levels = json.loads(path.read_text())
+    scale = next(each for each in levels["code"]["scales"] if each["kind"] == "stretches" and each["starts"])
+    scale["starts"] = [start + 1 for start in scale["starts"]]
+    path.write_text(json.dumps(levels))
+    with pytest.raises(Exception, match="damaged"):
+        verify(release, against=folder / "stays.csv")
+
+
+@pytest.mark.parametrize("change", [{"attained_epsilon": 0.1}, {"known": ["age"]}, {"secret_values": ["B20"]}])
+def test_an_edited_certificate_is_found_out(folder: Path, release: Path, change: dict[str, Any]) -> None:
+    paper = release / "certificate.json"
+    paper.write_text(json.dumps({**json.loads(paper.read_text()), **change}))
+    assert failed(release, folder)
+
+
+def test_nobody_is_found_who_was_found_in_the_original(folder: Path) -> None:
+    found = attack(folder / "release", against=folder / "stays.csv", records=1_000)
+    assert found.verdict != "people are found"
+    for finding in found.linkage:
+        assert finding.before is not None
+        assert finding.before.found > 0.9
+        assert finding.after.found == 0
+
+
+@pytest.mark.parametrize("seed", [0, 5])
+def test_inside_what_is_known_as_it_is_written_nothing_much_is_added(tmp_path: Path, seed: int) -> None:
+    """An adversary found tables on which cuts of the known column went on below what was bounded."""
+    rng = np.random.default_rng(seed)
+    known, x = rng.choice(list("ABCDEFGHIJ"), 400), rng.integers(0, 100, 400)
+    secret = np.where(rng.random(400) < 0.3 + 0.4 * (x / 100), "flu", "no")
+    columns = {"s": secret.tolist(), "k": known.tolist(), "x": [str(each) for each in x]}
+    people = write_csv(tmp_path / "t.csv", columns)
+    protect(people, secret="s", epsilon=0.7, known=["k"], out=tmp_path / "r")
+    written = read_csv(tmp_path / "r" / "data.csv")
+    for part in set(written["k"]):
+        inside = [at for at, own in enumerate(written["k"]) if own == part]
+        rows = rows_of(written)
+        assert worst_lift([columns["s"][at] for at in inside], [rows[at] for at in inside]) <= 0.7
+    assert verify(tmp_path / "r", against=people).verdict == "holds"
+
+
+def test_whole_numbers_that_a_float_cannot_tell_apart_are_refused(tmp_path: Path) -> None:
+    rng = np.random.default_rng(2)
+    columns = {"s": rng.choice(["a", "b"], 500).tolist(), "b": [str(2**53 + int(v)) for v in rng.integers(0, 40, 500)]}
+    with pytest.raises(DataError, match="cannot be told apart as numbers"):
+        protect(write_csv(tmp_path / "t.csv", columns), secret="s", epsilon=1, out=tmp_path / "r")
+
+
+def test_cells_that_are_mixed_are_verified(tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    columns = {"s": rng.choice(["a", "b"], 500).tolist(), "age": [str(v) for v in rng.integers(0, 90, 500)]}
+    people = write_csv(tmp_path / "t.csv", columns)
+    protect(people, secret="s", epsilon=0.5, mechanism="cells+mix", random_state=1, out=tmp_path / "r")
+    assert verify(tmp_path / "r", against=people).verdict == "holds"
+
+
+def test_what_is_known_may_be_written_in_means(tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    columns = {"s": rng.choice(["a", "b"], 500).tolist(), "age": [str(v) for v in rng.integers(0, 90, 500)]}
+    people = write_csv(tmp_path / "t.csv", {**columns, "c": rng.choice(["A", "B"], 500).tolist()})
+    protect(people, secret="s", epsilon=1, known=["age"], write="means", out=tmp_path / "r")
+    assert verify(tmp_path / "r", against=people).verdict == "holds"
+
+
+def test_long_texts_without_a_pattern_name_no_rare_end(tmp_path: Path) -> None:
+    rng = np.random.default_rng(1)
+    codes = [f"K{rng.integers(0, 110)}-{rng.choice(list('XY'))}" for _ in range(500)]
+    people = write_csv(tmp_path / "t.csv", {"s": rng.choice(["a", "b"], 500).tolist(), "code": codes})
+    protect(people, secret="s", epsilon=1, out=tmp_path / "r")
+    rare = {code for code, times in Counter(codes).items() if times < 10}
+    words = {word for level in read_csv(tmp_path / "r" / "data.csv")["code"] for word in level.split()}
+    assert not rare & words
+    assert verify(tmp_path / "r", against=people).verdict == "holds"
+
+
+def test_one_side_alone_keeps_columns_that_a_zero_forbids(folder: Path, tmp_path: Path) -> None:
+    both = protect(folder / "stays.csv", secret="illness", epsilon=1.0, out=tmp_path / "both")
+    assert any("'sex' is not told by itself" in note and "upper side alone" in note for note in both.notes)
+    above = protect(folder / "stays.csv", secret="illness", epsilon_high=1.0, out=tmp_path / "above")
+    kept = [{each.name: each.kept for each in made.certificate.keeps.columns} for made in (both, above)]
+    assert kept[0]["sex"] < 0.05 < kept[1]["sex"]
+    rows = rows_of(read_csv(tmp_path / "above" / "data.csv"))
+    assert worst_lift(read_csv(folder / "stays.csv")["illness"], rows, one_sided=True) <= 1.0
+
+
+def test_means_stay_numbers_where_the_column_held_numbers(tmp_path: Path) -> None:
+    stays = pa.table(hospital(ROWS))
+    pq.write_table(
+        stays.set_column(3, "age", pa.array([int(a) for a in stays["age"].to_pylist()])), tmp_path / "s.parquet"
+    )
+    protect(tmp_path / "s.parquet", secret=SECRET, epsilon=0.5, write="means", out=tmp_path / "r")
+    written = pq.read_table(tmp_path / "r" / "data.parquet")
+    assert pa.types.is_floating(written.schema.field("age").type)
+    assert verify(tmp_path / "r", against=tmp_path / "s.parquet").verdict == "holds"
+
+
+def test_a_next_batch_is_told_in_the_same_words_and_keeps_its_own_bound(folder: Path, tmp_path: Path) -> None:
+    batch = write_csv(tmp_path / "batch.csv", hospital(1_000, random_state=7))
+    protect(batch, rules=folder / "release" / "private" / "rules.json", out=tmp_path / "r")
+    rows = rows_of(read_csv(tmp_path / "r" / "data.csv"))
+    assert worst_lift(classes(read_csv(batch)), rows) <= 0.5
+    assert min(Counter(rows).values()) >= 10
+    assert verify(tmp_path / "r", against=batch).verdict == "holds"
+
+
+def test_one_level_a_column_is_one_level_in_every_record(folder: Path, tmp_path: Path) -> None:
+    protect(folder / "stays.csv", secret=SECRET, epsilon=1.0, recode="global", out=tmp_path / "r")
+    code = read_code(tmp_path / "r")
+    assert code is not None
+    for column in range(len(code.columns)):
+        which, parts = code.tree.parts_of(column)
+        used = [parts[at] for at in set(which[code.tree.leaves].tolist())]
+        # Parts of a column that is told alike everywhere have no atom in common.
+        assert sum(part.astype(int) for part in used).max() == 1
+    assert verify(tmp_path / "r", against=folder / "stays.csv").verdict == "holds"
+
+
+def test_a_known_column_that_is_not_released_is_refused(folder: Path, tmp_path: Path) -> None:
+    with pytest.raises(ArgumentError, match="may be known but is not released"):
+        protect(folder / "stays.csv", secret=SECRET, epsilon=0.5, drop="age", known="age", out=tmp_path / "r")
