@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -13,14 +14,14 @@ from tacit.codes.scales.files import hierarchy_scale
 from tacit.codes.scales.kinds.categories import CategoryScale
 from tacit.codes.scales.kinds.listed import listed_values, typed
 from tacit.codes.scales.kinds.lists import ListScale
-from tacit.codes.scales.kinds.numbers import number_of
+from tacit.codes.scales.kinds.numbers import EXACT, number_of
 from tacit.codes.scales.kinds.prefixes import PrefixScale, are_codes
 from tacit.codes.scales.kinds.whole import WholeScale
-from tacit.codes.scales.looking import TextFacts, code_facts, number_facts, sampled_texts, text_facts
+from tacit.codes.scales.looking import NumberFacts, TextFacts, code_facts, number_facts, sampled_texts, text_facts
 from tacit.codes.scales.making import NumberWish, date_scale, number_scale
 from tacit.codes.scales.moments import Layout, layout_of
 from tacit.codes.scales.scale import Scale
-from tacit.errors import ArgumentError, Setting, sentence
+from tacit.errors import ArgumentError, DataError, Setting, sentence
 from tacit.requests.levels import LevelWish
 from tacit.tables.columns import Column
 from tacit.tables.numbers import INFINITE, MINUS_INFINITE, MISSING, NUMBER
@@ -117,12 +118,25 @@ def find_scales(
     made: list[Scale] = []
     for name, plan in plans.items():
         if isinstance(plan, _Numbers):
+            _refuse_inexact(table[name], facts[name])
             made.append(number_scale(name, facts[name], plan.wish, least=least))
         elif isinstance(plan, _Dates):
             made.append(date_scale(name, facts[name], plan.layout, plan.unit, least=least))
         else:
             made.append(_listed(table, name, plan))
     return tuple(made)
+
+
+def _refuse_inexact(column: Column, facts: NumberFacts) -> None:
+    """Ranges are between floats: numbers that a float cannot hold might stand in a range that is not theirs."""
+    ends = [abs(end) for end in (facts.low, facts.high) if math.isfinite(end)]
+    if column.dtype.startswith("Float") or max(ends, default=0.0) < EXACT:
+        return
+    words = (
+        "column '{name}' holds whole numbers of 16 digits and more, which cannot be told apart as numbers: make it "
+        "text, or leave it out ({drop})"
+    )
+    raise DataError(sentence(words, name=column.name, drop=Setting("drop", column.name)))
 
 
 def _binned(wish: int | Sequence[float]) -> NumberWish:

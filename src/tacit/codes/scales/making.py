@@ -16,7 +16,7 @@ from tacit.codes.scales.looking import NumberFacts
 from tacit.codes.scales.moments import Layout
 from tacit.codes.scales.nice import centres, nice_edges
 from tacit.codes.scales.scale import Scale
-from tacit.errors import ArgumentError, DataError, Setting, sentence
+from tacit.errors import ArgumentError, Setting, sentence
 
 # More steps than this are no levels.
 MOST_STEPS = 4096
@@ -47,13 +47,6 @@ def number_scale(column: str, facts: NumberFacts, wish: NumberWish, *, least: in
     """
     if np.isnan(facts.low):
         return nothing_seen(column, facts.missing)
-    ends = [abs(end) for end in (facts.low, facts.high) if np.isfinite(end)]
-    if facts.whole and max(ends, default=0.0) >= EXACT:
-        words = (
-            "column '{column}' holds whole numbers of 16 digits and more, which cannot be told apart as numbers: make "
-            "it text, or leave it out ({drop})"
-        )
-        raise DataError(sentence(words, column=column, drop=Setting("drop", column)))
     edges = _edges(column, facts, wish, least)
     whole = facts.whole and bool((edges == np.floor(edges)).all()) and float(abs(edges).max(initial=0)) < EXACT
     low, high = (_popular(facts.sample, end, least) for end in (facts.low, facts.high))
