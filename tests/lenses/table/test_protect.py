@@ -318,6 +318,7 @@ def test_cells_that_miss_their_epsilon_are_never_written(people: Path, tmp_path:
     strict = {**rules["bounds"], "low": 0.1, "high": 0.1}
     (tmp_path / "rules.json").write_text(json.dumps({**rules, "bounds": strict}))
     monkeypatch.setattr(fitting, "pruned", lambda tree, *_, **__: tree)
+    monkeypatch.setattr(fitting, "grown", lambda *_, start, **__: start)
     with pytest.raises(NotCertifiedError, match="nothing was written"):
         protect(people, rules=tmp_path / "rules.json", out=tmp_path / "two")
     assert not (tmp_path / "two").exists()
