@@ -1,4 +1,4 @@
-"""Treatments: what is kept, by brute force; what is written, read again; whether draws are right, by simulation."""
+"""Treatments: what is kept, by brute force; what is written, read again."""
 
 from __future__ import annotations
 
@@ -9,13 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 from hypothesis import given, strategies as st
-from scipy.sparse import csr_array
-from scipy.stats import binom
 
-from tacit.lenses.table.checks.mixture import OutputDraws, checks_of_mixture
-from tacit.lift import TOO_UNLIKELY
-from tacit.release import Damaged, LiftBounds, Merging, Mixing, ReleaseRules, Treatment, decoded, text_of
-from tacit.tables.pairing import Pairs
+from tacit.release import Damaged, Merging, Mixing, Treatment, decoded, text_of
 from tacit.tables.symbols import Symbols
 from treatment_strategies import LEVELS, MISSING, becomes, mergings, mixings, names_of, shares, some_symbols
 
@@ -157,84 +152,3 @@ def test_a_damaged_mixing_is_refused(change: dict[str, Any]) -> None:
 def test_a_damaged_merging_is_refused(change: dict[str, Any]) -> None:
     with pytest.raises(Damaged):
         decoded(Merging, {**MERGED, **change})
-
-
-# Whether draws are those of the rules
-
-VALUES = Symbols(("x",), (("a", "b", "c", "d", "e"),), np.arange(5)[:, None])
-OUTPUTS = Symbols(("x",), (("a", "b", "c", "d", "e", None),), np.arange(6)[:, None])
-CHANNEL = np.array(
-    [
-        [0.7, 0.3, 0.0, 0.0, 0.0, 0.0],
-        [0.2, 0.5, 0.3, 0.0, 0.0, 0.0],
-        [0.0, 0.0, 1.0, 0.0, 0.0, 0.0],
-        [0.0, 0.05, 0.0, 0.9, 0.0, 0.05],
-        [0.01, 0.0, 0.0, 0.0, 0.99, 0.0],
-    ]
-)
-RULES = ReleaseRules(("s",), ("x",), (), VALUES, Mixing(csr_array(CHANNEL)), LiftBounds.within(1.0))
-TOUCHED = CHANNEL.diagonal() < 1
-
-
-def drawn(records: np.ndarray, channels: list[np.ndarray], rng: np.random.Generator) -> Pairs:
-    """A release of so many records of each secret and value, each secret by its own channel."""
-    rows = []
-    for secret, value in np.ndindex(*records.shape):
-        became = rng.multinomial(records[secret, value], channels[secret][value])
-        rows += [(secret, value, output, k) for output, k in enumerate(became) if k]
-    secret, value, output, count = np.array(rows).T
-    return Pairs(secret, value, output, np.where(output < 5, output, -1), count)
-
-
-@pytest.mark.parametrize("mean", [4, 30, 1000])
-def test_honest_draws_are_hardly_ever_called_others(mean: int) -> None:
-    rng = np.random.default_rng(mean)
-    by_cell, by_output = [], []
-    for _ in range(300):
-        pairs = drawn(rng.poisson(mean, (3, 5)) + 1, [CHANNEL] * 3, rng)
-        draws = OutputDraws.of(pairs, VALUES, OUTPUTS, RULES)
-        assert draws.stray == 0
-        by_cell.append(draws.by_cell().p_value)
-        by_output.append(draws.by_output().p_value)
-        assert all(check.passed is not False for check in checks_of_mixture(pairs, VALUES, OUTPUTS, RULES, TOUCHED))
-    for p_values in (np.array(by_cell), np.array(by_output)):
-        assert p_values.min() > TOO_UNLIKELY
-        assert (p_values < 0.01).mean() <= 0.03
-        assert (p_values < 0.1).sum() <= binom.ppf(0.999, 300, 0.1)
-    if mean == 1000:
-        # With enough records in every cell they are spread evenly.
-        assert 0.4 < np.mean(by_cell) < 0.6
-        assert np.mean(np.array(by_cell) < 0.5) == pytest.approx(0.5, abs=0.1)
-
-
-def test_a_probability_that_is_ten_per_cent_off_is_found_out() -> None:
-    wrong = CHANNEL.copy()
-    wrong[0, :2] += [0.1, -0.1]
-    pairs = drawn(np.full((3, 5), 3000), [wrong] * 3, np.random.default_rng(0))
-    draws = OutputDraws.of(pairs, VALUES, OUTPUTS, RULES)
-    assert draws.stray == 0
-    assert draws.by_cell().p_value < TOO_UNLIKELY
-    assert draws.by_output().p_value < TOO_UNLIKELY
-    assert checks_of_mixture(pairs, VALUES, OUTPUTS, RULES, TOUCHED)[-1].passed is False
-
-
-def test_one_secret_drawn_otherwise_is_found_out_though_all_together_look_right() -> None:
-    up, down = CHANNEL.copy(), CHANNEL.copy()
-    up[0, :2] += [0.1, -0.1]
-    down[0, :2] -= [0.1, -0.1]
-    pairs = drawn(np.full((2, 5), 3000), [up, down], np.random.default_rng(0))
-    assert OutputDraws.of(pairs, VALUES, OUTPUTS, RULES).by_cell().p_value < TOO_UNLIKELY
-    assert checks_of_mixture(pairs, VALUES, OUTPUTS, RULES, TOUCHED)[-1].passed is False
-
-
-def test_an_output_of_others_is_counted_as_stray() -> None:
-    wrong = CHANNEL.copy()
-    wrong[4] = [0.01, 0.0, 0.0, 0.01, 0.98, 0.0]
-    pairs = drawn(np.full((2, 5), 2000), [wrong] * 2, np.random.default_rng(0))
-    stray = pairs.records[(pairs.value == 4) & (pairs.output == 3)].sum()
-    assert OutputDraws.of(pairs, VALUES, OUTPUTS, RULES).stray == stray > 0
-
-
-def test_too_few_records_cannot_tell() -> None:
-    pairs = drawn(np.full((2, 5), 2), [CHANNEL] * 2, np.random.default_rng(0))
-    assert checks_of_mixture(pairs, VALUES, OUTPUTS, RULES, TOUCHED)[-1].passed is None

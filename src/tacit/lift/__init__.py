@@ -12,12 +12,8 @@ from tacit.rooms import face
 
 if TYPE_CHECKING:
     from tacit.lift.agreement import (
-        ChanceTest as ChanceTest,
         agree as agree,
         crosstab as crosstab,
-        independence_test as independence_test,
-        pearson_test as pearson_test,
-        sums_test as sums_test,
     )
     from tacit.lift.correcting import (
         Correction as Correction,
@@ -147,7 +143,6 @@ if TYPE_CHECKING:
         SLACK as SLACK,
         SUM_TOLERANCE as SUM_TOLERANCE,
         TOLERANCE as TOLERANCE,
-        TOO_UNLIKELY as TOO_UNLIKELY,
     )
     from tacit.lift.tradeoff import Funnel as Funnel, funnel as funnel
 

@@ -28,8 +28,5 @@ AGREEMENT: Final = 1e-9
 SUM_TOLERANCE: Final = 1e-6
 """Probabilities given by hand carry rounding: a sum farther from 1 than this is a mistake."""
 
-TOO_UNLIKELY: Final = 1e-6
-"""Below this p-value a release is said to be drawn otherwise than claimed: an honest one is, once in a million."""
-
 LARGEST_EXPONENT: Final = 700.0
 """An epsilon beyond this is no bound: its exponential would overflow."""

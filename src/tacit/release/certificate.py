@@ -49,7 +49,8 @@ class CertifiedInput:
 class CertifiedOutput:
     """The released data: its file, or folder of images, and fingerprints of it and of page and channel beside it.
 
-    Only a table in which something was drawn has a channel.
+    Only a table in which something was drawn has a channel, and a ``key_sha256``: that of salt and key, which commits
+    to the draws.
     """
 
     file: str
@@ -58,6 +59,7 @@ class CertifiedOutput:
     report_sha256: str | None = None
     levels_sha256: str | None = None
     channel_sha256: str | None = None
+    key_sha256: str | None = None
 
     def __post_init__(self) -> None:
         papers = (CERTIFICATE, "report.html", "channel.json", "levels.json", "private")
@@ -268,7 +270,7 @@ class CountedCertificate(Certificate):
     its kind is at most that), of every further secret too. That is the reading row by row; ``file`` is the other one.
     """
 
-    private_files: ClassVar[tuple[str, ...]] = (*Certificate.private_files, "rules.json")
+    private_files: ClassVar[tuple[str, ...]] = (*Certificate.private_files, "rules.json", "key.txt")
 
     secret: tuple[str, ...]
     secret_values: tuple[str, ...] = ()

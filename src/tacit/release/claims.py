@@ -357,7 +357,9 @@ def randomness_of(*, drawn: bool, repeatable: bool, learned_here: bool = False) 
     """Where the chance in a release came from."""
     drew = NOTHING_DRAWN
     if drawn and not repeatable:
-        drew = "Drawn with a 256-bit key from the system's secure source; the key was not kept."
+        # What is learned is not drawn again: its numbers differ from machine to machine.
+        kept = "the key was not kept" if learned_here else "the certificate commits to the key, and the owner keeps it"
+        drew = f"Drawn with a 256-bit key from the system's secure source; {kept}."
     elif drawn:
         drew = (
             "WARNING: a random_state was given, so the draws can be made again by whoever knows or guesses it. "

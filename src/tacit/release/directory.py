@@ -18,7 +18,7 @@ from tacit.release.levels import LEVELS
 from tacit.tables.writing import beside, drafted, os_errors, restore_or_clean, synced
 
 REPORT, CHANNEL = "report.html", "channel.json"
-PRIVATE, SALT, README = "private", "salt.txt", "README.txt"
+PRIVATE, SALT, KEY, README = "private", "salt.txt", "key.txt", "README.txt"
 
 C = TypeVar("C", bound=Certificate)
 

@@ -1,4 +1,4 @@
-"""Fingerprints of files, and the salt that keeps the original's from being guessed."""
+"""Fingerprints of files, the salt that keeps the original's from being guessed, and the key of the draws."""
 
 from __future__ import annotations
 
@@ -51,11 +51,16 @@ def salted(sha256: str | None, salt: bytes) -> str | None:
     return None if sha256 is None else hashlib.sha256(salt + bytes.fromhex(sha256)).hexdigest()
 
 
-def salt_in(path: Path) -> bytes | None:
-    """The salt that ``protect`` wrote, if it is there."""
+def committed(key: bytes, salt: bytes) -> str:
+    """What the certificate publishes of the key: it settles the key, and does not tell it."""
+    return hashlib.sha256(salt + key).hexdigest()
+
+
+def secret_bytes_in(path: Path) -> bytes | None:
+    """The salt or the key that ``protect`` wrote, if it is there."""
     if not path.exists():
         return None
     try:
         return bytes.fromhex(path.read_text("ascii").strip())
     except ValueError as error:
-        raise SourceError(f"{path} is damaged: it should hold the salt that protect wrote") from error
+        raise SourceError(f"{path} is damaged: it should hold what protect wrote, in hexadecimal digits") from error

@@ -17,6 +17,7 @@ from tacit.release.treatment import Merging, Mixing
 from tacit.requests.settings import AnyPath
 from tacit.tables.cutting import Cut
 from tacit.tables.symbols import Symbols
+from tacit.tables.table import Table
 
 RULES = "rules.json"
 FORMAT: Literal["tacit rules"] = "tacit rules"
@@ -54,6 +55,12 @@ class ReleaseRules:
     def parts(self) -> NDArray[np.int64] | None:
         """Which part of what may be known each symbol lies in; None where nothing is."""
         return None if self.code is None else self.code.known_parts(self.symbols)
+
+    def applied(self, table: Table, key: bytes) -> Table:
+        """The rows as they are released, of a table that is cut or coded as the rules ask."""
+        # Cells that stay as they are were written when the table was coded.
+        as_coded = self.code is not None and not self.treatment.changed.any()
+        return table if as_coded else self.treatment.applied(table, self.symbols, key)
 
     @classmethod
     def load(cls, path: AnyPath) -> ReleaseRules:

@@ -41,9 +41,9 @@ def verify(
     Guarantees
     ----------
     The verdict is "holds" only if every line was checked: the data is the data that was certified, the original is
-    the original, the words are those that the numbers call for, every record outside the merged values is unchanged,
-    no merged record took a kept value, the replacement shows no trace of the secret (a test that errs about once in a
-    million), and the bound recomputed on the joint of secret and output is what was claimed. ``whole_file`` says
+    the original, the words are those that the numbers call for, every row is what the rules make of the original (what
+    was drawn is drawn again, with the key that the certificate commits to), and the bound recomputed on the joint of
+    secret and output is what was claimed. Without ``private/`` a drawn release is "not checked". ``whole_file`` says
     whether that is a claim about the whole file, too: what each released value shares with how many people is counted.
     """
     asked = release

@@ -163,7 +163,7 @@ def test_cells_are_not_drawn_and_the_same_whenever_they_are_made(people: Path, t
     assert certificate_in(tmp_path / "a")["randomness"].startswith("None")
 
 
-def test_the_key_of_the_draws_is_nowhere_in_the_release(people: Path, tmp_path: Path, monkeypatch) -> None:
+def test_the_key_of_the_draws_is_the_owners_alone(people: Path, tmp_path: Path, monkeypatch) -> None:
     from tacit.lenses.table import protect as lens
 
     keys = []
@@ -176,10 +176,12 @@ def test_the_key_of_the_draws_is_nowhere_in_the_release(people: Path, tmp_path: 
     monkeypatch.setattr(lens, "new_key", remembered)
     protect(people, secret="illness", epsilon=0.5, out=tmp_path / "release", mechanism="optimal")
     for path in (tmp_path / "release").rglob("*"):
-        if path.is_file():
+        if path.is_file() and path.name != "key.txt":
             data = path.read_bytes()
             assert keys[0] not in data
             assert keys[0].hex().encode() not in data
+    kept = tmp_path / "release" / "private" / "key.txt"
+    assert (kept.read_text().strip(), kept.stat().st_mode & 0o777) == (keys[0].hex(), 0o600)
 
 
 def test_the_certificate_says_what_was_done(people: Path, tmp_path: Path) -> None:

@@ -23,7 +23,7 @@ from tacit.lift import Mask, Matrix
 from tacit.release.certificate import ImageCertificate
 from tacit.release.checks import Check, CheckedRelease, check_of_original, checked, checks_of_papers, notes_on_files
 from tacit.release.directory import PRIVATE, SALT
-from tacit.release.keys import LABELS, salt_in
+from tacit.release.keys import LABELS, secret_bytes_in
 
 # Chances below e to minus this do not come by chance, however many patches there are.
 NEVER = 30.0
@@ -94,7 +94,7 @@ def _opened(directory: Path, certificate: ImageCertificate) -> ImageRelease:
                 names = {row["released"]: row["original"] for row in csv.DictReader(file)}
     except (OSError, ValueError, KeyError) as error:
         raise SourceError(f"{private} is damaged: put back what protect wrote ({error})") from error
-    return ImageRelease(directory, certificate, flags, names, salt_in(private / SALT))
+    return ImageRelease(directory, certificate, flags, names, secret_bytes_in(private / SALT))
 
 
 def _checks_of_papers(release: ImageRelease) -> list[Check]:

@@ -17,7 +17,7 @@ from tacit.release.channel import PublishedChannel
 from tacit.release.claims import randomness_of
 from tacit.release.directory import ReleaseDraft
 from tacit.release.flows import channel_of
-from tacit.release.keys import file_sha256
+from tacit.release.keys import committed, file_sha256
 from tacit.release.rules import ReleaseRules
 from tacit.release.whole_file import WholeFile, people_of
 from tacit.requests import Making
@@ -60,7 +60,7 @@ def given_joint(counted: Counted) -> Joint | None:
 
 
 def facts_of(
-    counted: Counted, rules: ReleaseRules, draft: ReleaseDraft, data_file: str, making: Making
+    counted: Counted, rules: ReleaseRules, draft: ReleaseDraft, data_file: str, making: Making, key: bytes
 ) -> dict[str, Any]:
     """What certificates of tables say alike, once the data has been written; the words follow from the numbers."""
     question, records = counted.question, counted.n_records
@@ -88,6 +88,7 @@ def facts_of(
             records=records,
             sha256=file_sha256(draft.place / data_file),
             channel_sha256=file_sha256(draft.channel) if draft.channel.exists() else None,
+            key_sha256=committed(key, draft.salt) if rules.treatment.drawn else None,
         ),
         "randomness": randomness_of(drawn=rules.treatment.drawn, repeatable=repeatable),
         "tacit_version": __version__,

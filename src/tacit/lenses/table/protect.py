@@ -36,7 +36,7 @@ from tacit.release.certificate import MIXTURE, CountedCertificate, FurtherClaim
 from tacit.release.channel import PublishedChannel
 from tacit.release.claims import file_sentence, readings_of, worded
 from tacit.release.codec import text_of
-from tacit.release.directory import ReleaseDraft, new_release, refuse_target
+from tacit.release.directory import KEY, ReleaseDraft, new_release, refuse_target
 from tacit.release.kept import ReaderKeeps
 from tacit.release.ledger.book import Ledger
 from tacit.release.ledger.file import Entry, Original, People, SecretLeak
@@ -60,6 +60,7 @@ _README = (
     "Only the owner of the data may see this folder. Do not publish what is in it.",
     f"{RULES} lists which values were merged: the next batch is treated alike if protect is given it as its rules.",
     "salt.txt opens the fingerprint of the original in certificate.json.",
+    f"{KEY}, where there is one, is the key of the draws: whoever has it and the release can undo many of them.",
 )
 
 
@@ -74,6 +75,8 @@ def protect_table(
     progress: Progress = silent,
 ) -> ProtectResult:
     """Write a release of a table to the directory ``out``; ``tacit.protect`` says what is guaranteed."""
+    # Before a row is read: draws that fit the secrets would have to be searched for among keys.
+    key = new_key(making.random_state)
     earlier = None
     if making.rules is None:
         goal = _goal(bound, making)
@@ -95,7 +98,7 @@ def protect_table(
     by_goal = earlier is None or goal.coded
     plan = plan_by_goal(table, goal, proof) if by_goal or earlier is None else plan_by_rules(table, earlier)
     release = CellRelease if goal.coded else CountedRelease
-    return _released(release(table, plan, goal.least), book, making, out, progress)
+    return _released(release(table, plan, goal.least, key), book, making, out, progress)
 
 
 def _goal(bound: Bound, making: Making) -> ReleaseGoal:
@@ -153,6 +156,8 @@ def _released(planned: CountedRelease, book: Ledger, making: Making, out: Path, 
             corrected=planned.corrected(draft.place / data_file),
         )
         draft.keep(RULES, text_of(planned.rules))
+        if certificate.output.key_sha256 is not None:
+            draft.keep(KEY, planned.key.hex() + "\n")
         if planned.rules.code is not None:
             draft.publish(LEVELS, text_of(PublishedCode.of(planned.rules.code)))
         result.write_report(draft.report)
@@ -185,11 +190,8 @@ def _write_data(planned: CountedRelease, draft: ReleaseDraft, making: Making) ->
     question, rules = planned.counted.question, planned.rules
     kept = {*question.released, *(question.hidden if making.keep_secret else ())}
     shown = question.table.select([name for name in question.table.names if name in kept])
-    # Cells that stay as they are were written when the table was coded.
-    as_coded = rules.code is not None and not rules.treatment.changed.any()
-    release = shown if as_coded else rules.treatment.applied(shown, rules.symbols, new_key(making.random_state))
     data_file = "data" + suffix_for(question.original)
-    write_table(release, draft.place / data_file, like=question.original)
+    write_table(rules.applied(shown, planned.key), draft.place / data_file, like=question.original)
     return data_file
 
 
@@ -200,6 +202,7 @@ class CountedRelease:
     counted: Counted
     plan: Plan
     least: int
+    key: bytes
 
     @property
     def rules(self) -> ReleaseRules:
@@ -247,7 +250,7 @@ class CountedRelease:
         plan, bounds, attained = self.plan, self.rules.bounds, self.plan.attained
         return worded(
             CountedCertificate(
-                **facts_of(self.counted, self.rules, draft, data_file, making),
+                **facts_of(self.counted, self.rules, draft, data_file, making, self.key),
                 epsilon_low=bounds.low,
                 epsilon_high=bounds.high,
                 delta=bounds.delta,

@@ -15,25 +15,23 @@ from tacit.errors import ArgumentError, Command, UnknownValueError, sentence
 from tacit.lenses.table.certifying import channel_made
 from tacit.lenses.table.checks.claim import checks_of_claim, checks_of_utility
 from tacit.lenses.table.checks.people import check_of_people
-from tacit.lenses.table.checks.rows import RowComparison, checks_of_rows
+from tacit.lenses.table.checks.rows import RowComparison, check_of_rows_made_again, checks_of_merging
 from tacit.lenses.table.mechanisms import outputs_of
 from tacit.lenses.table.question import TableQuestion, ask
 from tacit.lenses.table.tabulating import Counted, counted
-from tacit.lift import SLACK, Joint, Mask, crosstab, log_lift
+from tacit.lift import SLACK, Joint, crosstab
 from tacit.release import checks as release_checks
 from tacit.release.certificate import IN_CELLS, AnyCertificate, CountedCertificate, read_certificate
 from tacit.release.channel import PublishedChannel
 from tacit.release.checks import Check, CheckedRelease, checked, same
 from tacit.release.claims import NOTHING_DRAWN, file_sentence
-from tacit.release.directory import CHANNEL, PRIVATE, SALT
-from tacit.release.keys import file_sha256, salt_in
+from tacit.release.directory import CHANNEL, KEY, PRIVATE, SALT
+from tacit.release.keys import committed, file_sha256, secret_bytes_in
 from tacit.release.levels import read_code
 from tacit.release.rules import RULES, ReleaseRules
 from tacit.release.treatment import Merging, Mixing
 from tacit.requests import Question
-from tacit.tables.counting import count
 from tacit.tables.formats import written_as
-from tacit.tables.pairing import Pairs, paired
 from tacit.tables.sources import open_table
 from tacit.tables.table import Table
 from tacit.tables.writing import write_table
@@ -50,7 +48,15 @@ class TableRelease:
     data: Table
     rules: ReleaseRules | None
     salt: bytes | None
+    key: bytes | None
     code: CellCode | None = None
+
+    @property
+    def drawn(self) -> bool:
+        """Whether chance had a part in it."""
+        if self.rules is not None:
+            return self.rules.treatment.drawn
+        return not self.certificate.randomness.startswith(NOTHING_DRAWN)
 
 
 def open_release(
@@ -66,7 +72,8 @@ def open_release(
         )
     data, rules = open_table(folder / certificate.output.file, engine=engine), folder / PRIVATE / RULES
     loaded = ReleaseRules.load(rules) if rules.exists() else None
-    return TableRelease(folder, certificate, data, loaded, salt_in(folder / PRIVATE / SALT), read_code(folder))
+    salt, key = (secret_bytes_in(folder / PRIVATE / name) for name in (SALT, KEY))
+    return TableRelease(folder, certificate, data, loaded, salt, key, read_code(folder))
 
 
 def verify_table(
@@ -124,11 +131,10 @@ def _notes(release: TableRelease, against: bool) -> tuple[str, ...]:
 
 
 def _checks_of_papers(release: TableRelease) -> list[Check]:
-    certificate, data, rules = release.certificate, release.data, release.rules
+    certificate, data = release.certificate, release.data
     attained, asked = Nats(certificate.attained_epsilon, 6), Nats(certificate.epsilon, 6)
     agreed = sentence("attained {attained} of {asked}", attained=attained, asked=asked)
-    drawn = rules.treatment.drawn if rules is not None else not certificate.randomness.startswith(NOTHING_DRAWN)
-    checks = release_checks.checks_of_papers(release.directory, certificate, drawn=drawn, learned_here=False)
+    checks = release_checks.checks_of_papers(release.directory, certificate, drawn=release.drawn, learned_here=False)
     hidden = {*certificate.secret, *(name for each in certificate.also for name in each.secret)}
     expected = {*certificate.released, *(hidden - set(certificate.left_out))}
     checks += [
@@ -136,8 +142,10 @@ def _checks_of_papers(release: TableRelease) -> list[Check]:
         Check("columns", expected == set(data.names), f"the file holds {', '.join(data.names)}"),
         Check("certificate agrees with itself", certificate.holds and _within(certificate), agreed),
     ]
-    if drawn != (certificate.output.channel_sha256 is not None):
-        checks.append(Check("channel is published", False, "a release has one if something was drawn, and only then"))
+    output, only = certificate.output, "a release has one if something was drawn, and only then"
+    for name, there in (("channel is published", output.channel_sha256), ("key is committed to", output.key_sha256)):
+        if release.drawn != (there is not None):
+            checks.append(Check(name, False, only))
     return checks
 
 
@@ -162,29 +170,8 @@ def question_of(release: TableRelease, against: Any, *, engine: str = "duckdb") 
 
 
 def compare(release: TableRelease, question: TableQuestion) -> RowComparison:
-    """Count the original, and pair its rows with those of the release."""
-    released = release.certificate.released
-    original = counted(question)
-    outputs = count(release.data, released).symbols(released)[0]
-    secrets = original.counts.symbols(question.secret)[0]
-    pairs = paired(question.table, release.data, secrets=secrets, values=original.symbols, outputs=outputs)
-    return RowComparison(original, release.data, pairs, outputs, _merged(release, original, pairs))
-
-
-def _merged(release: TableRelease, original: Counted, pairs: Pairs) -> Mask:
-    """Which values were merged: by the rules where the owner verifies.
-
-    Otherwise those that changed, those they changed into (a draw may give a value back its own), and the too risky.
-    """
-    if release.certificate.mechanism.replacement == IN_CELLS:
-        return np.zeros(original.joint.shape[1], dtype=bool)
-    if release.rules is not None:
-        return release.rules.treatment.touched(original.symbols.positions_in(release.rules.symbols))
-    moved = pairs.value != pairs.output_as_value
-    changed = np.zeros(original.joint.shape[1], dtype=bool)
-    changed[pairs.value[moved]] = True
-    changed[pairs.output_as_value[moved & (pairs.output_as_value >= 0)]] = True
-    return changed | release.certificate.bounds.beyond_ceiling(log_lift(original.joint)).any(axis=0)
+    """Count the original, and lay the release beside it."""
+    return RowComparison(counted(question), release.data, release.certificate, release.rules)
 
 
 def output_joints(release: TableRelease, rows: RowComparison) -> list[Joint]:
@@ -228,9 +215,30 @@ def _checks_against(release: TableRelease, against: Any, engine: str, progress: 
         # All that the rules of such a release say is published.
         design = None if release.rules is None else release.rules.design
         release = replace(release, rules=rules_in_cells(certificate, rows.original, design))
-    compared = checks_of_rows(certificate, release.rules, rows)
     whole = [check_of_people(certificate, release.rules, rows), *_checks_of_channel(release, rows)]
-    return [*checks, *_written_plainly(release), *compared, *_checks_of_claims(release, rows), *whole]
+    return [*checks, *_written_plainly(release), *_checks_of_rows(release, rows), *whole]
+
+
+def _checks_of_rows(release: TableRelease, rows: RowComparison) -> list[Check]:
+    """What became of every row, and what is claimed of that."""
+    if release.rules is not None:
+        key = [_check_of_key(release)] if release.drawn else []
+        again = [check_of_rows_made_again(rows, release.rules, release.key)] if all(e.passed for e in key) else []
+        made = [*key, *again]
+    elif release.drawn:
+        needs = f"one draw does not show how it was made: needs {PRIVATE}/{RULES}, {KEY} and {SALT}"
+        made = [Check("every row is as the rules make it", None, needs)]
+    else:
+        made = checks_of_merging(rows)
+    return [*made, *_checks_of_claims(release, rows)]
+
+
+def _check_of_key(release: TableRelease) -> Check:
+    """The owner's key is the one that the certificate settled before."""
+    name = "key is the one committed to"
+    if release.key is None or release.salt is None:
+        return Check(name, None, f"needs {PRIVATE}/{KEY} and {PRIVATE}/{SALT}")
+    return same(name, committed(release.key, release.salt), release.certificate.output.key_sha256, what="SHA-256")
 
 
 def _checks_of_channel(release: TableRelease, rows: RowComparison) -> list[Check]:
@@ -254,7 +262,7 @@ def _checks_of_claims(release: TableRelease, rows: RowComparison) -> list[Check]
         unsure = f"the rows do not show how values were mixed; {_NEEDS_RULES}"
         return [Check(check.name, None, unsure) for check in claims]
     if int(rows.merged.sum()) != certificate.mechanism.values_merged:
-        # A merged value that drew itself back looks kept; whatever fails for it may be our guess and not the release.
+        # What fails for values that look merged or kept, and are not, may be our guess and not the release.
         unsure = f"the rows do not show which values were merged; {_NEEDS_RULES}"
         return [check if check.passed else Check(check.name, None, unsure) for check in claims]
     return claims

@@ -29,7 +29,7 @@ from tacit.release.checks import (
 from tacit.release.claims import OF_A_SINGLE_POST
 from tacit.release.codec import json_in
 from tacit.release.directory import PRIVATE, SALT
-from tacit.release.keys import salt_in
+from tacit.release.keys import secret_bytes_in
 from tacit.tables.sources import open_table
 from tacit.tables.table import Table
 
@@ -83,7 +83,7 @@ def verify_text(
 def _checks_against(
     folder: Path, certificate: TextCertificate, data: Table, posts: Posts, progress: Progress
 ) -> Iterator[Check]:
-    salt = salt_in(folder / PRIVATE / SALT)
+    salt = secret_bytes_in(folder / PRIVATE / SALT)
     digest = None if posts.table.path is None else posts.table.sha256()
     why = f"needs the file it was made from, and {PRIVATE}/{SALT}"
     yield check_of_original(digest, certificate, salt, why=why)

@@ -1,108 +1,96 @@
-"""The lines of a verification about rows: kept ones are unchanged, and what was drawn for others ignores the secret."""
+"""The lines of a verification about rows: the original, treated by the rules once more, is the release."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
-from tacit.lenses.table.checks.mixture import checks_of_mixture
 from tacit.lenses.table.tabulating import Counted
-from tacit.lift import TOO_UNLIKELY, ChanceTest, Mask, crosstab, independence_test
+from tacit.lift import Mask, log_lift
 from tacit.release.certificate import IN_CELLS, CountedCertificate
 from tacit.release.checks import Check
 from tacit.release.rules import ReleaseRules
-from tacit.release.treatment import Mixing
 from tacit.tables.counting import count
-from tacit.tables.cutting import Cut, cut
-from tacit.tables.pairing import Pairs, paired
+from tacit.tables.pairing import Pairs, paired, side_by_side
 from tacit.tables.symbols import Symbols
 from tacit.tables.table import Table
 
-MOST_ROWS, MOST_COLUMNS = 64, 2048
+# What is drawn with where nothing is: a treatment takes a key, and then does not use it.
+_NO_KEY = bytes(32)
 
 
 @dataclass(frozen=True)
 class RowComparison:
-    """A release laid beside its original, row by row; ``merged`` are the values not always released as they are."""
+    """A release laid beside its original; ``rules`` are those by which it was made, where they are known."""
 
     original: Counted
     data: Table
-    pairs: Pairs
-    outputs: Symbols
-    merged: Mask
+    certificate: CountedCertificate
+    rules: ReleaseRules | None
+
+    @cached_property
+    def outputs(self) -> Symbols:
+        """The released values that the file holds."""
+        released = self.certificate.released
+        return count(self.data, released).symbols(released)[0]
+
+    @cached_property
+    def pairs(self) -> Pairs:
+        """How often each secret and value of the original became which output."""
+        question = self.original.question
+        secrets = self.original.counts.symbols(question.secret)[0]
+        return paired(question.table, self.data, secrets=secrets, values=self.original.symbols, outputs=self.outputs)
+
+    @cached_property
+    def merged(self) -> Mask:
+        """The values that are not always released as they are: by the rules, or else as the rows show it.
+
+        Those are then the ones that changed, those they changed into, and the too risky.
+        """
+        original, certificate = self.original, self.certificate
+        if certificate.mechanism.replacement == IN_CELLS:
+            return np.zeros(original.joint.shape[1], dtype=bool)
+        if self.rules is not None:
+            return self.rules.treatment.touched(original.symbols.positions_in(self.rules.symbols))
+        pairs, changed = self.pairs, np.zeros(original.joint.shape[1], dtype=bool)
+        moved = pairs.value != pairs.output_as_value
+        changed[pairs.value[moved]] = True
+        changed[pairs.output_as_value[moved & (pairs.output_as_value >= 0)]] = True
+        return changed | certificate.bounds.beyond_ceiling(log_lift(original.joint)).any(axis=0)
 
 
-def checks_of_rows(certificate: CountedCertificate, rules: ReleaseRules | None, rows: RowComparison) -> list[Check]:
-    """Records that are kept are kept, and those that are not tell nothing of any secret."""
-    values, pairs, merged = rows.original.symbols, rows.pairs, rows.merged
-    if rules is not None and isinstance(rules.treatment, Mixing):
-        further = [
-            replace(checks_of_mixture(each, values, rows.outputs, rules, merged)[-1], name=f"draws ignore {name}")
-            for name, each in _further_pairs(rows)
-        ]
-        return [*checks_of_mixture(pairs, values, rows.outputs, rules, merged), *further]
-    if certificate.mechanism.mixes:
-        return [Check("draws follow the rules for every secret", None, "needs private/rules.json")]
-    if certificate.mechanism.replacement == IN_CELLS:
-        strangers = int(pairs.records[pairs.value != pairs.output_as_value].sum())
-        told = f"the original, written in the published cells again: {strangers:,} records differ"
-        return [Check("every record has the values of its cell", strangers == 0, told)]
+def check_of_rows_made_again(rows: RowComparison, rules: ReleaseRules, key: bytes | None) -> Check:
+    """The original is treated by the rules, drawing with the key of the release, and every row is held against it.
+
+    Guarantees
+    ----------
+    Passes only if every cell of every row of the file is what the rules make of the original.
+    """
+    released, table = rows.certificate.released, rows.original.question.table
+    names = [*released, *(name for name in rows.data.names if name not in released)]
+    again = rules.applied(table.select(names), key or _NO_KEY)
+    written = rows.outputs if len(names) == len(released) else count(rows.data, names).symbols(names)[0]
+    (made, found), records = side_by_side([(again, written), (rows.data, written)])
+    differ = int(records[made != found].sum())
+    how = "drawn again with the key of the release" if rules.treatment.drawn else "made again"
+    return Check("every row is as the rules make it", differ == 0, f"{how}: {differ:,} records differ")
+
+
+def checks_of_merging(rows: RowComparison) -> list[Check]:
+    """Without the rules, where nothing was drawn: kept records are unchanged, and merged ones all look the same."""
+    pairs, merged = rows.pairs, rows.merged
     from_merged = merged[pairs.value]
     touched = int(pairs.records[~from_merged & (pairs.value != pairs.output_as_value)].sum())
     seen = pairs.output_as_value >= 0
     strayed = np.zeros(len(pairs.records), dtype=bool)
     strayed[seen] = from_merged[seen] & ~merged[pairs.output_as_value[seen]]
-    stray = int(pairs.records[strayed].sum())
+    stray, looks = int(pairs.records[strayed].sum()), len(np.unique(pairs.output[from_merged]))
     kept = float(rows.original.joint.marginal[~merged].sum())
-    drawn = certificate.mechanism.replacement not in ("merge", "suppress")
-    beside = [("secret and value", pairs), *_further_pairs(rows)]
+    unchanged = f"{kept:.1%} of the weight is kept; {touched:,} records differ"
     return [
-        Check(
-            "kept records are unchanged", touched == 0, f"{kept:.1%} of the weight is kept; {touched:,} records differ"
-        ),
+        Check("kept records are unchanged", touched == 0, unchanged),
         Check("merged records stay apart", stray == 0, f"{stray:,} merged records carry a kept value"),
-        *(_independence(f"replacement ignores {name}", each, merged, drawn=drawn) for name, each in beside),
+        Check("merged records all look the same", looks < 2, f"they carry {looks:,} values"),
     ]
-
-
-def _further_pairs(rows: RowComparison) -> Iterator[tuple[str, Pairs]]:
-    """The rows beside each further secret, and beside each secret and the weight of the record, light or heavy.
-
-    Draws that ignore one secret may tell another; and draws that follow the weight move shares of weight, not counts.
-    """
-    original, question = rows.original, rows.original.question
-    values, outputs = original.symbols, rows.outputs
-    for columns in question.also:
-        secrets = original.counts.symbols(columns)[0]
-        beside = paired(question.table, rows.data, secrets=secrets, values=values, outputs=outputs)
-        yield ", ".join(columns), beside
-    if question.weight is None:
-        return
-    usual = float(original.table.sum() / original.n_records)
-    table = cut(question.table, [Cut(question.weight, (usual,))])
-    for columns in (question.secret, *question.also):
-        both = (*columns, question.weight)
-        secrets = count(table, both).symbols(both)[0]
-        beside = paired(table, rows.data, secrets=secrets, values=values, outputs=outputs)
-        yield f"{', '.join(columns)} and the weight", beside
-
-
-def _independence(name: str, pairs: Pairs, merged: Mask, *, drawn: bool) -> Check:
-    """Among merged records the new value must not depend on the secret, nor on the value it replaced."""
-    from_merged = merged[pairs.value]
-    if len(np.unique(pairs.output[from_merged])) < 2:
-        return Check(name, True, "merged records all look the same")
-    if not drawn:
-        return Check(name, False, "merged records should all look the same, and do not")
-    output, records = pairs.output[from_merged] % MOST_COLUMNS, pairs.records[from_merged]
-    # A few groups of each show dependence as well as all values do, and keep the table small.
-    sources = [source[from_merged] % MOST_ROWS for source in (pairs.secret, pairs.value)]
-    tests = [independence_test(crosstab(source, output, records)) for source in sources]
-    test = ChanceTest(min(each.p_value for each in tests), all(each.decisive for each in tests))
-    told = f"p-value {test.p_value:.2g}; below {TOO_UNLIKELY:g} it would be called dependent"
-    if test.passed is None:
-        few = f"{int(records.sum()):,} merged records are too few to tell"
-        told = f"{few}; the replacements 'merge' and 'suppress' can be checked"
-    return Check(name, test.passed, told)
