@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ from tacit.tables.engines import Engine, engine_class
 from tacit.tables.engines.duckdb.connections import memory_limit
 from tacit.tables.formats import Format, Opened, format_of
 from tacit.tables.formats.frames import open_frame
-from tacit.tables.table import Table
+from tacit.tables.table import Table, stamp_of
 
 
 def open_table(
@@ -70,8 +71,10 @@ def _open_path(address: str, engine: Engine, table: str | None, delimiter: str |
     for option, value in (("table", table), ("delimiter", delimiter)):
         if value is not None and option not in format.options:
             raise ArgumentError(f"{path} has no {option} to choose: it is {format.name}; leave {option} out")
+    stamp = stamp_of(path)
     with engine.reading(str(path)):
-        return _table(format.open(path, engine, table=table, delimiter=delimiter), engine, format.name, path)
+        opened = format.open(path, engine, table=table, delimiter=delimiter)
+        return replace(_table(opened, engine, format.name, path), stamp=stamp)
 
 
 def _table(opened: Opened, engine: Engine, format: str, path: Path | None) -> Table:

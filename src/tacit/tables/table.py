@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tacit.errors import ArgumentError, ColumnError, DataError
+from tacit.errors import ArgumentError, ColumnError, DataError, SourceError
 from tacit.tables.columns import ROW, Column, plain_names
 from tacit.tables.engines import Engine
 
@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from tacit.tables.engines.protocol import Rows
+
+Stamp = tuple[int, int, int, int, int]
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,6 +41,8 @@ class Table:
         The file, if it came from one.
     delimiter, codec : str or None
         Of a CSV, and of a Parquet file: a release is written the same way.
+    stamp : tuple of int or None
+        Which file it was, and as of when: rows are read when they are asked for, and must be the same each time.
     """
 
     rows: Rows
@@ -49,6 +53,7 @@ class Table:
     path: Path | None = None
     delimiter: str | None = None
     codec: str | None = None
+    stamp: Stamp | None = None
 
     @property
     def frame(self) -> Rows:
@@ -101,7 +106,8 @@ class Table:
     def picked(self, columns: Sequence[str], names: Sequence[str]) -> Rows:
         """Some columns under these names, and the row positions."""
         self.require(columns)
-        return self.engine.renamed(self.rows, [*columns, ROW], [*names, ROW])
+        with self.reading():
+            return self.engine.renamed(self.rows, [*columns, ROW], [*names, ROW])
 
     def plainly(self, columns: Sequence[str]) -> tuple[Rows, list[str]]:
         """Some columns as c0, c1, ... and the row positions, for narwhals expressions; and those names."""
@@ -157,9 +163,35 @@ class Table:
             for batch in self.engine.batches(plain, names, rows):
                 yield pa.Table.from_batches([batch]).rename_columns(list(columns))
 
+    def pinned(self) -> Table:
+        """The table with rows that are the same however often they are read; what cannot be so is refused.
+
+        Of a file that is so until :meth:`sha256` says otherwise.
+        """
+        with self.reading():
+            return self.with_rows(self.engine.pinned(self.rows), self.columns)
+
     def sha256(self) -> str | None:
-        """SHA-256 of the file in hex; None for a frame, whose bytes depend on how it is held in memory."""
+        """SHA-256 of the file in hex; None for a frame, whose bytes depend on how it is held in memory.
+
+        Guarantees
+        ----------
+        A SourceError if the file is no longer the one that was opened, or was written to since.
+        """
         if self.path is None:
             return None
-        with self.path.open("rb") as file:
-            return hashlib.file_digest(file, "sha256").hexdigest()
+        try:
+            with self.path.open("rb") as file:
+                digest = hashlib.file_digest(file, "sha256").hexdigest()
+            same = stamp_of(self.path) == self.stamp
+        except OSError:
+            same = False
+        if not same:
+            raise SourceError(f"{self.path} changed while it was read: nothing was released; run again on a copy of it")
+        return digest
+
+
+def stamp_of(path: Path) -> Stamp:
+    """Which file a path leads to, and when it was last written to or renamed."""
+    seen = path.stat()
+    return seen.st_dev, seen.st_ino, seen.st_size, seen.st_mtime_ns, seen.st_ctime_ns

@@ -60,7 +60,13 @@ def given_joint(counted: Counted) -> Joint | None:
 
 
 def facts_of(
-    counted: Counted, rules: ReleaseRules, draft: ReleaseDraft, data_file: str, making: Making, key: bytes
+    counted: Counted,
+    rules: ReleaseRules,
+    draft: ReleaseDraft,
+    data_file: str,
+    making: Making,
+    key: bytes,
+    fingerprint: str | None,
 ) -> dict[str, Any]:
     """What certificates of tables say alike, once the data has been written; the words follow from the numbers."""
     question, records = counted.question, counted.n_records
@@ -81,7 +87,7 @@ def facts_of(
             name=Path(question.original.name).name,
             format=question.original.format,
             records=records,
-            salted_sha256=draft.salted(question.original.sha256()),
+            salted_sha256=draft.salted(fingerprint),
         ),
         "output": CertifiedOutput(
             file=data_file,

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from tacit import __version__
 from tacit.document import CurvePoint, Nats, Progress, RiskHistogram, silent
-from tacit.errors import ArgumentError, Sentence, Setting, sentence, together
+from tacit.errors import ArgumentError, NotCertifiedError, Sentence, Setting, SourceError, sentence, together
 from tacit.lenses.table import findings
 from tacit.lenses.table.answers.release import ProtectResult
 from tacit.lenses.table.audit import curve_points, suggestion
@@ -22,6 +22,7 @@ from tacit.lenses.table.certifying import (
     utility_of,
     whole_file_of,
 )
+from tacit.lenses.table.checks.rows import rows_that_differ
 from tacit.lenses.table.coding import FOR_CELLS, goal_of_rules, in_cells, question_of_rules, refuse_without_cells
 from tacit.lenses.table.correcting import corrected_column
 from tacit.lenses.table.kept.tables import kept_of_tables
@@ -88,7 +89,9 @@ def protect_table(
     choice = _guide(question, learning, goal)
     book = Ledger.asked(ledgered, making, out=out)
     further, cuts = [each.secret for each in goal.also], earlier.cuts if earlier else ()
-    asked = ask(question, also=further, cuts=cuts, in_cells=goal.coded)
+    original = open_table(question.source, engine=question.engine).pinned()
+    fingerprint = original.sha256()
+    asked = ask(replace(question, source=original), also=further, cuts=cuts, in_cells=goal.coded)
     refuse_target(out, original=asked.original.path, overwrite=making.overwrite)
     proof = None
     if goal.coded:
@@ -98,7 +101,7 @@ def protect_table(
     by_goal = earlier is None or goal.coded
     plan = plan_by_goal(table, goal, proof) if by_goal or earlier is None else plan_by_rules(table, earlier)
     release = CellRelease if goal.coded else CountedRelease
-    return _released(release(table, plan, goal.least, key), book, making, out, progress)
+    return _released(release(table, plan, goal.least, key, fingerprint), book, making, out, progress)
 
 
 def _goal(bound: Bound, making: Making) -> ReleaseGoal:
@@ -138,6 +141,8 @@ def _released(planned: CountedRelease, book: Ledger, making: Making, out: Path, 
         data_file = _write_data(planned, draft, making)
         if planned.channel is not None:
             draft.channel.write_text(text_of(planned.channel), "utf-8")
+        progress("reading what was written", None)
+        planned.refuse_miswritten(draft.place / data_file)
         progress("certifying", None)
         certificate = planned.certificate(draft, data_file, making)
         progress("measuring what readers keep", None)
@@ -162,6 +167,8 @@ def _released(planned: CountedRelease, book: Ledger, making: Making, out: Path, 
             draft.publish(LEVELS, text_of(PublishedCode.of(planned.rules.code)))
         result.write_report(draft.report)
         certificate = draft.sealed(certificate, _README)
+        if question.original.sha256() != planned.fingerprint:
+            raise SourceError(f"{question.original.name} changed while it was read: nothing was released; run again")
         page.add(certificate)
     return replace(result, certificate=certificate)
 
@@ -203,6 +210,7 @@ class CountedRelease:
     plan: Plan
     least: int
     key: bytes
+    fingerprint: str | None
 
     @property
     def rules(self) -> ReleaseRules:
@@ -250,7 +258,7 @@ class CountedRelease:
         plan, bounds, attained = self.plan, self.rules.bounds, self.plan.attained
         return worded(
             CountedCertificate(
-                **facts_of(self.counted, self.rules, draft, data_file, making, self.key),
+                **facts_of(self.counted, self.rules, draft, data_file, making, self.key, self.fingerprint),
                 epsilon_low=bounds.low,
                 epsilon_high=bounds.high,
                 delta=bounds.delta,
@@ -270,6 +278,16 @@ class CountedRelease:
                 file=whole_file_of(self.counted, self.rules, self.least),
             )
         )
+
+    def refuse_miswritten(self, written: Path) -> None:
+        """Refuse a file that is not, row by row, what the rules make of the original."""
+        data = open_table(written, engine=self.counted.question.original.engine.name)
+        differ = rows_that_differ(self.counted, data, self.rules, self.key)
+        if differ:
+            raise NotCertifiedError(
+                f"{differ:,} of the rows that were written are not what was counted: the source is not the same each "
+                "time it is read, or the disk is at fault. Nothing was released"
+            )
 
     def keeps(self, written: Path, certificate: CountedCertificate) -> ReaderKeeps:
         """What readers of the file that was written keep of the table as it was given."""

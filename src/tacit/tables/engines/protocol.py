@@ -91,6 +91,14 @@ class Engine(ABC):
         """The rows, worked out once and kept for as long as they are used: for tables that fit the memory."""
 
     @abstractmethod
+    def pinned(self, rows: Rows) -> Rows:
+        """The rows of a frame of its own, such that they are the same however often they are read.
+
+        What would be worked out anew each time, and may come out otherwise, is held or refused. Other rows stay as
+        they are: files have a stamp, and what came by way of Arrow is in memory.
+        """
+
+    @abstractmethod
     def collected(self, rows: Rows) -> pa.Table:
         """The rows, whole."""
 

@@ -113,6 +113,7 @@ class SparkEngine(Engine):
 
     def __init__(self, memory: str | None = None) -> None:
         super().__init__(memory)
+        self._frame: DataFrame | None = None
         self._opened: DataFrame | None = None
         self._counts: list[int] | None = None
 
@@ -120,8 +121,18 @@ class SparkEngine(Engine):
         """A Spark DataFrame; its rows keep the order of its partitions."""
         from pyspark.sql import functions as F
 
+        self._frame = frame
         self._opened = frame.withColumn(ROW, F.monotonically_increasing_id())
         return _lazy(self._opened)
+
+    def pinned(self, rows: Rows) -> Rows:
+        """Spark works rows out anew for every question: a plan that draws gives others each time."""
+        if self._frame is not None and not self._frame._jdf.queryExecution().analyzed().deterministic():
+            raise DataError(
+                "the Spark frame draws anew each time it is read (rand() or the like): write it to a file first, "
+                "and protect that"
+            )
+        return rows
 
     def of_arrow(self, data: Any) -> Rows:
         return self.of_frame(_from_arrow(data if hasattr(data, "num_columns") else data.to_table()))

@@ -61,19 +61,22 @@ class RowComparison:
         return changed | certificate.bounds.beyond_ceiling(log_lift(original.joint)).any(axis=0)
 
 
-def check_of_rows_made_again(rows: RowComparison, rules: ReleaseRules, key: bytes | None) -> Check:
+def rows_that_differ(original: Counted, data: Table, rules: ReleaseRules, key: bytes | None) -> int:
     """The original is treated by the rules, drawing with the key of the release, and every row is held against it.
 
     Guarantees
     ----------
-    Passes only if every cell of every row of the file is what the rules make of the original.
+    0 only if every cell of every row of the data is what the rules make of the original.
     """
-    released, table = rows.certificate.released, rows.original.question.table
-    names = [*released, *(name for name in rows.data.names if name not in released)]
-    again = rules.applied(table.select(names), key or _NO_KEY)
-    written = rows.outputs if len(names) == len(released) else count(rows.data, names).symbols(names)[0]
-    (made, found), records = side_by_side([(again, written), (rows.data, written)])
-    differ = int(records[made != found].sum())
+    again = rules.applied(original.question.table.select(data.names), key or _NO_KEY)
+    written = count(data, data.names).symbols(data.names)[0]
+    (made, found), records = side_by_side([(again, written), (data, written)])
+    return int(records[made != found].sum())
+
+
+def check_of_rows_made_again(rows: RowComparison, rules: ReleaseRules, key: bytes | None) -> Check:
+    """Every row is made again and held against the release."""
+    differ = rows_that_differ(rows.original, rows.data, rules, key)
     how = "drawn again with the key of the release" if rules.treatment.drawn else "made again"
     return Check("every row is as the rules make it", differ == 0, f"{how}: {differ:,} records differ")
 

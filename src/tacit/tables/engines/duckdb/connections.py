@@ -210,6 +210,8 @@ def translated(error: duckdb.Error, name: str) -> TacitError:
         )
     if "CSV Parser state machine" in message:
         return DataError(f"{name} ends some of its lines in another way than others: save it with one kind of line end")
+    if isinstance(error, duckdb.PermissionException):
+        return SourceError(f"{name} has a view that reads other files of this machine: write its rows to a table first")
     first = re.sub(r"\s+", " ", message.splitlines()[0]).strip() if message else "no reason given"
     if isinstance(error, duckdb.IOException | duckdb.InvalidInputException | duckdb.SerializationException):
         return SourceError(f"cannot read or write {name}: {first}")

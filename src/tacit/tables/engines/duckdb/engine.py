@@ -15,7 +15,7 @@ from tacit.tables.channels import DrawTables
 from tacit.tables.columns import ROW
 from tacit.tables.engines.duckdb import rewriting, steps
 from tacit.tables.engines.duckdb.connections import answered, connect, reading
-from tacit.tables.engines.duckdb.layouts import attached, csv_scan, jsonl_scan
+from tacit.tables.engines.duckdb.layouts import attached, csv_scan, is_view, jsonl_scan
 from tacit.tables.engines.duckdb.sql import identifier, pattern, renamed, text
 from tacit.tables.engines.protocol import Engine, Store
 from tacit.tables.symbols import Symbols
@@ -39,8 +39,13 @@ class DuckDBEngine(Engine):
     modules = ("duckdb", "_duckdb")
     frames = "DuckDB relation"
 
+    def __init__(self, memory: str | None = None) -> None:
+        super().__init__(memory)
+        self._query = False
+
     def of_frame(self, frame: duckdb.DuckDBPyRelation) -> Rows:
         """A relation, on the connection it has."""
+        self._query = True
         return _positioned(frame)
 
     def of_arrow(self, data: Any) -> Rows:
@@ -60,8 +65,14 @@ class DuckDBEngine(Engine):
         return self._scanned(jsonl_scan(path, types))
 
     def of_database(self, path: Path, schema: str, table: str) -> Rows:
+        """A table where it is; the rows of a view, which is a query of somebody else's, are held."""
         place = f"tacit_source.{identifier(schema)}.{identifier(table)}"
-        return _positioned(attached(path, self.memory).sql(f"SELECT * FROM {place}"))
+        source = attached(path, self.memory)
+        if not is_view(source, schema, table):
+            return _positioned(source.sql(f"SELECT * FROM {place}"))
+        # It may read its own database, and no other file of this machine.
+        source.execute("SET enable_external_access = false")
+        return self.of_arrow(answered(lambda: source.sql(f"SELECT * FROM {place}").to_arrow_table()))
 
     def _scanned(self, scan: str) -> Rows:
         return _positioned(connect(memory=self.memory).sql(f"SELECT * FROM {scan}"))
@@ -81,6 +92,10 @@ class DuckDBEngine(Engine):
 
     def held(self, rows: Rows) -> Rows:
         return _lazy(answered(lambda: rows.to_native().materialize()))
+
+    def pinned(self, rows: Rows) -> Rows:
+        """A relation is a query, which may draw or read what others write: its rows are held."""
+        return self.held(rows) if self._query else rows
 
     def collected(self, rows: Rows) -> pa.Table:
         return answered(lambda: rows.collect("pyarrow").to_native())

@@ -83,6 +83,12 @@ def attached(path: Path, memory: str | None) -> duckdb.DuckDBPyConnection:
     return connection
 
 
+def is_view(connection: duckdb.DuckDBPyConnection, schema: str, table: str) -> bool:
+    """Whether a name in an attached database is that of a view."""
+    named = "database_name = 'tacit_source' AND schema_name = ? AND view_name = ?"
+    return connection.execute(f"SELECT 1 FROM duckdb_views() WHERE {named}", [schema, table]).fetchone() is not None
+
+
 def database_tables(path: Path) -> list[tuple[str, str]]:
     """The schema and the name of each table of a database."""
     connection = attached(path, None)
