@@ -143,6 +143,7 @@ if TYPE_CHECKING:
         SLACK as SLACK,
         SUM_TOLERANCE as SUM_TOLERANCE,
         TOLERANCE as TOLERANCE,
+        settled as settled,
     )
     from tacit.lift.tradeoff import Funnel as Funnel, funnel as funnel
 

@@ -1,8 +1,8 @@
 """How much rounding is forgiven, and where: the one contract that every comparison with a bound keeps to.
 
-A mechanism solves inside its bounds by a margin, and what it gives is measured again, not believed. From strict to
-loose: a log-lift computed here is compared with epsilon to `TOLERANCE`; a release, which a solver made or which was
-counted again over millions of records, to `SLACK`; a number recomputed with the one that was claimed, to `AGREEMENT`.
+A mechanism solves inside its bounds by a margin, and what it gives is measured again, not believed: a log-lift is
+compared with epsilon to `TOLERANCE`, and what is beyond it by no more is called epsilon. So what is attained is at most
+what was asked, as a float. A number recomputed agrees with the one that was claimed to `AGREEMENT`.
 """
 
 from __future__ import annotations
@@ -15,12 +15,11 @@ TOLERANCE: Final = 1e-12
 MARGIN: Final = 1e-11
 """How far inside its bounds a mechanism is made, in nats, so that what it attains is at most epsilon as a float."""
 
-NOTHING: Final = 1e-10
+NOTHING: Final = 1e-9
 """What sums and linear programs leave of a zero, in nats: an attained epsilon below it is 0."""
 
 SLACK: Final = 1e-9
-"""What a release may pass its bounds by, in nats: `optimal` and `linear_reduction` give no channel whose ``attained``
-is beyond epsilon by more, and whoever checks a claim of "at most epsilon" checks it to this."""
+"""How far sums in another order may move what was attained: whoever measures again, elsewhere, allows for it."""
 
 AGREEMENT: Final = 1e-9
 """A recomputed number and the one claimed differ by at most this share; it leaves room for sums in another order."""
@@ -30,3 +29,10 @@ SUM_TOLERANCE: Final = 1e-6
 
 LARGEST_EXPONENT: Final = 700.0
 """An epsilon beyond this is no bound: its exponential would overflow."""
+
+
+def settled(value: float, bound: float) -> float:
+    """A log-lift as it is told beside its bound: 0 if it is what rounding left of that, the bound if it is as near."""
+    if value <= NOTHING:
+        return 0.0
+    return bound if bound < value <= bound + TOLERANCE * max(1.0, bound) else value

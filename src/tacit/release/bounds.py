@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 
 from tacit.errors import ArgumentError, Setting, sentence
 from tacit.lift import (
-    NOTHING,
-    SLACK,
+    TOLERANCE,
     Joint,
     Mask,
     Matrix,
@@ -23,6 +22,7 @@ from tacit.lift import (
     guessing_bound,
     log_lift,
     promises,
+    settled,
 )
 from tacit.requests import Bound
 from tacit.requests.settings import Further
@@ -93,12 +93,12 @@ class LiftBounds:
 
     def beyond(self, values: Matrix) -> Mask:
         """Which log-lifts are out of bounds."""
-        return np.asarray((values > self.high + SLACK) | (values < -self.low - SLACK))
+        return np.asarray((values > self.high + TOLERANCE) | (values < -self.low - TOLERANCE))
 
     def beyond_ceiling(self, values: Matrix) -> Mask:
         """Which log-lifts may not be, whatever delta."""
         low, high = self.ceiling
-        return np.asarray((values > high + SLACK) | (values < -low - SLACK))
+        return np.asarray((values > high + TOLERANCE) | (values < -low - TOLERANCE))
 
     def risks(self, values: Matrix) -> Vector:
         """Largest log-lift of each column on the sides that are bounded."""
@@ -136,18 +136,18 @@ class Attained:
         if bounds.delta_kind == "egamma":
             delta = sum(weight * _excess(inside, bounds.epsilon) for weight, inside in _inside(output, parts))
         return cls(
-            epsilon=_rounded(float(bounds.risks(values).max())),
-            low=_rounded(-float(values.min())),
-            high=_rounded(float(values.max())),
+            epsilon=settled(float(bounds.risks(values).max()), bounds.epsilon),
+            low=settled(-float(values.min()), bounds.low),
+            high=settled(float(values.max()), bounds.high),
             delta=delta,
             breach_share=float(output.marginal[beyond.any(axis=0)].sum()),
         )
 
-    def holds(self, bounds: LiftBounds) -> bool:
-        """Whether this is what was asked."""
+    def holds(self, bounds: LiftBounds, *, slack: float = 0.0) -> bool:
+        """Whether this is what was asked; ``slack`` is for who measures again, by sums in another order."""
         low, high = bounds.ceiling
-        within = self.low <= low + SLACK and self.high <= high + SLACK
-        return within and (bounds.delta == 0 or self.delta <= bounds.delta + SLACK)
+        within = self.low <= low + slack and self.high <= high + slack
+        return within and (bounds.delta == 0 or self.delta <= bounds.delta * (1 + TOLERANCE) + slack)
 
 
 def _inside(output: Joint, parts: Places | None) -> Iterator[tuple[float, Matrix]]:
@@ -161,11 +161,6 @@ def _inside(output: Joint, parts: Places | None) -> Iterator[tuple[float, Matrix
 def _excess(inside: Matrix, epsilon: float) -> float:
     # Where one secret is left, nothing is told.
     return float(egamma_excess(Joint(inside), epsilon).sum()) if len(inside) > 1 else 0.0
-
-
-def _rounded(value: float) -> float:
-    """What is below the rounding of its sums is zero."""
-    return value if value > NOTHING else 0.0
 
 
 def asked_bounds(asked: Bound) -> LiftBounds:

@@ -19,7 +19,7 @@ from tacit.lenses.table.checks.rows import RowComparison, check_of_rows_made_aga
 from tacit.lenses.table.mechanisms import outputs_of
 from tacit.lenses.table.question import TableQuestion, ask
 from tacit.lenses.table.tabulating import Counted, counted
-from tacit.lift import SLACK, Joint, crosstab
+from tacit.lift import TOLERANCE, Joint, crosstab
 from tacit.release import checks as release_checks
 from tacit.release.certificate import IN_CELLS, AnyCertificate, CountedCertificate, read_certificate
 from tacit.release.channel import PublishedChannel
@@ -151,9 +151,9 @@ def _checks_of_papers(release: TableRelease) -> list[Check]:
 
 def _within(certificate: CountedCertificate) -> bool:
     """Whether what is said to be attained is within what is claimed."""
-    within = certificate.attained_epsilon <= certificate.epsilon + SLACK
-    relaxed = certificate.delta > 0 and certificate.attained_delta <= certificate.delta + SLACK
-    return (within or relaxed) and all(each.attained_epsilon <= each.epsilon + SLACK for each in certificate.also)
+    within = certificate.attained_epsilon <= certificate.epsilon
+    relaxed = certificate.delta > 0 and certificate.attained_delta <= certificate.delta * (1 + TOLERANCE)
+    return (within or relaxed) and all(each.attained_epsilon <= each.epsilon for each in certificate.also)
 
 
 def question_of(release: TableRelease, against: Any, *, engine: str = "duckdb") -> TableQuestion:

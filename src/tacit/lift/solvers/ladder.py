@@ -25,7 +25,7 @@ from tacit.lift.solvers.mixture import Mixture, MixtureChannel, row_stochastic
 from tacit.lift.solvers.region import Region
 from tacit.lift.solvers.subsets import cover_set, covered_groups, merge_subsets
 from tacit.lift.solvers.vertices import n_candidates, solve_corners
-from tacit.lift.tolerances import SLACK, TOLERANCE
+from tacit.lift.tolerances import TOLERANCE, settled
 
 Effort = Literal["low", "normal", "high"]
 Rung = Literal["watchdog", "camouflage", "subsets", "optimal"]
@@ -113,7 +113,7 @@ def optimal(
 
     Guarantees
     ----------
-    Every log-lift of the release is within its bounds, to `tacit.lift.SLACK` (1e-9), and with an order so is
+    Every log-lift of the release is within its bounds, and with an order so is
     the logarithm of every alpha-lift; ``attained`` is computed on the output joint. The ``nmil`` is never above that of
     a lower rung, nor of a lower effort unless a solver ran out of time: a higher effort tries all that a lower one
     tries. No mechanism within the same bounds has one below ``loss_bound`` (to 1e-9, the rounding of the linear
@@ -299,8 +299,8 @@ class MechanismLadder:
         plain, attained = MixtureChannel(sparse), []
         for joint, low, high in self.claims:
             values = log_lift(joint.through(plain))
-            ends = float(-values.min()), float(values.max())
-            if ends[0] > low + SLACK or ends[1] > high + SLACK:
+            ends = settled(-float(values.min()), low), settled(float(values.max()), high)
+            if ends[0] > low or ends[1] > high:
                 return None
             attained.append(ends)
         return attained
@@ -361,11 +361,11 @@ class AlphaLadder(MechanismLadder):
 
     def _attained(self, sparse: csr_array) -> list[tuple[float, float]] | None:
         ends = super()._attained(sparse)
-        return ends if ends is not None and self._claimed(sparse, ends[0]) <= self.epsilon + SLACK else None
+        return ends if ends is not None and self._claimed(sparse, ends[0]) <= self.epsilon else None
 
     def _claimed(self, sparse: csr_array, ends: tuple[float, float]) -> float:
         largest = alpha_lift(self.joint.through(MixtureChannel(sparse)), self.order or np.inf).max()
-        return max(float(np.log(largest)), 0.0)
+        return settled(float(np.log(largest)), self.epsilon)
 
     def _bound(self, types: Region, mixture: Mixture | None) -> float:
         """What every mechanism loses whose outputs are in a polytope around the region, tangent where it counts."""

@@ -154,7 +154,7 @@ class MixtureChannel(CompactChannel):
         The order of alpha-lift, where epsilon bounds that; both sides are then without a bound.
     attained : float
         Largest abs(log-lift) of the release, computed on the output joint; with an order, the logarithm of its largest
-        alpha-lift. It passes what was asked by `tacit.lift.SLACK` at most.
+        alpha-lift. It is at most what was asked.
     attained_low, attained_high : float
         How far below and above 0 the log-lifts go.
     attained_also : tuple of float

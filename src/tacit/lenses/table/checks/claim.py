@@ -13,7 +13,7 @@ from tacit.errors import Sentence, sentence
 from tacit.lenses.table.certifying import given_joint, measures_of, utility_of
 from tacit.lenses.table.mechanisms import CellProof, merged_facts, proof_of
 from tacit.lenses.table.tabulating import Counted
-from tacit.lift import AGREEMENT, Joint, Mask, agree, confident, nmil, watchdog_bound_exact
+from tacit.lift import AGREEMENT, SLACK, Joint, Mask, agree, confident, nmil, watchdog_bound_exact
 from tacit.release.bounds import Attained
 from tacit.release.certificate import IN_CELLS, MIXTURE, CountedCertificate, MeasureChange
 from tacit.release.checks import Check, close
@@ -44,7 +44,7 @@ def checks_of_claim(
     )
     return [
         close("attained epsilon", attained.epsilon, certificate.attained_epsilon),
-        Check("epsilon is kept", attained.holds(bounds), sides),
+        Check("epsilon is kept", attained.holds(bounds, slack=SLACK), sides),
         close("delta", attained.delta, certificate.attained_delta),
         close("records that breach epsilon", attained.breach_share, certificate.breach_share),
         close(f"records {'mixed' if mixes else 'merged'}", merged_share, certificate.mechanism.records_merged),
@@ -88,7 +88,7 @@ def _checks_of_further(certificate: CountedCertificate, outputs: Sequence[Joint]
     checks = []
     for claimed, asked, output in zip(certificate.also, certificate.further, outputs, strict=False):
         attained = Attained.of(output, asked.bounds, counted.parts)
-        right = agree(attained.epsilon, claimed.attained_epsilon) and attained.holds(asked.bounds)
+        right = agree(attained.epsilon, claimed.attained_epsilon) and attained.holds(asked.bounds, slack=SLACK)
         told = recomputed(attained.epsilon, asked.epsilon)
         checks.append(Check(f"epsilon of {', '.join(asked.secret)}", right, told))
     return checks
