@@ -347,7 +347,7 @@ def test_what_the_engine_spills_is_nobody_elses_to_read_and_goes_when_the_proces
         "import sys, time\n"
         "from tacit.cli.interrupts import prompt\n"
         "from tacit.tables.engines.duckdb import connect\n"
-        "with prompt('told'):\n"
+        "with prompt():\n"
         "    held = connect(memory='40MB')\n"
         "    held.execute('CREATE TEMP TABLE t AS SELECT range AS a, hash(range)::VARCHAR AS b FROM range(3000000)')\n"
         "    print('ready', flush=True)\n"
@@ -367,7 +367,7 @@ def test_what_the_engine_spills_is_nobody_elses_to_read_and_goes_when_the_proces
     assert stat.S_IMODE(spill.stat().st_mode) == 0o700
     process.send_signal(signal.SIGTERM)
     _, said = process.communicate(timeout=30)
-    assert (process.returncode, said) == (143, "told\n")
+    assert (process.returncode, said) == (143, "tacit: interrupted; nothing was written\n")
     assert not any(tmp_path.iterdir())
 
 

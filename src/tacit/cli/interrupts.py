@@ -15,7 +15,7 @@ GRACE = 1.0
 
 
 @contextmanager
-def prompt(message: str) -> Iterator[None]:
+def prompt() -> Iterator[None]:
     """Within it Ctrl-C raises KeyboardInterrupt as usual; if that cannot be raised in time, the process ends.
 
     Python sees a signal only between its own instructions, and DuckDB or HiGHS may take minutes between two of them.
@@ -30,7 +30,7 @@ def prompt(message: str) -> Iterator[None]:
     asked = signal.getsignal(signal.SIGTERM)
     if asked is signal.SIG_DFL:
         signal.signal(signal.SIGTERM, lambda number, frame: None)
-    watcher = threading.Thread(target=_watch, args=(hears, unwound, message), daemon=True)
+    watcher = threading.Thread(target=_watch, args=(hears, unwound), daemon=True)
     watcher.start()
     try:
         yield
@@ -43,17 +43,17 @@ def prompt(message: str) -> Iterator[None]:
         hears.close()
 
 
-def _watch(hears: socket.socket, unwound: threading.Event, message: str) -> None:
+def _watch(hears: socket.socket, unwound: threading.Event) -> None:
     while heard := hears.recv(64):
         if signal.SIGTERM in heard:
-            _leave(message, 143)
+            _leave(143)
         if signal.SIGINT in heard and not unwound.wait(GRACE):
-            _leave(message, 130)
+            _leave(130)
 
 
-def _leave(message: str, code: int) -> NoReturn:
-    from tacit.tables.writing import abandon_drafts
+def _leave(code: int) -> NoReturn:
+    from tacit.tables.writing import abandon_drafts, what_appeared
 
     abandon_drafts()
-    os.write(2, f"{message}\n".encode())
+    os.write(2, f"tacit: interrupted; {what_appeared()}\n".encode())
     os._exit(code)

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import io
-import json
-import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +11,7 @@ from scipy import sparse
 from tacit.errors import ArgumentError, Setting, SourceError, sentence
 from tacit.learn.contract import LogLiftEstimator
 from tacit.learn.encoding import Features
+from tacit.loading import DAMAGE, archive_in, bytes_in, json_of
 
 SUFFIX = ".tacit"
 # A file may build these and nothing else. Forests and support vector machines of scikit-learn's are not among them:
@@ -43,13 +41,6 @@ HARMLESS = tuple(
 )
 # What was kept about the training records stays out of the file: it would give their secrets away.
 LEFT_OUT = frozenset({"out_of_fold_log_lift_", "test_log_lift_", "fold_"})
-# A model of a table of people is some megabytes; a file that unpacks to more than this is not one.
-MOST_BYTES = 2**31
-# What a file that was damaged, or made to harm, can raise while it is read and tried out.
-DAMAGE = (
-    *(zipfile.BadZipFile, ValueError, KeyError, TypeError, AttributeError, IndexError, EOFError, OSError),
-    *(RecursionError, MemoryError, NotImplementedError, ImportError),
-)
 
 
 def save_model(estimator: LogLiftEstimator, path: str | Path) -> None:
@@ -70,14 +61,21 @@ def save_model(estimator: LogLiftEstimator, path: str | Path) -> None:
     bare = type(estimator).__new__(type(estimator))
     bare.__dict__.update(kept)
     data = skops_io.dumps(bare)
-    strange = _strange(data, path)
+    strange = _strange(data)
     if strange:
         raise ArgumentError(
             f"a model that holds {min(strange)} cannot be saved safely; use one of Tacit's estimators, or a linear "
             "model, a net or naive Bayes of scikit-learn's"
         )
+    _write_for_the_owner(Path(path), data)
+
+
+def _write_for_the_owner(path: Path, data: bytes) -> None:
+    """A model tells about the records it was learned from: nobody else may read it."""
     try:
-        Path(path).write_bytes(data)
+        path.touch(mode=0o600)
+        path.chmod(0o600)
+        path.write_bytes(data)
     except OSError as error:
         raise SourceError(f"cannot write the model {path}: {error.strerror}") from error
 
@@ -92,19 +90,16 @@ def load_model(path: str | Path) -> LogLiftEstimator:
     """
     from skops import io as skops_io
 
+    data = bytes_in(path, "model")
     try:
-        data = Path(path).read_bytes()
-    except OSError as error:
-        raise SourceError(f"cannot read the model {path}: {error.strerror}") from error
-    try:
-        strange = _strange(data, path)
+        strange = _strange(data)
         if strange:
             raise SourceError(f"{path} holds {min(strange)}, which no model of Tacit's does: it is not loaded")
         estimator: Any = skops_io.loads(data, trusted=sorted(OURS))
         if not isinstance(estimator, LogLiftEstimator):
             raise ValueError(f"it holds a {type(estimator).__name__}")
         _try_out(estimator)
-    except DAMAGE as error:
+    except (*DAMAGE, MemoryError) as error:
         what = str(error).splitlines()[0][:120] if str(error) else ""
         words = "{path} is not a model of this Tacit's ({kind}: {what}); make it anew with {save_model}"
         kind, save_model = type(error).__name__, Setting("save_model")
@@ -127,12 +122,10 @@ def _try_out(estimator: LogLiftEstimator) -> None:
         raise ValueError("columns and their kinds do not fit together")
 
 
-def _strange(data: bytes, path: str | Path) -> set[str]:
+def _strange(data: bytes) -> set[str]:
     """What a file would build that is neither Tacit's, nor plain data, nor harmless."""
-    with zipfile.ZipFile(io.BytesIO(data)) as archive:
-        if sum(part.file_size for part in archive.infolist()) > MOST_BYTES:
-            raise SourceError(f"{path} unpacks to more than {MOST_BYTES // 2**30} GB: it is not a model of Tacit's")
-        waiting = [json.loads(archive.read("schema.json"))]
+    with archive_in(data) as archive:
+        waiting = [json_of(archive.read("schema.json"))]
     found = set()
     while waiting:
         part = waiting.pop()

@@ -18,6 +18,7 @@ from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_
 import numpy as np
 
 from tacit.errors import SourceError
+from tacit.loading import bytes_in, json_of
 
 T = TypeVar("T")
 
@@ -56,13 +57,12 @@ def text_of(value: Any, *, indent: int | None = None) -> str:
 
 def json_in(path: Path, what: str) -> Any:
     """What a JSON file holds; a SourceError that calls it ``what`` if it cannot be read."""
+    data = bytes_in(path, what)
     try:
-        return json.loads(path.read_text("utf-8"), object_pairs_hook=_said_once, parse_constant=_no_number)
-    except OSError as error:
-        raise SourceError(f"cannot read the {what} {path}: {error.strerror}") from error
+        return json_of(data, object_pairs_hook=_said_once, parse_constant=_no_number)
     except Damaged as error:
         raise SourceError(f"{path} is damaged or no {what} of Tacit: {error}") from error
-    except (ValueError, RecursionError) as error:
+    except ValueError as error:
         raise SourceError(f"{path} is damaged or no {what} of Tacit: it is not JSON") from error
 
 

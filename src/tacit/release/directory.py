@@ -15,7 +15,7 @@ from tacit.release.certificate import CERTIFICATE, Certificate, ImageCertificate
 from tacit.release.codec import text_of
 from tacit.release.keys import LABELS, file_sha256, files_sha256, new_salt, salted
 from tacit.release.levels import LEVELS
-from tacit.tables.writing import beside, drafted, os_errors, restore_or_clean, synced
+from tacit.tables.writing import beside, drafted, has_appeared, locked, os_errors, restore_or_clean, synced
 
 REPORT, CHANNEL = "report.html", "channel.json"
 PRIVATE, SALT, KEY, README = "private", "salt.txt", "key.txt", "README.txt"
@@ -116,9 +116,10 @@ def whole_directory(path: str | Path, *, overwrite: bool = False) -> Iterator[Pa
     with os_errors(target):
         _refuse_existing(target, overwrite)
         target.parent.mkdir(parents=True, exist_ok=True)
-        restore_or_clean(target)
-        _refuse_existing(target, overwrite)
-    with drafted(target) as draft:
+    with locked(target), drafted(target) as draft:
+        with os_errors(target):
+            restore_or_clean(target)
+            _refuse_existing(target, overwrite)
         with os_errors(target):
             draft.mkdir(mode=0o700)
             release = draft / "release"
@@ -128,6 +129,8 @@ def whole_directory(path: str | Path, *, overwrite: bool = False) -> Iterator[Pa
             for file in sorted(release.rglob("*")):
                 synced(file)
             synced(release)
+            # What stands there now may be another thing than when the work began.
+            _refuse_existing(target, overwrite)
             _put_in_place(release, target)
 
 
@@ -193,6 +196,7 @@ def _put_in_place(release: Path, target: Path) -> None:
             with suppress(OSError):
                 os.rename(old, target)
         raise
+    has_appeared(target)
     synced(target.parent)
     if old is not None:
         shutil.rmtree(old, ignore_errors=True)

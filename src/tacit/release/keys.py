@@ -7,6 +7,7 @@ import secrets
 from pathlib import Path
 
 from tacit.errors import SourceError
+from tacit.loading import text_in
 
 # What scikit-learn and JAX both take for a seed.
 SEED_BITS = 31
@@ -61,6 +62,6 @@ def secret_bytes_in(path: Path) -> bytes | None:
     if not path.exists():
         return None
     try:
-        return bytes.fromhex(path.read_text("ascii").strip())
+        return bytes.fromhex(text_in(path, "salt or key").strip())
     except ValueError as error:
         raise SourceError(f"{path} is damaged: it should hold what protect wrote, in hexadecimal digits") from error

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import io
 import math
 import os
 from collections.abc import Iterable, Mapping, Sequence
@@ -287,8 +288,16 @@ class Further(Kind):
 
 
 def cells(text: str) -> list[str]:
-    """A line of comma-separated names; one that contains a comma is put in double quotes."""
-    return [cell.strip() for cell in next(csv.reader([text], skipinitialspace=True), [])]
+    """A line of comma-separated names; one that contains a comma is put in double quotes.
+
+    A name with a line break is put in double quotes, too, or stands alone.
+    """
+    try:
+        rows = list(csv.reader(io.StringIO(text, newline=""), skipinitialspace=True))
+    except csv.Error:
+        rows = []
+    named = rows[0] if len(rows) == 1 else [text]
+    return [cell.strip() for cell in named] if text.strip() else []
 
 
 @dataclass(frozen=True)

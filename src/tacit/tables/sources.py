@@ -62,6 +62,8 @@ def open_table(
 
 
 def _open_path(address: str, engine: Engine, table: str | None, delimiter: str | None) -> Table:
+    if "\0" in address:
+        raise SourceError(f"{address!r} is no path: it holds a null character")
     if "::" in address and table is None and not Path(address).exists():
         address, table = address.rsplit("::", 1)
     if re.match(r"[a-z0-9+]+://", address):

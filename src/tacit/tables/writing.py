@@ -18,6 +18,7 @@ from tacit.tables.formats import written_as
 from tacit.tables.table import Table
 
 _drafts: set[Path] = set()
+_appeared: list[Path] = []
 
 
 def suffix_for(like: Table) -> str:
@@ -73,7 +74,36 @@ def whole_file(path: str | os.PathLike[str]) -> Iterator[Path]:
         with os_errors(target):
             synced(draft)
             os.replace(draft, target)
+            has_appeared(target)
             synced(target.parent)
+
+
+@contextmanager
+def locked(target: Path) -> Iterator[None]:
+    """Within it no other process of Tacit writes the same target; it is refused if one does.
+
+    The system lets go of the lock when a process ends, however it ends.
+    """
+    import fcntl
+
+    lock = target.with_name(f".{target.name}.tacit-lock")
+    with os_errors(target):
+        descriptor = os.open(lock, os.O_RDWR | os.O_CREAT, 0o600)
+    try:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            # Whoever had it before may have removed it in between: then this is a lock on nothing.
+            ours = os.path.samestat(os.fstat(descriptor), os.stat(lock))
+        except OSError:
+            ours = False
+        if not ours:
+            raise ArgumentError(f"another run of Tacit is writing {target}: wait for it, or choose another name")
+        try:
+            yield
+        finally:
+            lock.unlink(missing_ok=True)
+    finally:
+        os.close(descriptor)
 
 
 @contextmanager
@@ -86,6 +116,19 @@ def drafted(target: Path) -> Iterator[Path]:
     finally:
         _removed(draft)
         _drafts.discard(draft)
+
+
+def has_appeared(path: Path) -> None:
+    """Note that something now stands under its name, whatever comes after; in a draft it does not stand yet."""
+    if not any(path.is_relative_to(draft) for draft in _drafts):
+        _appeared.append(path)
+
+
+def what_appeared() -> str:
+    """What this process has written so far, for whoever must say that it did not come to its end."""
+    if not _appeared:
+        return "nothing was written"
+    return f"{' and '.join(map(str, dict.fromkeys(_appeared)))} {'are' if len(set(_appeared)) > 1 else 'is'} written"
 
 
 def abandon_drafts() -> None:

@@ -460,3 +460,16 @@ def test_an_honest_mixture_holds(tmp_path: Path) -> None:
             assert verify(made, against=original).verdict == "holds", seed
             shutil.rmtree(made / "private")
             assert failed(verify(made, against=original)) == set(), seed
+
+
+def test_several_sets_draw_nothing_even_where_one_set_would_do(tmp_path: Path) -> None:
+    """One risky pair of values that hide each other: one merged set, which the watchdog would resample."""
+    import pyarrow as pa
+
+    rows = [("a", "p")] * 30 + [("b", "q")] * 30 + [("a", "r"), ("b", "r")] * 200
+    table = pa.table({"s": [s for s, _ in rows], "x": [x for _, x in rows]})
+    for mechanism in ("subsets", "watchdog"):
+        protect(table, secret="s", epsilon=0.3, mechanism=mechanism, out=tmp_path / mechanism)
+    drawn = {m: (tmp_path / m / "channel.json").exists() for m in ("subsets", "watchdog")}
+    assert drawn == {"subsets": False, "watchdog": True}
+    assert verify(tmp_path / "subsets", against=table).verdict == "holds"

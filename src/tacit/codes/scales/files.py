@@ -9,7 +9,8 @@ from pathlib import Path
 from tacit.codes.scales.kinds.hierarchies import HierarchyScale, nested
 from tacit.codes.scales.kinds.listed import listed_values, typed
 from tacit.codes.scales.looking import TextFacts
-from tacit.errors import ArgumentError, DataError, SourceError, sentence
+from tacit.errors import ArgumentError, DataError, sentence
+from tacit.loading import text_in
 
 DELIMITERS = (";", "\t", ",")
 
@@ -34,12 +35,7 @@ def hierarchy_scale(column: str, facts: TextFacts, path: Path) -> HierarchyScale
 
 def _rows(path: Path, column: str) -> list[list[str]]:
     """The lines of a hierarchy, all of one length, each value once."""
-    try:
-        text = path.read_text("utf-8-sig")
-    except OSError as error:
-        raise SourceError(f"cannot read {path}: {error.strerror}") from error
-    except UnicodeDecodeError as error:
-        raise SourceError(f"{path} is not UTF-8 text: save it as UTF-8") from error
+    text = text_in(path, "hierarchy")
     first = text.split("\n", 1)[0]
     reader = csv.reader(text.splitlines(), delimiter=max(DELIMITERS, key=first.count))
     rows = [(reader.line_num, [cell.strip() for cell in row]) for row in reader if any(cell.strip() for cell in row)]

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.errors import ArgumentError, ColumnError, DataError, EngineError, Setting, SourceError, sentence
+from tacit.loading import arrays_in, text_in
 from tacit.release.keys import LABELS
 
 Pixels = NDArray[np.uint8]
@@ -241,12 +242,7 @@ def _read_image(pillow: Any, file: Path) -> tuple[Pixels, bool, bool]:
 
 def _read_csv(path: Path) -> tuple[list[str], list[list[str]]]:
     """Header and rows of a CSV of labels; all cells are text."""
-    try:
-        text = path.read_text("utf-8-sig")
-    except OSError as error:
-        raise SourceError(f"cannot read the labels {path}: {error.strerror}") from error
-    except UnicodeDecodeError as error:
-        raise SourceError(f"cannot read the labels {path}: it is not UTF-8 text") from error
+    text = text_in(path, "labels")
     first = text.partition("\n")[0]
     delimiter = max(",;\t", key=first.count)
     rows = [row for row in csv.reader(text.splitlines(), delimiter=delimiter) if row]
@@ -294,7 +290,7 @@ def _matched(
 
 
 def _open_npz(path: Path, labels: Path | None, *, need_labels: bool = True) -> Images:
-    arrays = arrays_of(path)
+    arrays = arrays_in(path, "npz of images", most=MOST_PIXELS)
     skipped = []
     key = _key_of(arrays, path)
     pixels = arrays.pop(key)
@@ -323,23 +319,6 @@ def _open_npz(path: Path, labels: Path | None, *, need_labels: bool = True) -> I
         raise DataError(sentence(words, path=path, labels=Setting("labels")))
     left = f"arrays {', '.join(sorted(skipped))} of the npz are neither images nor labels, and were left out"
     return Images(pixels, names, table, path, npz=True, pixels_key=key, notes=(left,) if skipped else ())
-
-
-def arrays_of(path: Path) -> dict[str, NDArray[Any]]:
-    """The arrays of an npz; nothing is unpickled."""
-    import zipfile
-    import zlib
-
-    try:
-        with zipfile.ZipFile(path) as packed:
-            if sum(member.file_size for member in packed.infolist()) > MOST_PIXELS:
-                raise DataError(f"{path} unpacks to more than {MOST_PIXELS / 1e9:g} GB: split it first")
-        with np.load(path, allow_pickle=False) as archive:
-            return {name: archive[name] for name in archive.files}
-    except (OSError, ValueError, EOFError, KeyError, zipfile.BadZipFile, zlib.error) as error:
-        if isinstance(error, DataError):
-            raise
-        raise SourceError(f"cannot read {path}: it is damaged, or no npz of plain arrays ({error})") from error
 
 
 def _key_of(arrays: Mapping[str, NDArray[Any]], path: Path) -> str:

@@ -16,10 +16,11 @@ from tacit.document import Progress, Share, silent
 from tacit.errors import Command, Setting, SourceError, sentence
 from tacit.learn.arrays import Codes
 from tacit.lenses.images.claims import judged, patch_delta
-from tacit.lenses.images.images import Images, arrays_of, open_images, open_pixels, patch_masks
+from tacit.lenses.images.images import Images, open_images, open_pixels, patch_masks
 from tacit.lenses.images.protect import FLAGS, NAMES, verdict_after
 from tacit.lenses.images.results import Pixels
 from tacit.lift import Mask, Matrix
+from tacit.loading import arrays_in
 from tacit.release.certificate import ImageCertificate
 from tacit.release.checks import Check, CheckedRelease, check_of_original, checked, checks_of_papers, notes_on_files
 from tacit.release.directory import PRIVATE, SALT
@@ -88,7 +89,7 @@ def _opened(directory: Path, certificate: ImageCertificate) -> ImageRelease:
     private, flags, names = directory / PRIVATE, None, None
     try:
         if (private / FLAGS).exists():
-            flags = arrays_of(private / FLAGS)["flags"].astype(bool)
+            flags = arrays_in(private / FLAGS, "flags")["flags"].astype(bool)
         if (private / NAMES).exists():
             with (private / NAMES).open(encoding="utf-8", newline="") as file:
                 names = {row["released"]: row["original"] for row in csv.DictReader(file)}

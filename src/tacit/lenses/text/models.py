@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import io
 import json
-import zipfile
+from collections.abc import Mapping
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tacit import __version__
 from tacit.document import Piece, ReadPost
@@ -19,13 +20,11 @@ from tacit.learn import TermLogLift
 from tacit.learn.arrays import Codes
 from tacit.lenses.text.posts import Vocabulary, bags_by, tokens
 from tacit.lenses.text.terms import VERDICTS
+from tacit.loading import DAMAGE, arrays_in, json_of
 from tacit.tables.writing import whole_file
 
 FORMAT = "tacit text model 1"
 SUFFIX = ".tacit"
-# A file that unpacks to more than this is no model of words.
-MOST_BYTES = 2**30
-_DAMAGE = (zipfile.BadZipFile, ValueError, KeyError, TypeError, AttributeError, IndexError, EOFError, OverflowError)
 
 
 @dataclass(frozen=True)
@@ -110,26 +109,19 @@ class TextModel:
         ----------
         Nothing in the file is run: it holds arrays of numbers and one JSON text.
         """
+        arrays = arrays_in(path, "model")
         try:
-            data = Path(path).read_bytes()
-        except OSError as error:
-            raise SourceError(f"cannot read the model {path}: {error.strerror}") from error
-        try:
-            return _loaded(data)
-        except _DAMAGE as error:
+            return _loaded(arrays)
+        except DAMAGE as error:
             words = "{path} is no model of words of this Tacit's ({error}); make one with {audit}"
             audit = Command("audit", "POSTS", text="COLUMN", secret="COLUMN", save_model="FILE.tacit")
             raise SourceError(sentence(words, path=path, error=type(error).__name__, audit=audit)) from error
 
 
-def _loaded(data: bytes) -> TextModel:
-    with zipfile.ZipFile(io.BytesIO(data)) as archive:
-        if sum(part.file_size for part in archive.infolist()) > MOST_BYTES:
-            raise ValueError("too large")
-    with np.load(io.BytesIO(data), allow_pickle=False) as arrays:
-        facts: dict[str, Any] = json.loads(arrays["facts"].tobytes().decode("utf-8"))
-        weights, prior = np.asarray(arrays["weights"], dtype=np.float64), np.asarray(arrays["prior"], dtype=np.float64)
-        posts, verdicts = arrays["posts"].astype(np.int64), arrays["verdicts"].astype(np.int64)
+def _loaded(arrays: Mapping[str, NDArray[Any]]) -> TextModel:
+    facts: dict[str, Any] = json_of(arrays["facts"].tobytes())
+    weights, prior = np.asarray(arrays["weights"], dtype=np.float64), np.asarray(arrays["prior"], dtype=np.float64)
+    posts, verdicts = arrays["posts"].astype(np.int64), arrays["verdicts"].astype(np.int64)
     terms, secrets = facts["terms"], facts["secrets"]
     fits = weights.shape == (len(terms), len(secrets)) and prior.shape == (len(secrets),)
     fits = fits and posts.shape == verdicts.shape == (len(terms),) and len(set(terms)) == len(terms)

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any
 
 from tacit.errors import ArgumentError, Setting, sentence
-from tacit.requests.settings import Amount, Flag, Kind, SettingFacts, refused
+from tacit.requests.settings import Amount, Flag, Kind, SettingFacts, cells, refused
 
 if TYPE_CHECKING:
     from tacit.person.model.records import Record
@@ -61,7 +60,7 @@ class Records(Kind):
 
         records = []
         for number, text in enumerate(texts, start=1):
-            written = next(csv.reader([text], skipinitialspace=True), [])
+            written = cells(text)
             if not written:
                 raise _refused(name, f"number {number} is empty: write LABEL=VALUE, such as phone=555")
             attributes = [

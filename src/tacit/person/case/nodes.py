@@ -8,9 +8,12 @@ from pathlib import Path
 import yaml
 
 from tacit.errors import Command, DataError, SourceError, sentence
+from tacit.loading import bytes_in
 
 # A case has some five levels; and what aliases repeat is looked at as often as it is repeated.
 DEEPEST = 50
+# A case is written by hand.
+MOST_CASE = 1 << 24
 MOST_REPEATED = 100_000
 
 
@@ -78,17 +81,14 @@ def _measured(node: yaml.Node, below: dict[int, tuple[int, int]], inside: set[in
     return size, depth
 
 
-def read_bytes(path: Path) -> bytes:
+def case_bytes(path: Path) -> bytes:
     """The bytes of a case file."""
-    try:
-        return path.read_bytes()
-    except FileNotFoundError:
+    if not path.exists():
         refusal = "no file {path}: check the name, or write an example with '{init}'"
-        raise SourceError(sentence(refusal, path=path, init=Command("person init"))) from None
-    except IsADirectoryError:
-        raise SourceError(f"{path} is a directory: name the case file in it") from None
-    except OSError as error:
-        raise SourceError(f"cannot read {path}: {error.strerror}") from error
+        raise SourceError(sentence(refusal, path=path, init=Command("person init")))
+    if path.is_dir():
+        raise SourceError(f"{path} is a directory: name the case file in it")
+    return bytes_in(path, "case file", most=MOST_CASE)
 
 
 def _line(error: yaml.MarkedYAMLError) -> int:

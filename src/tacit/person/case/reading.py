@@ -8,7 +8,7 @@ from pathlib import Path
 from tacit.person.case.adversaries import default_adversaries, read_adversaries
 from tacit.person.case.labels import read_correlated, read_labels
 from tacit.person.case.model import Case
-from tacit.person.case.nodes import read_bytes
+from tacit.person.case.nodes import case_bytes
 from tacit.person.case.plans import read_decoys, read_verification
 from tacit.person.case.records import read_person, read_queries, read_releases
 from tacit.person.case.schema import CaseReader, CaseSection, Schema
@@ -53,7 +53,7 @@ def read_case(path: str | os.PathLike[str]) -> Case:
     No message holds a value of a person.
     """
     file = Path(path)
-    reader = CaseReader(file, read_bytes(file))
+    reader = CaseReader(file, case_bytes(file))
     section = reader.section(reader.root, "a case", CASE, required=["sources"])
     labels = Labels(section.get("labels"), correlated=section.get("correlated", ()))
     _needs_person(reader, section)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import logging
 import re
 import warnings
@@ -14,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tacit.errors import ArgumentError, EngineError, SourceError
+from tacit.loading import bytes_in, json_of
 from tacit.person.link.attributes import IntArray
 
 if TYPE_CHECKING:
@@ -26,10 +26,9 @@ SOURCE = "tacit_source"
 
 def _settings(model: Path) -> dict[str, Any]:
     """The settings that Splink saved, to be used on a table with the record's number in place of its own id."""
+    data = bytes_in(model, "Splink model")
     try:
-        saved = json.loads(model.read_text("utf-8"))
-    except OSError as error:
-        raise SourceError(f"cannot read the Splink model {model}: {error.strerror or error}") from error
+        saved = json_of(data)
     except ValueError as error:
         raise SourceError(f"{model} is no JSON: save the model with Splink's linker.misc.save_model_to_json") from error
     if not isinstance(saved, dict) or "comparisons" not in saved:

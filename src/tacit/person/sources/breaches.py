@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from tacit.errors import DataError
+from tacit.loading import bytes_in
 from tacit.person.model.records import Reference
 from tacit.person.sources.source import FileRecord, Source, parsed, usual_labels
 
@@ -49,7 +50,7 @@ def read_breaches(source: Source, person: Reference) -> tuple[list[FileRecord], 
 def _named(source: Source) -> Iterator[tuple[dict[str, Any], str, list[str]]]:
     """Each breach, its name and its classes of data."""
     wanted = "JSON; save the answer of the service as it is"
-    data = parsed(source.path.read_bytes(), source.path, wanted)
+    data = parsed(bytes_in(source.path, "list of breaches"), source.path, wanted)
     for place, breach in enumerate(data if isinstance(data, list) else [data], start=1):
         if not isinstance(breach, dict):
             raise DataError(f"{source.path} is no list of breaches: save the answer of the service as it is")

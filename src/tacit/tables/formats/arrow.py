@@ -22,18 +22,23 @@ class Arrow(Format):
     endings = (".arrow", ".ipc", ".feather")
 
     def open(self, path: Path, engine: Engine, *, table: str | None, delimiter: str | None) -> Opened:
-        """The file, if it is whole."""
+        """The file, if it is whole: offsets that lead out of it would end the process."""
         import pyarrow as pa
         import pyarrow.dataset as ds
 
         with whole(path, "Arrow"):
             with path.open("rb") as file:
                 is_file = file.read(6) == b"ARROW1"
-            if is_file:
-                data = ds.dataset(path, format="ipc")
-            else:
-                with pa.memory_map(str(path)) as mapped, pa.ipc.open_stream(mapped) as stream:
-                    data = stream.read_all()
+            with pa.memory_map(str(path)) as mapped:
+                if is_file:
+                    batches = pa.ipc.open_file(mapped)
+                    for at in range(batches.num_record_batches):
+                        batches.get_batch(at).validate(full=True)
+                    data = ds.dataset(path, format="ipc")
+                else:
+                    with pa.ipc.open_stream(mapped) as stream:
+                        data = stream.read_all()
+                    data.validate(full=True)
             names = data.schema.names
         check_names(names, str(path))
         return Opened(engine.of_arrow(data), str(path))

@@ -84,11 +84,13 @@ def _candidate(counted: Counted, goal: ReleaseGoal) -> Candidate:
 def _least_lost(counted: Counted, goal: ReleaseGoal) -> Candidate:
     """What the mechanism offers or, where a mixture loses no less, one merged set.
 
-    Another merged set is taken, whatever it loses: it was asked for by the name of its mechanism.
+    Another merged set is taken, whatever it loses: it was asked for by the name of its mechanism. So are several sets:
+    they promise that nothing is drawn, and what takes the place of one set may be.
     """
     one = one_set(counted, goal)
     if goal.mechanism == "watchdog":
         return one
     candidate = mechanism_of(goal.mechanism)(counted, goal)
-    worth = isinstance(candidate.treatment, Merging) or candidate.loss < one.loss - WORTH
+    asked_for = isinstance(candidate.treatment, Merging) or goal.mechanism == "subsets"
+    worth = asked_for or candidate.loss < one.loss - WORTH
     return replace(candidate if worth else one, beside={**one.beside, **candidate.beside})

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import atexit
+import fcntl
 import os
 import re
 import secrets
 import shutil
 import tempfile
 import threading
+import time
 import weakref
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
@@ -26,6 +28,8 @@ Answer = TypeVar("Answer")
 # Of the memory that is free when a database is made. Without a limit an ordered COPY holds more rows the more there
 # are.
 SHARE = 0.6
+# Seconds in which a process that has made its directory takes the lock of it.
+FRESH = 60.0
 
 SETTINGS = "SET TimeZone = 'UTC'; SET enable_progress_bar = false"
 
@@ -118,8 +122,27 @@ def _database(memory: str | None) -> tuple[duckdb.DuckDBPyConnection, Path]:
 def _private() -> Path:
     """A directory of this process that nobody else can look into."""
     if os.getpid() not in _directories:
-        _directories[os.getpid()] = Path(tempfile.mkdtemp(prefix=f"tacit-spill-{os.getpid()}-"))
+        _remove_abandoned()
+        place = Path(tempfile.mkdtemp(prefix=f"tacit-spill-{os.getpid()}-"))
+        # The system lets go of the lock when the process ends, however it ends.
+        fcntl.flock(os.open(place, os.O_RDONLY), fcntl.LOCK_SH)
+        _directories[os.getpid()] = place
     return _directories[os.getpid()]
+
+
+def _remove_abandoned() -> None:
+    """What processes left behind that were killed: rows of the tables they read."""
+    for place in Path(tempfile.gettempdir()).glob("tacit-spill-*"):
+        with suppress(OSError):
+            # One that has just been made has no lock yet.
+            if time.time() - place.stat().st_mtime < FRESH:
+                continue
+            descriptor = os.open(place, os.O_RDONLY | os.O_NOFOLLOW | os.O_DIRECTORY)
+            try:
+                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                shutil.rmtree(place, ignore_errors=True)
+            finally:
+                os.close(descriptor)
 
 
 @atexit.register
@@ -210,6 +233,9 @@ def translated(error: duckdb.Error, name: str) -> TacitError:
         )
     if "CSV Parser state machine" in message:
         return DataError(f"{name} ends some of its lines in another way than others: save it with one kind of line end")
+    line = re.search(r"JSON.* line (\d+)", message)
+    if line:
+        return DataError(f"{name}, line {line[1]}: not a JSON object, or not of the types of the other lines; mend it")
     if isinstance(error, duckdb.PermissionException):
         return SourceError(f"{name} has a view that reads other files of this machine: write its rows to a table first")
     first = re.sub(r"\s+", " ", message.splitlines()[0]).strip() if message else "no reason given"

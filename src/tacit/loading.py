@@ -1,0 +1,110 @@
+"""The one way in for papers, models and archives: what is no plain file, or more than it can be, is refused by name.
+
+Tables are read by their engines, which hold a part of them at a time.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import stat
+import struct
+import zipfile
+import zlib
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from tacit.errors import SourceError
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+# No paper of Tacit's comes near this; a file that does, or a device that never ends, is something else.
+MOST_BYTES = 1 << 28
+# An archive may unpack to so much more than it holds.
+MOST_UNPACKED = 1 << 31
+MOST_MEMBERS = 10_000
+# What a file that was damaged, or made to harm, can raise while it is taken apart.
+DAMAGE = (
+    *(zipfile.BadZipFile, zlib.error, struct.error, ValueError, KeyError, TypeError, AttributeError, IndexError),
+    *(EOFError, OverflowError, OSError, RecursionError, NotImplementedError, ImportError, SyntaxError, AssertionError),
+)
+
+
+def bytes_in(path: str | Path, what: str, *, most: int = MOST_BYTES) -> bytes:
+    """The bytes of a file that messages call ``what``.
+
+    Guarantees
+    ----------
+    Reads at most ``most`` bytes, of a plain file alone: a device, pipe or socket, which may never end, is refused.
+    """
+    try:
+        # A pipe that nobody writes to would be waited for.
+        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
+        with os.fdopen(descriptor, "rb") as file:
+            if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+                raise SourceError(f"cannot read the {what} {path}: it is no file")
+            data = file.read(most + 1)
+    except OSError as error:
+        raise SourceError(f"cannot read the {what} {path}: {error.strerror or error}") from error
+    except ValueError as error:
+        raise SourceError(f"cannot read the {what}: {str(path)!r} is no path") from error
+    if len(data) > most:
+        raise SourceError(f"{path} is too large for a {what}: it holds more than {most >> 20:,} MB")
+    return data
+
+
+def text_in(path: str | Path, what: str) -> str:
+    """The text of a file in UTF-8, whatever ends its lines."""
+    try:
+        return bytes_in(path, what).decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise SourceError(f"{path} is not UTF-8 text: save the {what} as UTF-8") from error
+
+
+def json_of(data: bytes | str, **how: Any) -> Any:
+    """What a JSON text holds; a ValueError if it is none, or is nested too deeply to be read."""
+    try:
+        return json.loads(data, **how)
+    except RecursionError as error:
+        raise ValueError("nested too deeply") from error
+
+
+def archive_in(data: bytes, *, most: int = MOST_UNPACKED) -> zipfile.ZipFile:
+    """A zip archive that was read; a ValueError if it is damaged, or would unpack to more than ``most`` bytes."""
+    try:
+        archive = zipfile.ZipFile(io.BytesIO(data))
+        members = archive.infolist()
+    except DAMAGE as error:
+        raise ValueError("it is no zip archive, or damaged") from error
+    if len(members) > MOST_MEMBERS or sum(member.file_size for member in members) > most:
+        raise ValueError(f"it unpacks to more than {most >> 20:,} MB or {MOST_MEMBERS:,} files")
+    return archive
+
+
+def arrays_in(path: str | Path, what: str, *, most: int = MOST_UNPACKED) -> dict[str, NDArray[Any]]:
+    """The arrays of an npz.
+
+    Guarantees
+    ----------
+    Nothing is unpickled, and no array is made that is larger than the file says and ``most`` allows.
+    """
+    import numpy as np
+
+    data = bytes_in(path, what, most=most)
+    try:
+        archive_in(data, most=most).close()
+        with np.load(io.BytesIO(data), allow_pickle=False) as arrays:
+            return {name: _checked(arrays[name], name) for name in arrays.files}
+    except (*DAMAGE, MemoryError) as error:
+        reason = str(error).splitlines()[0][:120] if str(error) else type(error).__name__
+        raise SourceError(f"{path} is damaged, or no npz of plain arrays ({reason})") from error
+
+
+def _checked(array: Any, name: str) -> NDArray[Any]:
+    """A member that is no array comes as its bytes."""
+    if isinstance(array, bytes) or array.dtype.hasobject:
+        raise ValueError(f"'{name}' is no plain array")
+    checked: NDArray[Any] = array
+    return checked
