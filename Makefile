@@ -6,6 +6,8 @@ SPARK := $(if $(shell command -v java 2>/dev/null),[spark],)
 
 # How many processes test side by side; one that is done takes tests from another.
 WORKERS ?= 2
+# Without compiled files every worker, and every process that a test starts, would compile the house and the tests anew.
+unexport PYTHONDONTWRITEBYTECODE
 PYTEST := $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal
 
 .PHONY: demo test test-long check fmt bench peers papers clean

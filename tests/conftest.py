@@ -16,6 +16,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from hypothesis import settings
 
+from sizes import many
+
 if TYPE_CHECKING:
     from tacit.tables import Table
 
@@ -35,6 +37,13 @@ BACKENDS = [
     "duckdb",
     pytest.param("spark", marks=pytest.mark.spark),
 ]
+
+# Nor is it worth while to compile queries at all, or to plan them anew on the way; with `--long` Spark is as it comes.
+UNCOMPILED = {
+    "spark.sql.adaptive.enabled": "false",
+    "spark.sql.codegen.wholeStage": "false",
+    "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+}
 
 
 @cache
@@ -121,11 +130,23 @@ def spark() -> Iterator[Any]:
             "spark.log.level": "OFF",
             # Queries of a few rows: to compile them well costs more than to run them.
             "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
+            **(UNCOMPILED if many(1, 0) else {}),
         }.items():
             builder = builder.config(name, value)
         session = builder.getOrCreate()
     yield session
     session.stop()
+
+
+@pytest.fixture
+def compiling_spark(spark: Any) -> Iterator[Any]:
+    """Spark as it comes, for tens of thousands of rows."""
+    usual = {name: spark.conf.get(name) for name in UNCOMPILED}
+    for name in usual:
+        spark.conf.unset(name)
+    yield spark
+    for name, value in usual.items():
+        spark.conf.set(name, value)
 
 
 @pytest.fixture(params=BACKENDS)

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from sizes import many
 from tables_of_people import clinic, write_csv
 from tacit.verbs import demo
 
@@ -221,7 +222,7 @@ def test_ctrl_c_in_the_middle_leaves_no_release(tmp_path: Path) -> None:
     columns = clinic(5000)
     table = pa.table({name: pa.array(values).dictionary_encode() for name, values in columns.items()})
     with pq.ParquetWriter(tmp_path / "big.parquet", table.schema) as writer:
-        for _ in range(3000):
+        for _ in range(many(1500, 3000)):
             writer.write_table(table)
     words = ["protect", "big.parquet", "--secret", "illness", "--epsilon", "0.5", "-o", "release"]
     process = subprocess.Popen(

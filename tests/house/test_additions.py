@@ -90,7 +90,7 @@ PEOPLE = "age|race\n" + "".join(f"{age}|{race}\n" for age in (20, 30, 40) for ra
 def house(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A copy of the house with the additions, and a table beside it."""
     place = tmp_path_factory.mktemp("house")
-    shutil.copytree(SOURCE, place / "tacit", ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copytree(SOURCE, place / "tacit")
     for name, text in FILES.items():
         (place / "tacit" / name).write_text(textwrap.dedent(text).lstrip())
     for name, before, line in LINES:

@@ -174,7 +174,7 @@ def test_pearsons_test_passes_what_was_asked_and_fails_a_channel_that_is_a_tenth
     At the level 1e-6 it takes 33, so the test fails the wrong channel but for a few keys in a million.
     """
     if engine == "spark":
-        frame = request.getfixturevalue("spark").range(0, records, 1, 3)
+        frame = request.getfixturevalue("compiling_spark").range(0, records, 1, 3)
         table = open_table(frame.selectExpr("id % 4 AS was", "concat('v', id % 4) AS x"))
     else:
         was = np.arange(records) % 4

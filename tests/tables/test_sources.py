@@ -282,3 +282,12 @@ def test_a_file_is_found_whatever_its_name(tmp_path):
 def test_opening_a_table_leaves_the_default_connection_alone():
     open_table(DATA).row_count()
     assert duckdb.sql("SELECT count(*) FROM duckdb_variables()").fetchall() == [(0,)]
+
+
+def test_rows_are_counted_once(monkeypatch):
+    table = open_table(pa.table({"x": [1, 2, 3]}))
+    assert table.row_count() == 3
+    monkeypatch.setattr(type(table.engine), "collected", None)
+    assert table.row_count() == 3
+    with pytest.raises(TypeError):
+        table.select(["x"]).row_count()

@@ -6,6 +6,7 @@ import hashlib
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -127,7 +128,11 @@ class Table:
             return self.with_rows(self.engine.held(self.rows), self.columns)
 
     def row_count(self) -> int:
-        """Number of rows."""
+        """Number of rows, counted once: they stay as they are."""
+        return self._row_count
+
+    @cached_property
+    def _row_count(self) -> int:
         import narwhals as nw
 
         return int(self.collected(self.rows.select(nw.len().alias("n"))).column("n")[0].as_py())

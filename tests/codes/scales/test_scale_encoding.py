@@ -112,7 +112,10 @@ CLOCKS = ["", " 12:30", " 12:30:00", "T23:59:59.123", "T00:00:00Z", " 04:05:06+0
 
 def test_every_engine_reads_dates_as_python_does(as_table):
     columns, scales = {}, []
-    for layout, unit in product(LAYOUTS, ("hour", "month")):
+    for at, (layout, unit) in enumerate(product(LAYOUTS, ("hour", "month"))):
+        # Spark takes long to plan many columns: the layouts have one unit each, in turn, or both.
+        if at % many(4, 1) not in (0, 3):
+            continue
         texts = [text + clock for text in TEXTS[layout] for clock in CLOCKS] + [None, "", "  ", "unknown"]
         columns[f"{layout} {unit}"] = texts + [None] * (100 - len(texts))
         scales.append(dates(f"{layout} {unit}", unit, layout, dt.datetime(2024, 1, 1), 2000))

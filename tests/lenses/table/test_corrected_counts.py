@@ -85,7 +85,7 @@ def test_corrected_counts_are_right_on_average_over_the_draws(
     folder: Path, tmp_path: Path, column: str, words: dict
 ) -> None:
     """Errors are too large rather than too small: at least 19 of 20 counts lie within two of them."""
-    misses, means, times = 0, [], many(6, 100)
+    misses, means, times = 0, [], many(3, 100)
     asked = {**WORDS, "epsilon": 0.6, "mechanism": None, **words}
     for seed in range(times):
         protect(folder / "people.csv", out=tmp_path / "r", random_state=seed, overwrite=True, **asked)

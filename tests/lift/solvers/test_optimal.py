@@ -345,7 +345,7 @@ def several_joints(rng):
 
 
 def test_more_effort_and_a_larger_epsilon_never_lose_more():
-    for joint in list(several_joints(np.random.default_rng(11)))[:: many(3, 1)]:
+    for joint in list(several_joints(np.random.default_rng(11)))[:: many(6, 1)]:
         losses = []
         for epsilon in (0.3, 0.5, 0.8, 1.2):
             channel = optimal(joint, epsilon, effort="low")
