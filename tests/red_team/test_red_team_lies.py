@@ -186,18 +186,20 @@ def test_what_a_killed_process_spilled_is_removed_by_the_next(tmp_path: Path) ->
     code = "from tacit.tables.engines.duckdb.connections import connect\nconnect()\nprint('ready', flush=True)\n"
     environment = {**os.environ, "TMPDIR": str(tmp_path)}
     held = [sys.executable, "-c", code + "import time\ntime.sleep(60)\n"]
-    dead, living = (subprocess.Popen(held, stdout=subprocess.PIPE, env=environment) for _ in range(2))
-    for process in (dead, living):
-        assert process.stdout is not None
-        process.stdout.readline()
-    dead.kill()
-    dead.wait()
-    for place in tmp_path.iterdir():
-        os.utime(place, (time.time() - 600,) * 2)
-    subprocess.run([sys.executable, "-c", code], env=environment, check=True, capture_output=True)
-    left = [place.name.split("-")[2] for place in tmp_path.iterdir()]
-    living.kill()
-    living.wait()
+    with (
+        subprocess.Popen(held, stdout=subprocess.PIPE, env=environment) as dead,
+        subprocess.Popen(held, stdout=subprocess.PIPE, env=environment) as living,
+    ):
+        for process in (dead, living):
+            assert process.stdout is not None
+            process.stdout.readline()
+        dead.kill()
+        dead.wait()
+        for place in tmp_path.iterdir():
+            os.utime(place, (time.time() - 600,) * 2)
+        subprocess.run([sys.executable, "-c", code], env=environment, check=True, capture_output=True)
+        left = [place.name.split("-")[2] for place in tmp_path.iterdir()]
+        living.kill()
     assert left == [str(living.pid)]
 
 
