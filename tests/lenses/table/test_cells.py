@@ -165,6 +165,14 @@ def test_inside_what_is_known_as_it_is_written_nothing_much_is_added(tmp_path: P
     assert verify(tmp_path / "r", against=people).verdict == "holds"
 
 
+@pytest.mark.parametrize("mechanism", ["cells", "watchdog", "optimal"])
+def test_records_of_weight_0_are_refused_by_every_mechanism(tmp_path: Path, mechanism: str) -> None:
+    """They were written, counted as people of a cell, and nobody had counted what they told."""
+    columns = {"s": ["a", "b"] * 100, "x": ["p", "p", "q", "q"] * 50, "w": [0.0, *([1.0] * 199)]}
+    with pytest.raises(DataError, match=r"1 weights that are missing, 0, negative.*leave their rows out"):
+        protect(pa.table(columns), secret="s", weight="w", epsilon=1, mechanism=mechanism, out=tmp_path / "r")
+
+
 def test_whole_numbers_that_a_float_cannot_tell_apart_are_refused(tmp_path: Path) -> None:
     rng = np.random.default_rng(2)
     large = pa.array([2**53 + int(v) for v in rng.integers(0, 40, 500)])

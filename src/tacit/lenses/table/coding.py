@@ -66,8 +66,7 @@ def _guided(
     uncut = counted(asked, progress=progress)
     estimates = learned(uncut, choice, random_state=seed_or_secure(making.random_state), progress=progress)
     posteriors = np.exp(estimates.lifts[:, estimates.columns]) * uncut.joint.prior
-    posteriors = np.append(posteriors / posteriors.sum(axis=1, keepdims=True), uncut.joint.prior[None, :], axis=0)
-    # Groups of no weight have no symbol; the last row, the shares of all, stands for them.
+    posteriors /= posteriors.sum(axis=1, keepdims=True)
     symbol = uncut.counts.symbols(asked.released)[1]
     return fit_guided(asked.table, uncut.counts, posteriors[symbol], request, progress=progress)
 

@@ -15,6 +15,7 @@ from tacit.errors import ArgumentError, Command, UnknownValueError, sentence
 from tacit.lenses.table.certifying import channel_made
 from tacit.lenses.table.checks.claim import checks_of_claim, checks_of_utility
 from tacit.lenses.table.checks.people import check_of_people
+from tacit.lenses.table.checks.reader import checks_of_reader
 from tacit.lenses.table.checks.rows import RowComparison, checks_of_rows
 from tacit.lenses.table.mechanisms import outputs_of
 from tacit.lenses.table.question import TableQuestion, ask
@@ -116,6 +117,8 @@ def _notes(release: TableRelease, against: bool) -> tuple[str, ...]:
         notes.append("what the watchdog and the best mechanism would lose was not computed again")
     if certificate.composition is not None:
         notes.append("what this and earlier releases say together was not checked: it takes the ledger of the owner")
+    if certificate.keeps is not None and certificate.keeps.use:
+        notes.append("how well columns are predicted from the release was not computed again: it takes other models")
     if against and release.rules is None:
         notes.append(f"rows and cells unchanged were not checked: it takes {PRIVATE}/{RULES}")
         if certificate.output.channel_sha256 is not None:
@@ -230,6 +233,7 @@ def _checks_against(release: TableRelease, against: Any, engine: str, progress: 
         release = replace(release, rules=rules_in_cells(certificate, rows.original, design))
     compared = checks_of_rows(certificate, release.rules, rows)
     whole = [check_of_people(certificate, release.rules, rows), *_checks_of_channel(release, rows)]
+    whole += checks_of_reader(certificate, original, release.data)
     return [*checks, *_written_plainly(release), *compared, *_checks_of_claims(release, rows), *whole]
 
 
