@@ -160,8 +160,7 @@ def with_common_ends(scales: Sequence[AnyScale], records: GroupedRecords, least:
     """Scales that name the ends of a column only where many have them."""
     told = []
     for at, scale in enumerate(scales):
-        sizes = np.bincount(np.asarray(records.codes[:, at]), records.records, minlength=scale.size).astype(np.int64)
-        told.append(without_rare_ends(scale, sizes, least))
+        told.append(without_rare_ends(scale, _sizes(records, at, scale.size), least))
     return cast("tuple[AnyScale, ...]", tuple(told))
 
 
@@ -199,12 +198,13 @@ def _published(fine: CellCode, records: GroupedRecords, asked: CodeRequest) -> C
     """The code by scales that tell no more than its cells do, in words or in means."""
     if asked.write == "text":
         return fine.reduced()
-    return fine.in_numbers(
-        {
-            scale.column: np.bincount(np.asarray(records.codes[:, at]), records.weight, scale.size).astype(np.float64)
-            for at, scale in enumerate(fine.scales)
-        }
-    )
+    sizes = {scale.column: _sizes(records, at, scale.size) for at, scale in enumerate(fine.scales)}
+    return fine.in_numbers(sizes, asked.least)
+
+
+def _sizes(records: GroupedRecords, column: int, atoms: int) -> NDArray[np.int64]:
+    """How many records each atom of a column has."""
+    return np.bincount(np.asarray(records.codes[:, column]), records.records, atoms).astype(np.int64)
 
 
 def fit_guided(

@@ -96,8 +96,8 @@ class Making(Request):
     )
     write: Literal["text", "means"] = setting(
         OneOf(("text", "means")),
-        "Cells: write a range of numbers in words, such as 30 to 39 (text), or as the mean of the records in it, so "
-        "that the column stays a number (means).",
+        "Cells: write a range of numbers in words, such as 30 to 39 (text), or as the mean of the records in it, "
+        "without its outliers, so that the column stays a number (means).",
         default="text",
         lenses=TABLE,
     )

@@ -197,6 +197,13 @@ def test_what_is_known_may_be_written_in_means(tmp_path: Path) -> None:
     assert verify(tmp_path / "r", against=people).verdict == "holds"
 
 
+def test_an_outlier_is_not_read_from_the_means(tmp_path: Path) -> None:
+    """One 98,765 among 99 twos was written as 989.6 in every row."""
+    columns = {"s": ["a", "b"] * 50, "x": [98_765, *([2] * 99)], "c": ["p", "q", "q", "p"] * 25}
+    protect(pa.table(columns), secret="s", epsilon=1, write="means", out=tmp_path / "r")
+    assert set(pq.read_table(tmp_path / "r" / "data.parquet").column("x").to_pylist()) == {2.0}
+
+
 def test_long_texts_without_a_pattern_name_no_rare_end(tmp_path: Path) -> None:
     rng = np.random.default_rng(1)
     codes = [f"K{rng.integers(0, 110)}-{rng.choice(list('XY'))}" for _ in range(500)]

@@ -99,8 +99,8 @@ class Scale(ABC):
     def atoms_of(self, values: Sequence[Any]) -> NDArray[np.int64]:
         """The atom of each value, as Arrow gives it (None is missing); -1 for a value that cannot be placed."""
 
-    def number(self, part: ArrayLike, counts: ArrayLike) -> float | None:
-        """The mean of a part with so many records of each atom; None if it has no number."""
+    def number(self, part: ArrayLike, records: ArrayLike, least: int) -> float | None:
+        """The mean of a part with so many records of each atom, without the few at its ends; None if it has none."""
         return None
 
     @property
