@@ -15,12 +15,12 @@ from tacit.codes.recoding import recoded
 from tacit.codes.scales.encoding import atoms_table
 from tacit.codes.scales.finding import find_scales
 from tacit.codes.scales.kinds.every import AnyScale
-from tacit.codes.scales.reduced import without_rare_ends
+from tacit.codes.scales.reduced import without_rare_ends, without_rare_values
 from tacit.codes.search.forbidden import forbidden_columns
 from tacit.codes.search.growing import grow
 from tacit.codes.search.pruning import pruned
 from tacit.codes.search.records import GroupedRecords, SecretBound
-from tacit.codes.tree import CellTree, ColumnAtoms
+from tacit.codes.tree import CellTree, ColumnAtoms, Ints
 from tacit.codes.widening import widened, with_true_ends
 from tacit.document import Progress, silent
 from tacit.errors import ArgumentError, Setting, sentence
@@ -150,25 +150,37 @@ def fit_code(table: Table, asked: CodeRequest, *, progress: Progress = silent) -
     # Of a sample, a cell has as many fewer records.
     least = max(-(-asked.least // step), int(counts.records.sum()) // MOST_CELLS)
     records, bounds = grouped_records(counts, asked)
-    scales = with_common_ends(scales, records, asked.least)
+    scales, places = naming_no_few(scales, records, asked.least)
+    records = records.moved(places)
     fine = CellCode(scales, grown(records, bounds, scales, asked, least=least, use=uses_of(counts, asked)), asked.known)
     code = _published(fine, records, asked)
-    return FittedCode(code if step == 1 else fitted_again(table, code, asked), _obstacles(counts, scales, asked))
+    obstacles = _obstacles(counts, records, bounds, scales, asked)
+    return FittedCode(code if step == 1 else fitted_again(table, code, asked), obstacles)
 
 
-def with_common_ends(scales: Sequence[AnyScale], records: GroupedRecords, least: int) -> tuple[AnyScale, ...]:
-    """Scales that name the ends of a column only where many have them."""
-    told = []
+def naming_no_few(
+    scales: Sequence[AnyScale], records: GroupedRecords, least: int
+) -> tuple[tuple[AnyScale, ...], list[Ints]]:
+    """Scales that name the ends of a column and its categories only where many have them; new atoms of the old ones."""
+    told, places = [], []
     for at, scale in enumerate(scales):
-        told.append(without_rare_ends(scale, _sizes(records, at, scale.size), least))
-    return cast("tuple[AnyScale, ...]", tuple(told))
+        sizes = _sizes(records, at, scale.size)
+        common, place = without_rare_values(without_rare_ends(scale, sizes, least), sizes, least)
+        told.append(common)
+        places.append(place)
+    return cast("tuple[AnyScale, ...]", tuple(told)), places
 
 
-def _obstacles(counts: Counts, scales: Sequence[AnyScale], asked: CodeRequest) -> tuple[Obstacle, ...]:
+def _obstacles(
+    counts: Counts,
+    records: GroupedRecords,
+    bounds: Sequence[SecretBound],
+    scales: Sequence[AnyScale],
+    asked: CodeRequest,
+) -> tuple[Obstacle, ...]:
     if asked.known:
         # Inside what is known there are as many answers as there are parts.
         return ()
-    records, bounds = grouped_records(counts, asked)
     found = forbidden_columns(records, _atoms(scales), bounds, least=asked.least)
     return tuple(
         Obstacle(
@@ -221,8 +233,10 @@ def fit_guided(
     atoms = [scale.atoms_of(counts.levels[at])[counts.codes[:, at]] for scale, at in zip(scales, places, strict=True)]
     records, bounds = grouped_records(counts, asked, np.column_stack(atoms))
     least = max(asked.least, int(counts.records.sum()) // MOST_CELLS)
+    scales, places = naming_no_few(scales, records, asked.least)
+    records = records.moved(places)
     tree = grown(records, bounds, scales, asked, least=least, use=uses_of(counts, asked), guide=posteriors)
-    fine = CellCode(with_common_ends(scales, records, asked.least), tree, asked.known)
+    fine = CellCode(scales, tree, asked.known)
     return FittedCode(_published(fine, records, asked))
 
 

@@ -197,6 +197,24 @@ def test_what_is_known_may_be_written_in_means(tmp_path: Path) -> None:
     assert verify(tmp_path / "r", against=people).verdict == "holds"
 
 
+def test_a_category_that_few_have_is_named_nowhere(tmp_path: Path) -> None:
+    """It stood in the text of its group, and in the levels of the next batch that had it."""
+    rng = np.random.default_rng(3)
+    jobs = [str(each) for each in rng.choice(["clerk", "nurse", "cook"], 600)]
+    columns = {"s": rng.choice(["a", "b"], 600).tolist(), "job": ["astronaut", *(["diver"] * 3), *jobs[4:]]}
+    people = write_csv(tmp_path / "t.csv", columns)
+    made = protect(people, secret="s", epsilon=0.5, out=tmp_path / "r")
+    batch = write_csv(tmp_path / "next.csv", columns | {"job": ["pope", *jobs[1:]]})
+    protect(batch, rules=tmp_path / "r" / "private" / "rules.json", out=tmp_path / "again")
+    for release, source in (("r", people), ("again", batch)):
+        told = "".join((tmp_path / release / name).read_text() for name in ("data.csv", "levels.json", "report.html"))
+        assert not any(rare in told for rare in ("astronaut", "diver", "pope"))
+        assert verify(tmp_path / release, against=source).verdict == "holds"
+    assert any("another value" in level for level in read_csv(tmp_path / "r" / "data.csv")["job"])
+    assert made.certificate.keeps is not None
+    assert made.certificate.keeps.columns[0].kept > 0.9
+
+
 def test_an_outlier_is_not_read_from_the_means(tmp_path: Path) -> None:
     """One 98,765 among 99 twos was written as 989.6 in every row."""
     columns = {"s": ["a", "b"] * 50, "x": [98_765, *([2] * 99)], "c": ["p", "q", "q", "p"] * 25}
