@@ -68,7 +68,7 @@ class CodeRequest:
         Released columns that an adversary may know: cells are bounded inside what is known.
     use : tuple of str
         Columns that readers want to predict.
-    weigh : mapping
+    prefer : mapping
         How much keeping each column matters; 1 for those that are not named.
     levels : mapping
         What a column may be told as, where that was said.
@@ -84,7 +84,7 @@ class CodeRequest:
     least: int
     known: tuple[str, ...] = ()
     use: tuple[str, ...] = ()
-    weigh: Mapping[str, float] = field(default_factory=dict)
+    prefer: Mapping[str, float] = field(default_factory=dict)
     levels: Mapping[str, Any] = field(default_factory=dict)
     weight: str | None = None
     write: Write = "text"
@@ -98,9 +98,9 @@ class CodeRequest:
         if self.known and self.recode == "global":
             words = "cells inside what is known have parts of their own: leave out {known}, or {recode}"
             raise ArgumentError(sentence(words, known=Setting("known"), recode=Setting("recode", "global")))
-        for name in self.weigh:
+        for name in self.prefer:
             if name not in self.columns:
-                raise ArgumentError(f"column '{name}' has a weight for the search but is not released")
+                raise ArgumentError(f"column '{name}' is to be preferred but is not released")
 
     @property
     def hidden(self) -> tuple[str, ...]:
@@ -229,8 +229,8 @@ def fit_guided(
     """
     progress("choosing cells", None)
     scales = cast("tuple[AnyScale, ...]", find_scales(table, asked.columns, asked.levels))
-    places = [counts.columns.index(name) for name in asked.columns]
-    atoms = [scale.atoms_of(counts.levels[at])[counts.codes[:, at]] for scale, at in zip(scales, places, strict=True)]
+    counted = [counts.columns.index(name) for name in asked.columns]
+    atoms = [scale.atoms_of(counts.levels[at])[counts.codes[:, at]] for scale, at in zip(scales, counted, strict=True)]
     records, bounds = grouped_records(counts, asked, np.column_stack(atoms))
     least = max(asked.least, int(counts.records.sum()) // MOST_CELLS)
     scales, places = naming_no_few(scales, records, asked.least)
@@ -301,7 +301,7 @@ def grown(
     start: CellTree | None = None,
 ) -> CellTree:
     """The tree of cells that keeps most of the columns, as was asked."""
-    weights = np.array([asked.weigh.get(name, 1.0) for name in asked.columns])
+    weights = np.array([asked.prefer.get(name, 1.0) for name in asked.columns])
     if asked.recode == "global":
         return recoded(records, scales, bounds, least=least, weights=weights)
     return grow(

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.codes.code import CellCode
-from tacit.codes.fitting import CodeRequest, counted_atoms, grouped_records, grown, uses_of, naming_no_few
+from tacit.codes.fitting import CodeRequest, counted_atoms, grouped_records, grown, naming_no_few, uses_of
 from tacit.codes.scales.finding import find_scales
 from tacit.codes.scales.kinds.every import AnyScale
 from tacit.codes.scales.kinds.listed import ListedScale

@@ -175,7 +175,7 @@ def _why_not_ours(target: Path) -> str | None:
 
 
 def strangers(target: Path, certificate: Certificate) -> Iterator[Path]:
-    """What is in a release that no certificate of its kind knows of, by its name in the release; images go by theirs."""
+    """What is in a release that Tacit did not write, by its name in the release; images may have any name."""
     data, folders = target / certificate.output.file, {target / PRIVATE}
     files = {data, *(target / name for name in (CERTIFICATE, REPORT, CHANNEL, LEVELS))}
     files |= {target / PRIVATE / name for name in certificate.private_files}

@@ -101,7 +101,7 @@ class Making(Request):
         default="text",
         lenses=TABLE,
     )
-    weigh: Mapping[str, float] | None = setting(
+    prefer: Mapping[str, float] | None = setting(
         ColumnWeights(),
         "Cells: how much keeping a column matters; a column that is not named has 1, and 0 gives it up first. "
         "Repeatable.",

@@ -130,9 +130,7 @@ def count(table: Table, columns: Sequence[str], *, weight: str | None = None) ->
     squares = float(groups.column("squares").to_numpy().sum()) if weight else float(records.sum())
     effective = (float(weights.sum()) / math.sqrt(squares)) ** 2 if squares > 0 else 0.0
     if weight and not (0 < effective < math.inf):
-        raise DataError(
-            f"the weights in column '{weight}' are too small or too large to be added up: rescale them"
-        )
+        raise DataError(f"the weights in column '{weight}' are too small or too large to be added up: rescale them")
     return Counts(tuple(columns), levels, codes, whole, summed, effective)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import hashlib
 import json
 import math
@@ -273,6 +274,29 @@ def test_one_level_a_column_is_one_level_in_every_record(folder: Path, tmp_path:
         # Parts of a column that is told alike everywhere have no atom in common.
         assert sum(part.astype(int) for part in used).max() == 1
     assert verify(tmp_path / "r", against=folder / "stays.csv").verdict == "holds"
+
+
+@pytest.mark.parametrize("role", ["known", "use"])
+def test_a_further_secret_is_neither_known_nor_of_use(folder: Path, tmp_path: Path, role: str) -> None:
+    words = {"secret": SECRET, "epsilon": 0.5, "also": {"sex": 0.5}, role: "sex"}
+    with pytest.raises(ArgumentError, match=f"'sex' is named in {role} and is a further secret"):
+        protect(folder / "stays.csv", out=tmp_path / "r", **words)
+
+
+def test_times_with_a_zone_are_told_by_a_clock_that_is_named(tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    zone = dt.timezone(dt.timedelta(hours=-5))
+    when = [dt.datetime(2024, 3, 1, 22, tzinfo=zone) + dt.timedelta(days=int(d)) for d in rng.integers(0, 9, 400)]
+    table = pa.table({"s": rng.choice(["a", "b"], 400), "when": pa.array(when, pa.timestamp("us", "-05:00"))})
+    made = protect(table, secret="s", epsilon=1, levels={"when": "day"}, out=tmp_path / "r")
+    assert any("'when' holds times with a zone: its days and hours are those of UTC" in note for note in made.notes)
+    levels = json.loads((tmp_path / "r" / "levels.json").read_text())
+    assert [each["zone"] for each in levels["columns"]] == ["UTC"]
+    written = pq.read_table(tmp_path / "r" / "data.parquet").column("when").to_pylist()
+    days = {(moment.astimezone(dt.UTC).date().isoformat(), text) for moment, text in zip(when, written, strict=True)}
+    assert all(day == text for day, text in days if len(text) == 10)
+    assert any(len(text) == 10 for _, text in days)
+    assert verify(tmp_path / "r", against=table).verdict == "holds"
 
 
 def test_a_known_column_that_is_not_released_is_refused(folder: Path, tmp_path: Path) -> None:

@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
-from tables_of_people import clinic, write_csv
 from sample_results import certificate
+from tables_of_people import clinic, write_csv
 from tacit import SourceError, protect, verify
 from tacit.release import assumptions_in_words
 
@@ -176,5 +176,7 @@ def test_what_the_adversary_knows_is_said_among_the_assumptions() -> None:
         texts = assumptions_in_words(replace(certificate(), known=known))
         return next(text for text in texts if text.startswith("Row by row"))
 
-    assert "of the person it knows zip, age, as the release tells them; it knows nothing else" in row_by_row(("zip", "age"))
+    assert "of the person it knows zip, age, as the release tells them; it knows nothing else" in row_by_row(
+        ("zip", "age")
+    )
     assert "of the person it knows" not in row_by_row(())

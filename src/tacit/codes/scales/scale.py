@@ -53,6 +53,11 @@ class Scale(ABC):
         """The number of atoms."""
         return self.present + self.has_missing
 
+    @property
+    def zone(self) -> str | None:
+        """The zone whose clock and calendar a column of moments is told by; None where there is none."""
+        return None
+
     @cached_property
     def cuts(self) -> NDArray[np.bool_]:
         """Whether a part may end between an atom and the next, for each atom but the last."""

@@ -8,6 +8,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from tacit.codes.code import CellCode
 from tacit.codes.fitting import CodeClaim, CodeRequest, FittedCode, Obstacle, fit_code, fit_guided, fitted_again
 from tacit.codes.proving import ProvedCode, prove_code
 from tacit.document import Nats, Progress, silent
@@ -25,7 +26,7 @@ from tacit.requests import Making, Question, Request, given
 # Cells that will be mixed may be so many times as risky: the mixture brings them within bounds.
 FINER = 2.0
 # What may be said of cells alone.
-FOR_CELLS = ("known", "levels", "recode", "write", "weigh")
+FOR_CELLS = ("known", "levels", "recode", "write", "prefer")
 
 
 def in_cells(
@@ -53,7 +54,7 @@ def in_cells(
         return asked.coded(_guided(asked, request, choice, making, progress).code), None
     if earlier is None or earlier.code is None:
         fitted = fit_code(asked.table, request, progress=progress)
-        notes = [_told(each, goal) for each in fitted.obstacles]
+        notes = [*_zones(fitted.code), *(_told(each, goal) for each in fitted.obstacles)]
         return replace(asked.coded(fitted.code), notes=(*asked.notes, *notes)), None
     progress("counting", None)
     return asked.coded(fitted_again(asked.table, earlier.code, request)), None
@@ -88,6 +89,12 @@ def _too_few(proved: ProvedCode, goal: ReleaseGoal) -> Sentence:
     )
 
 
+def _zones(code: CellCode) -> list[str]:
+    """Whose clock and calendar tells times that have a zone."""
+    words = "column '{}' holds times with a zone: its days and hours are those of {}"
+    return [words.format(scale.column, scale.zone) for scale in code.scales if scale.zone is not None]
+
+
 def _told(obstacle: Obstacle, goal: ReleaseGoal) -> Sentence:
     """Why a column is not told, and what would free it; it is the owner who chooses."""
     value = " / ".join("missing" if part is None else str(part) for part in obstacle.value)
@@ -119,7 +126,7 @@ def code_request(asked: TableQuestion, goal: ReleaseGoal, making: Making) -> Cod
         least=goal.least,
         known=asked.known,
         use=asked.use,
-        weigh=making.weigh or {},
+        prefer=making.prefer or {},
         levels=asked.levels,
         weight=asked.weight,
         write=making.write,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -35,7 +34,9 @@ def secret_prices(counted: Counted, *, epsilon: float, progress: Progress = sile
     counted. A released value is named only if at least ``least`` records have it.
     """
     question, joint = counted.question, counted.joint
-    named = len(question.secret) > 1 or question.secret_values or question.secret[0] in {c.column for c in question.cuts}
+    named = (
+        len(question.secret) > 1 or question.secret_values or question.secret[0] in {c.column for c in question.cuts}
+    )
     if joint.shape[0] <= FEW_VALUES or named:
         return None
     progress("pricing the values of the secret", None)

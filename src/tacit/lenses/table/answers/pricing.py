@@ -34,8 +34,8 @@ def prices_section(found: SecretPrices) -> doc.Section:
 def _proposal(found: SecretPrices) -> Sentence:
     kept = found.together.values()
     words = (
-        "{secret} has {values} values, and a release keeps all of them secret: within {epsilon} that leaves {kept} of a "
-        "column on average. If only some must not be learned, name them ({named}): all others then count as one."
+        "{secret} has {values} values, and a release keeps all of them secret: within {epsilon} that leaves {kept} of "
+        "a column on average. If only some must not be learned, name them ({named}): all others then count as one."
     )
     if len(found.prices) < found.n_values:
         words += f" The {len(found.prices)} commonest are listed."
