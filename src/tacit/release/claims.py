@@ -175,11 +175,14 @@ def _(certificate: CountedCertificate) -> tuple[str, ...]:
 
 
 def _row_by_row(certificate: CountedCertificate) -> str:
-    known = ", ".join(certificate.known)
-    told = f"; of the person it knows {known}, as the release tells {'them' * (len(certificate.known) > 1) or 'it'}"
+    """What the adversary of the reading row by row has."""
+    known = ""
+    if certificate.known:
+        them = "it" if len(certificate.known) == 1 else "them"
+        known = f"; of the person it knows {', '.join(certificate.known)}, as the release tells {them}"
     return (
         "Row by row: the adversary knows those shares and how the release was made, and sees one record of it"
-        f"{told if known else ''}; it knows nothing else about the person."
+        f"{known}; it knows nothing else about the person."
     )
 
 
