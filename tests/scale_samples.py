@@ -23,6 +23,7 @@ from tacit.codes.scales.calendar import UNITS, number_of_moment
 
 NASTY = [
     *("any", "missing", "A", "B", "A or B", "A or", "or B", "or", "to", "A to B", "any but A", "any but A or B"),
+    "another value",
     *("", " ", " A", "A ", '"', '"A"', "*", "A*", "1*", "A (level 1)", "A (level 1) (level 2)", "A\nB", "not A", "é;"),
 ]
 words = st.one_of(st.sampled_from(NASTY), st.text('AB or"*', max_size=5))
@@ -77,7 +78,9 @@ def hierarchy_scales(draw: Any) -> HierarchyScale:
     return HierarchyScale("x", "text", tuple(values), tuple(levels), draw(st.booleans()))
 
 
-category_scales = st.builds(CategoryScale, st.just("x"), st.just("text"), distinct_words.map(tuple), st.booleans())
+category_scales = st.builds(
+    CategoryScale, st.just("x"), st.just("text"), distinct_words.map(tuple), st.booleans(), st.booleans()
+)
 list_scales = st.builds(ListScale, st.just("x"), st.just("text"), distinct_words.map(tuple), st.booleans())
 all_scales = st.one_of(
     *(number_scales(), date_scales(), prefix_scales(), hierarchy_scales(), category_scales, list_scales),

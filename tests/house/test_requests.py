@@ -87,10 +87,10 @@ def test_help_names_every_default_that_is_not_nothing() -> None:
         (Bound, {"least": 2.5}, "whole number"),
         (Making, {"recode": "both"}, "choose one of local, global"),
         (Making, {"write": "numbers"}, "choose one of text, means"),
-        (Making, {"weigh": {"age": -1}}, "0 or more"),
-        (Making, {"weigh": {"age": math.inf}}, "a finite number"),
-        (Making, {"weigh": {"": 1}}, "an empty column name"),
-        (Making, {"weigh": ["age"]}, "maps columns to numbers"),
+        (Making, {"prefer": {"age": -1}}, "0 or more"),
+        (Making, {"prefer": {"age": math.inf}}, "a finite number"),
+        (Making, {"prefer": {"": 1}}, "an empty column name"),
+        (Making, {"prefer": ["age"]}, "maps columns to numbers"),
         (Making, {"keep_secret": "yes"}, "True or False"),
         (Look, {"shuffles": 20.5}, "whole number"),
         (Learning, {"model": 3}, "it is a path"),
@@ -130,9 +130,9 @@ def test_the_command_line_refuses_the_same_in_its_own_words(
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (("--weigh", "age"), "it is COLUMN=NUMBER, such as age=2"),
-        (("--weigh", "age=much"), "it is COLUMN=NUMBER, such as age=2"),
-        (("--weigh", "age=1", "--weigh", "age=2"), "column 'age' is named twice"),
+        (("--prefer", "age"), "it is COLUMN=NUMBER, such as age=2"),
+        (("--prefer", "age=much"), "it is COLUMN=NUMBER, such as age=2"),
+        (("--prefer", "age=1", "--prefer", "age=2"), "column 'age' is named twice"),
         (("--least", "0"), "--least 0 cannot be used"),
     ],
 )
@@ -146,8 +146,8 @@ def test_weights_and_the_fewest_people_are_read_from_the_command_line(
 
 
 def test_weights_typed_and_weights_given_are_the_same() -> None:
-    kind = settings_of(Making)["weigh"].kind
-    assert kind.from_text("weigh", ["age=2", "a=b=0.5"]) == Making(weigh={"age": 2, "a=b": 0.5}).weigh
+    kind = settings_of(Making)["prefer"].kind
+    assert kind.from_text("prefer", ["age=2", "a=b=0.5"]) == Making(prefer={"age": 2, "a=b": 0.5}).prefer
 
 
 def test_a_column_may_be_known_used_and_released_at_once() -> None:

@@ -143,7 +143,7 @@ def test_numbers_that_contradict_each_other_are_refused(folder: Path, change: di
 
 def test_people_are_counted_and_not_their_weight(tmp_path: Path) -> None:
     columns = clinic(600)
-    columns["weight"] = [0.0 if k < 9 else 50.0 for k in range(600)]
+    columns["weight"] = [0.1 if k < 9 else 50.0 for k in range(600)]
     people = write_csv(tmp_path / "p.csv", columns)
     for how in ("resample", "suppress", "merge"):
         made = protect(people, secret="illness", epsilon=0.6, weight="weight", replacement=how, out=tmp_path / how)

@@ -117,17 +117,18 @@ class CellCode:
         scales, groups = zip(*(reduced_scale(scale, group) for scale, group in pairs), strict=True)
         return replace(self, scales=tuple(scales), tree=regrouped(self.tree, groups))
 
-    def in_numbers(self, counts: Mapping[str, NDArray[np.float64]]) -> CellCode:
+    def in_numbers(self, records: Mapping[str, NDArray[np.int64]], least: int) -> CellCode:
         """The reduced code, with a number for every level of the columns of numbers.
 
         It is the mean of the column over the level in the whole table, so that it depends on the level alone; a level
-        has at least as many records as any of its cells. ``counts`` are the records of each atom of each column.
+        has at least as many records as any of its cells. The ``least`` smallest and largest values of a level count as
+        the next ones, so that no outlier can be read from it. ``records`` are those of each atom of each column.
         """
         made, numbers = self.reduced(), dict[str, dict[str, float]]()
         for column, (fine, coarse) in enumerate(zip(self.scales, made.scales, strict=True)):
             # Nodes are numbered alike, so that a node's parts on the two scales are the same records.
             (which, parts), (_, levels) = self.tree.parts_of(column), made.tree.parts_of(column)
-            means = [fine.number(part, counts[fine.column]) for part in parts]
+            means = [fine.number(part, records[fine.column], least) for part in parts]
             if None not in means and not fine.has_missing:
                 of_level = dict(zip(made.tree.parts_of(column)[0].tolist(), which.tolist(), strict=True))
                 numbers[fine.column] = {

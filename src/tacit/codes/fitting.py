@@ -15,12 +15,12 @@ from tacit.codes.recoding import recoded
 from tacit.codes.scales.encoding import atoms_table
 from tacit.codes.scales.finding import find_scales
 from tacit.codes.scales.kinds.every import AnyScale
-from tacit.codes.scales.reduced import without_rare_ends
+from tacit.codes.scales.reduced import without_rare_ends, without_rare_values
 from tacit.codes.search.forbidden import forbidden_columns
 from tacit.codes.search.growing import grow
 from tacit.codes.search.pruning import pruned
 from tacit.codes.search.records import GroupedRecords, SecretBound
-from tacit.codes.tree import CellTree, ColumnAtoms
+from tacit.codes.tree import CellTree, ColumnAtoms, Ints
 from tacit.codes.widening import widened, with_true_ends
 from tacit.document import Progress, silent
 from tacit.errors import ArgumentError, Setting, sentence
@@ -68,7 +68,7 @@ class CodeRequest:
         Released columns that an adversary may know: cells are bounded inside what is known.
     use : tuple of str
         Columns that readers want to predict.
-    weigh : mapping
+    prefer : mapping
         How much keeping each column matters; 1 for those that are not named.
     levels : mapping
         What a column may be told as, where that was said.
@@ -84,7 +84,7 @@ class CodeRequest:
     least: int
     known: tuple[str, ...] = ()
     use: tuple[str, ...] = ()
-    weigh: Mapping[str, float] = field(default_factory=dict)
+    prefer: Mapping[str, float] = field(default_factory=dict)
     levels: Mapping[str, Any] = field(default_factory=dict)
     weight: str | None = None
     write: Write = "text"
@@ -98,9 +98,9 @@ class CodeRequest:
         if self.known and self.recode == "global":
             words = "cells inside what is known have parts of their own: leave out {known}, or {recode}"
             raise ArgumentError(sentence(words, known=Setting("known"), recode=Setting("recode", "global")))
-        for name in self.weigh:
+        for name in self.prefer:
             if name not in self.columns:
-                raise ArgumentError(f"column '{name}' has a weight for the search but is not released")
+                raise ArgumentError(f"column '{name}' is to be preferred but is not released")
 
     @property
     def hidden(self) -> tuple[str, ...]:
@@ -150,26 +150,37 @@ def fit_code(table: Table, asked: CodeRequest, *, progress: Progress = silent) -
     # Of a sample, a cell has as many fewer records.
     least = max(-(-asked.least // step), int(counts.records.sum()) // MOST_CELLS)
     records, bounds = grouped_records(counts, asked)
-    scales = with_common_ends(scales, records, asked.least)
+    scales, places = naming_no_few(scales, records, asked.least)
+    records = records.moved(places)
     fine = CellCode(scales, grown(records, bounds, scales, asked, least=least, use=uses_of(counts, asked)), asked.known)
     code = _published(fine, records, asked)
-    return FittedCode(code if step == 1 else fitted_again(table, code, asked), _obstacles(counts, scales, asked))
+    obstacles = _obstacles(counts, records, bounds, scales, asked)
+    return FittedCode(code if step == 1 else fitted_again(table, code, asked), obstacles)
 
 
-def with_common_ends(scales: Sequence[AnyScale], records: GroupedRecords, least: int) -> tuple[AnyScale, ...]:
-    """Scales that name the ends of a column only where many have them."""
-    told = []
+def naming_no_few(
+    scales: Sequence[AnyScale], records: GroupedRecords, least: int
+) -> tuple[tuple[AnyScale, ...], list[Ints]]:
+    """Scales that name the ends of a column and its categories only where many have them; new atoms of the old ones."""
+    told, places = [], []
     for at, scale in enumerate(scales):
-        sizes = np.bincount(np.asarray(records.codes[:, at]), records.records, minlength=scale.size).astype(np.int64)
-        told.append(without_rare_ends(scale, sizes, least))
-    return cast("tuple[AnyScale, ...]", tuple(told))
+        sizes = _sizes(records, at, scale.size)
+        common, place = without_rare_values(without_rare_ends(scale, sizes, least), sizes, least)
+        told.append(common)
+        places.append(place)
+    return cast("tuple[AnyScale, ...]", tuple(told)), places
 
 
-def _obstacles(counts: Counts, scales: Sequence[AnyScale], asked: CodeRequest) -> tuple[Obstacle, ...]:
+def _obstacles(
+    counts: Counts,
+    records: GroupedRecords,
+    bounds: Sequence[SecretBound],
+    scales: Sequence[AnyScale],
+    asked: CodeRequest,
+) -> tuple[Obstacle, ...]:
     if asked.known:
         # Inside what is known there are as many answers as there are parts.
         return ()
-    records, bounds = grouped_records(counts, asked)
     found = forbidden_columns(records, _atoms(scales), bounds, least=asked.least)
     return tuple(
         Obstacle(
@@ -199,12 +210,13 @@ def _published(fine: CellCode, records: GroupedRecords, asked: CodeRequest) -> C
     """The code by scales that tell no more than its cells do, in words or in means."""
     if asked.write == "text":
         return fine.reduced()
-    return fine.in_numbers(
-        {
-            scale.column: np.bincount(np.asarray(records.codes[:, at]), records.weight, scale.size).astype(np.float64)
-            for at, scale in enumerate(fine.scales)
-        }
-    )
+    sizes = {scale.column: _sizes(records, at, scale.size) for at, scale in enumerate(fine.scales)}
+    return fine.in_numbers(sizes, asked.least)
+
+
+def _sizes(records: GroupedRecords, column: int, atoms: int) -> NDArray[np.int64]:
+    """How many records each atom of a column has."""
+    return np.bincount(np.asarray(records.codes[:, column]), records.records, atoms).astype(np.int64)
 
 
 def fit_guided(
@@ -217,12 +229,14 @@ def fit_guided(
     """
     progress("choosing cells", None)
     scales = cast("tuple[AnyScale, ...]", find_scales(table, asked.columns, asked.levels))
-    places = [counts.columns.index(name) for name in asked.columns]
-    atoms = [scale.atoms_of(counts.levels[at])[counts.codes[:, at]] for scale, at in zip(scales, places, strict=True)]
+    counted = [counts.columns.index(name) for name in asked.columns]
+    atoms = [scale.atoms_of(counts.levels[at])[counts.codes[:, at]] for scale, at in zip(scales, counted, strict=True)]
     records, bounds = grouped_records(counts, asked, np.column_stack(atoms))
     least = max(asked.least, int(counts.records.sum()) // MOST_CELLS)
+    scales, places = naming_no_few(scales, records, asked.least)
+    records = records.moved(places)
     tree = grown(records, bounds, scales, asked, least=least, use=uses_of(counts, asked), guide=posteriors)
-    fine = CellCode(with_common_ends(scales, records, asked.least), tree, asked.known)
+    fine = CellCode(scales, tree, asked.known)
     return FittedCode(_published(fine, records, asked))
 
 
@@ -287,7 +301,7 @@ def grown(
     start: CellTree | None = None,
 ) -> CellTree:
     """The tree of cells that keeps most of the columns, as was asked."""
-    weights = np.array([asked.weigh.get(name, 1.0) for name in asked.columns])
+    weights = np.array([asked.prefer.get(name, 1.0) for name in asked.columns])
     if asked.recode == "global":
         return recoded(records, scales, bounds, least=least, weights=weights)
     return grow(

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.codes.code import CellCode
-from tacit.codes.fitting import CodeRequest, counted_atoms, grouped_records, grown, uses_of, with_common_ends
+from tacit.codes.fitting import CodeRequest, counted_atoms, grouped_records, grown, naming_no_few, uses_of
 from tacit.codes.scales.finding import find_scales
 from tacit.codes.scales.kinds.every import AnyScale
 from tacit.codes.scales.kinds.listed import ListedScale
@@ -67,10 +67,13 @@ def prove_code(table: Table, asked: CodeRequest, *, confidence: float, progress:
     counts = counted_atoms(dealt, scales, asked, PART)
     records, bounds, part = *grouped_records(counts, asked), _parts(counts)
     progress("choosing cells", None)
-    use, chosen = uses_of(counts, asked), _of_part(records, part, 0)
-    least = max(asked.least, LEAST_TO_CHOOSE)
+    use = uses_of(counts, asked)
+    # What the first part has many of, the table has many of.
+    scales, places = naming_no_few(scales, _of_part(records, part, 0), asked.least)
+    records = records.moved(places)
+    least, chosen = max(asked.least, LEAST_TO_CHOOSE), _of_part(records, part, 0)
     tree = grown(chosen, bounds, scales, asked, least=least, use=None if use is None else use[part == 0])
-    design = CellCode(with_common_ends(scales, records, asked.least), tree, asked.known)
+    design = CellCode(scales, tree, asked.known)
     return _proved(design, records, bounds, part, asked, confidence)
 
 

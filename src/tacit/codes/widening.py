@@ -12,8 +12,6 @@ from tacit.codes.code import CellCode
 from tacit.codes.scales.fitting import fitted_scales
 from tacit.codes.scales.kinds.categories import CategoryScale
 from tacit.codes.scales.kinds.every import AnyScale
-from tacit.codes.scales.kinds.listed import listed_values
-from tacit.codes.scales.kinds.lists import ListScale
 from tacit.codes.scales.scale import UNKNOWN
 from tacit.codes.tree import CellTree, Ints
 from tacit.errors import DataError, sentence
@@ -37,14 +35,13 @@ def widened(table: Table, code: CellCode, columns: Sequence[str]) -> CellCode:
 
     Guarantees
     ----------
-    What was in a cell stays in it. A category that is new goes to the right at every cut of its column, and so does
-    what is missing; a new value of a list in the order of the alphabet goes where that order has it. Levels name them,
-    and stay true.
+    What was in a cell stays in it. A category that is new is told as another value, and goes to the right at every cut
+    of its column; so does what is missing. Levels stay true, and name no value that the earlier release did not.
 
     Raises
     ------
     DataError
-        If a value has no place: a text among numbers, a value that an order or a hierarchy does not list.
+        If a value has no place: a text among numbers, a value that a list, an order or a hierarchy does not have.
     """
     scales, places = [], []
     for scale in code.scales:
@@ -67,30 +64,19 @@ def _with(scale: AnyScale, unknown: Sequence[Any], *, as_numbers: bool) -> tuple
         raise DataError(sentence(words, column=scale.column))
     made, place = cast("Any", scale), np.arange(scale.present)
     if new and isinstance(scale, CategoryScale):
-        made = replace(scale, values=(*scale.values, *_stored(scale, new)))
-    elif new and isinstance(scale, ListScale) and list(scale.values) == sorted(scale.values, key=str):
-        values = sorted([*scale.values, *_stored(scale, new)], key=str)
-        made, place = replace(scale, values=tuple(values)), np.array([values.index(each) for each in scale.values])
+        made = replace(scale, has_others=True)
     elif new:
         words = (
-            "column '{column}' holds '{value}', which has no place among the levels of the earlier release: leave its "
-            "rows out, or release the table anew, without its rules"
+            "column '{column}' holds {number:,} values that have no place among the levels of the earlier release: "
+            "leave their rows out, or release the table anew, without its rules"
         )
-        raise DataError(sentence(words, column=scale.column, value=new[0]))
+        raise DataError(sentence(words, column=scale.column, number=len(new)))
     made = made if missing == scale.has_missing else replace(made, has_missing=True)
     return made, np.append(place, made.present) if scale.has_missing else place
 
 
 def _absent(value: Any) -> bool:
     return value is None or (isinstance(value, float) and value != value)
-
-
-def _stored(scale: CategoryScale | ListScale, values: Sequence[Any]) -> tuple[Any, ...]:
-    kind, stored = listed_values(values, scale.column)
-    if kind != scale.type:
-        words = "column '{column}' holds values of type {kind}; those of the earlier release were of type {type}"
-        raise DataError(sentence(words, column=scale.column, kind=kind, type=scale.type))
-    return stored
 
 
 def _with_room(tree: CellTree, sizes: Sequence[int], places: Sequence[Ints]) -> CellTree:

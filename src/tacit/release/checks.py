@@ -12,7 +12,7 @@ from tacit.errors import sentence
 from tacit.lift import AGREEMENT, agree
 from tacit.release.certificate import Certificate, ImageCertificate
 from tacit.release.claims import randomness_of, worded
-from tacit.release.directory import CHANNEL, REPORT
+from tacit.release.directory import CHANNEL, PRIVATE, REPORT, strangers
 from tacit.release.keys import file_sha256, files_sha256, salted
 from tacit.release.levels import LEVELS
 
@@ -121,6 +121,7 @@ def checks_of_papers(folder: Path, certificate: Certificate, *, drawn: bool, lea
         *_check_of_page(folder, certificate),
         *_check_of_levels(folder, certificate),
         *_checks_of_channel(folder, certificate),
+        _check_of_strangers(folder, certificate),
     ]
 
 
@@ -157,10 +158,27 @@ def _checks_of_channel(folder: Path, certificate: Certificate) -> list[Check]:
     return [_said("channel is the one certified", same_file, "SHA-256 agrees", f"{CHANNEL} was changed")]
 
 
+def _check_of_strangers(folder: Path, certificate: Certificate) -> Check:
+    """Whatever else is published in the folder may tell anything; what the owner keeps apart is nobody else's."""
+    found = [path.as_posix() for path in strangers(folder, certificate) if path.parts[0] != PRIVATE]
+    if not found:
+        return Check("nothing else is in the release", True, "every file is one that Tacit writes")
+    more = f" and {len(found) - 1:,} more" if len(found) > 1 else ""
+    return Check(
+        "nothing else is in the release", None, f"Tacit did not write {found[0]}{more}, and does not know what it tells"
+    )
+
+
 def notes_on_files(folder: Path, certificate: Certificate) -> tuple[str, ...]:
-    """That there is no page or channel is said, though nothing speaks against it."""
+    """What of the page and the channel was not checked is said, though nothing speaks against it."""
     names = [REPORT, *([] if certificate.output.channel_sha256 is None else [CHANNEL])]
-    return tuple(f"there is no {name} beside the certificate" for name in names if not (folder / name).exists())
+    notes = [f"there is no {name} beside the certificate" for name in names if not (folder / name).exists()]
+    if (folder / REPORT).exists():
+        notes.append(
+            f"{REPORT} was compared with its fingerprint in the certificate and not made again: whoever can change "
+            "both can make it say anything, so go by the numbers here"
+        )
+    return tuple(notes)
 
 
 def check_of_original(sha256: str | None, certificate: Certificate, salt: bytes | None, *, why: str) -> Check:

@@ -145,8 +145,7 @@ def _(certificate: CountedCertificate) -> tuple[str, ...]:
     )
     texts = [
         f"The table is the population: probabilities are its shares. For people outside it {outside}.",
-        "Row by row: the adversary knows those shares and how the release was made, and sees one record of it; it "
-        "knows nothing else about the person.",
+        _row_by_row(certificate),
         _IN_CELLS if certificate.in_cells else _BY_VALUE,
         "Rows of the same person, other releases of the same people, and columns from elsewhere are not counted in.",
     ]
@@ -173,6 +172,18 @@ def _(certificate: CountedCertificate) -> tuple[str, ...]:
     if not hidden <= set(certificate.left_out):
         texts.append("THE SECRET ITSELF IS IN THE FILE, as asked: the claim is about the other columns alone.")
     return tuple(texts)
+
+
+def _row_by_row(certificate: CountedCertificate) -> str:
+    """What the adversary of the reading row by row has."""
+    known = ""
+    if certificate.known:
+        them = "it" if len(certificate.known) == 1 else "them"
+        known = f"; of the person it knows {', '.join(certificate.known)}, as the release tells {them}"
+    return (
+        "Row by row: the adversary knows those shares and how the release was made, and sees one record of it"
+        f"{known}; it knows nothing else about the person."
+    )
 
 
 _BY_VALUE = (

@@ -162,14 +162,10 @@ def _why_not_ours(target: Path) -> str | None:
         certificate = read_certificate(target)
     except SourceError as error:
         return str(error)
-    data, folders = target / certificate.output.file, {target / PRIVATE}
-    files = {data, *(target / name for name in (CERTIFICATE, REPORT, CHANNEL, LEVELS))}
-    files |= {target / PRIVATE / name for name in certificate.private_files}
+    data = target / certificate.output.file
     if isinstance(certificate, ImageCertificate):
         if not data.exists() or files_sha256(target, data.name) != certificate.output.sha256:
             return "its images are not those that were certified"
-        files |= {target / LABELS, *(data.iterdir() if data.is_dir() else ())}
-        folders.add(data)
     elif data.exists() and not (data.is_file() and file_sha256(data) == certificate.output.sha256):
         return f"{data.name} is not the data that was certified"
     output = certificate.output
@@ -178,10 +174,20 @@ def _why_not_ours(target: Path) -> str | None:
         path = target / name
         if path.exists() and not (path.is_file() and file_sha256(path) == sha256):
             return f"{name} is not the one that was written"
+    return next((f"Tacit did not write {path}" for path in strangers(target, certificate)), None)
+
+
+def strangers(target: Path, certificate: Certificate) -> Iterator[Path]:
+    """What is in a release that Tacit did not write, by its name in the release; images may have any name."""
+    data, folders = target / certificate.output.file, {target / PRIVATE}
+    files = {data, *(target / name for name in (CERTIFICATE, REPORT, CHANNEL, LEVELS))}
+    files |= {target / PRIVATE / name for name in certificate.private_files}
+    if isinstance(certificate, ImageCertificate):
+        files |= {target / LABELS, *(data.iterdir() if data.is_dir() else ())}
+        folders.add(data)
     for path in sorted(target.rglob("*")):
         if path.is_symlink() or path not in (folders if path.is_dir() else files):
-            return f"Tacit did not write {path.relative_to(target)}"
-    return None
+            yield path.relative_to(target)
 
 
 def _put_in_place(release: Path, target: Path) -> None:

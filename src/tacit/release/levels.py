@@ -16,10 +16,11 @@ FORMAT: Literal["tacit levels"] = "tacit levels"
 
 @dataclass(frozen=True)
 class ColumnLevels:
-    """The levels of one column that stand in the release, each with the part of the column that it stands for."""
+    """The levels of one column that stand in the release, and the zone of its times, where they have one."""
 
     column: str
     levels: tuple[str | float, ...]
+    zone: str | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,14 +34,16 @@ class PublishedCode:
     @classmethod
     def of(cls, code: CellCode) -> PublishedCode:
         """What is published of a code."""
-        columns = zip(code.columns, code.written, strict=True)
-        return cls(tuple(ColumnLevels(name, tuple(dict.fromkeys(levels))) for name, levels in columns), code)
+        return cls(_columns(code), code)
 
     def __post_init__(self) -> None:
-        told = [(each.column, each.levels) for each in self.columns]
-        columns = zip(self.code.columns, self.code.written, strict=True)
-        if told != [(name, tuple(dict.fromkeys(levels))) for name, levels in columns]:
+        if self.columns != _columns(self.code):
             raise ValueError("the levels are not those of the code")
+
+
+def _columns(code: CellCode) -> tuple[ColumnLevels, ...]:
+    columns = zip(code.scales, code.written, strict=True)
+    return tuple(ColumnLevels(scale.column, tuple(dict.fromkeys(levels)), scale.zone) for scale, levels in columns)
 
 
 def read_code(folder: Path) -> CellCode | None:

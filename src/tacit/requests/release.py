@@ -96,12 +96,12 @@ class Making(Request):
     )
     write: Literal["text", "means"] = setting(
         OneOf(("text", "means")),
-        "Cells: write a range of numbers in words, such as 30 to 39 (text), or as the mean of the records in it, so "
-        "that the column stays a number (means).",
+        "Cells: write a range of numbers in words, such as 30 to 39 (text), or as the mean of the records in it, "
+        "without its outliers, so that the column stays a number (means).",
         default="text",
         lenses=TABLE,
     )
-    weigh: Mapping[str, float] | None = setting(
+    prefer: Mapping[str, float] | None = setting(
         ColumnWeights(),
         "Cells: how much keeping a column matters; a column that is not named has 1, and 0 gives it up first. "
         "Repeatable.",

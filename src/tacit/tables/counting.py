@@ -53,17 +53,10 @@ class Counts:
     effective_records: float
 
     def symbols(self, columns: Sequence[str]) -> tuple[Symbols, NDArray[np.int64]]:
-        """The combinations of some of the columns that carry weight, and which one each group has.
-
-        A combination of weight zero says nothing about the secret; its groups get -1, and a rewrite that meets it
-        treats it as unseen.
-        """
+        """The combinations of some of the columns that occur, and which one each group has."""
         at = [self._position(name) for name in columns]
         codes, inverse = in_order(self.codes[:, at])
-        carries = np.bincount(inverse, weights=self.weight, minlength=len(codes)) > 0
-        renumbered = np.where(carries, np.cumsum(carries) - 1, -1)
-        levels = tuple(self.levels[i] for i in at)
-        return Symbols(tuple(columns), levels, codes[carries]), renumbered[inverse]
+        return Symbols(tuple(columns), tuple(self.levels[i] for i in at), codes), inverse
 
     def joint(self, secret: Sequence[str], released: Sequence[str]) -> tuple[Joint, Symbols]:
         """P(S, X) of two sets of columns, and the released values in the order of its columns.
@@ -85,10 +78,8 @@ class Counts:
                 "bin numbers, or leave out columns with many values"
             )
         if not len(secrets) or not len(symbols):
-            raise DataError("no record carries weight: there is nothing to measure")
-        occurs = (s >= 0) & (x >= 0)
-        cells = s[occurs] * len(symbols) + x[occurs]
-        matrix = np.bincount(cells, weights=self.weight[occurs], minlength=len(secrets) * len(symbols))
+            raise DataError("there are no records: there is nothing to measure")
+        matrix = np.bincount(s * len(symbols) + x, weights=self.weight, minlength=len(secrets) * len(symbols))
         shaped = matrix.reshape(len(secrets), len(symbols))
         return Joint.from_counts(shaped, secrets=secrets.labels(), released=symbols.labels()), symbols
 
@@ -107,12 +98,13 @@ def count(table: Table, columns: Sequence[str], *, weight: str | None = None) ->
     columns : sequence of str
         At least one.
     weight : str, optional
-        A column of numbers >= 0 that says how much each record counts.
+        A column of numbers above 0 that says how much each record counts.
 
     Guarantees
     ----------
     The result is the same on every engine, whatever the number of threads or partitions, but for the rounding of sums
     of weights that are no whole numbers. Missing is a value of its own; NaN is missing; -0.0 is 0.0.
+    A record of weight 0 is refused: it would be written, and nobody would have counted what it tells.
     """
     columns = list(columns)
     if not columns:
@@ -122,7 +114,10 @@ def count(table: Table, columns: Sequence[str], *, weight: str | None = None) ->
     records = groups.column("n").to_numpy().astype(np.int64)
     weights = groups.column("weight").to_numpy().astype(np.float64) if weight else records.astype(np.float64)
     if weight and (bad := int(groups.column("bad").to_numpy().sum())):
-        raise DataError(f"column '{weight}' has {bad:,} weights that are missing, negative or not finite: mend them")
+        raise DataError(
+            f"column '{weight}' has {bad:,} weights that are missing, 0, negative or not finite: mend them, or leave "
+            "their rows out"
+        )
     if groups.num_rows > MAX_GROUPS:
         raise _too_many(table, columns)
     read = [encoded(groups.column(f"c{at}"), name, table[name].order) for at, name in enumerate(columns)]
@@ -135,9 +130,7 @@ def count(table: Table, columns: Sequence[str], *, weight: str | None = None) ->
     squares = float(groups.column("squares").to_numpy().sum()) if weight else float(records.sum())
     effective = (float(weights.sum()) / math.sqrt(squares)) ** 2 if squares > 0 else 0.0
     if weight and not (0 < effective < math.inf):
-        raise DataError(
-            f"the weights in column '{weight}' are too small, too large or all zero to be added up: rescale them"
-        )
+        raise DataError(f"the weights in column '{weight}' are too small or too large to be added up: rescale them")
     return Counts(tuple(columns), levels, codes, whole, summed, effective)
 
 
@@ -169,7 +162,7 @@ def _grouped(table: Table, columns: list[str], weight: str | None) -> pa.Table:
         refuse_non_numbers(table, [weight])
         rows = table.picked([*columns, weight], [*names, "w"])
         rows = rows.with_columns(as_number("w", table[weight]).alias("w"))
-        good = nw.col("w").is_finite() & (nw.col("w") >= 0)
+        good = nw.col("w").is_finite() & (nw.col("w") > 0)
         good = nw.when(~nw.col("w").is_null()).then(good).otherwise(nw.lit(False))
         rows = rows.with_columns(
             good.cast(nw.Int64).alias("good"), nw.when(good).then(nw.col("w")).otherwise(nw.lit(0.0)).alias("w")

@@ -39,7 +39,7 @@ def as_number(name: str, column: Column) -> nw.Expr:
 
 
 def refuse_non_numbers(table: Table, columns: Sequence[str]) -> None:
-    """Raise a DataError for a column with text that is no number, with how many and the first of them in order."""
+    """Raise a DataError for a column with text that is no number, with how many there are."""
     import narwhals as nw
 
     texts = [name for name in columns if table[name].dtype == "String"]
@@ -51,18 +51,17 @@ def refuse_non_numbers(table: Table, columns: Sequence[str]) -> None:
         value = nw.col(name)
         known = value.str.contains(f"{NUMBER}|{INFINITE}|{MINUS_INFINITE}|{MISSING}")
         bad = nw.when(~known).then(value)
-        counted += [bad.count().alias(f"n_{name}"), bad.min().alias(f"first_{name}")]
+        counted.append(bad.count().alias(f"n_{name}"))
     answer = table.collected(rows.select(*counted)).to_pylist()[0]
     for column, name in zip(texts, names, strict=True):
         if answer[f"n_{name}"]:
             raise DataError(
                 sentence(
-                    "column '{column}' of {table} has {number:,} cells that are no number, such as {first}: mend them, "
-                    "or leave the column out ({drop})",
+                    "column '{column}' of {table} has {number:,} cells that are no number: mend them, or leave the "
+                    "column out ({drop})",
                     column=column,
                     table=table.name,
                     number=answer[f"n_{name}"],
-                    first=repr(answer[f"first_{name}"][:40]),
                     drop=Setting("drop", column),
                 )
             )

@@ -44,7 +44,7 @@ def paired(original: Table, release: Table, *, secrets: Symbols, values: Symbols
     Row i is compared with row i. Memory grows with the number of combinations, not with the rows.
     """
     combinations, records = side_by_side([(original, secrets), (original, values), (release, outputs)])
-    # A row whose secret or value carries no weight says nothing about anyone; it was never counted.
+    # A row whose secret or value is no symbol was never counted.
     counted = (combinations[:2] >= 0).all(axis=0)
     secret, value, output = combinations[:, counted]
     as_value = np.append(outputs.positions_in(values), -1)[output]

@@ -85,7 +85,7 @@ class ProtectTable(_Table, _Made, total=False):
     replacement: Literal["resample", "uniform", "merge", "suppress"] | None
     recode: Literal["local", "global"]
     write: Literal["text", "means"]
-    weigh: Mapping[str, float] | None
+    prefer: Mapping[str, float] | None
     rules: AnyPath | None
     keep_secret: bool
     max_loss: float

@@ -274,7 +274,7 @@ def test_an_order_that_was_given_is_kept_and_must_be_complete(tmp_path):
     table = csv_table(tmp_path, x=["high", "low", "medium", "low"])
     scale = found(table, ("low", "medium", "high", "huge"))
     assert scale.text([True, True, False, False]) == "low to medium"
-    with pytest.raises(ArgumentError, match="1 values that are not in its order, such as 'high'"):
+    with pytest.raises(ArgumentError, match="1 values that are not in its order: add them"):
         find_scales(table, ["x"], {"x": ("low", "medium")})
     assert found([3, 1, 2], ("2", "1", "3")).values == (2, 1, 3)
     with pytest.raises(ArgumentError, match="holds values of type integer"):
@@ -286,6 +286,8 @@ def test_each_value_can_be_an_atom_and_a_column_can_be_whole(tmp_path):
     assert found([f"{at:05d}" for at in range(20)], "values").kind == "list"
     assert found(["2024-01-01", "2023-01-01"], "values").kind == "categories"
     assert found([0.5, 2.5, None], "values").values == (0.5, 2.5)
+    with pytest.raises(ArgumentError, match=r"column 'x' holds dates, which are told in stretches.*'day'"):
+        found([dt.date(2024, 1, 1), dt.date(2024, 1, 2)], "values")
     whole = found(["a", None, "b"], "whole")
     assert texts(whole) == ["any"]
 
@@ -320,7 +322,7 @@ def test_a_hierarchy_of_numbers_and_one_whose_groups_lie_scattered(tmp_path):
         ("nurse;care\nbaker\n", DataError, "line 2: a value and its group"),
         ("nurse\nbaker\n", DataError, "line 1: a value and its group"),
         ("nurse;care\nnurse;food\nbaker;food\n", DataError, "line 2: the value is there already"),
-        ("nurse;care\n", ArgumentError, "1 values that .* has not, such as 'baker'"),
+        ("nurse;care\n", ArgumentError, "column 'job' has 1 values that .* has not: add a line"),
         ("nurse;a;x\nbaker;a;y\n", ArgumentError, "group 'a' of level 1 of column 'job' lies in two groups of level 2"),
     ],
 )
@@ -337,10 +339,10 @@ def test_a_hierarchy_that_cannot_be_used_is_refused_with_its_line(tmp_path, text
 def test_text_that_is_no_number_or_date_is_refused_with_ways_out(tmp_path, monkeypatch):
     monkeypatch.setattr(looking, "SAMPLE_ROWS", 10)
     numbers = csv_table(tmp_path, x=["1", "unknown", *map(str, range(50_000))])
-    with pytest.raises(DataError, match="1 cells that are no number, such as 'unknown'") as caught:
+    with pytest.raises(DataError, match="1 cells that are no number: mend them") as caught:
         find_scales(numbers, ["x"])
     assert "--levels x=values" in caught.value.told(COMMAND_LINE)
-    with pytest.raises(DataError, match=r"2 cells that are no date written Y-M-D, such as '2024-02-30'"):
+    with pytest.raises(DataError, match=r"2 cells that are no date written Y-M-D: mend them"):
         find_scales(csv_table(tmp_path, x=["2024-02-28", "2024-02-30", "?"] + ["2024-02-28"] * 50_000), ["x"])
 
 

@@ -130,6 +130,7 @@ def test_every_engine_looks_values_up_as_python_does(as_table):
     data = pa.table(
         {
             "cat": ["b", "a", None, "unseen", "", "A or B", "a", "A", " a"],
+            "some": ["b", "a", None, "unseen", "", "A or B", "a", "A", " a"],
             "flag": [True, False, None, True, False, True, None, True, True],
             "zip": ["00501", "501", "00510", None, "1", "", "00501", "99999", "0050é"],
             "number": pa.array([3, 1, 2, None, 9, 1, 1, 1, 3], pa.int32()),
@@ -140,7 +141,8 @@ def test_every_engine_looks_values_up_as_python_does(as_table):
     )
     scales = [
         CategoryScale("cat", "text", ("a", "A or B", "b", "", "A"), True),
-        CategoryScale("flag", "boolean", (True, False), True),
+        CategoryScale("some", "text", ("a", "b"), False, has_others=True),
+        CategoryScale("flag", "boolean", (True,), True, has_others=True),
         PrefixScale("zip", ("0050", "0051", "501"), 4, None, True),
         HierarchyScale("number", "integer", (3, 2, 1), (("high", "high", "low"),), False),
         ListScale("float", "number", (0.0, 0.5, 2.5), True),
@@ -151,6 +153,8 @@ def test_every_engine_looks_values_up_as_python_does(as_table):
     for scale in scales:
         assert found[scale.column] == scale.atoms_of(data.column(scale.column).to_pylist()).tolist(), scale.column
     assert found["cat"] == [2, 0, 5, -1, 3, 1, 0, 4, -1]
+    assert found["some"] == [1, 0, -1, 2, 2, 2, 0, 2, 2]
+    assert found["flag"] == [0, 1, 2, 0, 1, 0, 2, 0, 0]
     assert found["zip"] == [0, 2, 1, 3, -1, -1, 0, -1, 0]
 
 

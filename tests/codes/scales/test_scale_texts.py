@@ -13,6 +13,7 @@ from hypothesis import given, settings, strategies as st
 from scale_samples import all_scales, date_scales, number_scales, parts
 from sizes import many
 from tacit.codes import AnyScale, CategoryScale, DateScale, HierarchyScale, ListScale, NumberScale, PrefixScale
+from tacit.codes.scales.nice import centres, sober_mean
 from tacit.errors import ArgumentError
 from tacit.release import Damaged, decoded, text_of
 
@@ -239,10 +240,27 @@ def test_a_part_must_be_a_mask_of_some_atoms():
 
 def test_the_mean_of_a_part_is_that_of_its_records():
     scale = NumberScale("x", (10.0, 20.0), True, None, None, (5.0, 15.0, 40.0), True)
-    assert scale.number([True, True, False, True], [3, 1, 100, 50]) == pytest.approx(7.5)
-    assert scale.number([True, False, True, False], [0, 0, 0, 0]) == pytest.approx(22.5)
-    assert scale.number([False, False, False, True], [1, 1, 1, 1]) is None
-    assert CategoryScale("c", "text", ("A",), False).number([True], [1]) is None
+    assert scale.number([True, True, False, True], [3, 1, 100, 50], 1) == pytest.approx(7.5)
+    assert scale.number([True, False, True, False], [0, 0, 0, 0], 1) == pytest.approx(22.5)
+    assert scale.number([False, False, False, True], [1, 1, 1, 1], 1) is None
+    assert CategoryScale("c", "text", ("A",), False).number([True], [1], 1) is None
+
+
+@given(st.lists(st.tuples(st.integers(-50, 50), st.integers(1, 9)), min_size=1, max_size=12), st.integers(1, 12))
+def test_a_sober_mean_is_that_of_values_whose_ends_were_drawn_in(pairs, least):
+    values = sorted(dict(pairs))
+    records = [dict(pairs)[value] for value in values]
+    each = np.repeat(values, records)
+    rank = max(1, min(least, len(each) // 2))
+    drawn_in = [each[rank - 1]] * rank + each[rank : len(each) - rank].tolist() + [each[-rank]] * rank
+    slow = np.mean(drawn_in) if len(each) > 1 else each[0]
+    assert sober_mean(np.array(values, float), np.array(records, float), least) == pytest.approx(slow)
+
+
+def test_who_dwarfs_all_others_cannot_be_read_from_a_mean():
+    scale = NumberScale("x", (3.0,), True, None, None, (2.0, 98_765.0), False)
+    assert scale.number([True, True], [99, 1], 10) == 2.0
+    assert centres(np.array([]), np.array([2.0] * 99 + [98_765.0]), whole=True, least=10).tolist() == [2.0]
 
 
 @pytest.mark.parametrize(

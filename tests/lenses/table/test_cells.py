@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import hashlib
 import json
 import math
@@ -165,6 +166,14 @@ def test_inside_what_is_known_as_it_is_written_nothing_much_is_added(tmp_path: P
     assert verify(tmp_path / "r", against=people).verdict == "holds"
 
 
+@pytest.mark.parametrize("mechanism", ["cells", "watchdog", "optimal"])
+def test_records_of_weight_0_are_refused_by_every_mechanism(tmp_path: Path, mechanism: str) -> None:
+    """They were written, counted as people of a cell, and nobody had counted what they told."""
+    columns = {"s": ["a", "b"] * 100, "x": ["p", "p", "q", "q"] * 50, "w": [0.0, *([1.0] * 199)]}
+    with pytest.raises(DataError, match=r"1 weights that are missing, 0, negative.*leave their rows out"):
+        protect(pa.table(columns), secret="s", weight="w", epsilon=1, mechanism=mechanism, out=tmp_path / "r")
+
+
 def test_whole_numbers_that_a_float_cannot_tell_apart_are_refused(tmp_path: Path) -> None:
     rng = np.random.default_rng(2)
     large = pa.array([2**53 + int(v) for v in rng.integers(0, 40, 500)])
@@ -187,6 +196,31 @@ def test_what_is_known_may_be_written_in_means(tmp_path: Path) -> None:
     people = write_csv(tmp_path / "t.csv", {**columns, "c": rng.choice(["A", "B"], 500).tolist()})
     protect(people, secret="s", epsilon=1, known=["age"], write="means", out=tmp_path / "r")
     assert verify(tmp_path / "r", against=people).verdict == "holds"
+
+
+def test_a_category_that_few_have_is_named_nowhere(tmp_path: Path) -> None:
+    """It stood in the text of its group, and in the levels of the next batch that had it."""
+    rng = np.random.default_rng(3)
+    jobs = [str(each) for each in rng.choice(["clerk", "nurse", "cook"], 600)]
+    columns = {"s": rng.choice(["a", "b"], 600).tolist(), "job": ["astronaut", *(["diver"] * 3), *jobs[4:]]}
+    people = write_csv(tmp_path / "t.csv", columns)
+    made = protect(people, secret="s", epsilon=0.5, out=tmp_path / "r")
+    batch = write_csv(tmp_path / "next.csv", columns | {"job": ["pope", *jobs[1:]]})
+    protect(batch, rules=tmp_path / "r" / "private" / "rules.json", out=tmp_path / "again")
+    for release, source in (("r", people), ("again", batch)):
+        told = "".join((tmp_path / release / name).read_text() for name in ("data.csv", "levels.json", "report.html"))
+        assert not any(rare in told for rare in ("astronaut", "diver", "pope"))
+        assert verify(tmp_path / release, against=source).verdict == "holds"
+    assert any("another value" in level for level in read_csv(tmp_path / "r" / "data.csv")["job"])
+    assert made.certificate.keeps is not None
+    assert made.certificate.keeps.columns[0].kept > 0.9
+
+
+def test_an_outlier_is_not_read_from_the_means(tmp_path: Path) -> None:
+    """One 98,765 among 99 twos was written as 989.6 in every row."""
+    columns = {"s": ["a", "b"] * 50, "x": [98_765, *([2] * 99)], "c": ["p", "q", "q", "p"] * 25}
+    protect(pa.table(columns), secret="s", epsilon=1, write="means", out=tmp_path / "r")
+    assert set(pq.read_table(tmp_path / "r" / "data.parquet").column("x").to_pylist()) == {2.0}
 
 
 def test_long_texts_without_a_pattern_name_no_rare_end(tmp_path: Path) -> None:
@@ -240,6 +274,29 @@ def test_one_level_a_column_is_one_level_in_every_record(folder: Path, tmp_path:
         # Parts of a column that is told alike everywhere have no atom in common.
         assert sum(part.astype(int) for part in used).max() == 1
     assert verify(tmp_path / "r", against=folder / "stays.csv").verdict == "holds"
+
+
+@pytest.mark.parametrize("role", ["known", "use"])
+def test_a_further_secret_is_neither_known_nor_of_use(folder: Path, tmp_path: Path, role: str) -> None:
+    words = {"secret": SECRET, "epsilon": 0.5, "also": {"sex": 0.5}, role: "sex"}
+    with pytest.raises(ArgumentError, match=f"'sex' is named in {role} and is a further secret"):
+        protect(folder / "stays.csv", out=tmp_path / "r", **words)
+
+
+def test_times_with_a_zone_are_told_by_a_clock_that_is_named(tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    zone = dt.timezone(dt.timedelta(hours=-5))
+    when = [dt.datetime(2024, 3, 1, 22, tzinfo=zone) + dt.timedelta(days=int(d)) for d in rng.integers(0, 9, 400)]
+    table = pa.table({"s": rng.choice(["a", "b"], 400), "when": pa.array(when, pa.timestamp("us", "-05:00"))})
+    made = protect(table, secret="s", epsilon=1, levels={"when": "day"}, out=tmp_path / "r")
+    assert any("'when' holds times with a zone: its days and hours are those of UTC" in note for note in made.notes)
+    levels = json.loads((tmp_path / "r" / "levels.json").read_text())
+    assert [each["zone"] for each in levels["columns"]] == ["UTC"]
+    written = pq.read_table(tmp_path / "r" / "data.parquet").column("when").to_pylist()
+    days = {(moment.astimezone(dt.UTC).date().isoformat(), text) for moment, text in zip(when, written, strict=True)}
+    assert all(day == text for day, text in days if len(text) == 10)
+    assert any(len(text) == 10 for _, text in days)
+    assert verify(tmp_path / "r", against=table).verdict == "holds"
 
 
 def test_a_known_column_that_is_not_released_is_refused(folder: Path, tmp_path: Path) -> None:

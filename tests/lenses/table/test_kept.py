@@ -21,7 +21,7 @@ from tacit.errors import ColumnError, DataError
 from tacit.lenses.table.answers.keeping import keeping_section, keeping_words
 from tacit.lenses.table.kept.information import cramers_v, entropy_of, information, kept_share, numbered
 from tacit.lenses.table.kept.keeping import kept_of
-from tacit.lenses.table.kept.levels import read_level
+from tacit.lenses.table.kept.levels import read_level, read_levels
 from tacit.lenses.table.kept.reading import ReleasedColumn
 from tacit.lenses.table.kept.tables import kept_of_tables, rows_entropy
 from tacit.lenses.table.kept.values import ColumnValues, ValueGroups
@@ -154,6 +154,16 @@ def test_a_range_holds_the_numbers_between_its_ends(cells: list[int], low: int, 
     expected = [cell for cell in cells if low <= cell <= low + width]
     assert held(f"{low} to {low + width}", cells, "number") == expected
     assert held("so", cells, "number", (low, low + width)) == expected
+
+
+def test_another_value_is_one_that_no_level_names() -> None:
+    column = values_of(["clerk", "cook", "diver", "nurse", None], "text")
+    read = read_levels(["clerk", "cook or another value", "any but clerk or another value", "any"], column, {})
+    values = [*column.values, None]
+    held = [[v for at, v in enumerate(values) if level.holds(at if v is not None else -1)] for level in read]
+    assert held[0] == ["clerk"]
+    assert held[1] == ["cook", "diver", "nurse"]
+    assert held[2] == ["cook", None]
 
 
 def test_a_number_that_no_record_has_is_near_one_and_true_of_none() -> None:

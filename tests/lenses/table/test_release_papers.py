@@ -6,13 +6,16 @@ import hashlib
 import json
 import shutil
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from sample_results import certificate
 from tables_of_people import clinic, write_csv
 from tacit import SourceError, protect, verify
+from tacit.release import assumptions_in_words
 
 
 @pytest.fixture(scope="module")
@@ -166,3 +169,14 @@ def test_a_missing_field_is_called_damage(release: Path, folder: Path, place: st
     remove(release, place)
     with pytest.raises(SourceError, match="damaged"):
         verify(release, against=folder / "people.csv")
+
+
+def test_what_the_adversary_knows_is_said_among_the_assumptions() -> None:
+    def row_by_row(known: tuple[str, ...]) -> str:
+        texts = assumptions_in_words(replace(certificate(), known=known))
+        return next(text for text in texts if text.startswith("Row by row"))
+
+    assert "of the person it knows zip, age, as the release tells them; it knows nothing else" in row_by_row(
+        ("zip", "age")
+    )
+    assert "of the person it knows" not in row_by_row(())

@@ -317,3 +317,31 @@ def test_quotes_that_mark_rows_are_found_out(release: Path, people: Path) -> Non
     (release / "data.csv").write_text("\n".join([head, *marked]) + "\n")
     certify_again(release)
     assert failed(verify(release, against=people)) == {"file is written plainly"}
+
+
+@pytest.mark.parametrize("change", ["column", "rows", "association"])
+def test_what_readers_keep_is_measured_again(release: Path, people: Path, change: str) -> None:
+    keeps = json.loads((release / "certificate.json").read_text())["keeps"]
+    first, *others = keeps["columns"]
+    changes = {
+        "column": {"columns": [{**first, "kept": 0.99}, *others]},
+        "rows": {"information": {**keeps["information"], "told": keeps["information"]["entropy"]}},
+        "association": {"association_error": {**keeps["association_error"], "mean": 0.0}},
+    }
+    edit(release, keeps={**keeps, **changes[change]})
+    assert failed(verify(release, against=people)) == {"what readers keep"}
+
+
+def test_scores_of_models_and_the_page_are_said_not_to_be_made_again(release: Path, people: Path) -> None:
+    notes = " ".join(verify(release, against=people).notes)
+    assert "how well columns are predicted from the release was not computed again" in notes
+    assert "report.html was compared with its fingerprint in the certificate and not made again" in notes
+
+
+def test_a_file_that_tacit_did_not_write_is_named_and_nothing_holds_beside_it(release: Path, people: Path) -> None:
+    (release / "private" / "notes.txt").write_text("for the owner")
+    assert verify(release, against=people).verdict == "holds"
+    shutil.copy(people, release / "people.csv")
+    result = verify(release, against=people)
+    assert result.verdict == "not checked"
+    assert "people.csv" in str(result.headline)

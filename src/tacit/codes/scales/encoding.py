@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tacit.codes.scales.kinds.beginnings import BeginningScale
+from tacit.codes.scales.kinds.categories import CategoryScale
 from tacit.codes.scales.kinds.dates import DateScale
 from tacit.codes.scales.kinds.listed import ListedScale
 from tacit.codes.scales.kinds.numbers import NumberScale
@@ -61,7 +62,9 @@ def _encoded(table: Table, rows: Any, placed: Mapping[str, tuple[Column, Scale]]
         if isinstance(scale, NumberScale | StretchScale):
             edges[name] = np.array(scale.edges)
         elif isinstance(scale, ListedScale):
-            lists[name] = scale.symbols.levels[0]
+            values = scale.symbols.levels[0][: len(scale.values)]
+            # Where any value has an atom, missing is looked up even if it has none.
+            lists[name] = (*values, *([None] * (scale.has_missing or _with_others(scale))))
     rows = _as_floats(with_numbers(rows, dates), [name for name in dates if name in edges])
     rows = table.engine.stepped(rows, edges) if edges else rows
     rows = table.engine.found(rows, lists) if lists else rows
@@ -95,6 +98,10 @@ def _as_floats(rows: Any, names: Sequence[str]) -> Any:
     return rows.with_columns(*(nw.col(name).cast(nw.Float64) for name in names)) if names else rows
 
 
+def _with_others(scale: Scale) -> bool:
+    return isinstance(scale, CategoryScale) and scale.has_others
+
+
 def _said(name: str) -> str:
     return f"{name}_said"
 
@@ -110,7 +117,10 @@ def _atom(name: str, column: Column, scale: Scale) -> nw.Expr:
         last = nw.lit(scale.present - 1, nw.Int64)
         inside = nw.when(place > scale.last).then(last).otherwise(place - scale.first)
         place = nw.when(place < scale.first).then(nw.lit(0, nw.Int64)).otherwise(inside)
-    if not isinstance(scale, ListedScale):
+    if isinstance(scale, CategoryScale) and scale.has_others:
+        missing = nw.lit(scale.missing_atom, nw.Int64)
+        place, absent = nw.when(place == len(scale.values)).then(missing).otherwise(place), nw.lit(scale.others_atom)
+    elif not isinstance(scale, ListedScale):
         missing = nw.lit(scale.missing_atom, nw.Int64)
         said = column.dtype == "String" and not isinstance(scale, BeginningScale)
         absent = nw.when(nw.col(_said(name))).then(absent).otherwise(missing) if said else missing

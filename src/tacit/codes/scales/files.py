@@ -19,11 +19,10 @@ def hierarchy_scale(column: str, facts: TextFacts, path: Path) -> HierarchyScale
     """The scale of a column whose groups are in a file; every value of the table must be in it."""
     rows = _rows(path, column)
     values = typed([row[0] for row in rows], facts.values, column)
-    absent = [str(value) for value in facts.values if value not in set(values)]
+    absent = len(set(facts.values) - set(values))
     if absent:
-        words = "column '{column}' has {number:,} values that {path} has not, such as {one}: add a line for each"
-        named = {"number": len(absent), "path": path, "one": repr(absent[0][:40])}
-        raise ArgumentError(sentence(words, column=column, **named))
+        words = "column '{column}' has {number:,} values that {path} has not: add a line for each"
+        raise ArgumentError(sentence(words, column=column, number=absent, path=path))
     groups = [[row[level] for row in rows] for level in range(1, len(rows[0]))]
     places = nested(column, groups)
     order = sorted(range(len(rows)), key=lambda at: places[at] if groups else ())

@@ -163,7 +163,17 @@ def _plan(column: Column, wish: Any, texts: Sequence[str]) -> Plan:
         return _Codes(int(wish.partition(":")[2] or 0) or None)
     if wish == "whole":
         return _Whole()
-    return _Values(as_they_are=True) if wish == "values" else _found(column, wish == "any", texts)
+    if wish == "values":
+        _refuse_dates(column)
+        return _Values(as_they_are=True)
+    return _found(column, wish == "any", texts)
+
+
+def _refuse_dates(column: Column) -> None:
+    """Every day or moment by itself would be named in the levels that are published."""
+    if column.dtype == "Date" or column.dtype.startswith("Datetime"):
+        words = "column '{name}' holds dates, which are told in stretches and not one by one: choose {day} or coarser"
+        raise ArgumentError(sentence(words, name=column.name, day=Setting("levels", {column.name: "day"})))
 
 
 def _layout_of(column: Column, unit: str, texts: Sequence[str]) -> Layout:
@@ -176,7 +186,7 @@ def _layout_of(column: Column, unit: str, texts: Sequence[str]) -> Layout:
 
 def _dated(column: Column, texts: Sequence[str]) -> Layout | None:
     if column.dtype == "Date" or column.dtype.startswith("Datetime"):
-        return "typed"
+        return "typed" if column.dtype == "Date" or "time_zone=None" in column.dtype else "UTC"
     return layout_of(texts) if column.dtype == "String" else None
 
 
@@ -246,9 +256,8 @@ def _codes(table: Table, name: str, length: int | None) -> Scale:
 
 def _in_order(table: Table, name: str, facts: TextFacts, words: tuple[str, ...]) -> Scale:
     ordered = typed(words, facts.values, name)
-    unlisted = [str(value) for value in facts.values if value not in set(ordered)]
+    unlisted = len(set(facts.values) - set(ordered))
     if unlisted:
-        told = "column '{name}' of {table} has {number:,} values that are not in its order, such as {one}: add them"
-        one = repr(unlisted[0][:40])
-        raise ArgumentError(sentence(told, name=name, table=table.name, number=len(unlisted), one=one))
+        told = "column '{name}' of {table} has {number:,} values that are not in its order: add them"
+        raise ArgumentError(sentence(told, name=name, table=table.name, number=unlisted))
     return ListScale(name, *listed_values(ordered, name), facts.missing)

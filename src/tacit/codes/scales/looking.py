@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.codes.scales.calendar import number_of_moment
-from tacit.codes.scales.moments import BLANK, DatedColumn, Layout, moment_of, with_numbers
+from tacit.codes.scales.moments import BLANK, TYPED, DatedColumn, Layout, moment_of, with_numbers
 from tacit.errors import DataError, Setting, sentence
 from tacit.tables.columns import ROW, Column
 from tacit.tables.counting import count, distinct_counts
@@ -63,11 +63,11 @@ def number_facts(table: Table, layouts: Mapping[str, Layout | None]) -> dict[str
     try:
         found = answer.to_pylist()[0]
     except (OverflowError, ValueError) as error:
-        dated = ", ".join(f"'{column}'" for column, layout in layouts.items() if layout == "typed")
+        dated = ", ".join(f"'{column}'" for column, layout in layouts.items() if layout in TYPED)
         raise DataError(f"{dated} of {table.name}: a date is outside the years 1 to 9999; mend it") from error
     for name, (column, layout) in zip(names, layouts.items(), strict=True):
         if found.get(f"{name}_wrong"):
-            raise _no_number(table, column, layout, found[f"{name}_wrong"], found[f"{name}_first"])
+            raise _no_number(table, column, layout, found[f"{name}_wrong"])
     view = table.with_rows(rows.select(*names, ROW), [Column(name, "number", "Float64") for name in names])
     sample = view.sample(names, SAMPLE_ROWS)
     return {
@@ -97,7 +97,7 @@ def _questions(name: str, column: Column, layout: Layout | None) -> list[Any]:
     import narwhals as nw
 
     value, was = nw.col(name), nw.col(f"{name}_was")
-    dated = was if layout == "typed" else value
+    dated = was if layout in TYPED else value
     asked = [
         dated.min().alias(f"{name}_low"),
         dated.max().alias(f"{name}_high"),
@@ -108,7 +108,7 @@ def _questions(name: str, column: Column, layout: Layout | None) -> list[Any]:
         asked.append((finite != finite.round(0)).cast(nw.Int64).sum().alias(f"{name}_broken"))
     if column.dtype == "String":
         wrong = nw.when(value.is_null()).then(was)
-        asked += [wrong.count().alias(f"{name}_wrong"), wrong.min().alias(f"{name}_first")]
+        asked.append(wrong.count().alias(f"{name}_wrong"))
     return asked
 
 
@@ -124,16 +124,15 @@ def _number(end: Any) -> float:
     return np.nan if end is None else float(end)
 
 
-def _no_number(table: Table, column: str, layout: Layout | None, number: int, first: str) -> DataError:
+def _no_number(table: Table, column: str, layout: Layout | None, number: int) -> DataError:
     return DataError(
         sentence(
-            "column '{column}' of {table} has {number:,} cells that are no {what}, such as {first}: mend them, take "
-            "every value as it is ({levels}), or leave the column out ({drop})",
+            "column '{column}' of {table} has {number:,} cells that are no {what}: mend them, take every value as it "
+            "is ({levels}), or leave the column out ({drop})",
             column=column,
             table=table.name,
             number=number,
             what="number" if layout is None else f"date written {layout}",
-            first=repr(first[:40]),
             levels=Setting("levels", {column: "values"}),
             drop=Setting("drop", column),
         )

@@ -14,8 +14,10 @@ from tacit.tables.columns import Column
 if TYPE_CHECKING:
     import narwhals as nw
 
-Layout = Literal["typed", "Y-M-D", "Y/M/D", "D.M.Y", "D/M/Y", "M/D/Y", "D-M-Y", "YMD"]
+# Typed moments that have a zone are told by the clock of UTC, whatever zone they are shown in.
+Layout = Literal["typed", "UTC", "Y-M-D", "Y/M/D", "D.M.Y", "D/M/Y", "M/D/Y", "D-M-Y", "YMD"]
 
+TYPED = ("typed", "UTC")
 _YEAR, _MONTH, _DAY = "[0-9]{4}", "(0[1-9]|1[0-2])", "(0[1-9]|[12][0-9]|3[01])"
 _CLOCK = "([ T]([01][0-9]|2[0-3]):[0-5][0-9](:[0-5][0-9]([.,][0-9]+)?)?(Z|[+-][0-9]{2}(:?[0-9]{2})?)?)?"
 _LOOSE_MONTH, _LOOSE_DAY = "(0?[1-9]|1[0-2])", "(0?[1-9]|[12][0-9]|3[01])"
@@ -74,9 +76,9 @@ def moment_in(text: str, layout: Layout) -> dt.datetime | None:
 def moment_of(value: Any, layout: Layout) -> dt.datetime | None:
     """The moment of a typed value or a text; None if it is missing or tells none."""
     if isinstance(value, str):
-        return None if layout == "typed" else moment_in(value, layout)
+        return None if layout in TYPED else moment_in(value, layout)
     if isinstance(value, dt.datetime):
-        return value.replace(tzinfo=None)
+        return value.replace(tzinfo=None) if value.tzinfo is None else value.astimezone(dt.UTC).replace(tzinfo=None)
     return None if value is None else dt.datetime(value.year, value.month, value.day)
 
 
@@ -96,7 +98,7 @@ def with_numbers(rows: Any, wanted: Mapping[str, DatedColumn]) -> Any:
     """
     import narwhals as nw
 
-    texts = {name: LAYOUTS[each.layout] for name, each in wanted.items() if each.layout != "typed"}
+    texts = {name: LAYOUTS[each.layout] for name, each in wanted.items() if each.layout not in TYPED}
     written = [nw.when(nw.col(name).str.contains(how.pattern)).then(nw.col(name)) for name, how in texts.items()]
     typed = [name for name in wanted if name not in texts]
     loose = [name for name, how in texts.items() if not how.padded]

@@ -106,11 +106,14 @@ def trimmed(edges: Numbers, ordered: Numbers, least: int) -> Numbers:
 
 
 def centres(edges: Numbers, sample: Numbers, *, whole: bool, least: int) -> Numbers:
-    """A number that stands for each atom: the mean of the sample in it, or its middle if the sample has few there."""
-    finite = sample[np.isfinite(sample)]
-    atom = np.searchsorted(edges, finite, side="right")
-    count = np.bincount(atom, minlength=len(edges) + 1)
-    mean = np.bincount(atom, weights=finite, minlength=len(edges) + 1) / np.maximum(count, 1)
+    """A number that stands for each atom: the mean of the sample in it, or its middle if the sample has few there.
+
+    The mean is a sober one, see :func:`sober_mean`.
+    """
+    finite = np.sort(sample[np.isfinite(sample)])
+    parts = np.split(finite, np.searchsorted(finite, edges, side="left"))
+    count = np.array([len(part) for part in parts])
+    mean = np.array([sober_mean(part, np.ones(len(part)), least) if len(part) else 0.0 for part in parts])
     if not len(edges):
         return np.array([float(f"{mean[0]:.6g}")])
     low = np.concatenate([[edges[0] - whole], edges])
@@ -120,3 +123,17 @@ def centres(edges: Numbers, sample: Numbers, *, whole: bool, least: int) -> Numb
     inner = np.arange(len(low))
     alone = single & (inner > 0) & (inner < len(edges))
     return np.array([low[at] if alone[at] else float(f"{middle[at]:.6g}") for at in inner])
+
+
+def sober_mean(values: Numbers, records: Numbers, least: int) -> float:
+    """The mean of rising values, so many records each, to which no few records at the ends contribute their own value.
+
+    The ``least`` smallest count as the largest of them, the ``least`` largest as the smallest of them (winsorised); of
+    fewer than twice as many records, each half does. Somebody whose income dwarfs all others would else be read from
+    the mean.
+    """
+    below = np.cumsum(records)
+    rank = max(1, min(least, int(below[-1]) // 2))
+    first = values[np.searchsorted(below, rank, side="left")]
+    last = values[np.searchsorted(below, below[-1] - rank, side="right")]
+    return float(np.average(np.clip(values, first, last), weights=records))

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.codes.scales.kinds.beginnings import BeginningScale, start_between
+from tacit.codes.scales.kinds.categories import CategoryScale
 from tacit.codes.scales.kinds.dates import DateScale
 from tacit.codes.scales.kinds.every import AnyScale
 from tacit.codes.scales.kinds.listed import ListedScale
@@ -122,6 +123,21 @@ def without_rare_ends(scale: Scale, records: NDArray[np.integer], least: int) ->
     )
 
 
+def without_rare_values(scale: Scale, records: NDArray[np.integer], least: int) -> tuple[Scale, Ints]:
+    """A scale that names no category of fewer records, and the new atom of each old one; those are one atom.
+
+    Everybody knows the values of a boolean, and what the user lists in an order or a hierarchy is as the user says.
+    """
+    place = np.arange(scale.size)
+    rare = np.asarray(records[: scale.present]) < least
+    if not isinstance(scale, CategoryScale) or scale.type == "boolean" or scale.has_others or not rare.any():
+        return scale, place
+    common = tuple(value for value, few in zip(scale.values, rare.tolist(), strict=True) if not few)
+    place[: scale.present] = np.where(rare, len(common), np.cumsum(~rare) - 1)
+    place[scale.present :] = len(common) + 1
+    return replace(scale, values=common, has_others=True), place
+
+
 def pins(scale: Scale, part: Mask) -> bool:
     """Whether a part of a column is a single value of it."""
     atoms = np.flatnonzero(part)
@@ -130,4 +146,6 @@ def pins(scale: Scale, part: Mask) -> bool:
     if isinstance(scale, NumberScale):
         at = int(atoms[0])
         return scale.whole and 0 < at < len(scale.edges) and scale.edges[at] == scale.edges[at - 1] + 1
+    if isinstance(scale, CategoryScale) and atoms[0] == scale.others_atom:
+        return False
     return isinstance(scale, ListedScale) and not (isinstance(scale, PrefixScale) and scale.length is not None)

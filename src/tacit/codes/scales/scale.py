@@ -53,6 +53,11 @@ class Scale(ABC):
         """The number of atoms."""
         return self.present + self.has_missing
 
+    @property
+    def zone(self) -> str | None:
+        """The zone whose clock and calendar a column of moments is told by; None where there is none."""
+        return None
+
     @cached_property
     def cuts(self) -> NDArray[np.bool_]:
         """Whether a part may end between an atom and the next, for each atom but the last."""
@@ -99,8 +104,8 @@ class Scale(ABC):
     def atoms_of(self, values: Sequence[Any]) -> NDArray[np.int64]:
         """The atom of each value, as Arrow gives it (None is missing); -1 for a value that cannot be placed."""
 
-    def number(self, part: ArrayLike, counts: ArrayLike) -> float | None:
-        """The mean of a part with so many records of each atom; None if it has no number."""
+    def number(self, part: ArrayLike, records: ArrayLike, least: int) -> float | None:
+        """The mean of a part with so many records of each atom, without the few at its ends; None if it has none."""
         return None
 
     @property

@@ -8,6 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 ANY, MISSING = "any", "missing"
+# A value that is not named because few have it.
+OTHER = "another value"
 ALL_BUT = "any but "
 # Words between values. A value that has one of them, alone between spaces, is quoted.
 _BETWEEN = {"or", "to"}
@@ -23,7 +25,7 @@ def shown(value: str) -> str:
     """
     plain = (
         value == value.strip()
-        and value not in ("", ANY, MISSING)
+        and value not in ("", ANY, MISSING, OTHER)
         and not value.startswith(ALL_BUT)
         and not any(sign in value for sign in '"*\n')
         and not _BETWEEN & set(value.split())

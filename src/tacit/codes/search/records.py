@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -53,6 +53,11 @@ class GroupedRecords:
         numbers = np.ones(len(atoms), np.int64) if records is None else np.asarray(records, np.int64)
         weights = numbers.astype(np.float64) if weight is None else np.asarray(weight, np.float64)
         return cls(atoms, numbers, weights, tuple(np.asarray(each) for each in secrets))
+
+    def moved(self, places: Sequence[Ints]) -> GroupedRecords:
+        """The same groups by other atoms: for each column, the new atom of each old one."""
+        codes = [place[self.codes[:, at]] for at, place in enumerate(places)]
+        return replace(self, codes=np.column_stack(codes))
 
     def check(self, columns: Sequence[ColumnAtoms], bounds: Sequence[SecretBound]) -> None:
         """Refuse atoms that their column does not have and secrets that their bound does not have."""

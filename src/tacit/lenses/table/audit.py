@@ -21,6 +21,7 @@ from tacit.lenses.table.answers.audit import AuditResult
 from tacit.lenses.table.learned.findings import with_learned
 from tacit.lenses.table.learned.learning import choice_of, learned, saved
 from tacit.lenses.table.linkage.people import people_found
+from tacit.lenses.table.pricing import secret_prices
 from tacit.lenses.table.question import ask
 from tacit.lenses.table.results import MeasureFinding, Suggestion
 from tacit.lenses.table.tabulating import Counted, counted
@@ -30,6 +31,8 @@ from tacit.requests import Learning, Look, Question
 from tacit.requests.settings import AnyPath
 
 RISKIEST = 20
+# The epsilon at which the values of a secret are priced, where none is asked about.
+USUAL = 1.0
 CURVE_POINTS = 200
 # Epsilons tried for the suggestion of a mixture, and the cells up to which trying a few of them goes unnoticed.
 MIXED_EPSILONS = (0.0, 0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 1.0, 1.5, 2.0)
@@ -55,7 +58,8 @@ def audit_table(question: Question, look: Look, learning: Learning, *, progress:
         found = counted(asked, progress=progress)
         result = _findings(found, look, sha256=sha256.result(), epsilons=wanted, progress=progress)
     progress("counting who is alone", None)
-    result = replace(result, found=people_found(asked, asked.known))
+    prices = secret_prices(found, epsilon=USUAL if look.epsilon is None else look.epsilon, progress=progress)
+    result = replace(result, found=people_found(asked, asked.known), prices=prices)
     values: Mapping[str, Vector] = {"risk": risk(found.joint)}
     if choice is not None:
         found = counted(asked.uncut(), progress=progress) if asked.automatic else found

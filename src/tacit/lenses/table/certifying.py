@@ -103,7 +103,7 @@ def facts_of(
 
 def whole_file_of(counted: Counted, rules: ReleaseRules, least: int) -> WholeFile:
     """How many people share each value that the release may hold."""
-    # Records whose value carries no weight were never counted as values; they are treated as unseen.
+    # Last, a value that was not seen.
     position = np.append(counted.symbols.positions_in(rules.symbols), -1)
     return WholeFile.of(people_of(rules.treatment, rules.symbols, records=counted.people, position=position), least)
 

@@ -8,6 +8,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from tacit.codes.code import CellCode
 from tacit.codes.fitting import CodeClaim, CodeRequest, FittedCode, Obstacle, fit_code, fit_guided, fitted_again
 from tacit.codes.proving import ProvedCode, prove_code
 from tacit.document import Nats, Progress, silent
@@ -25,7 +26,7 @@ from tacit.requests import Making, Question, Request, given
 # Cells that will be mixed may be so many times as risky: the mixture brings them within bounds.
 FINER = 2.0
 # What may be said of cells alone.
-FOR_CELLS = ("known", "levels", "recode", "write", "weigh")
+FOR_CELLS = ("known", "levels", "recode", "write", "prefer")
 
 
 def in_cells(
@@ -53,7 +54,7 @@ def in_cells(
         return asked.coded(_guided(asked, request, choice, making, progress).code), None
     if earlier is None or earlier.code is None:
         fitted = fit_code(asked.table, request, progress=progress)
-        notes = [_told(each, goal) for each in fitted.obstacles]
+        notes = [*_zones(fitted.code), *(_told(each, goal) for each in fitted.obstacles)]
         return replace(asked.coded(fitted.code), notes=(*asked.notes, *notes)), None
     progress("counting", None)
     return asked.coded(fitted_again(asked.table, earlier.code, request)), None
@@ -66,8 +67,7 @@ def _guided(
     uncut = counted(asked, progress=progress)
     estimates = learned(uncut, choice, random_state=seed_or_secure(making.random_state), progress=progress)
     posteriors = np.exp(estimates.lifts[:, estimates.columns]) * uncut.joint.prior
-    posteriors = np.append(posteriors / posteriors.sum(axis=1, keepdims=True), uncut.joint.prior[None, :], axis=0)
-    # Groups of no weight have no symbol; the last row, the shares of all, stands for them.
+    posteriors /= posteriors.sum(axis=1, keepdims=True)
     symbol = uncut.counts.symbols(asked.released)[1]
     return fit_guided(asked.table, uncut.counts, posteriors[symbol], request, progress=progress)
 
@@ -87,6 +87,12 @@ def _too_few(proved: ProvedCode, goal: ReleaseGoal) -> Sentence:
         alone=Setting("epsilon_high", goal.bounds.high),
         confidence=Setting("confidence"),
     )
+
+
+def _zones(code: CellCode) -> list[str]:
+    """Whose clock and calendar tells times that have a zone."""
+    words = "column '{}' holds times with a zone: its days and hours are those of {}"
+    return [words.format(scale.column, scale.zone) for scale in code.scales if scale.zone is not None]
 
 
 def _told(obstacle: Obstacle, goal: ReleaseGoal) -> Sentence:
@@ -120,7 +126,7 @@ def code_request(asked: TableQuestion, goal: ReleaseGoal, making: Making) -> Cod
         least=goal.least,
         known=asked.known,
         use=asked.use,
-        weigh=making.weigh or {},
+        prefer=making.prefer or {},
         levels=asked.levels,
         weight=asked.weight,
         write=making.write,

@@ -172,6 +172,11 @@ def _released(table: Table, question: Question, hidden: tuple[str, ...]) -> tupl
         raise ArgumentError(
             f"column '{weight}' is named as the weight and as secret or released; it can be one of them"
         )
+    for role in ("known", "use"):
+        for name in getattr(question, role) or ():
+            if name in hidden:
+                words = "column '{name}' is named in {role} and is a further secret: it can be one of them"
+                raise ArgumentError(sentence(words, name=name, role=Setting(role)))
     for name in released:
         if name in hidden:
             raise ArgumentError(f"column '{name}' is named both secret and released; a released secret hides nothing")

@@ -111,6 +111,48 @@ class Suggestion:
 
 
 @dataclass(frozen=True)
+class SecretPrice:
+    """What one value of the secret costs if it alone were secret, and all others one class.
+
+    ``log_lift`` is the largest on one released column, at its ``value`` that enough records have; ``kept`` is the share
+    of each column's entropy that could be told, the column by itself.
+    """
+
+    label: str
+    prior: float
+    log_lift: Information
+    column: str
+    value: str
+    kept: Mapping[str, float]
+
+    @property
+    def mean_kept(self) -> float:
+        """What is kept of a column on average."""
+        return sum(self.kept.values()) / len(self.kept)
+
+    @property
+    def forbids(self) -> tuple[str, ...]:
+        """The columns that could not be told at all."""
+        return tuple(name for name, share in self.kept.items() if share == 0)
+
+
+@dataclass(frozen=True)
+class SecretPrices:
+    """What the values of a secret cost at an epsilon on both sides, the dearest first.
+
+    ``together`` is what is kept of each column where all ``n_values`` values are bounded; of so many, only the
+    commonest have a price.
+    """
+
+    column: str
+    n_values: int
+    epsilon: Information
+    least: int
+    together: Mapping[str, float]
+    prices: tuple[SecretPrice, ...]
+
+
+@dataclass(frozen=True)
 class CorrectedValue:
     """How many records had a value, from a drawn release; ``value`` None is missing, ``other`` every other value.
 

@@ -44,7 +44,7 @@ class Counted:
 
     @cached_property
     def people(self) -> NDArray[np.int64]:
-        """How many records have each released value, whatever they weigh; last, those whose value carries no weight."""
+        """How many records have each released value, whatever they weigh; last, those of a value that was not seen."""
         _, value = self.counts.symbols(self.question.released)
         found = np.zeros(len(self.symbols) + 1, dtype=np.int64)
         np.add.at(found, value, self.counts.records)

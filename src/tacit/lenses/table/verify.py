@@ -15,6 +15,7 @@ from tacit.errors import ArgumentError, Command, UnknownValueError, sentence
 from tacit.lenses.table.certifying import channel_made
 from tacit.lenses.table.checks.claim import checks_of_claim, checks_of_utility
 from tacit.lenses.table.checks.people import check_of_people
+from tacit.lenses.table.checks.reader import checks_of_reader
 from tacit.lenses.table.checks.rows import RowComparison, check_of_rows_made_again, checks_of_merging
 from tacit.lenses.table.mechanisms import outputs_of
 from tacit.lenses.table.question import TableQuestion, ask
@@ -123,6 +124,8 @@ def _notes(release: TableRelease, against: bool) -> tuple[str, ...]:
         notes.append("what the watchdog and the best mechanism would lose was not computed again")
     if certificate.composition is not None:
         notes.append("what this and earlier releases say together was not checked: it takes the ledger of the owner")
+    if certificate.keeps is not None and certificate.keeps.use:
+        notes.append("how well columns are predicted from the release was not computed again: it takes other models")
     if against and release.rules is None:
         notes.append(f"rows and cells unchanged were not checked: it takes {PRIVATE}/{RULES}")
         if certificate.output.channel_sha256 is not None:
@@ -216,6 +219,7 @@ def _checks_against(release: TableRelease, against: Any, engine: str, progress: 
         design = None if release.rules is None else release.rules.design
         release = replace(release, rules=rules_in_cells(certificate, rows.original, design))
     whole = [check_of_people(certificate, release.rules, rows), *_checks_of_channel(release, rows)]
+    whole += checks_of_reader(certificate, original, release.data)
     return [*checks, *_written_plainly(release), *_checks_of_rows(release, rows), *whole]
 
 

@@ -29,7 +29,7 @@ class DateScale(Scale):
     ----------
     unit : str
     layout : str
-        How the column holds dates: typed, or as text of a layout such as ``D.M.Y``.
+        How the column holds dates: typed, typed with a zone (``UTC``), or as text of a layout such as ``D.M.Y``.
     first, last : int
         The numbers of the first and last unit.
     open_start, open_end : bool
@@ -55,13 +55,17 @@ class DateScale(Scale):
             raise ArgumentError(f"the dates of column '{self.column}' lie outside the calendar") from error
 
     @property
+    def zone(self) -> str | None:
+        return "UTC" if self.layout == "UTC" else None
+
+    @property
     def present(self) -> int:
         return self.last - self.first + 1
 
     @property
     def note(self) -> Sentence:
         words = "column '{column}' holds dates{written} and is told in stretches of {unit}s; coarser with {levels}"
-        written = "" if self.layout == "typed" else f" written {self.layout}"
+        written = "" if self.layout == "typed" else f" {'in' if self.zone else 'written'} {self.layout}"
         setting = Setting("levels", {self.column: "month" if self.unit != "month" else "year"})
         return sentence(words, column=self.column, written=written, unit=self.unit, levels=setting)
 

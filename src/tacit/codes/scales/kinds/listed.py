@@ -51,7 +51,7 @@ class ListedScale(Scale):
     @cached_property
     def names(self) -> tuple[str, ...]:
         """Each value as a text shows it."""
-        return tuple(shown(level_text(value) or "") for value in self.symbols.levels[0][: self.present])
+        return tuple(shown(level_text(value) or "") for value in self.symbols.levels[0][: len(self.values)])
 
     @cached_property
     def _places(self) -> dict[Any, int]:

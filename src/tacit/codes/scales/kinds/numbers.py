@@ -12,6 +12,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from tacit.codes.scales.nice import sober_mean
 from tacit.codes.scales.scale import UNKNOWN, Scale, ScaleLevel
 from tacit.errors import ArgumentError, Sentence, Setting, sentence
 from tacit.tables.numbers import INFINITE, MINUS_INFINITE, MISSING, NUMBER
@@ -110,12 +111,12 @@ class NumberScale(Scale):
         atoms[np.array(bad, dtype=bool)] = UNKNOWN
         return atoms
 
-    def number(self, part: ArrayLike, counts: ArrayLike) -> float | None:
+    def number(self, part: ArrayLike, records: ArrayLike, least: int) -> float | None:
         here = np.asarray(part, dtype=bool)[: self.present]
         if not here.any():
             return None
-        means, weights = np.array(self.centres)[here], np.asarray(counts, dtype=np.float64)[: self.present][here]
-        return float(np.average(means, weights=weights) if weights.sum() > 0 else means.mean())
+        means, counts = np.array(self.centres)[here], np.asarray(records, dtype=np.float64)[: self.present][here]
+        return sober_mean(means, counts, least) if counts.sum() > 0 else float(means.mean())
 
 
 _FINITE = re.compile(NUMBER)

@@ -25,7 +25,7 @@ class StretchScale(Scale):
     ----------
     unit : str
     layout : str
-        How the column holds dates: typed, or as text of a layout such as ``D.M.Y``.
+        How the column holds dates: typed, typed with a zone (``UTC``), or as text of a layout such as ``D.M.Y``.
     starts : tuple of int
         The numbers of the units at which atoms begin, rising.
     """
@@ -44,6 +44,10 @@ class StretchScale(Scale):
             _ = [start_of(self.unit, number) for number in self.starts]
         except (ValueError, OverflowError) as error:
             raise ArgumentError(f"the dates of column '{self.column}' lie outside the calendar") from error
+
+    @property
+    def zone(self) -> str | None:
+        return "UTC" if self.layout == "UTC" else None
 
     @property
     def present(self) -> int:

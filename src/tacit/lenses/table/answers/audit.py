@@ -15,6 +15,7 @@ from tacit.lenses.histograms import histogram_numbers
 from tacit.lenses.table.answers.cards import risky_cards
 from tacit.lenses.table.answers.learned import learned_sections
 from tacit.lenses.table.answers.people import people_section
+from tacit.lenses.table.answers.pricing import prices_section
 from tacit.lenses.table.answers.trade_off import EPSILON, trade_off
 from tacit.lenses.table.linkage.results import PeopleFound
 from tacit.lenses.table.results import (
@@ -25,6 +26,7 @@ from tacit.lenses.table.results import (
     MeasureFinding,
     RiskyValue,
     SafeShare,
+    SecretPrices,
     Suggestion,
 )
 from tacit.lift import Verdict
@@ -44,7 +46,8 @@ class AuditResult(Result):
     """What a table gives away about a secret.
 
     Where ``learned`` is there, ``verdict`` and ``headline`` are its; everything else is counted (plug-in). ``found`` is
-    of the table as it is given: who is alone in it, and could be found.
+    of the table as it is given: who is alone in it, and could be found. ``prices`` are there where a secret has so many
+    values that few of them may be meant.
     """
 
     source: SourceFacts
@@ -67,6 +70,7 @@ class AuditResult(Result):
     scores_path: str | None = None
     learned: LearnedFindings | None = None
     found: PeopleFound | None = None
+    prices: SecretPrices | None = None
 
     @property
     def largest_risk(self) -> float:
@@ -216,6 +220,10 @@ def _people(audit: AuditResult) -> Sections:
     return () if audit.found is None else (people_section(audit.found),)
 
 
+def _prices(audit: AuditResult) -> Sections:
+    return () if audit.prices is None else (prices_section(audit.prices),)
+
+
 def _cost(audit: AuditResult) -> Sections:
     suggestion = audit.suggestion
     blocks = (doc.Paragraph(suggestion.sentence, "lead"), trade_off(audit.curve, epsilon=suggestion.epsilon))
@@ -335,4 +343,6 @@ def _written(audit: AuditResult) -> Sections:
 
 
 # The order of the answer. A new section is a function and a line here.
-SECTIONS = (_learned, _measures, _risks, _people, _cost, _column_leaks, _riskiest, _prior, _roles, _notes, _written)
+SECTIONS = (
+    *(_learned, _measures, _risks, _people, _prices, _cost, _column_leaks, _riskiest, _prior, _roles, _notes, _written),
+)

@@ -43,6 +43,7 @@ def kept_of(
     dictionary: LevelDictionary | None = None,
     use: Sequence[str] | None = None,
     information: InformationKept | None = None,
+    scored: bool = True,
     random_state: int = 0,
 ) -> ReaderKeeps:
     """What a reader of a release keeps of the table as it was given.
@@ -62,6 +63,8 @@ def kept_of(
         Columns of the original to predict, released or not. Without, every released column in turn if they are few.
     information : InformationKept, optional
         What rows tell of rows, where it is known exactly: of a drawn release by its channel.
+    scored : bool
+        Whether models are trained for the scores of uses; all else is the same without.
     random_state : int
         Seed of the shuffles, the split and the models.
 
@@ -90,7 +93,7 @@ def kept_of(
     groups = {name: ValueGroups.coarse(values[name]) for name in released}
     rows = numbered([column.codes for column in columns.values()])
     rng = np.random.default_rng(random_state)
-    scores, uses = _scores(values, columns, use, random_state)
+    scores, uses = _scores(values, columns, use, random_state) if scored else ((), "in turn")
     return ReaderKeeps(
         columns=tuple(_column(name, columns[name], groups[name], rows, rng) for name in released),
         information=information or _information([values[name].codes for name in released], rows),

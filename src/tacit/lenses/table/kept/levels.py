@@ -22,6 +22,7 @@ Runs = tuple[tuple[int, int], ...]
 
 _ANY, _ANY_BUT = ("any", "any number", "any date", "*"), "any but "
 _MISSING = ("missing", "(missing)")
+_OTHER = "another value"
 _OR = re.compile(r' or (?=(?:[^"]*"[^"]*")*[^"]*$)')
 # What a range looks like, and which of its groups are the two ends, 0 where one is open; "under" leaves its end out.
 _RANGES = tuple(
@@ -67,6 +68,24 @@ class LevelRead:
         if value < 0 or self.near:
             return self.missing and value < 0
         return any(start <= value < stop for start, stop in self.runs)
+
+
+def read_levels(told: Sequence[Any], column: ColumnValues, dictionary: Mapping[str, LevelMeaning]) -> list[LevelRead]:
+    """What the levels of a released column say of it; another value is one that none of them names."""
+    pieces = {each: _OR.split(each.removeprefix(_ANY_BUT)) for each in told if isinstance(each, str)}
+    wide = {each for each, said in pieces.items() if _OTHER in said and _place(column, each) is None}
+    if not wide:
+        return [read_level(each, column, dictionary.get(each)) for each in told]
+    named = [_piece(piece, column) for piece in {piece for said in pieces.values() for piece in said} - {_OTHER}]
+    others = replace(_but(_either([each for each in named if each and not each.open]), column), missing=False)
+
+    def read(each: Any) -> LevelRead:
+        if each not in wide:
+            return read_level(each, column, dictionary.get(each))
+        whole = _either([others if piece == _OTHER else read_level(piece, column) for piece in pieces[each]])
+        return _but(whole, column) if each.startswith(_ANY_BUT) else whole
+
+    return [read(each) for each in told]
 
 
 def read_level(told: Any, column: ColumnValues, meaning: LevelMeaning | None = None) -> LevelRead:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.lenses.table.kept.levels import LevelMeaning, LevelRead, read_level
+from tacit.lenses.table.kept.levels import LevelMeaning, LevelRead, read_levels
 from tacit.lenses.table.kept.values import Codes, ColumnValues, Floats, ValueGroups, distinct_numbers, distinct_texts
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ class ReleasedColumn:
 
         words = not original.numeric or pa.types.is_string(column.type) or pa.types.is_large_string(column.type)
         told, codes = distinct_texts(column) if words else distinct_numbers(column)
-        levels = [read_level(each, original, dictionary.get(each) if words else None) for each in told.tolist()]
+        levels = read_levels(told.tolist(), original, dictionary if words else {})
         return cls(original, tuple(levels), codes)
 
     def true(self) -> NDArray[np.bool_]:

@@ -23,6 +23,7 @@ def kept_of_tables(
     use: Sequence[str] | None = None,
     told: float | None = None,
     weight: str | None = None,
+    scored: bool = True,
     random_state: int = 0,
 ) -> ReaderKeeps:
     """What a reader of ``release`` keeps of ``original``, from at most 50,000 evenly spaced rows of both.
@@ -47,6 +48,7 @@ def kept_of_tables(
         dictionary=dictionary,
         use=use,
         information=InformationKept(round(told, 4), round(whole, 4), "exact"),
+        scored=scored,
         random_state=random_state,
     )
 

@@ -415,10 +415,9 @@ def _refuse_strangers(name: str, values: Sequence[Any], unmet: Sequence[bool]) -
     if strangers and len(strangers) == sum(value is not None for value in values):
         raise DataError(
             sentence(
-                "the model met none of the values of column '{name}', such as {stranger}: cut it as it was when the "
-                "model was learned ({bins}), or learn anew ({auto})",
+                "the model met none of the values of column '{name}': cut it as it was when the model was learned "
+                "({bins}), or learn anew ({auto})",
                 name=name,
-                stranger=repr(strangers[0]),
                 bins=Setting("bins", {name: "..."}),
                 auto=Setting("estimator", "auto"),
             )

@@ -1,0 +1,61 @@
+"""What each value of a secret costs, as a section of an audit."""
+
+from __future__ import annotations
+
+from tacit import document as doc
+from tacit.errors import Sentence, Setting, sentence
+from tacit.lenses.table.results import SecretPrice, SecretPrices
+
+_TOLD = 12
+_COLUMNS_NAMED = 4
+
+
+def prices_section(found: SecretPrices) -> doc.Section:
+    """That values can be named, and what each of them would cost by itself."""
+    columns = (
+        "Secret alone",
+        ">Prior",
+        ">Largest\nlog-lift",
+        doc.TableColumn("where", least=12),
+        ">Kept of a column\non average",
+        "Cannot be told",
+    )
+    table = doc.TableBlock(columns, [_row(each) for each in found.prices], shown=range(_TOLD), more="values")
+    words = (
+        "Each row: if this value were the only secret, and all others one class. Kept: the share of a column's entropy "
+        "that cells of it could tell within {epsilon} on both sides, each column by itself, numbers in tenths. The "
+        "largest log-lift is that of a value of one column that at least {least} records have."
+    )
+    note = sentence(words, epsilon=doc.Nats(found.epsilon, "setting"), least=doc.Count(found.least))
+    blocks = (doc.Paragraph(_proposal(found), "lead"), table, doc.Paragraph(note, "note"))
+    return doc.Section("What each value of the secret costs", blocks, kind="plug-in")
+
+
+def _proposal(found: SecretPrices) -> Sentence:
+    kept = found.together.values()
+    words = (
+        "{secret} has {values} values, and a release keeps all of them secret: within {epsilon} that leaves {kept} of "
+        "a column on average. If only some must not be learned, name them ({named}): all others then count as one."
+    )
+    if len(found.prices) < found.n_values:
+        words += f" The {len(found.prices)} commonest are listed."
+    return sentence(
+        words,
+        secret=doc.shorten(found.column, 24),
+        values=doc.Count(found.n_values),
+        epsilon=doc.Nats(found.epsilon, "setting"),
+        kept=doc.Share(sum(kept) / len(kept)),
+        named=Setting("secret", {found.column: ("VALUE", "VALUE")}),
+    )
+
+
+def _row(price: SecretPrice) -> tuple[doc.InCell, ...]:
+    where = f"{doc.shorten(price.column, 20)} = {doc.shorten(price.value, 20)}"
+    return (
+        doc.DataValue(price.label, 24),
+        doc.Share(price.prior),
+        doc.Nats(price.log_lift, "signed", unit=False),
+        where,
+        doc.Share(price.mean_kept),
+        doc.listed([doc.shorten(name, 24) for name in price.forbids], limit=_COLUMNS_NAMED),
+    )
