@@ -119,15 +119,17 @@ def factor_down(nats: float) -> str:
 
 def _changes(named: str, bounds: LiftBounds) -> Sentence:
     low, high = bounds.low, bounds.high
+    of, events = "any value of {named}", "values"
+    if bounds.thresholds is not None:
+        share = f"{bounds.thresholds:.6g}"
+        named, events = f"'{named} is at most t' or '{named} is more than t'", "such events"
+        of = "any event {named} that holds at least " + share + " of all"
     words = (
-        "changes the probability of any value of {named} by a factor between {down} and {up} (log-lift between -{low} "
-        "and {high})"
+        "changes the probability of " + of + " by a factor between {down} and {up} (log-lift between -{low} and {high})"
     )
     if math.isinf(low):
-        words = (
-            "makes no value of {named} likelier by more than a factor of {up} (log-lift at most {high}); it may make "
-            "values less likely without a bound"
-        )
+        words = "makes " + of.replace("any", "no", 1) + " likelier by more than a factor of {up} (log-lift at most "
+        words += "{high}); it may make " + events + " less likely without a bound"
     elif low == high:
         words = words.replace("log-lift between -{low} and {high}", "|log-lift| at most {high}")
     factors = {"down": factor_down(low), "up": factor_up(high)}
@@ -162,6 +164,9 @@ def _(certificate: CountedCertificate) -> tuple[str, ...]:
         )
     hidden = {*certificate.secret, *(name for each in certificate.also for name in each.secret)}
     cut = [made.column for made in certificate.cuts if made.column in hidden]
+    if certificate.thresholds is not None:
+        texts.append(_THRESHOLDS)
+        cut = [column for column in cut if column not in certificate.secret]
     if cut:
         texts.append(f"The secret {', '.join(cut)} was cut into groups: the claim is about which group a record is in.")
     if certificate.mechanism.weight is not None:
@@ -175,6 +180,11 @@ def _(certificate: CountedCertificate) -> tuple[str, ...]:
     return tuple(texts)
 
 
+_THRESHOLDS = (
+    "Of a number every threshold is bounded, one event at a time: how probable it is to be at most t, and to be more. "
+    "Not bounded is a narrower event: a single value, a range between two thresholds, or a tail that holds less than "
+    "the share that was asked. Measures and risks are those of groups of the number, and nothing is claimed of them."
+)
 _BY_VALUE = (
     "The whole file: the adversary sees all of it and looks for a person whose released values it knows. It is "
     "counted how many records of the original share each released value; what somebody learns who combines several "
@@ -232,9 +242,9 @@ def population_sentence(attained: float, bounds: LiftBounds) -> str:
     side = "above" if math.isinf(bounds.low) else "beyond"
     # Rounded up, so that the sentence never claims more than was counted; what is rounding of sums stays so.
     bound = math.ceil(attained * 1e4 - 1e-4) / 1e4
-    return sentence(
-        "{start}: no log-lift of the secret is {side} {bound}.", start=start, side=side, bound=_bound(bound)
-    )
+    what = "the secret" if bounds.thresholds is None else "such an event"
+    words = "{start}: no log-lift of {what} is {side} {bound}."
+    return sentence(words, start=start, what=what, side=side, bound=_bound(bound))
 
 
 def sample_sentence(reading: Reading, bounds: LiftBounds) -> str:
@@ -242,13 +252,16 @@ def sample_sentence(reading: Reading, bounds: LiftBounds) -> str:
     if reading.proof is None:
         return NOT_PROVED
     below = sentence("below -{low} or ", low=_bound(bounds.low))
+    of_values = bounds.thresholds is None
     return sentence(
-        "If the records are a random sample, and hold every value that the secret has, then with {sure} confidence no "
-        "log-lift of such a release of the people they were drawn from is {below}above {high}. "
+        "If the records are a random sample{all_values}, then with {sure} confidence no log-lift of {what} "
+        "of the people they were drawn from is {below}above {high}. "
         "{proof.records_to_choose:,} records, dealt without a look at them, chose which values or cells to keep, and "
         "the other {proof.records_to_prove:,} proved it; "
-        "released values that were never seen count as merged. Nothing is proved of a value of the secret that no "
-        "record has.",
+        "released values that were never seen count as merged.{unseen}",
+        all_values=", and hold every value that the secret has" if of_values else "",
+        what="such a release" if of_values else "an event that holds the share asked, at any threshold, in a cell",
+        unseen=" Nothing is proved of a value of the secret that no record has." if of_values else "",
         sure=confident(reading.confidence or 0.0),
         below="" if math.isinf(bounds.low) else below,
         high=_bound(bounds.high),

@@ -26,11 +26,6 @@ class Strict:
     limits: tuple[CellLimits, ...]
     guided: bool = False
 
-    @property
-    def n_bounded(self) -> tuple[int, ...]:
-        """How many values of each claim's secret are counted."""
-        return tuple(limits.n_bounded for limits in self.limits)
-
     def factor(self, frontier: Frontier, tally: Tally, at: Ints, left: Vector, right: Vector) -> Vector:
         """What the sides leave of their bounds: the mean of the root of the share that is left."""
         sides = _sides(frontier, tally, at, self.limits, left, right)
@@ -41,6 +36,9 @@ class Strict:
             sides = np.maximum(expected, others)
         root = np.sqrt(np.clip(1 - sides, 0.0, 1.0))
         kept = (left * root[0] + right * root[1]) / np.where(allowed, left + right, 1.0)
+        if any(limits.doubt for limits in self.limits):
+            # A cut is proved only if both its sides are.
+            kept = root.min(axis=0)
         return np.where(allowed, _FLOOR + kept, 0.0)
 
 
@@ -54,11 +52,6 @@ class Spending:
     limits: tuple[CellLimits, ...]
     wider: tuple[CellLimits, ...]
     smallest: float
-
-    @property
-    def n_bounded(self) -> tuple[int, ...]:
-        """How many values of each claim's secret are counted."""
-        return tuple(limits.n_bounded for limits in self.limits)
 
     def factor(self, frontier: Frontier, tally: Tally, at: Ints, left: Vector, right: Vector) -> Vector:
         """The weight of a node for each unit of weight that would break the bounds."""

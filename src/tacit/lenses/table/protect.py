@@ -85,7 +85,7 @@ def protect_table(
     choice = _guide(question, learning, goal)
     book = Ledger.asked(ledgered, making, out=out)
     further, cuts = [each.secret for each in goal.also], earlier.cuts if earlier else ()
-    asked = ask(question, also=further, cuts=cuts, in_cells=goal.coded)
+    asked = ask(question, also=further, cuts=cuts, in_cells=goal.coded, thresholds=goal.bounds.thresholds)
     refuse_target(out, original=asked.original.path, overwrite=making.overwrite)
     proof = None
     if goal.coded:
@@ -163,7 +163,18 @@ def _released(planned: CountedRelease, book: Ledger, making: Making, out: Path, 
 
 # What the rules of an earlier release settle.
 _SETTLED = (
-    *("secret", "released", "bins", "epsilon", "epsilon_low", "epsilon_high", "delta", "delta_kind", "epsilon_max"),
+    *(
+        "secret",
+        "released",
+        "bins",
+        "thresholds",
+        "epsilon",
+        "epsilon_low",
+        "epsilon_high",
+        "delta",
+        "delta_kind",
+        "epsilon_max",
+    ),
     *("also", "mechanism", "effort", "replacement", "confidence", "estimator", "model", *FOR_CELLS),
 )
 

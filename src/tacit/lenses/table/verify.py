@@ -158,7 +158,8 @@ def question_of(release: TableRelease, against: Any, *, engine: str = "duckdb") 
     question = Question(against, secret=named, released=released, weight=weight, keep_id=keep, engine=engine)
     if code is None:
         return ask(question, also=also, cuts=certificate.cuts)
-    return ask(question, also=also, cuts=certificate.cuts, in_cells=True).coded(code)
+    asked = ask(question, also=also, cuts=certificate.cuts, in_cells=True, thresholds=certificate.thresholds)
+    return asked.coded(code)
 
 
 def compare(release: TableRelease, question: TableQuestion) -> RowComparison:
