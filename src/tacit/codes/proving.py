@@ -33,11 +33,11 @@ if TYPE_CHECKING:
 
 PART = "__tacit_part__"
 # The share of the records that grow the tree.
-TO_CHOOSE = 0.4
+TO_CHOOSE = 0.3
 # The fewest records of a cell of the part that grows it: smaller ones prove nothing.
 LEAST_TO_CHOOSE = 20
 # The square of so many standard errors a cell is away from its bounds when it is chosen, so that it can be proved.
-DOUBT = 9.0
+DOUBT = 4.0
 # A prime below 2^31, so that squares fit 64 bits; a record's place is stirred by it.
 _PRIME, _STEP, _SHIFT = 2_147_483_647, 1_103_515_245, 12_345
 

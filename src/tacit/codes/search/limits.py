@@ -15,7 +15,7 @@ from tacit.lift.tolerances import MARGIN, TOLERANCE
 
 _SMALLEST = 1e-300
 # Thresholds of a number are tried at so many steps on each side.
-_STEPS = 8
+_STEPS = 16
 
 
 @dataclass(frozen=True, eq=False)
@@ -166,8 +166,8 @@ def used_at_thresholds(
         cells, place = np.unique(cell[here], return_inverse=True)
         if len(here) and bound.floor is not None:
             sides = threshold_risk(secret[here], place, floor=bound.floor, weight=weight[here])
-            used = [
-                risk / max(side - MARGIN, _SMALLEST) for risk, side in zip(sides, (bound.low, bound.high), strict=True)
-            ]
-            out[cells] = np.where(np.isnan(used), np.inf, used).max(axis=0)
+            out[cells] = 0.0
+            for risk, side in zip(sides, (bound.low, bound.high), strict=True):
+                if np.isfinite(side):
+                    out[cells] = np.maximum(out[cells], risk / max(side - MARGIN, _SMALLEST))
     return out
