@@ -50,8 +50,9 @@ class CodeClaim:
 
     def bound(self, n_secrets: int) -> SecretBound:
         """The claim as the search reads it."""
-        sides = {"low": self.low, "high": self.high, "epsilon_max": self.epsilon_max}
-        return SecretBound(n_secrets, delta=self.delta, floor=self.floor, **sides)
+        return SecretBound(
+            n_secrets, self.low, self.high, delta=self.delta, epsilon_max=self.epsilon_max, floor=self.floor
+        )
 
 
 @dataclass(frozen=True)

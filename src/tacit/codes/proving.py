@@ -118,12 +118,10 @@ def _of_thresholds(
     tree: CellTree, leaf: Ints, secret: Ints, records: Ints, part: Ints, bound: SecretBound, floor: float
 ) -> ThresholdClaim:
     """What is claimed of a number: record by record its rank, which has the same thresholds, and its leaf."""
-    parts = []
-    for side in (0, 1):
-        here = np.flatnonzero(part == side)
-        each = np.repeat(here, records[here])
-        parts += [secret[each].astype(np.float64), leaf[each]]
-    return ThresholdClaim(tree.parent, *parts, low=bound.low, high=bound.high, floor=floor)
+    design, test = (np.repeat(np.flatnonzero(part == side), records[part == side]) for side in (0, 1))
+    values = secret.astype(np.float64)
+    sides = {"low": bound.low, "high": bound.high, "floor": floor}
+    return ThresholdClaim(tree.parent, values[design], leaf[design], values[test], leaf[test], **sides)
 
 
 def _at_nodes(tree: CellTree, leaf: Ints, secret: NDArray[np.integer], records: Ints, n_secrets: int) -> Matrix:

@@ -130,6 +130,7 @@ if TYPE_CHECKING:
         lower_limit as lower_limit,
         records_needed as records_needed,
         split_counts as split_counts,
+        threshold_places as threshold_places,
         threshold_risk as threshold_risk,
         upper_limit as upper_limit,
     )

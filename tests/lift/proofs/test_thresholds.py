@@ -7,8 +7,7 @@ from scipy import stats
 
 from sizes import many
 from tacit.errors import ArgumentError
-from tacit.lift import ThresholdClaim, certified_cells, threshold_risk
-from tacit.lift.proofs.thresholds import threshold_places
+from tacit.lift import ThresholdClaim, certified_cells, threshold_places, threshold_risk
 
 PAIR = np.array([-1, 0, 0])
 

@@ -9,8 +9,7 @@ from numpy.typing import NDArray
 
 from tacit.codes.search.records import Matrix, SecretBound, Vector
 from tacit.codes.tree import Ints
-from tacit.lift import threshold_risk
-from tacit.lift.proofs.thresholds import threshold_places
+from tacit.lift import threshold_places, threshold_risk
 from tacit.lift.tolerances import MARGIN, TOLERANCE
 
 _SMALLEST = 1e-300
@@ -110,10 +109,11 @@ class CellLimits:
         outside = (counts > 0) & ((log_lift > self.high) | (log_lift < -self.low))
         return np.asarray(np.where(outside, counts, 0.0).sum(axis=0))
 
-    def used(self, counts: Matrix, total: Vector, part: Ints) -> Vector:
+    def used(self, counts: Matrix, total: Vector, part: Ints, *, doubted: bool = False) -> Vector:
         """The share of its bounds that each cell uses: at most 1 within them, infinite where a cell weighs nothing.
 
-        ``counts`` (bounded values x cells) and ``total`` are weights, ``part`` the known part of each cell.
+        ``counts`` (bounded values x cells) and ``total`` are weights, ``part`` the known part of each cell. If they are
+        ``doubted``, a cell uses what it may use by chance.
 
         Guarantees
         ----------
@@ -123,7 +123,7 @@ class CellLimits:
         if not self.n_bounded:
             return np.where(total > 0, out, np.inf)
         one = self.inverse.shape[1] == 1
-        most, fewest = self._doubted(counts, total)
+        most, fewest = self._doubted(counts, total) if doubted else (counts, counts)
         highest, lowest = np.zeros(len(total)), np.full(len(total), np.inf)
         for value in range(self.n_bounded):
             inverse = self.inverse[value, 0] if one else self.inverse[value][part]
@@ -139,9 +139,7 @@ class CellLimits:
         return np.where((total > 0) & ~np.isnan(out), out, np.inf)
 
     def _doubted(self, counts: Matrix, total: Vector) -> tuple[Matrix, Matrix]:
-        """The most and the fewest that each count may stand for, by Wilson's limits; itself without a doubt."""
-        if self.doubt == 0:
-            return counts, counts
+        """The most and the fewest that each count may stand for, by Wilson's limits."""
         with np.errstate(divide="ignore", invalid="ignore"):
             spread = np.sqrt(self.doubt * (counts * (total - counts) / total + self.doubt / 4))
             middle, scale = counts + self.doubt / 2, total / (total + self.doubt)
