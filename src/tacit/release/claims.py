@@ -68,7 +68,8 @@ def _(certificate: CountedCertificate) -> str:
         start = (
             f"To somebody who knows {', '.join(certificate.known)} of a person, as this release tells it, its record "
         )
-    what = start + _changes(named, bounds)
+    # Inside what is known, so many of those who are there.
+    what = start + _changes(named, bounds, of="those people" if certificate.known else "all")
     for each in certificate.further:
         what += "; it " + _changes(", ".join(each.secret), each.bounds)
     return together((what + _except(bounds) + ".", file_sentence(certificate.file)))
@@ -117,18 +118,17 @@ def factor_down(nats: float) -> str:
     return at_least(math.exp(-nats))
 
 
-def _changes(named: str, bounds: LiftBounds) -> Sentence:
+def _changes(named: str, bounds: LiftBounds, *, of: str = "all") -> Sentence:
     low, high = bounds.low, bounds.high
-    of, events = "any value of {named}", "values"
+    what, events = "any value of {named}", "values"
     if bounds.thresholds is not None:
         share = f"{bounds.thresholds:.6g}"
         named, events = f"'{named} is at most t' or '{named} is more than t'", "such events"
-        of = "any event {named} that holds at least " + share + " of all"
-    words = (
-        "changes the probability of " + of + " by a factor between {down} and {up} (log-lift between -{low} and {high})"
-    )
+        what = f"any event {{named}} that holds at least {share} of {of}"
+    words = f"changes the probability of {what} by a factor between {{down}} and {{up}} (log-lift between -{{low}} and "
+    words += "{high})"
     if math.isinf(low):
-        words = "makes " + of.replace("any", "no", 1) + " likelier by more than a factor of {up} (log-lift at most "
+        words = "makes " + what.replace("any", "no", 1) + " likelier by more than a factor of {up} (log-lift at most "
         words += "{high}); it may make " + events + " less likely without a bound"
     elif low == high:
         words = words.replace("log-lift between -{low} and {high}", "|log-lift| at most {high}")

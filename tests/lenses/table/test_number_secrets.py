@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from tables_of_people import read_csv, write_csv
-from tacit import ArgumentError, DataError, protect, verify
+from tacit import ArgumentError, DataError, attack, protect, verify
 
 FLOOR = 0.2
 
@@ -120,6 +120,14 @@ def test_thresholds_are_proved_of_the_people_the_records_were_drawn_from(tmp_pat
     found = verify(tmp_path / "release", against=tmp_path / "people.csv")
     assert found.verdict == "holds"
     assert {check.name: check.passed for check in found.checks}["proof from the records"]
+
+
+def test_an_attack_guesses_the_side_of_the_middle_and_finds_the_promise_kept(folder: Path) -> None:
+    found = attack(folder / "release", against=folder / "people.csv")
+    assert found.prior_guess == pytest.approx(0.5, abs=0.02)
+    assert found.optimal_after <= found.guessing_bound < 0.9
+    assert found.optimal_before > found.optimal_after
+    assert found.verdict == "within the promise"
 
 
 def test_what_has_no_thresholds_is_refused(folder: Path, tmp_path: Path) -> None:

@@ -455,10 +455,11 @@ class CellRelease(CountedRelease):
 def _leaks(certificate: CountedCertificate) -> Sentence:
     """What is attained and what was asked, of the sides that are bounded."""
     low, high = certificate.epsilon_low, certificate.epsilon_high
-    words = "{attained} ({high} were asked upwards, {low} downwards)"
+    at = "" if certificate.thresholds is None else f" at any threshold of {certificate.secret[0]}"
+    words = "{attained}{at} ({high} were asked upwards, {low} downwards)"
     if low == high:
-        words = "{attained} ({high} were asked)"
+        words = "{attained}{at} ({high} were asked)"
     elif math.isinf(low):
-        words = "{attained} upwards ({high} were asked, and no bound downwards)"
+        words = "{attained} upwards{at} ({high} were asked, and no bound downwards)"
     attained = Nats(certificate.attained_epsilon, 4, rounded="up")
-    return sentence(words, attained=attained, high=Nats(high, 6), low=Nats(low, 6))
+    return sentence(words, attained=attained, at=at, high=Nats(high, 6), low=Nats(low, 6))

@@ -134,6 +134,14 @@ def ask(
     distinct = _looked_at(table, used, wishes, confirmed={*told, *keep_ids, *numbers})
     cuttable = [column for column in used if not (in_cells and column.name in shown)]
     made, automatic = _cuts(table, cuttable, wishes, {n: d for n, d in distinct.items() if n not in keep_ids})
+    said = [note for _, note in automatic]
+    if thresholds is not None:
+        said.append(
+            f"every threshold of '{secret[0]}' is bounded; groups of it are for the measures and the ledger alone"
+        )
+    elif in_cells and secret[0] in [column for column, _ in automatic] and len(secret) == 1:
+        words = "the claim is about groups of '{name}'; {thresholds} bounds every threshold of it instead"
+        said.append(sentence(words, name=secret[0], thresholds=Setting("thresholds", 0.1)))
     return TableQuestion(
         original=table,
         table=_prepared(table, made, secret[0], question.secret_values),
@@ -142,7 +150,7 @@ def ask(
         weight=question.weight,
         cuts=made,
         roles=_roles(table, distinct, made, weight=weight, released=shown, secret=hidden),
-        notes=(*notes, *(note for _, note in automatic)),
+        notes=(*notes, *said),
         automatic=tuple((column, note) for column, note in automatic if column in shown),
         also=tuple(also),
         secret_values=question.secret_values,

@@ -304,6 +304,8 @@ def _certificate(result: ProtectResult) -> Sections:
         rows.append(("left out", doc.listed(c.left_out, limit=60)))
     if c.secret_values:
         rows.append(("secret values", doc.listed(c.secret_values, limit=60)))
+    if c.thresholds is not None:
+        rows.append(("thresholds", sentence("every one with {} of all on its side", doc.Share(c.thresholds))))
     if c.known:
         rows.append(("may be known", doc.listed(c.known, limit=60)))
     for cut in c.cuts:
