@@ -42,7 +42,8 @@ def in_numbers(table: Table, column: str) -> Table:
     """The table with a column as floats, so that its values are in the order of numbers; the rest is left alone."""
     refuse_non_numbers(table, [column])
     rows, names = table.plainly(table.names)
-    number = as_number(names[table.names.index(column)], table[column])
+    name = names[table.names.index(column)]
+    number = as_number(name, table[column]).alias(name)
     rows = table.engine.renamed(rows.with_columns(number), [*names, ROW], [*table.names, ROW])
     return table.with_rows(
         rows, [Column(column, "number", "Float64") if each.name == column else each for each in table.columns]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,15 +20,13 @@ from tacit.lenses.table.certifying import given_joint
 from tacit.lenses.table.linkage.adversary import linked
 from tacit.lenses.table.linkage.levels import fittings_of
 from tacit.lenses.table.linkage.results import LinkageFinding
+from tacit.lenses.table.middle import in_two
 from tacit.lenses.table.question import TableQuestion
 from tacit.lenses.table.tabulating import Counted
 from tacit.lenses.table.verify import TableRelease, compare, open_release, output_joints, question_of
 from tacit.lift import SLACK, Vector, guessing_bound, guessing_probability
 from tacit.release.certificate import AdversaryScore, CountedCertificate, best_guesses
 from tacit.requests import AttackRequest
-from tacit.tables.cutting import cut_points
-from tacit.tables.sources import open_table
-from tacit.tables.table import Table
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -54,8 +52,7 @@ def attack_table(asked: AttackRequest, *, progress: Progress = silent) -> Attack
     None: an adversary that fails proves nothing. ``optimal_after`` is the best any adversary can do on this table who
     sees one row and knows nothing else, and the verdict goes by it where it is more than the trained ones reach.
     """
-    release = open_release(asked.release, engine=asked.engine)
-    release = release if release.certificate.thresholds is None else _in_two(release, asked.against, asked.engine)
+    release = in_two(open_release(asked.release, engine=asked.engine), asked.against, engine=asked.engine)
     certificate = release.certificate
     question = question_of(release, asked.against, engine=asked.engine)
     original = question.original
@@ -101,17 +98,6 @@ def attack_table(asked: AttackRequest, *, progress: Progress = silent) -> Attack
         ),
         linkage=findings,
     )
-
-
-def _in_two(release: TableRelease, against: Any, engine: str) -> TableRelease:
-    """The release of a number whose thresholds are bounded, with the one in the middle as the secret."""
-    certificate = release.certificate
-    table = against if isinstance(against, Table) else open_table(against, engine=engine)
-    middle = cut_points(table, certificate.secret[0], 2)
-    if not middle.edges:
-        return release
-    others = [made for made in certificate.cuts if made.column != middle.column]
-    return replace(release, certificate=replace(certificate, cuts=(*others, middle)))
 
 
 def _possible_before(certificate: CountedCertificate, counted: Counted) -> float:
