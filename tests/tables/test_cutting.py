@@ -10,7 +10,8 @@ from hypothesis import given, strategies as st
 
 from tacit.errors import ArgumentError, DataError
 from tacit.release import decoded, text_of
-from tacit.tables import Cut, cut, cut_points, open_table
+from tacit.tables import Cut, count, cut, cut_points, open_table
+from tacit.tables.numbers import in_numbers
 
 NAN, INF = float("nan"), float("inf")
 
@@ -96,3 +97,11 @@ def test_nothing_to_cut_is_refused():
 def test_edges_must_go_up_and_be_finite(edges):
     with pytest.raises(ArgumentError, match="the edges of column 'n'"):
         Cut("n", edges)
+
+
+def test_every_engine_reads_a_column_as_the_same_numbers_in_their_order(as_table):
+    data = pa.table({"a.b": ["9", "10", " 1e2 ", "", None, "-.5"], "other": [1, 2, 3, 4, 5, 6]})
+    made = in_numbers(as_table(data), "a.b")
+    counts = count(made, ["a.b", "other"])
+    assert counts.levels[0] == (-0.5, 9.0, 10.0, 100.0, None)
+    assert counts.levels[1] == (1, 2, 3, 4, 5, 6)

@@ -23,7 +23,7 @@ from tacit.codes.search.records import GroupedRecords, SecretBound
 from tacit.codes.tree import CellTree, ColumnAtoms, Ints
 from tacit.codes.widening import widened, with_true_ends
 from tacit.document import Progress, silent
-from tacit.errors import ArgumentError, Setting, sentence
+from tacit.errors import ArgumentError, DataError, Setting, sentence
 from tacit.tables.columns import ROW
 from tacit.tables.counting import Counts, count
 from tacit.tables.symbols import in_order
@@ -39,17 +39,20 @@ MOST_USES = 16
 
 @dataclass(frozen=True)
 class CodeClaim:
-    """What cells may tell of one secret: a column, or several taken together."""
+    """What cells may tell of one secret: a column, or several together; with a ``floor``, a number's thresholds."""
 
     secret: tuple[str, ...]
     low: float
     high: float
     delta: float = 0.0
     epsilon_max: float = np.inf
+    floor: float | None = None
 
     def bound(self, n_secrets: int) -> SecretBound:
         """The claim as the search reads it."""
-        return SecretBound(n_secrets, self.low, self.high, delta=self.delta, epsilon_max=self.epsilon_max)
+        return SecretBound(
+            n_secrets, self.low, self.high, delta=self.delta, epsilon_max=self.epsilon_max, floor=self.floor
+        )
 
 
 @dataclass(frozen=True)
@@ -178,8 +181,8 @@ def _obstacles(
     scales: Sequence[AnyScale],
     asked: CodeRequest,
 ) -> tuple[Obstacle, ...]:
-    if asked.known:
-        # Inside what is known there are as many answers as there are parts.
+    if asked.known or any(claim.floor is not None for claim in asked.claims):
+        # A number has too many thresholds to name one. Inside what is known there are as many answers as parts.
         return ()
     found = forbidden_columns(records, _atoms(scales), bounds, least=asked.least)
     return tuple(
@@ -282,6 +285,11 @@ def grouped_records(
     """What was counted as the search reads it, and what may be told of each secret; ``atoms`` of counted values."""
     secrets, bounds = [], []
     for claim in asked.claims:
+        if claim.floor is not None and None in counts.levels[counts.columns.index(claim.secret[0])]:
+            words = (
+                "column '{name}' has missing values, which are above no threshold: fill them, or leave out {thresholds}"
+            )
+            raise DataError(sentence(words, name=claim.secret[0], thresholds=Setting("thresholds")))
         values, numbers = in_order(counts.codes[:, [counts.columns.index(name) for name in claim.secret]])
         secrets.append(numbers)
         bounds.append(claim.bound(len(values)))

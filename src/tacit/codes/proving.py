@@ -23,7 +23,7 @@ from tacit.codes.search.records import GroupedRecords, Matrix, SecretBound
 from tacit.codes.tree import CellTree, Ints
 from tacit.document import Progress, silent
 from tacit.errors import ArgumentError, Setting, sentence
-from tacit.lift import CertifiedCells, CountedClaim, certified_cells
+from tacit.lift import CertifiedCells, CountedClaim, NodeClaim, ThresholdClaim, certified_cells
 from tacit.tables.columns import ROW, Column
 from tacit.tables.counting import Counts
 from tacit.tables.table import Table
@@ -33,9 +33,11 @@ if TYPE_CHECKING:
 
 PART = "__tacit_part__"
 # The share of the records that grow the tree.
-TO_CHOOSE = 0.4
+TO_CHOOSE = 0.3
 # The fewest records of a cell of the part that grows it: smaller ones prove nothing.
 LEAST_TO_CHOOSE = 20
+# The square of so many standard errors a cell is away from its bounds when it is chosen, so that it can be proved.
+DOUBT = 4.0
 # A prime below 2^31, so that squares fit 64 bits; a record's place is stirred by it.
 _PRIME, _STEP, _SHIFT = 2_147_483_647, 1_103_515_245, 12_345
 
@@ -72,7 +74,8 @@ def prove_code(table: Table, asked: CodeRequest, *, confidence: float, progress:
     scales, places = naming_no_few(scales, _of_part(records, part, 0), asked.least)
     records = records.moved(places)
     least, chosen = max(asked.least, LEAST_TO_CHOOSE), _of_part(records, part, 0)
-    tree = grown(chosen, bounds, scales, asked, least=least, use=None if use is None else use[part == 0])
+    doubted = [replace(bound, doubt=DOUBT) for bound in bounds]
+    tree = grown(chosen, doubted, scales, asked, least=least, use=None if use is None else use[part == 0])
     design = CellCode(scales, tree, asked.known)
     return _proved(design, records, bounds, part, asked, confidence)
 
@@ -93,8 +96,11 @@ def _proved(
 ) -> ProvedCode:
     tree = design.tree
     leaf = tree.leaf_of(records.codes)
-    claims = []
+    claims: list[NodeClaim] = []
     for secret, bound in zip(records.secrets, bounds, strict=True):
+        if bound.floor is not None:
+            claims.append(_of_thresholds(tree, leaf, np.asarray(secret), records.records, part, bound, bound.floor))
+            continue
         design_counts, test_counts = (
             _at_nodes(tree, leaf[here], secret[here], records.records[here], bound.n_secrets)
             for here in (part == 0, part == 1)
@@ -109,6 +115,16 @@ def _proved(
     # A coarser code of proved cells is proved with them, so the table's own bounds may be kept on top.
     kept = pruned(without(tree, above), records, bounds, least=asked.least)
     return ProvedCode(design.with_tree(kept).reduced(), design, proof)
+
+
+def _of_thresholds(
+    tree: CellTree, leaf: Ints, secret: Ints, records: Ints, part: Ints, bound: SecretBound, floor: float
+) -> ThresholdClaim:
+    """What is claimed of a number: record by record its rank, which has the same thresholds, and its leaf."""
+    design, test = (np.repeat(np.flatnonzero(part == side), records[part == side]) for side in (0, 1))
+    values = secret.astype(np.float64)
+    sides = {"low": bound.low, "high": bound.high, "floor": floor}
+    return ThresholdClaim(tree.parent, values[design], leaf[design], values[test], leaf[test], **sides)
 
 
 def _at_nodes(tree: CellTree, leaf: Ints, secret: NDArray[np.integer], records: Ints, n_secrets: int) -> Matrix:

@@ -8,7 +8,7 @@ from math import prod
 import numpy as np
 
 from tacit.codes.scales.scale import Scale
-from tacit.codes.search.limits import CellLimits
+from tacit.codes.search.limits import CellLimits, used_at_thresholds
 from tacit.codes.search.records import GroupedRecords, SecretBound, Vector
 from tacit.codes.tree import CellTree, Ints, Mask
 from tacit.lift.joint import sums
@@ -70,11 +70,16 @@ def _fine(records: GroupedRecords, levels: Sequence[Ints], bounds: Sequence[Secr
     cells, cell = in_order(told)
     if sums(cell, records.records.astype(np.float64), len(cells)).min() < least:
         return False
+    whole = np.zeros(len(cells), np.int64)
     for secret, bound in zip(records.secrets, bounds, strict=True):
+        if bound.floor is not None:
+            if not (used_at_thresholds(bound, secret, cell, records.weight, whole) <= 1).all():
+                return False
+            continue
         place = np.asarray(secret, np.int64) * len(cells) + cell
         counts = sums(place, records.weight, bound.n_secrets * len(cells)).reshape(bound.n_secrets, len(cells))
         limits = CellLimits.of(bound, counts.sum(axis=1, keepdims=True))
-        used = limits.used(counts[bound.binding], counts.sum(axis=0), np.zeros(len(cells), np.int64))
+        used = limits.used(counts[bound.binding], counts.sum(axis=0), whole)
         if not (used <= 1).all():
             return False
     return True

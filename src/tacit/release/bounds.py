@@ -56,6 +56,9 @@ class LiftBounds:
     delta : float
         With ``delta_kind`` "mass", the probability of pairs of secret and output that may exceed the bounds, up to
         ``epsilon_max``; with "egamma", the total by which probabilities may exceed e^epsilon times independence.
+    thresholds : float, optional
+        The secret is a number, and the log-lifts are those of every event "at most t" and "more than t" that holds at
+        least this share of all, instead of those of its values.
     """
 
     low: float
@@ -63,11 +66,14 @@ class LiftBounds:
     delta: float = 0.0
     delta_kind: DeltaKind = "mass"
     epsilon_max: float = math.inf
+    thresholds: float | None = None
 
     def __post_init__(self) -> None:
         sides = 0 <= self.high < math.inf and self.low >= 0
         if not (sides and self.epsilon <= self.epsilon_max and 0 <= self.delta < 1):
             raise ValueError("the bounds are out of range")
+        if self.thresholds is not None and not (0 < self.thresholds <= 0.5 and self.delta == 0):
+            raise ValueError("thresholds are bounded for a share of all up to a half, and without a delta")
 
     @classmethod
     def within(cls, epsilon: float) -> LiftBounds:
@@ -107,6 +113,9 @@ class LiftBounds:
 
     def promised(self, joint: Joint) -> dict[str, float]:
         """What the bounds promise of each measure that they promise anything of."""
+        if self.thresholds is not None:
+            # Measures are of the values of the secret, of which thresholds bound none.
+            return {}
         low, high = self.ceiling
         # The measures of an order are shown at order 2.
         of_measure = {p.measure: p.bound for p in promises(high, epsilon_low=low) if p.order in (None, 2.0)}
@@ -141,6 +150,19 @@ class Attained:
             high=settled(float(values.max()), bounds.high),
             delta=delta,
             breach_share=float(output.marginal[beyond.any(axis=0)].sum()),
+        )
+
+    @classmethod
+    def at_thresholds(cls, low: Vector, high: Vector, shares: Vector, bounds: LiftBounds) -> Attained:
+        """From the largest -log-lift and log-lift of each output at any threshold; ``shares`` are the outputs'."""
+        sides = [side for side, bound in ((low, bounds.low), (high, bounds.high)) if math.isfinite(bound)]
+        beyond = (low > bounds.low + TOLERANCE) | (high > bounds.high + TOLERANCE)
+        return cls(
+            epsilon=settled(float(np.max(sides)), bounds.epsilon),
+            low=settled(float(low.max()), bounds.low),
+            high=settled(float(high.max()), bounds.high),
+            delta=0.0,
+            breach_share=float(shares[beyond].sum()),
         )
 
     def holds(self, bounds: LiftBounds, *, slack: float = 0.0) -> bool:
@@ -199,9 +221,13 @@ def asked_bounds(asked: Bound) -> LiftBounds:
         reason = "delta takes one epsilon for both sides: leave out {delta}, or {epsilon_low} and {epsilon_high}"
     elif delta > 0 and kind == "egamma" and math.isfinite(most):
         reason = "a delta of the kind egamma bounds the excess itself: leave out {epsilon_max}"
+    elif delta > 0 and asked.thresholds is not None:
+        reason = "{thresholds} bounds a number without a delta: leave out one of the two"
     if reason is not None:
         raise ArgumentError(sentence(reason, **settings))
-    return LiftBounds(low, high, delta, kind, most)
+    if asked.thresholds == 0:
+        raise ArgumentError("thresholds is a share of all above 0: an event that holds nobody cannot be bounded")
+    return LiftBounds(low, high, delta, kind, most, asked.thresholds)
 
 
 @dataclass(frozen=True)

@@ -267,13 +267,16 @@ class CountedCertificate(Certificate):
     ``attained_epsilon`` is the largest absolute log-lift of the joint of secret and output, on the sides that are
     bounded, computed on that joint: the table is the population, its shares the probabilities. ``holds`` is true only
     if every log-lift lies between ``-epsilon_low`` and ``epsilon_high`` (or, with ``delta`` above zero, the delta of
-    its kind is at most that), of every further secret too. That is the reading row by row; ``file`` is the other one.
+    its kind is at most that), of every further secret too; with ``thresholds`` the log-lifts are those of the events
+    "at most t" and "more than t" of a number that hold at least that share of all. That is the reading row by row;
+    ``file`` is the other one.
     """
 
     private_files: ClassVar[tuple[str, ...]] = (*Certificate.private_files, "rules.json", "key.txt")
 
     secret: tuple[str, ...]
     secret_values: tuple[str, ...] = ()
+    thresholds: float | None = None
     released: tuple[str, ...]
     known: tuple[str, ...] = ()
     holds: bool
@@ -320,7 +323,8 @@ class CountedCertificate(Certificate):
     @property
     def bounds(self) -> LiftBounds:
         """What is claimed of the secret."""
-        return LiftBounds(self.epsilon_low, self.epsilon_high, self.delta, self.delta_kind, self.epsilon_max)
+        delta = (self.delta, self.delta_kind, self.epsilon_max)
+        return LiftBounds(self.epsilon_low, self.epsilon_high, *delta, self.thresholds)
 
     @property
     def further(self) -> tuple[FurtherSecret, ...]:

@@ -68,7 +68,8 @@ def _(certificate: CountedCertificate) -> str:
         start = (
             f"To somebody who knows {', '.join(certificate.known)} of a person, as this release tells it, its record "
         )
-    what = start + _changes(named, bounds)
+    # Inside what is known, so many of those who are there.
+    what = start + _changes(named, bounds, of="those people" if certificate.known else "all")
     for each in certificate.further:
         what += "; it " + _changes(", ".join(each.secret), each.bounds)
     return together((what + _except(bounds) + ".", file_sentence(certificate.file)))
@@ -117,17 +118,18 @@ def factor_down(nats: float) -> str:
     return at_least(math.exp(-nats))
 
 
-def _changes(named: str, bounds: LiftBounds) -> Sentence:
+def _changes(named: str, bounds: LiftBounds, *, of: str = "all") -> Sentence:
     low, high = bounds.low, bounds.high
-    words = (
-        "changes the probability of any value of {named} by a factor between {down} and {up} (log-lift between -{low} "
-        "and {high})"
-    )
+    what, events = "any value of {named}", "values"
+    if bounds.thresholds is not None:
+        share = f"{bounds.thresholds:.6g}"
+        named, events = f"'{named} is at most t' or '{named} is more than t'", "such events"
+        what = f"any event {{named}} that holds at least {share} of {of}"
+    words = f"changes the probability of {what} by a factor between {{down}} and {{up}} (log-lift between -{{low}} and "
+    words += "{high})"
     if math.isinf(low):
-        words = (
-            "makes no value of {named} likelier by more than a factor of {up} (log-lift at most {high}); it may make "
-            "values less likely without a bound"
-        )
+        words = "makes " + what.replace("any", "no", 1) + " likelier by more than a factor of {up} (log-lift at most "
+        words += "{high}); it may make " + events + " less likely without a bound"
     elif low == high:
         words = words.replace("log-lift between -{low} and {high}", "|log-lift| at most {high}")
     factors = {"down": factor_down(low), "up": factor_up(high)}
@@ -161,6 +163,9 @@ def _(certificate: CountedCertificate) -> tuple[str, ...]:
         )
     hidden = {*certificate.secret, *(name for each in certificate.also for name in each.secret)}
     cut = [made.column for made in certificate.cuts if made.column in hidden]
+    if certificate.thresholds is not None:
+        texts.append(_THRESHOLDS)
+        cut = [column for column in cut if column not in certificate.secret]
     if cut:
         texts.append(f"The secret {', '.join(cut)} was cut into groups: the claim is about which group a record is in.")
     if certificate.mechanism.weight is not None:
@@ -186,6 +191,11 @@ def _row_by_row(certificate: CountedCertificate) -> str:
     )
 
 
+_THRESHOLDS = (
+    "Of a number every threshold is bounded, one event at a time: how probable it is to be at most t, and to be more. "
+    "Not bounded is a narrower event: a single value, a range between two thresholds, or a tail that holds less than "
+    "the share that was asked. Measures and risks are those of groups of the number, and nothing is claimed of them."
+)
 _BY_VALUE = (
     "The whole file: the adversary sees all of it and looks for a person whose released values it knows. It is "
     "counted how many records of the original share each released value; what somebody learns who combines several "
@@ -243,9 +253,9 @@ def population_sentence(attained: float, bounds: LiftBounds) -> str:
     side = "above" if math.isinf(bounds.low) else "beyond"
     # Rounded up, so that the sentence never claims more than was counted; what is rounding of sums stays so.
     bound = math.ceil(attained * 1e4 - 1e-4) / 1e4
-    return sentence(
-        "{start}: no log-lift of the secret is {side} {bound}.", start=start, side=side, bound=_bound(bound)
-    )
+    what = "the secret" if bounds.thresholds is None else "such an event"
+    words = "{start}: no log-lift of {what} is {side} {bound}."
+    return sentence(words, start=start, what=what, side=side, bound=_bound(bound))
 
 
 def sample_sentence(reading: Reading, bounds: LiftBounds) -> str:
@@ -253,13 +263,16 @@ def sample_sentence(reading: Reading, bounds: LiftBounds) -> str:
     if reading.proof is None:
         return NOT_PROVED
     below = sentence("below -{low} or ", low=_bound(bounds.low))
+    of_values = bounds.thresholds is None
     return sentence(
-        "If the records are a random sample, and hold every value that the secret has, then with {sure} confidence no "
-        "log-lift of such a release of the people they were drawn from is {below}above {high}. "
+        "If the records are a random sample{all_values}, then with {sure} confidence no log-lift of {what} "
+        "of the people they were drawn from is {below}above {high}. "
         "{proof.records_to_choose:,} records, dealt without a look at them, chose which values or cells to keep, and "
         "the other {proof.records_to_prove:,} proved it; "
-        "released values that were never seen count as merged. Nothing is proved of a value of the secret that no "
-        "record has.",
+        "released values that were never seen count as merged.{unseen}",
+        all_values=", and hold every value that the secret has" if of_values else "",
+        what="such a release" if of_values else "an event that holds the share asked, at any threshold, in a cell",
+        unseen=" Nothing is proved of a value of the secret that no record has." if of_values else "",
         sure=confident(reading.confidence or 0.0),
         below="" if math.isinf(bounds.low) else below,
         high=_bound(bounds.high),

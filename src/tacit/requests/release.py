@@ -37,6 +37,13 @@ class Bound(Request):
     also: Mapping[str | Sequence[str], float] | None = setting(
         Further(), "A further secret, or a combination of columns, with its own epsilon. Repeatable.", lenses=TABLE
     )
+    thresholds: float | None = setting(
+        Amount(0, 0.5),
+        "The secret is a number: bound every event 'at most t' and 'more than t' that holds at least this share of "
+        "all, instead of groups of its values.",
+        lenses=TABLE,
+        metavar="0.1",
+    )
     least: int = setting(
         Amount(1, whole=True),
         "Fewest people that may share a released value, all its columns taken together.",

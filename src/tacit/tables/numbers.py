@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from tacit.errors import DataError, Setting, sentence
-from tacit.tables.columns import Column
+from tacit.tables.columns import ROW, Column
 from tacit.tables.table import Table
 
 if TYPE_CHECKING:
@@ -36,6 +36,18 @@ def as_number(name: str, column: Column) -> nw.Expr:
     infinite = nw.when(value.str.contains(INFINITE)).then(nw.lit(float("inf"))).otherwise(minus)
     # Most texts are finite numbers, for which no other pattern has to be tried.
     return nw.when(~finite.is_null()).then(finite).otherwise(infinite)
+
+
+def in_numbers(table: Table, column: str) -> Table:
+    """The table with a column as floats, so that its values are in the order of numbers; the rest is left alone."""
+    refuse_non_numbers(table, [column])
+    rows, names = table.plainly(table.names)
+    name = names[table.names.index(column)]
+    number = as_number(name, table[column]).alias(name)
+    rows = table.engine.renamed(rows.with_columns(number), [*names, ROW], [*table.names, ROW])
+    return table.with_rows(
+        rows, [Column(column, "number", "Float64") if each.name == column else each for each in table.columns]
+    )
 
 
 def refuse_non_numbers(table: Table, columns: Sequence[str]) -> None:

@@ -161,6 +161,8 @@ suppressed value: A value that covers the true one without being it: 11*, >=50, 
   truth (as in the paper); with `suppressed: size` or `prior` its confidence is divided among what it covers.
 surprisal: -log2 of how common a value is, in bits. With a prior a label's values weigh by it, so that a rare surname
   counts for more than a common one. It is the largest log-lift the value can have.
+thresholds: Of a secret that is a number: the share of all that an event "at most t" or "more than t" must hold to be
+  bounded. Every such event is, whatever t. Narrower ones are not: a single value, a range, a smaller tail.
 use: Columns that readers of the release want to predict or count. What tells about them is kept first, and the answer
   says how well a model that was trained on the release predicts them in records as they were given.
 utility: What the honest reader keeps: I(X;Y), the information that the release has about the original columns.

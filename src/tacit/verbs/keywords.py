@@ -75,6 +75,7 @@ class ProtectTable(_Table, _Made, total=False):
     epsilon_high: float | None
     epsilon_low: float | None
     also: Mapping[str | Sequence[str], float] | None
+    thresholds: float | None
     least: int
     confidence: float | None
     delta: float | None

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from tacit.codes.search.frontier import Frontier, Tally, tallied
 from tacit.codes.search.judging import departure
+from tacit.codes.search.limits import CellLimits
 from tacit.codes.search.records import Vector
 from tacit.codes.search.worth import Worth
 from tacit.codes.tree import ColumnAtoms, Ints, Mask
@@ -94,8 +95,8 @@ class Judge(Protocol):
         ...
 
     @property
-    def n_bounded(self) -> tuple[int, ...]:
-        """How many values of each claim's secret are counted."""
+    def limits(self) -> tuple[CellLimits, ...]:
+        """The bounds of each claim."""
         ...
 
 
@@ -153,7 +154,7 @@ def _score(frontier: Frontier, node: Ints, rules: CutRules, cuts: BestCuts) -> V
 def _column_cuts(frontier: Frontier, node: Ints, rules: CutRules, column: int) -> ColumnCuts:
     atoms = rules.columns[column]
     cuts = ColumnCuts.none(column, atoms, len(frontier))
-    tally = tallied(frontier, node, column, atoms, rules.judge.n_bounded)
+    tally = tallied(frontier, node, column, atoms, rules.judge.limits)
     if atoms.ordered:
         _try(cuts, _allowed(tally, atoms), tally, frontier, rules)
     else:
@@ -175,13 +176,13 @@ def _allowed(tally: Tally, atoms: ColumnAtoms) -> Mask:
 def _orders(tally: Tally, rules: CutRules) -> Iterator[Tally]:
     """Categories in the orders along which they are cut.
 
-    By the share of each claim's commonest secret, and of each use; from those that are like their node to those that
-    are not, so that what would tell too much by itself can be mixed; and by size.
+    By the share of each claim's commonest secret (or of those below a threshold), and of each use; from those that are
+    like their node to those that are not, so that what would tell too much by itself can be mixed; and by size.
     """
     weight = np.maximum(tally.weight, 1e-300)
-    for counts in tally.secrets:
+    for counts, limits in zip(tally.secrets, rules.judge.limits, strict=True):
         if len(counts):
-            yield tally.ordered_by(counts[counts.sum(axis=1).argmax()] / weight)
+            yield tally.ordered_by(limits.telling(counts, tally.weight.sum()) / weight)
     if rules.worth.use:
         # The shares were scaled and the last follows from the others.
         for shares in rules.worth.use[tally.column][1:]:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from tacit.codes.search.limits import CellLimits
 from tacit.codes.search.records import GroupedRecords, Matrix, Vector
 from tacit.codes.tree import ColumnAtoms, Ints, Mask
 from tacit.lift.joint import sums
@@ -173,7 +174,7 @@ class Tally:
     records, weight : arrays of float
         Of each pair.
     secrets : tuple of arrays (bounded values x pairs)
-        What each bounded value weighs, for each claim.
+        What each bounded value, or event, weighs, for each claim.
     marks : array (marks x pairs)
         Sums of the marks.
     """
@@ -223,7 +224,7 @@ class Tally:
         )
 
 
-def tallied(frontier: Frontier, node: Ints, column: int, atoms: ColumnAtoms, n_bounded: tuple[int, ...]) -> Tally:
+def tallied(frontier: Frontier, node: Ints, column: int, atoms: ColumnAtoms, limits: tuple[CellLimits, ...]) -> Tally:
     """Count the atoms of a column in every node of the frontier; ``node`` is each group's."""
     key = node * atoms.size + frontier.codes[column]
     table = len(frontier) * atoms.size
@@ -248,8 +249,8 @@ def tallied(frontier: Frontier, node: Ints, column: int, atoms: ColumnAtoms, n_b
         records=records,
         weight=sums(place, frontier.weight, n) if frontier.weighted else records,
         secrets=tuple(
-            _by_label(place, secret, frontier.weight, n, values)
-            for secret, values in zip(frontier.secrets, n_bounded, strict=True)
+            each.bounded(_by_label(place, secret, frontier.weight, n, each.n_labels))
+            for secret, each in zip(frontier.secrets, limits, strict=True)
         ),
         marks=np.array([sums(place, mark, n) for mark in frontier.marks]).reshape(-1, n),
     )

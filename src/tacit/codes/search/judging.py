@@ -26,11 +26,6 @@ class Strict:
     limits: tuple[CellLimits, ...]
     guided: bool = False
 
-    @property
-    def n_bounded(self) -> tuple[int, ...]:
-        """How many values of each claim's secret are counted."""
-        return tuple(limits.n_bounded for limits in self.limits)
-
     def factor(self, frontier: Frontier, tally: Tally, at: Ints, left: Vector, right: Vector) -> Vector:
         """What the sides leave of their bounds: the mean of the root of the share that is left."""
         sides = _sides(frontier, tally, at, self.limits, left, right)
@@ -39,8 +34,11 @@ class Strict:
             expected = _used(tally.marks, frontier, tally, at, self.limits[0], left, right)
             others = _sides(frontier, tally, at, self.limits[1:], left, right, first=1)
             sides = np.maximum(expected, others)
+        if any(limits.doubt for limits in self.limits):
+            # A cut is proved only if both its sides are, and nothing below it otherwise.
+            sides = _sides(frontier, tally, at, self.limits, left, right, doubted=True).max(axis=0, keepdims=True)
         root = np.sqrt(np.clip(1 - sides, 0.0, 1.0))
-        kept = (left * root[0] + right * root[1]) / np.where(allowed, left + right, 1.0)
+        kept = (left * root[0] + right * root[-1]) / np.where(allowed, left + right, 1.0)
         return np.where(allowed, _FLOOR + kept, 0.0)
 
 
@@ -54,11 +52,6 @@ class Spending:
     limits: tuple[CellLimits, ...]
     wider: tuple[CellLimits, ...]
     smallest: float
-
-    @property
-    def n_bounded(self) -> tuple[int, ...]:
-        """How many values of each claim's secret are counted."""
-        return tuple(limits.n_bounded for limits in self.limits)
 
     def factor(self, frontier: Frontier, tally: Tally, at: Ints, left: Vector, right: Vector) -> Vector:
         """The weight of a node for each unit of weight that would break the bounds."""
@@ -92,18 +85,29 @@ def _sides(
     right: Vector,
     *,
     first: int = 0,
+    doubted: bool = False,
 ) -> Matrix:
     """The share of the bounds that each side of a cut uses, in the claim that uses most (sides x cuts)."""
     out = np.zeros((2, len(at)))
     for counts, each in zip(tally.secrets[first:], limits, strict=True):
-        np.maximum(out, _used(counts, frontier, tally, at, each, left, right), out=out)
+        np.maximum(out, _used(counts, frontier, tally, at, each, left, right, doubted=doubted), out=out)
     return out
 
 
 def _used(
-    counts: Matrix, frontier: Frontier, tally: Tally, at: Ints, limits: CellLimits, left: Vector, right: Vector
+    counts: Matrix,
+    frontier: Frontier,
+    tally: Tally,
+    at: Ints,
+    limits: CellLimits,
+    left: Vector,
+    right: Vector,
+    *,
+    doubted: bool = False,
 ) -> Matrix:
     part = frontier.part[tally.node[at]]
     inside = tally.running(counts)[:, at]
     outside = tally.totals(counts)[:, tally.node[at]] - inside
-    return np.stack([limits.used(inside, left, part), limits.used(outside, right, part)])
+    return np.stack(
+        [limits.used(inside, left, part, doubted=doubted), limits.used(outside, right, part, doubted=doubted)]
+    )

@@ -5,12 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tacit.codes.search.records import Matrix, SecretBound, Vector
 from tacit.codes.tree import Ints
-from tacit.lift.tolerances import MARGIN
+from tacit.lift import threshold_places, threshold_risk
+from tacit.lift.tolerances import MARGIN, TOLERANCE
 
 _SMALLEST = 1e-300
+# Thresholds of a number are tried at so many steps on each side.
+_STEPS = 16
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,8 +29,13 @@ class CellLimits:
         One over the share of a value; 0 where a part has none of it.
     never : array (bounded values x parts)
         Infinite where a part has none of a value, so that it is not the rarest; 0 elsewhere.
+    events : array (bounded events x labels), optional
+        Where thresholds are bounded: which labels, stretches of values, each event holds. Then events take the place of
+        values everywhere else.
     low, high : float
         The bounds, less what rounding needs.
+    doubt : float
+        As of the claim.
     """
 
     label: Ints
@@ -34,22 +43,59 @@ class CellLimits:
     never: Matrix
     low: float
     high: float
+    doubt: float = 0.0
+    events: Matrix | None = None
 
     @classmethod
     def of(cls, bound: SecretBound, totals: Matrix) -> CellLimits:
         """Limits of a claim from what each value of the secret weighs in each known part (values x parts)."""
+        if bound.floor is not None:
+            return cls._of_thresholds(bound, totals, bound.floor)
         binding = bound.binding
         label = np.where(binding, np.cumsum(binding) - 1, binding.sum())
         counts, weight = totals[binding], totals.sum(axis=0)
         with np.errstate(divide="ignore", invalid="ignore"):
             inverse = np.where(counts > 0, weight / counts, 0.0)
         never = np.where(counts > 0, 0.0, np.inf)
-        return cls(label, inverse, never, *(max(side - MARGIN, _SMALLEST) for side in (bound.low, bound.high)))
+        low, high = (max(side - MARGIN, _SMALLEST) for side in (bound.low, bound.high))
+        return cls(label, inverse, never, low, high, bound.doubt)
+
+    @classmethod
+    def _of_thresholds(cls, bound: SecretBound, totals: Matrix, floor: float) -> CellLimits:
+        """Limits of a few thresholds; the others are left to `used_at_thresholds`."""
+        places = threshold_places(totals.sum(axis=1), floor=floor, steps=_STEPS)
+        label = np.searchsorted(places, np.arange(len(totals)))
+        stretches = np.zeros((len(places) + 1, totals.shape[1]))
+        np.add.at(stretches, label, totals)
+        below = np.tri(len(places), len(places) + 1)
+        events = np.concatenate([below, 1 - below])
+        with np.errstate(divide="ignore", invalid="ignore"):
+            share = events @ stretches / stretches.sum(axis=0)
+            binds = share >= floor * (1 - TOLERANCE)
+            inverse = np.where(binds, 1 / share, 0.0)
+        some = binds.any(axis=1)
+        inverse, never, events = inverse[some], np.where(binds, 0.0, np.inf)[some], events[some]
+        low, high = (max(side - MARGIN, _SMALLEST) for side in (bound.low, bound.high))
+        return cls(label, inverse, never, low, high, bound.doubt, events)
+
+    @property
+    def n_labels(self) -> int:
+        """How many labels are counted."""
+        return len(self.inverse) if self.events is None else self.events.shape[1]
 
     @property
     def n_bounded(self) -> int:
-        """How many values are bounded."""
+        """How many values, or events, are bounded."""
         return len(self.inverse)
+
+    def bounded(self, counts: Matrix) -> Matrix:
+        """What the bounded values weigh, or the bounded events, from what labels do (along the last axis)."""
+        return counts if self.events is None else self.events @ counts
+
+    def telling(self, counts: Matrix, total: float) -> Vector:
+        """Of what is bounded, the row to put categories in order by: the commonest value, or a threshold half-way."""
+        weight = counts.sum(axis=1)
+        return np.asarray(counts[(weight if self.events is None else -np.abs(weight - total / 2)).argmax()])
 
     def wider(self, epsilon: float) -> CellLimits:
         """The same shares with another bound, on the sides that have one."""
@@ -63,10 +109,11 @@ class CellLimits:
         outside = (counts > 0) & ((log_lift > self.high) | (log_lift < -self.low))
         return np.asarray(np.where(outside, counts, 0.0).sum(axis=0))
 
-    def used(self, counts: Matrix, total: Vector, part: Ints) -> Vector:
+    def used(self, counts: Matrix, total: Vector, part: Ints, *, doubted: bool = False) -> Vector:
         """The share of its bounds that each cell uses: at most 1 within them, infinite where a cell weighs nothing.
 
-        ``counts`` (bounded values x cells) and ``total`` are weights, ``part`` the known part of each cell.
+        ``counts`` (bounded values x cells) and ``total`` are weights, ``part`` the known part of each cell. If they are
+        ``doubted``, a cell uses what it may use by chance.
 
         Guarantees
         ----------
@@ -76,10 +123,12 @@ class CellLimits:
         if not self.n_bounded:
             return np.where(total > 0, out, np.inf)
         one = self.inverse.shape[1] == 1
+        most, fewest = self._doubted(counts, total) if doubted else (counts, counts)
         highest, lowest = np.zeros(len(total)), np.full(len(total), np.inf)
         for value in range(self.n_bounded):
-            lift = counts[value] * (self.inverse[value, 0] if one else self.inverse[value][part])
-            np.maximum(highest, lift, out=highest)
+            inverse = self.inverse[value, 0] if one else self.inverse[value][part]
+            np.maximum(highest, most[value] * inverse, out=highest)
+            lift = fewest[value] * inverse
             never = self.never[value, 0] if one else self.never[value][part]
             np.minimum(lowest, lift + never if np.any(never) else lift, out=lowest)
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
@@ -88,3 +137,35 @@ class CellLimits:
             if np.isfinite(self.low):
                 out = np.maximum(out, -np.log(lowest / total) / self.low)
         return np.where((total > 0) & ~np.isnan(out), out, np.inf)
+
+    def _doubted(self, counts: Matrix, total: Vector) -> tuple[Matrix, Matrix]:
+        """The most and the fewest that each count may stand for, by Wilson's limits."""
+        with np.errstate(divide="ignore", invalid="ignore"):
+            spread = np.sqrt(self.doubt * (counts * (total - counts) / total + self.doubt / 4))
+            middle, scale = counts + self.doubt / 2, total / (total + self.doubt)
+        return (middle + spread) * scale, np.maximum(middle - spread, 0.0) * scale
+
+
+def used_at_thresholds(
+    bound: SecretBound, secret: NDArray[np.integer], cell: Ints, weight: Vector, part: Ints
+) -> Vector:
+    """The share of its bounds that each cell uses, at the worst of all thresholds of a number, exactly as counted.
+
+    ``secret``, ``cell`` and ``weight`` are of each record, ``part`` the known part of each cell. Infinite where a cell
+    weighs nothing.
+
+    Guarantees
+    ----------
+    Those of `CellLimits.used`, for every event that holds the floor of a claim inside its part.
+    """
+    out = np.full(len(part), np.inf)
+    for each in np.unique(part[cell]) if len(cell) else ():
+        here = np.flatnonzero((part[cell] == each) & (weight > 0))
+        cells, place = np.unique(cell[here], return_inverse=True)
+        if len(here) and bound.floor is not None:
+            sides = threshold_risk(secret[here], place, floor=bound.floor, weight=weight[here])
+            out[cells] = 0.0
+            for risk, side in zip(sides, (bound.low, bound.high), strict=True):
+                if np.isfinite(side):
+                    out[cells] = np.maximum(out[cells], risk / max(side - MARGIN, _SMALLEST))
+    return out

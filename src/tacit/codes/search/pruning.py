@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.codes.search.limits import CellLimits
+from tacit.codes.search.limits import CellLimits, used_at_thresholds
 from tacit.codes.search.records import GroupedRecords, Matrix, SecretBound, Vector
 from tacit.codes.tree import CellTree, Ints, Mask
 from tacit.lift.joint import sums
@@ -29,10 +29,32 @@ def pruned(tree: CellTree, records: GroupedRecords, bounds: Sequence[SecretBound
     """
     leaf = tree.leaf_of(records.codes)
     fine = _upwards(tree, sums(leaf, records.records.astype(np.float64), len(tree))) >= least
+    numbers = []
     for secret, bound in zip(records.secrets, bounds, strict=True):
+        if bound.floor is not None:
+            numbers.append((secret, bound))
+            continue
         totals = weight_of(secret, leaf, records.weight, (bound.n_secrets, len(tree)))
         fine &= _within(tree, _upwards(tree, totals), bound)
-    return without(tree, fine)
+    tree = without(tree, fine)
+    for secret, bound in numbers:
+        tree = _within_thresholds(tree, records, secret, bound)
+    return tree
+
+
+def _within_thresholds(
+    tree: CellTree, records: GroupedRecords, secret: NDArray[np.integer], bound: SecretBound
+) -> CellTree:
+    """The finest tree that is left when cells that break a threshold are merged upwards."""
+    while True:
+        leaf = tree.leaf_of(records.codes)
+        fine = np.ones(len(tree), bool)
+        used = used_at_thresholds(bound, secret, leaf, records.weight, np.maximum(tree.known_of, 0))
+        fine[tree.leaves] = used[tree.leaves] <= 1
+        fine[tree.known] = True
+        if fine.all():
+            return tree
+        tree = without(tree, fine)
 
 
 def without(tree: CellTree, fine: Mask) -> CellTree:

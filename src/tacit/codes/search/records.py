@@ -73,7 +73,7 @@ class GroupedRecords:
 
 @dataclass(frozen=True, eq=False)
 class SecretBound:
-    """What a cell may tell of one secret: -low <= log-lift <= high for every bounded value of it.
+    """What a cell may tell of one secret: -low <= log-lift <= high for every bounded value, or threshold, of it.
 
     Attributes
     ----------
@@ -87,6 +87,11 @@ class SecretBound:
         The probability of pairs of a secret and a cell that may break the bounds.
     epsilon_max : float
         What those may not break either, on the sides that are bound.
+    floor : float, optional
+        The values are in order, and what is bounded is not they but every event "at most t" and "more than t" that
+        holds at least this share of all.
+    doubt : float
+        The square of as many standard errors as a cell must be away from its bounds, besides.
     """
 
     n_secrets: int
@@ -95,12 +100,16 @@ class SecretBound:
     bounded: Mask | None = None
     delta: float = 0.0
     epsilon_max: float = np.inf
+    floor: float | None = None
+    doubt: float = 0.0
 
     def __post_init__(self) -> None:
         if not (self.low >= 0 and self.high >= 0):
             raise ArgumentError(f"a bound is a number of nats from 0; low is {self.low}, high is {self.high}")
         if not 0 <= self.delta <= 1:
             raise ArgumentError(f"delta is {self.delta}; it is a probability")
+        if self.floor is not None and (self.delta > 0 or self.bounded is not None):
+            raise ArgumentError("thresholds of a number are bounded all of them, and without a delta")
         if self.bounded is not None and np.shape(self.bounded) != (self.n_secrets,):
             raise ArgumentError("bounded says of each value of the secret whether it is bounded")
 

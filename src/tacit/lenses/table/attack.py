@@ -16,12 +16,15 @@ from tacit.errors import DataError
 from tacit.learn import binomial_limits
 from tacit.lenses.adversaries import scored
 from tacit.lenses.table.answers.attack import AttackResult, AttackVerdict
+from tacit.lenses.table.certifying import given_joint
 from tacit.lenses.table.linkage.adversary import linked
 from tacit.lenses.table.linkage.levels import fittings_of
 from tacit.lenses.table.linkage.results import LinkageFinding
+from tacit.lenses.table.middle import in_two
 from tacit.lenses.table.question import TableQuestion
+from tacit.lenses.table.tabulating import Counted
 from tacit.lenses.table.verify import TableRelease, compare, open_release, output_joints, question_of
-from tacit.lift import SLACK, Joint, Vector, guessing_bound, guessing_probability
+from tacit.lift import SLACK, Vector, guessing_bound, guessing_probability
 from tacit.release.certificate import AdversaryScore, CountedCertificate, best_guesses
 from tacit.requests import AttackRequest
 
@@ -31,6 +34,8 @@ if TYPE_CHECKING:
 HOLDOUT = 0.3
 # A column of more levels than this is a number or a name to a tree, not a category.
 MOST_CATEGORIES = 200
+
+_NUMBERS = ("Of a number it is guessed on which side of its middle it is.",)
 
 Labels = NDArray[Any]
 Features = NDArray[np.float64]
@@ -47,7 +52,7 @@ def attack_table(asked: AttackRequest, *, progress: Progress = silent) -> Attack
     None: an adversary that fails proves nothing. ``optimal_after`` is the best any adversary can do on this table who
     sees one row and knows nothing else, and the verdict goes by it where it is more than the trained ones reach.
     """
-    release = open_release(asked.release, engine=asked.engine)
+    release = in_two(open_release(asked.release, engine=asked.engine), asked.against, engine=asked.engine)
     certificate = release.certificate
     question = question_of(release, asked.against, engine=asked.engine)
     original = question.original
@@ -80,7 +85,7 @@ def attack_table(asked: AttackRequest, *, progress: Progress = silent) -> Attack
         gain_before=before - prior,
         gain_after=after - prior,
         guessing_bound=bound,
-        optimal_before=_possible_before(certificate, joint),
+        optimal_before=_possible_before(certificate, rows.original),
         optimal_after=best,
         adversaries=tuple(scores),
         verdict=_verdict(reached, len(scores), bound=bound, findings=findings),
@@ -89,15 +94,19 @@ def attack_table(asked: AttackRequest, *, progress: Progress = silent) -> Attack
             "An adversary that fails proves nothing; the certificate does.",
             "'before' sees the original columns; 'retrained' learned from released records and their secrets.",
             "What is promised is of somebody who sees one row and knows nothing else of the person.",
+            *_NUMBERS[: certificate.thresholds is not None],
         ),
         linkage=findings,
     )
 
 
-def _possible_before(certificate: CountedCertificate, joint: Joint) -> float:
+def _possible_before(certificate: CountedCertificate, counted: Counted) -> float:
     """How often the best guess from the table as it was given is right: cells are no longer that table."""
     told = {each.name: each.before for each in certificate.measures}.get("guessing_probability")
-    return guessing_probability(joint) if told is None else told
+    if certificate.thresholds is not None:
+        given = given_joint(counted)
+        told = None if given is None else guessing_probability(given)
+    return guessing_probability(counted.joint) if told is None else told
 
 
 def _views(release: TableRelease, question: TableQuestion, records: int) -> tuple[Labels, Sequence[View]]:
@@ -225,6 +234,8 @@ class Lookup:
 
 def _bound(certificate: CountedCertificate, prior: Vector) -> float:
     """The most any adversary may guess right by the certificate."""
+    if certificate.thresholds is not None and (len(prior) > 2 or prior.min() < certificate.thresholds):
+        return 1.0
     low = math.inf if math.isinf(certificate.bounds.low) else None
     return guessing_bound(prior, certificate.attained_epsilon, epsilon_low=low)
 

@@ -78,6 +78,7 @@ def facts_of(
         "epsilon": rules.bounds.epsilon,
         "secret": question.secret,
         "secret_values": question.secret_values,
+        "thresholds": rules.bounds.thresholds,
         "known": question.known if question.code is not None else (),
         "released": question.released,
         "utility": utility_of(counted, rules),

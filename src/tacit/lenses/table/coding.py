@@ -46,18 +46,22 @@ def in_cells(
         words = "cells that are proved are written as text so far: leave out {write}, or {confidence}"
         raise ArgumentError(sentence(words, write=Setting("write", "means"), confidence=Setting("confidence")))
     if goal.confidence is not None:
-        proved = prove_code(asked.table, request, confidence=goal.confidence, progress=progress)
+        proved = prove_code(asked.to_bound(), request, confidence=goal.confidence, progress=progress)
         if len(proved.code.tree.leaves) == 1:
             raise NotCertifiedError(_too_few(proved, goal))
         return asked.coded(proved.code), CellProof.of(proved)
     if choice is not None:
+        if asked.thresholds is not None:
+            words = "what was learned is about groups of the secret: leave out {estimator}, or {thresholds}"
+            settings = {name: Setting(name) for name in ("estimator", "thresholds")}
+            raise ArgumentError(sentence(words, **settings))
         return asked.coded(_guided(asked, request, choice, making, progress).code), None
     if earlier is None or earlier.code is None:
-        fitted = fit_code(asked.table, request, progress=progress)
+        fitted = fit_code(asked.to_bound(), request, progress=progress)
         notes = [*_zones(fitted.code), *(_told(each, goal) for each in fitted.obstacles)]
         return replace(asked.coded(fitted.code), notes=(*asked.notes, *notes)), None
     progress("counting", None)
-    return asked.coded(fitted_again(asked.table, earlier.code, request)), None
+    return asked.coded(fitted_again(asked.to_bound(), earlier.code, request)), None
 
 
 def _guided(
@@ -118,7 +122,8 @@ def code_request(asked: TableQuestion, goal: ReleaseGoal, making: Making) -> Cod
     bounds = goal.bounds
     # Cells that exceed nothing have no excess either; those of which some may are sought by their mass alone.
     delta = bounds.delta if bounds.delta_kind == "mass" else 0.0
-    first = CodeClaim(asked.secret, bounds.low * finer, bounds.high * finer, delta, bounds.epsilon_max)
+    low, high = bounds.low * finer, bounds.high * finer
+    first = CodeClaim(asked.secret, low, high, delta, bounds.epsilon_max, bounds.thresholds)
     further = [CodeClaim(each.secret, each.epsilon * finer, each.epsilon * finer) for each in goal.also]
     return CodeRequest(
         columns=asked.released,

@@ -91,7 +91,8 @@ def protect_table(
     further, cuts = [each.secret for each in goal.also], earlier.cuts if earlier else ()
     original = open_table(question.source, engine=question.engine).pinned()
     fingerprint = original.sha256()
-    asked = ask(replace(question, source=original), also=further, cuts=cuts, in_cells=goal.coded)
+    question = replace(question, source=original)
+    asked = ask(question, also=further, cuts=cuts, in_cells=goal.coded, thresholds=goal.bounds.thresholds)
     refuse_target(out, original=asked.original.path, overwrite=making.overwrite)
     proof = None
     if goal.coded:
@@ -175,7 +176,18 @@ def _released(planned: CountedRelease, book: Ledger, making: Making, out: Path, 
 
 # What the rules of an earlier release settle.
 _SETTLED = (
-    *("secret", "released", "bins", "epsilon", "epsilon_low", "epsilon_high", "delta", "delta_kind", "epsilon_max"),
+    *(
+        "secret",
+        "released",
+        "bins",
+        "thresholds",
+        "epsilon",
+        "epsilon_low",
+        "epsilon_high",
+        "delta",
+        "delta_kind",
+        "epsilon_max",
+    ),
     *("also", "mechanism", "effort", "replacement", "confidence", "estimator", "model", *FOR_CELLS),
 )
 
@@ -465,10 +477,11 @@ class CellRelease(CountedRelease):
 def _leaks(certificate: CountedCertificate) -> Sentence:
     """What is attained and what was asked, of the sides that are bounded."""
     low, high = certificate.epsilon_low, certificate.epsilon_high
-    words = "{attained} ({high} were asked upwards, {low} downwards)"
+    at = "" if certificate.thresholds is None else f" at any threshold of {certificate.secret[0]}"
+    words = "{attained}{at} ({high} were asked upwards, {low} downwards)"
     if low == high:
-        words = "{attained} ({high} were asked)"
+        words = "{attained}{at} ({high} were asked)"
     elif math.isinf(low):
-        words = "{attained} upwards ({high} were asked, and no bound downwards)"
+        words = "{attained} upwards{at} ({high} were asked, and no bound downwards)"
     attained = Nats(certificate.attained_epsilon, 4, rounded="up")
-    return sentence(words, attained=attained, high=Nats(high, 6), low=Nats(low, 6))
+    return sentence(words, attained=attained, at=at, high=Nats(high, 6), low=Nats(low, 6))

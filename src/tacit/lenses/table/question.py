@@ -15,6 +15,7 @@ from tacit.tables.columns import Column
 from tacit.tables.counting import distinct_counts
 from tacit.tables.cutting import Cut, cut, cut_points
 from tacit.tables.gathering import gathered
+from tacit.tables.numbers import in_numbers
 from tacit.tables.sources import open_table
 from tacit.tables.table import Table
 
@@ -36,7 +37,7 @@ class TableQuestion:
     ``also`` are further secrets, each a column or a combination of columns; ``secret_values`` the values that are
     secret, where the rest of the column counts as one. ``known`` are columns that an adversary may know, ``use`` those
     that readers want, ``levels`` what columns may be told as, where that was said. With a ``code`` the table is written
-    in cells.
+    in cells. With ``thresholds`` the secret is a number whose thresholds are bounded; its groups are for the measures.
     """
 
     original: Table
@@ -54,6 +55,7 @@ class TableQuestion:
     use: tuple[str, ...] = ()
     levels: Mapping[str, Any] = field(default_factory=dict)
     code: CellCode | None = None
+    thresholds: float | None = None
 
     @property
     def hidden(self) -> tuple[str, ...]:
@@ -68,6 +70,13 @@ class TableQuestion:
         """The table with no released column cut; a secret's cuts remain, because they say what is secret."""
         cuts = [made for made in self.cuts if made.column in self.hidden]
         return _prepared(self.original, cuts, self.secret[0], self.secret_values)
+
+    def to_bound(self) -> Table:
+        """The table as cells are sought and proved in it: a number whose thresholds are bounded is as it was given."""
+        if self.thresholds is None:
+            return self.as_given()
+        cuts = [made for made in self.cuts if made.column in self.hidden and made.column != self.secret[0]]
+        return in_numbers(_prepared(self.original, cuts, self.secret[0], ()), self.secret[0])
 
     def uncut(self) -> TableQuestion:
         """The same question at full resolution: only the secret's cuts, and those that were asked for, remain."""
@@ -85,13 +94,19 @@ class TableQuestion:
 
 
 def ask(
-    question: Question, *, also: Sequence[tuple[str, ...]] = (), cuts: Sequence[Cut] = (), in_cells: bool = False
+    question: Question,
+    *,
+    also: Sequence[tuple[str, ...]] = (),
+    cuts: Sequence[Cut] = (),
+    in_cells: bool = False,
+    thresholds: float | None = None,
 ) -> TableQuestion:
     """Settle the roles of the columns of a table: ``also`` are further secrets, ``cuts`` those of an earlier release.
 
     Of a table that will be written ``in_cells`` no released column is cut before. Columns that are not named are
     released, and the notes say so. A number column with many distinct values is cut into tenths. A column that is
-    different in every row identifies people: it must be dropped, cut or confirmed.
+    different in every row identifies people: it must be dropped, cut or confirmed. ``thresholds`` says that those of
+    the secret, a number, are to be bounded.
     """
     table = question.source
     if not isinstance(table, Table):
@@ -107,15 +122,26 @@ def ask(
     named = [*(question.released or ()), *(question.drop or ()), *(question.known or ()), *(question.use or ())]
     table.require([*hidden, *named, *told, *keep_ids, *weight])
     shown = _released(table, question, hidden)
+    if thresholds is not None:
+        _refuse_thresholds(table, secret, question.secret_values, also)
     table.require_countable([*hidden, *shown])
     notes = []
     if question.released is None:
         notes.append(f"released columns were not named, so all others count as released: {', '.join(shown)}")
     # Where a few values are secret their column needs neither a cut nor a look.
     used = [table[name] for name in (*hidden, *shown) if not (question.secret_values and name == secret[0])]
-    distinct = _looked_at(table, used, wishes, confirmed={*told, *keep_ids})
+    numbers = secret if thresholds is not None else ()
+    distinct = _looked_at(table, used, wishes, confirmed={*told, *keep_ids, *numbers})
     cuttable = [column for column in used if not (in_cells and column.name in shown)]
     made, automatic = _cuts(table, cuttable, wishes, {n: d for n, d in distinct.items() if n not in keep_ids})
+    said = [note for _, note in automatic]
+    if thresholds is not None:
+        said.append(
+            f"every threshold of '{secret[0]}' is bounded; groups of it are for the measures and the ledger alone"
+        )
+    elif in_cells and secret[0] in [column for column, _ in automatic] and len(secret) == 1:
+        words = "the claim is about groups of '{name}'; {thresholds} bounds every threshold of it instead"
+        said.append(sentence(words, name=secret[0], thresholds=Setting("thresholds", 0.1)))
     return TableQuestion(
         original=table,
         table=_prepared(table, made, secret[0], question.secret_values),
@@ -124,14 +150,28 @@ def ask(
         weight=question.weight,
         cuts=made,
         roles=_roles(table, distinct, made, weight=weight, released=shown, secret=hidden),
-        notes=(*notes, *(note for _, note in automatic)),
+        notes=(*notes, *said),
         automatic=tuple((column, note) for column, note in automatic if column in shown),
         also=tuple(also),
         secret_values=question.secret_values,
         known=tuple(question.known or ()),
         use=tuple(question.use or ()),
         levels={name: wish for name, wish in told.items() if name in shown},
+        thresholds=thresholds,
     )
+
+
+def _refuse_thresholds(
+    table: Table, secret: tuple[str, ...], values: tuple[str, ...], also: Sequence[tuple[str, ...]]
+) -> None:
+    """Only one column of numbers has thresholds; nor is it a secret of another kind besides."""
+    settings = {"thresholds": Setting("thresholds"), "secret": Setting("secret")}
+    if len(secret) > 1 or values or table[secret[0]].kind != "number":
+        words = "{thresholds} takes a secret that is one column of numbers: leave it out, or name another {secret}"
+        raise ArgumentError(sentence(words, **settings))
+    if any(secret[0] in each for each in also):
+        words = "column '{name}' is bounded at its thresholds and in {also} by its values: leave out one of the two"
+        raise ArgumentError(sentence(words, name=secret[0], also=Setting("also")))
 
 
 def _looked_at(

@@ -9,10 +9,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tacit.codes.coding import coded
 from tacit.document import Progress, silent
 from tacit.errors import DataError
 from tacit.lenses.table.question import TableQuestion
-from tacit.lift import Joint, Matrix
+from tacit.lift import Joint, Matrix, Vector, threshold_risk
+from tacit.release.bounds import Attained, LiftBounds
 from tacit.tables.counting import Counts, count
 from tacit.tables.symbols import Symbols
 
@@ -64,6 +66,34 @@ class Counted:
     def parts(self) -> NDArray[np.int64] | None:
         """Which part of what may be known each released value lies in; None where nothing is."""
         return None if self.question.code is None else self.question.code.known_parts(self.symbols)
+
+    def attained(self, output: Joint, bounds: LiftBounds) -> Attained:
+        """What a release in cells, or one whose output is given, attains of the secret."""
+        if bounds.thresholds is None:
+            return Attained.of(output, bounds, self.parts)
+        return Attained.at_thresholds(*self._sides(bounds.thresholds), self.joint.marginal, bounds)
+
+    def _sides(self, floor: float) -> tuple[Vector, Vector]:
+        """The largest -log-lift and log-lift of each cell at any threshold of the secret, inside what is known."""
+        question = self.question
+        table = question.to_bound()
+        if question.code is not None:
+            table = coded(table, question.code)
+        counts = count(table, [*question.secret, *question.released], weight=question.weight)
+        symbols, value = counts.symbols(question.released)
+        cell = np.append(symbols.positions_in(self.symbols), -1)[value]
+        low, high = (np.full(len(self.symbols), np.inf) for _ in range(2))
+        missing = None in counts.levels[counts.columns.index(question.secret[0])]
+        if missing or len(self.symbols) != len(symbols):
+            return low, high
+        number = counts.codes[:, counts.columns.index(question.secret[0])]
+        parts = np.zeros(len(low), np.int64) if self.parts is None else self.parts
+        for part in np.unique(parts):
+            here = np.flatnonzero((cell >= 0) & (parts[cell] == part))
+            cells, place = np.unique(cell[here], return_inverse=True)
+            sides = threshold_risk(number[here], place, floor=floor, weight=counts.weight[here])
+            low[cells], high[cells] = sides
+        return low, high
 
     @property
     def evidence(self) -> Matrix:

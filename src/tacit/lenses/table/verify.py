@@ -108,7 +108,8 @@ def verify_table(
 def _headline(certificate: CountedCertificate) -> str:
     """What is said where everything holds."""
     attained, claimed = Nats(certificate.attained_epsilon, 4, rounded="up"), Nats(certificate.epsilon, 6, rounded="up")
-    what = sentence("{attained} attained, {claimed} claimed", attained=attained, claimed=claimed)
+    at = "" if certificate.thresholds is None else f" at any threshold of {certificate.secret[0]}"
+    what = sentence("{attained} attained{at}, {claimed} claimed", attained=attained, at=at, claimed=claimed)
     if certificate.delta > 0:
         words = "{claimed} but for a delta of {attained:.4g}, {delta:g} claimed"
         what = sentence(words, claimed=claimed, attained=certificate.attained_delta, delta=certificate.delta)
@@ -169,7 +170,8 @@ def question_of(release: TableRelease, against: Any, *, engine: str = "duckdb") 
     question = Question(against, secret=named, released=released, weight=weight, keep_id=keep, engine=engine)
     if code is None:
         return ask(question, also=also, cuts=certificate.cuts)
-    return ask(question, also=also, cuts=certificate.cuts, in_cells=True).coded(code)
+    asked = ask(question, also=also, cuts=certificate.cuts, in_cells=True, thresholds=certificate.thresholds)
+    return asked.coded(code)
 
 
 def compare(release: TableRelease, question: TableQuestion) -> RowComparison:

@@ -15,15 +15,16 @@ from numpy.typing import ArrayLike
 from tacit.errors import ArgumentError
 from tacit.lift.joint import Matrix, Vector
 
-# Share of the smallest level asked for that each of four side conditions may cost: nothing that anyone would notice.
+# Shares of the smallest level asked for: for each of three limits on the side, and for saving an exact sum.
 _ASIDE: Final = 1e-3
+_QUICK: Final = 0.02
 # A p-value this many times the largest level asked for, the prior taken as counted, needs no exact sum: it is 1.
 _HOPELESS: Final = 3.0
 _COMMON: Final = 0.05
 # The unknown rate of the other records is tried in steps of so many standard errors of what is compared.
 _STEP: Final = 0.05
 # Standard deviations of a count beyond which its probabilities are not summed, and more than what they sum to.
-_FAR: Final = 9.0
+_FAR: Final = 7.5
 _TRIMMED: Final = 1e-12
 # A boundary between outcomes is moved by this much, so that rounding never leaves out one that belongs.
 _ROUNDING: Final = 1e-7
@@ -67,9 +68,9 @@ def beyond_p_values(
     the one seen (k/n - r l/m no larger) is largest at a = r b: it is a p-value. The largest one over an interval for b,
     at an r from a lower limit of q, fails besides if one of those limits does: they have a thousandth of ``least``
     each, which is added. Between the steps of b, a and b are both taken from the end that is worse. So the p-value is
-    never too small; mirrored on the low side, where r falls with q. Two more thousandths are added for saving the sum:
-    a pair that separate limits of a and P(s), at a thousandth each, put within the bound gets the smallest p-value at
-    once.
+    never too small; mirrored on the low side, where r falls with q. Another thousandth and two hundredths are added for
+    saving the sum: a pair that a limit of P(s), at the one, and a binomial tail for a, at the others, put within the
+    bound gets the smallest p-value at once.
     """
     known = None if prior is None else np.asarray(prior, dtype=np.float64)
     arrays = [np.asarray(each, dtype=np.float64) for each in (pair, value, secret, total, low, high, least)]
@@ -86,7 +87,7 @@ def beyond_p_values(
             side = _of_a_side(own, of_value, with_secret[asked], everyone[asked], factor, level[asked], most, up=up)
         else:
             rate = factor * np.broadcast_to(known, k.shape)[asked]
-            side = np.where(of_value > 0, _tail(own, of_value, rate, up=up), 1.0)
+            side = np.where(of_value > 0, tail(own, of_value, rate, up=up), 1.0)
         result[asked] = np.maximum(result[asked], side)
     return result
 
@@ -95,19 +96,19 @@ def _of_a_side(
     k: Vector, n: Vector, secret: Vector, total: Vector, factor: Vector, level: Vector, most: float, *, up: bool
 ) -> Vector:
     """P-values of one side, the prior unknown."""
-    aside = _ASIDE * level
+    aside, smallest = _ASIDE * level, (3 * _ASIDE + _QUICK) * level
     p = np.ones(len(k))
     seen = (n > 0) & (n < total)
     share = np.divide(secret, total, out=np.zeros(len(k)), where=total > 0)
     within = k <= factor * share * n if up else k >= factor * share * n
     # Of a common value the prior is largely its own, which the exact test knows and this one does not.
-    open_ = seen & within & ((_tail(k, n, factor * share, up=up) <= _HOPELESS * most) | (n > _COMMON * total))
+    open_ = seen & within & ((tail(k, n, factor * share, up=up) <= _HOPELESS * most) | (n > _COMMON * total))
     limit = lower(secret, total, aside) if up else upper(secret, total, aside)
-    quick = open_ & (_tail(k, n, factor * limit, up=up) <= aside)
-    p[quick] = 4 * aside[quick]
+    quick = open_ & (tail(k, n, factor * limit, up=up) <= _QUICK * level)
+    p[quick] = smallest[quick]
     for i in np.flatnonzero(open_ & ~quick):
         worst = _worst_tail(k[i], n[i], secret[i] - k[i], total[i] - n[i], float(factor[i]), float(aside[i]), up=up)
-        p[i] = min(4 * aside[i] + worst, 1.0)
+        p[i] = min(smallest[i] + worst, 1.0)
     return p
 
 
@@ -126,11 +127,11 @@ def _worst_tail(k: float, n: float, l: float, m: float, factor: float, aside: fl
     grid = np.linspace(b_low, b_high, 2 + int((b_high - b_low) * r / (_STEP * error)))
     inside, outside = (r * grid[:-1], grid[1:]) if up else (np.minimum(r * grid[1:], 1.0), grid[:-1])
     ends = n * inside.min(), n * inside.max()
-    width = _FAR * np.sqrt(n * (inside * (1 - inside)).max()) + 2 * _FAR
+    width = _FAR * np.sqrt(n * (inside * (1 - inside)).max()) + 3 * _FAR
     counts = np.arange(max(np.floor(ends[0] - width), 0.0), min(np.ceil(ends[1] + width), n) + 1)
     border = l + m / (r * n) * (counts - k)
     border = np.ceil(border - _ROUNDING) if up else np.floor(border + _ROUNDING)
-    others = _tail(np.clip(border, -1, m + 1), m, outside[:, None], up=not up)
+    others = tail(np.clip(border, -1, m + 1), m, outside[:, None], up=not up)
     return float((_binomial(counts, n, inside[:, None]) * others).sum(axis=1).max()) + _TRIMMED
 
 
@@ -142,17 +143,17 @@ def _binomial(k: Vector, n: float, rate: Vector) -> Matrix:
     return np.asarray(np.exp(ways + xlogy(k, rate) + xlog1py(n - k, -np.minimum(rate, 1.0))))
 
 
-def _tail(k: Vector, n: Vector | float, rate: Vector, *, up: bool) -> Matrix:
+def tail(k: Vector, n: Vector | float, rate: Vector, *, up: bool) -> Matrix:
     """The chance of a count as far from the bound as k: of at most k below a rate, of at least k above it.
 
     A rate of 1 or more cannot be passed, so that the chance is 0.
     """
-    from scipy.special import betainc, betaincc
+    from scipy.special import betainc
 
     k, n, p = np.broadcast_arrays(k, n, np.clip(rate, 0.0, 1.0))
     if up:
         inside = (k >= 0) & (k < n)
-        result = np.where(k < 0, 0.0, betaincc(np.where(inside, k, 0) + 1, np.where(inside, n - k, 1), p))
+        result = np.where(k < 0, 0.0, betainc(np.where(inside, n - k, 1), np.where(inside, k, 0) + 1, 1 - p))
         result = np.where(k >= n, 1.0, result)
         return np.where(np.broadcast_to(np.asarray(rate), p.shape) >= 1, 0.0, result)
     inside = (k > 0) & (k <= n)

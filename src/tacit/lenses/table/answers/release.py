@@ -206,8 +206,11 @@ def _changes(result: ProtectResult) -> Sections:
     columns = ("Measure", ">Before", ">After", ">Epsilon promises\nat most", "Kept?")
     rows = [(*_change(m), doc.measured(m.promise, m.unit, with_unit=False), _kept(m)) for m in measures]
     infinite = any(math.isinf(m.before or 0.0) or math.isinf(m.after) for m in measures)
+    promise = "The promise is what epsilon implies for the measure, whatever the data."
+    if result.certificate.thresholds is not None:
+        promise = "Measured on groups of the secret, of which a bound on its thresholds promises nothing."
     blocks = (
-        doc.Paragraph(f"{DIRECTION} The promise is what epsilon implies for the measure, whatever the data."),
+        doc.Paragraph(f"{DIRECTION} {promise}"),
         doc.TableBlock(columns, rows),
         *((doc.Paragraph(INFINITE, "note"),) if infinite else ()),
     )
@@ -229,6 +232,9 @@ def _kept(m: MeasureChange) -> doc.Badge | doc.Cell:
 
 
 def _risks(result: ProtectResult) -> Sections:
+    if result.certificate.thresholds is not None:
+        # Risks are of groups of the secret, which epsilon says nothing of.
+        return ()
     layers = [doc.Layer("after", result.after, "outline")]
     if result.before is not None:
         layers.insert(0, doc.Layer("before", result.before))
@@ -304,6 +310,8 @@ def _certificate(result: ProtectResult) -> Sections:
         rows.append(("left out", doc.listed(c.left_out, limit=60)))
     if c.secret_values:
         rows.append(("secret values", doc.listed(c.secret_values, limit=60)))
+    if c.thresholds is not None:
+        rows.append(("thresholds", sentence("every one with {} of all on its side", doc.Share(c.thresholds))))
     if c.known:
         rows.append(("may be known", doc.listed(c.known, limit=60)))
     for cut in c.cuts:

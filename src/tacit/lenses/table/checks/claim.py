@@ -31,7 +31,7 @@ def checks_of_claim(
 ) -> list[Check]:
     """The bounds, on the joints of secret and output, and every number that follows from them."""
     bounds, output, mixes = certificate.bounds, outputs[0], certificate.mechanism.mixes
-    attained = Attained.of(output, bounds, counted.parts)
+    attained = counted.attained(output, bounds)
     lowest, highest = (Nats(side, 6) for side in bounds.ceiling)
     low, high = Nats(attained.low, 6), Nats(attained.high, 6)
     words = "recomputed -{low} to {high}, allowed -{lowest} to {highest}"
@@ -123,13 +123,13 @@ def _check_of_cells(
     request = CodeRequest(
         columns=certificate.released,
         claims=(
-            CodeClaim(certificate.secret, bounds.low, bounds.high),
+            CodeClaim(certificate.secret, bounds.low, bounds.high, floor=bounds.thresholds),
             *(CodeClaim(each.secret, each.epsilon, each.epsilon) for each in certificate.further),
         ),
         least=certificate.file.least,
         known=certificate.known,
     )
-    proved = prove_again(question.as_given(), design, request, confidence=confidence)
+    proved = prove_again(question.to_bound(), design, request, confidence=confidence)
     same = certificate.readings[1].proof == sample_proof(CellProof.of(proved))
     same = same and question.code is not None and text_of(proved.code) == text_of(question.code)
     passed, questions = proved.proof.passed, proved.proof.questions

@@ -43,6 +43,9 @@ class ReleaseGoal:
             if given and self.also and self.mechanism != "cells":
                 words = "{name} takes one secret: leave it out, or {also}"
                 raise ArgumentError(sentence(words, name=Setting(name), also=Setting("also")))
+        if self.bounds.thresholds is not None and self.mechanism != "cells":
+            words = "{thresholds} is for the mechanism 'cells': leave it out, or {mechanism}"
+            raise ArgumentError(sentence(words, thresholds=Setting("thresholds"), mechanism=mechanism))
         if self.confidence is not None and self.bounds.delta > 0:
             raise ArgumentError(
                 "a confidence proves a bound without a delta: leave out one of the two (tacit.certify_delta certifies "

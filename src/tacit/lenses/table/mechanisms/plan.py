@@ -72,20 +72,17 @@ class Candidate:
 class Plan:
     """Rules applied to a counted table: what comes out, exactly, before a single row is written.
 
-    ``output`` is the joint of secret and output, ``further`` those of the further secrets; ``mechanism`` says how the
-    rules came about. ``proof`` is what a confidence rests on.
+    ``output`` is the joint of secret and output, ``further`` those of the further secrets; ``attained`` is what the
+    release attains of the secret, ``mechanism`` says how the rules came about, and ``proof`` is what a confidence rests
+    on.
     """
 
     rules: ReleaseRules
     output: Joint
     further: tuple[Joint, ...]
+    attained: Attained
     mechanism: CountedMechanism
     proof: Proof | None = None
-
-    @cached_property
-    def attained(self) -> Attained:
-        """What the release attains of the secret."""
-        return Attained.of(self.output, self.rules.bounds, self.rules.parts)
 
     @cached_property
     def attained_also(self) -> tuple[Attained, ...]:
@@ -100,8 +97,8 @@ def applied(counted: Counted, rules: ReleaseRules, made_by: dict[str, Any], proo
     output, *further = outputs_of(counted, rules)
     touched = rules.treatment.touched(counted.symbols.positions_in(rules.symbols))
     mechanism = CountedMechanism(**made_by, **merged_facts(counted, touched))
-    planned = Plan(rules, output, tuple(further), mechanism, proof)
-    attained = planned.attained
+    attained = counted.attained(output, rules.bounds)
+    planned = Plan(rules, output, tuple(further), attained, mechanism, proof)
     if not attained.holds(rules.bounds):
         raise NotCertifiedError(
             sentence(

@@ -1,0 +1,29 @@
+"""The one threshold in the middle of a number: what adversaries guess of a secret whose thresholds are bounded."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from tacit.lenses.table.verify import TableRelease
+from tacit.tables.cutting import cut_points
+from tacit.tables.sources import open_table
+from tacit.tables.table import Table
+
+
+def in_two(release: TableRelease, against: Any, *, engine: str) -> TableRelease:
+    """The release of a number, with the two sides of its middle as the secret; as it is where it is bounded by values.
+
+    Guarantees
+    ----------
+    Both sides are events that the certificate bounds, if they hold the share that it says.
+    """
+    certificate = release.certificate
+    if certificate.thresholds is None:
+        return release
+    table = against if isinstance(against, Table) else open_table(against, engine=engine)
+    middle = cut_points(table, certificate.secret[0], 2)
+    if not middle.edges:
+        return release
+    others = [made for made in certificate.cuts if made.column != middle.column]
+    return replace(release, certificate=replace(certificate, cuts=(*others, middle)))
