@@ -53,7 +53,8 @@ def test_draws_that_tell_a_further_secret_are_found_out(people: Path, tmp_path: 
     _sorted_by_sex(release, people)
     result = verify(release, against=people)
     assert result.verdict == "broken"
-    assert [check.name.split()[-1] for check in result.checks if check.passed is False] == ["sex"]
+    failed = {check.name for check in result.checks if check.passed is False} - {"what readers keep"}
+    assert [name.split()[-1] for name in failed] == ["sex"]
 
 
 @pytest.mark.parametrize("mechanism", ["optimal", "watchdog"])
