@@ -306,6 +306,9 @@ class CountedCertificate(Certificate):
             raise ValueError("there is no secret, or nothing released")
         if self.bounds.epsilon != self.epsilon:
             raise ValueError("epsilon is not the larger of its two sides")
+        one_number = len(self.secret) == 1 and not self.secret_values and self.mechanism.name == "cells"
+        if self.thresholds is not None and not one_number:
+            raise ValueError("thresholds are those of one number, in cells")
         # With a delta a value may rule a secret out altogether.
         if not 0 <= self.attained_epsilon <= (math.inf if self.delta > 0 else 700):
             raise ValueError("attained_epsilon is out of range")

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from tables_of_people import read_csv, write_csv
-from tacit import ArgumentError, DataError, attack, protect, verify
+from tacit import ArgumentError, DataError, SourceError, attack, protect, verify
 
 FLOOR = 0.2
 
@@ -90,6 +90,15 @@ def test_a_certificate_that_claims_more_of_the_tails_of_values_or_of_leakage_is_
     assert {"attained epsilon", "epsilon is kept"} <= broken(release, folder / "people.csv")
     changed(release, thresholds=FLOOR, attained_epsilon=0.01)
     assert "attained epsilon" in broken(release, folder / "people.csv")
+
+
+def test_a_certificate_of_thresholds_that_can_be_none_is_refused(folder: Path, release: Path) -> None:
+    for change in ({"secret_values": ["1"]}, {"secret": ["income", "job"]}, {"thresholds": 0.7}):
+        before = (release / "certificate.json").read_text("utf-8")
+        changed(release, **change)
+        with pytest.raises(SourceError, match="certificate"):
+            verify(release, against=folder / "people.csv")
+        (release / "certificate.json").write_text(before, "utf-8")
 
 
 def test_another_original_breaks_the_claim(folder: Path, release: Path, tmp_path: Path) -> None:
