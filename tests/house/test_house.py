@@ -26,7 +26,20 @@ FILES = sorted(SOURCE.rglob("*.py"))
 CHOICES = "tacit.requests.names"
 # A room imports only rooms that stand before it.
 ROOMS = (
-    *("rooms", "errors", "document", "requests", "lift", "learn", "tables", "codes", "release", "report", "lenses"),
+    *(
+        "rooms",
+        "errors",
+        "loading",
+        "document",
+        "requests",
+        "lift",
+        "learn",
+        "tables",
+        "codes",
+        "release",
+        "report",
+        "lenses",
+    ),
     *("person", "verbs", "cli"),
 )
 PUBLIC = ("requests", "lift", "learn", "tables", "codes", "release", "document", "report", "person")

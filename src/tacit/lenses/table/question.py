@@ -134,14 +134,7 @@ def ask(
     distinct = _looked_at(table, used, wishes, confirmed={*told, *keep_ids, *numbers})
     cuttable = [column for column in used if not (in_cells and column.name in shown)]
     made, automatic = _cuts(table, cuttable, wishes, {n: d for n, d in distinct.items() if n not in keep_ids})
-    said = [note for _, note in automatic]
-    if thresholds is not None:
-        said.append(
-            f"every threshold of '{secret[0]}' is bounded; groups of it are for the measures and the ledger alone"
-        )
-    elif in_cells and secret[0] in [column for column, _ in automatic] and len(secret) == 1:
-        words = "the claim is about groups of '{name}'; {thresholds} bounds every threshold of it instead"
-        said.append(sentence(words, name=secret[0], thresholds=Setting("thresholds", 0.1)))
+    about = _about_secret(secret, automatic, in_cells, thresholds)
     return TableQuestion(
         original=table,
         table=_prepared(table, made, secret[0], question.secret_values),
@@ -150,7 +143,7 @@ def ask(
         weight=question.weight,
         cuts=made,
         roles=_roles(table, distinct, made, weight=weight, released=shown, secret=hidden),
-        notes=(*notes, *said),
+        notes=(*notes, *(note for _, note in automatic), *about),
         automatic=tuple((column, note) for column, note in automatic if column in shown),
         also=tuple(also),
         secret_values=question.secret_values,
@@ -159,6 +152,19 @@ def ask(
         levels={name: wish for name, wish in told.items() if name in shown},
         thresholds=thresholds,
     )
+
+
+def _about_secret(
+    secret: tuple[str, ...], automatic: Sequence[tuple[str, str]], in_cells: bool, thresholds: float | None
+) -> list[str]:
+    """What a claim about a number is about: its thresholds or its groups."""
+    if thresholds is not None:
+        words = "every threshold of '{name}' is bounded; groups of it are for the measures and the ledger alone"
+        return [sentence(words, name=secret[0])]
+    if not in_cells or len(secret) > 1 or secret[0] not in [column for column, _ in automatic]:
+        return []
+    words = "the claim is about groups of '{name}'; {thresholds} bounds every threshold of it instead"
+    return [sentence(words, name=secret[0], thresholds=Setting("thresholds", 0.1))]
 
 
 def _refuse_thresholds(
