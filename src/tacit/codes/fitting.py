@@ -35,7 +35,7 @@ DESIGN_RECORDS = 500_000
 # About so many cells at most: more tell readers little more, and take long to find and to write.
 MOST_CELLS = 10_000
 # In tables of so many atoms in all, several searches are made for a use.
-MOST_SEARCHED = 3_000_000
+MOST_SEARCHED = 1_000_000
 # Values of the use that are told apart while cuts are chosen.
 MOST_USES = 16
 
@@ -308,9 +308,11 @@ def grown(
             known_columns=[asked.columns.index(name) for name in asked.known],
         )
 
-    if use is None or records.codes.size > MOST_SEARCHED:
-        return search(weights, use)
-    return best_for_use(records, columns, use, weights, search)
+    if use is None:
+        return search(weights, None)
+    own = [asked.columns.index(name) for name in asked.use if name in asked.columns]
+    several = records.codes.size <= MOST_SEARCHED
+    return best_for_use(records, columns, use, weights, search, own=own, several=several)
 
 
 def uses_of(counts: Counts, asked: CodeRequest) -> NDArray[np.int64] | None:

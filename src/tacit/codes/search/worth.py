@@ -103,7 +103,7 @@ def told_of_use(records: GroupedRecords, groups: Sequence[Ints], use: Ints) -> V
     """What each column tells of the use by itself, in nats, less what chance would."""
     n_uses = int(use.max(initial=0)) + 1
     labels = (group[records.codes[:, j]] for j, group in enumerate(groups))
-    return np.array([_information(label, use, records.weight, n_uses) for label in labels])
+    return np.array([information(label, use, records.weight, n_uses) for label in labels])
 
 
 def _counts(records: GroupedRecords, columns: Sequence[ColumnAtoms]) -> list[Vector]:
@@ -153,7 +153,7 @@ def _commonest(counts: Vector) -> Ints:
     return np.minimum(rank, _GROUPS - 1)
 
 
-def _information(a: Ints, b: Ints, weight: Vector, n: int) -> float:
+def information(a: Ints, b: Ints, weight: Vector, n: int) -> float:
     """Mutual information of two labels in nats, less what chance would give."""
     joint = sums(a * n + b, weight, (int(a.max(initial=0)) + 1) * n).reshape(-1, n)
     one, two = joint.sum(axis=1), joint.sum(axis=0)
@@ -167,7 +167,7 @@ def _reach(records: GroupedRecords, groups: tuple[Ints, ...], share: Vector, oth
     out = np.ones(len(groups))
     for j in range(len(groups)):
         for k in range(j):
-            told = _information(labels[j], labels[k], records.weight, int(groups[k].max()) + 1)
+            told = information(labels[j], labels[k], records.weight, int(groups[k].max()) + 1)
             out[j] += told * other[k] / max(share[j], 1e-9)
             out[k] += told * other[j] / max(share[k], 1e-9)
     return out

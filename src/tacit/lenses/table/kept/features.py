@@ -24,7 +24,8 @@ def features(column: ColumnValues, codes: Codes) -> Floats:
     Texts of many values have features for the commonest, and one for their place in the order.
     """
     if column.numeric:
-        return np.append(column.values.astype(np.float64), np.nan).clip(-_FURTHEST, _FURTHEST)[codes][:, None]
+        numbers = np.append(column.values.astype(np.float64), np.nan).clip(-_FURTHEST, _FURTHEST)
+        return np.asarray(numbers[codes][:, None], dtype=np.float64)
     shown = _commonest(column)
     out = (codes[:, None] == shown).astype(np.float64)
     if len(shown) == len(column.values):

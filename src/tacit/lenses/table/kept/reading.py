@@ -77,7 +77,7 @@ class ReleasedColumn:
         return spread
 
     def drawn(self, rng: np.random.Generator) -> Codes:
-        """A value for each row, by its number, among those that its level allows, as often as they occur; -1 is missing.
+        """A value for each row, by its number, of those that its level allows, as often as they occur; -1 is missing.
 
         A level of values that do not occur may be anything.
         """
