@@ -27,7 +27,7 @@ def features(column: ColumnValues, codes: Codes) -> Floats:
         numbers = np.append(column.values.astype(np.float64), np.nan).clip(-_FURTHEST, _FURTHEST)
         return np.asarray(numbers[codes][:, None], dtype=np.float64)
     shown = _commonest(column)
-    out = (codes[:, None] == shown).astype(np.float64)
+    out: Floats = (codes[:, None] == shown).astype(np.float64)
     if len(shown) == len(column.values):
         return out
     places = np.append(np.arange(len(column.values)) / max(len(column.values) - 1, 1), np.nan)
