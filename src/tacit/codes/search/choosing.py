@@ -6,10 +6,10 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
+from tacit.codes.additive import additive_guesses, area_under_curve
 from tacit.codes.search.records import GroupedRecords, Matrix, Vector
 from tacit.codes.search.worth import groups_of, information, told_of_use
 from tacit.codes.tree import CellTree, ColumnAtoms, Ints
-from tacit.learn.additive import additive_guesses, area_under_curve
 from tacit.lift.joint import sums
 
 # What a column that tells nothing of the use is still worth, beside all that the columns tell of it together.

@@ -8,7 +8,7 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from tacit.learn.additive import additive_guesses, area_under_curve
+from tacit.codes.additive import additive_guesses, area_under_curve
 from tacit.lenses.table.kept.features import chances, features
 from tacit.lenses.table.kept.reading import ReleasedColumn
 from tacit.lenses.table.kept.values import Codes, ColumnValues, Floats, ValueGroups

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from sizes import many
-from tacit.learn.additive import additive_guesses, area_under_curve
+from tacit.codes.additive import additive_guesses, area_under_curve
 
 
 @settings(max_examples=many(25, 500))
