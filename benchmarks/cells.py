@@ -24,7 +24,7 @@ import numpy as np
 import pandas as pd
 from adversaries import guessed, linked, secret_auc
 from people_tables import TABLES, PeopleTable
-from readers import association_error, kept_by_rows, kept_of_columns, use_auc
+from readers import association_error, filled_auc, kept_by_rows, kept_of_columns, use_auc
 from readings import TableReading
 from releases import WAYS, Way, made
 
@@ -43,6 +43,7 @@ HEAD = [
         "of fewer",
         "beyond epsilon",
         "use AUC",
+        "use AUC, filled in",
         "association error",
     ),
     *("secret AUC", "linked", "found", "secret guessed", "kept", "CPU s"),
@@ -64,6 +65,7 @@ def measure(table: PeopleTable, way: Way, epsilon: float | None, least: int | No
     found = {
         **counted(table, reading, way),
         "use": use_auc(table, reading),
+        "use filled": filled_auc(table, reading),
         "association": association_error(table, reading),
         "secret": secret_auc(table, reading),
         "linked": link.excess,
@@ -141,13 +143,18 @@ def _row(found: dict[str, Any], epsilon: float | None) -> str:
         f"{found['rows']:,.0f}",
         f"{found[f'of fewer than {least}']:.0%}",
         "" if beyond is None else f"{beyond:.0%}",
-        *(f"{found[name]:.3f}" for name in ("use", "association", "secret")),
+        *(_number(found, name) for name in ("use", "use filled", "association", "secret")),
         *(f"{found[name]:.2f}" for name in ("linked", "found")),
         f"{found['guessed before']:.2f} to {found['guessed after']:.2f}",
         f"{np.mean(list(found['kept'].values())):.2f}",
         f"{found['cpu']:.1f}",
     ]
     return f"| {' | '.join(cells)} |"
+
+
+def _number(found: dict[str, Any], name: str) -> str:
+    """Three decimals, or nothing where it was not measured."""
+    return f"{found[name]:.3f}" if name in found else ""
 
 
 def _kept(here: list[dict[str, Any]]) -> list[str]:

@@ -13,15 +13,19 @@ from numpy.typing import NDArray
 from people_tables import PeopleTable
 from readings import Codes, TableReading, Vector
 from sklearn.ensemble import HistGradientBoostingClassifier
+from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
 
+# Every released row is filled in so many times.
+FILLED = 4
 
-def fitted(told: pd.DataFrame, wanted: NDArray) -> HistGradientBoostingClassifier:
+
+def fitted(told: pd.DataFrame, wanted: NDArray, weight: Vector | None = None) -> HistGradientBoostingClassifier:
     """The model of readers and adversaries alike: boosted trees."""
     several = len(np.unique(wanted)) > 2
     return HistGradientBoostingClassifier(
         max_iter=40 if several else 80, learning_rate=0.08, max_leaf_nodes=15, min_samples_leaf=20, random_state=0
-    ).fit(told.to_numpy(), wanted)
+    ).fit(told.to_numpy(), wanted, sample_weight=weight)
 
 
 def auc(model: HistGradientBoostingClassifier, judged: pd.DataFrame, truth: NDArray) -> float:
@@ -42,14 +46,47 @@ def area(guesses: Vector, values: NDArray, truth: NDArray) -> float:
 
 
 def use_auc(table: PeopleTable, reading: TableReading) -> float:
-    """A model trained on the release, judged on people as they are who are in no release."""
+    """A model trained on the release, judged on people as they are who are in no release: ranges by their means.
+
+    It is the reader's first idea, and a poor one: trees learn what nobody has, as the mean of a column that a cell does
+    not tell, and with cells that hardly differ the area moves by .05. See :func:`filled_auc`.
+    """
     told, judged = reading.features(without=table.use), reading.features_of(table.outside, without=table.use)
+    wanted, truth = _wanted(table, reading)
+    return auc(fitted(told, wanted), judged, truth)
+
+
+def filled_auc(table: PeopleTable, reading: TableReading) -> float:
+    """The same of a reader who fills in: values that the statements allow, several times for each row.
+
+    Each counts as it fits what is known of the person's use, by a first model in which the chances of all values add
+    up; that reads ranges as it reads values. Where a release says values, nothing is filled in.
+    """
+    others = {name: column for name, column in reading.columns.items() if name != table.use}
+    wanted, truth = _wanted(table, reading)
+    judged = reading.features_of(table.outside, without=table.use)
+    if len(np.unique(wanted)) < 2:
+        return 0.5
+    told = np.hstack([column.group_shares()[column.said] for column in others.values()])
+    first = LogisticRegression(C=0.3, max_iter=300).fit(told, wanted)
+    rng, filled, fits = np.random.default_rng(0), [], []
+    for _ in range(FILLED):
+        drawn = {name: column.drawn(rng) for name, column in others.items()}
+        filled.append(np.column_stack([v for n, c in others.items() for v in c.features_of(n, drawn[n]).values()]))
+        groups = [np.eye(column.of.groups.max() + 1)[column.of.groups[drawn[name]]] for name, column in others.items()]
+        guesses = first.predict_proba(np.hstack(groups))
+        fits.append(guesses[np.arange(len(wanted)), np.searchsorted(first.classes_, wanted)])
+    weight = (np.array(fits) / np.sum(fits, axis=0)).ravel()
+    model = fitted(pd.DataFrame(np.vstack(filled)), np.tile(wanted, FILLED), weight)
+    return auc(model, judged, truth)
+
+
+def _wanted(table: PeopleTable, reading: TableReading) -> tuple[NDArray, NDArray]:
+    """What the reader predicts: of the released, as far as it is told, and of those who are not."""
     if table.use in table.released:
         column = reading.columns[table.use]
-        wanted, truth = column.drawn(np.random.default_rng(0)), column.of.codes(table.outside[table.use])
-    else:
-        wanted, truth = table.inside[table.use].to_numpy(), table.outside[table.use].to_numpy()
-    return auc(fitted(told, wanted), judged, truth)
+        return column.drawn(np.random.default_rng(0)), column.of.codes(table.outside[table.use])
+    return table.inside[table.use].to_numpy(), table.outside[table.use].to_numpy()
 
 
 def association_error(table: PeopleTable, reading: TableReading) -> float:

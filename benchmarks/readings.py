@@ -154,6 +154,7 @@ class TableReading:
         return cls(columns, said.groupby(list(said)).ngroup().to_numpy(dtype=np.intp))
 
     def drawn(self, rng: np.random.Generator) -> dict[str, Codes]:
+        """Every row filled in, column by column."""
         return {name: column.drawn(rng) for name, column in self.columns.items()}
 
     def usual(self) -> dict[str, Codes]:
@@ -239,4 +240,6 @@ def read_levels(release: pd.DataFrame, original: pd.DataFrame, values: Mapping[s
 
 def _as_given(of: Values, original: pd.Series) -> list[Any]:
     values = of.values.tolist()
+    if original.dtype == bool:
+        return [value == "True" for value in values]
     return [dt.date.fromordinal(day) for day in values] if isinstance(original.iloc[0], dt.date) else values

@@ -16,6 +16,7 @@ from tacit.codes.scales.encoding import atoms_table
 from tacit.codes.scales.finding import find_scales
 from tacit.codes.scales.kinds.every import AnyScale
 from tacit.codes.scales.reduced import without_rare_ends, without_rare_values
+from tacit.codes.search.choosing import best_for_use
 from tacit.codes.search.forbidden import forbidden_columns
 from tacit.codes.search.growing import grow
 from tacit.codes.search.pruning import pruned
@@ -33,6 +34,8 @@ from tacit.tables.table import Table
 DESIGN_RECORDS = 500_000
 # About so many cells at most: more tell readers little more, and take long to find and to write.
 MOST_CELLS = 10_000
+# In tables of so many atoms in all, several searches are made for a use.
+MOST_SEARCHED = 1_000_000
 # Values of the use that are told apart while cuts are chosen.
 MOST_USES = 16
 
@@ -312,17 +315,26 @@ def grown(
     weights = np.array([asked.prefer.get(name, 1.0) for name in asked.columns])
     if asked.recode == "global":
         return recoded(records, scales, bounds, least=least, weights=weights)
-    return grow(
-        records,
-        _atoms(scales),
-        bounds,
-        least=least,
-        weights=weights,
-        use=use,
-        guide=guide,
-        start=start,
-        known_columns=[asked.columns.index(name) for name in asked.known],
-    )
+    columns = _atoms(scales)
+
+    def search(worth: NDArray[np.float64], by_use: NDArray[np.int64] | None) -> CellTree:
+        return grow(
+            records,
+            columns,
+            bounds,
+            least=least,
+            weights=worth,
+            use=by_use,
+            guide=guide,
+            start=start,
+            known_columns=[asked.columns.index(name) for name in asked.known],
+        )
+
+    if use is None:
+        return search(weights, None)
+    own = [asked.columns.index(name) for name in asked.use if name in asked.columns]
+    several = records.codes.size <= MOST_SEARCHED
+    return best_for_use(records, columns, use, weights, search, own=own, several=several)
 
 
 def uses_of(counts: Counts, asked: CodeRequest) -> NDArray[np.int64] | None:

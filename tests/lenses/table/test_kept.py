@@ -382,6 +382,29 @@ def test_a_reader_learns_from_the_levels_of_what_is_predicted() -> None:
     assert score.release > 0.85
 
 
+@settings(max_examples=many(20, 400))
+@given(st.integers(0, 10**6))
+def test_what_is_filled_in_is_allowed_by_the_level_and_as_common_as_it_is(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    ages = [None if rng.random() < 0.1 else int(age) for age in rng.integers(20, 40, 200)]
+    told = [str(rng.choice(["20 to 29 or missing", "any", "30 or more", "50 to 60", "25"])) for _ in ages]
+    column = ReleasedColumn.of(values_of(ages, "number"), pa.chunked_array([told]), {})
+    drawn = column.drawn(np.random.default_rng(seed))
+    for row, value in enumerate(drawn.tolist()):
+        level = column.levels[column.codes[row]]
+        assert level.holds(value) or (told[row] == "50 to 60" and value >= 0)
+    nowhere = ReleasedColumn.of(values_of(ages, "number"), pa.chunked_array([pa.array([None] * 200, pa.string())]), {})
+    assert set(nowhere.drawn(rng).tolist()) == {-1}
+
+
+def test_what_is_filled_in_has_the_shares_of_the_column() -> None:
+    wards = ["a"] * 700 + ["b"] * 200 + ["c"] * 100
+    column = ReleasedColumn.of(values_of(wards, "text"), pa.chunked_array([["a or c"] * 1000]), {})
+    drawn = np.bincount(column.drawn(np.random.default_rng(0)), minlength=3) / 1000
+    assert drawn[1] == 0
+    assert drawn[0] == pytest.approx(7 / 8, abs=0.04)
+
+
 def test_a_column_with_many_values_is_predicted_by_halves_or_by_its_commonest_values() -> None:
     rng = np.random.default_rng(0)
     name = rng.choice([f"name {at}" for at in range(30)], 300)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -74,10 +75,8 @@ def worth_of(
     records: GroupedRecords, columns: tuple[ColumnAtoms, ...], weights: Vector | None, use: Ints | None
 ) -> Worth:
     """What columns are worth: equal shares, or shares like the caller's weights; and the use, if there is one."""
-    counts = [sums(records.codes[:, j].astype(np.int64), records.weight, atoms.size) for j, atoms in enumerate(columns)]
-    groups = tuple(
-        _quantiles(count) if atoms.ordered else _commonest(count) for count, atoms in zip(counts, columns, strict=True)
-    )
+    counts = _counts(records, columns)
+    groups = _groups(counts, columns)
     told = [_entropy(sums(group, count, len(count))) for group, count in zip(groups, counts, strict=True)]
     full = [
         whole if atoms.ordered else _entropy(count) for atoms, count, whole in zip(columns, counts, told, strict=True)
@@ -95,6 +94,27 @@ def worth_of(
     )
 
 
+def groups_of(records: GroupedRecords, columns: Sequence[ColumnAtoms]) -> tuple[Ints, ...]:
+    """For each column the group of each atom."""
+    return _groups(_counts(records, columns), columns)
+
+
+def told_of_use(records: GroupedRecords, groups: Sequence[Ints], use: Ints) -> Vector:
+    """What each column tells of the use by itself, in nats, less what chance would."""
+    n_uses = int(use.max(initial=0)) + 1
+    labels = (group[records.codes[:, j]] for j, group in enumerate(groups))
+    return np.array([information(label, use, records.weight, n_uses) for label in labels])
+
+
+def _counts(records: GroupedRecords, columns: Sequence[ColumnAtoms]) -> list[Vector]:
+    return [sums(records.codes[:, j].astype(np.int64), records.weight, atoms.size) for j, atoms in enumerate(columns)]
+
+
+def _groups(counts: Sequence[Vector], columns: Sequence[ColumnAtoms]) -> tuple[Ints, ...]:
+    pairs = zip(counts, columns, strict=True)
+    return tuple(_quantiles(count) if atoms.ordered else _commonest(count) for count, atoms in pairs)
+
+
 def xlogx(values: NDArray[np.float64]) -> NDArray[np.float64]:
     """x log x, and 0 at 0."""
     return np.asarray(values * np.log(np.where(values > 0, values, 1.0)))
@@ -110,11 +130,20 @@ def _inverse(entropies: list[float]) -> Vector:
 
 
 def _quantiles(counts: Vector) -> Ints:
-    """The group of each atom of an ordered column: quantiles, in which a common atom stands alone."""
+    """The group of each atom of an ordered column: a common atom stands alone, the rest are in quantiles of their own.
+
+    So where nearly all have 0, it still matters how much the others have.
+    """
     if len(counts) <= _GROUPS:
         return np.arange(len(counts))
-    middle = (np.cumsum(counts) - counts / 2) / max(float(counts.sum()), 1e-300)
-    return np.unique(np.minimum((middle * _GROUPS).astype(np.int64), _GROUPS - 1), return_inverse=True)[1]
+    common = counts * _GROUPS > counts.sum()
+    rest = np.where(common, 0.0, counts)
+    middle = (np.cumsum(rest) - rest / 2) / max(float(rest.sum()), 1e-300)
+    quantile = np.minimum((middle * (_GROUPS - common.sum())).astype(np.int64), _GROUPS - 1)
+    # A group is a run of neighbours: a common atom parts those on its sides.
+    new = common | np.roll(common, 1) | (quantile != np.roll(quantile, 1))
+    new[0] = False
+    return np.cumsum(new)
 
 
 def _commonest(counts: Vector) -> Ints:
@@ -124,7 +153,7 @@ def _commonest(counts: Vector) -> Ints:
     return np.minimum(rank, _GROUPS - 1)
 
 
-def _information(a: Ints, b: Ints, weight: Vector, n: int) -> float:
+def information(a: Ints, b: Ints, weight: Vector, n: int) -> float:
     """Mutual information of two labels in nats, less what chance would give."""
     joint = sums(a * n + b, weight, (int(a.max(initial=0)) + 1) * n).reshape(-1, n)
     one, two = joint.sum(axis=1), joint.sum(axis=0)
@@ -138,7 +167,7 @@ def _reach(records: GroupedRecords, groups: tuple[Ints, ...], share: Vector, oth
     out = np.ones(len(groups))
     for j in range(len(groups)):
         for k in range(j):
-            told = _information(labels[j], labels[k], records.weight, int(groups[k].max()) + 1)
+            told = information(labels[j], labels[k], records.weight, int(groups[k].max()) + 1)
             out[j] += told * other[k] / max(share[j], 1e-9)
             out[k] += told * other[j] / max(share[k], 1e-9)
     return out

@@ -76,6 +76,33 @@ class ReleasedColumn:
         spread[-1] = np.arange(groups.size) == groups.of[-1]
         return spread
 
+    def drawn(self, rng: np.random.Generator) -> Codes:
+        """A value for each row, by its number, of those that its level allows, as often as they occur; -1 is missing.
+
+        A level of values that do not occur may be anything.
+        """
+        n = len(self.original.values)
+        before = np.concatenate([[0], np.cumsum([*self.original.counts, self.original.missing])])
+        level, starts, stops = self._runs
+        absent = np.array([at for at, each in enumerate(self.levels) if each.missing], dtype=np.int64)
+        empty = np.bincount(level, before[stops] - before[starts], len(self.levels)) == 0
+        empty[absent] &= not self.original.missing
+        extra = [(absent, n, n + 1), (np.flatnonzero(empty), 0, n)]
+        level = np.concatenate([level, *(at for at, _, _ in extra)])
+        order = np.argsort(level, kind="stable")
+        starts = np.concatenate([starts, *(np.full(len(at), start) for at, start, _ in extra)])[order]
+        stops = np.concatenate([stops, *(np.full(len(at), stop) for at, _, stop in extra)])[order]
+        mass = before[stops] - before[starts]
+        ends, last = np.cumsum(mass), np.searchsorted(level[order], np.arange(len(self.levels)), side="right") - 1
+        total = np.bincount(level[order], mass, len(self.levels))
+        told = self.codes[self.codes >= 0]
+        wanted = ends[last[told]] - total[told] * (1 - rng.random(len(self.codes))[self.codes >= 0])
+        run = np.minimum(np.searchsorted(ends, wanted, side="right"), last[told])
+        place = np.searchsorted(before, before[starts[run]] + wanted - (ends[run] - mass[run]), side="right") - 1
+        out = np.full(len(self.codes), -1)
+        out[self.codes >= 0] = np.clip(place, starts[run], stops[run] - 1)
+        return np.where(out == n, -1, out)
+
     @cached_property
     def _runs(self) -> tuple[Codes, Codes, Codes]:
         """The level, start and stop of every run of every level."""

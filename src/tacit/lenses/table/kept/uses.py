@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import partial
-from typing import Any, Literal, NamedTuple
+from contextlib import AbstractContextManager, nullcontext
+from typing import Literal, NamedTuple
 
 import numpy as np
 
-from tacit.lenses.table.kept.features import features
+from tacit.codes.additive import additive_guesses, area_under_curve
+from tacit.lenses.table.kept.features import chances, features
 from tacit.lenses.table.kept.reading import ReleasedColumn
 from tacit.lenses.table.kept.values import Codes, ColumnValues, Floats, ValueGroups
 from tacit.release.kept import UseScore
@@ -19,15 +20,19 @@ MOST_CLASSES = 10
 
 
 class Effort(NamedTuple):
-    """How many records, at most, train and judge a model, and in how many steps it learns; one step is one tree."""
+    """How many records, at most, train and judge a model, and in how many steps it learns."""
 
     records: int
     steps: int
 
 
 NAMED = Effort(20_000, 80)
-# Where every column is predicted in turn, one tree each is enough.
-IN_TURN = Effort(5_000, 1)
+# Where every column is predicted in turn, a model in which every value adds its part is enough; it takes no steps.
+IN_TURN = Effort(5_000, 0)
+# Every released row is filled in so many times.
+_FILLED = 3
+# A first guess is not surer than that.
+_SURE = 0.95
 
 Target = Literal["value", "above the middle", "commonest values"]
 
@@ -46,14 +51,21 @@ def use_scores(
     from what the release says of it (a level is read as one of its values, drawn by their shares); where it is not,
     from what it was.
     """
-    from threadpoolctl import threadpool_limits
-
     n = len(next(iter(originals.values())).codes)
     chosen = np.random.default_rng(random_state).permutation(n)[: effort.records]
-    # On a busy machine the threads of boosted trees wait for each other longer than they work.
-    with threadpool_limits(limits=1):
+    with _one_thread(effort):
         scores = [_score(originals[name], released, chosen, effort.steps, random_state) for name in names]
     return tuple(score for score in scores if score is not None)
+
+
+def _one_thread(effort: Effort) -> AbstractContextManager[object]:
+    """On a busy machine the threads of boosted trees wait for each other longer than they work."""
+    if not effort.steps:
+        return nullcontext()
+    from threadpoolctl import threadpool_limits
+
+    limits: AbstractContextManager[object] = threadpool_limits(limits=1)
+    return limits
 
 
 def _target(column: ColumnValues) -> tuple[ValueGroups, Target]:
@@ -83,21 +95,61 @@ def _score(
     others = [each for name, each in released.items() if name != column.name and len(each.original.values)]
     if not others or len(np.unique(truth[train])) < 2 or len(np.unique(truth[test])) < 2:
         return None
-    given, told = (np.column_stack(part) for part in zip(*(features(each, train) for each in others), strict=True))
-    learned = truth
-    if column.name in released:
-        learned = _drawn(released[column.name], groups, np.random.default_rng(random_state))
+    rng = np.random.default_rng(random_state)
+    learned = _drawn(released[column.name], groups, rng) if column.name in released else truth
     says = train[learned[train] >= 0]
+    guessed = [
+        _guessed(others, rows, classes, test, groups.size, steps, rng if as_released else None)
+        for rows, classes, as_released in ((train, truth, False), (says, learned, True))
+    ]
     two = groups.size == 2
-    judged = partial(_judged, given[test], truth[test], two=two, steps=steps, random_state=random_state)
-    return UseScore(
-        column.name,
-        "AUC" if two else "accuracy",
-        target,
-        original=judged(given[train], truth[train]),
-        release=judged(told[says], learned[says]),
-        baseline=0.5 if two else round(float(np.bincount(truth[test]).max() / len(test)), 4),
-    )
+    original, release = (round(_judged(guesses, truth[test], two=two), 4) for guesses in guessed)
+    baseline = 0.5 if two else round(float(np.bincount(truth[test]).max() / len(test)), 4)
+    return UseScore(column.name, "AUC" if two else "accuracy", target, original, release, baseline)
+
+
+def _guessed(
+    columns: Sequence[ReleasedColumn],
+    rows: Codes,
+    classes: Codes,
+    test: Codes,
+    size: int,
+    steps: int,
+    rng: np.random.Generator | None,
+) -> Floats:
+    """How likely each class is in the rows ``test`` as they were given, by a model of other rows.
+
+    It learns from rows as they were given or, with ``rng``, as they were released. Then each is filled in several
+    times with values that its levels allow, and each time counts as it fits the row's class by the first model:
+    that has every chance add its part, which is true of levels as it is of values.
+    """
+    counts = np.eye(size)[classes[rows]]
+    given, told = (np.hstack(part) for part in zip(*map(chances, columns), strict=True))
+    learns = (given if rng is None else told)[rows]
+    if not steps or len(np.unique(classes[rows])) < 2:
+        return additive_guesses(learns, counts, given[test])
+    seen = np.column_stack([features(each.original, each.original.codes[test]) for each in columns])
+    if rng is None:
+        filled = np.column_stack([features(each.original, each.original.codes[rows]) for each in columns])
+        return _boosted(filled, classes[rows], None, seen, size, steps)
+    values = [[each.drawn(rng)[rows] for each in columns] for _ in range(_FILLED)]
+    filled = np.vstack([np.column_stack([features(*pair) for pair in _pairs(columns, one)]) for one in values])
+    fits = np.array([_fits(learns, counts, columns, one, classes[rows]) for one in values])
+    return _boosted(filled, np.tile(classes[rows], _FILLED), (fits / fits.sum(axis=0)).ravel(), seen, size, steps)
+
+
+def _pairs(columns: Sequence[ReleasedColumn], values: Sequence[Codes]) -> list[tuple[ColumnValues, Codes]]:
+    return [(each.original, codes) for each, codes in zip(columns, values, strict=True)]
+
+
+def _fits(
+    learns: Floats, counts: Floats, columns: Sequence[ReleasedColumn], values: Sequence[Codes], classes: Codes
+) -> Floats:
+    """How likely each row's class is by its values, for the first model."""
+    groups = [(ValueGroups.coarse(column), codes) for column, codes in _pairs(columns, values)]
+    filled = np.hstack([np.eye(each.size)[each.of[codes]] for each, codes in groups])
+    guesses = additive_guesses(learns, counts, filled)[np.arange(len(classes)), classes]
+    return np.clip(guesses, 1 - _SURE, _SURE)
 
 
 def _drawn(column: ReleasedColumn, groups: ValueGroups, rng: np.random.Generator) -> Codes:
@@ -111,30 +163,23 @@ def _drawn(column: ReleasedColumn, groups: ValueGroups, rng: np.random.Generator
     return np.where(totals[column.codes, 0] > 0, np.minimum(drawn, groups.size - 1), -1)
 
 
-def _judged(seen: Floats, truth: Codes, x: Floats, y: Codes, *, two: bool, steps: int, random_state: int) -> float:
-    """How well a model of ``x`` and ``y`` tells the classes of what is ``seen``."""
-    from sklearn.metrics import roc_auc_score
-
-    model = _model(x, y, steps=steps, random_state=random_state)
-    score = roc_auc_score(truth, model.predict_proba(seen)[:, -1]) if two else (model.predict(seen) == truth).mean()
-    return round(float(score), 4)
+def _judged(guesses: Floats, truth: Codes, *, two: bool) -> float:
+    """How well guesses tell the classes."""
+    if two:
+        return area_under_curve(guesses, np.eye(2)[truth])
+    return float((guesses.argmax(axis=1) == truth).mean())
 
 
-def _model(x: Floats, y: Codes, *, steps: int, random_state: int) -> Any:
-    """Boosted trees, or whoever always says the same where there is one class to learn, or none."""
-    from sklearn.dummy import DummyClassifier
+def _boosted(x: Floats, y: Codes, weight: Floats | None, seen: Floats, size: int, steps: int) -> Floats:
+    """How likely boosted trees find each class in what is ``seen``; they use no chance."""
     from sklearn.ensemble import HistGradientBoostingClassifier
-    from sklearn.tree import DecisionTreeClassifier
 
-    classes = len(np.unique(y))
-    if classes < 2:
-        return DummyClassifier(strategy="prior").fit(np.zeros((max(len(y), 1), 1)), y if len(y) else [0])
-    if steps == 1:
-        return DecisionTreeClassifier(max_depth=8, min_samples_leaf=20, random_state=random_state).fit(x, y)
     # Each step grows a tree for every class: of several it takes fewer steps, and smaller trees.
     several = {"max_iter": min(steps, 30), "learning_rate": 0.1, "max_leaf_nodes": 8}
-    size = {"max_iter": steps, "learning_rate": 0.08, "max_leaf_nodes": 15} if classes == 2 else several
+    shape = {"max_iter": steps, "learning_rate": 0.08, "max_leaf_nodes": 15} if size == 2 else several
     trees = HistGradientBoostingClassifier(
-        **size, min_samples_leaf=20, l2_regularization=1.0, early_stopping=False, random_state=random_state
-    )
-    return trees.fit(x, y)
+        **shape, min_samples_leaf=20, l2_regularization=1.0, early_stopping=False, random_state=0
+    ).fit(x, y, sample_weight=weight)
+    out = np.zeros((len(seen), size))
+    out[:, trees.classes_] = trees.predict_proba(seen)
+    return out

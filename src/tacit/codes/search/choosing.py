@@ -1,0 +1,114 @@
+"""Cells for a use: several searches are made, and the one whose cells predict it best is taken."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from tacit.codes.additive import additive_guesses, area_under_curve
+from tacit.codes.search.records import GroupedRecords, Matrix, Vector
+from tacit.codes.search.worth import groups_of, information, told_of_use
+from tacit.codes.tree import CellTree, ColumnAtoms, Ints
+from tacit.lift.joint import sums
+
+# What a column that tells nothing of the use is still worth, beside all that the columns tell of it together.
+_BESIDE = 0.02
+_FOLDS = 3
+
+# Grows a tree: what each column is worth, and the use, if cuts are scored by what they tell of it.
+Growing = Callable[[Vector, Ints | None], CellTree]
+
+
+def best_for_use(
+    records: GroupedRecords,
+    columns: Sequence[ColumnAtoms],
+    use: Ints,
+    weights: Vector,
+    grow: Growing,
+    *,
+    own: Sequence[int] = (),
+    several: bool = True,
+) -> CellTree:
+    """Of the trees that several searches find, the one whose cells predict the use best; the first of equals.
+
+    ``own`` are the columns that the use is made of, where they are released. The search that knows nothing of the use
+    is among the searches, and gives way to what is better by more than chance. Without ``several`` there is one, in
+    which a column is worth what it tells of the use.
+    """
+    groups = groups_of(records, columns)
+    by_use = weights * _worth_to_use(records, groups, use, own)
+    if not several:
+        return grow(by_use, None)
+    trees = [grow(worth, by) for worth in (weights, by_use) for by in (None, use)]
+    scores = np.array([use_score(tree, records, groups, use, own) for tree in trees])
+    scores[0] += _by_chance(records, use)
+    return trees[int(scores.argmax())]
+
+
+def _worth_to_use(records: GroupedRecords, groups: Sequence[Ints], use: Ints, own: Sequence[int]) -> Vector:
+    """What each column tells of the use, as a share of what all tell, and a little more; the use itself is worth 1."""
+    told = told_of_use(records, groups, use)
+    told[list(own)] = 0.0
+    out: Vector = told / max(float(told.sum()), 1e-300) + _BESIDE
+    out[list(own)] = 1.0
+    return out
+
+
+def _by_chance(records: GroupedRecords, use: Ints) -> float:
+    """About how far the scores of equally good cells lie apart."""
+    sizes = sums(use, records.records.astype(np.float64), int(use.max(initial=0)) + 1)
+    return float(0.1 / np.sqrt(max(sizes.sum() - sizes.max(), 1.0)))
+
+
+def use_score(
+    tree: CellTree, records: GroupedRecords, groups: Sequence[Ints], use: Ints, own: Sequence[int] = ()
+) -> float:
+    """How well the use is predicted by whoever has the cells: an area under the curve, 0.5 is chance.
+
+    An additive model learns from two thirds of the groups in cells, by the chances that a cell leaves to the values of
+    each column, and is judged on the other third as it is; every third in turn. Where the use itself is released
+    (``own``), what the other columns tell of it counts as far as the cells tell what it is.
+    """
+    leaf = np.searchsorted(tree.leaves, tree.leaf_of(records.codes))
+    others = [column for column in range(len(groups)) if column not in own]
+    n_uses, fold = int(use.max(initial=0)) + 1, np.arange(len(use)) % _FOLDS
+    if not others:
+        return 0.5
+    cells, values = _chances(tree, records, groups, others), _values(records, groups, others)
+    areas = []
+    for judged in range(_FOLDS):
+        learns, judges = fold != judged, np.flatnonzero(fold == judged)
+        place = leaf[learns] * n_uses + use[learns]
+        counts = sums(place, records.weight[learns], len(cells) * n_uses).reshape(-1, n_uses)
+        truth = np.zeros((len(judges), n_uses))
+        truth[np.arange(len(judges)), use[judges]] = records.weight[judges]
+        areas.append(area_under_curve(additive_guesses(cells, counts, values[judges]), truth))
+    return 0.5 + (float(np.mean(areas)) - 0.5) * (_told_itself(tree, records, leaf, use, own) if own else 1.0)
+
+
+def _told_itself(tree: CellTree, records: GroupedRecords, leaf: Ints, use: Ints, own: Sequence[int]) -> float:
+    """The share of the use that the cells tell in its own columns."""
+    parts = np.column_stack([tree.parts_of(column)[0][tree.leaves] for column in own])
+    part = np.unique(parts, axis=0, return_inverse=True)[1].ravel()[leaf]
+    n_uses = int(use.max(initial=0)) + 1
+    whole, told = (information(label, use, records.weight, n_uses) for label in (use, part))
+    return told / max(whole, 1e-300)
+
+
+def _chances(tree: CellTree, records: GroupedRecords, groups: Sequence[Ints], columns: Sequence[int]) -> Matrix:
+    """The chance of each group of each column in each cell, for whoever knows the columns' shares."""
+    out = []
+    for column in columns:
+        group = groups[column]
+        share = sums(np.asarray(records.codes[:, column], np.int64), records.weight, len(group))
+        part, masks = tree.parts_of(column)
+        chances = np.array([sums(group[mask], share[mask], int(group.max()) + 1) for mask in masks])
+        out.append((chances / np.maximum(chances.sum(axis=1, keepdims=True), 1e-300))[part[tree.leaves]])
+    return np.hstack(out)
+
+
+def _values(records: GroupedRecords, groups: Sequence[Ints], columns: Sequence[int]) -> Matrix:
+    """The same of the values themselves: 1 for the group that a value is in."""
+    told = ((groups[at], records.codes[:, at]) for at in columns)
+    return np.hstack([np.eye(int(group.max()) + 1)[group[atom]] for group, atom in told])
