@@ -60,11 +60,11 @@ def group_by(kind: str, path: Path, _: Path) -> None:
 
 def choose(kind: str, path: Path, _: Path) -> None:
     """Scales, counts and the search for cells."""
-    from tacit.codes.fitting import CellClaim, CodeRequest, fit_code
+    from tacit.codes.fitting import CodeClaim, CodeRequest, fit_code
     from tacit.tables import open_table
 
     secret, *released = NAMES[kind]
-    claim = CellClaim((secret,), EPSILON, EPSILON)
+    claim = CodeClaim((secret,), EPSILON, EPSILON)
     fit_code(open_table(path), CodeRequest(tuple(released), (claim,), LEAST))
 
 
