@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,46 +11,111 @@ from numpy.typing import NDArray
 from tacit.codes.code import CellCode
 from tacit.codes.scales.encoding import atoms_table
 from tacit.codes.scales.scale import UNKNOWN
+from tacit.codes.tree import Ints
 from tacit.errors import UnknownValueError, sentence
+from tacit.lift.joint import sums
 from tacit.tables.columns import ROW, Column
 from tacit.tables.counting import Counts, count
-from tacit.tables.rewriting import labelled, with_symbol
+from tacit.tables.rewriting import labelled, numbered
+from tacit.tables.symbols import in_order
 from tacit.tables.table import Table
 
 # The hidden column of cell numbers, on its way to levels.
 CELL = "__tacit_cell__"
-# Rows of tables that are worked out once and kept, instead of again for every question.
-MOST_HELD = 1_000_000
 
 
-def coded(table: Table, code: CellCode) -> Table:
+@dataclass(frozen=True, eq=False)
+class PlacedTable:
+    """A table that holds the number of each record's cell in place of its released columns.
+
+    Attributes
+    ----------
+    table : Table
+        The rows in their order, with the hidden column of numbers last.
+    cell : array of int
+        The cell that each number stands for: cells may have been merged since.
+    """
+
+    table: Table
+    cell: Ints
+
+    def counted(self, columns: Sequence[str], *, weight: str | None = None) -> tuple[Counts, Ints]:
+        """How often every combination of columns and numbers occurs, and the cell of each."""
+        counts = count(self.table, [*columns, CELL], weight=weight)
+        return counts, self.cell[atom_codes(counts, [CELL])[:, 0]]
+
+
+def placed(table: Table, code: CellCode) -> PlacedTable:
+    """The table with the cell of each record; it is read once, and all its other columns are kept.
+
+    Guarantees
+    ----------
+    A value that a scale does not know is refused, never guessed.
+    """
+
+    def cell(atoms: NDArray[np.integer]) -> Ints:
+        unknown = unplaced(atoms, code.columns)
+        if unknown:
+            words = "column '{name}' of {table} holds a value that the levels of the release have no place for"
+            raise UnknownValueError(sentence(words, name=unknown[0], table=table.name))
+        return np.asarray(code.places[code.tree.leaf_of(atoms)])
+
+    atoms = atoms_table(table, code.scales)
+    return PlacedTable(numbered(atoms, code.columns, cell, name=CELL), np.arange(len(code.tree.leaves)))
+
+
+def coded(table: Table, code: CellCode, found: PlacedTable | None = None) -> Table:
     """The table with its released columns written as the levels of each record's cell; the rest is left alone.
+
+    ``found`` has the cells of its records, where they are known already.
 
     Guarantees
     ----------
     Rows, their order and all other columns stay. What is written of a row depends on its cell alone, and is the same
     on every engine. A value that a scale does not know is refused, never guessed.
     """
-    atoms = atoms_table(table, code.scales).held(MOST_HELD)
-    combinations = count(atoms, code.columns)
-    symbols, _ = combinations.symbols(code.columns)
-    atoms_of = atom_codes(combinations, code.columns)
-    unknown = unplaced(atoms_of, code.columns)
-    if unknown:
-        words = "column '{name}' of {table} holds a value that the levels of the release have no place for"
-        raise UnknownValueError(sentence(words, name=unknown[0], table=table.name))
-    cell = code.places[code.tree.leaf_of(atoms_of)]
-    numbered = with_symbol(atoms, symbols, name=CELL, numbers=cell)
-    levels = {name: [str(level) for level in told] for name, told in zip(code.columns, code.written, strict=True)}
-    told = labelled(numbered, CELL, levels)
-    plain = told.select([name for name in told.names if name != CELL])
-    # A column that held its numbers as text, as those of a CSV do, holds them as text again.
-    return _in_numbers(plain, [name for name in code.numbers if table[name].dtype != "String"]).held(MOST_HELD)
+    found = placed(table, code) if found is None else found
+    levels = {
+        name: [str(told[at]) for at in found.cell.tolist()]
+        for name, told in zip(code.columns, code.written, strict=True)
+    }
+    told = labelled(found.table, CELL, levels).select(table.names)
+    return _in_numbers(told, _numbers(table, code))
 
 
-def unplaced(atoms: NDArray[np.int64], columns: Sequence[str]) -> list[str]:
+def told_counts(table: Table, code: CellCode, counts: Counts, cell: Ints) -> Counts:
+    """Counts by cell as those of what is written: for their last column, the cell, stand the released columns."""
+    levels, codes = [*counts.levels[:-1]], [*counts.codes[:, :-1].T]
+    as_numbers = _numbers(table, code)
+    for name, told in zip(code.columns, code.written, strict=True):
+        here = [told[at] for at in cell.tolist()]
+        here = here if name in as_numbers else [str(each) for each in here]
+        values = sorted(set(here))
+        place = {value: at for at, value in enumerate(values)}
+        levels.append(tuple(values))
+        codes.append(np.array([place[value] for value in here], np.int64))
+    # Two cells may be written alike, if numbers are.
+    rows, group = in_order(np.column_stack(codes))
+    records = np.zeros(len(rows), np.int64)
+    np.add.at(records, group, counts.records)
+    return replace(
+        counts,
+        columns=(*counts.columns[:-1], *code.columns),
+        levels=tuple(levels),
+        codes=rows,
+        records=records,
+        weight=sums(group, counts.weight, len(rows)),
+    )
+
+
+def unplaced(atoms: NDArray[np.integer], columns: Sequence[str]) -> list[str]:
     """The columns that hold a value which their scale does not know, by the atoms of groups (groups x columns)."""
     return [name for name, here in zip(columns, (atoms == UNKNOWN).any(axis=0), strict=True) if here]
+
+
+def _numbers(table: Table, code: CellCode) -> list[str]:
+    """The columns that are written as numbers; one that held them as text, as a CSV does, holds them as text again."""
+    return [name for name in code.numbers if table[name].dtype != "String"]
 
 
 def _in_numbers(table: Table, columns: Sequence[str]) -> Table:

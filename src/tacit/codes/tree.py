@@ -15,6 +15,10 @@ from tacit.errors import ArgumentError
 Ints = NDArray[np.int64]
 Mask = NDArray[np.bool_]
 
+# So many records go down the tree together: what is known of them stays near the processor.
+_AT_ONCE = 1 << 14
+_LEVELS_BETWEEN = 4
+
 
 class ColumnAtoms(NamedTuple):
     """The atoms of one column, as the search sees them.
@@ -208,19 +212,47 @@ class CellTree:
             raise ArgumentError(f"records have atoms in {len(self.sizes)} columns; the shape is {atoms.shape}")
         if len(atoms) and ((atoms < 0) | (atoms >= self.sizes)).any():
             raise ArgumentError("an atom is out of the range of its column")
-        node, moving = np.zeros(len(atoms), np.int64), np.arange(len(atoms))
-        while True:
-            moving = moving[self.column[node[moving]] >= 0]
-            if not len(moving):
-                return node
-            at = node[moving]
-            node[moving] = self.children[at, 1] - self._goes_left(at, atoms[moving, self.column[at]])
+        out = np.empty(len(atoms), np.int64)
+        for start in range(0, len(atoms), _AT_ONCE):
+            out[start : start + _AT_ONCE] = self._leaves(atoms[start : start + _AT_ONCE])
+        return out
 
-    def _goes_left(self, node: Ints, atom: Ints) -> Mask:
-        out, of_set = atom < self.below[node], self.below[node] < 0
-        if of_set.any():
-            out[of_set] = self.sets[self.set_start[node[of_set]] + atom[of_set]]
-        return np.asarray(out)
+    def _leaves(self, atoms: NDArray[np.integer]) -> Ints:
+        """The leaves of a few records: each goes down a level at a time, and stays where there is no cut."""
+        flat, width = np.ascontiguousarray(atoms).ravel(), atoms.shape[1]
+        column, below, right = self._steps
+        node, moving = np.zeros(len(atoms), np.int64), np.arange(len(atoms))
+        at, place = node, moving * width
+        for level in range(1, len(self.levels)):
+            atom = flat.take(place + column.take(at))
+            left = atom < below.take(at)
+            if len(self.sets):
+                of_set = np.flatnonzero(self.set_start.take(at) >= 0)
+                left[of_set] = self.sets[self.set_start[at[of_set]] + atom[of_set]]
+            at = right.take(at) - left
+            if level % _LEVELS_BETWEEN == 0:
+                # Those that have arrived are left out now and then; to do it at every level would take longer.
+                node[moving] = at
+                going = np.flatnonzero(self.column.take(at) >= 0)
+                moving, at, place = moving[going], at[going], place[going]
+        node[moving] = at
+        return node
+
+    @cached_property
+    def _steps(self) -> tuple[Ints, Ints, Ints]:
+        """Of each node the column, the atom where the right side begins, and the right child; a leaf leads to itself."""
+        inner, node = self.column >= 0, np.arange(len(self))
+        below = np.where(inner, self.below, np.iinfo(np.int64).max)
+        return np.where(inner, self.column, 0), below, np.where(inner, self.children[:, 1], node + 1)
+
+    def nodes_in(self, merged: CellTree) -> Ints:
+        """The node of a tree with some of these cuts undone that each node is, or lies in."""
+        out = np.zeros(len(self), np.int64)
+        for level in self.levels[1:]:
+            above = out[self.parent[level]]
+            side = np.arange(level.stop - level.start) % 2
+            out[level] = np.where(merged.column[above] >= 0, merged.children[above, side], above)
+        return out
 
     def parts(self, node: int) -> list[Mask]:
         """The atoms of each column that a node's records may have."""

@@ -54,7 +54,7 @@ def in_cells(
     if earlier is None or earlier.code is None:
         fitted = fit_code(asked.table, request, progress=progress)
         notes = [_told(each, goal) for each in fitted.obstacles]
-        return replace(asked.coded(fitted.code), notes=(*asked.notes, *notes)), None
+        return replace(asked.coded(fitted.code, fitted.found), notes=(*asked.notes, *notes)), None
     progress("counting", None)
     return asked.coded(fitted_again(asked.table, earlier.code, request)), None
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, cast
 
 from tacit.codes.code import CellCode
-from tacit.codes.coding import coded
+from tacit.codes.coding import PlacedTable, coded, placed
 from tacit.errors import ArgumentError, DataError, Setting, sentence
 from tacit.lenses.table.results import ColumnRole, Role
 from tacit.requests import Question
@@ -36,7 +36,7 @@ class TableQuestion:
     ``also`` are further secrets, each a column or a combination of columns; ``secret_values`` the values that are
     secret, where the rest of the column counts as one. ``known`` are columns that an adversary may know, ``use`` those
     that readers want, ``levels`` what columns may be told as, where that was said. With a ``code`` the table is written
-    in cells.
+    in cells, and ``found`` has the number of each record's.
     """
 
     original: Table
@@ -54,15 +54,22 @@ class TableQuestion:
     use: tuple[str, ...] = ()
     levels: Mapping[str, Any] = field(default_factory=dict)
     code: CellCode | None = None
+    found: PlacedTable | None = None
 
     @property
     def hidden(self) -> tuple[str, ...]:
         """Every column that is secret, alone or in combination."""
         return tuple(dict.fromkeys([*self.secret, *(name for each in self.also for name in each)]))
 
-    def coded(self, code: CellCode) -> TableQuestion:
-        """The same question of the table written in cells."""
-        return replace(self, table=coded(self.table, code), code=code)
+    def coded(self, code: CellCode, found: PlacedTable | None = None) -> TableQuestion:
+        """The same question of the table written in cells, without columns that have no part in it.
+
+        ``found`` has the cells of the records, where they are known already.
+        """
+        kept = {*self.released, *self.hidden, *self.use, self.weight}
+        table = self.table.select([name for name in self.table.names if name in kept])
+        found = placed(table, code) if found is None else found
+        return replace(self, table=coded(table, code, found), code=code, found=found)
 
     def as_given(self) -> Table:
         """The table with no released column cut; a secret's cuts remain, because they say what is secret."""

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tacit.codes.coding import told_counts
 from tacit.document import Progress, silent
 from tacit.errors import DataError
 from tacit.lenses.table.question import TableQuestion
@@ -76,7 +77,7 @@ class Counted:
 def counted(question: TableQuestion, *, progress: Progress = silent) -> Counted:
     """One pass over the table."""
     progress("counting", None)
-    counts = count(question.table, [*question.hidden, *question.released], weight=question.weight)
+    counts = _counts(question)
     joint, symbols = counts.joint(question.secret, question.released)
     assert joint.total is not None
     table = joint.matrix * joint.total
@@ -90,3 +91,11 @@ def counted(question: TableQuestion, *, progress: Progress = silent) -> Counted:
                 "to learn; choose another secret, or a table in which it varies"
             )
     return result
+
+
+def _counts(question: TableQuestion) -> Counts:
+    """What is counted; of a table in cells the cells, which are fewer and shorter than what is written of them."""
+    if question.code is None or question.found is None:
+        return count(question.table, [*question.hidden, *question.released], weight=question.weight)
+    counts, cell = question.found.counted(question.hidden, weight=question.weight)
+    return told_counts(question.original, question.code, counts, cell)

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from tacit.tables.channels import DrawTables
 from tacit.tables.columns import ROW
-from tacit.tables.engines.duckdb import rewriting, steps
+from tacit.tables.engines.duckdb import numbering, rewriting, steps
 from tacit.tables.engines.duckdb.connections import answered, connect, reading
 from tacit.tables.engines.duckdb.layouts import attached, csv_scan, jsonl_scan
 from tacit.tables.engines.duckdb.sql import identifier, pattern, renamed, text
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     import duckdb
     import pyarrow as pa
 
-    from tacit.tables.engines.protocol import Rows
+    from tacit.tables.engines.protocol import RowNumber, Rows
 
 # Rows of a relation brought over at a time.
 BATCH = 100_000
@@ -98,6 +98,9 @@ class DuckDBEngine(Engine):
 
     def found(self, rows: Rows, lists: Mapping[str, Sequence[Any]]) -> Rows:
         return _lazy(rewriting.found(rows.to_native(), lists))
+
+    def numbered(self, rows: Rows, columns: Sequence[str], number: RowNumber, name: str) -> Rows:
+        return _positioned(numbering.numbered(rows.to_native(), columns, number, name))
 
     def labelled(self, rows: Rows, number: str, texts: Mapping[str, Sequence[str]]) -> Rows:
         return _lazy(rewriting.labelled(rows.to_native(), number, texts))
