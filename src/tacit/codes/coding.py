@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,14 +34,17 @@ class PlacedTable:
         The rows in their order, with the hidden column of numbers last.
     cell : array of int
         The cell that each number stands for: cells may have been merged since.
+    counts : mapping
+        What was counted already, by the weight and the columns beside the number.
     """
 
     table: Table
     cell: Ints
+    counts: Mapping[tuple[str | None, ...], Counts] = field(default_factory=dict)
 
     def counted(self, columns: Sequence[str], *, weight: str | None = None) -> tuple[Counts, Ints]:
         """How often every combination of columns and numbers occurs, and the cell of each."""
-        counts = count(self.table, [*columns, CELL], weight=weight)
+        counts = self.counts.get((weight, *columns)) or count(self.table, [*columns, CELL], weight=weight)
         return counts, self.cell[atom_codes(counts, [CELL])[:, 0]]
 
 

@@ -30,8 +30,8 @@ from tacit.tables.counting import Counts, count
 from tacit.tables.symbols import in_order
 from tacit.tables.table import Table
 
-# Tables of more records are looked at in two steps: cuts are chosen on a sample, evenly spaced, and whether they may stand
-# is counted on all. Columns that have few combinations of atoms are counted whole in any case.
+# Tables of more records are looked at in two steps: cuts are chosen on a sample, evenly spaced, and whether they may
+# stand is counted on all. Columns that have few combinations of atoms are counted whole in any case.
 MOST_WHOLE = 500_000
 DESIGN_RECORDS = 250_000
 FEW_COMBINATIONS = 100_000
@@ -185,7 +185,7 @@ def _standing(table: Table, code: CellCode, asked: CodeRequest) -> tuple[CellCod
     leaves = code.tree.leaves
     merged = code.with_tree(pruned(code.tree, records, bounds, least=asked.least, leaf=leaves[cell]))
     home = code.tree.nodes_in(merged.tree)[leaves]
-    return merged, replace(found, cell=merged.places[home])
+    return merged, replace(found, cell=merged.places[home], counts={(asked.weight, *asked.hidden): counts})
 
 
 def _cut_again(table: Table, code: CellCode, asked: CodeRequest, counts: Counts | None = None) -> CellCode:

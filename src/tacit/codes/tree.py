@@ -16,7 +16,7 @@ Ints = NDArray[np.int64]
 Mask = NDArray[np.bool_]
 
 # So many records go down the tree together: what is known of them stays near the processor.
-_AT_ONCE = 1 << 14
+_AT_ONCE = 1 << 15
 _LEVELS_BETWEEN = 4
 
 
@@ -240,7 +240,7 @@ class CellTree:
 
     @cached_property
     def _steps(self) -> tuple[Ints, Ints, Ints]:
-        """Of each node the column, the atom where the right side begins, and the right child; a leaf leads to itself."""
+        """Of each node the column, the first atom of the right side, and the right child; a leaf leads to itself."""
         inner, node = self.column >= 0, np.arange(len(self))
         below = np.where(inner, self.below, np.iinfo(np.int64).max)
         return np.where(inner, self.column, 0), below, np.where(inner, self.children[:, 1], node + 1)

@@ -277,6 +277,7 @@ class CountedRelease:
             released=question.released,
             use=question.use or None,
             told=certificate.utility.mutual_information if self.rules.treatment.drawn else None,
+            whole=self.counted.given_entropy if question.weight is None else None,
             weight=question.weight,
         )
 

@@ -120,8 +120,9 @@ def ask(
         notes.append(f"released columns were not named, so all others count as released: {', '.join(shown)}")
     # Where a few values are secret their column needs neither a cut nor a look.
     used = [table[name] for name in (*hidden, *shown) if not (question.secret_values and name == secret[0])]
-    distinct = _looked_at(table, used, wishes, confirmed={*told, *keep_ids})
-    cuttable = [column for column in used if not (in_cells and column.name in shown)]
+    uncut = set(shown) if in_cells else set()
+    distinct = _looked_at(table, used, wishes, uncut, confirmed={*told, *keep_ids})
+    cuttable = [column for column in used if column.name not in uncut]
     made, automatic = _cuts(table, cuttable, wishes, {n: d for n, d in distinct.items() if n not in keep_ids})
     return TableQuestion(
         original=table,
@@ -142,7 +143,7 @@ def ask(
 
 
 def _looked_at(
-    table: Table, used: Sequence[Column], wishes: Mapping[str, Any], *, confirmed: set[str]
+    table: Table, used: Sequence[Column], wishes: Mapping[str, Any], uncut: set[str], *, confirmed: set[str]
 ) -> dict[str, int]:
     """Distinct values of the columns for which the number matters; a column that identifies people is refused."""
     unknown = set(wishes) - {column.name for column in used}
@@ -151,7 +152,7 @@ def _looked_at(
     head = table.head([column.name for column in used], FIRST_LOOK)
     if head.num_rows == 0:
         raise DataError(f"{table.name} has no rows: there is nothing to measure")
-    distinct = _distinct(table, [column for column in used if column.name not in wishes], head)
+    distinct = _distinct(table, [column for column in used if column.name not in wishes], uncut, head)
     _refuse_ids(table, used, distinct, head, confirmed=confirmed)
     return distinct
 
@@ -190,13 +191,19 @@ def _released(table: Table, question: Question, hidden: tuple[str, ...]) -> tupl
     return shown
 
 
-def _distinct(table: Table, used: Sequence[Column], head: pa.Table) -> dict[str, int]:
-    """Distinct values of the columns for which the number matters; a plain category needs no extra pass."""
+def _distinct(table: Table, used: Sequence[Column], uncut: set[str], head: pa.Table) -> dict[str, int]:
+    """Distinct values of the columns for which the number matters; a plain category needs no extra pass.
+
+    Of columns that are not to be cut it matters only whether they identify people, which numbers that occur twice, or
+    are broken, do not.
+    """
 
     def matters(column: Column) -> bool:
         values = head.column(column.name).drop_null()
         different = len(values.unique())
-        return different > MANY_VALUES if column.kind == "number" else 0 < different == len(values)
+        if column.kind != "number":
+            return 0 < different == len(values)
+        return different > MANY_VALUES and (column.name not in uncut or (different == len(values) and _whole(values)))
 
     wanted = [column.name for column in used if matters(column)]
     return distinct_counts(table, wanted) if wanted else {}

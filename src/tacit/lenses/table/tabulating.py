@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from tacit.codes.coding import told_counts
 from tacit.document import Progress, silent
 from tacit.errors import DataError
+from tacit.lenses.table.kept.tables import rows_entropy
 from tacit.lenses.table.question import TableQuestion
 from tacit.lift import Joint, Matrix
 from tacit.tables.counting import Counts, count
@@ -65,6 +66,11 @@ class Counted:
     def parts(self) -> NDArray[np.int64] | None:
         """Which part of what may be known each released value lies in; None where nothing is."""
         return None if self.question.code is None else self.question.code.known_parts(self.symbols)
+
+    @cached_property
+    def given_entropy(self) -> float:
+        """Entropy in nats of the released rows as they were given."""
+        return rows_entropy(self.question.original, self.question.released, weight=self.question.weight)
 
     @property
     def evidence(self) -> Matrix:

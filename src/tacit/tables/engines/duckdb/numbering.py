@@ -1,4 +1,4 @@
-"""Numbers that this process makes of rows, on DuckDB: the rows stream through it in order, and what is needed is kept."""
+"""Numbers that this process makes of rows, on DuckDB: they stream through it in order; what is needed is kept."""
 
 from __future__ import annotations
 
