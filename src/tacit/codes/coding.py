@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -48,8 +49,10 @@ class PlacedTable:
         return counts, self.cell[atom_codes(counts, [CELL])[:, 0]]
 
 
-def placed(table: Table, code: CellCode) -> PlacedTable:
+def placed(table: Table, code: CellCode, *, own: bool = False) -> PlacedTable:
     """The table with the cell of each record; it is read once, and all its other columns are kept.
+
+    Of scales that were made of the table itself, its ``own``, the engine may look up cells when they are asked for.
 
     Guarantees
     ----------
@@ -63,8 +66,9 @@ def placed(table: Table, code: CellCode) -> PlacedTable:
             raise UnknownValueError(sentence(words, name=unknown[0], table=table.name))
         return np.asarray(code.places[code.tree.leaf_of(atoms)])
 
-    atoms = atoms_table(table, code.scales)
-    return PlacedTable(numbered(atoms, code.columns, cell, name=CELL), np.arange(len(code.tree.leaves)))
+    sizes = [scale.size for scale in code.scales] if own else None
+    found = numbered(atoms_table(table, code.scales), code.columns, cell, name=CELL, sizes=sizes)
+    return PlacedTable(found, np.arange(len(code.tree.leaves)))
 
 
 def coded(table: Table, code: CellCode, found: PlacedTable | None = None) -> Table:
@@ -86,29 +90,32 @@ def coded(table: Table, code: CellCode, found: PlacedTable | None = None) -> Tab
     return _in_numbers(told, _numbers(table, code))
 
 
+def counts_by_cell(counts: Counts, columns: Sequence[str], cell: Ints) -> Counts:
+    """Counts of atoms beside some columns as those of cells beside them; ``cell`` is that of each group."""
+    at = [counts.columns.index(name) for name in columns]
+    levels = [*(counts.levels[each] for each in at), tuple(range(int(cell.max(initial=-1)) + 1))]
+    return _grouped(counts, [*columns, CELL], levels, [*counts.codes[:, at].T, cell])
+
+
 def told_counts(table: Table, code: CellCode, counts: Counts, cell: Ints) -> Counts:
     """Counts by cell as those of what is written: for their last column, the cell, stand the released columns."""
     levels, codes = [*counts.levels[:-1]], [*counts.codes[:, :-1].T]
     as_numbers = _numbers(table, code)
     for name, told in zip(code.columns, code.written, strict=True):
-        here = [told[at] for at in cell.tolist()]
-        here = here if name in as_numbers else [str(each) for each in here]
-        values = sorted(set(here))
-        place = {value: at for at, value in enumerate(values)}
-        levels.append(tuple(values))
+        here = [told[at] if name in as_numbers else str(told[at]) for at in cell.tolist()]
+        levels.append(tuple(sorted(set(here))))
+        place = {value: at for at, value in enumerate(levels[-1])}
         codes.append(np.array([place[value] for value in here], np.int64))
     # Two cells may be written alike, if numbers are.
+    return _grouped(counts, [*counts.columns[:-1], *code.columns], levels, codes)
+
+
+def _grouped(counts: Counts, columns: list[str], levels: list[tuple[Any, ...]], codes: list[Ints]) -> Counts:
+    """The counts of the same records by other columns: the codes of each group, which may be alike."""
     rows, group = in_order(np.column_stack(codes))
-    records = np.zeros(len(rows), np.int64)
-    np.add.at(records, group, counts.records)
-    return replace(
-        counts,
-        columns=(*counts.columns[:-1], *code.columns),
-        levels=tuple(levels),
-        codes=rows,
-        records=records,
-        weight=sums(group, counts.weight, len(rows)),
-    )
+    records = sums(group, counts.records.astype(np.float64), len(rows)).astype(np.int64)
+    weight = sums(group, counts.weight, len(rows))
+    return Counts(tuple(columns), tuple(levels), rows, records, weight, counts.effective_records)
 
 
 def unplaced(atoms: NDArray[np.integer], columns: Sequence[str]) -> list[str]:

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.codes.code import CellCode, Write
-from tacit.codes.coding import PlacedTable, atom_codes, placed, unplaced
+from tacit.codes.coding import PlacedTable, atom_codes, counts_by_cell, placed, unplaced
 from tacit.codes.recoding import recoded
 from tacit.codes.scales.encoding import atoms_table
 from tacit.codes.scales.finding import find_scales
@@ -163,12 +163,14 @@ def fit_code(table: Table, asked: CodeRequest, *, progress: Progress = silent) -
     least, use = max(-(-asked.least // step), fewest), uses_of(counts, asked)
     wide = bounds if step == 1 else [each.times(ROOM_FOR_CHANCE) for each in bounds]
     fine = CellCode(scales, grown(records, wide, scales, asked, least=least, use=use), asked.known)
-    obstacles, found = _obstacles(counts, scales, asked), None
-    if step > 1 and (rows <= MOST_CUT_AGAIN or _weighed_as_one(asked)):
-        fine = _cut_again(table, fine, asked)
-    elif step > 1:
+    obstacles = _obstacles(counts, scales, asked)
+    if step > 1 and not (rows <= MOST_CUT_AGAIN or _weighed_as_one(asked)):
         fine, found = _standing(table, fine, asked)
-    return FittedCode(_published(fine, records, asked), obstacles, found)
+        return FittedCode(_published(fine, records, asked), obstacles, found)
+    if step > 1:
+        counts = counted_atoms(table, scales, asked)
+        fine = _cut_again(fine, counts, asked)
+    return FittedCode(_published(fine, records, asked), obstacles, _placed(table, fine, asked, counts))
 
 
 def _weighed_as_one(asked: CodeRequest) -> bool:
@@ -176,10 +178,25 @@ def _weighed_as_one(asked: CodeRequest) -> bool:
     return asked.recode == "global" or any(claim.delta > 0 for claim in asked.claims)
 
 
+def _own(table: Table, asked: CodeRequest) -> Table:
+    """The table without columns that have no part in what is asked."""
+    kept = {*asked.columns, *asked.hidden, *asked.use, asked.weight}
+    return table.select([name for name in table.names if name in kept])
+
+
+def _placed(table: Table, code: CellCode, asked: CodeRequest, counts: Counts) -> PlacedTable:
+    """The table with the cells of its records, of which the atoms were counted."""
+    found = placed(_own(table, asked), code, own=True)
+    if asked.weight is not None:
+        # Weights are summed in one order alone.
+        return found
+    cell = code.places[code.tree.leaf_of(atom_codes(counts, asked.columns))]
+    return replace(found, counts={(None, *asked.hidden): counts_by_cell(counts, asked.hidden, cell)})
+
+
 def _standing(table: Table, code: CellCode, asked: CodeRequest) -> tuple[CellCode, PlacedTable]:
     """What is left of cells that were chosen on a sample when all records are counted, and where these are."""
-    kept = {*asked.columns, *asked.hidden, *asked.use, asked.weight}
-    found = placed(table.select([name for name in table.names if name in kept]), code)
+    found = placed(_own(table, asked), code, own=True)
     counts, cell = found.counted(asked.hidden, weight=asked.weight)
     records, bounds = grouped_records(counts, asked, cell[:, None])
     leaves = code.tree.leaves
@@ -188,9 +205,8 @@ def _standing(table: Table, code: CellCode, asked: CodeRequest) -> tuple[CellCod
     return merged, replace(found, cell=merged.places[home], counts={(asked.weight, *asked.hidden): counts})
 
 
-def _cut_again(table: Table, code: CellCode, asked: CodeRequest, counts: Counts | None = None) -> CellCode:
+def _cut_again(code: CellCode, counts: Counts, asked: CodeRequest) -> CellCode:
     """Cells that are out of bounds in a table are merged upwards, and cut anew as far as they may be."""
-    counts = counted_atoms(table, code.scales, asked) if counts is None else counts
     records, bounds = grouped_records(counts, asked)
     kept = pruned(code.tree, records, bounds, least=asked.least)
     use = uses_of(counts, asked)
@@ -282,7 +298,7 @@ def fitted_again(table: Table, code: CellCode, asked: CodeRequest) -> CellCode:
         # Means were taken of the levels of the earlier table: there are none for new ones.
         records, bounds = grouped_records(counts, asked)
         return code.with_tree(pruned(code.tree, records, bounds, least=asked.least)).reduced()
-    return _cut_again(table, code, asked, counts).reduced()
+    return _cut_again(code, counts, asked).reduced()
 
 
 def every(table: Table, step: int) -> Table:

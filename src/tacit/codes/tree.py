@@ -10,14 +10,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from tacit.codes.descent import Descent
 from tacit.errors import ArgumentError
 
 Ints = NDArray[np.int64]
 Mask = NDArray[np.bool_]
-
-# So many records go down the tree together: what is known of them stays near the processor.
-_AT_ONCE = 1 << 15
-_LEVELS_BETWEEN = 4
 
 
 class ColumnAtoms(NamedTuple):
@@ -212,38 +209,20 @@ class CellTree:
             raise ArgumentError(f"records have atoms in {len(self.sizes)} columns; the shape is {atoms.shape}")
         if len(atoms) and ((atoms < 0) | (atoms >= self.sizes)).any():
             raise ArgumentError("an atom is out of the range of its column")
-        out = np.empty(len(atoms), np.int64)
-        for start in range(0, len(atoms), _AT_ONCE):
-            out[start : start + _AT_ONCE] = self._leaves(atoms[start : start + _AT_ONCE])
-        return out
-
-    def _leaves(self, atoms: NDArray[np.integer]) -> Ints:
-        """The leaves of a few records: each goes down a level at a time, and stays where there is no cut."""
-        flat, width = np.ascontiguousarray(atoms).ravel(), atoms.shape[1]
-        column, below, right = self._steps
-        node, moving = np.zeros(len(atoms), np.int64), np.arange(len(atoms))
-        at, place = node, moving * width
-        for level in range(1, len(self.levels)):
-            atom = flat.take(place + column.take(at))
-            left = atom < below.take(at)
-            if len(self.sets):
-                of_set = np.flatnonzero(self.set_start.take(at) >= 0)
-                left[of_set] = self.sets[self.set_start[at[of_set]] + atom[of_set]]
-            at = right.take(at) - left
-            if level % _LEVELS_BETWEEN == 0:
-                # Those that have arrived are left out now and then; to do it at every level would take longer.
-                node[moving] = at
-                going = np.flatnonzero(self.column.take(at) >= 0)
-                moving, at, place = moving[going], at[going], place[going]
-        node[moving] = at
-        return node
+        return self._descent.leaf_of(atoms)
 
     @cached_property
-    def _steps(self) -> tuple[Ints, Ints, Ints]:
-        """Of each node the column, the first atom of the right side, and the right child; a leaf leads to itself."""
+    def _descent(self) -> Descent:
         inner, node = self.column >= 0, np.arange(len(self))
-        below = np.where(inner, self.below, np.iinfo(np.int64).max)
-        return np.where(inner, self.column, 0), below, np.where(inner, self.children[:, 1], node + 1)
+        return Descent(
+            sizes=tuple(self.sizes.tolist()),
+            depth=len(self.levels) - 1,
+            column=np.where(inner, self.column, 0),
+            below=np.where(inner, self.below, np.iinfo(np.int64).max),
+            right=np.where(inner, self.children[:, 1], node + 1),
+            set_start=self.set_start,
+            sets=self.sets,
+        )
 
     def nodes_in(self, merged: CellTree) -> Ints:
         """The node of a tree with some of these cuts undone that each node is, or lies in."""

@@ -126,17 +126,31 @@ def with_symbol(
     return _with_values(table, symbols, {name: own}, None)
 
 
-def numbered(table: Table, columns: Sequence[str], number: RowNumber, *, name: str) -> Table:
+def numbered(
+    table: Table, columns: Sequence[str], number: RowNumber, *, name: str, sizes: Sequence[int] | None = None
+) -> Table:
     """The table with columns of whole numbers, none missing, replaced by one: what ``number`` makes of each row's.
+
+    Parameters
+    ----------
+    table : Table
+    columns : sequence of str
+    number : function
+        Of an array (rows x columns), a whole number for each row.
+    name : str
+        What the new column is called.
+    sizes : sequence of int, optional
+        For each column a number that all of it are known to be below, and not below 0.
 
     Guarantees
     ----------
     Rows, their order and all other columns stay; the new one is last. The table is read once, where its rows can be
-    brought to this process, and what is needed of it is kept.
+    brought to this process, and the other columns are kept; or, if there are few combinations below ``sizes``, when it
+    is asked for.
     """
     others = [each for each in table.names if each not in columns]
     with table.reading():
-        rows = table.engine.numbered(table.rows, columns, number, name)
+        rows = table.engine.numbered(table.rows, columns, number, name, sizes)
     if rows is not None:
         return table.with_rows(rows, [*(table[each] for each in others), Column(name, "number", "Int32")])
     counts = count(table, columns)

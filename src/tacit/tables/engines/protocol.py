@@ -121,9 +121,12 @@ class Engine(ABC):
         Lists may be long, and None in one is missing. NaN is missing, -0.0 is 0.0.
         """
 
-    def numbered(self, rows: Rows, columns: Sequence[str], number: RowNumber, name: str) -> Rows | None:
-        """The rows, worked out once and kept, with columns of whole numbers replaced by one: their ``number``.
+    def numbered(
+        self, rows: Rows, columns: Sequence[str], number: RowNumber, name: str, sizes: Sequence[int] | None
+    ) -> Rows | None:
+        """The rows with columns of whole numbers replaced by one, last: their ``number``; the rest is worked out, too.
 
+        With ``sizes`` the columns hold numbers from 0 and below these alone, so that the rows can wait to be asked for.
         None of an engine whose rows are not brought to this process.
         """
         return None

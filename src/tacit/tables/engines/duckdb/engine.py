@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from itertools import count
+from math import prod
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -99,7 +100,11 @@ class DuckDBEngine(Engine):
     def found(self, rows: Rows, lists: Mapping[str, Sequence[Any]]) -> Rows:
         return _lazy(rewriting.found(rows.to_native(), lists))
 
-    def numbered(self, rows: Rows, columns: Sequence[str], number: RowNumber, name: str) -> Rows:
+    def numbered(
+        self, rows: Rows, columns: Sequence[str], number: RowNumber, name: str, sizes: Sequence[int] | None
+    ) -> Rows:
+        if sizes is not None and prod(sizes) <= numbering.FEW:
+            return _lazy(numbering.looked_up(rows.to_native(), columns, number, name, sizes))
         return _positioned(numbering.numbered(rows.to_native(), columns, number, name))
 
     def labelled(self, rows: Rows, number: str, texts: Mapping[str, Sequence[str]]) -> Rows:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import prod
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from tacit.tables.columns import ROW
-from tacit.tables.engines.duckdb.sql import column_type, identifier
+from tacit.tables.engines.duckdb.sql import column_type, constant_list, identifier
 
 if TYPE_CHECKING:
     import duckdb
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
 BATCH = 1 << 17
 # Texts of which so many rows share each are kept once.
 SHARED = 10
+# The numbers of so few combinations are looked up in a list.
+FEW = 1 << 16
 
 
 def numbered(
@@ -53,6 +56,21 @@ def numbered(
     # What Arrow has no type for comes back as another one.
     typed = (f"{identifier(each)}::{column_type(relation, each)} AS {identifier(each)}" for each in others)
     return kept.project(", ".join([*typed, identifier(name)]))
+
+
+def looked_up(
+    relation: duckdb.DuckDBPyRelation, columns: Sequence[str], number: RowNumber, name: str, sizes: Sequence[int]
+) -> duckdb.DuckDBPyRelation:
+    """The same by a list of all combinations, where these are few; nothing is read yet."""
+    import pyarrow as pa
+
+    numbers = number(np.stack(np.unravel_index(np.arange(prod(sizes)), sizes), axis=1))
+    held = constant_list(relation, pa.array(numbers.astype(np.int32)))
+    place = "0"
+    for each, size in zip(columns, sizes, strict=True):
+        place = f"({place}) * {size} + {identifier(each)}"
+    others = [identifier(each) for each in relation.columns if each not in columns and each != ROW]
+    return relation.project(", ".join([*others, f"{held}[{place} + 1] AS {identifier(name)}", identifier(ROW)]))
 
 
 def _shared(array: pa.Array) -> pa.Array:
