@@ -9,13 +9,13 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from tacit.codes import fitting
+from tacit.codes import coding, fitting
 from tacit.codes.coding import coded, told_counts
 from tacit.codes.fitting import CodeClaim, CodeRequest, fit_code
 from tacit.tables import count, open_table
 
 LEAST, EPSILON = 10, 0.6
-COLUMNS = ("income", "age", "ward")
+COLUMNS = ("income", "age", "ward", "postcode")
 
 
 @pytest.fixture
@@ -25,13 +25,27 @@ def people():
     age = rng.integers(18, 90, n)
     ill = np.where(rng.random(n) < 0.3 + age / 300, "yes", "no")
     ward = rng.choice(["a", "b", "c", None], n, p=[0.5, 0.3, 0.15, 0.05])
+    postcode = [f"{code:05}" for code in rng.integers(1_000, 1_400, n)]
     return pa.table(
-        {"income": rng.gamma(2.0, 1e4, n).round(2), "ill": ill, "age": age, "ward": ward, "note": ["-"] * n}
+        {
+            "income": rng.gamma(2.0, 1e4, n).round(2),
+            "ill": ill,
+            "age": age,
+            "ward": ward,
+            "postcode": postcode,
+            "note": ["-"] * n,
+        }
     )
 
 
 def request(**said):
     return CodeRequest(COLUMNS, (CodeClaim(("ill",), EPSILON, EPSILON),), LEAST, **said)
+
+
+@pytest.fixture(params=[0, 10**6])
+def looked_up(request, monkeypatch):
+    """Texts are looked up by value, or compared with beginnings."""
+    monkeypatch.setattr(coding, "FEW_STARTS", request.param)
 
 
 @pytest.fixture(params=["counted by cell", "cut again", "few combinations"])
@@ -51,7 +65,7 @@ def in_bounds(written, secrets):
     return min(cells.values()) >= LEAST and all(lift > 0 and abs(math.log(lift)) <= EPSILON for lift in lifts)
 
 
-@pytest.mark.usefixtures("large")
+@pytest.mark.usefixtures("large", "looked_up")
 @pytest.mark.parametrize("write", ["text", "means"])
 def test_cells_keep_their_bounds_on_the_whole_table_and_their_counts_are_those_of_what_is_written(people, write):
     table = open_table(people)

@@ -11,7 +11,9 @@ from numpy.typing import NDArray
 
 from tacit.codes.code import CellCode
 from tacit.codes.scales.encoding import atoms_table
-from tacit.codes.scales.scale import UNKNOWN
+from tacit.codes.scales.kinds.beginnings import BeginningScale
+from tacit.codes.scales.kinds.categories import CategoryScale
+from tacit.codes.scales.scale import UNKNOWN, Scale
 from tacit.codes.tree import Ints
 from tacit.errors import UnknownValueError, sentence
 from tacit.lift.joint import sums
@@ -23,6 +25,9 @@ from tacit.tables.table import Table
 
 # The hidden column of cell numbers, on its way to levels.
 CELL = "__tacit_cell__"
+# Texts are placed among so few beginnings as fast as they are looked up; rows of a sample that says how many differ.
+FEW_STARTS = 8
+SAMPLED = 50_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,9 +71,37 @@ def placed(table: Table, code: CellCode, *, own: bool = False) -> PlacedTable:
             raise UnknownValueError(sentence(words, name=unknown[0], table=table.name))
         return np.asarray(code.places[code.tree.leaf_of(atoms)])
 
-    sizes = [scale.size for scale in code.scales] if own else None
-    found = numbered(atoms_table(table, code.scales), code.columns, cell, name=CELL, sizes=sizes)
+    listed = {at: _by_value(table, scale) for at, scale in enumerate(code.scales) if _is_slow(table, scale)}
+
+    def cell_of_listed(places: NDArray[np.integer]) -> Ints:
+        atoms = places.astype(np.int64)
+        for at, (_, atom) in listed.items():
+            atoms[:, at] = np.where(atoms[:, at] == UNKNOWN, UNKNOWN, atom[atoms[:, at]])
+        return cell(atoms)
+
+    # One value after the other, and not one row after the other, is placed among beginnings.
+    scales = [listed[at][0] if at in listed else scale for at, scale in enumerate(code.scales)]
+    number = cell_of_listed if listed else cell
+    sizes = [scale.size for scale in scales] if own else None
+    found = numbered(atoms_table(table, scales), code.columns, number, name=CELL, sizes=sizes)
     return PlacedTable(found, np.arange(len(code.tree.leaves)))
+
+
+def _is_slow(table: Table, scale: Scale) -> bool:
+    """Whether many rows share the texts of a column whose texts are compared with many beginnings."""
+    if not isinstance(scale, BeginningScale) or len(scale.starts) <= FEW_STARTS:
+        return False
+    if table[scale.column].dtype != "String":
+        return False
+    sample = table.sample([scale.column], SAMPLED).column(0)
+    return len(sample.unique()) * 2 <= len(sample)
+
+
+def _by_value(table: Table, scale: Scale) -> tuple[CategoryScale, Ints]:
+    """A scale of the values that a column of texts has, and for each of them its atom on another."""
+    levels = count(table, [scale.column]).levels[0]
+    values = [value for value in levels if value is not None]
+    return CategoryScale(scale.column, "text", tuple(values), None in levels), np.asarray(scale.atoms_of(levels))
 
 
 def coded(table: Table, code: CellCode, found: PlacedTable | None = None) -> Table:
