@@ -19,7 +19,7 @@ from drawing_oracle import drawn, row_bits
 from tacit.errors import ArgumentError
 from tacit.tables import Symbols, count, new_key, open_table, rewrite, scores, with_symbol
 from tacit.tables.drawing import BITS, alias_tables
-from tacit.tables.rewriting import numbered
+from tacit.tables.numbering import numbered
 
 NAN, INF = float("nan"), float("inf")
 RELEASED = ["f", "text", "b.c", "yes", "day", "at", "instant", "price"]

@@ -19,7 +19,8 @@ from tacit.errors import UnknownValueError, sentence
 from tacit.lift.joint import sums
 from tacit.tables.columns import ROW, Column
 from tacit.tables.counting import Counts, count
-from tacit.tables.rewriting import labelled, numbered
+from tacit.tables.numbering import numbered
+from tacit.tables.rewriting import labelled
 from tacit.tables.symbols import in_order
 from tacit.tables.table import Table
 

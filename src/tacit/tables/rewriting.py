@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -12,13 +12,9 @@ from numpy.typing import ArrayLike, NDArray
 from tacit.errors import ArgumentError
 from tacit.tables.channels import DrawTables, draws_by_channel, draws_by_replacement
 from tacit.tables.columns import Column
-from tacit.tables.counting import count
 from tacit.tables.drawing import key_text, new_key
 from tacit.tables.symbols import Symbols
 from tacit.tables.table import Table
-
-if TYPE_CHECKING:
-    from tacit.tables.engines.protocol import RowNumber
 
 
 def rewrite(table: Table, symbols: Symbols, *, merged: ArrayLike, replacement: ArrayLike | None, key: bytes) -> Table:
@@ -124,40 +120,6 @@ def with_symbol(
     """
     own = np.arange(len(symbols), dtype=np.int64) if numbers is None else numbers
     return _with_values(table, symbols, {name: own}, None)
-
-
-def numbered(
-    table: Table, columns: Sequence[str], number: RowNumber, *, name: str, sizes: Sequence[int] | None = None
-) -> Table:
-    """The table with columns of whole numbers, none missing, replaced by one: what ``number`` makes of each row's.
-
-    Parameters
-    ----------
-    table : Table
-    columns : sequence of str
-    number : function
-        Of an array (rows x columns), a whole number for each row.
-    name : str
-        What the new column is called.
-    sizes : sequence of int, optional
-        For each column a number that all of it are known to be below, and not below 0.
-
-    Guarantees
-    ----------
-    Rows, their order and all other columns stay; the new one is last. The table is read once, where its rows can be
-    brought to this process, and the other columns are kept; or, if there are few combinations below ``sizes``, when it
-    is asked for.
-    """
-    others = [each for each in table.names if each not in columns]
-    with table.reading():
-        rows = table.engine.numbered(table.rows, columns, number, name, sizes)
-    if rows is not None:
-        return table.with_rows(rows, [*(table[each] for each in others), Column(name, "number", "Int32")])
-    counts = count(table, columns)
-    symbols, _ = counts.symbols(columns)
-    values = [np.array(levels, np.int64)[codes] for levels, codes in zip(symbols.levels, symbols.codes.T, strict=True)]
-    found = with_symbol(table, symbols, name=name, numbers=number(np.column_stack(values)).astype(np.int64))
-    return found.select([*others, name])
 
 
 def scores(table: Table, symbols: Symbols, values: Mapping[str, ArrayLike]) -> Table:
