@@ -40,6 +40,24 @@ def test_a_record_lies_in_the_leaf_that_a_walk_finds_and_its_atoms_are_in_the_le
         assert all(part[atom] for part, atom in zip(TREE.parts(leaf), record, strict=True))
 
 
+def test_many_records_lie_where_each_by_itself_does():
+    rng = np.random.default_rng(0)
+    some = np.stack([rng.integers(0, size, 1_000) for size in TREE.sizes], axis=1).astype(np.int32)
+    # More records than there are combinations of atoms are looked up.
+    assert TREE.leaf_of(some).tolist() == [TREE.leaf_of(record[None])[0] for record in some]
+
+
+def test_a_node_is_found_again_in_a_tree_with_cuts_undone():
+    for undone in ([], [1], [2], [1, 2], [0]):
+        kept = TREE.column >= 0
+        kept[undone] = False
+        column, below = np.where(kept, TREE.column, -1), np.where(kept, TREE.below, -1)
+        known = np.arange(len(TREE)) == 0
+        merged = CellTree.linked(TREE.sizes, column, below, TREE.children, TREE.set_start, TREE.sets, known)
+        records = every_record(TREE.sizes)
+        assert TREE.nodes_in(merged)[TREE.leaf_of(records)].tolist() == merged.leaf_of(records).tolist()
+
+
 def test_parts_of_a_column_are_those_of_its_nodes_each_once():
     for column in range(2):
         number, masks = TREE.parts_of(column)

@@ -13,11 +13,13 @@ import pytest
 from hypothesis import given, settings, strategies as st
 from scipy import stats
 
+import tacit.tables.engines.duckdb.numbering as duckdb_numbering
 import tacit.tables.engines.duckdb.rewriting as duckdb_rewriting
 from drawing_oracle import drawn, row_bits
 from tacit.errors import ArgumentError
 from tacit.tables import Symbols, count, new_key, open_table, rewrite, scores, with_symbol
 from tacit.tables.drawing import BITS, alias_tables
+from tacit.tables.numbering import numbered
 
 NAN, INF = float("nan"), float("inf")
 RELEASED = ["f", "text", "b.c", "yes", "day", "at", "instant", "price"]
@@ -233,3 +235,25 @@ def test_rules_that_do_not_fit_the_symbols_are_refused():
         rewrite(table, symbols, merged=np.zeros(n, bool), replacement=np.full(n, 0.5 / n), key=KEY)
     with pytest.raises(ArgumentError, match="column 'keep' already"):
         scores(table, symbols, {"keep": np.zeros(n)})
+
+
+@pytest.mark.parametrize("sizes", [None, (3, 4)])
+def test_columns_of_whole_numbers_become_the_number_that_is_made_of_them_and_all_else_stays(as_table, sizes):
+    a, b = [0, 2, 1, 0, 2, 2, 1, 0], [3, 0, 0, 3, 1, 0, 2, 2]
+    table = as_table(DATA.append_column("a", pa.array(a)).append_column("b", pa.array(b)))
+    made = numbered(table, ["a", "b"], lambda rows: 10 * rows[:, 0] + rows[:, 1], name="n", sizes=sizes)
+    assert made.names == (*DATA.column_names, "n")
+    same(
+        rows_of(made),
+        [row | {"n": 10 * x + y} for row, x, y in zip(rows_of(table.select(DATA.column_names)), a, b, strict=True)],
+    )
+
+
+def test_texts_that_are_shared_by_some_rows_alone_are_kept_as_they_are():
+    # The first batch has few texts, the last one has many.
+    texts = ["often"] * duckdb_numbering.BATCH + [None, *map(str, range(1_000))]
+    table = open_table(pa.table({"a": np.arange(len(texts)) % 7, "text": texts}))
+    made = numbered(table, ["a"], lambda rows: rows[:, 0] + 1, name="n")
+    found = pa.concat_tables(made.batches(["text", "n"], 50_000))
+    assert found.column("text").to_pylist() == texts
+    assert found.column("n").to_pylist() == [at % 7 + 1 for at in range(len(texts))]

@@ -2,54 +2,164 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tacit.codes.code import CellCode
 from tacit.codes.scales.encoding import atoms_table
-from tacit.codes.scales.scale import UNKNOWN
+from tacit.codes.scales.kinds.beginnings import BeginningScale
+from tacit.codes.scales.kinds.categories import CategoryScale
+from tacit.codes.scales.scale import UNKNOWN, Scale
+from tacit.codes.tree import Ints
 from tacit.errors import UnknownValueError, sentence
+from tacit.lift.joint import sums
 from tacit.tables.columns import ROW, Column
 from tacit.tables.counting import Counts, count
-from tacit.tables.rewriting import labelled, with_symbol
+from tacit.tables.numbering import numbered
+from tacit.tables.rewriting import labelled
+from tacit.tables.symbols import in_order
 from tacit.tables.table import Table
 
 # The hidden column of cell numbers, on its way to levels.
 CELL = "__tacit_cell__"
-# Rows of tables that are worked out once and kept, instead of again for every question.
-MOST_HELD = 1_000_000
+# Texts are placed among so few beginnings as fast as they are looked up; rows of a sample that says how many differ.
+FEW_STARTS = 8
+SAMPLED = 50_000
 
 
-def coded(table: Table, code: CellCode) -> Table:
+@dataclass(frozen=True, eq=False)
+class PlacedTable:
+    """A table that holds the number of each record's cell in place of its released columns.
+
+    Attributes
+    ----------
+    table : Table
+        The rows in their order, with the hidden column of numbers last.
+    cell : array of int
+        The cell that each number stands for: cells may have been merged since.
+    counts : mapping
+        What was counted already, by the weight and the columns beside the number.
+    """
+
+    table: Table
+    cell: Ints
+    counts: Mapping[tuple[str | None, ...], Counts] = field(default_factory=dict)
+
+    def counted(self, columns: Sequence[str], *, weight: str | None = None) -> tuple[Counts, Ints]:
+        """How often every combination of columns and numbers occurs, and the cell of each."""
+        counts = self.counts.get((weight, *columns)) or count(self.table, [*columns, CELL], weight=weight)
+        return counts, self.cell[atom_codes(counts, [CELL])[:, 0]]
+
+
+def placed(table: Table, code: CellCode, *, own: bool = False) -> PlacedTable:
+    """The table with the cell of each record; it is read once, and all its other columns are kept.
+
+    Of scales that were made of the table itself, its ``own``, the engine may look up cells when they are asked for.
+
+    Guarantees
+    ----------
+    A value that a scale does not know is refused, never guessed.
+    """
+
+    def cell(atoms: NDArray[np.integer]) -> Ints:
+        unknown = unplaced(atoms, code.columns)
+        if unknown:
+            words = "column '{name}' of {table} holds a value that the levels of the release have no place for"
+            raise UnknownValueError(sentence(words, name=unknown[0], table=table.name))
+        return np.asarray(code.places[code.tree.leaf_of(atoms)])
+
+    listed = {at: _by_value(table, scale) for at, scale in enumerate(code.scales) if _is_slow(table, scale)}
+
+    def cell_of_listed(places: NDArray[np.integer]) -> Ints:
+        atoms = places.astype(np.int64)
+        for at, (_, atom) in listed.items():
+            atoms[:, at] = np.where(atoms[:, at] == UNKNOWN, UNKNOWN, atom[atoms[:, at]])
+        return cell(atoms)
+
+    # One value after the other, and not one row after the other, is placed among beginnings.
+    scales = [listed[at][0] if at in listed else scale for at, scale in enumerate(code.scales)]
+    number = cell_of_listed if listed else cell
+    sizes = [scale.size for scale in scales] if own else None
+    found = numbered(atoms_table(table, scales), code.columns, number, name=CELL, sizes=sizes)
+    return PlacedTable(found, np.arange(len(code.tree.leaves)))
+
+
+def _is_slow(table: Table, scale: Scale) -> bool:
+    """Whether many rows share the texts of a column whose texts are compared with many beginnings."""
+    if not isinstance(scale, BeginningScale) or len(scale.starts) <= FEW_STARTS:
+        return False
+    if table[scale.column].dtype != "String":
+        return False
+    sample = table.sample([scale.column], SAMPLED).column(0)
+    return len(sample.unique()) * 2 <= len(sample)
+
+
+def _by_value(table: Table, scale: Scale) -> tuple[CategoryScale, Ints]:
+    """A scale of the values that a column of texts has, and for each of them its atom on another."""
+    levels = count(table, [scale.column]).levels[0]
+    values = [value for value in levels if value is not None]
+    return CategoryScale(scale.column, "text", tuple(values), None in levels), np.asarray(scale.atoms_of(levels))
+
+
+def coded(table: Table, code: CellCode, found: PlacedTable | None = None) -> Table:
     """The table with its released columns written as the levels of each record's cell; the rest is left alone.
+
+    ``found`` has the cells of its records, where they are known already.
 
     Guarantees
     ----------
     Rows, their order and all other columns stay. What is written of a row depends on its cell alone, and is the same
     on every engine. A value that a scale does not know is refused, never guessed.
     """
-    atoms = atoms_table(table, code.scales).held(MOST_HELD)
-    combinations = count(atoms, code.columns)
-    symbols, _ = combinations.symbols(code.columns)
-    atoms_of = atom_codes(combinations, code.columns)
-    unknown = unplaced(atoms_of, code.columns)
-    if unknown:
-        words = "column '{name}' of {table} holds a value that the levels of the release have no place for"
-        raise UnknownValueError(sentence(words, name=unknown[0], table=table.name))
-    cell = code.places[code.tree.leaf_of(atoms_of)]
-    numbered = with_symbol(atoms, symbols, name=CELL, numbers=cell)
-    levels = {name: [str(level) for level in told] for name, told in zip(code.columns, code.written, strict=True)}
-    told = labelled(numbered, CELL, levels)
-    plain = told.select([name for name in told.names if name != CELL])
-    # A column that held its numbers as text, as those of a CSV do, holds them as text again.
-    return _in_numbers(plain, [name for name in code.numbers if table[name].dtype != "String"]).held(MOST_HELD)
+    found = placed(table, code) if found is None else found
+    levels = {
+        name: [str(told[at]) for at in found.cell.tolist()]
+        for name, told in zip(code.columns, code.written, strict=True)
+    }
+    told = labelled(found.table, CELL, levels).select(table.names)
+    return _in_numbers(told, _numbers(table, code))
 
 
-def unplaced(atoms: NDArray[np.int64], columns: Sequence[str]) -> list[str]:
+def counts_by_cell(counts: Counts, columns: Sequence[str], cell: Ints) -> Counts:
+    """Counts of atoms beside some columns as those of cells beside them; ``cell`` is that of each group."""
+    at = [counts.columns.index(name) for name in columns]
+    levels = [*(counts.levels[each] for each in at), tuple(range(int(cell.max(initial=-1)) + 1))]
+    return _grouped(counts, [*columns, CELL], levels, [*counts.codes[:, at].T, cell])
+
+
+def told_counts(table: Table, code: CellCode, counts: Counts, cell: Ints) -> Counts:
+    """Counts by cell as those of what is written: for their last column, the cell, stand the released columns."""
+    levels, codes = [*counts.levels[:-1]], [*counts.codes[:, :-1].T]
+    as_numbers = _numbers(table, code)
+    for name, told in zip(code.columns, code.written, strict=True):
+        here = [told[at] if name in as_numbers else str(told[at]) for at in cell.tolist()]
+        levels.append(tuple(sorted(set(here))))
+        place = {value: at for at, value in enumerate(levels[-1])}
+        codes.append(np.array([place[value] for value in here], np.int64))
+    # Two cells may be written alike, if numbers are.
+    return _grouped(counts, [*counts.columns[:-1], *code.columns], levels, codes)
+
+
+def _grouped(counts: Counts, columns: list[str], levels: list[tuple[Any, ...]], codes: list[Ints]) -> Counts:
+    """The counts of the same records by other columns: the codes of each group, which may be alike."""
+    rows, group = in_order(np.column_stack(codes))
+    records = sums(group, counts.records.astype(np.float64), len(rows)).astype(np.int64)
+    weight = sums(group, counts.weight, len(rows))
+    return Counts(tuple(columns), tuple(levels), rows, records, weight, counts.effective_records)
+
+
+def unplaced(atoms: NDArray[np.integer], columns: Sequence[str]) -> list[str]:
     """The columns that hold a value which their scale does not know, by the atoms of groups (groups x columns)."""
     return [name for name, here in zip(columns, (atoms == UNKNOWN).any(axis=0), strict=True) if here]
+
+
+def _numbers(table: Table, code: CellCode) -> list[str]:
+    """The columns that are written as numbers; one that held them as text, as a CSV does, holds them as text again."""
+    return [name for name in code.numbers if table[name].dtype != "String"]
 
 
 def _in_numbers(table: Table, columns: Sequence[str]) -> Table:

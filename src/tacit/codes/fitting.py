@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from math import prod
 from typing import Any, Literal, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tacit.codes.code import CellCode, Write
-from tacit.codes.coding import atom_codes, unplaced
+from tacit.codes.coding import PlacedTable, atom_codes, counts_by_cell, placed, unplaced
 from tacit.codes.recoding import recoded
 from tacit.codes.scales.encoding import atoms_table
 from tacit.codes.scales.finding import find_scales
@@ -30,8 +31,15 @@ from tacit.tables.counting import Counts, count
 from tacit.tables.symbols import in_order
 from tacit.tables.table import Table
 
-# Cuts are chosen on at most so many records, evenly spaced; whether they may stand is counted on all.
-DESIGN_RECORDS = 500_000
+# Tables of more records are looked at in two steps: cuts are chosen on a sample, evenly spaced, and whether they may
+# stand is counted on all. Columns that have few combinations of atoms are counted whole in any case.
+MOST_WHOLE = 500_000
+DESIGN_RECORDS = 250_000
+FEW_COMBINATIONS = 100_000
+# Cells of a sample may seem so many times as risky: much of it is chance, and what is not is merged again.
+ROOM_FOR_CHANCE = 1.5
+# Up to so many records, what was merged is cut again where the whole table allows it.
+MOST_CUT_AGAIN = 2_000_000
 # About so many cells at most: more tell readers little more, and take long to find and to write.
 MOST_CELLS = 10_000
 # In tables of so many atoms in all, several searches are made for a use.
@@ -132,10 +140,11 @@ class Obstacle:
 
 @dataclass(frozen=True)
 class FittedCode:
-    """A code, and which columns it cannot tell anything of."""
+    """A code, which columns it cannot tell anything of, and the cells of the records, where they were looked up."""
 
     code: CellCode
     obstacles: tuple[Obstacle, ...] = ()
+    found: PlacedTable | None = None
 
 
 def fit_code(table: Table, asked: CodeRequest, *, progress: Progress = silent) -> FittedCode:
@@ -148,20 +157,68 @@ def fit_code(table: Table, asked: CodeRequest, *, progress: Progress = silent) -
     """
     progress("looking at the columns", None)
     scales = cast("tuple[AnyScale, ...]", find_scales(table, asked.columns, asked.levels))
-    rows = table.row_count()
-    step = max(1, -(-rows // DESIGN_RECORDS))
+    combinations, rows = prod(scale.size for scale in scales), table.row_count()
+    step = 1 if combinations <= FEW_COMBINATIONS or rows <= MOST_WHOLE else -(-rows // DESIGN_RECORDS)
     progress("counting", None)
     counts = counted_atoms(every(table, step) if step > 1 else table, scales, asked)
     progress("choosing cells", None)
-    # Of a sample, a cell has as many fewer records.
-    least = max(-(-asked.least // step), int(counts.records.sum()) // MOST_CELLS)
     records, bounds = grouped_records(counts, asked)
     scales, places = naming_no_few(scales, records, asked.least)
     records = records.moved(places)
-    fine = CellCode(scales, grown(records, bounds, scales, asked, least=least, use=uses_of(counts, asked)), asked.known)
-    code = _published(fine, records, asked)
+    # Of a sample, a cell has as many fewer records.
+    fewest = int(counts.records.sum()) // MOST_CELLS if combinations > MOST_CELLS else 0
+    least, use = max(-(-asked.least // step), fewest), uses_of(counts, asked)
+    wide = bounds if step == 1 else [each.times(ROOM_FOR_CHANCE) for each in bounds]
+    fine = CellCode(scales, grown(records, wide, scales, asked, least=least, use=use), asked.known)
     obstacles = _obstacles(counts, records, bounds, scales, asked)
-    return FittedCode(code if step == 1 else fitted_again(table, code, asked), obstacles)
+    if step > 1 and not (rows <= MOST_CUT_AGAIN or _weighed_as_one(asked)):
+        fine, found = _standing(table, fine, asked)
+        return FittedCode(_published(fine, records, asked), obstacles, found)
+    atoms = np.asarray(records.codes, np.int64)
+    if step > 1:
+        counts = counted_atoms(table, scales, asked)
+        fine, atoms = _cut_again(fine, counts, asked), atom_codes(counts, asked.columns)
+    return FittedCode(_published(fine, records, asked), obstacles, _placed(table, fine, asked, counts, atoms))
+
+
+def _weighed_as_one(asked: CodeRequest) -> bool:
+    """Whether cells share something that only the search can deal out: the parts of columns, or delta."""
+    return asked.recode == "global" or any(claim.delta > 0 for claim in asked.claims)
+
+
+def _own(table: Table, asked: CodeRequest) -> Table:
+    """The table without columns that have no part in what is asked."""
+    kept = {*asked.columns, *asked.hidden, *asked.use, asked.weight}
+    return table.select([name for name in table.names if name in kept])
+
+
+def _placed(table: Table, code: CellCode, asked: CodeRequest, counts: Counts, atoms: NDArray[np.int64]) -> PlacedTable:
+    """The table with the cells of its records, which were counted; ``atoms`` are those of each group."""
+    found = placed(_own(table, asked), code, own=True)
+    if asked.weight is not None:
+        # Weights are summed in one order alone.
+        return found
+    cell = code.places[code.tree.leaf_of(atoms)]
+    return replace(found, counts={(None, *asked.hidden): counts_by_cell(counts, asked.hidden, cell)})
+
+
+def _standing(table: Table, code: CellCode, asked: CodeRequest) -> tuple[CellCode, PlacedTable]:
+    """What is left of cells that were chosen on a sample when all records are counted, and where these are."""
+    found = placed(_own(table, asked), code, own=True)
+    counts, cell = found.counted(asked.hidden, weight=asked.weight)
+    records, bounds = grouped_records(counts, asked, cell[:, None])
+    leaves = code.tree.leaves
+    merged = code.with_tree(pruned(code.tree, records, bounds, least=asked.least, leaf=leaves[cell]))
+    home = code.tree.nodes_in(merged.tree)[leaves]
+    return merged, replace(found, cell=merged.places[home], counts={(asked.weight, *asked.hidden): counts})
+
+
+def _cut_again(code: CellCode, counts: Counts, asked: CodeRequest) -> CellCode:
+    """Cells that are out of bounds in a table are merged upwards, and cut anew as far as they may be."""
+    records, bounds = grouped_records(counts, asked)
+    kept = pruned(code.tree, records, bounds, least=asked.least)
+    use = uses_of(counts, asked)
+    return code.with_tree(grown(records, bounds, code.scales, asked, least=asked.least, use=use, start=kept))
 
 
 def naming_no_few(
@@ -257,14 +314,11 @@ def fitted_again(table: Table, code: CellCode, asked: CodeRequest) -> CellCode:
     if new:
         code = widened(table, code, new)
         counts = counted_atoms(table, code.scales, asked)
-    records, bounds = grouped_records(counts, asked)
-    kept = pruned(code.tree, records, bounds, least=asked.least)
     if code.numbers:
         # Means were taken of the levels of the earlier table: there are none for new ones.
-        return code.with_tree(kept).reduced()
-    # What was merged may be cut again, where the scales of the code have a cut that this table allows.
-    tree = grown(records, bounds, code.scales, asked, least=asked.least, use=uses_of(counts, asked), start=kept)
-    return code.with_tree(tree).reduced()
+        records, bounds = grouped_records(counts, asked)
+        return code.with_tree(pruned(code.tree, records, bounds, least=asked.least)).reduced()
+    return _cut_again(code, counts, asked).reduced()
 
 
 def every(table: Table, step: int) -> Table:

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from tacit.codes.descent import Descent
 from tacit.errors import ArgumentError
 
 Ints = NDArray[np.int64]
@@ -208,19 +209,29 @@ class CellTree:
             raise ArgumentError(f"records have atoms in {len(self.sizes)} columns; the shape is {atoms.shape}")
         if len(atoms) and ((atoms < 0) | (atoms >= self.sizes)).any():
             raise ArgumentError("an atom is out of the range of its column")
-        node, moving = np.zeros(len(atoms), np.int64), np.arange(len(atoms))
-        while True:
-            moving = moving[self.column[node[moving]] >= 0]
-            if not len(moving):
-                return node
-            at = node[moving]
-            node[moving] = self.children[at, 1] - self._goes_left(at, atoms[moving, self.column[at]])
+        return self._descent.leaf_of(atoms)
 
-    def _goes_left(self, node: Ints, atom: Ints) -> Mask:
-        out, of_set = atom < self.below[node], self.below[node] < 0
-        if of_set.any():
-            out[of_set] = self.sets[self.set_start[node[of_set]] + atom[of_set]]
-        return np.asarray(out)
+    @cached_property
+    def _descent(self) -> Descent:
+        inner, node = self.column >= 0, np.arange(len(self))
+        return Descent(
+            sizes=tuple(self.sizes.tolist()),
+            depth=len(self.levels) - 1,
+            column=np.where(inner, self.column, 0),
+            below=np.where(inner, self.below, np.iinfo(np.int64).max),
+            right=np.where(inner, self.children[:, 1], node + 1),
+            set_start=self.set_start,
+            sets=self.sets,
+        )
+
+    def nodes_in(self, merged: CellTree) -> Ints:
+        """The node of a tree with some of these cuts undone that each node is, or lies in."""
+        out = np.zeros(len(self), np.int64)
+        for level in self.levels[1:]:
+            above = out[self.parent[level]]
+            side = np.arange(level.stop - level.start) % 2
+            out[level] = np.where(merged.column[above] >= 0, merged.children[above, side], above)
+        return out
 
     def parts(self, node: int) -> list[Mask]:
         """The atoms of each column that a node's records may have."""

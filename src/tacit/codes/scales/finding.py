@@ -13,11 +13,20 @@ from tacit.codes.scales.calendar import UNITS, Unit
 from tacit.codes.scales.files import hierarchy_scale
 from tacit.codes.scales.kinds.categories import CategoryScale
 from tacit.codes.scales.kinds.listed import listed_values, typed
-from tacit.codes.scales.kinds.lists import ListScale
+from tacit.codes.scales.kinds.lists import ListScale, ranges_in_order
 from tacit.codes.scales.kinds.numbers import EXACT, number_of
 from tacit.codes.scales.kinds.prefixes import PrefixScale, are_codes
 from tacit.codes.scales.kinds.whole import WholeScale
-from tacit.codes.scales.looking import NumberFacts, TextFacts, code_facts, number_facts, sampled_texts, text_facts
+from tacit.codes.scales.looking import (
+    SAMPLE_ROWS,
+    NumberEnds,
+    TextFacts,
+    code_facts,
+    number_ends,
+    sampled_numbers,
+    sampled_texts,
+    text_facts,
+)
 from tacit.codes.scales.making import NumberWish, date_scale, number_scale
 from tacit.codes.scales.moments import Layout, layout_of
 from tacit.codes.scales.scale import Scale
@@ -96,7 +105,7 @@ def find_scales(
     bins : mapping, optional
         Column to edges, or to a number of groups of equal size.
     least : int
-        The fewest records that will share a cell. No edge or end of a scale tells the number of fewer of them.
+        The fewest records that will share a cell. No end of a scale that is found tells the number of fewer of them.
 
     Guarantees
     ----------
@@ -111,25 +120,30 @@ def find_scales(
                 sentence("column '{name}' {why} ({levels})", name=name, why=why, levels=Setting("levels"))
             )
     table.require_countable(columns)
-    texts = sampled_texts(table, [name for name in columns if table[name].dtype == "String"])
+    sample = table.sample(columns, SAMPLE_ROWS)
+    texts = {name: sampled_texts(sample.column(name)) for name in columns if table[name].dtype == "String"}
     plans = {name: _plan(table[name], asked.get(name), texts.get(name, [])) for name in columns}
-    layouts = {name: _layout(plan) for name, plan in plans.items() if isinstance(plan, _Numbers | _Dates)}
-    facts = number_facts(table, layouts)
+    ends = number_ends(table, {n: _layout(plan) for n, plan in plans.items() if isinstance(plan, _Numbers | _Dates)})
+    looked = [name for name, plan in plans.items() if isinstance(plan, _Values | _Ordered | _Filed)]
+    listed = text_facts(table, looked, sample)
     made: list[Scale] = []
     for name, plan in plans.items():
-        if isinstance(plan, _Numbers):
-            _refuse_inexact(table[name], facts[name])
-            made.append(number_scale(name, facts[name], plan.wish, least=least))
-        elif isinstance(plan, _Dates):
-            made.append(date_scale(name, facts[name], plan.layout, plan.unit, least=least))
+        if name not in ends:
+            made.append(_listed(table, name, plan, listed.get(name)))
+            continue
+        numbers = sampled_numbers(sample.column(name), _layout(plan))
+        if isinstance(plan, _Dates):
+            made.append(date_scale(name, numbers, ends[name], plan.layout, plan.unit, least=least))
         else:
-            made.append(_listed(table, name, plan))
+            assert isinstance(plan, _Numbers)
+            _refuse_inexact(table[name], ends[name])
+            made.append(number_scale(name, numbers, ends[name], plan.wish, least=least))
     return tuple(made)
 
 
-def _refuse_inexact(column: Column, facts: NumberFacts) -> None:
+def _refuse_inexact(column: Column, found: NumberEnds) -> None:
     """Ranges are between floats: numbers that a float cannot hold might stand in a range that is not theirs."""
-    ends = [abs(end) for end in (facts.low, facts.high) if math.isfinite(end)]
+    ends = [abs(end) for end in (found.low, found.high) if math.isfinite(end)]
     if column.dtype.startswith("Float") or max(ends, default=0.0) < EXACT:
         return
     words = (
@@ -212,13 +226,13 @@ def _are_numbers(column: Column, texts: Sequence[str]) -> bool:
     return not (made_text or (_CODE_NAMES.search(column.name) and not years))
 
 
-def _listed(table: Table, name: str, plan: Plan) -> Scale:
+def _listed(table: Table, name: str, plan: Plan, facts: TextFacts | None) -> Scale:
     """The scale of a column that is looked up value by value."""
     if isinstance(plan, _Whole):
         return WholeScale(name)
     if isinstance(plan, _Codes):
         return _codes(table, name, plan.length)
-    facts = text_facts(table, name)
+    assert facts is not None
     if isinstance(plan, _Filed):
         return hierarchy_scale(name, facts, plan.path)
     if isinstance(plan, _Ordered):
@@ -230,6 +244,9 @@ def _listed(table: Table, name: str, plan: Plan) -> Scale:
     if len(texts) == len(facts.values) > FEW_CODES and are_codes(texts):
         sizes = {len(text) for text in texts}
         return PrefixScale(name, tuple(sorted(texts)), None, sizes.pop() if len(sizes) == 1 else None, facts.missing)
+    ranges = ranges_in_order(texts) if len(texts) == len(facts.values) else None
+    if ranges is not None:
+        return ListScale(name, *listed_values(ranges, name), facts.missing)
     type_, values = listed_values(facts.values, name)
     many = len(values) > MOST_CATEGORIES or type_ not in ("text", "boolean")
     return (ListScale if many else CategoryScale)(name, type_, values, facts.missing)

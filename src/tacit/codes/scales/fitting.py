@@ -8,7 +8,7 @@ from dataclasses import replace
 from tacit.codes.scales.calendar import number_of_moment, start_of
 from tacit.codes.scales.kinds.dates import DateScale
 from tacit.codes.scales.kinds.numbers import NumberScale
-from tacit.codes.scales.looking import NumberFacts, number_facts
+from tacit.codes.scales.looking import NumberEnds, number_ends
 from tacit.codes.scales.scale import Scale
 from tacit.tables.table import Table
 
@@ -23,22 +23,22 @@ def fitted_scales(table: Table, scales: Sequence[Scale]) -> tuple[Scale, ...]:
     """
     numbers = {scale.column: None for scale in scales if isinstance(scale, NumberScale)}
     dates = {scale.column: scale.layout for scale in scales if isinstance(scale, DateScale)}
-    facts = number_facts(table, {**numbers, **dates})
-    return tuple(_fitted(scale, facts.get(scale.column)) for scale in scales)
+    ends = number_ends(table, {**numbers, **dates})
+    return tuple(_fitted(scale, ends.get(scale.column)) for scale in scales)
 
 
-def _fitted(scale: Scale, facts: NumberFacts | None) -> Scale:
-    if facts is None or facts.low != facts.low:
+def _fitted(scale: Scale, ends: NumberEnds | None) -> Scale:
+    if ends is None or ends.low != ends.low:
         return scale
     if isinstance(scale, NumberScale):
         return replace(
             scale,
-            whole=scale.whole and facts.whole,
-            least=None if scale.least is not None and facts.low < scale.least else scale.least,
-            most=None if scale.most is not None and facts.high > scale.most else scale.most,
+            whole=scale.whole and ends.whole,
+            least=None if scale.least is not None and ends.low < scale.least else scale.least,
+            most=None if scale.most is not None and ends.high > scale.most else scale.most,
         )
     assert isinstance(scale, DateScale)
-    begins, ends = (number_of_moment("hour", start_of(scale.unit, at)) for at in (scale.first, scale.last + 1))
+    begins, after = (number_of_moment("hour", start_of(scale.unit, at)) for at in (scale.first, scale.last + 1))
     return replace(
-        scale, open_start=scale.open_start or facts.low < begins, open_end=scale.open_end or facts.high >= ends
+        scale, open_start=scale.open_start or ends.low < begins, open_end=scale.open_end or ends.high >= after
     )

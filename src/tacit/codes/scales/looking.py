@@ -5,32 +5,33 @@ from __future__ import annotations
 import datetime as dt
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tacit.codes.scales.calendar import number_of_moment
+from tacit.codes.scales.kinds.numbers import number_of
 from tacit.codes.scales.moments import BLANK, TYPED, DatedColumn, Layout, moment_of, with_numbers
 from tacit.errors import DataError, Setting, sentence
-from tacit.tables.columns import ROW, Column
+from tacit.tables.columns import Column
 from tacit.tables.counting import count, distinct_counts
 from tacit.tables.numbers import MISSING, as_number
 from tacit.tables.table import Table
 
+if TYPE_CHECKING:
+    import pyarrow as pa
+
 SAMPLE_ROWS = 200_000
 # More values than this are no categories, and nobody could read their groups.
 MOST_VALUES = 200_000
+FEW_VALUES = 1000
 
 
-@dataclass(frozen=True, eq=False)
-class NumberFacts:
-    """What is known of a column of numbers, or of dates as numbers of hours.
+@dataclass(frozen=True)
+class NumberEnds:
+    """What is known of a whole column of numbers, or of dates as numbers of hours; NaN ends if it has none."""
 
-    ``low``, ``high``, ``whole`` and ``missing`` are of the whole table; both ends are NaN if it has no number.
-    """
-
-    sample: NDArray[np.float64]
     low: float
     high: float
     whole: bool
@@ -46,8 +47,8 @@ class TextFacts:
     length: int | None = None
 
 
-def number_facts(table: Table, layouts: Mapping[str, Layout | None]) -> dict[str, NumberFacts]:
-    """Facts of columns of numbers (no layout) and of dates (with one), in one pass and one look at a sample.
+def number_ends(table: Table, layouts: Mapping[str, Layout | None]) -> dict[str, NumberEnds]:
+    """The ends of columns of numbers (no layout) and of dates (with one), in one pass.
 
     Guarantees
     ----------
@@ -65,15 +66,10 @@ def number_facts(table: Table, layouts: Mapping[str, Layout | None]) -> dict[str
     except (OverflowError, ValueError) as error:
         dated = ", ".join(f"'{column}'" for column, layout in layouts.items() if layout in TYPED)
         raise DataError(f"{dated} of {table.name}: a date is outside the years 1 to 9999; mend it") from error
-    for name, (column, layout) in zip(names, layouts.items(), strict=True):
+    for name, (column, layout) in columns.items():
         if found.get(f"{name}_wrong"):
-            raise _no_number(table, column, layout, found[f"{name}_wrong"])
-    view = table.with_rows(rows.select(*names, ROW), [Column(name, "number", "Float64") for name in names])
-    sample = view.sample(names, SAMPLE_ROWS)
-    return {
-        column: _facts(sample.column(name).drop_null().to_numpy(), name, found)
-        for name, column in zip(names, layouts, strict=True)
-    }
+            raise _no_number(table, column.name, layout, found[f"{name}_wrong"])
+    return {column.name: _ends(name, found) for name, (column, _) in columns.items()}
 
 
 def _numbered(rows: Any, columns: Mapping[str, tuple[Column, Layout | None]]) -> Any:
@@ -112,10 +108,10 @@ def _questions(name: str, column: Column, layout: Layout | None) -> list[Any]:
     return asked
 
 
-def _facts(sample: NDArray[np.float64], name: str, found: Mapping[str, Any]) -> NumberFacts:
+def _ends(name: str, found: Mapping[str, Any]) -> NumberEnds:
     low, high = (_number(found[f"{name}_{end}"]) for end in ("low", "high"))
     whole = not found.get(f"{name}_broken") and max(abs(low), abs(high)) < 2**53
-    return NumberFacts(sample.astype(np.float64), low, high, whole=whole, missing=found[f"{name}_missing"] > 0)
+    return NumberEnds(low, high, whole, found[f"{name}_missing"] > 0)
 
 
 def _number(end: Any) -> float:
@@ -139,10 +135,32 @@ def _no_number(table: Table, column: str, layout: Layout | None, number: int) ->
     )
 
 
-def text_facts(table: Table, column: str) -> TextFacts:
-    """The different values of a column."""
-    rows, (name,) = table.plainly([column])
-    return _text_facts(table, column, table.with_rows(rows, [replace(table[column], name=name)]))
+def sampled_numbers(column: pa.ChunkedArray, layout: Layout | None) -> NDArray[np.float64]:
+    """The numbers of a sampled column, dates as numbers of hours; what is missing is left out."""
+    encoded = column.combine_chunks().dictionary_encode()
+    if layout is None:
+        numbers = [number_of(value) for value in encoded.dictionary.to_pylist()]
+    else:
+        moments = [moment_of(value, layout) for value in encoded.dictionary.to_pylist()]
+        numbers = [np.nan if each is None else number_of_moment("hour", each) for each in moments]
+    sample: NDArray[np.float64] = np.array(numbers, dtype=np.float64)[
+        encoded.indices.drop_null().to_numpy(zero_copy_only=False)
+    ]
+    return np.asarray(sample[~np.isnan(sample)])
+
+
+def text_facts(table: Table, columns: Sequence[str], sample: pa.Table) -> dict[str, TextFacts]:
+    """The different values of columns. A sample with few of them saves a look at whether they are too many."""
+    doubtful = [column for column in columns if len(sample.column(column).unique()) > FEW_VALUES]
+    for column, different in (distinct_counts(table, doubtful) if doubtful else {}).items():
+        if different > MOST_VALUES:
+            raise _too_many(table, column)
+    return {column: _counted(table, column) for column in columns}
+
+
+def _counted(table: Table, column: str) -> TextFacts:
+    (levels,) = count(table, [column]).levels
+    return TextFacts(tuple(level for level in levels if level is not None), None in levels)
 
 
 def code_facts(table: Table, column: str, length: int | None) -> TextFacts:
@@ -156,16 +174,9 @@ def code_facts(table: Table, column: str, length: int | None) -> TextFacts:
     (sizes,) = table.collected(rows.select(size.min().alias("low"), size.max().alias("high"))).to_pylist()
     cut = nw.col(name) if length is None else nw.col(name).str.head(length)
     view = table.with_rows(rows.with_columns(cut.alias(name)), [Column(name, "text", "String")])
-    return replace(_text_facts(table, column, view), length=sizes["low"] if sizes["low"] == sizes["high"] else None)
-
-
-def _text_facts(table: Table, column: str, view: Table) -> TextFacts:
-    """Facts of the one column of a view."""
-    (name,) = view.names
     if distinct_counts(view, [name])[name] > MOST_VALUES:
         raise _too_many(table, column)
-    (levels,) = count(view, [name]).levels
-    return TextFacts(tuple(level for level in levels if level is not None), None in levels)
+    return replace(_counted(view, name), length=sizes["low"] if sizes["low"] == sizes["high"] else None)
 
 
 def _too_many(table: Table, column: str) -> DataError:
@@ -183,10 +194,6 @@ def _too_many(table: Table, column: str) -> DataError:
     )
 
 
-def sampled_texts(table: Table, columns: Sequence[str], rows: int = 20_000) -> dict[str, list[str]]:
-    """The different texts of columns in a sample, neither missing nor blank."""
-    if not columns:
-        return {}
-    sample = table.sample(columns, rows)
-    different = {name: sample.column(name).unique().to_pylist() for name in columns}
-    return {name: [text for text in texts if text and text.strip()] for name, texts in different.items()}
+def sampled_texts(column: pa.ChunkedArray) -> list[str]:
+    """The different texts of a sampled column, neither missing nor blank."""
+    return [text for text in column.unique().to_pylist() if text and text.strip()]

@@ -68,15 +68,14 @@ def nice_edges(sample: Numbers, *, whole: bool, least: int, exact: bool = False)
     if whole and values[-1] - values[0] < MOST_ATOMS:
         edges = np.arange(values[0] + 1, values[-1] + 1)
     else:
-        between = _between(values, counts, ordered, exact)
-        edges = np.unique([*between, *_around(values, counts, whole)])
+        frequent = counts >= max(least, FREQUENT * len(ordered))
+        between = _between(values, ordered, MOST_ATOMS - 2 * int(frequent.sum()), exact)
+        edges = np.unique([*between, *_around(values, frequent, whole)])
     return trimmed(edges, ordered, least)
 
 
-def _between(values: Numbers, counts: NDArray[np.int64], ordered: Numbers, exact: bool) -> list[float]:
-    """An edge between every two values, or between quantiles if there are many."""
-    # Frequent values take two edges of their own.
-    room = MOST_ATOMS - 2 * int((counts >= FREQUENT * len(ordered)).sum())
+def _between(values: Numbers, ordered: Numbers, room: int, exact: bool) -> list[float]:
+    """An edge between every two values, or between quantiles if there are more than there is room for."""
     if len(values) <= room:
         windows = list(pairwise(values))
     else:
@@ -87,10 +86,10 @@ def _between(values: Numbers, counts: NDArray[np.int64], ordered: Numbers, exact
     return [float(high) if exact else nicest(float(low), float(high)) for low, high in windows if low < high]
 
 
-def _around(values: Numbers, counts: NDArray[np.int64], whole: bool) -> list[float]:
+def _around(values: Numbers, frequent: NDArray[np.bool_], whole: bool) -> list[float]:
     """Edges before and after each frequent value, so that it can stand alone."""
     edges = []
-    for at in np.flatnonzero(counts >= FREQUENT * counts.sum()).tolist():
+    for at in np.flatnonzero(frequent).tolist():
         if at > 0:
             edges.append(float(values[at]))
         if at + 1 < len(values):

@@ -140,15 +140,14 @@ def best_cuts(frontier: Frontier, rules: CutRules) -> BestCuts:
     rivals = min(rules.rivals, len(tried))
     if rivals < 2 or not (ranked[1] >= 0).any():
         return BestCuts(tried, ranked[0])
-    scores = np.stack([_score(frontier, node, rules, BestCuts(tried, pick)) for pick in ranked[:rivals]])
-    winner = scores.argmax(axis=0)[None]
+    around, scores = rules.worth.around(frontier, node), []
+    for pick in ranked[:rivals]:
+        cuts = BestCuts(tried, pick)
+        elsewhere = rules.worth.elsewhere(frontier, node, around, cuts.left(frontier, node), cuts.column)
+        # With what it tells of the columns that it does not cut; -1 for no cut.
+        scores.append(np.where(cuts.found, cuts.score + cuts.factor * elsewhere, -1.0))
+    winner = np.stack(scores).argmax(axis=0)[None]
     return BestCuts(tried, np.take_along_axis(ranked, winner, axis=0)[0])
-
-
-def _score(frontier: Frontier, node: Ints, rules: CutRules, cuts: BestCuts) -> Vector:
-    """The score of one cut of each node, with what it tells of the columns that it does not cut; -1 for none."""
-    elsewhere = rules.worth.elsewhere(frontier, node, cuts.left(frontier, node), cuts.column)
-    return np.where(cuts.found, cuts.score + cuts.factor * elsewhere, -1.0)
 
 
 def _column_cuts(frontier: Frontier, node: Ints, rules: CutRules, column: int) -> ColumnCuts:

@@ -18,8 +18,12 @@ def weight_of(label: NDArray[np.integer], place: Ints, weight: Vector, shape: tu
     return sums(label.astype(np.int64) * shape[1] + place, weight, shape[0] * shape[1]).reshape(shape)
 
 
-def pruned(tree: CellTree, records: GroupedRecords, bounds: Sequence[SecretBound], *, least: int) -> CellTree:
+def pruned(
+    tree: CellTree, records: GroupedRecords, bounds: Sequence[SecretBound], *, least: int, leaf: Ints | None = None
+) -> CellTree:
     """The finest tree that is left of a tree when cells that may not stay are merged upwards.
+
+    ``leaf`` is the leaf of each group, where that is known.
 
     Guarantees
     ----------
@@ -27,7 +31,7 @@ def pruned(tree: CellTree, records: GroupedRecords, bounds: Sequence[SecretBound
     :func:`grow` says, unless it is the root. A cut is given up only if one of its sides could not stay. Every cell is
     a union of cells of ``tree``.
     """
-    leaf = tree.leaf_of(records.codes)
+    leaf = tree.leaf_of(records.codes) if leaf is None else leaf
     fine = _upwards(tree, sums(leaf, records.records.astype(np.float64), len(tree))) >= least
     numbers = []
     for secret, bound in zip(records.secrets, bounds, strict=True):

@@ -54,17 +54,27 @@ class Worth:
             gain += _parted(tally, self.use[column][:, tally.atom] * tally.weight, at, left, right)
         return np.asarray(gain / (left + right))
 
-    def elsewhere(self, frontier: Frontier, node: Ints, left: Mask, column: Ints) -> Vector:
+    def around(self, frontier: Frontier, node: Ints) -> list[tuple[Ints, Matrix]]:
+        """For each column the place of every group of records, by node and group of atoms, and what is in each."""
+        found = []
+        for groups, codes in zip(self.groups, frontier.codes, strict=True):
+            size = int(groups.max()) + 1
+            place = node * size + groups[codes]
+            found.append((place, sums(place, frontier.weight, len(frontier) * size).reshape(-1, size)))
+        return found
+
+    def elsewhere(
+        self, frontier: Frontier, node: Ints, around: list[tuple[Ints, Matrix]], left: Mask, column: Ints
+    ) -> Vector:
         """What a cut of each node tells of the columns that it does not cut, less what chance would, a record."""
         n, out = len(frontier), np.zeros(len(frontier))
-        weight, lefts = sums(node, frontier.weight, n), sums(node[left], frontier.weight[left], n)
+        here = np.flatnonzero(left)
+        weights = frontier.weight[here]
+        weight, lefts = sums(node, frontier.weight, n), sums(node[here], weights, n)
         told = xlogx(weight) - xlogx(lefts) - xlogx(weight - lefts)
         unit = weight / sums(node, frontier.records, n)
-        for other, groups in enumerate(self.groups):
-            size = int(groups.max()) + 1
-            place = node * size + groups[frontier.codes[other]]
-            all_of = sums(place, frontier.weight, n * size).reshape(n, size)
-            left_of = sums(place[left], frontier.weight[left], n * size).reshape(n, size)
+        for other, (place, all_of) in enumerate(around):
+            left_of = sums(place[here], weights, all_of.size).reshape(all_of.shape)
             mixed = (xlogx(left_of) + xlogx(np.maximum(all_of - left_of, 0.0)) - xlogx(all_of)).sum(axis=1)
             chance = ((all_of > 0).sum(axis=1) - 1) / 2 * unit
             out += np.where(column == other, 0.0, self.other[other] * np.maximum(told + mixed - chance, 0.0))

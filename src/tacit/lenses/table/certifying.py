@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 from tacit import __version__
-from tacit.lenses.table.kept.tables import rows_entropy
 from tacit.lenses.table.tabulating import Counted
 from tacit.lift import MEASURES, Joint
 from tacit.release.bounds import LiftBounds
@@ -124,8 +123,7 @@ def utility_of(counted: Counted, rules: ReleaseRules) -> Utility:
     kept = rules.treatment.kept(counted.joint.marginal, counted.symbols, rules.symbols)
     if rules.code is None:
         return kept
-    question = counted.question
-    given = rows_entropy(question.original, question.released, weight=question.weight)
+    given = counted.given_entropy
     exact = rules.code.exact(counted.symbols)
     return Utility(
         mutual_information=kept.mutual_information,

@@ -59,7 +59,9 @@ def in_cells(
     if earlier is None or earlier.code is None:
         fitted = fit_code(asked.to_bound(), request, progress=progress)
         notes = [*_zones(fitted.code), *(_told(each, goal) for each in fitted.obstacles)]
-        return replace(asked.coded(fitted.code), notes=(*asked.notes, *notes)), None
+        # Cells of a number whose thresholds are bounded were looked up beside other secrets than are counted.
+        found = fitted.found if asked.thresholds is None else None
+        return replace(asked.coded(fitted.code, found), notes=(*asked.notes, *notes)), None
     progress("counting", None)
     return asked.coded(fitted_again(asked.to_bound(), earlier.code, request)), None
 

@@ -295,9 +295,9 @@ class CountedRelease:
         """Refuse a file that is not, row by row, what the rules make of the original."""
         data = open_table(written, engine=self.counted.question.original.engine.name)
         differ = rows_that_differ(self.counted, data, self.rules, self.key)
-        if differ:
+        if differ or not self.counted.comes_out_again():
             raise NotCertifiedError(
-                f"{differ:,} of the rows that were written are not what was counted: the source is not the same each "
+                f"what was written is not what was counted ({differ:,} rows differ): the source is not the same each "
                 "time it is read, or the disk is at fault. Nothing was released"
             )
 
@@ -310,6 +310,7 @@ class CountedRelease:
             released=question.released,
             use=question.use or None,
             told=certificate.utility.mutual_information if self.rules.treatment.drawn else None,
+            whole=self.counted.given_entropy if question.weight is None else None,
             weight=question.weight,
         )
 

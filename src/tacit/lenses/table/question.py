@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, cast
 
 from tacit.codes.code import CellCode
-from tacit.codes.coding import coded
+from tacit.codes.coding import PlacedTable, coded, placed
 from tacit.errors import ArgumentError, DataError, Setting, sentence
 from tacit.lenses.table.results import ColumnRole, Role
 from tacit.requests import Question
@@ -37,7 +37,8 @@ class TableQuestion:
     ``also`` are further secrets, each a column or a combination of columns; ``secret_values`` the values that are
     secret, where the rest of the column counts as one. ``known`` are columns that an adversary may know, ``use`` those
     that readers want, ``levels`` what columns may be told as, where that was said. With a ``code`` the table is written
-    in cells. With ``thresholds`` the secret is a number whose thresholds are bounded; its groups are for the measures.
+    in cells, and ``found`` has the number of each record's. With ``thresholds`` the secret is a number whose thresholds
+    are bounded; its groups are for the measures.
     """
 
     original: Table
@@ -56,15 +57,22 @@ class TableQuestion:
     levels: Mapping[str, Any] = field(default_factory=dict)
     code: CellCode | None = None
     thresholds: float | None = None
+    found: PlacedTable | None = None
 
     @property
     def hidden(self) -> tuple[str, ...]:
         """Every column that is secret, alone or in combination."""
         return tuple(dict.fromkeys([*self.secret, *(name for each in self.also for name in each)]))
 
-    def coded(self, code: CellCode) -> TableQuestion:
-        """The same question of the table written in cells."""
-        return replace(self, table=coded(self.table, code), code=code)
+    def coded(self, code: CellCode, found: PlacedTable | None = None) -> TableQuestion:
+        """The same question of the table written in cells, without columns that have no part in it.
+
+        ``found`` has the cells of the records, where they are known already.
+        """
+        kept = {*self.released, *self.hidden, *self.use, self.weight}
+        table = self.table.select([name for name in self.table.names if name in kept])
+        found = placed(table, code) if found is None else found
+        return replace(self, table=coded(table, code, found), code=code, found=found)
 
     def as_given(self) -> Table:
         """The table with no released column cut; a secret's cuts remain, because they say what is secret."""
@@ -130,9 +138,10 @@ def ask(
         notes.append(f"released columns were not named, so all others count as released: {', '.join(shown)}")
     # Where a few values are secret their column needs neither a cut nor a look.
     used = [table[name] for name in (*hidden, *shown) if not (question.secret_values and name == secret[0])]
+    uncut = set(shown) if in_cells else set()
     numbers = secret if thresholds is not None else ()
-    distinct = _looked_at(table, used, wishes, confirmed={*told, *keep_ids, *numbers})
-    cuttable = [column for column in used if not (in_cells and column.name in shown)]
+    distinct = _looked_at(table, used, wishes, uncut, confirmed={*told, *keep_ids, *numbers})
+    cuttable = [column for column in used if column.name not in uncut]
     made, automatic = _cuts(table, cuttable, wishes, {n: d for n, d in distinct.items() if n not in keep_ids})
     about = _about_secret(secret, automatic, in_cells, thresholds)
     return TableQuestion(
@@ -181,7 +190,7 @@ def _refuse_thresholds(
 
 
 def _looked_at(
-    table: Table, used: Sequence[Column], wishes: Mapping[str, Any], *, confirmed: set[str]
+    table: Table, used: Sequence[Column], wishes: Mapping[str, Any], uncut: set[str], *, confirmed: set[str]
 ) -> dict[str, int]:
     """Distinct values of the columns for which the number matters; a column that identifies people is refused."""
     unknown = set(wishes) - {column.name for column in used}
@@ -190,7 +199,7 @@ def _looked_at(
     head = table.head([column.name for column in used], FIRST_LOOK)
     if head.num_rows == 0:
         raise DataError(f"{table.name} has no rows: there is nothing to measure")
-    distinct = _distinct(table, [column for column in used if column.name not in wishes], head)
+    distinct = _distinct(table, [column for column in used if column.name not in wishes], uncut, head)
     _refuse_ids(table, used, distinct, head, confirmed=confirmed)
     return distinct
 
@@ -234,13 +243,19 @@ def _released(table: Table, question: Question, hidden: tuple[str, ...]) -> tupl
     return shown
 
 
-def _distinct(table: Table, used: Sequence[Column], head: pa.Table) -> dict[str, int]:
-    """Distinct values of the columns for which the number matters; a plain category needs no extra pass."""
+def _distinct(table: Table, used: Sequence[Column], uncut: set[str], head: pa.Table) -> dict[str, int]:
+    """Distinct values of the columns for which the number matters; a plain category needs no extra pass.
+
+    Of columns that are not to be cut it matters only whether they identify people, which numbers that occur twice, or
+    are broken, do not.
+    """
 
     def matters(column: Column) -> bool:
         values = head.column(column.name).drop_null()
         different = len(values.unique())
-        return different > MANY_VALUES if column.kind == "number" else 0 < different == len(values)
+        if column.kind != "number":
+            return 0 < different == len(values)
+        return different > MANY_VALUES and (column.name not in uncut or (different == len(values) and _whole(values)))
 
     wanted = [column.name for column in used if matters(column)]
     return distinct_counts(table, wanted) if wanted else {}

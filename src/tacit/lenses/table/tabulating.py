@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.codes.coding import coded
+from tacit.codes.coding import coded, told_counts
 from tacit.document import Progress, silent
 from tacit.errors import DataError
+from tacit.lenses.table.kept.tables import rows_entropy
 from tacit.lenses.table.question import TableQuestion
 from tacit.lift import Joint, Matrix, Vector, threshold_risk
 from tacit.release.bounds import Attained, LiftBounds
@@ -95,6 +96,20 @@ class Counted:
             low[cells], high[cells] = sides
         return low, high
 
+    @cached_property
+    def given_entropy(self) -> float:
+        """Entropy in nats of the released rows as they were given."""
+        return rows_entropy(self.question.original, self.question.released, weight=self.question.weight)
+
+    def comes_out_again(self) -> bool:
+        """Whether the table, counted row by row, gives what was counted; cells may have been counted another way."""
+        question = self.question
+        if question.found is None:
+            return True
+        again = count(question.table, self.counts.columns)
+        same = again.levels == self.counts.levels and np.array_equal(again.codes, self.counts.codes)
+        return same and np.array_equal(again.records, self.counts.records)
+
     @property
     def evidence(self) -> Matrix:
         """The table scaled to the effective number of records; the table itself where nothing is weighted."""
@@ -106,7 +121,7 @@ class Counted:
 def counted(question: TableQuestion, *, progress: Progress = silent) -> Counted:
     """One pass over the table."""
     progress("counting", None)
-    counts = count(question.table, [*question.hidden, *question.released], weight=question.weight)
+    counts = _counts(question)
     joint, symbols = counts.joint(question.secret, question.released)
     assert joint.total is not None
     table = joint.matrix * joint.total
@@ -120,3 +135,11 @@ def counted(question: TableQuestion, *, progress: Progress = silent) -> Counted:
                 "to learn; choose another secret, or a table in which it varies"
             )
     return result
+
+
+def _counts(question: TableQuestion) -> Counts:
+    """What is counted; of a table in cells the cells, which are fewer and shorter than what is written of them."""
+    if question.code is None or question.found is None:
+        return count(question.table, [*question.hidden, *question.released], weight=question.weight)
+    counts, cell = question.found.counted(question.hidden, weight=question.weight)
+    return told_counts(question.original, question.code, counts, cell)

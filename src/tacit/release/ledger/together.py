@@ -71,7 +71,7 @@ class Together:
     def _shown(self, table: Table, rules: ReleaseRules) -> Table:
         """The table as a release tells it: in its cells, or as its columns were cut."""
         if rules.code is not None:
-            return coded(table, rules.code)
+            return coded(table.select(rules.code.columns), rules.code)
         return self._view(table, rules.released, rules.cuts)
 
     def _view(self, table: Table, columns: Sequence[str], cuts: Iterable[Cut], values: tuple[str, ...] = ()) -> Table:

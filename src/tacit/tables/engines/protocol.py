@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from tacit.tables.symbols import Symbols
 
     Rows = nw.LazyFrame[Any]
+    # A number for each row of whole numbers (rows x columns).
+    RowNumber = Callable[[NDArray[np.integer]], NDArray[np.integer]]
 
 
 class Engine(ABC):
@@ -126,6 +128,16 @@ class Engine(ABC):
 
         Lists may be long, and None in one is missing. NaN is missing, -0.0 is 0.0.
         """
+
+    def numbered(
+        self, rows: Rows, columns: Sequence[str], number: RowNumber, name: str, sizes: Sequence[int] | None
+    ) -> Rows | None:
+        """The rows with columns of whole numbers replaced by one, last: their ``number``; the rest is worked out, too.
+
+        With ``sizes`` the columns hold numbers from 0 and below these alone, so that the rows can wait to be asked for.
+        None of an engine whose rows are not brought to this process.
+        """
+        return None
 
     @abstractmethod
     def labelled(self, rows: Rows, number: str, texts: Mapping[str, Sequence[str]]) -> Rows:

@@ -22,6 +22,7 @@ def kept_of_tables(
     dictionary: LevelDictionary | None = None,
     use: Sequence[str] | None = None,
     told: float | None = None,
+    whole: float | None = None,
     weight: str | None = None,
     scored: bool = True,
     random_state: int = 0,
@@ -32,14 +33,14 @@ def kept_of_tables(
     ----------
     The information kept is of all rows, counted in the engine, and exact: of a release that was not drawn it is the
     entropy of its rows, of one that was, ``told``, the mutual information in nats that its channel has. All else is of
-    the rows looked at, each of which counts alike, whatever ``weight`` says.
+    the rows looked at, each of which counts alike, whatever ``weight`` says. ``whole`` is the entropy of the original's
+    rows, where it is known.
     """
     names = list(dict.fromkeys([*released, *(use or ())]))
-    whole = rows_entropy(original, released, weight=weight)
-    if told is None:
+    if whole is None:
         # The release of a weighted table has no weights.
-        told = rows_entropy(release, released)
-        whole = whole if weight is None else rows_entropy(original, released)
+        whole = rows_entropy(original, released, weight=None if told is None else weight)
+    told = rows_entropy(release, released) if told is None else told
     return kept_of(
         original.sample(names, MOST_ROWS),
         release.sample(list(released), MOST_ROWS),

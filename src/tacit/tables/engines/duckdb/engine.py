@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from itertools import count
+from math import prod
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +14,7 @@ from numpy.typing import NDArray
 
 from tacit.tables.channels import DrawTables
 from tacit.tables.columns import ROW
-from tacit.tables.engines.duckdb import rewriting, steps
+from tacit.tables.engines.duckdb import numbering, rewriting, steps
 from tacit.tables.engines.duckdb.connections import answered, connect, reading
 from tacit.tables.engines.duckdb.layouts import attached, csv_scan, is_view, jsonl_scan
 from tacit.tables.engines.duckdb.sql import identifier, pattern, renamed, text
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     import duckdb
     import pyarrow as pa
 
-    from tacit.tables.engines.protocol import Rows
+    from tacit.tables.engines.protocol import RowNumber, Rows
 
 # Rows of a relation brought over at a time.
 BATCH = 100_000
@@ -113,6 +114,13 @@ class DuckDBEngine(Engine):
 
     def found(self, rows: Rows, lists: Mapping[str, Sequence[Any]]) -> Rows:
         return _lazy(rewriting.found(rows.to_native(), lists))
+
+    def numbered(
+        self, rows: Rows, columns: Sequence[str], number: RowNumber, name: str, sizes: Sequence[int] | None
+    ) -> Rows:
+        if sizes is not None and prod(sizes) <= numbering.FEW:
+            return _lazy(numbering.looked_up(rows.to_native(), columns, number, name, sizes))
+        return _positioned(numbering.numbered(rows.to_native(), columns, number, name))
 
     def labelled(self, rows: Rows, number: str, texts: Mapping[str, Sequence[str]]) -> Rows:
         return _lazy(rewriting.labelled(rows.to_native(), number, texts))
