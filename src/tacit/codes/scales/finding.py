@@ -13,7 +13,7 @@ from tacit.codes.scales.calendar import UNITS, Unit
 from tacit.codes.scales.files import hierarchy_scale
 from tacit.codes.scales.kinds.categories import CategoryScale
 from tacit.codes.scales.kinds.listed import listed_values, typed
-from tacit.codes.scales.kinds.lists import ListScale, ranges_in_order
+from tacit.codes.scales.kinds.lists import ListScale
 from tacit.codes.scales.kinds.numbers import EXACT, number_of
 from tacit.codes.scales.kinds.prefixes import PrefixScale, are_codes
 from tacit.codes.scales.kinds.whole import WholeScale
@@ -244,9 +244,6 @@ def _listed(table: Table, name: str, plan: Plan, facts: TextFacts | None) -> Sca
     if len(texts) == len(facts.values) > FEW_CODES and are_codes(texts):
         sizes = {len(text) for text in texts}
         return PrefixScale(name, tuple(sorted(texts)), None, sizes.pop() if len(sizes) == 1 else None, facts.missing)
-    ranges = ranges_in_order(texts) if len(texts) == len(facts.values) else None
-    if ranges is not None:
-        return ListScale(name, *listed_values(ranges, name), facts.missing)
     type_, values = listed_values(facts.values, name)
     many = len(values) > MOST_CATEGORIES or type_ not in ("text", "boolean")
     return (ListScale if many else CategoryScale)(name, type_, values, facts.missing)

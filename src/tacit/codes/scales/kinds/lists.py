@@ -1,9 +1,7 @@
-"""Values in an order: given by the user (low, medium, high), of ranges (18-39, 60+), or of the alphabet."""
+"""Values in an order: given by the user (low, medium, high), or that of the alphabet where they are many."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -30,26 +28,3 @@ class ListScale(ListedScale):
 
     def _run(self, first: int, last: int) -> str:
         return self.names[first] if first == last else f"{self.names[first]} to {self.names[last]}"
-
-
-_BELOW, _ABOVE = r"(?P<below><=?|≤|under|up to)", r"(?:>=?|≥|over)"
-_NUMBER = r"-?[0-9]+(?:\.[0-9]+)?"
-_RANGE = re.compile(
-    rf"(?:{_BELOW}|{_ABOVE})? *[\[(]?(?P<low>{_NUMBER})"
-    rf"(?: *(?:-|–|,|to) *(?P<high>{_NUMBER})[\])]?| ?\+| (?:and|or) (?:more|over))?"
-    r"(?P<down> (?:and|or) (?:less|under))?"
-)
-
-
-def ranges_in_order(values: Sequence[str]) -> list[str] | None:
-    """Texts that are ranges of numbers, such as <18, 18-39 and 60+, in their order; None if some are not."""
-    found = [(value, _RANGE.fullmatch(value)) for value in values]
-    if len(values) < 2 or all(match is None or match[0] == match["low"] for _, match in found):
-        return None
-    keys = {}
-    for value, match in found:
-        if match is None:
-            return None
-        down = match["below"] or match["down"]
-        keys[value] = (float(match["low"]), not down, float(match["high"] or match["low"]))
-    return sorted(values, key=keys.__getitem__) if len(set(keys.values())) == len(keys) else None
