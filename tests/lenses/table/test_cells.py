@@ -96,6 +96,14 @@ def test_every_level_is_true_of_its_record(folder: Path) -> None:
         assert all(parts[part_of[level]][atom] for atom, level in told)
 
 
+def test_the_page_shows_how_columns_are_told(folder: Path) -> None:
+    page, code = (folder / "release" / "report.html").read_text("utf-8"), read_code(folder / "release")
+    assert code is not None
+    assert "How columns are told" in page
+    told = {level for levels in code.written for level in levels if level != "any"}
+    assert sum(f">{level}" in page or f", {level}" in page for level in told) >= 5
+
+
 def test_no_rare_number_date_or_code_stands_in_what_is_published(folder: Path) -> None:
     original = read_csv(folder / "stays.csv")
     public = "".join(path.read_text() for path in (folder / "release").iterdir() if path.is_file())

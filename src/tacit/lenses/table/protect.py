@@ -160,6 +160,7 @@ def _released(planned: CountedRelease, book: Ledger, making: Making, out: Path, 
             after=planned.after,
             notes=(*question.notes, *planned.remarks(), *page.notes),
             corrected=planned.corrected(draft.place / data_file),
+            levels=() if planned.rules.code is None else PublishedCode.of(planned.rules.code).columns,
         )
         draft.keep(RULES, text_of(planned.rules))
         if certificate.output.key_sha256 is not None:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from tacit import document as doc
 from tacit.errors import Sentence, Setting, sentence
 from tacit.release.kept import MOST_IN_TURN, ReaderKeeps, UseScore
+from tacit.release.levels import ColumnLevels
 
 # Of a wide table the terminal lists so many columns, the page draws so many.
 _LISTED, _DRAWN = 20, 40
+_EXAMPLES = 3
 _TARGETS = {"value": "", "above the middle": "is it above the middle?", "commonest values": "which of the commonest?"}
 
 
@@ -43,6 +45,24 @@ def keeping_section(keeps: ReaderKeeps) -> doc.Section:
         doc.Facts(list(_facts(keeps))),
     )
     return doc.Section("What a reader keeps", blocks, kind="plug-in")
+
+
+def telling_section(columns: Sequence[ColumnLevels]) -> doc.Section:
+    """How each column is told in a release in cells: how many levels it has, and what some of them look like."""
+    rows = [
+        (doc.DataValue(each.column, 40), doc.Count(len(each.levels)), doc.listed(_examples(each), limit=_EXAMPLES))
+        for each in columns
+    ]
+    table = doc.TableBlock(("Column", ">Levels", "Such as"), rows, shown=range(min(len(rows), _LISTED)), more="columns")
+    words = "The levels were found in the values, and levels.json lists them. Others can be asked for ({levels})."
+    note = doc.Paragraph(sentence(words, levels=Setting("levels")), "note")
+    return doc.Section("How columns are told", (table, note), kind="exact")
+
+
+def _examples(column: ColumnLevels) -> list[str]:
+    """Levels that tell something, spread over all of them."""
+    telling = [str(level) for level in column.levels if level != "any"] or ["any"]
+    return [doc.shorten(level, 30) for level in telling[:: max(1, len(telling) // _EXAMPLES)]][:_EXAMPLES]
 
 
 def _columns(keeps: ReaderKeeps) -> doc.Figure:

@@ -11,11 +11,12 @@ from tacit.lenses.glossary import DEFINITIONS, DIRECTION, INFINITE
 from tacit.lenses.histograms import histogram_numbers
 from tacit.lenses.papers import Rows, Sections, assumptions, certificate_section, claim
 from tacit.lenses.table.answers.correcting import corrected_section
-from tacit.lenses.table.answers.keeping import keeping_section
+from tacit.lenses.table.answers.keeping import keeping_section, telling_section
 from tacit.lenses.table.answers.trade_off import trade_off
 from tacit.lenses.table.results import CorrectedColumn
 from tacit.release import certificate as papers
 from tacit.release.certificate import CountedCertificate, MeasureChange
+from tacit.release.levels import ColumnLevels
 from tacit.release.whole_file import ROW_BY_ROW, WholeFile
 from tacit.report.result import Result
 
@@ -27,7 +28,10 @@ _SLACK = 1e-9
 
 @dataclass(frozen=True)
 class ProtectResult(Result):
-    """A release that was written, and its certificate; ``corrected`` are the counts of its columns with few values."""
+    """A release that was written, and its certificate.
+
+    ``corrected`` are the counts of its columns with few values, ``levels`` how columns are told in cells.
+    """
 
     out: str
     data_file: str
@@ -39,6 +43,7 @@ class ProtectResult(Result):
     after: doc.RiskHistogram
     notes: tuple[str, ...]
     corrected: tuple[CorrectedColumn, ...] = ()
+    levels: tuple[ColumnLevels, ...] = ()
 
     def document(self) -> doc.Document:
         """The claim, what it costs and what it rests on.
@@ -277,6 +282,10 @@ def _keeps(result: ProtectResult) -> Sections:
     return () if keeps is None else (keeping_section(keeps),)
 
 
+def _told(result: ProtectResult) -> Sections:
+    return (telling_section(result.levels),) if result.levels else ()
+
+
 def _corrected(result: ProtectResult) -> Sections:
     return corrected_section(result.corrected)
 
@@ -333,4 +342,4 @@ def _notes(result: ProtectResult) -> Sections:
 
 
 # The order of the answer. A new section is a function and a line here.
-SECTIONS = (_keeps, _changes, _risks, _cost, _corrected, _readings, _assumptions, _certificate, _notes)
+SECTIONS = (_keeps, _told, _changes, _risks, _cost, _corrected, _readings, _assumptions, _certificate, _notes)
