@@ -84,7 +84,16 @@ def archive_in(data: bytes, *, most: int = MOST_UNPACKED) -> zipfile.ZipFile:
 
 
 def arrays_in(path: str | Path, what: str, *, most: int = MOST_UNPACKED) -> dict[str, NDArray[Any]]:
-    """The arrays of an npz.
+    """The arrays of an npz; what it guarantees, :func:`arrays_of` does."""
+    data = bytes_in(path, what, most=most)
+    try:
+        return arrays_of(data, most=most)
+    except DAMAGE as error:
+        raise SourceError(f"cannot read {path}: it is damaged, or no npz of plain arrays ({error})") from error
+
+
+def arrays_of(data: bytes, *, most: int = MOST_UNPACKED) -> dict[str, NDArray[Any]]:
+    """The arrays of an npz that was read; a ValueError if it is damaged.
 
     Guarantees
     ----------
@@ -92,14 +101,12 @@ def arrays_in(path: str | Path, what: str, *, most: int = MOST_UNPACKED) -> dict
     """
     import numpy as np
 
-    data = bytes_in(path, what, most=most)
     try:
         archive_in(data, most=most).close()
         with np.load(io.BytesIO(data), allow_pickle=False) as arrays:
             return {name: _checked(arrays[name], name) for name in arrays.files}
     except (*DAMAGE, MemoryError) as error:
-        reason = str(error).splitlines()[0][:120] if str(error) else type(error).__name__
-        raise SourceError(f"{path} is damaged, or no npz of plain arrays ({reason})") from error
+        raise ValueError(str(error).splitlines()[0][:120] if str(error) else type(error).__name__) from error
 
 
 def _checked(array: Any, name: str) -> NDArray[Any]:

@@ -17,7 +17,7 @@ def main() -> NoReturn:
     import click
 
     from tacit.cli.commands import tacit
-    from tacit.cli.interrupts import prompt
+    from tacit.cli.interrupts import leave, prompt
     from tacit.cli.wording import COMMAND_LINE
     from tacit.errors import TacitError
 
@@ -32,7 +32,7 @@ def main() -> NoReturn:
         error.show()
         sys.exit(error.exit_code)
     except (click.Abort, KeyboardInterrupt):
-        _refuse(f"interrupted; {_written()}", 130)
+        leave(130)
     except TacitError as error:
         _refuse(error.told(COMMAND_LINE), error.exit_code)
     except MemoryError:

@@ -46,12 +46,16 @@ def prompt() -> Iterator[None]:
 def _watch(hears: socket.socket, unwound: threading.Event) -> None:
     while heard := hears.recv(64):
         if signal.SIGTERM in heard:
-            _leave(143)
+            leave(143)
         if signal.SIGINT in heard and not unwound.wait(GRACE):
-            _leave(130)
+            leave(130)
 
 
-def _leave(code: int) -> NoReturn:
+def leave(code: int) -> NoReturn:
+    """End the process at once, with nothing left behind, and say what was written before.
+
+    A query that did not stop would still be at work while Python takes itself apart, and end the process by a signal.
+    """
     from tacit.tables.writing import abandon_drafts, what_appeared
 
     abandon_drafts()

@@ -98,10 +98,12 @@ def locked(target: Path) -> Iterator[None]:
             ours = False
         if not ours:
             raise ArgumentError(f"another run of Tacit is writing {target}: wait for it, or choose another name")
+        _drafts.add(lock)
         try:
             yield
         finally:
-            lock.unlink(missing_ok=True)
+            _removed(lock)
+            _drafts.discard(lock)
     finally:
         os.close(descriptor)
 

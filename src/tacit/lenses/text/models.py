@@ -20,7 +20,7 @@ from tacit.learn import TermLogLift
 from tacit.learn.arrays import Codes
 from tacit.lenses.text.posts import Vocabulary, bags_by, tokens
 from tacit.lenses.text.terms import VERDICTS
-from tacit.loading import DAMAGE, arrays_in, json_of
+from tacit.loading import DAMAGE, arrays_of, bytes_in, json_of
 from tacit.tables.writing import whole_file
 
 FORMAT = "tacit text model 1"
@@ -109,9 +109,9 @@ class TextModel:
         ----------
         Nothing in the file is run: it holds arrays of numbers and one JSON text.
         """
-        arrays = arrays_in(path, "model")
+        data = bytes_in(path, "model")
         try:
-            return _loaded(arrays)
+            return _loaded(arrays_of(data))
         except DAMAGE as error:
             words = "{path} is no model of words of this Tacit's ({error}); make one with {audit}"
             audit = Command("audit", "POSTS", text="COLUMN", secret="COLUMN", save_model="FILE.tacit")
