@@ -28,6 +28,7 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=0, help="which cases")
     parser.add_argument("--first", type=int, default=0, help="the number of the first case")
     parser.add_argument("--cases", type=int, default=10**9, help="at most so many new cases")
+    parser.add_argument("--readers", action="store_true", help="call readers alone: many more cases, no commands")
     parser.add_argument("--save", type=Path, help="a folder for what is found, in the form of the corpus")
     asked = parser.parse_args()
     place = Path(tempfile.mkdtemp(prefix="tacit-fuzz-seeds-"))
@@ -48,20 +49,22 @@ def _fuzzed(asked: argparse.Namespace, seeds: Path) -> int:
     last = asked.first + asked.cases
 
     def cases(number: int) -> Case | None:
-        return numbered(seeds, asked.seed)(number) if number < last else None
+        return numbered(seeds, asked.seed, readers=asked.readers)(number) if number < last else None
 
     after = fuzz(cases, seeds, new, until=time.monotonic() + asked.seconds, first=asked.first)
     now = os.times()
     spent = sum(now[:4]) - sum(used[:4])
-    print(
+    sys.stdout.write(
         f"seed {asked.seed}, cases {asked.first} to {after - 1}: {new.cases:,} new and {known.cases} of the corpus in "
-        f"{time.monotonic() - begun:.0f} s, {spent:.0f} s of the processor"
+        f"{time.monotonic() - begun:.0f} s, {spent:.0f} s of the processor\n"
     )
-    print("outcomes: " + ", ".join(f"{name} {count:,}" for name, count in sorted(new.outcomes.items())))
+    sys.stdout.write(
+        "outcomes: " + ", ".join(f"{name} {count:,}" for name, count in sorted(new.outcomes.items())) + "\n"
+    )
     found = {**known.findings, **new.findings}
     for wrong, those in sorted(found.items(), key=lambda each: -len(each[1])):
         words = " ".join(map(ascii, those[0].words))[:160]
-        print(f"FOUND {len(those):4} x {wrong}\n        {those[0].name}: {words}")
+        sys.stdout.write(f"FOUND {len(those):4} x {wrong}\n        {those[0].name}: {words}\n")
         if asked.save is not None:
             asked.save.mkdir(parents=True, exist_ok=True)
             smallest = min(those, key=lambda each: (len(each.data), len(str(each.words))))

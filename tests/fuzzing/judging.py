@@ -26,6 +26,8 @@ from fuzzing.targets import READ, READERS, TARGETS, Words
 OPTIONS = "options"
 # An odd argument costs little, and there are many.
 SHARE_OF_OPTIONS = 0.2
+CASES = ("case", "linked")
+READABLE = tuple(target for target in TARGETS if target.lines[0][0] == READ)
 POSTS = b"word1 word2 #tax\n@left \xff\n\n"
 Listing = dict[str, tuple[int, int]]
 
@@ -58,13 +60,16 @@ class Case:
         return cls(facts["box"], tuple(facts["words"]), facts["file"], data)
 
 
-def case_of(seeds: Path, seed: int, number: int) -> Case:
-    """The case of a number; the same for the same good inputs."""
+def case_of(seeds: Path, seed: int, number: int, *, readers: bool = False) -> Case:
+    """The case of a number, the same for the same good inputs; with ``readers``, one that no answer is asked of."""
     rng = Random(f"{seed}/{number}")
-    if rng.random() < SHARE_OF_OPTIONS:
+    if not readers and rng.random() < SHARE_OF_OPTIONS:
         return Case(OPTIONS, odd_words(rng))
-    target = rng.choices(TARGETS, [each.weight for each in TARGETS])[0]
-    often = [20.0] + [1.0] * (len(target.lines) - 1)
+    chosen = READABLE if readers else TARGETS
+    # A case takes ten times as long to read as other papers do.
+    dear = 0.1 if readers else 1.0
+    target = rng.choices(chosen, [each.weight * (dear if each.box in CASES else 1.0) for each in chosen])[0]
+    often = [20.0] + [0.0 if readers else 1.0] * (len(target.lines) - 1)
     words = rng.choices(target.lines, often)[0]
     data = damaged((seeds / target.box / target.file).read_bytes(), target.form, rng)
     return Case(target.box, words, target.file, data)
@@ -72,20 +77,25 @@ def case_of(seeds: Path, seed: int, number: int) -> Case:
 
 def judged(case: Case, seeds: Path, work: Path) -> tuple[str, str | None]:
     """Run a case in this process; its outcome in a word, and what is wrong with it, if anything is."""
-    box = work / "box"
-    shutil.rmtree(box, ignore_errors=True)
-    shutil.copytree(seeds / case.box, box, copy_function=shutil.copyfile)
+    box = work / case.box
+    if not box.exists():
+        shutil.copytree(seeds / case.box, box, copy_function=shutil.copyfile)
+        if case.box == OPTIONS:
+            os.mkfifo(box / "pipe")
     if case.file is not None:
         (box / case.file).write_bytes(case.data)
-    else:
-        os.mkfifo(box / "pipe")
     before = _listing(box)
     os.chdir(box)
     with _captured(work) as said:
         code, wrong = _read(case) if case.words[0] == READ else _commanded(case, work)
     os.chdir(work)
     message = said()
-    wrong = wrong or _wrong_in_message(code, message) or _wrong_in_folder(code, case, before, _listing(box), box)
+    after = _listing(box)
+    wrong = wrong or _wrong_in_message(code, message) or _wrong_in_folder(code, before, after, box)
+    if after != before:
+        shutil.rmtree(box)
+    elif case.file is not None:
+        shutil.copyfile(seeds / case.box / case.file, box / case.file)
     return ("read" if case.words[0] == READ else "run") + f" {code}", wrong
 
 
@@ -175,7 +185,7 @@ def _wrong_in_message(code: int, message: str) -> str | None:
     return None
 
 
-def _wrong_in_folder(code: int, case: Case, before: Listing, after: Listing, box: Path) -> str | None:
+def _wrong_in_folder(code: int, before: Listing, after: Listing, box: Path) -> str | None:
     new = sorted(after.keys() - before.keys())
     drafts = [name for name in new if ".tacit-" in name or name.endswith(".lock")]
     if drafts:

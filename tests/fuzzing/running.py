@@ -20,7 +20,7 @@ from pathlib import Path
 from fuzzing.judging import Case, case_of, judged
 
 # A process is made anew after so many cases: what libraries keep would slow the next ones down.
-BATCH = 150
+BATCH = 400
 MOST_BYTES = 12 << 30
 # Of the processor for one case; and by the clock, for one that waits and does nothing.
 CPU_SECONDS, WALL_SECONDS = 40, 300
@@ -48,15 +48,6 @@ class Tally:
 
 def loaded() -> None:
     """Load what every case needs, before processes are made; nothing of it may run a thread."""
-    import duckdb
-    import PIL.Image
-    import pyarrow.compute
-    import pyarrow.dataset
-    import pyarrow.parquet
-    import scipy.optimize
-    import sklearn.linear_model
-    import sklearn.neural_network
-    import skops.io
 
     import tacit.cli.commands
     import tacit.lenses.images
@@ -76,7 +67,7 @@ def in_a_child(work: Callable[[], None]) -> int:
         try:
             work()
             os._exit(0)
-        except BaseException:
+        except BaseException:  # noqa: BLE001 - nothing of the parent may run in the child
             sys.excepthook(*sys.exc_info())
             os._exit(1)
     return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
@@ -90,9 +81,9 @@ def fuzz(cases: Callable[[int], Case | None], seeds: Path, tally: Tally, *, unti
     return at
 
 
-def numbered(seeds: Path, seed: int) -> Callable[[int], Case]:
+def numbered(seeds: Path, seed: int, *, readers: bool) -> Callable[[int], Case]:
     """The cases of a seed."""
-    return lambda number: case_of(seeds, seed, number)
+    return lambda number: case_of(seeds, seed, number, readers=readers)
 
 
 def listed(found: Sequence[Case]) -> Callable[[int], Case | None]:
@@ -109,7 +100,7 @@ def _batch(cases: Callable[[int], Case | None], seeds: Path, first: int, tally: 
         try:
             _run_all(cases, seeds, work, first, tells, until)
             os._exit(0)
-        except BaseException:
+        except BaseException:  # noqa: BLE001 - nothing of the parent may run in the child
             sys.excepthook(*sys.exc_info())
             os._exit(99)
     os.close(tells)

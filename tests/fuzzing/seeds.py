@@ -47,7 +47,7 @@ def _tables(place: Path) -> None:
     columns = people()
     write_csv(_box(place, "csv") / "p.csv", columns)
     write_csv(_box(place, "tsv") / "p.tsv", columns, delimiter="\t")
-    table = rows_of_people = pa.table(columns)
+    table = pa.table(columns)
     pq.write_table(table, _box(place, "parquet") / "p.parquet")
     pq.write_table(table, _box(place, "plain_parquet") / "p.parquet", compression="none", use_dictionary=False)
     rows = [json.dumps(row) for row in table.to_pylist()]
@@ -65,6 +65,7 @@ def _tables(place: Path) -> None:
         ):
             writer.write_table(encoded)
     with duckdb.connect(str(_box(place, "duckdb") / "p.duckdb")) as database:
+        database.register("rows_of_people", table)
         database.execute("CREATE TABLE people AS SELECT * FROM rows_of_people")
     box = _box(place, "hierarchy")
     write_csv(box / "p.csv", columns)
@@ -175,7 +176,12 @@ def _splink() -> dict[str, Any]:
             "output_column_name": column,
             "comparison_levels": [
                 {"sql_condition": f'"{column}_l" IS NULL OR "{column}_r" IS NULL', "is_null_level": True},
-                {"sql_condition": f'"{column}_l" = "{column}_r"', "m_probability": 0.99, "u_probability": 1e-7, **level},
+                {
+                    "sql_condition": f'"{column}_l" = "{column}_r"',
+                    "m_probability": 0.99,
+                    "u_probability": 1e-7,
+                    **level,
+                },
                 {"sql_condition": "ELSE", "m_probability": 0.01, "u_probability": 1 - 1e-7, **level},
             ],
         }

@@ -87,11 +87,13 @@ TARGETS: tuple[Target, ...] = (
         "districts.csv",
         "lines",
         (
-            ("protect", "p.csv", "--secret", "illness", "--released", "district", "--levels", "district=districts.csv")
-            + ("--epsilon", "1", "--least", "5", "-o", "out"),
+            (
+                *("protect", "p.csv", "--secret", "illness", "--released", "district", "--epsilon", "1"),
+                *("--levels", "district=districts.csv", "--least", "5", "-o", "out"),
+            ),
         ),
     ),
-    *_papers("cells", "r/certificate.json", "r/levels.json", "r/private/rules.json", "r/private/salt.txt", "r/data.csv"),
+    *_papers("cells", "r/certificate.json", "r/levels.json", "r/private/rules.json", "r/data.csv"),
     *_papers("cells_mixed", "r/certificate.json", "r/channel.json", "r/private/rules.json"),
     *_papers("watchdog", "r/certificate.json", "r/channel.json", "r/private/rules.json", "r/private/key.txt"),
     *_papers("optimal", "r/certificate.json", "r/channel.json", "r/private/rules.json", "r/private/salt.txt"),
@@ -99,7 +101,7 @@ TARGETS: tuple[Target, ...] = (
     *(_rules(box) for box in ("cells", "cells_mixed", "watchdog", "optimal")),
     Target("model", "m.tacit", "zip", ((READ, "model", "m.tacit"), ("audit", "p.csv", *_READING)), 4.0),
     Target("words", "m.tacit", "zip", ((READ, "words", "m.tacit"), ("explain-text", *_READING)), 4.0),
-    *_papers("words", "r/certificate.json", "r/data.csv", "r/private/terms.json", "r/private/salt.txt", data="posts.csv"),
+    *_papers("words", "r/certificate.json", "r/data.csv", "r/private/terms.json", data="posts.csv"),
     *_papers("npz", "r/certificate.json", "r/private/flags.npz", "r/private/names.csv", data="faces.npz"),
     *_papers("folder", "r/certificate.json", "r/labels.csv", "r/private/names.csv", data="faces"),
     Target(
