@@ -17,6 +17,7 @@ os.environ |= {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
 from fuzzing.judging import Case
 from fuzzing.running import Tally, fuzz, in_a_child, listed, loaded, numbered
 from fuzzing.seeds import make_seeds
+from fuzzing.targets import READERS
 
 CORPUS = Path(__file__).with_name("corpus")
 
@@ -43,6 +44,9 @@ def _fuzzed(asked: argparse.Namespace, seeds: Path) -> int:
     loaded()
     if in_a_child(lambda: make_seeds(seeds)):
         return 2
+    # What loads models loads most of scikit-learn, and runs no thread.
+    READERS["model"](seeds / "model" / "m.tacit")
+    READERS["words"](seeds / "words" / "m.tacit")
     known, new = Tally(), Tally()
     corpus = [Case.restored(path.read_text("utf-8")) for path in sorted(CORPUS.glob("*.json"))]
     fuzz(listed(corpus), seeds, known, until=begun + 3600)

@@ -91,7 +91,7 @@ def judged(case: Case, seeds: Path, work: Path) -> tuple[str, str | None]:
     os.chdir(work)
     message = said()
     after = _listing(box)
-    wrong = wrong or _wrong_in_message(code, message) or _wrong_in_folder(code, before, after, box)
+    wrong = wrong or wrong_in_message(code, message) or _wrong_in_folder(code, before, after, box)
     if after != before:
         shutil.rmtree(box)
     elif case.file is not None:
@@ -170,7 +170,7 @@ def _captured(work: Path) -> Iterator[object]:
             os.close(old)
 
 
-def _wrong_in_message(code: int, message: str) -> str | None:
+def wrong_in_message(code: int, message: str) -> str | None:
     if "Traceback" in message:
         return "prints a traceback"
     if code >= 2 and not message.strip():

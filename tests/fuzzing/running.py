@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import os
 import re
 import resource
@@ -20,8 +21,14 @@ from pathlib import Path
 from fuzzing.judging import Case, case_of, judged
 
 # A process is made anew after so many cases: what libraries keep would slow the next ones down.
-BATCH = 400
+BATCH = 1000
 MOST_BYTES = 12 << 30
+LOADED = (
+    *("duckdb", "narwhals", "pandas", "PIL.Image", "pyarrow.compute", "pyarrow.dataset", "pyarrow.parquet", "skops.io"),
+    *("scipy.optimize", "sklearn.linear_model", "sklearn.neural_network", "tacit.cli.commands", "tacit.lenses.images"),
+    *(f"tacit.lenses.table.{verb}" for verb in ("attack", "audit", "protect", "verify")),
+    *("tacit.lenses.text", "tacit.person.inquiry", "tacit.report.page", "tacit.report.terminal"),
+)
 # Of the processor for one case; and by the clock, for one that waits and does nothing.
 CPU_SECONDS, WALL_SECONDS = 40, 300
 
@@ -48,16 +55,8 @@ class Tally:
 
 def loaded() -> None:
     """Load what every case needs, before processes are made; nothing of it may run a thread."""
-
-    import tacit.cli.commands
-    import tacit.lenses.images
-    import tacit.lenses.table.audit
-    import tacit.lenses.table.protect
-    import tacit.lenses.table.verify
-    import tacit.lenses.text
-    import tacit.person.inquiry
-    import tacit.report.page
-    import tacit.report.terminal  # noqa: F401
+    for name in LOADED:
+        importlib.import_module(name)
 
 
 def in_a_child(work: Callable[[], None]) -> int:
