@@ -6,6 +6,7 @@ Tables are read by their engines, which hold a part of them at a time.
 from __future__ import annotations
 
 import csv
+import errno
 import io
 import json
 import os
@@ -34,6 +35,18 @@ DAMAGE = (
     *(EOFError, OverflowError, OSError, RecursionError, NotImplementedError, ImportError, SyntaxError, AssertionError),
     tokenize.TokenError,
 )
+
+
+def checked_path(path: str | os.PathLike[str]) -> Path:
+    """A path that a file can have, whether or not there is one; the system's refusal of any other comes too late."""
+    try:
+        os.lstat(path)
+    except ValueError as error:
+        raise SourceError(f"{os.fspath(path)!r} is no path: it holds a null character, or half a character") from error
+    except OSError as error:
+        if error.errno == errno.ENAMETOOLONG:
+            raise SourceError(f"'{os.fspath(path)[:40]}…' is no path: it is too long") from error
+    return Path(path)
 
 
 def bytes_in(path: str | Path, what: str, *, most: int = MOST_BYTES) -> bytes:

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.errors import ArgumentError, ColumnError, DataError, EngineError, Setting, SourceError, sentence
-from tacit.loading import arrays_in, rows_in
+from tacit.loading import arrays_in, checked_path, rows_in
 from tacit.release.keys import LABELS
 
 Pixels = NDArray[np.uint8]
@@ -124,7 +124,7 @@ def open_images(source: str | PathLike[str], *, labels: str | PathLike[str] | No
     DataError
         If images differ in size, have 16 bits, or lack a label, or a label lacks its image.
     """
-    path = Path(source)
+    path = checked_path(source)
     if path.is_dir():
         _files_of(path)
         if labels is None:
