@@ -10,7 +10,7 @@ WORKERS ?= 2
 unexport PYTHONDONTWRITEBYTECODE
 PYTEST := $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal
 
-.PHONY: demo test test-long check fmt bench peers papers clean
+.PHONY: demo test test-long fuzz matrix check fmt bench peers papers clean
 
 demo: .venv/demo
 	$(BIN)/tacit demo
@@ -20,6 +20,16 @@ test: .venv/dev check
 
 test-long: .venv/dev check
 	$(PYTEST) --long
+
+# Damaged inputs of every kind and odd arguments; what is found is kept in fuzz-found: make fuzz SECONDS_LONG=3600 SEED=7
+SECONDS_LONG ?= 60
+SEED ?= 0
+fuzz: .venv/dev
+	PYTHONPATH=tests $(BIN)/python -m fuzzing --seconds $(SECONDS_LONG) --seed $(SEED) --save fuzz-found
+
+# The lowest versions that pyproject.toml declares and the newest there are, on each Python there is. By hand: it installs.
+matrix:
+	$(PYTHON) tests/matrix.py
 
 check: .venv/dev
 	$(BIN)/ruff format --check src tests benchmarks docs experiments

@@ -5,13 +5,17 @@ Tables are read by their engines, which hold a part of them at a time.
 
 from __future__ import annotations
 
+import csv
+import errno
 import io
 import json
 import os
 import stat
 import struct
+import tokenize
 import zipfile
 import zlib
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -29,7 +33,20 @@ MOST_MEMBERS = 10_000
 DAMAGE = (
     *(zipfile.BadZipFile, zlib.error, struct.error, ValueError, KeyError, TypeError, AttributeError, IndexError),
     *(EOFError, OverflowError, OSError, RecursionError, NotImplementedError, ImportError, SyntaxError, AssertionError),
+    tokenize.TokenError,
 )
+
+
+def checked_path(path: str | os.PathLike[str]) -> Path:
+    """A path that a file can have, whether or not there is one; the system's refusal of any other comes too late."""
+    try:
+        os.lstat(path)
+    except ValueError as error:
+        raise SourceError(f"{os.fspath(path)!r} is no path: it holds a null character, or half a character") from error
+    except OSError as error:
+        if error.errno == errno.ENAMETOOLONG:
+            raise SourceError(f"'{os.fspath(path)[:40]}…' is no path: it is too long") from error
+    return Path(path)
 
 
 def bytes_in(path: str | Path, what: str, *, most: int = MOST_BYTES) -> bytes:
@@ -61,6 +78,17 @@ def text_in(path: str | Path, what: str) -> str:
         return bytes_in(path, what).decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise SourceError(f"{path} is not UTF-8 text: save the {what} as UTF-8") from error
+
+
+def rows_in(path: str | Path, what: str, *, delimiters: Sequence[str] = (",",)) -> list[tuple[int, list[str]]]:
+    """The rows of a small CSV in UTF-8, each with its line; it has the delimiter that its first line has most of."""
+    text = text_in(path, what)
+    delimiter = max(delimiters, key=text.partition("\n")[0].count)
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
+    try:
+        return [(reader.line_num, row) for row in reader]
+    except csv.Error as error:
+        raise SourceError(f"{path}, line {reader.line_num}: cannot read the {what} ({error}); mend it") from error
 
 
 def json_of(data: bytes | str, **how: Any) -> Any:

@@ -72,6 +72,8 @@ def save_model(estimator: LogLiftEstimator, path: str | Path) -> None:
 
 def _write_for_the_owner(path: Path, data: bytes) -> None:
     """A model tells about the records it was learned from: nobody else may read it."""
+    if path.exists() and not path.is_file():
+        raise SourceError(f"cannot write the model {path}: it is no file")
     try:
         path.touch(mode=0o600)
         path.chmod(0o600)

@@ -15,6 +15,7 @@ from typing import Annotated, Any, ClassVar, Literal
 from tacit.document import Information
 from tacit.document.quantities import NATS
 from tacit.errors import SourceError
+from tacit.loading import checked_path
 from tacit.release.bounds import LARGEST_EPSILON, DeltaKind, FurtherSecret, LiftBounds
 from tacit.release.codec import Damaged, decoded, json_in
 from tacit.release.kept import ReaderKeeps
@@ -492,7 +493,7 @@ def certificate_from(data: Any) -> AnyCertificate:
 
 def read_certificate(directory: Path) -> AnyCertificate:
     """The certificate of a release; a SourceError if there is none, or it is damaged."""
-    paper = directory / CERTIFICATE
+    paper = checked_path(directory) / CERTIFICATE
     if not directory.is_dir():
         raise SourceError(f"no release at {directory}: it is not a directory; protect makes one")
     if not paper.is_file():

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from tacit.errors import ArgumentError, Setting, SourceError, sentence
+from tacit.loading import checked_path
 from tacit.release.certificate import CERTIFICATE, Certificate, ImageCertificate, read_certificate
 from tacit.release.codec import text_of
 from tacit.release.keys import LABELS, file_sha256, files_sha256, new_salt, salted
@@ -91,7 +92,7 @@ def refuse_target(out: str | Path, *, original: Path | None, overwrite: bool) ->
     is a release that Tacit can read, with nothing in it that Tacit did not write.
     """
     # A link is followed: what is behind it is what is replaced.
-    target = Path(os.path.realpath(out))
+    target = Path(os.path.realpath(checked_path(out)))
     if original is not None and original.resolve().is_relative_to(target.resolve()):
         raise ArgumentError(f"{out} holds the original {original.name}: choose another directory for the release")
     _refuse_existing(target, overwrite)

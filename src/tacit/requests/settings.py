@@ -12,7 +12,8 @@ from numbers import Real
 from pathlib import Path
 from typing import Any, ClassVar
 
-from tacit.errors import ArgumentError, Setting, sentence
+from tacit.errors import ArgumentError, Setting, SourceError, sentence
+from tacit.loading import checked_path
 
 AnyPath = str | os.PathLike[str]
 
@@ -196,7 +197,10 @@ class File(Kind):
     def checked(self, name: str, value: Any) -> Path:
         if not isinstance(value, (str, os.PathLike)) or not str(value):
             raise refused(name, value, "it is a path")
-        return Path(value)
+        try:
+            return checked_path(value)
+        except SourceError as error:
+            raise refused(name, None, str(error)) from None
 
 
 @dataclass(frozen=True)

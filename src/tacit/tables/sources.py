@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from tacit.errors import ArgumentError, SourceError
+from tacit.loading import checked_path
 from tacit.tables.columns import Column, kind_of
 from tacit.tables.engines import Engine, engine_class
 from tacit.tables.engines.duckdb.connections import memory_limit
@@ -62,8 +63,7 @@ def open_table(
 
 
 def _open_path(address: str, engine: Engine, table: str | None, delimiter: str | None) -> Table:
-    if "\0" in address:
-        raise SourceError(f"{address!r} is no path: it holds a null character")
+    checked_path(address)
     if "::" in address and table is None and not Path(address).exists():
         address, table = address.rsplit("::", 1)
     if re.match(r"[a-z0-9+]+://", address):
@@ -94,6 +94,10 @@ def _checked_format(path: Path) -> Format:
         raise SourceError(f"{path} is a directory: name a file in it")
     if not path.exists():
         raise SourceError(f"no file {path}: check the name and the folder")
+    if not path.is_file():
+        raise SourceError(
+            f"{path} is no file but a device or a pipe, which can be read once or never ends: save it first"
+        )
     format = format_of(path)
     try:
         with path.open("rb") as file:

@@ -67,6 +67,8 @@ def whole_file(path: str | os.PathLike[str]) -> Iterator[Path]:
     with os_errors(target):
         if target.is_dir():
             raise SourceError(f"cannot write {target}: it is a directory")
+        if target.exists() and not target.is_file():
+            raise SourceError(f"cannot write {target}: it is a device or a pipe, which a file would replace")
         target.parent.mkdir(parents=True, exist_ok=True)
         restore_or_clean(target)
     with drafted(target) as draft:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Literal
 
+from tacit.loading import checked_path
 from tacit.requests import Question, Request
 from tacit.requests.asking import refuse_others
 
@@ -29,5 +30,5 @@ def lens_of(question: Question, requests: Sequence[Request]) -> Lens:
 
 def _holds_images(source: object) -> bool:
     if isinstance(source, (str, Path)):
-        return str(source).lower().endswith(".npz") or Path(source).is_dir()
+        return str(source).lower().endswith(".npz") or checked_path(source).is_dir()
     return hasattr(source, "pixels")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -10,7 +9,7 @@ from tacit.codes.scales.kinds.hierarchies import HierarchyScale, nested
 from tacit.codes.scales.kinds.listed import listed_values, typed
 from tacit.codes.scales.looking import TextFacts
 from tacit.errors import ArgumentError, DataError, sentence
-from tacit.loading import text_in
+from tacit.loading import rows_in
 
 DELIMITERS = (";", "\t", ",")
 
@@ -34,10 +33,8 @@ def hierarchy_scale(column: str, facts: TextFacts, path: Path) -> HierarchyScale
 
 def _rows(path: Path, column: str) -> list[list[str]]:
     """The lines of a hierarchy, all of one length, each value once."""
-    text = text_in(path, "hierarchy")
-    first = text.split("\n", 1)[0]
-    reader = csv.reader(text.splitlines(), delimiter=max(DELIMITERS, key=first.count))
-    rows = [(reader.line_num, [cell.strip() for cell in row]) for row in reader if any(cell.strip() for cell in row)]
+    lines = rows_in(path, "hierarchy", delimiters=DELIMITERS)
+    rows = [(line, [cell.strip() for cell in row]) for line, row in lines if any(cell.strip() for cell in row)]
     if rows and _is_header(rows[0][1], column):
         rows = rows[1:]
     if not rows:

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.errors import ArgumentError, ColumnError, DataError, EngineError, Setting, SourceError, sentence
-from tacit.loading import arrays_in, text_in
+from tacit.loading import arrays_in, checked_path, rows_in
 from tacit.release.keys import LABELS
 
 Pixels = NDArray[np.uint8]
@@ -124,7 +124,7 @@ def open_images(source: str | PathLike[str], *, labels: str | PathLike[str] | No
     DataError
         If images differ in size, have 16 bits, or lack a label, or a label lacks its image.
     """
-    path = Path(source)
+    path = checked_path(source)
     if path.is_dir():
         _files_of(path)
         if labels is None:
@@ -242,10 +242,7 @@ def _read_image(pillow: Any, file: Path) -> tuple[Pixels, bool, bool]:
 
 def _read_csv(path: Path) -> tuple[list[str], list[list[str]]]:
     """Header and rows of a CSV of labels; all cells are text."""
-    text = text_in(path, "labels")
-    first = text.partition("\n")[0]
-    delimiter = max(",;\t", key=first.count)
-    rows = [row for row in csv.reader(text.splitlines(), delimiter=delimiter) if row]
+    rows = [row for _, row in rows_in(path, "labels", delimiters=(",", ";", "\t")) if row]
     if len(rows) < 2:
         raise DataError(f"{path} has no labels: it needs a header, and a row for every image")
     header = [name.strip() for name in rows[0]]

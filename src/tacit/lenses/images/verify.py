@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -20,7 +19,7 @@ from tacit.lenses.images.images import Images, open_images, open_pixels, patch_m
 from tacit.lenses.images.protect import FLAGS, NAMES, verdict_after
 from tacit.lenses.images.results import Pixels
 from tacit.lift import Mask, Matrix
-from tacit.loading import arrays_in
+from tacit.loading import arrays_in, rows_in
 from tacit.release.certificate import ImageCertificate
 from tacit.release.checks import Check, CheckedRelease, check_of_original, checked, checks_of_papers, notes_on_files
 from tacit.release.directory import PRIVATE, SALT
@@ -91,10 +90,11 @@ def _opened(directory: Path, certificate: ImageCertificate) -> ImageRelease:
         if (private / FLAGS).exists():
             flags = arrays_in(private / FLAGS, "flags")["flags"].astype(bool)
         if (private / NAMES).exists():
-            with (private / NAMES).open(encoding="utf-8", newline="") as file:
-                names = {row["released"]: row["original"] for row in csv.DictReader(file)}
-    except (OSError, ValueError, KeyError) as error:
-        raise SourceError(f"{private} is damaged: put back what protect wrote ({error})") from error
+            (_, header), *rows = rows_in(private / NAMES, "names")
+            at, of = header.index("released"), header.index("original")
+            names = {row[at]: row[of] for _, row in rows if row}
+    except (OSError, ValueError, LookupError) as error:
+        raise SourceError(f"{private} is damaged: put back what protect wrote ({type(error).__name__})") from error
     return ImageRelease(directory, certificate, flags, names, secret_bytes_in(private / SALT))
 
 
@@ -130,11 +130,7 @@ def _stray_labels(directory: Path, place: Path, kept: tuple[str, ...]) -> str | 
 
 
 def _label_rows(directory: Path) -> list[list[str]]:
-    try:
-        with (directory / LABELS).open(encoding="utf-8", newline="") as file:
-            return list(csv.reader(file)) or [[]]
-    except (OSError, ValueError, csv.Error) as error:
-        raise SourceError(f"cannot read {directory / LABELS} ({error})") from error
+    return [row for _, row in rows_in(directory / LABELS, "labels")] or [[]]
 
 
 def _checks_against(release: ImageRelease, original: Images) -> list[Check]:

@@ -8,7 +8,7 @@ from pathlib import Path
 import yaml
 
 from tacit.errors import Command, DataError, SourceError, sentence
-from tacit.loading import bytes_in
+from tacit.loading import bytes_in, checked_path
 
 # A case has some five levels; and what aliases repeat is looked at as often as it is repeated.
 DEEPEST = 50
@@ -83,7 +83,7 @@ def _measured(node: yaml.Node, below: dict[int, tuple[int, int]], inside: set[in
 
 def case_bytes(path: Path) -> bytes:
     """The bytes of a case file."""
-    if not path.exists():
+    if not checked_path(path).exists():
         refusal = "no file {path}: check the name, or write an example with '{init}'"
         raise SourceError(sentence(refusal, path=path, init=Command("person init")))
     if path.is_dir():

@@ -12,7 +12,8 @@ from typing import Any
 
 import yaml
 
-from tacit.errors import DataError, TacitError
+from tacit.errors import DataError, SourceError, TacitError
+from tacit.loading import checked_path
 from tacit.person.case.nodes import composed, is_null, line_of
 from tacit.person.model.records import Reference
 
@@ -217,6 +218,11 @@ class CaseReader:
         """A file that is there, named relative to the case file; None after a mistake."""
         name = self.text(node, what)
         path = self.path.parent / name
+        try:
+            checked_path(path)
+        except SourceError:
+            self.wrong(node, f"{what} is no path: it is too long, or holds what no path can")
+            return None
         # A table of a database is named with two colons, as everywhere in Tacit.
         whole = path if path.exists() or "::" not in name else self.path.parent / name.rsplit("::", 1)[0]
         if name and whole.is_file():

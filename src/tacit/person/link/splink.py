@@ -33,6 +33,8 @@ def _settings(model: Path) -> dict[str, Any]:
         raise SourceError(f"{model} is no JSON: save the model with Splink's linker.misc.save_model_to_json") from error
     if not isinstance(saved, dict) or "comparisons" not in saved:
         raise SourceError(f"{model} has no 'comparisons': save it with Splink's linker.misc.save_model_to_json")
+    if not all(isinstance(each.get("sql_condition", ""), str) for each in _levels(saved, model)):
+        raise SourceError(f"{model} has a 'sql_condition' that is no text: save the model with Splink again")
     return {
         **saved,
         "unique_id_column_name": RECORD,
@@ -52,6 +54,8 @@ def splink_pairs(records: pa.Table, model: Path, threshold: float) -> tuple[IntA
     """
     settings = _settings(model)
     _check_columns(settings, records.column_names, model)
+    import duckdb
+
     try:
         from splink import DuckDBAPI, Linker
     except ImportError as error:
@@ -59,8 +63,8 @@ def splink_pairs(records: pa.Table, model: Path, threshold: float) -> tuple[IntA
     tables = _tables(records, settings)
     with _quiet():
         try:
-            # A database of its own, in memory: Splink leaves tables behind.
-            api = DuckDBAPI()
+            # A database of its own, in memory: Splink leaves tables behind, and a model is SQL, which may read no file.
+            api = DuckDBAPI(duckdb.connect(config={"enable_external_access": "false"}))
             linker = Linker([api.register(part) for part in tables], settings, log_level="ERROR")
             scored = linker.inference.predict(threshold_match_probability=threshold).as_duckdbpyrelation()
             pairs = scored.project(f"{RECORD}_l AS l, {RECORD}_r AS r").to_arrow_table()
@@ -85,10 +89,21 @@ def _tables(records: pa.Table, settings: dict[str, Any]) -> list[pa.Table]:
     return [records.filter(pc.equal(records[SOURCE], name)) for name in names]
 
 
+def _levels(settings: dict[str, Any], model: Path) -> list[dict[str, Any]]:
+    """Every level of every comparison."""
+    try:
+        levels = [level for comparison in settings["comparisons"] for level in comparison.get("comparison_levels", ())]
+    except (TypeError, AttributeError) as error:
+        raise SourceError(f"{model} has 'comparisons' that are none: save the model with Splink again") from error
+    if not all(isinstance(level, dict) for level in levels):
+        raise SourceError(f"{model} has 'comparison_levels' that are none: save the model with Splink again")
+    return levels
+
+
 def _check_columns(settings: dict[str, Any], names: list[str], model: Path) -> None:
     """Refuse a model whose comparisons look at columns that no label is called after."""
-    levels = (level for comparison in settings["comparisons"] for level in comparison.get("comparison_levels", ()))
-    wanted = {name for level in levels for name in re.findall(r'"([^"]+)_[lr]"', level.get("sql_condition", ""))}
+    conditions = (level.get("sql_condition", "") for level in _levels(settings, model))
+    wanted = {name for condition in conditions for name in re.findall(r'"([^"]+)_[lr]"', condition)}
     if missing := sorted(wanted - set(names)):
         raise ArgumentError(
             f"the Splink model {model} compares '{missing[0]}', which no source of the case has: rename the columns of "
