@@ -193,7 +193,7 @@ def _put_in_place(release: Path, target: Path) -> None:
         old = beside(target, "old")
         os.rename(target, old)
     try:
-        at("old moved away")
+        at("name is free")
         os.rename(release, target)
     except BaseException:
         if old is not None:
