@@ -10,7 +10,7 @@ WORKERS ?= 2
 unexport PYTHONDONTWRITEBYTECODE
 PYTEST := $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal
 
-.PHONY: demo test test-long fuzz matrix check fmt bench peers papers clean
+.PHONY: demo test test-long fuzz faults matrix check fmt bench peers papers clean
 
 demo: .venv/demo
 	$(BIN)/tacit demo
@@ -30,6 +30,11 @@ fuzz: .venv/dev
 # The lowest versions that pyproject.toml declares and the newest there are, on each Python there is. By hand: it installs.
 matrix:
 	$(PYTHON) tests/matrix.py
+
+# Kills at every line of the code that writes and at every step of whole commands, full disks, read-only folders, two
+# at once, locales, little memory. About half an hour; the tests hold a few of each.
+faults: .venv/dev
+	$(BIN)/python -m pytest -n 0 -q -s --long tests/faults
 
 check: .venv/dev
 	$(BIN)/ruff format --check src tests benchmarks docs experiments

@@ -288,10 +288,14 @@ def test_a_failure_while_writing_leaves_the_old_ledger_and_no_release(
     assert released(people, tmp_path / "two", ["ward"])["releases"] == 2
 
 
-def test_an_entry_is_there_before_its_release(people: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_entry_is_there_before_its_release_and_taken_back_without_it(
+    people: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Killed between the two, the ledger knows of a release that is not out: the safe side."""
+    entries = []
 
     def refuse(*_: Any) -> None:
+        entries.append(len(read_ledger(tmp_path / "ledger.json")))
         raise OSError(5, "Input/output error")
 
     with monkeypatch.context() as patch:
@@ -299,7 +303,8 @@ def test_an_entry_is_there_before_its_release(people: Path, tmp_path: Path, monk
         with pytest.raises(SourceError):
             released(people, tmp_path / "one", ["age"])
     assert not (tmp_path / "one").exists()
-    assert len(read_ledger(tmp_path / "ledger.json")) == 1
+    assert entries == [1]
+    assert read_ledger(tmp_path / "ledger.json") == ()
 
 
 @pytest.mark.parametrize(

@@ -233,9 +233,9 @@ def test_a_killed_process_leaves_no_release_and_the_next_run_cleans_up(tmp_path)
     process.kill()
     process.communicate()
     out = tmp_path / "out"
-    draft, lock = sorted(path.name for path in out.iterdir())
-    assert draft.startswith(".release.tacit-draft-")
+    lock, draft = sorted((path.name for path in out.iterdir()), key=len)
     assert lock == ".release.tacit-lock"
+    assert draft.startswith(".release.tacit-draft-")
     with whole_directory(out / "release") as draft:
         (draft / "a").write_text("a")
     assert [path.name for path in out.iterdir()] == ["release"]

@@ -34,7 +34,7 @@ def main() -> NoReturn:
     except (click.Abort, KeyboardInterrupt):
         leave(130)
     except TacitError as error:
-        _refuse(error.told(COMMAND_LINE), error.exit_code)
+        _refuse(error.told(COMMAND_LINE) + _written_all_the_same(), error.exit_code)
     except MemoryError:
         _refuse(f"out of memory; use fewer or coarser columns (--drop, --bins); {_written()}", 3)
     except BrokenPipeError:
@@ -70,6 +70,12 @@ def _written() -> str:
     from tacit.tables.writing import what_appeared
 
     return what_appeared()
+
+
+def _written_all_the_same() -> str:
+    """What stands although the run was refused; most often nothing, and nothing is said."""
+    written = _written()
+    return "" if written.startswith("nothing") else f"; {written}"
 
 
 def _details() -> str:

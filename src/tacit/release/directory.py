@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
@@ -16,7 +15,7 @@ from tacit.release.certificate import CERTIFICATE, Certificate, ImageCertificate
 from tacit.release.codec import text_of
 from tacit.release.keys import LABELS, file_sha256, files_sha256, new_salt, salted
 from tacit.release.levels import LEVELS
-from tacit.tables.writing import beside, drafted, has_appeared, locked, os_errors, restore_or_clean, synced
+from tacit.tables.writing import at, beside, drafted, has_appeared, locked, os_errors, restore_or_clean, synced
 
 REPORT, CHANNEL = "report.html", "channel.json"
 PRIVATE, SALT, KEY, README = "private", "salt.txt", "key.txt", "README.txt"
@@ -78,10 +77,12 @@ class ReleaseDraft:
         )
         certificate = replace(certificate, output=output)
         (self.place / CERTIFICATE).write_text(text_of(certificate, indent=2), "utf-8")
+        at("certificate written")
         self.keep(SALT, self.salt.hex() + "\n")
         self.keep(README, "\n".join(readme) + "\n")
         for file in self.private.iterdir():
             file.chmod(0o600)
+        at("sealed")
         return certificate
 
 
@@ -125,11 +126,13 @@ def whole_directory(path: str | Path, *, overwrite: bool = False) -> Iterator[Pa
             draft.mkdir(mode=0o700)
             release = draft / "release"
             release.mkdir(mode=0o755)
+            at("draft made")
         yield release
         with os_errors(target):
             for file in sorted(release.rglob("*")):
                 synced(file)
             synced(release)
+            at("synced")
             # What stands there now may be another thing than when the work began.
             _refuse_existing(target, overwrite)
             _put_in_place(release, target)
@@ -197,6 +200,7 @@ def _put_in_place(release: Path, target: Path) -> None:
         old = beside(target, "old")
         os.rename(target, old)
     try:
+        at("name is free")
         os.rename(release, target)
     except BaseException:
         if old is not None:
@@ -204,6 +208,9 @@ def _put_in_place(release: Path, target: Path) -> None:
                 os.rename(old, target)
         raise
     has_appeared(target)
+    at("new moved in")
     synced(target.parent)
     if old is not None:
-        shutil.rmtree(old, ignore_errors=True)
+        # Within the draft it is removed, and however far that comes, never put back.
+        os.rename(old, release.parent / "old")
+        at("old given up")

@@ -7,7 +7,7 @@ import re
 import secrets
 import shutil
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -17,6 +17,8 @@ from tacit.tables.engines.duckdb.connections import reading
 from tacit.tables.formats import written_as
 from tacit.tables.table import Table
 
+# Called with the name of every step of writing; `make faults` stops a run there, and nothing else uses it.
+watchers: list[Callable[[str], None]] = []
 _drafts: set[Path] = set()
 _appeared: list[Path] = []
 
@@ -48,6 +50,12 @@ def refuse_source(source: Any, target: str | os.PathLike[str] | None, what: str)
         raise ArgumentError(f"{target} is the table itself: choose another name for the {what}")
 
 
+def at(step: str) -> None:
+    """A step of writing is done. Nothing happens here, unless a test watches: then it may fail, or end the process."""
+    for watcher in watchers:
+        watcher(step)
+
+
 @contextmanager
 def os_errors(target: Path) -> Iterator[None]:
     """Within it, what the system refuses becomes one line that names the target."""
@@ -75,8 +83,10 @@ def whole_file(path: str | os.PathLike[str]) -> Iterator[Path]:
         yield draft
         with os_errors(target):
             synced(draft)
+            at("file written")
             os.replace(draft, target)
             has_appeared(target)
+            at("file in place")
             synced(target.parent)
 
 
@@ -152,10 +162,13 @@ def beside(target: Path, role: str) -> Path:
 def _left_behind(target: Path, role: str) -> list[Path]:
     shape = re.compile(rf"\.{re.escape(target.stem)}\.tacit-{role}-(\d+)-[0-9a-f]{{8}}{re.escape(target.suffix)}")
     named = [(path, shape.fullmatch(path.name)) for path in target.parent.iterdir()]
-    return [path for path, match in named if match and not _runs(int(match[1]))]
+    return [path for path, match in named if match and path not in _drafts and not _runs(int(match[1]))]
 
 
 def _runs(pid: int) -> bool:
+    """Whether another process has this number; in a container the one that was killed may have had our own."""
+    if pid == os.getpid():
+        return False
     try:
         os.kill(pid, 0)
     except ProcessLookupError:

@@ -48,7 +48,7 @@ from tacit.requests import Bound, Learning, Ledgered, Making, Question, Request,
 from tacit.requests.names import MECHANISMS
 from tacit.tables.drawing import new_key
 from tacit.tables.sources import open_table
-from tacit.tables.writing import suffix_for, write_table
+from tacit.tables.writing import at, suffix_for, write_table
 
 # Corrected counts are shown of so many columns, each with so few values.
 FEW_COLUMNS, FEW_VALUES = 8, 12
@@ -140,6 +140,7 @@ def _released(planned: CountedRelease, book: Ledger, making: Making, out: Path, 
     with book.page(entry, question.original) as page, new_release(out, overwrite=making.overwrite) as draft:
         progress("writing the release", None)
         data_file = _write_data(planned, draft, making)
+        at("data written")
         if planned.channel is not None:
             draft.channel.write_text(text_of(planned.channel), "utf-8")
         progress("reading what was written", None)

@@ -18,7 +18,16 @@ from tacit.errors import ArgumentError, NotCertifiedError, Sentence, Setting, So
 from tacit.lift import NOTHING, SLACK, ReleaseBound, agree, compose_bounds, confident
 from tacit.release.bounds import checked_epsilon
 from tacit.release.certificate import Certificate, ComposedSecret, LedgerComposition
-from tacit.release.ledger.file import Entry, People, SecretLeak, alone_with, read_ledger, write_ledger
+from tacit.release.ledger.file import (
+    Entry,
+    People,
+    SecretLeak,
+    alone_with,
+    not_in_place,
+    read_ledger,
+    released_at,
+    write_ledger,
+)
 from tacit.release.ledger.together import MOST_CELLS, Secret, Together
 from tacit.requests import Ledgered, Making
 from tacit.tables.table import Table
@@ -76,7 +85,11 @@ class Ledger:
             page = _page(self.path, read_ledger(self.path), draft, table)
             if self.budget is not None:
                 _keep_budget(page, self.budget)
-            yield page
+            try:
+                yield page
+            except BaseException:
+                page.withdraw()
+                raise
 
 
 def _refusal(template: str) -> ArgumentError:
@@ -119,13 +132,20 @@ class LedgerPage:
     @property
     def notes(self) -> tuple[str, ...]:
         """What the owner should know of it."""
-        return (self.sentence,) if self.sentence else ()
+        return (*((self.sentence,) if self.sentence else ()), *not_in_place(self.earlier))
 
     def add(self, certificate: Certificate) -> None:
         """Write the entry; before the release appears, because a release that is not in the ledger is forgotten."""
         if self.path is not None and self.entry is not None:
             written = replace(self.entry, output_sha256=certificate.output.sha256)
             write_ledger(self.path, [*self.earlier, written])
+
+    def withdraw(self) -> None:
+        """Take the entry back if its release never appeared; a process that was killed cannot, and then it stays."""
+        if self.path is None or self.entry is None or len(read_ledger(self.path)) == len(self.earlier):
+            return
+        if read_ledger(self.path)[-1].output_sha256 != released_at(self.entry.release):
+            write_ledger(self.path, self.earlier)
 
 
 def _page(path: Path, earlier: tuple[Entry, ...], draft: Entry, table: Table) -> LedgerPage:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Literal
 
 from tacit.errors import Setting, SourceError, sentence
+from tacit.release.certificate import read_certificate
 from tacit.release.codec import Damaged, decoded, json_in, text_of
 from tacit.release.ledger.together import Secret
 from tacit.release.rules import ReleaseRules
@@ -153,6 +154,26 @@ def write_ledger(path: Path, entries: Sequence[Entry]) -> None:
         descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
         with os.fdopen(descriptor, "w", encoding="utf-8") as file:
             file.write(text)
+
+
+def released_at(place: str) -> str | None:
+    """The fingerprint of the release in a folder; None if there is none."""
+    try:
+        return read_certificate(Path(place)).output.sha256
+    except SourceError:
+        return None
+
+
+def not_in_place(entries: Sequence[Entry]) -> list[str]:
+    """That releases are not where they were written: moved, or their run was killed before they appeared."""
+    away = [entry.release for entry in entries if not Path(entry.release).exists()]
+    if not away:
+        return []
+    others = f" and {len(away) - 1:,} more" if len(away) > 1 else ""
+    return [
+        f"the ledger counts a release that is not at {away[0]}{others}: it was moved, or the run that wrote it was "
+        "stopped before it appeared. It counts all the same"
+    ]
 
 
 @contextmanager
