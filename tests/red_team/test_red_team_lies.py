@@ -208,9 +208,11 @@ def test_a_path_with_a_null_character_is_refused() -> None:
         audit("people\0.csv", secret="illness")
 
 
-def test_a_model_is_for_its_owner_alone(people: Path, tmp_path: Path) -> None:
+def test_models_and_scores_are_for_their_owner_alone(people: Path, tmp_path: Path) -> None:
     audit(people, secret="illness", estimator="linear", save_model=tmp_path / "m.tacit")
-    assert (tmp_path / "m.tacit").stat().st_mode & 0o777 == 0o600
+    audit(people, secret="illness", scores=tmp_path / "scores.parquet")
+    for name in ("m.tacit", "scores.parquet"):
+        assert (tmp_path / name).stat().st_mode & 0o777 == 0o600
 
 
 def test_a_ledger_that_is_no_json_is_refused(people: Path, tmp_path: Path) -> None:

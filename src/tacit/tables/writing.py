@@ -66,10 +66,11 @@ def os_errors(target: Path) -> Iterator[None]:
 
 
 @contextmanager
-def whole_file(path: str | os.PathLike[str]) -> Iterator[Path]:
+def whole_file(path: str | os.PathLike[str], *, for_owner: bool = False) -> Iterator[Path]:
     """A file that appears under its name when the block ends well; yields the hidden sibling to write to.
 
     A file already there is replaced at that moment. What a killed process left behind is removed by the next call.
+    A file ``for_owner`` can be read by nobody else, from its first byte on.
     """
     target = Path(os.path.abspath(path))
     with os_errors(target):
@@ -80,8 +81,13 @@ def whole_file(path: str | os.PathLike[str]) -> Iterator[Path]:
         target.parent.mkdir(parents=True, exist_ok=True)
         restore_or_clean(target)
     with drafted(target) as draft:
+        if for_owner:
+            with os_errors(target):
+                draft.touch(mode=0o600)
         yield draft
         with os_errors(target):
+            if for_owner:
+                draft.chmod(0o600)
             synced(draft)
             at("file written")
             os.replace(draft, target)

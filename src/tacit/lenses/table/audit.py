@@ -230,6 +230,6 @@ def _with_scores(result: AuditResult, found: Counted, values: Mapping[str, Vecto
     chosen, original = format_of(path).name, found.question.original
     like = original if original.format == chosen else replace(original, format=chosen, delimiter=None, codec=None)
     table = scores(found.question.table, found.symbols, values=values)
-    with whole_file(path) as temporary:
+    with whole_file(path, for_owner=True) as temporary:
         write_table(table, temporary, like=like)
     return replace(result, scores_path=str(path))

@@ -98,7 +98,7 @@ class TextModel:
             posts=self.vocabulary.posts,
             verdicts=self.verdicts.astype(np.int8),
         )
-        with whole_file(path) as draft:
+        with whole_file(path, for_owner=True) as draft:
             draft.write_bytes(buffer.getvalue())
 
     @classmethod

@@ -89,7 +89,7 @@ def person_population(
     if target is not None:
         inquiry.progress("writing rows", None)
         results = {name: result for name, (result, _) in measured.items()}
-        with whole_file(target) as draft:
+        with whole_file(target, for_owner=True) as draft:
             write_persons(draft, people, results, k=k, l=diversity)
     top = max(rungs, key=lambda rung: (rung.mean, rung.quantiles["100%"]))
     return PersonPopulationResult(

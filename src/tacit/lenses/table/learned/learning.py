@@ -90,7 +90,7 @@ def saved(model: Any, path: Path) -> None:
     from tacit.learn import save_model
     from tacit.tables.writing import os_errors, whole_file
 
-    with whole_file(path) as temporary, os_errors(path):
+    with whole_file(path, for_owner=True) as temporary, os_errors(path):
         # There from the start with its mode, so that nobody else reads a byte.
         temporary.touch(mode=0o600, exist_ok=False)
         save_model(model, temporary)
