@@ -88,11 +88,9 @@ def choice_of(
 def saved(model: Any, path: Path) -> None:
     """Write a model for the owner's eyes alone; the file appears whole or not at all."""
     from tacit.learn import save_model
-    from tacit.tables.writing import os_errors, whole_file
+    from tacit.tables.writing import whole_file
 
-    with whole_file(path, for_owner=True) as temporary, os_errors(path):
-        # There from the start with its mode, so that nobody else reads a byte.
-        temporary.touch(mode=0o600, exist_ok=False)
+    with whole_file(path, for_owner=True) as temporary:
         save_model(model, temporary)
 
 
