@@ -397,12 +397,20 @@ def test_what_is_filled_in_is_allowed_by_the_level_and_as_common_as_it_is(seed: 
     assert set(nowhere.drawn(rng).tolist()) == {-1}
 
 
-def test_what_is_filled_in_has_the_shares_of_the_column() -> None:
+def test_what_is_filled_in_has_the_shares_that_the_release_tells_of_the_column() -> None:
     wards = ["a"] * 700 + ["b"] * 200 + ["c"] * 100
-    column = ReleasedColumn.of(values_of(wards, "text"), pa.chunked_array([["a or c"] * 1000]), {})
+    told = ["a"] * 350 + ["a or c"] * 350 + ["b"] * 200 + ["a or c"] * 50 + ["c"] * 50
+    column = ReleasedColumn.of(values_of(wards, "text"), pa.chunked_array([told]), {})
     drawn = np.bincount(column.drawn(np.random.default_rng(0)), minlength=3) / 1000
-    assert drawn[1] == 0
-    assert drawn[0] == pytest.approx(7 / 8, abs=0.04)
+    assert drawn == pytest.approx([0.7, 0.2, 0.1], abs=0.02)
+
+
+def test_nothing_of_the_original_is_read_but_which_values_there_are() -> None:
+    """The same release of other people is read in the same way."""
+    told = pa.chunked_array([["a or c"] * 1000])
+    for wards in (["a"] * 700 + ["b"] * 200 + ["c"] * 100, ["c"] * 998 + ["a", "b"]):
+        column = ReleasedColumn.of(values_of(wards, "text"), told, {})
+        assert column.shares == pytest.approx([0.5, 0, 0.5, 0])
 
 
 def test_a_column_with_many_values_is_predicted_by_halves_or_by_its_commonest_values() -> None:

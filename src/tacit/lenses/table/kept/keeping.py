@@ -77,7 +77,7 @@ def kept_of(
         shares of these groups before and after: a record of which the release says something true ("30 to 39" of
         somebody of 35) stays where it is, so that a release of true statements shifts nothing; one of which it says
         something false goes to what is said. Associations are Cramér's V of these groups, corrected for chance; a level
-        is spread over its groups by their shares in the original. All of it is plug-in.
+        is spread over its groups by shares that a reader works out from the release. All of it is plug-in.
     """
     if original.num_rows != release.num_rows or not original.num_rows:
         raise DataError(f"the original has {original.num_rows:,} rows and the release {release.num_rows:,}")

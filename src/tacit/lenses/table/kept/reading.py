@@ -16,6 +16,9 @@ from tacit.lenses.table.kept.values import Codes, ColumnValues, Floats, ValueGro
 if TYPE_CHECKING:
     import pyarrow as pa
 
+# Shares are worked out in so many rounds; more change nothing that is told.
+_ROUNDS = 30
+
 
 @dataclass(frozen=True, eq=False)
 class ReleasedColumn:
@@ -58,14 +61,42 @@ class ReleasedColumn:
             return int(groups.of[level.runs[0][0]])
         return groups.size + at
 
+    @cached_property
+    def shares(self) -> Floats:
+        """How often each value occurs, and last how often none, as a reader works it out who has the release alone.
+
+        Every level is shared out over its values by the shares so far, equal ones at first, and they are counted again
+        (expectation maximisation). Which values there are is known.
+        """
+        n = len(self.original.values)
+        level, starts, stops = self._runs
+        missing = np.array([at for at, each in enumerate(self.levels) if each.missing], dtype=np.int64)
+        level = np.concatenate([level, missing])
+        starts, stops = (
+            np.concatenate([ends, np.full(len(missing), n + at)]) for at, ends in enumerate((starts, stops))
+        )
+        records = np.bincount(self.codes[self.codes >= 0], minlength=len(self.levels)).astype(np.float64)
+        absent, shares = float((self.codes < 0).sum()), np.full(n + 1, 1 / (n + 1))
+        for _ in range(_ROUNDS):
+            before = np.concatenate([[0.0], np.cumsum(shares)])
+            mass = np.bincount(level, before[stops] - before[starts], len(self.levels)).astype(np.float64)
+            each = np.divide(records, mass, out=np.zeros_like(mass), where=mass > 0)
+            steps = np.bincount(starts, each[level], n + 2) - np.bincount(stops, each[level], n + 2)
+            counted = shares * np.maximum(np.cumsum(steps)[: n + 1], 0.0)
+            counted[n] += absent
+            if not counted.sum():
+                break
+            shares = counted / counted.sum()
+        return shares
+
     def spread(self, groups: ValueGroups) -> Floats:
-        """Each level over the groups, in proportion to how often its values occur; the last row is of missing cells."""
+        """Each level over the groups, in proportion to the shares of its values; the last row is of missing cells."""
         original = self.original
         shares = np.zeros((len(original.values) + 1, groups.size))
-        np.add.at(shares, (np.arange(1, len(shares)), groups.of[:-1]), original.counts)
+        np.add.at(shares, (np.arange(1, len(shares)), groups.of[:-1]), self.shares[:-1])
         totals = np.cumsum(shares, axis=0)
         absent = np.zeros(groups.size)
-        absent[groups.of[-1]] = original.missing
+        absent[groups.of[-1]] = self.shares[-1]
         whole = totals[-1] + absent
         spread = np.outer([*(level.missing for level in self.levels), False], absent)
         level, starts, stops = self._runs
@@ -77,16 +108,16 @@ class ReleasedColumn:
         return spread
 
     def drawn(self, rng: np.random.Generator) -> Codes:
-        """A value for each row, by its number, of those that its level allows, as often as they occur; -1 is missing.
+        """A value for each row, by its number, of those that its level allows, by their shares; -1 is missing.
 
         A level of values that do not occur may be anything.
         """
         n = len(self.original.values)
-        before = np.concatenate([[0], np.cumsum([*self.original.counts, self.original.missing])])
+        before = np.concatenate([[0.0], np.cumsum(self.shares)])
         level, starts, stops = self._runs
         absent = np.array([at for at, each in enumerate(self.levels) if each.missing], dtype=np.int64)
         empty = np.bincount(level, before[stops] - before[starts], len(self.levels)) == 0
-        empty[absent] &= not self.original.missing
+        empty[absent] &= self.shares[-1] == 0
         extra = [(absent, n, n + 1), (np.flatnonzero(empty), 0, n)]
         level = np.concatenate([level, *(at for at, _, _ in extra)])
         order = np.argsort(level, kind="stable")
