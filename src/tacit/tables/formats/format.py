@@ -67,6 +67,7 @@ def whole(path: Path, kind: str) -> Iterator[None]:
 
     try:
         yield
-    except (pa.ArrowException, OSError) as error:
+    # A name of a column may be no text.
+    except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
         reason = str(error).splitlines()[0] if str(error) else type(error).__name__
         raise SourceError(f"{path} is no whole {kind} file ({reason}): copy or write it again") from error
