@@ -18,6 +18,7 @@ import json
 import logging
 import os
 import warnings
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -39,14 +40,14 @@ ATTEMPTS = 20_000
 KINDS = ("inference", "linkability", "singling out")
 
 
-def judge(table: PeopleTable, way: Way) -> list[dict[str, Any]]:
-    """All attacks on one release, by both readings of it."""
+def judge(table: PeopleTable, way: Way, kinds: Sequence[str]) -> list[dict[str, Any]]:
+    """Attacks of these kinds on one release, by both readings of it."""
     reading = made(way, table, EPSILON, LEAST).reading
     original, control = (_as_frame(table, frame) for frame in (table.inside, table.outside))
     found = []
     for how, codes in (("usual", reading.usual()), ("drawn", reading.drawn(np.random.default_rng(0)))):
         released = _told(codes, reading)
-        for kind in KINDS:
+        for kind in kinds:
             # Its attacks draw from numpy's global generator.
             np.random.seed(0)  # noqa: NPY002
             with warnings.catch_warnings():
@@ -137,6 +138,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--tables", nargs="+", default=list(JUDGED), choices=list(TABLES))
     parser.add_argument("--ways", nargs="+", default=list(WAYS), choices=list(WAYS), metavar="WAY")
+    parser.add_argument("--kinds", nargs="+", default=list(KINDS), choices=KINDS)
     parser.add_argument("--again", action="store_true", help="judge anew what was judged")
     parser.add_argument("--show", action="store_true", help="judge nothing")
     words = parser.parse_args()
@@ -149,10 +151,12 @@ def main() -> None:
     for name in [] if words.show else words.tables:
         table = TABLES[name]()
         for title in words.ways:
-            mine = [each for each in done if (each["table"], each["way"]) == (name, title)]
-            if table is None or not WAYS[title].here or (mine and not words.again):
+            mine = [each for each in done if (each["table"], each["way"]) == (name, title) and each["kind"] in words.kinds]
+            kinds = [kind for kind in words.kinds if words.again or kind not in {each["kind"] for each in mine}]
+            if table is None or not WAYS[title].here or not kinds:
                 continue
-            found = [{"table": name, "way": title, **each} for each in judge(table, WAYS[title])]
+            mine = [each for each in mine if each["kind"] in kinds]
+            found = [{"table": name, "way": title, **each} for each in judge(table, WAYS[title], kinds)]
             done = [each for each in done if each not in mine] + found
             RESULTS.write_text("".join(json.dumps(each) + "\n" for each in done))
             print(name, title, {(each["kind"], each["reading"]): each["risk"] for each in found}, flush=True)

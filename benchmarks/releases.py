@@ -141,11 +141,17 @@ def _box(column: pd.Series, part: Codes) -> pd.Series:
     return pd.Series(words.to_numpy()[part])
 
 
-def by_tacit(mechanism: str, *, use: bool = False, **words: Any) -> Making:
-    """A mechanism of Tacit's, as anybody would call it; with ``use`` it is told what the reader predicts."""
+def by_tacit(mechanism: str, *, use: bool = False, known: bool = False, side: str = "epsilon") -> Making:
+    """A mechanism of Tacit's, as anybody would call it.
+
+    With ``use`` it is told what the reader predicts, with ``known`` what a neighbour knows; ``side`` is the bound that
+    is asked for.
+    """
 
     def make(table: PeopleTable, epsilon: float, least: int) -> pd.DataFrame:
-        asked = {"secret": table.secret, "epsilon": epsilon, "mechanism": mechanism, "random_state": 0, **words}
+        asked: dict[str, Any] = {"secret": table.secret, side: epsilon, "mechanism": mechanism, "random_state": 0}
+        if known:
+            asked["known"] = list(table.known)
         columns = [*table.released, table.secret]
         if use:
             asked |= {"use": table.use, "released": list(table.released)}
@@ -214,5 +220,7 @@ WAYS: dict[str, Way] = {
     "cells, prototype": Way(prototype, True, needs="prototypes"),
     "cells": Way(by_tacit("cells"), True, needs="tacit.codes"),
     "cells, use named": Way(by_tacit("cells", use=True), True, needs="tacit.codes"),
+    "cells, neighbour known": Way(by_tacit("cells", known=True), True, needs="tacit.codes"),
+    "cells, upper side alone": Way(by_tacit("cells", side="epsilon_high"), True, needs="tacit.codes"),
     "cells+mix": Way(by_tacit("cells+mix"), False, needs="tacit.codes"),
 }
