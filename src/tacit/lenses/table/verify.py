@@ -21,7 +21,7 @@ from tacit.lenses.table.question import TableQuestion, ask
 from tacit.lenses.table.tabulating import Counted, counted
 from tacit.lift import TOLERANCE, Joint, crosstab
 from tacit.release import checks as release_checks
-from tacit.release.certificate import IN_CELLS, AnyCertificate, CountedCertificate, read_certificate
+from tacit.release.certificate import IN_CELLS, NOT_MADE_AGAIN, AnyCertificate, CountedCertificate, read_certificate
 from tacit.release.channel import PublishedChannel
 from tacit.release.checks import Check, CheckedRelease, checked, same
 from tacit.release.claims import NOTHING_DRAWN, file_sentence
@@ -119,6 +119,12 @@ def _headline(certificate: CountedCertificate) -> str:
 def _notes(release: TableRelease, against: bool) -> tuple[str, ...]:
     """What of the papers could not be checked, though nothing speaks against it."""
     certificate, notes = release.certificate, [*release_checks.notes_on_files(release.directory, release.certificate)]
+    notes.append(f"taken from the certificate as they stand: {', '.join(NOT_MADE_AGAIN)}")
+    if release.drawn:
+        notes.append(
+            "that the key came from the system's secure source, and is not one of many that were tried, was taken from "
+            "the certificate"
+        )
     if certificate.mechanism.loss_bound is not None:
         notes.append("what the watchdog and the best mechanism would lose was not computed again")
     if certificate.composition is not None:
@@ -216,7 +222,7 @@ def _checks_against(release: TableRelease, against: Any, engine: str, progress: 
         design = None if release.rules is None else release.rules.design
         release = replace(release, rules=rules_in_cells(certificate, rows.original, design))
     whole = [check_of_people(certificate, release.rules, rows), *_checks_of_channel(release, rows)]
-    return [*checks, *_written_plainly(release), *_checks_of_rows(release, rows), *whole]
+    return [*checks, _written_plainly(release), *_checks_of_rows(release, rows), *whole]
 
 
 def _checks_of_rows(release: TableRelease, rows: RowComparison) -> list[Check]:
@@ -285,17 +291,17 @@ def rules_in_cells(certificate: CountedCertificate, original: Counted, design: C
     )
 
 
-def _written_plainly(release: TableRelease) -> list[Check]:
-    """What can say things between its cells must, written again, be the same bytes."""
-    if not written_as(release.data.format).says_more:
-        return []
+def _written_plainly(release: TableRelease) -> Check:
+    """A file can say things between its cells (spaces, quotes, metadata), so its rows, written again, are its bytes."""
     name = release.certificate.output.file
     with tempfile.TemporaryDirectory() as place:
         again = Path(place) / name
         write_table(release.data, again, like=release.data)
         plainly = file_sha256(again) == file_sha256(release.directory / name)
+    if not plainly and written_as(release.data.format).bytes_vary:
+        return Check("file is written plainly", None, "its bytes are not those that this version of Tacit writes")
     detail = "every byte is as protect writes it" if plainly else "its bytes say more than its cells"
-    return [Check("file is written plainly", plainly, detail)]
+    return Check("file is written plainly", plainly, detail)
 
 
 def _checks_of_rules(release: TableRelease) -> list[Check]:
