@@ -36,7 +36,7 @@ KINDS: dict[str, dict[str, Any]] = {
     "optimal": {"released": VALUES, "mechanism": "optimal"},
     "delta": {"released": VALUES, "replacement": "merge", "delta": 0.05, "epsilon_max": 3.0},
 }
-FEW = ["cells", "mix", "resample", "merge", "optimal"]
+FEW = ["cells", "optimal", "merge"]
 kinds = pytest.mark.parametrize("kind", [*KINDS] if many(0, 1) else FEW)
 
 
@@ -205,7 +205,7 @@ def test_a_csv_says_nothing_between_its_cells(place: Path, forged: Callable[[str
 JSONL: dict[str, Callable[[str], str]] = {
     "spaces": lambda text: text.replace(":", ": ", 1),
     "order of keys": lambda text: "\n".join([_reversed(text.splitlines()[0]), *text.splitlines()[1:]]) + "\n",
-    "1.0 for 1": lambda text: text.replace(":1,", ":1.0,", 1),
+    "1.0 for 1": lambda text: text.replace(":1}", ":1.0}", 1),
     "escapes": lambda text: text.replace("general", "\\u0067eneral", 1),
     "an empty line": lambda text: text.replace("\n", "\n\n", 1),
     "a key more": lambda text: text.replace("{", '{"hiv":true,', 1),
@@ -370,7 +370,7 @@ def test_what_readers_keep_is_made_again(place: Path, forged: Callable[[str], Pa
 
 
 def test_a_key_that_was_guessed_is_said_to_be_out_of_sight(place: Path, tmp_path: Path) -> None:
-    """A random_state, and a certificate that hides it: the draw is that of the key, and nobody sees where it is from."""
+    """A random_state, and a certificate that hides it: the draw is that of the key, wherever the key is from."""
     words = {"secret": "illness", "epsilon": 0.5, "least": 5, **KINDS["resample"]}
     protect(place / "people.csv", out=tmp_path / "honest", **words)
     protect(place / "people.csv", out=tmp_path / "r", random_state=1, **words)

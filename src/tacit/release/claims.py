@@ -179,8 +179,8 @@ def _to_check(certificate: CountedCertificate) -> str:
     """What a verification of such a release sees, and what it does not."""
     if not certificate.randomness.startswith(NOTHING_DRAWN):
         return (
-            "To check it takes the original and the owner's rules, key and salt: every row is then drawn again. Without "
-            "them no draw is checked; and nobody can see whether the key is one of many that were tried."
+            "To check it takes the original and the owner's rules, key and salt: every row is then drawn again. "
+            "Without them no draw is checked; and nobody can see whether the key is one of many that were tried."
         )
     if certificate.in_cells:
         return "To check it takes the original alone: every row is made again from it and the published levels."

@@ -15,7 +15,7 @@ from tacit.errors import ArgumentError, Command, UnknownValueError, sentence
 from tacit.lenses.table.certifying import channel_made
 from tacit.lenses.table.checks.claim import checks_of_claim, checks_of_utility
 from tacit.lenses.table.checks.people import check_of_people
-from tacit.lenses.table.checks.rows import RowComparison, check_of_rows_made_again, checks_of_merging
+from tacit.lenses.table.checks.rows import RowComparison, check_of_rows_made_again, checks_of_merging, made_again
 from tacit.lenses.table.mechanisms import outputs_of
 from tacit.lenses.table.question import TableQuestion, ask
 from tacit.lenses.table.tabulating import Counted, counted
@@ -222,7 +222,7 @@ def _checks_against(release: TableRelease, against: Any, engine: str, progress: 
         design = None if release.rules is None else release.rules.design
         release = replace(release, rules=rules_in_cells(certificate, rows.original, design))
     whole = [check_of_people(certificate, release.rules, rows), *_checks_of_channel(release, rows)]
-    return [*checks, _written_plainly(release), *_checks_of_rows(release, rows), *whole]
+    return [*checks, _written_plainly(release, rows), *_checks_of_rows(release, rows), *whole]
 
 
 def _checks_of_rows(release: TableRelease, rows: RowComparison) -> list[Check]:
@@ -291,17 +291,27 @@ def rules_in_cells(certificate: CountedCertificate, original: Counted, design: C
     )
 
 
-def _written_plainly(release: TableRelease) -> Check:
-    """A file can say things between its cells (spaces, quotes, metadata), so its rows, written again, are its bytes."""
-    name = release.certificate.output.file
+def _written_plainly(release: TableRelease, rows: RowComparison) -> Check:
+    """A file can say things between its cells (spaces, quotes, metadata), so its rows, written again, are its bytes.
+
+    They are written from the file, or as ``protect`` wrote them, from the original: what can be missing in a column is
+    part of a Parquet file, and follows from where its rows come from.
+    """
+    name, data, original = "file is written plainly", release.data, rows.original.question.original
+    sources = [data, *([] if release.rules is None else [made_again(rows.original, data, release.rules, release.key)])]
+    like, sha256 = original if original.format == data.format else data, release.certificate.output.sha256
+    if any(_sha256_of(source, like, release.certificate.output.file) == sha256 for source in sources):
+        return Check(name, True, "every byte is as protect writes it")
+    if written_as(data.format).bytes_vary:
+        why = "this version of Tacit writes other bytes"
+        return Check(name, None, why if release.rules is not None else f"{why}; {_NEEDS_RULES}")
+    return Check(name, False, "its bytes say more than its cells")
+
+
+def _sha256_of(table: Table, like: Table, name: str) -> str:
     with tempfile.TemporaryDirectory() as place:
-        again = Path(place) / name
-        write_table(release.data, again, like=release.data)
-        plainly = file_sha256(again) == file_sha256(release.directory / name)
-    if not plainly and written_as(release.data.format).bytes_vary:
-        return Check("file is written plainly", None, "its bytes are not those that this version of Tacit writes")
-    detail = "every byte is as protect writes it" if plainly else "its bytes say more than its cells"
-    return Check("file is written plainly", plainly, detail)
+        write_table(table, Path(place) / name, like=like)
+        return file_sha256(Path(place) / name)
 
 
 def _checks_of_rules(release: TableRelease) -> list[Check]:
