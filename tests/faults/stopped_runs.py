@@ -2,7 +2,8 @@
 
 A line is a JSON object: ``argv`` (a command) or ``swap`` (template, target, ledger: a tiny release through the same
 functions), ``stop`` (the step, counted from 0, or -1), ``how`` ("kill", "full" for a disk without space, or a path to
-remove), ``lines`` (steps are then all lines of the code that writes). Answered by a line with signal, code, steps, said.
+remove), ``lines`` (all lines of the code that writes are then steps). It is
+answered by a line with signal, code, steps and what was said.
 """
 
 from __future__ import annotations
@@ -118,4 +119,5 @@ if __name__ == "__main__":
     import tacit.person.actions.population  # noqa: F401
 
     for given in sys.stdin:
-        print(json.dumps(answer(json.loads(given))), flush=True)
+        sys.stdout.write(json.dumps(answer(json.loads(given))) + "\n")
+        sys.stdout.flush()

@@ -29,6 +29,12 @@ BY_RULES, MIXTURE, IN_CELLS = "as in the rules", "mixture", "cells"
 # What made a release: a mechanism that can be chosen, or a step on the way to one.
 MADE_BY = (*MECHANISMS, "camouflage")
 
+# What verify takes from the certificate of a table as it stands: it says so, and nothing of the claim rests on it.
+NOT_MADE_AGAIN = (
+    *("input.name", "input.format", "tacit_version", "mechanism.method", "mechanism.effort"),
+    *("mechanism.watchdog_nmil", "mechanism.loss_bound", "mechanism.values_merged_besides", "composition"),
+)
+
 Replacement = Literal["resample", "uniform", "merge", "suppress"]
 Grid = tuple[tuple[float, ...], ...]
 

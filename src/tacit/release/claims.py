@@ -176,7 +176,24 @@ def _(certificate: CountedCertificate) -> tuple[str, ...]:
         texts.append("Each secret is bounded by itself; their combination is bounded only if it is named, too.")
     if not hidden <= set(certificate.left_out):
         texts.append("THE SECRET ITSELF IS IN THE FILE, as asked: the claim is about the other columns alone.")
-    return tuple(texts)
+    return (*texts, _to_check(certificate))
+
+
+def _to_check(certificate: CountedCertificate) -> str:
+    """What a verification of such a release sees, and what it does not."""
+    if not certificate.randomness.startswith(NOTHING_DRAWN):
+        return (
+            "To check it takes the original and the owner's rules, key and salt: every row is then drawn again. "
+            "Without them no draw is checked; and nobody can see whether the key is one of many that were tried."
+        )
+    if certificate.in_cells:
+        return "To check it takes the original alone: every row is made again from it and the published levels."
+    if certificate.mechanism.mixes:
+        return "To check it takes the original and the owner's rules: every row is then made again."
+    return (
+        "To check it takes the original: values that were kept are unchanged, and merged ones look alike. With the "
+        "owner's rules every row is made again."
+    )
 
 
 def _row_by_row(certificate: CountedCertificate) -> str:

@@ -16,13 +16,13 @@ from tacit.lenses.table.certifying import channel_made
 from tacit.lenses.table.checks.claim import checks_of_claim, checks_of_utility
 from tacit.lenses.table.checks.people import check_of_people
 from tacit.lenses.table.checks.reader import checks_of_reader
-from tacit.lenses.table.checks.rows import RowComparison, check_of_rows_made_again, checks_of_merging
+from tacit.lenses.table.checks.rows import RowComparison, check_of_rows_made_again, checks_of_merging, made_again
 from tacit.lenses.table.mechanisms import outputs_of
 from tacit.lenses.table.question import TableQuestion, ask
 from tacit.lenses.table.tabulating import Counted, counted
 from tacit.lift import TOLERANCE, Joint, crosstab
 from tacit.release import checks as release_checks
-from tacit.release.certificate import IN_CELLS, AnyCertificate, CountedCertificate, read_certificate
+from tacit.release.certificate import IN_CELLS, NOT_MADE_AGAIN, AnyCertificate, CountedCertificate, read_certificate
 from tacit.release.channel import PublishedChannel
 from tacit.release.checks import Check, CheckedRelease, checked, same
 from tacit.release.claims import NOTHING_DRAWN, file_sentence
@@ -121,6 +121,12 @@ def _headline(certificate: CountedCertificate) -> str:
 def _notes(release: TableRelease, against: bool) -> tuple[str, ...]:
     """What of the papers could not be checked, though nothing speaks against it."""
     certificate, notes = release.certificate, [*release_checks.notes_on_files(release.directory, release.certificate)]
+    notes.append(f"taken from the certificate as they stand: {', '.join(NOT_MADE_AGAIN)}")
+    if release.drawn:
+        notes.append(
+            "that the key came from the system's secure source, and is not one of many that were tried, was taken from "
+            "the certificate"
+        )
     if certificate.mechanism.loss_bound is not None:
         notes.append("what the watchdog and the best mechanism would lose was not computed again")
     if certificate.composition is not None:
@@ -222,7 +228,7 @@ def _checks_against(release: TableRelease, against: Any, engine: str, progress: 
         release = replace(release, rules=rules_in_cells(certificate, rows.original, design))
     whole = [check_of_people(certificate, release.rules, rows), *_checks_of_channel(release, rows)]
     whole += checks_of_reader(certificate, original, release.data)
-    return [*checks, *_written_plainly(release), *_checks_of_rows(release, rows), *whole]
+    return [*checks, _written_plainly(release, rows), *_checks_of_rows(release, rows), *whole]
 
 
 def _checks_of_rows(release: TableRelease, rows: RowComparison) -> list[Check]:
@@ -291,17 +297,27 @@ def rules_in_cells(certificate: CountedCertificate, original: Counted, design: C
     )
 
 
-def _written_plainly(release: TableRelease) -> list[Check]:
-    """What can say things between its cells must, written again, be the same bytes."""
-    if not written_as(release.data.format).says_more:
-        return []
-    name = release.certificate.output.file
+def _written_plainly(release: TableRelease, rows: RowComparison) -> Check:
+    """A file can say things between its cells (spaces, quotes, metadata), so its rows, written again, are its bytes.
+
+    They are written from the file, or as ``protect`` wrote them, from the original: what can be missing in a column is
+    part of a Parquet file, and follows from where its rows come from.
+    """
+    name, data, original = "file is written plainly", release.data, rows.original.question.original
+    sources = [data, *([] if release.rules is None else [made_again(rows.original, data, release.rules, release.key)])]
+    like, sha256 = original if original.format == data.format else data, release.certificate.output.sha256
+    if any(_sha256_of(source, like, release.certificate.output.file) == sha256 for source in sources):
+        return Check(name, True, "every byte is as protect writes it")
+    if written_as(data.format).bytes_vary:
+        why = "this version of Tacit writes other bytes"
+        return Check(name, None, why if release.rules is not None else f"{why}; {_NEEDS_RULES}")
+    return Check(name, False, "its bytes say more than its cells")
+
+
+def _sha256_of(table: Table, like: Table, name: str) -> str:
     with tempfile.TemporaryDirectory() as place:
-        again = Path(place) / name
-        write_table(release.data, again, like=release.data)
-        plainly = file_sha256(again) == file_sha256(release.directory / name)
-    detail = "every byte is as protect writes it" if plainly else "its bytes say more than its cells"
-    return [Check("file is written plainly", plainly, detail)]
+        write_table(table, Path(place) / name, like=like)
+        return file_sha256(Path(place) / name)
 
 
 def _checks_of_rules(release: TableRelease) -> list[Check]:

@@ -20,6 +20,7 @@ class Arrow(Format):
 
     name = "arrow"
     endings = (".arrow", ".ipc", ".feather")
+    bytes_vary = True
 
     def open(self, path: Path, engine: Engine, *, table: str | None, delimiter: str | None) -> Opened:
         """The file, if it is whole: offsets that lead out of it would end the process."""

@@ -24,7 +24,6 @@ class Csv(Format):
     name = "csv"
     endings = (".csv", ".tsv", ".tab", ".txt")
     options = ("delimiter",)
-    says_more = True
 
     def open(self, path: Path, engine: Engine, *, table: str | None, delimiter: str | None) -> Opened:
         """Every cell as text; what its first lines hold tells the kind of a column."""

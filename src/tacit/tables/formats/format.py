@@ -44,8 +44,8 @@ class Format(ABC):
     options: ClassVar[tuple[str, ...]] = ()
     # A release of a table in another format is written as Parquet.
     written: ClassVar[bool] = True
-    # Whether a file can say things between its cells (quotes, spaces, line ends) that its rows, written again, do not.
-    says_more: ClassVar[bool] = False
+    # Whether another version of the library that writes may put the same cells into other bytes.
+    bytes_vary: ClassVar[bool] = False
 
     @abstractmethod
     def open(self, path: Path, engine: Engine, *, table: str | None, delimiter: str | None) -> Opened:

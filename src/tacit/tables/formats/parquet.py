@@ -17,6 +17,7 @@ class Parquet(Format):
 
     name = "parquet"
     endings = (".parquet", ".pq")
+    bytes_vary = True
 
     def open(self, path: Path, engine: Engine, *, table: str | None, delimiter: str | None) -> Opened:
         """The file, if it is whole."""

@@ -67,6 +67,11 @@ class RowComparison:
         return changed | certificate.bounds.beyond_ceiling(log_lift(original.joint)).any(axis=0)
 
 
+def made_again(original: Counted, data: Table, rules: ReleaseRules, key: bytes | None) -> Table:
+    """What the rules make of the original, in the columns of the data."""
+    return rules.applied(original.question.table.select(data.names), key or _NO_KEY)
+
+
 def rows_that_differ(original: Counted, data: Table, rules: ReleaseRules, key: bytes | None) -> int:
     """The original is treated by the rules, drawing with the key of the release, and every row is held against it.
 
@@ -74,7 +79,7 @@ def rows_that_differ(original: Counted, data: Table, rules: ReleaseRules, key: b
     ----------
     0 only if every cell of every row of the data is what the rules make of the original.
     """
-    again = rules.applied(original.question.table.select(data.names), key or _NO_KEY)
+    again = made_again(original, data, rules, key)
     if data.row_count() <= FEW_ROWS and _rows_of(again).equals(_rows_of(data)):
         return 0
     written = count(data, data.names).symbols(data.names)[0]
