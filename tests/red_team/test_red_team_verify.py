@@ -345,7 +345,6 @@ def test_a_paper_that_was_edited_is_not_the_one_certified(
     assert verdict(release, place) == "broken"
 
 
-@pytest.mark.xfail(strict=False, reason="in branch findings: verify says that the report is not made again")
 def test_a_report_with_a_forged_fingerprint_is_told_of(place: Path, forged: Callable[[str], Path]) -> None:
     release = forged("cells")
     (release / "report.html").write_text("<h1>Nothing leaks</h1>")
@@ -353,14 +352,12 @@ def test_a_report_with_a_forged_fingerprint_is_told_of(place: Path, forged: Call
     assert seen.verdict != "holds" or any("report.html" in note for note in seen.notes)
 
 
-@pytest.mark.xfail(strict=False, reason="in branch findings: verify names what Tacit did not write")
 def test_a_stranger_among_the_files_is_named(place: Path, forged: Callable[[str], Path]) -> None:
     release = forged("cells")
     (release / "hiv.txt").write_text("3, 17")
     assert verdict(release, place) != "holds"
 
 
-@pytest.mark.xfail(strict=False, reason="in branch findings: what readers keep is measured again")
 def test_what_readers_keep_is_made_again(place: Path, forged: Callable[[str], Path]) -> None:
     release = forged("cells")
     paper = paper_of(release)
