@@ -170,14 +170,15 @@ def fit_code(table: Table, asked: CodeRequest, *, progress: Progress = silent) -
     least, use = max(-(-asked.least // step), fewest), uses_of(counts, asked)
     wide = bounds if step == 1 else [each.times(ROOM_FOR_CHANCE) for each in bounds]
     fine = CellCode(scales, grown(records, wide, scales, asked, least=least, use=use), asked.known)
-    obstacles = _obstacles(counts, records, bounds, scales, asked)
     if step > 1 and not (rows <= MOST_CUT_AGAIN or _weighed_as_one(asked)):
+        # A sample does not show that no cut of a column may stand.
         fine, found = _standing(table, fine, asked)
-        return FittedCode(_published(fine, records, asked), obstacles, found)
-    atoms = np.asarray(records.codes, np.int64)
+        return FittedCode(_published(fine, records, asked), (), found)
     if step > 1:
         counts = counted_atoms(table, scales, asked)
-        fine, atoms = _cut_again(fine, counts, asked), atom_codes(counts, asked.columns)
+        fine, records = _cut_again(fine, counts, asked), grouped_records(counts, asked)[0]
+    obstacles = _obstacles(counts, records, bounds, scales, asked)
+    atoms = np.asarray(records.codes, np.int64)
     return FittedCode(_published(fine, records, asked), obstacles, _placed(table, fine, asked, counts, atoms))
 
 

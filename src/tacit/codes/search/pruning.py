@@ -40,25 +40,26 @@ def pruned(
             continue
         totals = weight_of(secret, leaf, records.weight, (bound.n_secrets, len(tree)))
         fine &= _within(tree, _upwards(tree, totals), bound)
-    tree = without(tree, fine)
+    kept = without(tree, fine)
+    leaf = tree.nodes_in(kept)[leaf]
     for secret, bound in numbers:
-        tree = _within_thresholds(tree, records, secret, bound)
-    return tree
+        kept, leaf = _within_thresholds(kept, leaf, records, secret, bound)
+    return kept
 
 
 def _within_thresholds(
-    tree: CellTree, records: GroupedRecords, secret: NDArray[np.integer], bound: SecretBound
-) -> CellTree:
-    """The finest tree that is left when cells that break a threshold are merged upwards."""
+    tree: CellTree, leaf: Ints, records: GroupedRecords, secret: NDArray[np.integer], bound: SecretBound
+) -> tuple[CellTree, Ints]:
+    """The finest tree that is left when cells that break a threshold are merged upwards, and the leaf of each group."""
     while True:
-        leaf = tree.leaf_of(records.codes)
         fine = np.ones(len(tree), bool)
         used = used_at_thresholds(bound, secret, leaf, records.weight, np.maximum(tree.known_of, 0))
         fine[tree.leaves] = used[tree.leaves] <= 1
         fine[tree.known] = True
         if fine.all():
-            return tree
-        tree = without(tree, fine)
+            return tree, leaf
+        kept = without(tree, fine)
+        tree, leaf = kept, tree.nodes_in(kept)[leaf]
 
 
 def without(tree: CellTree, fine: Mask) -> CellTree:

@@ -124,6 +124,10 @@ def ask(
         words = "no secret column was named; say which column must not be learned ({secret})"
         raise ArgumentError(sentence(words, secret=Setting("secret", "COLUMN")))
     hidden = tuple(dict.fromkeys([*secret, *(name for each in also for name in each)]))
+    if question.secret_values and any(secret[0] in each for each in also):
+        # All but the named values count as one, so that nothing would be bounded of each of them.
+        words = "{secret} names values of '{name}', which has no others then: leave it out of {also}, or name no values"
+        raise ArgumentError(sentence(words, secret=Setting("secret"), name=secret[0], also=Setting("also")))
     wishes = {**(question.bins or {}), **{made.column: made.edges for made in cuts}}
     told = {**wishes, **(question.levels or {})}
     weight = () if question.weight is None else (question.weight,)
