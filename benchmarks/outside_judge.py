@@ -151,7 +151,9 @@ def main() -> None:
     for name in [] if words.show else words.tables:
         table = TABLES[name]()
         for title in words.ways:
-            mine = [each for each in done if (each["table"], each["way"]) == (name, title) and each["kind"] in words.kinds]
+            mine = [
+                each for each in done if (each["table"], each["way"]) == (name, title) and each["kind"] in words.kinds
+            ]
             kinds = [kind for kind in words.kinds if words.again or kind not in {each["kind"] for each in mine}]
             if table is None or not WAYS[title].here or not kinds:
                 continue

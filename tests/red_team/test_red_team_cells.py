@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import numpy as np
@@ -9,7 +10,8 @@ import pandas as pd
 import pytest
 
 import tacit.codes.fitting as fitting
-from tacit import ArgumentError, protect
+from tables_of_people import clinic, write_csv
+from tacit import ArgumentError, protect, verify
 from tacit.codes.coding import coded
 from tacit.codes.fitting import CodeClaim, CodeRequest, fit_code
 from tacit.tables.sources import open_table
@@ -78,3 +80,22 @@ def test_a_number_that_stands_for_a_range_is_of_all_records(on_a_sample: pytest.
     code = fit_code(open_table(table), asked).code
     told = coded(open_table(table[["z", "b"]]), code).sample(["z"], 600).to_pandas()["z"]
     assert abs(told.mean() / table["z"].mean() - 1) < 0.05
+
+
+def test_the_next_batch_weighs_records_as_the_first_did(tmp_path: Path) -> None:
+    columns = {**clinic(600), "w": [1 + i % 3 for i in range(600)]}
+    people = write_csv(tmp_path / "p.csv", columns)
+    protect(people, secret="illness", epsilon=0.8, weight="w", out=tmp_path / "r")
+    rules = tmp_path / "r" / "private" / "rules.json"
+    batch = protect(people, rules=rules, out=tmp_path / "batch")
+    assert batch.certificate.mechanism.weight == "w"
+    with pytest.raises(ArgumentError, match="did not weigh"):
+        protect(people, rules=rules, weight="age", out=tmp_path / "other")
+
+
+def test_columns_left_out_cannot_be_edited(tmp_path: Path) -> None:
+    people = write_csv(tmp_path / "p.csv", clinic(300))
+    protect(people, secret="illness", epsilon=0.8, drop=["age"], out=tmp_path / "r")
+    paper = tmp_path / "r" / "certificate.json"
+    paper.write_text(json.dumps({**json.loads(paper.read_text()), "left_out": ["illness"]}))
+    assert verify(tmp_path / "r", against=people).verdict == "broken"

@@ -29,8 +29,9 @@ class ReleaseRules:
     """What becomes of the released values, and what that keeps within which bounds.
 
     ``also`` are further secrets that the release keeps, each within its own epsilon; ``secret_values`` the values that
-    are secret, where the rest of the column is one. A release in cells has a ``code``, and at least ``least`` records a
-    cell; one that was proved has the ``design``, the finer code that was grown before.
+    are secret, where the rest of the column is one; ``weight`` is the column that says how much records count. A
+    release in cells has a ``code``, and at least ``least`` records a cell; one that was proved has the ``design``, the
+    finer code that was grown before.
     """
 
     secret: tuple[str, ...]
@@ -42,6 +43,7 @@ class ReleaseRules:
     also: tuple[FurtherSecret, ...] = ()
     secret_values: tuple[str, ...] = ()
     least: int = 1
+    weight: str | None = None
     code: CellCode | None = None
     design: CellCode | None = None
     format: Literal["tacit rules"] = FORMAT

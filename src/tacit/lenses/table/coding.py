@@ -41,6 +41,19 @@ def in_cells(
 
     Cells of an earlier release that this table breaks are merged upwards along the tree.
     """
+    found, proof = _in_cells(asked, goal, making, earlier, choice, progress)
+    assert found.code is not None
+    return replace(found, notes=(*found.notes, *_zones(found.code))), proof
+
+
+def _in_cells(
+    asked: TableQuestion,
+    goal: ReleaseGoal,
+    making: Making,
+    earlier: ReleaseRules | None,
+    choice: EstimatorChoice | None,
+    progress: Progress,
+) -> tuple[TableQuestion, CellProof | None]:
     request = code_request(asked, goal, making)
     if goal.confidence is not None and making.write == "means":
         words = "cells that are proved are written as text so far: leave out {write}, or {confidence}"
@@ -58,7 +71,7 @@ def in_cells(
         return asked.coded(_guided(asked, request, choice, making, progress).code), None
     if earlier is None or earlier.code is None:
         fitted = fit_code(asked.to_bound(), request, progress=progress)
-        notes = [*_zones(fitted.code), *(_told(each, goal) for each in fitted.obstacles)]
+        notes = [_told(each, goal) for each in fitted.obstacles]
         # Cells of a number whose thresholds are bounded were looked up beside other secrets than are counted.
         found = fitted.found if asked.thresholds is None else None
         return replace(asked.coded(fitted.code, found), notes=(*asked.notes, *notes)), None
@@ -159,7 +172,12 @@ def goal_of_rules(rules: ReleaseRules, least: int) -> ReleaseGoal:
 
 
 def question_of_rules(question: Question, rules: ReleaseRules) -> Question:
-    """The question that an earlier release answered, of another table."""
+    """The question that an earlier release answered, of another table, whose records weigh by the same column."""
+    if question.weight not in (None, rules.weight):
+        words = "the earlier release did not weigh records by '{name}': leave out {weight}, or make the rules anew"
+        raise ArgumentError(sentence(words, name=question.weight, weight=Setting("weight", question.weight)))
     secret = {rules.secret[0]: rules.secret_values} if rules.secret_values else rules.secret
     known = rules.code.known if rules.code is not None and rules.code.known else None
-    return replace(question, secret=secret, released=rules.released, keep_id=rules.released, known=known)
+    return replace(
+        question, secret=secret, released=rules.released, keep_id=rules.released, known=known, weight=rules.weight
+    )

@@ -215,7 +215,9 @@ def _checks_against(release: TableRelease, against: Any, engine: str, progress: 
         why = "the certificate has none"
         checks.append(release_checks.check_of_original(original.sha256(), certificate, release.salt, why=why))
     checks.append(same("records of the original", original.row_count(), claimed.records, what="records"))
-    if not checks[-1].passed or release.data.row_count() != claimed.records:
+    left_out = tuple(name for name in original.names if name not in release.data.names)
+    checks.append(Check("columns left out", left_out == certificate.left_out, f"the original has {len(left_out)} more"))
+    if original.row_count() != claimed.records or release.data.row_count() != claimed.records:
         return checks
     checks += _checks_of_rules(release)
     if not checks[-1].passed:

@@ -52,4 +52,5 @@ def _associated_alike(right: AssociationChange | None, claimed: AssociationChang
     if right is None or claimed is None:
         return right is claimed
     numbers = ((right.mean, claimed.mean), (right.largest, claimed.largest))
-    return right.pairs == claimed.pairs and all(agree(*pair, within=_ROUNDED) for pair in numbers)
+    named = (right.pairs, right.worst) == (claimed.pairs, claimed.worst)
+    return named and all(agree(*pair, within=_ROUNDED) for pair in numbers)

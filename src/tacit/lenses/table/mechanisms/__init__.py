@@ -65,6 +65,7 @@ def plan_by_goal(counted: Counted, goal: ReleaseGoal, proof: CellProof | None = 
         also=goal.also,
         secret_values=counted.question.secret_values,
         least=goal.least,
+        weight=counted.question.weight,
         code=counted.question.code,
         design=None if proof is None else proof.design,
     )
