@@ -24,7 +24,7 @@ class ColumnKept:
     """What a reader of the release keeps of one column.
 
     ``kept`` is the share of the column's information that the released row tells, less what it would tell by chance.
-    ``shift`` is how far the shares of its values moved (total variation); a statement that is true moves nothing.
+    ``shift`` is how far the shares of its values are from those that a reader works out (total variation).
     """
 
     name: str
@@ -120,5 +120,5 @@ class ReaderKeeps:
 
     @property
     def largest_shift(self) -> ColumnKept:
-        """The column whose shares moved most."""
+        """The column whose shares are off most."""
         return max(self.columns, key=lambda column: column.shift)

@@ -460,6 +460,16 @@ class CellRelease(CountedRelease):
     def remarks(self) -> list[str]:
         """What else the owner should know."""
         notes = [self._few_note()] if self.counted.n_records < FEW_RECORDS else []
+        code, question = self.rules.code, self.counted.question
+        told = {} if code is None else dict(zip(code.columns, code.written, strict=True))
+        for name in question.use:
+            if len({*told.get(name, ("", "any"))}) == 1:
+                words = (
+                    "column '{name}' is to be of use and is told nowhere, so that nothing can be learned of it: name "
+                    "the values that are secret ({secret}), or bound one side alone ({high})"
+                )
+                named = Setting("secret", {question.secret[0]: ("VALUE",)})
+                notes.append(sentence(words, name=name, secret=named, high=Setting("epsilon_high")))
         proof = self.plan.proof
         if proof is not None:
             notes.append(

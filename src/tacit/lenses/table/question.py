@@ -282,7 +282,9 @@ def _refuse_ids(
             }
             words = (
                 "column '{name}' of {table} is different in every one of the {rows:,} rows, so it identifies them: "
-                "leave it out ({drop}), cut it ({bins}) or confirm that it is to be released as it is ({keep})"
+                "leave it out ({drop})"
+                + (", cut it ({bins})" if column.kind == "number" else "")
+                + " or confirm that it is to be released as it is ({keep})"
             )
             raise DataError(sentence(words, name=name, table=table.name, rows=rows, **ways))
 

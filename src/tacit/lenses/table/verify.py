@@ -133,7 +133,7 @@ def _notes(release: TableRelease, against: bool) -> tuple[str, ...]:
         notes.append("what this and earlier releases say together was not checked: it takes the ledger of the owner")
     if certificate.keeps is not None and certificate.keeps.use:
         notes.append("how well columns are predicted from the release was not computed again: it takes other models")
-    if against and release.rules is None:
+    if against and release.rules is None and certificate.mechanism.replacement != IN_CELLS:
         notes.append(f"rows and cells unchanged were not checked: it takes {PRIVATE}/{RULES}")
         if certificate.output.channel_sha256 is not None:
             notes.append(f"whether {CHANNEL} is what was done was not checked: it takes {PRIVATE}/{RULES}")

@@ -54,7 +54,7 @@ def telling_section(columns: Sequence[ColumnLevels]) -> doc.Section:
         for each in columns
     ]
     table = doc.TableBlock(("Column", ">Levels", "Such as"), rows, shown=range(min(len(rows), _LISTED)), more="columns")
-    words = "The levels were found in the values, and levels.json lists them. Others can be asked for ({levels})."
+    words = "Levels that nobody asked for were found in the values; levels.json lists all. Ask for others ({levels})."
     note = doc.Paragraph(sentence(words, levels=Setting("levels")), "note")
     return doc.Section("How columns are told", (table, note), kind="exact")
 
@@ -72,7 +72,7 @@ def _columns(keeps: ReaderKeeps) -> doc.Figure:
         for each in keeps.columns
     ]
     table = doc.TableBlock(
-        ("Column", ">Kept", ">Shares moved by"), rows, shown=range(min(len(rows), _LISTED)), more="columns"
+        ("Column", ">Kept", ">Shares off by"), rows, shown=range(min(len(rows), _LISTED)), more="columns"
     )
     chart = doc.Bars("Kept of each column", "Kept; higher is better", bars, unit="probability", whole=True)
     return doc.Figure(chart, (table,))
@@ -115,10 +115,10 @@ def _facts(keeps: ReaderKeeps) -> Iterable[tuple[doc.Text, doc.InCell]]:
         ),
     )
     most = keeps.largest_shift
-    moved = sentence("by {} on average, by {} at most", doc.Share(keeps.mean_shift), doc.Share(most.shift))
+    moved = sentence("off by {} on average, by {} at most", doc.Share(keeps.mean_shift), doc.Share(most.shift))
     if most.shift > 0:
         moved += sentence(" ({})", doc.DataValue(most.name, 40))
-    yield "Shares moved", moved
+    yield "Shares, as a reader works them out", moved
     if keeps.association_error is not None:
         moved_by = keeps.association_error
         worst = sentence(" ({} and {})", *(doc.DataValue(name, 40) for name in moved_by.worst))

@@ -74,9 +74,7 @@ def kept_of(
         ``kept`` of a column is I(column; released row) / H(column), both less chance, or the same of the column's own
         released cell where that is more (rows that are all different tell nothing by counting). Columns are looked at
         coarsely: at most 20 values, numbers in tenths of the original. ``shift`` is the total variation between the
-        shares of these groups before and after: a record of which the release says something true ("30 to 39" of
-        somebody of 35) stays where it is, so that a release of true statements shifts nothing; one of which it says
-        something false goes to what is said. Associations are Cramér's V of these groups, corrected for chance; a level
+        shares of these groups and those that a reader works out who has the release alone. Associations are Cramér's V of these groups, corrected for chance; a level
         is spread over its groups by shares that a reader works out from the release. All of it is plug-in.
     """
     if original.num_rows != release.num_rows or not original.num_rows:
@@ -114,13 +112,10 @@ def _column(
 
 
 def _shift(column: ReleasedColumn, groups: ValueGroups, given: Codes) -> float:
-    """Total variation between the shares of the groups as given and as told."""
-    n, true = len(given), column.true()
-    before = np.bincount(given, minlength=groups.size)
-    stays = np.bincount(given[true], minlength=groups.size)
-    false = np.bincount(column.codes[~true] + 1, minlength=len(column.levels) + 1)
-    goes = np.roll(false, -1) @ column.spread(groups)
-    return float(np.clip(np.abs(stays + goes - before).sum() / (2 * n), 0.0, 1.0))
+    """Total variation between the shares of the groups as given and as a reader works them out."""
+    before = np.bincount(given, minlength=groups.size) / len(given)
+    after = np.bincount(groups.of, column.shares, groups.size)
+    return float(np.clip(np.abs(after - before).sum() / 2, 0.0, 1.0))
 
 
 def _information(given: Sequence[Codes], rows: Codes) -> InformationKept:

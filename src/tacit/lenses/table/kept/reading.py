@@ -8,7 +8,6 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from tacit.lenses.table.kept.levels import LevelMeaning, LevelRead, read_levels
 from tacit.lenses.table.kept.values import Codes, ColumnValues, Floats, ValueGroups, distinct_numbers, distinct_texts
@@ -40,16 +39,6 @@ class ReleasedColumn:
         levels = read_levels(told.tolist(), original, dictionary if words else {})
         return cls(original, tuple(levels), codes)
 
-    def true(self) -> NDArray[np.bool_]:
-        """Whether what the release says of each row is true of it. Of a missing value it may say that it is missing."""
-        width = len(self.original.values) + 1
-        pairs, where = np.unique((self.codes + 1) * width + self.original.codes + 1, return_inverse=True)
-        held = [
-            value == 0 if level == 0 else self.levels[level - 1].holds(value - 1)
-            for level, value in (divmod(int(pair), width) for pair in pairs)
-        ]
-        return np.array(held, dtype=bool)[where]
-
     def symbols(self, groups: ValueGroups) -> Codes:
         """What each row's cell is counted as: the group of a value, a level that is no value for itself."""
         own = np.array([self._symbol(groups, at) for at in range(len(self.levels))] + [groups.size - 1], dtype=np.int64)
@@ -66,7 +55,8 @@ class ReleasedColumn:
         """How often each value occurs, and last how often none, as a reader works it out who has the release alone.
 
         Every level is shared out over its values by the shares so far, equal ones at first, and they are counted again
-        (expectation maximisation). Which values there are is known.
+        (expectation maximisation). Which values there are, and whether any is
+        missing, is known.
         """
         n = len(self.original.values)
         level, starts, stops = self._runs
@@ -77,6 +67,7 @@ class ReleasedColumn:
         )
         records = np.bincount(self.codes[self.codes >= 0], minlength=len(self.levels)).astype(np.float64)
         absent, shares = float((self.codes < 0).sum()), np.full(n + 1, 1 / (n + 1))
+        shares[n] *= self.original.missing > 0
         for _ in range(_ROUNDS):
             before = np.concatenate([[0.0], np.cumsum(shares)])
             mass = np.bincount(level, before[stops] - before[starts], len(self.levels)).astype(np.float64)

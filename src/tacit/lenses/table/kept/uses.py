@@ -95,6 +95,9 @@ def _score(
     others = [each for name, each in released.items() if name != column.name and len(each.original.values)]
     if not others or len(np.unique(truth[train])) < 2 or len(np.unique(truth[test])) < 2:
         return None
+    if column.name in released and len(np.unique(released[column.name].codes)) < 2:
+        # It reads the same in every row, so that no model can be trained to tell it.
+        return None
     rng = np.random.default_rng(random_state)
     learned = _drawn(released[column.name], groups, rng) if column.name in released else truth
     says = train[learned[train] >= 0]
