@@ -106,7 +106,9 @@ def show(results: list[dict[str, Any]]) -> str:
         table = TABLES[name]() if here else None
         if table is None:
             continue
-        titles = [f"{table.wanted} inferred", "linked", "singled out"]
+        kinds = [kind for kind in KINDS if kind in {each["kind"] for each in here}]
+        said = {"inference": f"{table.wanted} inferred", "linkability": "linked", "singling out": "singled out"}
+        titles = [said[kind] for kind in kinds]
         lines += [
             f"\n**{table.title}**, epsilon {EPSILON:g}, least {LEAST}; risk [95 %] (attack / control)\n",
             f"| mechanism | {' | '.join(titles)} |",
@@ -114,7 +116,7 @@ def show(results: list[dict[str, Any]]) -> str:
         ]
         for way in WAYS:
             cells = []
-            for kind in KINDS:
+            for kind in kinds:
                 mine = [each for each in here if (each["way"], each["kind"]) == (way, kind)]
                 cells.append(_shown(max(mine, key=lambda each: each["risk"])) if mine else "")
             if any(cells):
@@ -151,7 +153,9 @@ def main() -> None:
     for name in [] if words.show else words.tables:
         table = TABLES[name]()
         for title in words.ways:
-            mine = [each for each in done if (each["table"], each["way"]) == (name, title) and each["kind"] in words.kinds]
+            mine = [
+                each for each in done if (each["table"], each["way"]) == (name, title) and each["kind"] in words.kinds
+            ]
             kinds = [kind for kind in words.kinds if words.again or kind not in {each["kind"] for each in mine}]
             if table is None or not WAYS[title].here or not kinds:
                 continue
