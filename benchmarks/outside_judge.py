@@ -19,6 +19,7 @@ import logging
 import os
 import warnings
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -106,7 +107,9 @@ def show(results: list[dict[str, Any]]) -> str:
         table = TABLES[name]() if here else None
         if table is None:
             continue
-        titles = [f"{table.wanted} inferred", "linked", "singled out"]
+        kinds = [kind for kind in KINDS if kind in {each["kind"] for each in here}]
+        said = {"inference": f"{table.wanted} inferred", "linkability": "linked", "singling out": "singled out"}
+        titles = [said[kind] for kind in kinds]
         lines += [
             f"\n**{table.title}**, epsilon {EPSILON:g}, least {LEAST}; risk [95 %] (attack / control)\n",
             f"| mechanism | {' | '.join(titles)} |",
@@ -114,7 +117,7 @@ def show(results: list[dict[str, Any]]) -> str:
         ]
         for way in WAYS:
             cells = []
-            for kind in KINDS:
+            for kind in kinds:
                 mine = [each for each in here if (each["way"], each["kind"]) == (way, kind)]
                 cells.append(_shown(max(mine, key=lambda each: each["risk"])) if mine else "")
             if any(cells):
@@ -139,6 +142,7 @@ def main() -> None:
     parser.add_argument("--tables", nargs="+", default=list(JUDGED), choices=list(TABLES))
     parser.add_argument("--ways", nargs="+", default=list(WAYS), choices=list(WAYS), metavar="WAY")
     parser.add_argument("--kinds", nargs="+", default=list(KINDS), choices=KINDS)
+    parser.add_argument("--wanted", metavar="COL", help="infer this column instead; printed, not kept")
     parser.add_argument("--again", action="store_true", help="judge anew what was judged")
     parser.add_argument("--show", action="store_true", help="judge nothing")
     words = parser.parse_args()
@@ -150,6 +154,13 @@ def main() -> None:
     logging.disable(logging.WARNING)
     for name in [] if words.show else words.tables:
         table = TABLES[name]()
+        if table is not None and words.wanted:
+            other = replace(
+                table, wanted=words.wanted, known=tuple(each for each in table.known if each != words.wanted)
+            )
+            for title in words.ways:
+                print(name, title, words.wanted, *judge(other, WAYS[title], words.kinds), sep="\n", flush=True)
+            continue
         for title in words.ways:
             mine = [
                 each for each in done if (each["table"], each["way"]) == (name, title) and each["kind"] in words.kinds
