@@ -74,8 +74,9 @@ def kept_of(
         ``kept`` of a column is I(column; released row) / H(column), both less chance, or the same of the column's own
         released cell where that is more (rows that are all different tell nothing by counting). Columns are looked at
         coarsely: at most 20 values, numbers in tenths of the original. ``shift`` is the total variation between the
-        shares of these groups and those that a reader works out who has the release alone. Associations are Cramér's V of these groups, corrected for chance; a level
-        is spread over its groups by shares that a reader works out from the release. All of it is plug-in.
+        shares of these groups and those that a reader works out who has the release alone. Associations are Cramér's V
+        of these groups, corrected for chance; a level is spread over its groups by the same shares. All of it is
+        plug-in.
     """
     if original.num_rows != release.num_rows or not original.num_rows:
         raise DataError(f"the original has {original.num_rows:,} rows and the release {release.num_rows:,}")
