@@ -442,9 +442,13 @@ class CellRelease(CountedRelease):
     def headline(self, certificate: CountedCertificate) -> str:
         """What came of it, in one sentence."""
         kept = 1 - certificate.utility.nmil
+        shared = f"each shared by {certificate.file.smallest:,} people or more"
+        if certificate.mechanism.mixes:
+            # In the file a cell may stand less often: what is counted is who has it before it is mixed.
+            shared = f"each that of {certificate.file.smallest:,} people or more before they were mixed"
         cost = (
-            f"its {certificate.mechanism.values:,} cells, each shared by {certificate.file.smallest:,} people or more, "
-            f"keep {kept:.1%} of the information in the table as it was given."
+            f"its {certificate.mechanism.values:,} cells, {shared}, keep {kept:.1%} of the information in the table as "
+            "it was given."
         )
         if certificate.mechanism.values == 1:
             cost = "its one cell holds everybody, so that it tells nothing: no cut of a column is within the bound."
