@@ -324,6 +324,7 @@ def test_of_many_at_once_one_writes_and_the_others_are_refused(releases: Path, t
         assert not hidden(tmp_path)
 
 
+@by_hand
 def test_a_wide_table_with_little_memory_is_released_or_refused_in_one_line(run: Run, tmp_path: Path) -> None:
     columns = {**clinic(many(300, 20_000))}
     wide = {f"c{n}": [f"{(k * 7919 + n) % 97}" for k in range(len(columns["age"]))] for n in range(60)}

@@ -106,7 +106,7 @@ vars(QUICK).update(
 def test_every_mechanism_is_within_epsilon_and_none_beats_a_higher_one_on_thousands_of_joints(monkeypatch):
     """The order of THEORY 4: watchdog, camouflage, subsets, optimal, each at least as good; and linear reduction."""
     monkeypatch.setitem(EFFORTS, "low", QUICK)
-    joints_tried = many(200, 3_000)
+    joints_tried = many(100, 3_000)
     rng = np.random.default_rng(1)
     hidden, strictly, proved = 0, dict.fromkeys(RUNGS, 0), 0
     for number in range(joints_tried):
