@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import subprocess
 import sys
@@ -216,6 +215,6 @@ def test_models_and_scores_are_for_their_owner_alone(people: Path, tmp_path: Pat
 
 
 def test_a_ledger_that_is_no_json_is_refused(people: Path, tmp_path: Path) -> None:
-    (tmp_path / "ledger.json").write_text(json.dumps({"entries": "\ud800"}))
-    with pytest.raises(SourceError):
+    (tmp_path / "ledger.json").write_text('{"entries": [')
+    with pytest.raises(SourceError, match="not JSON"):
         protect(people, secret="illness", epsilon=0.5, ledger=tmp_path / "ledger.json", out=tmp_path / "r")
