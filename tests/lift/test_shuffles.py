@@ -12,7 +12,17 @@ from hypothesis.extra import numpy as hnp
 from scipy.stats import chisquare, hypergeom
 
 from tacit.lift import Joint, mutual_information
-from tacit.lift.shuffles import chance_of_count, null_band, plug_in_information, shuffled_counts, shuffled_tables
+from tacit.lift.shuffles import chance_of_count, null_band, plug_in_information, seeds, shuffled_counts
+
+
+def shuffled_tables(
+    counts: np.ndarray, *, shuffles: int, random_state: int, effective_records: float | None = None
+) -> list[np.ndarray]:
+    """Independent shuffled tables, as an audit draws them."""
+    return [
+        shuffled_counts(counts, random_state=seed, effective_records=effective_records)
+        for seed in seeds(shuffles, random_state=random_state)
+    ]
 
 
 @given(hnp.arrays(np.int64, hnp.array_shapes(min_dims=2, max_dims=2, max_side=6), elements=st.integers(0, 20)))

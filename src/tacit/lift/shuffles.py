@@ -6,7 +6,7 @@ is therefore shown beside the numbers that the same table gives when its secrets
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -130,11 +130,3 @@ def null_band(observed: float, shuffled: Sequence[float], *, ceiling: float = np
 def shuffles_for(cells: int) -> int:
     """How many shuffles a table of this many cells gets: 19 at the least, which is what a test at 5% needs."""
     return int(np.clip(300_000 // max(cells, 1), 19, 199))
-
-
-def shuffled_tables(
-    counts: Matrix, *, shuffles: int, random_state: int, effective_records: float | None = None
-) -> Iterator[Matrix]:
-    """``shuffles`` independent shuffled tables, one at a time."""
-    for seed in seeds(shuffles, random_state=random_state):
-        yield shuffled_counts(counts, random_state=seed, effective_records=effective_records)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,8 +18,6 @@ from tacit.tables.symbols import Symbols
 
 if TYPE_CHECKING:
     from tacit.tables.table import Table
-
-REPLACEMENTS: tuple[Replacement, ...] = get_args(Replacement)
 
 Places = NDArray[np.int64]
 
