@@ -38,6 +38,11 @@ SETTINGS = st.fixed_dictionaries(
 )
 
 
+@pytest.fixture(scope="module")
+def page(shared: Page) -> Page:
+    return shared
+
+
 def typed(line: str) -> dict[str, Any]:
     """What the command line makes of a command."""
     words = shlex.split(line)

@@ -15,6 +15,11 @@ QUIET = list(HealthCheck)
 HOST = "127.0.0.1:8765"
 
 
+@pytest.fixture(scope="module")
+def page(shared: Page) -> Page:
+    return shared
+
+
 def test_no_address_fails_whatever_is_sent(page: Page, monkeypatch: pytest.MonkeyPatch) -> None:
     import schemathesis
 
