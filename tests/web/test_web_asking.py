@@ -119,6 +119,15 @@ def test_no_refusal_tells_a_value_of_a_person(page: Page) -> None:
     assert "Alice" not in answer.text
 
 
+def test_records_are_typed_or_objects() -> None:
+    dip = verbs()["person/dip"]
+    typed_, given_ = (
+        dip.read({"case": "c.yaml", "query": query})["query"]
+        for query in (["name=Al,phone=555"], [{"name": "Al", "phone": "555"}])
+    )
+    assert typed_ == given_
+
+
 def test_infinity_and_combinations_are_read_as_they_are_written_in_json() -> None:
     said = verbs()["protect"].read(
         {"source": "p.csv", "out": "r", "epsilon_max": "inf", "also": {"race,sex": 0.5}, "secret": {"ill": ["B20"]}}
