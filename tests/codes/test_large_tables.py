@@ -10,8 +10,9 @@ import pyarrow as pa
 import pytest
 
 from tacit.codes import coding, fitting
+from tacit.codes.asking import CodeClaim, CodeRequest
 from tacit.codes.coding import coded, told_counts
-from tacit.codes.fitting import CodeClaim, CodeRequest, fit_code
+from tacit.codes.fitting import fit_code
 from tacit.tables import count, open_table
 
 LEAST, EPSILON = 10, 0.6

@@ -12,8 +12,9 @@ import pytest
 import tacit.codes.fitting as fitting
 from tables_of_people import clinic, write_csv
 from tacit import ArgumentError, protect, verify
+from tacit.codes.asking import CodeClaim, CodeRequest
 from tacit.codes.coding import coded
-from tacit.codes.fitting import CodeClaim, CodeRequest, fit_code
+from tacit.codes.fitting import fit_code
 from tacit.tables.sources import open_table
 
 

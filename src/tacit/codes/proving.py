@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from tacit.codes.asking import CodeRequest, counted_atoms, grouped_records, uses_of
 from tacit.codes.code import CellCode
-from tacit.codes.fitting import CodeRequest, counted_atoms, grouped_records, grown, naming_no_few, uses_of
+from tacit.codes.fitting import grown, naming_no_few
 from tacit.codes.scales.finding import find_scales
 from tacit.codes.scales.kinds.every import AnyScale
 from tacit.codes.scales.kinds.listed import ListedScale
