@@ -117,7 +117,7 @@ def coded(table: Table, code: CellCode, found: PlacedTable | None = None) -> Tab
     """
     found = placed(table, code) if found is None else found
     levels = {
-        name: [str(told[at]) for at in found.cell.tolist()]
+        name: [None if told[at] is None else str(told[at]) for at in found.cell.tolist()]
         for name, told in zip(code.columns, code.written, strict=True)
     }
     told = labelled(found.table, CELL, levels).select(table.names)
@@ -136,8 +136,10 @@ def told_counts(table: Table, code: CellCode, counts: Counts, cell: Ints) -> Cou
     levels, codes = [*counts.levels[:-1]], [*counts.codes[:, :-1].T]
     as_numbers = _numbers(table, code)
     for name, told in zip(code.columns, code.written, strict=True):
-        here = [told[at] if name in as_numbers else str(told[at]) for at in cell.tolist()]
-        levels.append(tuple(sorted(set(here))))
+        as_they_are = name in as_numbers
+        here = [told[at] if as_they_are or told[at] is None else str(told[at]) for at in cell.tolist()]
+        present = sorted({*here} - {None})
+        levels.append((*present, *([None] if None in here else [])))
         place = {value: at for at, value in enumerate(levels[-1])}
         codes.append(np.array([place[value] for value in here], np.int64))
     # Two cells may be written alike, if numbers are.

@@ -22,6 +22,7 @@ from tacit.lenses.table.certifying import (
 )
 from tacit.lenses.table.checks.rows import rows_that_differ
 from tacit.lenses.table.correcting import corrected_column
+from tacit.lenses.table.kept.missing import missing_as_numbers
 from tacit.lenses.table.kept.tables import kept_of_tables
 from tacit.lenses.table.mechanisms import Plan, enough
 from tacit.lenses.table.results import CorrectedColumn
@@ -306,6 +307,9 @@ class CellRelease(CountedRelease):
                 )
                 named = Setting("secret", {question.secret[0]: ("VALUE",)})
                 notes.append(sentence(words, name=name, secret=named, high=Setting("epsilon_high")))
+        for name, share in ({} if code is None else missing_as_numbers(self.counted, code)).items():
+            words = "column '{name}': {share:.1%} of what is missing in it is written as the mean of its level"
+            notes.append(sentence(words, name=name, share=share))
         proof = self.plan.proof
         if proof is not None:
             notes.append(
