@@ -58,7 +58,8 @@ def _tried(python: str, place: Path, *, lowest: bool) -> bool:
     tools = ["pytest", "pytest-xdist", "hypothesis"]
     own = str(place / "bin" / "python")
     pip = [own, "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
-    done = subprocess.run([*pip, *wanted, *tools], check=False).returncode
+    # A version that would have to be compiled here is no version to declare.
+    done = subprocess.run([*pip, "--only-binary", ":all:", *wanted, *tools], check=False).returncode
     done = done or subprocess.run([*pip, "--no-deps", "-e", str(ROOT)], check=False).returncode
     # Old versions warn of what is to come, which is not what is asked here.
     asked = [own, "-m", "pytest", "-q", "-n", "0", "-x", "-m", "not spark", "-o", "filterwarnings=default", *SMOKE]

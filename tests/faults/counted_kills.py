@@ -31,7 +31,11 @@ class Kills:
 
     def __str__(self) -> str:
         kills = self.steps.total()
+        functions: Counter[str] = Counter()
+        for step, count in self.steps.items():
+            functions[step.partition(":")[0]] += count
         return (
-            f"{kills:,} kills at {len(self.steps)} different steps, {self.in_the_swap:,} of them inside the swap: "
+            ", ".join(f"{name} {count}" for name, count in functions.most_common())
+            + f"\n{kills:,} kills at {len(self.steps)} different steps, {self.in_the_swap:,} of them inside the swap: "
             f"{kills - self.whole} half releases"
         )

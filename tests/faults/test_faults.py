@@ -11,12 +11,13 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from counted_kills import Kills
+from counted_kills import Kills, inside_the_swap
 from sizes import many
 from tables_of_people import clinic, write_csv
 from tacit import protect, verify
@@ -34,14 +35,14 @@ def kills() -> Iterator[Kills]:
     """All kills of this file; what ``make faults`` is asked for is their sum."""
     counted = Kills()
     yield counted
-    print(f"\n{counted}\n{dict(counted.steps.most_common())}")  # noqa: T201
+    print(f"\n{counted}")  # noqa: T201
     assert not LONG or (counted.steps.total() >= 1_000 and counted.in_the_swap >= 100)
 
 
-@pytest.fixture(scope="module")
-def run(kills: Kills) -> Iterator[Run]:
+@contextmanager
+def serving(kills: Kills, *words: str) -> Iterator[Run]:
     """Stopped runs, by a process that forks; see ``stopped_runs.py``."""
-    program = [sys.executable, str(Path(__file__).parent / "stopped_runs.py")]
+    program = [sys.executable, str(Path(__file__).parent / "stopped_runs.py"), *words]
     with subprocess.Popen(program, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as server:
         assert server.stdin is not None
         assert server.stdout is not None
@@ -59,6 +60,20 @@ def run(kills: Kills) -> Iterator[Run]:
 
         yield asked
         stdin.close()
+
+
+@pytest.fixture(scope="module")
+def run(kills: Kills) -> Iterator[Run]:
+    """Whole commands that are stopped."""
+    with serving(kills, "commands") as asked:
+        yield asked
+
+
+@pytest.fixture(scope="module")
+def swap(kills: Kills) -> Iterator[Run]:
+    """Writing alone that is stopped: a process without the engines forks in a fraction of the time."""
+    with serving(kills) as asked:
+        yield asked
 
 
 @pytest.fixture(scope="module")
@@ -88,7 +103,7 @@ def hidden(place: Path) -> list[str]:
 
 @pytest.mark.parametrize("before", [None, "old"])
 def test_a_release_killed_at_any_line_is_the_old_one_the_new_one_or_none(
-    run: Run, kills: Kills, releases: Path, tmp_path: Path, before: str | None
+    swap: Run, kills: Kills, releases: Path, tmp_path: Path, before: str | None
 ) -> None:
     target, ledger = tmp_path / "r", tmp_path / "ledger.json"
     old, new = tree(releases / "old"), tree(releases / "new")
@@ -103,13 +118,11 @@ def test_a_release_killed_at_any_line_is_the_old_one_the_new_one_or_none(
             ledger.write_text(text.replace(str(releases / before), str(target)))
 
     prepare()
-    lines = run(**job, lines=True)["steps"]
-    first = next(at for at, step in enumerate(lines) if "_put_in_place" in step)
-    every = many(len(lines) // 6, 1)
-    chosen = sorted({*range(0, len(lines), every), *range(first, len(lines), many(25, 1))})
-    for stop in chosen * many(1, 1 + 500 // len(chosen)):
+    lines = swap(**job, lines=True)["steps"]
+    inside = [at for at in range(len(lines)) if inside_the_swap(lines[: at + 1])]
+    for stop in (*range(0, len(lines), many(len(lines) // 6, 1)), *inside[:: many(9, 1)] * many(1, 7)):
         prepare()
-        done = run(**job, stop=stop, lines=True)
+        done = swap(**job, stop=stop, lines=True)
         assert done["signal"] == 9
         found = tree(target)
         assert found in (None, old if before else None, new), done["steps"][-1]
@@ -119,7 +132,7 @@ def test_a_release_killed_at_any_line_is_the_old_one_the_new_one_or_none(
             assert tree(aside) == old
         listed = [entry.output_sha256 for entry in read_ledger(ledger)]
         assert (found == new) <= (len(listed) == (2 if before else 1))
-        again = run(**job)
+        again = swap(**job)
         assert again["code"] == 0, again["said"]
         assert tree(target) == new
         assert not hidden(tmp_path), (done["steps"][-1], hidden(tmp_path))
