@@ -70,6 +70,66 @@ class FittedCode:
     found: PlacedTable | None = None
 
 
+@dataclass(frozen=True, eq=False)
+class CountedAtoms:
+    """A table counted for the search of its cells: all that no bound changes.
+
+    Attributes
+    ----------
+    scales : tuple of Scale
+    counts : Counts
+        How often atoms, secrets and uses occur together, in every ``step``-th row.
+    records : GroupedRecords
+        The same by the atoms of the scales.
+    values : tuple of int
+        How many values the secret of each claim has.
+    use : array of int, optional
+        The value of the use of each group.
+    least : int
+        The fewest records of a cell, of those that were counted.
+    step : int
+    """
+
+    scales: tuple[AnyScale, ...]
+    counts: Counts
+    records: GroupedRecords
+    values: tuple[int, ...]
+    use: NDArray[np.int64] | None
+    least: int
+    step: int
+
+
+def count_for_code(table: Table, asked: CodeRequest, *, progress: Progress = silent) -> CountedAtoms:
+    """Find the scales of a table and count its atoms; what is asked of each secret does not matter yet."""
+    progress("looking at the columns", None)
+    scales = cast("tuple[AnyScale, ...]", find_scales(table, asked.columns, asked.levels))
+    combinations, rows = prod(scale.size for scale in scales), table.row_count()
+    step = 1 if combinations <= FEW_COMBINATIONS or rows <= MOST_WHOLE else -(-rows // DESIGN_RECORDS)
+    progress("counting", None)
+    counts = counted_atoms(every(table, step) if step > 1 else table, scales, asked)
+    records, bounds = grouped_records(counts, asked)
+    scales, places = naming_no_few(scales, records, asked.least)
+    # Of a sample, a cell has as many fewer records.
+    fewest = int(counts.records.sum()) // MOST_CELLS if combinations > MOST_CELLS else 0
+    least, values = max(-(-asked.least // step), fewest), tuple(bound.n_secrets for bound in bounds)
+    return CountedAtoms(scales, counts, records.moved(places), values, uses_of(counts, asked), least, step)
+
+
+def cells_within(found: CountedAtoms, asked: CodeRequest) -> CellCode:
+    """The cells that keep most of what was counted, within bounds; those of a sample have some room for chance.
+
+    What is asked may differ in its bounds from what the table was counted for, and in nothing else.
+    """
+    bounds = _bounds(found, asked)
+    wide = bounds if found.step == 1 else [each.times(ROOM_FOR_CHANCE) for each in bounds]
+    tree = grown(found.records, wide, found.scales, asked, least=found.least, use=found.use)
+    return CellCode(found.scales, tree, asked.known)
+
+
+def _bounds(found: CountedAtoms, asked: CodeRequest) -> list[SecretBound]:
+    return [claim.bound(values) for claim, values in zip(asked.claims, found.values, strict=True)]
+
+
 def fit_code(table: Table, asked: CodeRequest, *, progress: Progress = silent) -> FittedCode:
     """The code whose cells keep most of the columns within what was asked.
 
@@ -78,31 +138,19 @@ def fit_code(table: Table, asked: CodeRequest, *, progress: Progress = silent) -
     Counted on the whole table: every cell has at least ``least`` records, or is the only one; in every cell each
     log-lift is within its bounds (inside what is known, where that was said), but for what delta allows.
     """
-    progress("looking at the columns", None)
-    scales = cast("tuple[AnyScale, ...]", find_scales(table, asked.columns, asked.levels))
-    combinations, rows = prod(scale.size for scale in scales), table.row_count()
-    step = 1 if combinations <= FEW_COMBINATIONS or rows <= MOST_WHOLE else -(-rows // DESIGN_RECORDS)
-    progress("counting", None)
-    counts = counted_atoms(every(table, step) if step > 1 else table, scales, asked)
+    found = count_for_code(table, asked, progress=progress)
     progress("choosing cells", None)
-    records, bounds = grouped_records(counts, asked)
-    scales, places = naming_no_few(scales, records, asked.least)
-    records = records.moved(places)
-    # Of a sample, a cell has as many fewer records.
-    fewest = int(counts.records.sum()) // MOST_CELLS if combinations > MOST_CELLS else 0
-    least, use = max(-(-asked.least // step), fewest), uses_of(counts, asked)
-    wide = bounds if step == 1 else [each.times(ROOM_FOR_CHANCE) for each in bounds]
-    fine = CellCode(scales, grown(records, wide, scales, asked, least=least, use=use), asked.known)
-    if step > 1 and not (rows <= MOST_CUT_AGAIN or _weighed_as_one(asked)):
+    fine, counts, records = cells_within(found, asked), found.counts, found.records
+    if found.step > 1 and not (table.row_count() <= MOST_CUT_AGAIN or _weighed_as_one(asked)):
         # A sample does not show that no cut of a column may stand.
-        fine, found = _standing(table, fine, asked)
-        return FittedCode(_published(fine, records, asked), (), found)
-    if step > 1:
-        counts = counted_atoms(table, scales, asked)
+        fine, standing = _standing(table, fine, asked)
+        return FittedCode(published(fine, records, asked), (), standing)
+    if found.step > 1:
+        counts = counted_atoms(table, found.scales, asked)
         fine, records = _cut_again(fine, counts, asked), grouped_records(counts, asked)[0]
-    obstacles = _obstacles(counts, records, bounds, scales, asked)
+    obstacles = _obstacles(counts, records, _bounds(found, asked), found.scales, asked)
     atoms = np.asarray(records.codes, np.int64)
-    return FittedCode(_published(fine, records, asked), obstacles, _placed(table, fine, asked, counts, atoms))
+    return FittedCode(published(fine, records, asked), obstacles, _placed(table, fine, asked, counts, atoms))
 
 
 def _weighed_as_one(asked: CodeRequest) -> bool:
@@ -193,7 +241,7 @@ def _atoms(scales: Sequence[AnyScale]) -> list[ColumnAtoms]:
     return [ColumnAtoms(scale.size, scale.ordered, scale.cuts if scale.ordered else None) for scale in scales]
 
 
-def _published(fine: CellCode, records: GroupedRecords, asked: CodeRequest) -> CellCode:
+def published(fine: CellCode, records: GroupedRecords, asked: CodeRequest) -> CellCode:
     """The code by scales that tell no more than its cells do, in words or in means."""
     if asked.write == "text":
         return fine.reduced()
@@ -224,7 +272,7 @@ def fit_guided(
     records = records.moved(places)
     tree = grown(records, bounds, scales, asked, least=least, use=uses_of(counts, asked), guide=posteriors)
     fine = CellCode(scales, tree, asked.known)
-    return FittedCode(_published(fine, records, asked))
+    return FittedCode(published(fine, records, asked))
 
 
 def fitted_again(table: Table, code: CellCode, asked: CodeRequest) -> CellCode:

@@ -1,0 +1,259 @@
+"""Plan a release at every epsilon of a ladder, by the code that ``protect`` plans with, and look at what it keeps."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tacit.codes.coding import PlacedTable, counts_by_cell, written_numbers
+from tacit.codes.fitting import CountedAtoms, cells_within, count_for_code, every, published
+from tacit.codes.scales.encoding import atoms_table
+from tacit.document import Progress, silent
+from tacit.errors import ArgumentError, NotCertifiedError, Setting, sentence
+from tacit.lenses.table.certifying import whole_file_of
+from tacit.lenses.table.coding import code_request
+from tacit.lenses.table.kept.information import numbered
+from tacit.lenses.table.kept.keeping import kept_shares
+from tacit.lenses.table.kept.reading import ReleasedColumn
+from tacit.lenses.table.kept.values import ColumnValues, ValueGroups
+from tacit.lenses.table.ladder.results import Ladder, Rows, Rung
+from tacit.lenses.table.mechanisms import ReleaseGoal, plan_by_goal
+from tacit.lenses.table.question import TableQuestion, ask
+from tacit.lenses.table.tabulating import Counted, counted
+from tacit.lift.joint import sums
+from tacit.requests import Bound, Making, Question
+from tacit.tables.counting import Counts, count
+from tacit.tables.grouping import group_sizes
+from tacit.tables.sources import open_table
+from tacit.tables.symbols import level_text
+from tacit.tables.table import Table
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+EPSILONS = (0.1, 0.2, 0.35, 0.5, 0.7, 1.0, 1.5, 2.0)
+# Rungs of a larger table are worked out on so many of its records, evenly spaced.
+MOST_RECORDS = 20_000
+# So many records are shown as they are and as each release would write them.
+SHOWN = 10
+OF = 1_000
+
+
+def ladder(
+    question: Question,
+    bound: Bound | None = None,
+    making: Making | None = None,
+    *,
+    epsilons: Sequence[float] = EPSILONS,
+    max_loss: float | None = None,
+    progress: Progress = silent,
+) -> Ladder:
+    """What ``protect`` would give of a table in cells at each epsilon.
+
+    The epsilons take the place of the bound's own: of the upper side alone where only that is bounded, else of both.
+
+    Guarantees
+    ----------
+    Those of :class:`Ladder`. Nothing is written. Of a table of more than 20,000 records the rungs are those of a
+    sample, as ``sampled`` says; how many people are alone in the table as it is is counted on all.
+    """
+    bound, making = bound or Bound(), making or Making()
+    goals = [ReleaseGoal.asked(_with_epsilon(bound, epsilon), making) for epsilon in sorted(set(epsilons))]
+    _refuse(goals[0], making)
+    climb = Climb.of(question, goals[0], making, progress)
+    made = list[tuple[Rung, float]]()
+    for at, goal in enumerate(goals if climb.varies else ()):
+        progress("trying epsilons", at / len(goals))
+        made += climb.rung(goal)
+    most = making.max_loss if max_loss is None else max_loss
+    return climb.ladder(made, most)
+
+
+def _with_epsilon(bound: Bound, epsilon: float) -> Bound:
+    """The bound at an epsilon: on the upper side alone where only that was asked for."""
+    if bound.epsilon_high is not None and bound.epsilon is None and bound.epsilon_low is None:
+        return replace(bound, epsilon_high=epsilon)
+    return replace(bound, epsilon=epsilon, epsilon_high=None, epsilon_low=None)
+
+
+def _refuse(goal: ReleaseGoal, making: Making) -> None:
+    """What is not of cells that are counted is refused: a rung would not be what ``protect`` gives."""
+    if goal.mechanism != "cells" or making.rules is not None or goal.confidence is not None:
+        words = "epsilons are compared of new cells, without a proof: leave out {mechanism}, {rules} and {confidence}"
+        raise ArgumentError(sentence(words, **{name: Setting(name) for name in ("mechanism", "rules", "confidence")}))
+
+
+@dataclass(frozen=True, eq=False)
+class Climb:
+    """A table that was opened, looked at and counted once for all rungs.
+
+    ``whole`` is the question of all records, ``asked`` that of those the rungs are worked out on; ``given`` are their
+    released columns as they are, ``values`` and ``groups`` what is looked at of each.
+    """
+
+    whole: TableQuestion
+    asked: TableQuestion
+    making: Making
+    atoms: CountedAtoms
+    given: pa.Table
+    values: Mapping[str, ColumnValues]
+    groups: Mapping[str, ValueGroups]
+
+    @classmethod
+    def of(cls, question: Question, goal: ReleaseGoal, making: Making, progress: Progress) -> Climb:
+        """Open the table, and count what no epsilon changes."""
+        table = open_table(question.source, engine=question.engine, memory=question.memory).pinned()
+        also = [each.secret for each in goal.also]
+
+        def asked_of(table: Table) -> TableQuestion:
+            source = replace(question, source=table)
+            return ask(source, also=also, in_cells=True, thresholds=goal.bounds.thresholds)
+
+        step = -(-table.row_count() // MOST_RECORDS)
+        if step == 1:
+            table = table.held(MOST_RECORDS)
+        whole = asked_of(table)
+        asked = whole if step == 1 else asked_of(every(table, step).held(MOST_RECORDS))
+        atoms = count_for_code(asked.to_bound(), code_request(asked, goal, making), progress=progress)
+        given = asked.original.sample(asked.released, MOST_RECORDS)
+        kinds = {column.name: column.kind for column in table.columns}
+        values = {name: ColumnValues.of(name, given.column(name), kinds[name]) for name in asked.released}
+        groups = {name: ValueGroups.coarse(each) for name, each in values.items()}
+        return cls(whole, asked, making, atoms, given, values, groups)
+
+    @property
+    def varies(self) -> bool:
+        """Whether a sample has more than one value of every secret; a whole table that has not is refused later."""
+        return self.asked is self.whole or 1 not in self.atoms.values
+
+    @cached_property
+    def row_atoms(self) -> NDArray[np.int64]:
+        """The atoms of each record (records x columns)."""
+        table = atoms_table(self.asked.to_bound(), self.atoms.scales)
+        rows = table.sample(self.asked.released, MOST_RECORDS)
+        return np.column_stack([column.to_numpy() for column in rows.columns])
+
+    def told(self, goal: ReleaseGoal) -> tuple[Counted, NDArray[np.int64]]:
+        """The table in the cells that ``protect`` would choose, counted, and the cell of each record."""
+        request, asked = code_request(self.asked, goal, self.making), self.asked
+        fine = cells_within(self.atoms, request)
+        cell = fine.places[fine.tree.leaf_of(np.asarray(self.atoms.records.codes, np.int64))]
+        counts = {(asked.weight, *asked.hidden): counts_by_cell(self.atoms.counts, asked.hidden, cell)}
+        code, cells = published(fine, self.atoms.records, request), np.arange(len(fine.tree.leaves))
+        # Where thresholds are bounded, other secrets are counted than cells were sought beside.
+        found = PlacedTable(asked.table, cells, counts) if asked.thresholds is None else None
+        coded = asked.coded(code) if found is None else replace(asked, code=code, found=found)
+        return counted(coded), fine.places[fine.tree.leaf_of(self.row_atoms)]
+
+    def rung(self, goal: ReleaseGoal) -> list[tuple[Rung, float]]:
+        """What ``protect`` would give with this goal, and the share of secrets guessed right without it.
+
+        Nothing, where ``protect`` would write nothing.
+        """
+        table, cell = self.told(goal)
+        try:
+            plan = plan_by_goal(table, goal)
+        except NotCertifiedError:
+            return []
+        asked, counts = table.question, table.counts
+        written = _written(table)
+        kept, value = self.kept(written, cell), counts.symbols(asked.released)[1]
+        prior = commonest(counts, asked.secret, np.zeros_like(value) if table.parts is None else table.parts[value])
+        made = Rung(
+            epsilon=goal.bounds.epsilon,
+            attained=plan.attained.epsilon,
+            kept=sum(kept.values()) / len(kept),
+            columns=tuple(kept.items()),
+            found=OF * alone(counts, asked.known or asked.released),
+            guessed=OF * (commonest(counts, asked.secret, value) - prior),
+            cells=plan.mechanism.values,
+            smallest=whole_file_of(table, plan.rules, goal.least).smallest,
+            rows=_rows(written, cell[self.shown]),
+        )
+        return [(made, prior)]
+
+    def kept(self, written: pa.Table, cell: NDArray[np.int64]) -> dict[str, float]:
+        """What is kept of each column, as a certificate says it, of what is written of each cell."""
+        columns = {name: ReleasedColumn.of(each, written.column(name), {}) for name, each in self.values.items()}
+        rows = numbered([column.codes for column in columns.values()])[cell]
+        told = {name: replace(column, codes=column.codes[cell]) for name, column in columns.items()}
+        return kept_shares(told, self.groups, rows)
+
+    @cached_property
+    def shown(self) -> NDArray[np.int64]:
+        """The places of the records that are shown, evenly spaced."""
+        return np.unique(np.linspace(0, self.given.num_rows - 1, SHOWN).astype(np.int64))
+
+    def ladder(self, made: Sequence[tuple[Rung, float]], max_loss: float) -> Ladder:
+        """The rungs that were made, beside the table as it is."""
+        whole = self.whole
+        table = whole.as_given()
+        sizes = group_sizes(table, whole.released, whole.secret)
+        found = sizes if not whole.known else group_sizes(table, whole.known)
+        prior = made[0][1] if made and whole.known else _prior(whole)
+        rungs, before = tuple(rung for rung, _ in made), _rows(self.given, self.shown)
+        enough = (rung.epsilon for rung in rungs if rung.kept >= 1 - max_loss)
+        return Ladder(
+            columns=whole.released,
+            before=before,
+            original=Rung(
+                epsilon=math.inf,
+                attained=math.inf,
+                kept=1.0,
+                columns=tuple((name, 1.0) for name in whole.released),
+                found=OF * found.unique / sizes.people,
+                guessed=OF * max(0.0, (sizes.commonest or 0) / sizes.people - prior),
+                cells=sizes.groups,
+                smallest=sizes.smallest,
+                rows=before,
+            ),
+            rungs=rungs,
+            records=sizes.people,
+            sampled=None if self.given.num_rows == sizes.people else self.given.num_rows,
+            prior=OF * prior,
+            max_loss=max_loss,
+            epsilon=next(enough, None),
+        )
+
+
+def _written(table: Counted) -> pa.Table:
+    """What is written of each cell."""
+    import pyarrow as pa
+
+    code, original = table.question.code, table.question.original
+    assert code is not None
+    columns, numbers = zip(code.columns, code.written, strict=True), written_numbers(original, code)
+    return pa.table({name: told if name in numbers else [str(each) for each in told] for name, told in columns})
+
+
+def _rows(table: pa.Table, places: NDArray[np.int64]) -> Rows:
+    """Some rows of a table as texts; what is missing is empty."""
+    columns = [column.to_pylist() for column in table.take(places).columns]
+    return tuple(tuple("" if cell is None else level_text(cell) for cell in row) for row in zip(*columns, strict=True))
+
+
+def _prior(question: TableQuestion) -> float:
+    """The share of the records that have the commonest secret of all."""
+    counts = count(question.as_given(), question.secret)
+    return commonest(counts, question.secret, np.zeros(len(counts.codes), np.int64))
+
+
+def alone(counts: Counts, columns: Sequence[str]) -> float:
+    """The share of the records whose values in some columns no other has."""
+    symbols, value = counts.symbols(columns)
+    people = sums(value, counts.records.astype(np.float64), len(symbols))
+    return float((people == 1).sum() / people.sum())
+
+
+def commonest(counts: Counts, secret: Sequence[str], group: NDArray[np.int64]) -> float:
+    """The share of the records that have the commonest secret of their group; ``group`` is that of each count."""
+    secrets, number = counts.symbols(secret)
+    size = int(group.max()) + 1
+    people = sums(number * size + group, counts.records.astype(np.float64), len(secrets) * size)
+    return float(people.reshape(-1, size).max(axis=0).sum() / people.sum())
