@@ -22,13 +22,12 @@ from tacit.lenses.table.kept.information import numbered
 from tacit.lenses.table.kept.keeping import kept_shares
 from tacit.lenses.table.kept.reading import ReleasedColumn
 from tacit.lenses.table.kept.values import ColumnValues, ValueGroups
+from tacit.lenses.table.ladder.guessing import OF, alone, guessed_by, secrets_of
 from tacit.lenses.table.ladder.results import Ladder, Rows, Rung
 from tacit.lenses.table.mechanisms import ReleaseGoal, plan_by_goal
 from tacit.lenses.table.question import TableQuestion, ask
 from tacit.lenses.table.tabulating import Counted, counted
-from tacit.lift.joint import sums
 from tacit.requests import Bound, Making, Question
-from tacit.tables.counting import Counts, count
 from tacit.tables.grouping import group_sizes
 from tacit.tables.sources import open_table
 from tacit.tables.symbols import level_text
@@ -42,7 +41,6 @@ EPSILONS = (0.1, 0.2, 0.35, 0.5, 0.7, 1.0, 1.5, 2.0)
 MOST_RECORDS = 20_000
 # So many records are shown as they are and as each release would write them.
 SHOWN = 10
-OF = 1_000
 
 
 def ladder(
@@ -67,12 +65,12 @@ def ladder(
     goals = [ReleaseGoal.asked(_with_epsilon(bound, epsilon), making) for epsilon in sorted(set(epsilons))]
     _refuse(goals[0], making)
     climb = Climb.of(question, goals[0], making, progress)
-    made = list[tuple[Rung, float]]()
+    rungs = list[Rung]()
     for at, goal in enumerate(goals if climb.varies else ()):
         progress("trying epsilons", at / len(goals))
-        made += climb.rung(goal)
+        rungs += climb.rung(goal)
     most = making.max_loss if max_loss is None else max_loss
-    return climb.ladder(made, most)
+    return climb.ladder(rungs, most)
 
 
 def _with_epsilon(bound: Bound, epsilon: float) -> Bound:
@@ -104,6 +102,7 @@ class Climb:
     given: pa.Table
     values: Mapping[str, ColumnValues]
     groups: Mapping[str, ValueGroups]
+    secret: NDArray[np.int64]
 
     @classmethod
     def of(cls, question: Question, goal: ReleaseGoal, making: Making, progress: Progress) -> Climb:
@@ -125,7 +124,7 @@ class Climb:
         kinds = {column.name: column.kind for column in table.columns}
         values = {name: ColumnValues.of(name, given.column(name), kinds[name]) for name in asked.released}
         groups = {name: ValueGroups.coarse(each) for name, each in values.items()}
-        return cls(whole, asked, making, atoms, given, values, groups)
+        return cls(whole, asked, making, atoms, given, values, groups, secrets_of(asked))
 
     @property
     def varies(self) -> bool:
@@ -151,53 +150,51 @@ class Climb:
         coded = asked.coded(code) if found is None else replace(asked, code=code, found=found)
         return counted(coded), fine.places[fine.tree.leaf_of(self.row_atoms)]
 
-    def rung(self, goal: ReleaseGoal) -> list[tuple[Rung, float]]:
-        """What ``protect`` would give with this goal, and the share of secrets guessed right without it.
-
-        Nothing, where ``protect`` would write nothing.
-        """
+    def rung(self, goal: ReleaseGoal) -> list[Rung]:
+        """What ``protect`` would give with this goal; nothing, where it would write nothing."""
         table, cell = self.told(goal)
         try:
             plan = plan_by_goal(table, goal)
         except NotCertifiedError:
             return []
-        asked, counts = table.question, table.counts
-        written = _written(table)
-        kept, value = self.kept(written, cell), counts.symbols(asked.released)[1]
-        prior = commonest(counts, asked.secret, np.zeros_like(value) if table.parts is None else table.parts[value])
-        made = Rung(
-            epsilon=goal.bounds.epsilon,
-            attained=plan.attained.epsilon,
-            kept=sum(kept.values()) / len(kept),
-            columns=tuple(kept.items()),
-            found=OF * alone(counts, asked.known or asked.released),
-            guessed=OF * (commonest(counts, asked.secret, value) - prior),
-            cells=plan.mechanism.values,
-            smallest=whole_file_of(table, plan.rules, goal.least).smallest,
-            rows=_rows(written, cell[self.shown]),
-        )
-        return [(made, prior)]
+        asked, written = table.question, _written(table)
+        columns = self.columns(written, cell)
+        rows = numbered([column.codes for column in columns.values()])
+        kept = kept_shares(columns, self.groups, rows)
+        return [
+            Rung(
+                epsilon=goal.bounds.epsilon,
+                attained=plan.attained.epsilon,
+                kept=sum(kept.values()) / len(kept),
+                columns=tuple(kept.items()),
+                found=OF * alone(numbered([columns[name].codes for name in asked.known]) if asked.known else rows),
+                guessed=self.guessed({name: column.codes for name, column in columns.items()}),
+                cells=plan.mechanism.values,
+                smallest=whole_file_of(table, plan.rules, goal.least).smallest,
+                rows=_rows(written, cell[self.shown]),
+            )
+        ]
 
-    def kept(self, written: pa.Table, cell: NDArray[np.int64]) -> dict[str, float]:
-        """What is kept of each column, as a certificate says it, of what is written of each cell."""
-        columns = {name: ReleasedColumn.of(each, written.column(name), {}) for name, each in self.values.items()}
-        rows = numbered([column.codes for column in columns.values()])[cell]
-        told = {name: replace(column, codes=column.codes[cell]) for name, column in columns.items()}
-        return kept_shares(told, self.groups, rows)
+    def columns(self, written: pa.Table, cell: NDArray[np.int64]) -> dict[str, ReleasedColumn]:
+        """The released columns as a reader takes them, of what is written of each cell."""
+        read = {name: ReleasedColumn.of(each, written.column(name), {}) for name, each in self.values.items()}
+        return {name: replace(column, codes=column.codes[cell]) for name, column in read.items()}
+
+    def guessed(self, columns: Mapping[str, NDArray[np.int64]]) -> float:
+        """Of 1,000 people, how many more secrets are guessed right by these columns than by what may be known alone."""
+        known = [columns[name] for name in self.asked.known]
+        return OF * max(0.0, guessed_by(list(columns.values()), self.secret) - guessed_by(known, self.secret))
 
     @cached_property
     def shown(self) -> NDArray[np.int64]:
         """The places of the records that are shown, evenly spaced."""
         return np.unique(np.linspace(0, self.given.num_rows - 1, SHOWN).astype(np.int64))
 
-    def ladder(self, made: Sequence[tuple[Rung, float]], max_loss: float) -> Ladder:
-        """The rungs that were made, beside the table as it is."""
-        whole = self.whole
-        table = whole.as_given()
-        sizes = group_sizes(table, whole.released, whole.secret)
-        found = sizes if not whole.known else group_sizes(table, whole.known)
-        prior = made[0][1] if made and whole.known else _prior(whole)
-        rungs, before = tuple(rung for rung, _ in made), _rows(self.given, self.shown)
+    def ladder(self, rungs: Sequence[Rung], max_loss: float) -> Ladder:
+        """The rungs beside the table as it is."""
+        whole, before = self.whole, _rows(self.given, self.shown)
+        sizes = group_sizes(whole.as_given(), whole.released)
+        found = group_sizes(whole.as_given(), whole.known) if whole.known else sizes
         enough = (rung.epsilon for rung in rungs if rung.kept >= 1 - max_loss)
         return Ladder(
             columns=whole.released,
@@ -208,15 +205,15 @@ class Climb:
                 kept=1.0,
                 columns=tuple((name, 1.0) for name in whole.released),
                 found=OF * found.unique / sizes.people,
-                guessed=OF * max(0.0, (sizes.commonest or 0) / sizes.people - prior),
+                guessed=self.guessed({name: each.rows(self.values[name]) for name, each in self.groups.items()}),
                 cells=sizes.groups,
                 smallest=sizes.smallest,
                 rows=before,
             ),
-            rungs=rungs,
+            rungs=tuple(rungs),
             records=sizes.people,
             sampled=None if self.given.num_rows == sizes.people else self.given.num_rows,
-            prior=OF * prior,
+            prior=OF * guessed_by([], self.secret),
             max_loss=max_loss,
             epsilon=next(enough, None),
         )
@@ -236,24 +233,3 @@ def _rows(table: pa.Table, places: NDArray[np.int64]) -> Rows:
     """Some rows of a table as texts; what is missing is empty."""
     columns = [column.to_pylist() for column in table.take(places).columns]
     return tuple(tuple("" if cell is None else level_text(cell) for cell in row) for row in zip(*columns, strict=True))
-
-
-def _prior(question: TableQuestion) -> float:
-    """The share of the records that have the commonest secret of all."""
-    counts = count(question.as_given(), question.secret)
-    return commonest(counts, question.secret, np.zeros(len(counts.codes), np.int64))
-
-
-def alone(counts: Counts, columns: Sequence[str]) -> float:
-    """The share of the records whose values in some columns no other has."""
-    symbols, value = counts.symbols(columns)
-    people = sums(value, counts.records.astype(np.float64), len(symbols))
-    return float((people == 1).sum() / people.sum())
-
-
-def commonest(counts: Counts, secret: Sequence[str], group: NDArray[np.int64]) -> float:
-    """The share of the records that have the commonest secret of their group; ``group`` is that of each count."""
-    secrets, number = counts.symbols(secret)
-    size = int(group.max()) + 1
-    people = sums(number * size + group, counts.records.astype(np.float64), len(secrets) * size)
-    return float(people.reshape(-1, size).max(axis=0).sum() / people.sum())

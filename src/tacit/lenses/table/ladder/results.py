@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from tacit.document import Information
 
@@ -25,14 +25,14 @@ class Rung:
         Of 1,000 people, those who could be found: nobody else has the same values in what may be known, or in all
         released columns where nothing was said to be known.
     guessed : float
-        Of 1,000 people, how many more have the commonest secret of those who share their values than could be guessed
-        without the release.
+        Of 1,000 people, how many more secrets are guessed right from all released columns than without them, or from
+        what may be known alone, by an adversary who learned from other records. A lower bound, but for chance.
     cells : int
         Different rows of the release.
     smallest : int
         The fewest people who share one.
     rows : tuple of tuples of str
-        A few records as the release would write them; no repr shows them.
+        A few records as the release would write them.
     """
 
     epsilon: Information
@@ -43,7 +43,11 @@ class Rung:
     guessed: float
     cells: int
     smallest: int
-    rows: Rows = field(repr=False)
+    rows: Rows
+
+    def __repr__(self) -> str:
+        """Without a record."""
+        return f"Rung(epsilon={self.epsilon}, kept={self.kept:.4f}, found={self.found:.1f}, guessed={self.guessed:.1f})"
 
 
 @dataclass(frozen=True)
@@ -64,8 +68,7 @@ class Ladder:
     sampled : int or None
         The records that the rungs were worked out on, where these are not all. Then a rung is an estimate.
     prior : float
-        Of 1,000 people, how many secrets are guessed right without the release: all as the commonest one or, where
-        columns may be known, as the commonest of those who share what is told of these.
+        Of 1,000 people, how many secrets are guessed right if all are taken for the commonest one.
     max_loss : float
     epsilon : float or None
         The strictest rung that keeps at least 1 - ``max_loss`` of a column on average; None where none does.
@@ -76,7 +79,7 @@ class Ladder:
     """
 
     columns: tuple[str, ...]
-    before: Rows = field(repr=False)
+    before: Rows
     original: Rung
     rungs: tuple[Rung, ...]
     records: int
@@ -84,6 +87,10 @@ class Ladder:
     prior: float
     max_loss: float
     epsilon: Information | None
+
+    def __repr__(self) -> str:
+        """Without a record."""
+        return f"Ladder(rungs={self.rungs}, sampled={self.sampled}, epsilon={self.epsilon})"
 
     @property
     def suggested(self) -> Rung | None:
