@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.codes.coding import PlacedTable, counts_by_cell, written_numbers
-from tacit.codes.fitting import CountedAtoms, cells_within, count_for_code, every, published
 from tacit.codes.scales.encoding import atoms_table
+from tacit.codes.searching import CountedAtoms, cells_within, count_for_code, every, published
 from tacit.document import Progress, silent
 from tacit.errors import ArgumentError, NotCertifiedError, Setting, sentence
 from tacit.lenses.table.certifying import whole_file_of

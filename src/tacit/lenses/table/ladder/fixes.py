@@ -9,7 +9,7 @@ from typing import Literal
 import numpy as np
 
 from tacit.errors import Setting
-from tacit.lenses.table.kept.information import kept_share, numbered
+from tacit.lenses.table.kept.information import entropy_of, kept_share, numbered
 from tacit.lenses.table.kept.values import Codes, ColumnValues, ValueGroups, distinct_texts
 from tacit.lenses.table.ladder.guessing import MOST_RECORDS, OF, alone, guessed_by, secrets_of
 from tacit.lenses.table.linkage.coarser import CoarserLevel, coarser_levels, with_levels
@@ -79,6 +79,8 @@ def fixes_of(question: TableQuestion) -> tuple[Fix, ...]:
 def effects(question: TableQuestion, fixes: Sequence[Fix] | None = None) -> FixEffects:
     """What each of the fixes does by itself; without any, of all that there are.
 
+    A level that tells all that the column does, or nothing, has no effect of its own and is left out.
+
     Guarantees
     ----------
     Measured on the table as it is given, on at most 20,000 records, evenly spaced; the base is of the same records.
@@ -112,9 +114,16 @@ def effects(question: TableQuestion, fixes: Sequence[Fix] | None = None) -> FixE
     made = []
     for fix in fixes:
         level = None if fix.level is None else exact[at_level[fix.level]]
+        if level is not None and not _between(level, exact[fix.column]):
+            continue
         kept = 0.0 if level is None else kept_share(coarse[fix.column], level, np.random.default_rng(0))
         made.append(_effect(fix, kept, *measured(fix.column, level)))
     return FixEffects(found, guessed, tuple(made), None if rows.num_rows == table.row_count() else rows.num_rows)
+
+
+def _between(level: Codes, column: Codes) -> bool:
+    """Whether a level tells less than the column and more than nothing."""
+    return 0 < entropy_of(level) < entropy_of(column) - 1e-9
 
 
 def _effect(fix: Fix, kept: float, found: float, guessed: float) -> FixEffect:

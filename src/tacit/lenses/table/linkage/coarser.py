@@ -41,7 +41,9 @@ class CoarserLevel:
         """The level as people say it."""
         if self.how == "steps":
             return f"steps of {self.setting:,}"
-        return str(self.setting) if self.how == "date" else f"first {self.length} characters"
+        if self.how == "date":
+            return str(self.setting)
+        return f"first {self.length} characters" if self.length > 1 else "first character"
 
     @property
     def length(self) -> int:
