@@ -9,7 +9,7 @@ import shutil
 import subprocess
 import sys
 import xml.etree.ElementTree as ET
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from html.parser import HTMLParser
 from io import StringIO
@@ -43,6 +43,7 @@ from tacit.lenses.adversaries import guesses_right
 from tacit.lenses.facts import SecretValue
 from tacit.lenses.table.answers.audit import AuditResult
 from tacit.lenses.table.answers.trade_off import by_epsilon, place_of
+from tacit.lenses.table.ladder.results import Ladder
 from tacit.lenses.table.results import ColumnLeak, ColumnRole, RiskyValue, Suggestion
 from tacit.report import Result, fragment, show, to_html, to_json, to_text, write_report
 from tacit.report.charts import draw
@@ -60,6 +61,14 @@ EVERY: dict[str, Callable[[], Result]] = {
 }
 
 every_result = pytest.mark.parametrize("make", EVERY.values(), ids=EVERY.keys())
+
+
+def hostile_ladder(names: Sequence[str]) -> Ladder:
+    """One rung, whose records hold markup."""
+    rows = (tuple(SCRIPT if k % 2 else "x" * 500 for k in range(len(names))),)
+    made = samples.ladder()
+    rung = replace(made.rungs[0], columns=tuple((name, 0.0) for name in names), rows=rows)
+    return replace(made, columns=tuple(names), before=rows, original=rung, rungs=(rung,), epsilon=0.1)
 
 
 def hostile_audit() -> AuditResult:
@@ -92,7 +101,8 @@ def hostile_audit() -> AuditResult:
             ColumnLeak(n, 3e-9 * (k + 1), 1e-8, "leak", 0.0, 0.0, INF, 0.5) for k, n in enumerate(names)
         ),
         curve=audit.curve[:1],
-        suggestion=Suggestion(0.1, None, None, f"No epsilon keeps {SCRIPT}."),
+        ladder=hostile_ladder(names),
+        suggestion=Suggestion(0.1, None, None, f"No epsilon keeps {SCRIPT}.", SCRIPT),
         notes=(SCRIPT,),
         scores_path=SCRIPT,
     )
@@ -110,6 +120,7 @@ def empty_audit() -> AuditResult:
         riskiest=(),
         column_leaks=(),
         curve=(),
+        ladder=samples.no_rungs(),
         notes=(),
         risk_histogram=histogram,
         scores_path=None,

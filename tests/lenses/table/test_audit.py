@@ -122,14 +122,15 @@ def test_the_risk_of_every_record_is_exported_in_row_order(people: Path, tmp_pat
 
 
 def test_the_suggested_epsilon_keeps_what_it_says(people: Path, tmp_path: Path) -> None:
-    suggestion = audit(people, secret="illness", max_loss=0.3).suggestion
+    suggestion = audit(people, secret="illness", max_loss=0.3, shuffles=19).suggestion
     assert suggestion.epsilon is not None
-    words = {"secret": "illness", "epsilon": suggestion.epsilon, "mechanism": "watchdog"}
-    assert protect(people, **words, out=tmp_path / "merged").certificate.utility.nmil == pytest.approx(suggestion.nmil)
-    assert suggestion.nmil <= 0.3
-    words = {"secret": "illness", "epsilon": suggestion.mixture_epsilon, "mechanism": "optimal"}
-    mixed = protect(people, **words, out=tmp_path / "mixed").certificate
-    assert mixed.utility.nmil <= suggestion.mixture_nmil + 1e-9 <= 0.3
+    keeps = protect(people, secret="illness", epsilon=suggestion.epsilon, out=tmp_path / "release").certificate.keeps
+    assert keeps.mean_kept == pytest.approx(suggestion.kept)
+    assert suggestion.kept >= 0.7
+    assert (
+        suggestion.command
+        == f"tacit.protect('{people}', secret=('illness',), epsilon={suggestion.epsilon}, out='release')"
+    )
 
 
 def test_missing_values_are_a_value_of_their_own(tmp_path: Path) -> None:

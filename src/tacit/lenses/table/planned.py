@@ -11,7 +11,6 @@ from tacit import __version__
 from tacit.document import CurvePoint, Nats, RiskHistogram
 from tacit.errors import NotCertifiedError, Sentence, Setting, sentence, together
 from tacit.lenses.table import findings
-from tacit.lenses.table.audit import curve_points, suggestion
 from tacit.lenses.table.certifying import (
     channel_made,
     facts_of,
@@ -24,6 +23,7 @@ from tacit.lenses.table.checks.rows import rows_that_differ
 from tacit.lenses.table.correcting import corrected_column
 from tacit.lenses.table.kept.tables import kept_of_tables
 from tacit.lenses.table.mechanisms import Plan, enough
+from tacit.lenses.table.merged_set import affordable, curve_points
 from tacit.lenses.table.results import CorrectedColumn
 from tacit.lenses.table.tabulating import Counted
 from tacit.lift import SLACK, Funnel, Joint, funnel, risk
@@ -216,9 +216,9 @@ class CountedRelease:
         if per_value < 20:
             words = "There are only {per_value:.1f} records a value: cut columns more coarsely ({bins})."
             texts.append(sentence(words, per_value=per_value, bins=Setting("bins")))
-        hint = suggestion(self.funnel, max_loss=max_loss)
-        if hint.epsilon is not None and hint.epsilon > certificate.epsilon and not certificate.mechanism.mixes:
-            texts.append(hint.sentence)
+        hint = affordable(self.funnel, max_loss=max_loss)
+        if hint is not None and hint[0] > certificate.epsilon and not certificate.mechanism.mixes:
+            texts.append(hint[1])
         return together(texts)
 
     def remarks(self) -> list[str]:

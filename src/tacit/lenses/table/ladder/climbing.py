@@ -24,6 +24,7 @@ from tacit.lenses.table.kept.reading import ReleasedColumn
 from tacit.lenses.table.kept.values import ColumnValues, ValueGroups
 from tacit.lenses.table.ladder.guessing import OF, alone, guessed_by, secrets_of
 from tacit.lenses.table.ladder.results import Ladder, Rows, Rung
+from tacit.lenses.table.ladder.suggesting import suggested
 from tacit.lenses.table.mechanisms import ReleaseGoal, plan_by_goal
 from tacit.lenses.table.question import TableQuestion, ask
 from tacit.lenses.table.tabulating import Counted, counted
@@ -195,7 +196,6 @@ class Climb:
         whole, before = self.whole, _rows(self.given, self.shown)
         sizes = group_sizes(whole.as_given(), whole.released)
         found = group_sizes(whole.as_given(), whole.known) if whole.known else sizes
-        enough = (rung.epsilon for rung in rungs if rung.kept >= 1 - max_loss)
         return Ladder(
             columns=whole.released,
             before=before,
@@ -215,7 +215,7 @@ class Climb:
             sampled=None if self.given.num_rows == sizes.people else self.given.num_rows,
             prior=OF * guessed_by([], self.secret),
             max_loss=max_loss,
-            epsilon=next(enough, None),
+            epsilon=suggested(rungs, max_loss),
         )
 
 
@@ -232,4 +232,4 @@ def _written(table: Counted) -> pa.Table:
 def _rows(table: pa.Table, places: NDArray[np.int64]) -> Rows:
     """Some rows of a table as texts; what is missing is empty."""
     columns = [column.to_pylist() for column in table.take(places).columns]
-    return tuple(tuple("" if cell is None else level_text(cell) for cell in row) for row in zip(*columns, strict=True))
+    return tuple(tuple(level_text(cell) or "" for cell in row) for row in zip(*columns, strict=True))

@@ -71,7 +71,8 @@ class Ladder:
         Of 1,000 people, how many secrets are guessed right if all are taken for the commonest one.
     max_loss : float
     epsilon : float or None
-        The strictest rung that keeps at least 1 - ``max_loss`` of a column on average; None where none does.
+        The one that is suggested: the strictest that keeps at least 1 - ``max_loss`` of a column on average or, where
+        none does, the strictest that keeps nearly as much as any. None where there is no rung.
 
     Guarantees
     ----------
