@@ -541,13 +541,15 @@ def opened(page: str, directory: Path) -> tuple[str, str]:
 @pytest.mark.browser
 @in_a_browser
 def test_the_slider_runs_in_a_browser_and_the_console_is_silent(tmp_path):
-    page = to_html(samples.audit_result()).replace('value="4" step', 'value="6" step')
+    page = to_html(samples.audit_result()).replace('value="1" step', 'value="2" step')
     elements, console = opened(page, tmp_path)
     assert console == ""
     said = re.findall(r'<b data-field="\d">(.*?)</b>', elements)
-    assert said == ["1", "0.980", "7.1%", "93.6%", "0.0949"]
-    assert re.search(r'class="slider" data-points="[^"]*">', elements)
-    assert re.search(r'class="point here"[^>]*data-k="6"|data-k="6"[^>]*class="point here"', elements)
+    assert said == ["2", "7.39", "92.0%", "0", "31"]
+    assert re.search(r'class="slider" data-points="[^"]*" data-rows="[^"]*" data-what="kept">', elements)
+    assert re.search(r'class="point here"[^>]*data-k="2"|data-k="2"[^>]*class="point here"', elements)
+    records = re.findall(r'<td data-row="\d" title="[^"]*">(.*?)</td>', elements)
+    assert records == [cell for row in samples.ladder().rungs[2].rows for cell in row]
 
 
 @pytest.mark.browser

@@ -131,7 +131,7 @@ class TradeOff(Chart):
     """What every epsilon costs, with a slider over the points.
 
     ``mark`` is an epsilon attained and its loss, told as ``label``; it need not be a point of the curve, for another
-    mechanism may lose less. ``place`` is where the slider begins, ``who`` what it speaks of.
+    mechanism may lose less. ``place`` is where the slider begins.
     """
 
     points: Sequence[CurvePoint]
@@ -139,7 +139,6 @@ class TradeOff(Chart):
     loss: float | None = None
     label: str = ""
     place: int | None = None
-    who: str = "a release"
 
 
 @dataclass(frozen=True)

@@ -31,8 +31,8 @@ _RECORD = Markup(
     """<tbody><tr><th scope="row">as it is</th>{before}</tr>
 <tr class="after"><th scope="row">released</th>{after}</tr></tbody>"""
 )
-# Names of columns in so many characters.
-_NAME = 30
+# Names of columns and cells in so many characters; the script cuts cells to as many.
+_NAME, _CELL = 30, 60
 
 
 def draw(chart: KeptByEpsilon, wording: Wording, width: float) -> Markup:
@@ -95,5 +95,5 @@ def slider(chart: KeptByEpsilon, wording: Wording) -> Markup:
 
 def _cells(cells: Sequence[str], **attributes: int) -> Markup:
     marks = "".join(f' data-{name}="{value}"' for name, value in attributes.items())
-    shown = (printable(cell) for cell in cells)
-    return Markup("").join(Markup('<td{} title="{}">{}</td>').format(Markup(marks), cell, cell) for cell in shown)
+    shown = ((Markup(marks), printable(cell), shorten(cell, _CELL)) for cell in cells)
+    return Markup("").join(Markup('<td{} title="{}">{}</td>').format(*cell) for cell in shown)

@@ -16,9 +16,9 @@ from tacit.report.charts.svg import TAIL, Plot, element
 _SLIDER = Markup(
     """<div class="slider" data-points="{points}" data-what="loss" hidden>
 <label>Move epsilon <input type="range" min="0" max="{last}" value="{start}" step="1" aria-label="epsilon"></label>
-<p>With epsilon <b data-field="0"></b> {unit} {who} attains <b data-field="1"></b> {unit}, loses <b data-field="2"></b>
-of the information, keeps <b data-field="3"></b> of records as they are, and leaves <b data-field="4"></b> {unit} of
-leakage.</p>
+<p>With epsilon <b data-field="0"></b> {unit} a release attains <b data-field="1"></b> {unit}, loses
+<b data-field="2"></b> of the information, keeps <b data-field="3"></b> of records as they are, and leaves
+<b data-field="4"></b> {unit} of leakage.</p>
 </div>"""
 )
 
@@ -64,6 +64,4 @@ def slider(chart: TradeOff, wording: Wording) -> Markup:
     if len(points) < 2:
         return Markup()
     start = len(points) // 2 if chart.place is None else chart.place
-    return _SLIDER.format(
-        points=json.dumps(points), last=len(points) - 1, start=start, unit=unit_name(wording), who=chart.who
-    )
+    return _SLIDER.format(points=json.dumps(points), last=len(points) - 1, start=start, unit=unit_name(wording))

@@ -10,7 +10,8 @@ document.querySelectorAll(".tacit .slider[hidden]").forEach(function (box) {
     var told = rows[range.value] || [];
     fields.forEach(function (field) { field.textContent = point[field.dataset.field]; });
     cells.forEach(function (cell) {
-      cell.textContent = cell.title = told[cell.dataset.row][cell.cellIndex - 1];
+      var whole = cell.title = told[cell.dataset.row][cell.cellIndex - 1];
+      cell.textContent = whole.length > 60 ? whole.slice(0, 59) + "…" : whole;
     });
     dots.forEach(function (dot) { dot.classList.toggle("here", dot.dataset.k === range.value); });
     range.setAttribute("aria-valuetext", "epsilon " + point[0] + ", " + box.dataset.what + " " + point[2]);

@@ -13,8 +13,8 @@ _WORDS = (
     "Each line is a release in cells, as protect would make it: no secret becomes more than so many times as likely, "
     "or as unlikely. Kept: what a reader learns of a column as it was given, less chance, averaged over columns. "
     "Found: people whose values nobody else has. Guessed: secrets that somebody who learned from other records guesses "
-    "right, beyond the {prior} that are right if all are taken for the commonest; an estimate, and a better model may guess "
-    "more."
+    "right, beyond the {prior} that are right if all are taken for the commonest; an estimate, and a better model may "
+    "guess more."
 )
 # The terminal lists what is kept of so many columns.
 _LISTED = 20
