@@ -11,7 +11,7 @@ from tacit.lenses.facts import SecretValue, SourceFacts
 from tacit.lenses.table.answers.attack import AttackResult
 from tacit.lenses.table.answers.audit import AuditResult
 from tacit.lenses.table.answers.release import ProtectResult
-from tacit.lenses.table.ladder.results import Ladder, Rung
+from tacit.lenses.table.ladder.results import Ladder, ReleaseRung
 from tacit.lenses.table.linkage.results import ColumnRead, Cure, FoundBy, LinkageFinding, LinkageScore, PeopleFound
 from tacit.lenses.table.results import (
     ColumnLeak,
@@ -194,16 +194,16 @@ def ladder() -> Ladder:
     before = (("13001", "nurse", "34", "f"), ("20000", "clerk", "", "m"))
     columns = ("zip", "job", "age", "sex")
 
-    def rung(epsilon: float, kept: float, guessed: float, rows: tuple[tuple[str, ...], ...]) -> Rung:
+    def rung(epsilon: float, kept: float, guessed: float, rows: tuple[tuple[str, ...], ...]) -> ReleaseRung:
         each = tuple((name, kept) for name in columns)
-        return Rung(epsilon, 0.97 * epsilon, kept, each, 0.0, guessed, int(100 * kept), 12, rows)
+        return ReleaseRung(epsilon, 0.97 * epsilon, kept, each, 0.0, guessed, int(100 * kept), 12, rows)
 
     rungs = (
         rung(0.1, 0.31, 0.0, (("any", "any", "any", "f"), ("any", "any", "any", "m"))),
         rung(0.5, 0.76, 4.2, (("13*", "nurse", "30 to 39", "f"), ("any", "clerk", "any", "m"))),
         rung(2.0, 0.92, 31.0, (("130*", "nurse", "34", "f"), ("20*", "clerk", "missing", "m"))),
     )
-    original = Rung(INF, INF, 1.0, tuple((name, 1.0) for name in columns), 412.0, 96.0, 9_000, 1, before)
+    original = ReleaseRung(INF, INF, 1.0, tuple((name, 1.0) for name in columns), 412.0, 96.0, 9_000, 1, before)
     return Ladder(columns, before, original, rungs, 12_000, None, 604.0, 0.25, 0.5)
 
 

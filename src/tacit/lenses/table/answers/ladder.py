@@ -6,7 +6,7 @@ import math
 
 from tacit import document as doc
 from tacit.errors import Sentence, sentence
-from tacit.lenses.table.ladder.results import Ladder, Rung
+from tacit.lenses.table.ladder.results import Ladder, ReleaseRung
 from tacit.lenses.table.results import Suggestion
 
 _WORDS = (
@@ -87,7 +87,7 @@ def _table(ladder: Ladder) -> doc.TableBlock:
     return doc.TableBlock(columns, [as_it_is, *rows])
 
 
-def _numbers(rung: Rung) -> tuple[doc.InCell, ...]:
+def _numbers(rung: ReleaseRung) -> tuple[doc.InCell, ...]:
     found = doc.Cell(people(rung.found), style="bad" if rung.found else "")
     return doc.Cell(doc.Share(rung.kept), style="big"), found, people(rung.guessed), doc.Count(rung.smallest)
 

@@ -196,12 +196,12 @@ def _kept_tiles(certificate: CountedCertificate) -> list[doc.Tile]:
     """What is kept: of a release in cells, of the table as it was given; of others, of the table as it was cut."""
     utility = certificate.utility
     if certificate.in_cells:
-        cells = doc.Tile("Cells", doc.Count(certificate.mechanism.values), "ranges and groups of values")
+        values = doc.Tile("Cells", doc.Count(certificate.mechanism.values), "ranges and groups of values")
         rows = doc.Tile("Information of whole rows", doc.Share(1 - utility.nmil), "kept, of the table as it was given")
         if certificate.keeps is None:
-            return [rows, cells]
+            return [rows, values]
         kept = doc.Tile("Kept of a column", doc.Share(certificate.keeps.mean_kept), "on average, as it was given")
-        return [kept, rows, cells]
+        return [kept, rows, values]
     cells = sentence("expected; {} of cells", doc.Share(utility.cells_unchanged))
     return [
         doc.Tile("Loss (NMIL)", doc.Share(utility.nmil), "of the information left by the cuts; lower is better"),

@@ -23,7 +23,7 @@ from tacit.lenses.table.kept.keeping import kept_shares
 from tacit.lenses.table.kept.reading import ReleasedColumn
 from tacit.lenses.table.kept.values import ColumnValues, ValueGroups
 from tacit.lenses.table.ladder.guessing import OF, alone, guessed_by, secrets_of
-from tacit.lenses.table.ladder.results import Ladder, Rows, Rung
+from tacit.lenses.table.ladder.results import Ladder, ReleaseRung, Rows
 from tacit.lenses.table.ladder.suggesting import suggested
 from tacit.lenses.table.mechanisms import ReleaseGoal, plan_by_goal
 from tacit.lenses.table.question import TableQuestion, ask
@@ -62,16 +62,20 @@ def ladder(
     Those of :class:`Ladder`. Nothing is written. Of a table of more than 20,000 records the rungs are those of a
     sample, as ``sampled`` says; how many people are alone in the table as it is is counted on all.
     """
-    bound, making = bound or Bound(), making or Making()
+    bound, making = bound or Bound(), _in_cells(making or Making())
     goals = [ReleaseGoal.asked(_with_epsilon(bound, epsilon), making) for epsilon in sorted(set(epsilons))]
     _refuse(goals[0], making)
     climb = Climb.of(question, goals[0], making, progress)
-    rungs = list[Rung]()
+    rungs = list[ReleaseRung]()
     for at, goal in enumerate(goals if climb.varies else ()):
         progress("trying epsilons", at / len(goals))
         rungs += climb.rung(goal)
     most = making.max_loss if max_loss is None else max_loss
     return climb.ladder(rungs, most)
+
+
+def _in_cells(making: Making) -> Making:
+    return replace(making, mechanism="cells") if making.mechanism in (None, "auto") else making
 
 
 def _with_epsilon(bound: Bound, epsilon: float) -> Bound:
@@ -151,7 +155,7 @@ class Climb:
         coded = asked.coded(code) if found is None else replace(asked, code=code, found=found)
         return counted(coded), fine.places[fine.tree.leaf_of(self.row_atoms)]
 
-    def rung(self, goal: ReleaseGoal) -> list[Rung]:
+    def rung(self, goal: ReleaseGoal) -> list[ReleaseRung]:
         """What ``protect`` would give with this goal; nothing, where it would write nothing."""
         table, cell = self.told(goal)
         try:
@@ -163,7 +167,7 @@ class Climb:
         rows = numbered([column.codes for column in columns.values()])
         kept = kept_shares(columns, self.groups, rows)
         return [
-            Rung(
+            ReleaseRung(
                 epsilon=goal.bounds.epsilon,
                 attained=plan.attained.epsilon,
                 kept=sum(kept.values()) / len(kept),
@@ -191,7 +195,7 @@ class Climb:
         """The places of the records that are shown, evenly spaced."""
         return np.unique(np.linspace(0, self.given.num_rows - 1, SHOWN).astype(np.int64))
 
-    def ladder(self, rungs: Sequence[Rung], max_loss: float) -> Ladder:
+    def ladder(self, rungs: Sequence[ReleaseRung], max_loss: float) -> Ladder:
         """The rungs beside the table as it is."""
         whole, before = self.whole, _rows(self.given, self.shown)
         sizes = group_sizes(whole.as_given(), whole.released)
@@ -199,7 +203,7 @@ class Climb:
         return Ladder(
             columns=whole.released,
             before=before,
-            original=Rung(
+            original=ReleaseRung(
                 epsilon=math.inf,
                 attained=math.inf,
                 kept=1.0,

@@ -38,7 +38,7 @@ class FixEffect:
         What is kept of the column, as a certificate says it; of the others everything is.
     found, guessed : float
         Of 1,000 people, those who could then be found, and how many more secrets could be guessed than without the
-        table, as of a :class:`~tacit.lenses.table.ladder.results.Rung`.
+        table, as of a :class:`~tacit.lenses.table.ladder.results.ReleaseRung`.
     setting : Setting
         What to ask ``audit`` or ``protect`` for.
     """

@@ -10,7 +10,7 @@ Rows = tuple[tuple[str, ...], ...]
 
 
 @dataclass(frozen=True)
-class Rung:
+class ReleaseRung:
     """What ``protect`` would give at one epsilon.
 
     Attributes
@@ -47,7 +47,7 @@ class Rung:
 
     def __repr__(self) -> str:
         """Without a record."""
-        return f"Rung(epsilon={self.epsilon}, kept={self.kept:.4f}, found={self.found:.1f}, guessed={self.guessed:.1f})"
+        return f"ReleaseRung(epsilon={self.epsilon}, kept={self.kept:.4f}, cells={self.cells})"
 
 
 @dataclass(frozen=True)
@@ -60,9 +60,9 @@ class Ladder:
         The released columns.
     before : tuple of tuples of str
         A few records as they are; the rungs have the same ones.
-    original : Rung
+    original : ReleaseRung
         The table as it is: of no epsilon, with all columns kept, and ``before`` for its rows.
-    rungs : tuple of Rung
+    rungs : tuple of ReleaseRung
     records : int
         Of the table.
     sampled : int or None
@@ -81,8 +81,8 @@ class Ladder:
 
     columns: tuple[str, ...]
     before: Rows
-    original: Rung
-    rungs: tuple[Rung, ...]
+    original: ReleaseRung
+    rungs: tuple[ReleaseRung, ...]
     records: int
     sampled: int | None
     prior: float
@@ -94,6 +94,6 @@ class Ladder:
         return f"Ladder(rungs={self.rungs}, sampled={self.sampled}, epsilon={self.epsilon})"
 
     @property
-    def suggested(self) -> Rung | None:
+    def suggested(self) -> ReleaseRung | None:
         """The rung of the epsilon that is suggested."""
         return next((rung for rung in self.rungs if rung.epsilon == self.epsilon), None)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from tacit.document import FilePath
 from tacit.errors import Command, Setting, sentence
-from tacit.lenses.table.ladder.results import Ladder, Rung
+from tacit.lenses.table.ladder.results import Ladder, ReleaseRung
 from tacit.lenses.table.results import Suggestion
 from tacit.requests import Question, given
 from tacit.tables.table import Table
@@ -15,7 +15,7 @@ from tacit.tables.table import Table
 NEARLY = 0.95
 
 
-def suggested(rungs: Sequence[Rung], max_loss: float) -> float | None:
+def suggested(rungs: Sequence[ReleaseRung], max_loss: float) -> float | None:
     """The strictest epsilon that keeps enough of a column on average, else the one beyond which hardly more is kept."""
     most, enough = max((rung.kept for rung in rungs), default=0.0), 1 - max_loss
     return next((rung.epsilon for rung in rungs if rung.kept >= (enough if most >= enough else NEARLY * most)), None)
