@@ -10,7 +10,7 @@ from tacit.lenses.table.ladder.results import Ladder, ReleaseRung
 from tacit.lenses.table.results import Suggestion
 
 _WORDS = (
-    "Each line is a release in cells, as protect would make it: no secret becomes more than so many times as likely, "
+    "Each line is a release in cells, as protect would make it. No secret becomes more than so many times as likely, "
     "or as unlikely. Kept: what a reader learns of a column as it was given, less chance, averaged over columns. "
     "Found: people whose values nobody else has. Guessed: secrets that somebody who learned from other records guesses "
     "right, beyond the {prior} that are right if all are taken for the commonest; an estimate, and a better model may "
@@ -65,12 +65,12 @@ def _figure(ladder: Ladder) -> doc.Figure:
 
 def _table(ladder: Ladder) -> doc.TableBlock:
     columns = (
-        sentence(">Epsilon ({})", doc.UNIT),
-        ">At most times\nas likely",
+        sentence(">Epsilon\n({})", doc.UNIT),
+        ">Times as\nlikely",
         ">Kept of\na column",
-        ">Found, of\n1,000 people",
-        ">Guessed, of\n1,000 secrets",
-        ">Fewest who\nshare a row",
+        ">Found\nof 1,000",
+        ">Guessed\nof 1,000",
+        ">Smallest\ngroup",
     )
     as_it_is = doc.Row(("as it is", "", *_numbers(ladder.original)))
     rows = [

@@ -31,8 +31,8 @@ def suggestion(ladder: Ladder, question: Question) -> Suggestion:
     told = {"epsilon": Setting("epsilon", rung.epsilon), "kept": rung.kept, "most": 1 - ladder.max_loss}
     if rung.kept >= 1 - ladder.max_loss:
         words = (
-            "With {epsilon} a reader keeps {kept:.1%} of a column on average: the strictest that was tried and keeps "
-            "{most:.0%}."
+            "With {epsilon} a reader keeps {kept:.1%} of a column on average. Of the epsilons tried it is the "
+            "strictest that keeps {most:.0%}."
         )
         return Suggestion(ladder.max_loss, rung.epsilon, rung.kept, sentence(words, **told), command)
     best = max(ladder.rungs, key=lambda each: each.kept)
