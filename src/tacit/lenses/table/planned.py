@@ -11,7 +11,6 @@ from tacit import __version__
 from tacit.document import CurvePoint, Nats, RiskHistogram
 from tacit.errors import NotCertifiedError, Sentence, Setting, sentence, together
 from tacit.lenses.table import findings
-from tacit.lenses.table.audit import curve_points, suggestion
 from tacit.lenses.table.certifying import (
     channel_made,
     facts_of,
@@ -25,6 +24,7 @@ from tacit.lenses.table.correcting import corrected_column
 from tacit.lenses.table.kept.missing import missing_as_numbers
 from tacit.lenses.table.kept.tables import kept_of_tables
 from tacit.lenses.table.mechanisms import Plan, enough
+from tacit.lenses.table.merged_set import affordable, curve_points
 from tacit.lenses.table.results import CorrectedColumn
 from tacit.lenses.table.tabulating import Counted
 from tacit.lift import SLACK, Funnel, Joint, funnel, risk
@@ -76,8 +76,8 @@ class CountedRelease:
 
     @property
     def curve(self) -> tuple[CurvePoint, ...]:
-        """What other epsilons would cost."""
-        return curve_points(self.funnel)
+        """What other epsilons would cost, of one merged set; another mechanism's are not these."""
+        return curve_points(self.funnel) if self.plan.mechanism.name == "watchdog" else ()
 
     @cached_property
     def before(self) -> RiskHistogram | None:
@@ -217,9 +217,9 @@ class CountedRelease:
         if per_value < 20:
             words = "There are only {per_value:.1f} records a value: cut columns more coarsely ({bins})."
             texts.append(sentence(words, per_value=per_value, bins=Setting("bins")))
-        hint = suggestion(self.funnel, max_loss=max_loss)
-        if hint.epsilon is not None and hint.epsilon > certificate.epsilon and not certificate.mechanism.mixes:
-            texts.append(hint.sentence)
+        hint = affordable(self.funnel, max_loss=max_loss)
+        if hint is not None and hint[0] > certificate.epsilon and not certificate.mechanism.mixes:
+            texts.append(hint[1])
         return together(texts)
 
     def remarks(self) -> list[str]:
@@ -267,26 +267,19 @@ class CountedRelease:
 class CellRelease(CountedRelease):
     """A release in cells: what it keeps is of the table as it was given."""
 
-    @property
-    def curve(self) -> tuple[CurvePoint, ...]:
-        """Cells at other epsilons would have to be searched for."""
-        return ()
-
     def headline(self, certificate: CountedCertificate) -> str:
-        """What came of it, in one sentence."""
-        kept = 1 - certificate.utility.nmil
+        """What came of it, in one sentence; what is kept is of the columns, which readers read."""
+        assert certificate.keeps is not None
+        kept = f"{certificate.keeps.mean_kept:.1%} of a column on average"
         shared = f"each shared by {certificate.file.smallest:,} people or more"
         if certificate.mechanism.mixes:
             # In the file a cell may stand less often: what is counted is who has it before it is mixed.
             shared = f"each that of {certificate.file.smallest:,} people or more before they were mixed"
-        cost = (
-            f"its {certificate.mechanism.values:,} cells, {shared}, keep {kept:.1%} of the information in the table as "
-            "it was given."
-        )
+        cost = f"its {certificate.mechanism.values:,} cells, {shared}, keep {kept}."
         if certificate.mechanism.values == 1:
             cost = "its one cell holds everybody, so that it tells nothing: no cut of a column is within the bound."
         elif not certificate.file.holds:
-            cost = f"it keeps {kept:.1%} of the information in the table as given. {file_sentence(certificate.file)}"
+            cost = f"it keeps {kept}. {file_sentence(certificate.file)}"
         if certificate.delta == 0:
             return sentence("The release leaks at most {leaks}: {cost}", leaks=_leaks(certificate), cost=cost)
         words = "The release leaks at most {epsilon} {excess} {attained:.3g} ({delta:g} allowed): {cost}"

@@ -15,14 +15,12 @@ from tacit.lenses.table.mechanisms import ReleaseGoal, plan_by_goal, plan_by_rul
 from tacit.lenses.table.planned import CellRelease, CountedRelease
 from tacit.lenses.table.question import ask
 from tacit.lenses.table.tabulating import counted
-from tacit.release.bounds import asked_bounds, further_secrets
 from tacit.release.codec import text_of
 from tacit.release.directory import KEY, ReleaseDraft, new_release, refuse_target
 from tacit.release.ledger.book import Ledger
 from tacit.release.levels import LEVELS, PublishedCode
 from tacit.release.rules import RULES, ReleaseRules
 from tacit.requests import Bound, Learning, Ledgered, Making, Question, Request, given
-from tacit.requests.names import MECHANISMS
 from tacit.tables.drawing import new_key
 from tacit.tables.sources import open_table
 from tacit.tables.writing import at, suffix_for, write_table
@@ -50,7 +48,7 @@ def protect_table(
     key = new_key(making.random_state)
     earlier = None
     if making.rules is None:
-        goal = _goal(bound, making)
+        goal = ReleaseGoal.asked(bound, making)
         refuse_without_cells(goal, [question, making])
     else:
         earlier = ReleaseRules.load(making.rules)
@@ -73,23 +71,6 @@ def protect_table(
     plan = plan_by_goal(table, goal, proof) if by_goal or earlier is None else plan_by_rules(table, earlier)
     release = CellRelease if goal.coded else CountedRelease
     return _released(release(table, plan, goal.least, key, fingerprint), book, making, out, progress)
-
-
-def _goal(bound: Bound, making: Making) -> ReleaseGoal:
-    """What was asked of the release, with what stands for all that was not said."""
-    bounds = asked_bounds(bound)
-    mechanism = making.mechanism or "auto"
-    if mechanism == "auto":
-        mechanism = next(iter(MECHANISMS)) if making.replacement is None else "watchdog"
-    return ReleaseGoal(
-        bounds,
-        further_secrets(bound.also),
-        mechanism=mechanism,
-        effort=making.effort or "normal",
-        replacement=making.replacement,
-        confidence=bound.confidence,
-        least=bound.least,
-    )
 
 
 def _guide(question: Question, learning: Learning, goal: ReleaseGoal) -> EstimatorChoice | None:
