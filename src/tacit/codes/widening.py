@@ -12,6 +12,8 @@ from tacit.codes.code import CellCode
 from tacit.codes.scales.fitting import fitted_scales
 from tacit.codes.scales.kinds.categories import CategoryScale
 from tacit.codes.scales.kinds.every import AnyScale
+from tacit.codes.scales.kinds.numbers import NumberScale
+from tacit.codes.scales.kinds.whole import WholeScale
 from tacit.codes.scales.scale import UNKNOWN
 from tacit.codes.tree import CellTree, Ints
 from tacit.errors import DataError, sentence
@@ -21,7 +23,34 @@ from tacit.tables.table import Table
 
 def with_true_ends(table: Table, code: CellCode) -> CellCode:
     """The code with levels that are true of a table's numbers and dates, however far they go."""
-    scales = cast("tuple[AnyScale, ...]", fitted_scales(table, code.scales))
+    return _on_scales(code, cast("tuple[AnyScale, ...]", fitted_scales(table, code.scales)))
+
+
+def opened(code: CellCode, *, room: bool) -> CellCode:
+    """The code for records that it was not made of: no end of a column's numbers is told, however far they go.
+
+    With ``room`` a category that is new has a place, as in :func:`widened`, and so has what is missing.
+    """
+    open_ended = [
+        replace(each, least=None, most=None) if isinstance(each, NumberScale) else each for each in code.scales
+    ]
+    code = _on_scales(code, tuple(open_ended))
+    if not room:
+        return code
+    scales, places = [], []
+    for scale in code.scales:
+        made, place = cast("Any", scale), np.arange(scale.present)
+        if isinstance(scale, CategoryScale):
+            made = replace(made, has_others=True)
+        if not isinstance(scale, WholeScale) and scale.column not in code.numbers:
+            made = replace(made, has_missing=True)
+        scales.append(made)
+        places.append(np.append(place, made.present) if scale.has_missing else place)
+    return replace(code, scales=tuple(scales), tree=_with_room(code.tree, [each.size for each in scales], places))
+
+
+def _on_scales(code: CellCode, scales: tuple[AnyScale, ...]) -> CellCode:
+    """The code on scales with the same atoms and other texts."""
     numbers = {}
     for column, (old, new) in enumerate(zip(code.scales, scales, strict=True)):
         if old.column in code.numbers:

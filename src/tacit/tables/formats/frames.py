@@ -18,12 +18,12 @@ def open_frame(source: Any, asked: Engine) -> tuple[Opened, Engine]:
     import narwhals as nw
 
     native = nw.to_native(source, pass_through=True)
-    module = type(native).__module__.split(".")[0]
+    module = _module(native)
     for own in map(engine_class, ENGINES):
         if module in own.modules:
             return _on_its_own(native, own, asked)
     name = f"the {module} frame"
-    data = _as_arrow(native, module, name)
+    data = as_arrow(native)
     check_names(data.schema.names, name)
     with asked.reading(name):
         return Opened(asked.of_arrow(data), name), asked
@@ -41,10 +41,16 @@ def _on_its_own(native: Any, own: type[Engine], asked: Engine) -> tuple[Opened, 
         return Opened(engine.of_frame(native), name), engine
 
 
-def _as_arrow(native: Any, module: str, name: str) -> pa.Table:
-    """A frame as an Arrow table, its memory shared where the frame is held as Arrow holds it."""
+def _module(native: Any) -> str:
+    return type(native).__module__.split(".")[0]
+
+
+def as_arrow(native: Any) -> pa.Table:
+    """A pandas, Polars or Arrow frame as an Arrow table, its memory shared where the frame is held as Arrow does."""
     import pyarrow as pa
 
+    module = _module(native)
+    name = f"the {module} frame"
     try:
         if module == "pandas" and hasattr(native, "columns"):
             check_names([str(column) for column in native.columns], name)
