@@ -9,9 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_consistent_length, column_or_1d
 
+from tacit.codes.asking import CodeClaim, CodeRequest
 from tacit.codes.code import CellCode
 from tacit.codes.coding import coded
-from tacit.codes.fitting import CodeClaim, CodeRequest, FittedCode, fit_code
+from tacit.codes.fitting import FittedCode, fit_code
 from tacit.codes.widening import opened, with_true_ends
 from tacit.errors import ArgumentError, ColumnError, DataError
 from tacit.learn.encoding import frame_of, is_missing
