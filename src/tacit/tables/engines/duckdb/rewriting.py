@@ -13,14 +13,13 @@ from tacit.tables.channels import BUCKET, MISSING, SHIFT_BITS, THRESHOLD, DrawTa
 from tacit.tables.columns import ROW
 from tacit.tables.drawing import BITS, HEX_DIGITS
 from tacit.tables.engines.duckdb.sql import (
-    SHORT,
     column_type,
+    constant_bits,
     constant_list,
     constant_lists,
     enumeration,
     identifier,
     text,
-    variable,
 )
 from tacit.tables.symbols import Symbols, level_text, positions_of
 
@@ -84,9 +83,7 @@ def _by_position(relation: duckdb.DuckDBPyRelation, values: NDArray[Any], places
     if values.dtype == np.bool_:
         # One bit of a constant is read in a few nanoseconds; unseen combinations are false, as doubt must be.
         written = (filled + ord("0")).astype(np.uint8).tobytes().decode()
-        short = size <= SHORT
-        bits = f"{text(written)}::BIT" if short else variable(relation, pa.array([written]), "first(v)::BIT")
-        return f"(get_bit({bits}, {CODE}::INTEGER) = 1)"
+        return f"(get_bit({constant_bits(relation, written)}, {CODE}::INTEGER) = 1)"
     missing = np.ones(size, bool)
     missing[places] = False
     return f"{constant_list(relation, pa.array(filled, mask=missing))}[{CODE} + 1]"

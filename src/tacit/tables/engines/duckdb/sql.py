@@ -17,8 +17,10 @@ if TYPE_CHECKING:
 # Names of variables and types on a connection that may be the caller's own.
 _serial = count()
 # What is held on a connection has all that was asked of it bound again, which takes longer than to read a short list
-# out of the query each time. Labels cost more to read than a text that holds the whole list.
-SHORT = 256
+# out of the query each time. Labels one by one cost more to read than a text that holds the whole list, and long texts
+# more to copy than numbers.
+SHORT = 1024
+FEW_TEXTS = 256
 FEW_LABELS = 40
 _SEPARATOR = "\x1f"
 
@@ -54,6 +56,15 @@ def variable(relation: duckdb.DuckDBPyRelation, values: pa.Array, sql: str = "li
     relation.query("tacit_unused", f"SET VARIABLE {name} = (SELECT {sql} FROM tacit_values)")
     del tacit_values
     return f"getvariable('{name}')"
+
+
+def constant_bits(relation: duckdb.DuckDBPyRelation, written: str) -> str:
+    """The SQL that reads zeros and ones as bits; many are held on the relation's connection."""
+    import pyarrow as pa
+
+    if len(written) <= SHORT:
+        return f"{text(written)}::BIT"
+    return variable(relation, pa.array([written]), "first(v)::BIT")
 
 
 def constant_list(relation: duckdb.DuckDBPyRelation, values: pa.Array, kind: str | None = None) -> str:
@@ -94,17 +105,19 @@ def _written(values: pa.Array) -> str | None:
     import pyarrow as pa
 
     kinds = {pa.int64(): "BIGINT", pa.int32(): "INTEGER", pa.float64(): "DOUBLE"}
-    if not 0 < len(values) <= SHORT:
-        return None
-    if values.type in kinds:
+    if values.type in kinds and 0 < len(values) <= SHORT:
         numbers = ", ".join("NULL" if value is None else repr(value) for value in values.to_pylist())
         return f"'[{numbers}]'::{kinds[values.type]}[]"
-    if values.type != pa.string() or values.null_count:
+    if values.type != pa.string() or not 0 < len(values) <= FEW_TEXTS:
         return None
-    joined = _SEPARATOR.join(values.to_pylist())
-    if joined.count(_SEPARATOR) != len(values) - 1 or "\0" in joined:
+    told = values.to_pylist()
+    joined = _SEPARATOR.join(each or "" for each in told)
+    if joined.count(_SEPARATOR) != len(told) - 1 or "\0" in joined:
         return None
-    return f"string_split({text(joined)}, {text(_SEPARATOR)})"
+    if not values.null_count:
+        return f"string_split({text(joined)}, {text(_SEPARATOR)})"
+    one_by_one = ", ".join("NULL" if each is None else text(each) for each in told)
+    return f"[{one_by_one}]" if len(told) <= FEW_LABELS else None
 
 
 def enumeration(relation: duckdb.DuckDBPyRelation, labels: Sequence[str]) -> str:
