@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from splink_models import write_splink_model
 from tables_of_people import clinic, write_csv
 
 # Stands in cells of every table, and in what is known of a person: no message may tell it.
@@ -146,7 +147,7 @@ def _case(place: Path) -> None:
         path.write_text(path.read_text("utf-8").replace("Archer", MARKER).replace("Northgate Mills", MARKER), "utf-8")
     box = place / "linked"
     shutil.copytree(EXAMPLE, box)
-    (box / "splink.json").write_text(json.dumps(_splink()))
+    write_splink_model(box / "splink.json", ("name", "phone"))
     (box / "clusters.csv").write_text("source,record,cluster\nshop,1,x\nshop,2,x\nforum,1,y\n")
     (box / "case.yaml").write_text(
         f"person: {{name: {MARKER}, phone: 1}}\n"
@@ -166,34 +167,3 @@ def _options(place: Path) -> None:
     shutil.copytree(place / "cells" / "r", box / "r")
     shutil.copy(place / "cells" / "p.csv", box)
     shutil.copy(place / "words" / "m.tacit", box)
-
-
-def _splink() -> dict[str, Any]:
-    columns = ("name", "phone")
-    level = {"is_null_level": False, "fix_m_probability": False, "fix_u_probability": False}
-    comparisons = [
-        {
-            "output_column_name": column,
-            "comparison_levels": [
-                {"sql_condition": f'"{column}_l" IS NULL OR "{column}_r" IS NULL', "is_null_level": True},
-                {
-                    "sql_condition": f'"{column}_l" = "{column}_r"',
-                    "m_probability": 0.99,
-                    "u_probability": 1e-7,
-                    **level,
-                },
-                {"sql_condition": "ELSE", "m_probability": 0.01, "u_probability": 1 - 1e-7, **level},
-            ],
-        }
-        for column in columns
-    ]
-    return {
-        "link_type": "dedupe_only",
-        "probability_two_random_records_match": 0.01,
-        "unique_id_column_name": "unique_id",
-        "blocking_rules_to_generate_predictions": [
-            {"blocking_rule": f'l."{column}" = r."{column}"', "sql_dialect": "duckdb"} for column in columns
-        ],
-        "comparisons": comparisons,
-        "sql_dialect": "duckdb",
-    }

@@ -229,7 +229,7 @@ def _checks_against(release: TableRelease, against: Any, engine: str, progress: 
         design = None if release.rules is None else release.rules.design
         release = replace(release, rules=rules_in_cells(certificate, rows.original, design))
     whole = [check_of_people(certificate, release.rules, rows), *_checks_of_channel(release, rows)]
-    whole += checks_of_reader(certificate, original, release.data)
+    whole += checks_of_reader(certificate, rows.original, release.data)
     return [*checks, _written_plainly(release, rows), *_checks_of_rows(release, rows), *whole]
 
 
