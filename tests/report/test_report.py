@@ -56,6 +56,7 @@ EVERY: dict[str, Callable[[], Result]] = {
     "protect": samples.protect_result,
     "verify": samples.verify_result,
     "attack": samples.attack_result,
+    "check": samples.check_result,
     "learned audit": samples.learned_audit_result,
 }
 

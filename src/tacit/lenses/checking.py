@@ -29,15 +29,11 @@ class CheckResult(Result):
             what = "keeps" if len(sources) == 1 else "keep"
             headline = sentence("{} {what} the policy.", doc.Count(len(sources), "source"), what=what)
             return cls(policy, "passes", headline, sources)
-        first = bad[0].failed[0]
-        words = "{source} does not keep the policy: {name} ({detail})." + (" {more} more do not." if bad[1:] else "")
-        headline = sentence(
-            words,
-            source=doc.FilePath(bad[0].source),
-            name=first.name,
-            detail=first.detail,
-            more=doc.Count(len(bad) - 1),
-        )
+        first, words = bad[0].failed[0], "{source} does not keep the policy: {name} ({detail})."
+        if len(bad) > 1:
+            words = "{bad} of {all} do not keep the policy. The first is {source}: {name} ({detail})."
+        named = {"source": doc.FilePath(bad[0].source), "name": first.name, "detail": first.detail}
+        headline = sentence(words, bad=doc.Count(len(bad)), all=doc.Count(len(sources), "source"), **named)
         return cls(policy, "fails", headline, sources)
 
     def to_junit(self, *, wording: Wording = PLAIN) -> str:

@@ -10,8 +10,6 @@ from typing import TYPE_CHECKING
 from tacit.rooms import face
 
 if TYPE_CHECKING:
-    from tacit.report.gates.junit import to_junit as to_junit
-    from tacit.report.gates.sarif import to_sarif as to_sarif
     from tacit.report.json import plain as plain, to_json as to_json
     from tacit.report.page import fragment as fragment, to_html as to_html, write_report as write_report
     from tacit.report.result import Result as Result

@@ -11,7 +11,7 @@ from tacit.loading import checked_path
 from tacit.requests import CheckRequest, Policy, VerifyRequest, read_policy
 from tacit.requests.policy import POLICY
 from tacit.requests.settings import AnyPath
-from tacit.tables import memory_limit
+from tacit.tables import Table, memory_limit
 
 if TYPE_CHECKING:
     from tacit.lenses.checking import CheckResult
@@ -77,7 +77,7 @@ def _checked(source: Any, policy: Policy, asked: CheckRequest, progress: Progres
     folder = checked_path(source) if named else None
     if folder is not None and folder.name == CERTIFICATE:
         folder = folder.parent
-    name = str(source) if named else getattr(source, "name", None)
+    name = str(source) if named else source.name if isinstance(source, Table) else None
     own = policy.of(name if folder is None or not folder.is_dir() else str(folder))
     progress(f"checking {name or 'the table'}", None)
     if folder is not None and folder.is_dir():
