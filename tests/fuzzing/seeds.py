@@ -86,6 +86,10 @@ def _releases(place: Path) -> None:
         box = _box(place, name)
         write_csv(box / "p.csv", people())
         protect(box / "p.csv", secret="illness", epsilon=0.5, out=box / "r", ledger=box / "ledger.json", **how)
+    (place / "cells" / "tacit.toml").write_text(
+        'secret = "illness"\nepsilon = 0.5\nleast = 5\nknown = ["age"]\ndrop = "income"\nmechanisms = ["cells"]\n'
+        '[also]\n"ward,district" = 3.0\n[tables."r"]\nknown = ["ward"]\n[tables."*.csv"]\nepsilon_high = 1\n'
+    )
 
 
 def _models(place: Path) -> None:
@@ -166,4 +170,5 @@ def _options(place: Path) -> None:
     shutil.copytree(place / "case", box)
     shutil.copytree(place / "cells" / "r", box / "r")
     shutil.copy(place / "cells" / "p.csv", box)
+    shutil.copy(place / "cells" / "tacit.toml", box)
     shutil.copy(place / "words" / "m.tacit", box)
