@@ -1,6 +1,7 @@
 """Some tests with the lowest declared and with the newest versions, on every Python of this machine: ``make matrix``.
 
-One Python alone: ``python3 tests/matrix.py 3.13``. For each of them a virtual environment is made in ``.venv-matrix``; packages come from wherever pip gets them.
+One Python alone: ``python3 tests/matrix.py 3.13``. For each of them a virtual environment is made in
+``.venv-matrix``; packages come from wherever pip gets them.
 """
 
 from __future__ import annotations
