@@ -72,7 +72,7 @@ def odd_words(rng: Random) -> Words:
     words = list(base)
     for _ in range(1 + min(int(rng.expovariate(1.2)), 3)):
         way = rng.random()
-        if way < 0.85:
+        if way < 0.85 or len(words) <= len(path):
             words += _option(_command(path), rng)
         elif way < 0.95:
             words[rng.randrange(len(path), len(words))] = _value(None, rng)
