@@ -1,0 +1,152 @@
+// A table from its columns to its release. Every step is a job; what was asked of it is all that a page needs to show
+// the step again, so that a closed tab, a second tab and the button "back" lose nothing.
+
+import { ask, followed, job as jobOf, read } from "./api.js";
+import { answer } from "./answer.js";
+import { columnsStep } from "./columns.js";
+import { at, button, copied, fill, make, problem } from "./dom.js";
+import { begin } from "./frame.js";
+import { shown } from "./progress.js";
+import { releaseStep, writtenStep } from "./release.js";
+import { tradeOffStep } from "./tradeoff.js";
+
+const STEPS = [
+  ["columns", "Columns"],
+  ["audit", "What it gives away"],
+  ["ladder", "How much to tell"],
+  ["protect", "Release"],
+];
+// What a step hands on to the next one: the question, not how closely it was looked at.
+const QUESTION = ["source", "secret", "drop", "known", "use", "levels", "bins", "keep_id", "weight"];
+
+function question(request) {
+  return Object.fromEntries(QUESTION.filter((name) => request[name] !== undefined && request[name] !== null).map((name) => [name, request[name]]));
+}
+
+function steps(current, request) {
+  const reached = STEPS.findIndex(([verb]) => verb === current);
+  const list = at("steps");
+  list.hidden = false;
+  fill(
+    list,
+    STEPS.map(([verb, words], place) => {
+      const inside = place < reached ? button(words, () => back(verb, question(request)), { class: "link" }) : words;
+      return make("li", { class: place < reached ? "past" : place === reached ? "here" : "to-come", "aria-current": place === reached ? "step" : null }, inside);
+    }),
+  );
+}
+
+function title(source) {
+  at("name").textContent = String(source).split("/").at(-1);
+  document.title = `${at("name").textContent} · Tacit`;
+}
+
+// What belongs to a job and is not in its request: this tab remembers it.
+function keep(what, job, value) {
+  sessionStorage.setItem(`${what} ${job.id}`, JSON.stringify(value));
+}
+
+function kept(what, job) {
+  return JSON.parse(sessionStorage.getItem(`${what} ${job.id}`) ?? "null");
+}
+
+/** The columns of a table, from an earlier job if there is one. */
+async function columnsOf(source) {
+  const earlier = (await read("/api/jobs")).find((job) => job.verb === "columns" && job.state === "done" && job.request.source === source);
+  const done = earlier ? await jobOf(earlier.id) : await followed((await ask("/api/columns", { source })).id, () => {});
+  return done.result?.columns ?? [];
+}
+
+/** A step that was taken: its job, if there is one that was asked the same. */
+async function back(verb, request) {
+  const wanted = JSON.stringify(verb === "columns" ? { source: request.source } : request);
+  const earlier = (await read("/api/jobs").catch(() => [])).find((job) => job.verb === verb && job.state === "done" && JSON.stringify(question(job.request)) === wanted);
+  if (!earlier) return start(verb, request);
+  if (verb === "columns") keep("chosen", earlier, request);
+  history.pushState({}, "", `/table?job=${encodeURIComponent(earlier.id)}`);
+  return open();
+}
+
+function release(request) {
+  steps("protect", request);
+  fill(at("step"), releaseStep(request, start));
+}
+
+/** Ask for a step, and show it. */
+async function start(verb, request, change) {
+  try {
+    const asked = await ask(`/api/${verb}`, verb === "columns" ? { source: request.source } : request);
+    if (verb === "columns") keep("chosen", asked, request);
+    if (change) keep("changed", asked, change);
+    history.pushState({}, "", `/table?job=${encodeURIComponent(asked.id)}`);
+    await show(asked);
+  } catch (error) {
+    fill(at("step"), problem(error));
+  }
+}
+
+const SHOW = {
+  columns: (job) => {
+    return columnsStep(job, kept("chosen", job), (request) => start("audit", request));
+  },
+  audit: async (job) => [
+    await answer(job.id),
+    make(
+      "section",
+      { class: "next", "aria-label": "Next step" },
+      button("See what a safe version would keep", () => start("ladder", question(job.request)), { class: "main" }),
+    ),
+    command(job),
+  ],
+  ladder: async (job) => {
+    const { from, said } = kept("changed", job) ?? {};
+    const before = from && { ...(await jobOf(from).catch(() => null)), said };
+    const look = (request, words) => start("ladder", request, { from: job.id, said: words });
+    return tradeOffStep(job, { columns: await columnsOf(job.request.source), before, look, release });
+  },
+  protect: async (job) => [writtenStep(job), await answer(job.id), command(job)],
+};
+
+function command(job) {
+  return job.command && make("details", { class: "other" }, make("summary", {}, "The same on the command line"), copied(job.command));
+}
+
+async function show(job) {
+  const box = at("step");
+  title(job.request.source);
+  steps(job.verb, job.request);
+  const done = job.state === "done" && job.result ? job : await shown(job, box, (next) => {
+    history.replaceState({}, "", `/table?job=${encodeURIComponent(next.id)}`);
+    show(next);
+  });
+  if (!done) return;
+  try {
+    fill(box, await SHOW[done.verb](done));
+  } catch (error) {
+    fill(box, problem(error));
+  }
+}
+
+async function open() {
+  const where = new URLSearchParams(location.search);
+  if (where.get("job")) {
+    try {
+      await show(await jobOf(where.get("job")));
+    } catch (error) {
+      fill(at("step"), problem(error));
+    }
+  } else if (where.get("source")) {
+    title(where.get("source"));
+    const asked = await ask("/api/columns", { source: where.get("source") }).catch((error) => void fill(at("step"), problem(error)));
+    if (!asked) return;
+    // The address of the job, so that loading the page again asks nothing twice.
+    history.replaceState({}, "", `/table?job=${encodeURIComponent(asked.id)}`);
+    await show(asked);
+  } else {
+    fill(at("step"), make("p", {}, "Choose a table first: ", make("a", { href: "/" }, "files in this folder"), "."));
+  }
+}
+
+window.addEventListener("popstate", open);
+begin();
+open();
