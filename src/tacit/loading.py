@@ -15,7 +15,8 @@ import struct
 import tokenize
 import zipfile
 import zlib
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -37,9 +38,25 @@ DAMAGE = (
 )
 
 
+# The folders that paths may not lead out of; of the whole process, so that its threads are held to it too.
+_fences: list[Path] = []
+
+
+@contextmanager
+def fenced(folder: str | os.PathLike[str]) -> Iterator[None]:
+    """Within it, ``checked_path`` refuses a path that leads out of the folder, by itself or through a link."""
+    _fences.append(Path(os.path.realpath(folder)))
+    try:
+        yield
+    finally:
+        _fences.pop()
+
+
 def checked_path(path: str | os.PathLike[str]) -> Path:
     """A path that a file can have, whether or not there is one; the system's refusal of any other comes too late."""
     try:
+        if not all(Path(os.path.realpath(path)).is_relative_to(fence) for fence in _fences):
+            raise SourceError(f"'{Path(path).name}' is outside the folder that may be read: copy it there")
         os.lstat(path)
     except ValueError as error:
         raise SourceError(f"{os.fspath(path)!r} is no path: it holds a null character, or half a character") from error

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Callable
 from contextlib import suppress
-from typing import NoReturn
+from typing import Any, NoReturn
 
 
 def main() -> NoReturn:
@@ -13,17 +14,27 @@ def main() -> NoReturn:
 
     0 yes or done, 1 no, 2 wrong arguments, 3 bad data, 4 a defect of Tacit's.
     """
+
+    def command() -> Any:
+        from tacit.cli.commands import tacit
+
+        return tacit.main(prog_name="tacit", standalone_mode=False)
+
+    concluded(command)
+
+
+def concluded(command: Callable[[], Any]) -> NoReturn:
+    """Run a command and end the process as it ended."""
     _with_streams()
     import click
 
-    from tacit.cli.commands import tacit
     from tacit.cli.interrupts import leave, prompt
     from tacit.cli.wording import COMMAND_LINE
     from tacit.errors import TacitError
 
     try:
         with prompt():
-            code = tacit.main(prog_name="tacit", standalone_mode=False)
+            code = command()
             sys.stdout.flush()
         sys.exit(code if isinstance(code, int) else 0)
     except click.exceptions.Exit as stop:

@@ -1,0 +1,67 @@
+"""What a worker does: read one request, ask the verb, and write what it says; the folder of the job is its shell."""
+
+from __future__ import annotations
+
+import shutil
+import time
+from pathlib import Path
+
+from tacit.errors import Wording
+from tacit.loading import fenced
+from tacit.report.json import plain
+from tacit.report.page import to_html
+from tacit.report.result import Result
+from tacit.web.asking import verbs
+from tacit.web.jobs.kept import PAGE, PROGRESS, REQUEST, RESULT, KeptJob
+from tacit.web.uploads import unpacked
+
+# Progress is written at most so often, in seconds, unless a new stage begins.
+OFTEN = 0.2
+
+
+class ProgressNotes:
+    """Progress as a file: the stage, how far it is, and since when."""
+
+    def __init__(self, job: KeptJob) -> None:
+        self.job = job
+        self.stage, self.since, self.written = "", 0.0, 0.0
+
+    def __call__(self, stage: str, share: float | None) -> None:
+        """Note how far the verb is."""
+        now = time.time()
+        if stage == self.stage and now - self.written < OFTEN:
+            return
+        if stage != self.stage:
+            self.stage, self.since = stage, now
+        self.written = now
+        self.job.write(PROGRESS, {"stage": stage, "share": share, "since": self.since, "at": now})
+
+
+def work(place: Path, wording: Wording) -> int:
+    """Answer the request of a job, in the folder that is served; 0 when the answer is written.
+
+    Guarantees
+    ----------
+    Paths that the request, or a case that it names, leads to are within the folder. The answer is there only if it is
+    whole: the page first, then the result.
+    """
+    job = KeptJob(place)
+    asked = job.read(REQUEST)
+    verb = verbs()[asked["verb"]]
+    with job.held(), fenced(Path.cwd()):
+        progress = ProgressNotes(job)
+        progress("starting", None)
+        said = verb.read(asked["request"])
+        about = said[verb.subject]
+        unpacking = place / "unpacked"
+        if verb.subject == "release" and about.suffix.lower() == ".zip":
+            said[verb.subject] = unpacked(about, unpacking)
+        try:
+            result = verb.answered(said, progress)
+        finally:
+            shutil.rmtree(unpacking, ignore_errors=True)
+        progress("writing the answer", None)
+        if isinstance(result, Result):
+            job.write_text(PAGE, to_html(result, wording=wording))
+        job.write(RESULT, plain(result.to_dict() if isinstance(result, Result) else result))
+    return 0
