@@ -42,7 +42,7 @@ def to_html(result: Result, *, bits: bool = False, wording: Wording | None = Non
         .render(
             document=document,
             body=body,
-            style=Markup(_source("style.css")),
+            style=Markup(style_sheet()),
             script=Markup(script),
             script_hash=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
             has_pictures="<img " in body,
@@ -55,7 +55,7 @@ def fragment(result: Result, *, bits: bool = False, wording: Wording | None = No
     # Style and script are our own files, written where escaping would break them.
     shell = Markup('<div class="tacit">\n<style>{}</style>\n{}\n<script>{}</script>\n</div>\n')
     body = _body(result.document(), wording or Wording(bits=bits))
-    return shell.format(Markup(_source("style.css")), body, Markup(_source("slider.js")))
+    return shell.format(Markup(style_sheet()), body, Markup(_source("slider.js")))
 
 
 def write_report(result: Result, path: str | Path, *, bits: bool = False, wording: Wording | None = None) -> Path:
@@ -73,6 +73,11 @@ def write_report(result: Result, path: str | Path, *, bits: bool = False, wordin
     with whole_file(target) as draft, os_errors(target):
         draft.write_text(page, encoding="utf-8")
     return target
+
+
+def style_sheet() -> str:
+    """The style of a page, for elements within one of the class ``tacit``."""
+    return _source("style.css")
 
 
 @cache

@@ -28,8 +28,8 @@ function whatIf(job) {
     const go = () => run(`/api/person/${action}`, { case: job.request.case, ...(said?.value.trim() ? { [setting]: [said.value.trim()] } : {}) }, whatIf);
     return make("li", {}, make("div", { class: "row" }, button(`… ${words}?`, go), said), make("small", {}, note));
   });
-  const below = make("section", { "aria-labelledby": "what-if" }, make("h2", { id: "what-if" }, "What if …"), make("ul", { class: "what-if" }, lines));
-  return { below };
+  const middle = make("section", { "aria-labelledby": "what-if" }, make("h2", { id: "what-if" }, "What if …"), make("ul", { class: "what-if" }, lines));
+  return { middle };
 }
 
 open(build, whatIf);
