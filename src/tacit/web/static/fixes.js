@@ -23,11 +23,12 @@ function phrase(level) {
 
 /** The request with one column told at another level; null leaves it out, undefined tells it as it was. */
 function changed(request, name, level) {
-  const { levels, drop, use, known, ...rest } = request;
+  const { levels, drop, prefer, ...rest } = request;
   const others = Object.fromEntries(Object.entries(levels ?? {}).filter(([each]) => each !== name));
   const wished = level === null || level === undefined ? others : { ...others, [name]: level };
   const left = [...named(drop).filter((each) => each !== name), ...(level === null ? [name] : [])];
-  const parts = { levels: wished, drop: left, use: named(use), known: named(known) };
+  const still = Object.fromEntries(Object.entries(prefer ?? {}).filter(([each]) => !left.includes(each)));
+  const parts = { levels: wished, drop: left, prefer: still };
   return { ...rest, ...Object.fromEntries(Object.entries(parts).filter(([, part]) => Object.keys(part).length)) };
 }
 
@@ -47,14 +48,16 @@ export function fixes(name, columns, request, look) {
 }
 
 /** What the last fix changed, at the same epsilon. */
-export function effect(before, job, rung) {
+export function effect(before, rung) {
   const old = before?.result?.rungs.find((each) => each.epsilon === rung.epsilon);
   if (!old) return null;
-  const parts = [
-    ["people who could be found", ofThousand(old.found), ofThousand(rung.found)],
-    ["people whose secret could be guessed", ofThousand(old.guessed), ofThousand(rung.guessed)],
-    ...rung.columns.map(([name, kept]) => [`kept of ${name}`, percent(Object.fromEntries(old.columns)[name] ?? 0), percent(kept)]),
-  ].filter(([, was, is]) => was !== is);
-  const told = parts.map(([what, was, is]) => `${what} ${was} → ${is}`).join("; ");
-  return make("p", { class: "effect" }, make("b", {}, `${before.said}: `), told || "it changes nothing here", ".");
+  const was = new Map(old.columns);
+  const people = [
+    ["people who could be found", old.found, rung.found],
+    ["people whose secret could be guessed", old.guessed, rung.guessed],
+  ].filter(([, one, other]) => Math.abs(one - other) >= 0.5);
+  const kept = rung.columns.map(([name, share]) => [`kept of ${name}`, was.get(name) ?? 0, share]).filter(([, one, other]) => Math.abs(one - other) >= 0.01);
+  const parts = [...people.map(([what, one, other]) => [what, ofThousand(one), ofThousand(other)]), ...kept.map(([what, one, other]) => [what, percent(one), percent(other)])];
+  const told = parts.map(([what, one, other]) => `${what} ${one} → ${other}`).join("; ");
+  return make("p", { class: "effect" }, make("b", {}, `${before.said}: `), told || "hardly anything changes at this epsilon", ".");
 }

@@ -43,6 +43,7 @@ export function writtenStep(job) {
     { class: "written" },
     make("h2", {}, "The release is written"),
     make("p", {}, make("a", { class: "button main", href: `/api/files/${out.split("/").map(encodeURIComponent).join("/")}`, download: `${out.split("/").at(-1)}.zip` }, "Download the release (zip)")),
+    make("p", {}, "Whoever signs it off can ", make("a", { href: `/check?release=${encodeURIComponent(out)}&against=${encodeURIComponent(job.request.source)}` }, "check it and try to break it"), "."),
     make("p", { class: "note" }, "Pass the whole zip on. What only you may see is in the folder ", make("code", {}, `${out}/private`), ", and not in the zip."),
   );
 }

@@ -18,9 +18,11 @@ const STEPS = [
 ];
 // What a step hands on to the next one: the question, not how closely it was looked at.
 const QUESTION = ["source", "secret", "drop", "known", "use", "levels", "bins", "keep_id", "weight"];
+const ASKED = { columns: ["source"], audit: QUESTION, ladder: [...QUESTION, "prefer"], protect: [...QUESTION, "prefer", "epsilon", "out"] };
 
-function question(request) {
-  return Object.fromEntries(QUESTION.filter((name) => request[name] !== undefined && request[name] !== null).map((name) => [name, request[name]]));
+/** What of a request a verb can be asked. */
+function asked(verb, request) {
+  return Object.fromEntries(ASKED[verb].filter((name) => request[name] !== undefined).map((name) => [name, request[name]]));
 }
 
 function steps(current, request) {
@@ -30,7 +32,7 @@ function steps(current, request) {
   fill(
     list,
     STEPS.map(([verb, words], place) => {
-      const inside = place < reached ? button(words, () => back(verb, question(request)), { class: "link" }) : words;
+      const inside = place < reached ? button(words, () => back(verb, request), { class: "link" }) : words;
       return make("li", { class: place < reached ? "past" : place === reached ? "here" : "to-come", "aria-current": place === reached ? "step" : null }, inside);
     }),
   );
@@ -59,8 +61,8 @@ async function columnsOf(source) {
 
 /** A step that was taken: its job, if there is one that was asked the same. */
 async function back(verb, request) {
-  const wanted = JSON.stringify(verb === "columns" ? { source: request.source } : request);
-  const earlier = (await read("/api/jobs").catch(() => [])).find((job) => job.verb === verb && job.state === "done" && JSON.stringify(question(job.request)) === wanted);
+  const wanted = JSON.stringify(asked(verb, request));
+  const earlier = (await read("/api/jobs").catch(() => [])).find((job) => job.verb === verb && job.state === "done" && JSON.stringify(asked(verb, job.request)) === wanted);
   if (!earlier) return start(verb, request);
   if (verb === "columns") keep("chosen", earlier, request);
   history.pushState({}, "", `/table?job=${encodeURIComponent(earlier.id)}`);
@@ -75,11 +77,11 @@ function release(request) {
 /** Ask for a step, and show it. */
 async function start(verb, request, change) {
   try {
-    const asked = await ask(`/api/${verb}`, verb === "columns" ? { source: request.source } : request);
-    if (verb === "columns") keep("chosen", asked, request);
-    if (change) keep("changed", asked, change);
-    history.pushState({}, "", `/table?job=${encodeURIComponent(asked.id)}`);
-    await show(asked);
+    const job = await ask(`/api/${verb}`, asked(verb, request));
+    if (verb === "columns") keep("chosen", job, request);
+    if (change) keep("changed", job, change);
+    history.pushState({}, "", `/table?job=${encodeURIComponent(job.id)}`);
+    await show(job);
   } catch (error) {
     fill(at("step"), problem(error));
   }
@@ -94,7 +96,7 @@ const SHOW = {
     make(
       "section",
       { class: "next", "aria-label": "Next step" },
-      button("See what a safe version would keep", () => start("ladder", question(job.request)), { class: "main" }),
+      button("See what a safe version would keep", () => start("ladder", job.request), { class: "main" }),
     ),
     command(job),
   ],
@@ -104,7 +106,7 @@ const SHOW = {
     const look = (request, words) => start("ladder", request, { from: job.id, said: words });
     return tradeOffStep(job, { columns: await columnsOf(job.request.source), before, look, release });
   },
-  protect: async (job) => [writtenStep(job), await answer(job.id), command(job)],
+  protect: async (job) => [writtenStep(job), await answer(job.id, 2), command(job)],
 };
 
 function command(job) {
@@ -137,11 +139,11 @@ async function open() {
     }
   } else if (where.get("source")) {
     title(where.get("source"));
-    const asked = await ask("/api/columns", { source: where.get("source") }).catch((error) => void fill(at("step"), problem(error)));
-    if (!asked) return;
+    const job = await ask("/api/columns", { source: where.get("source") }).catch((error) => void fill(at("step"), problem(error)));
+    if (!job) return;
     // The address of the job, so that loading the page again asks nothing twice.
-    history.replaceState({}, "", `/table?job=${encodeURIComponent(asked.id)}`);
-    await show(asked);
+    history.replaceState({}, "", `/table?job=${encodeURIComponent(job.id)}`);
+    await show(job);
   } else {
     fill(at("step"), make("p", {}, "Choose a table first: ", make("a", { href: "/" }, "files in this folder"), "."));
   }

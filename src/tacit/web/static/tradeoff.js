@@ -7,6 +7,8 @@ import { count, factor, listed, named, ofThousand, percent, promise } from "./wo
 
 const WIDTH = 200;
 const HEIGHT = 14;
+// How much more a ticked column counts than the others.
+const FIRST = 3;
 
 function bar(share, before = 0) {
   const width = (value) => Math.max(0, Math.min(1, value)) * WIDTH;
@@ -71,6 +73,13 @@ function keptTable(ladder, cared, ways, changed) {
   return [table, show];
 }
 
+/** The epsilon that is suggested, or the one that most begin with. */
+function first(ladder) {
+  const wanted = ladder.epsilon ?? 0.5;
+  const away = ladder.rungs.map((rung) => Math.abs(rung.epsilon - wanted));
+  return away.indexOf(Math.min(...away));
+}
+
 function slider(rungs, chosen) {
   return make("input", { type: "range", id: "epsilon", min: "0", max: String(rungs.length - 1), step: "1", value: String(chosen), "aria-describedby": "promise" });
 }
@@ -84,9 +93,9 @@ export function tradeOffStep(job, { columns, before, look, release }) {
   const rungs = ladder.rungs;
   if (!rungs.length) return [make("p", { class: "problem" }, "No release keeps this secret at any of the epsilons that were tried. Leave columns out, or name the values that are secret.")];
   const [secret, known] = [named(job.request.secret), named(job.request.known)];
-  const cared = new Set(named(job.request.use).filter((name) => ladder.columns.includes(name)));
-  const suggested = rungs.findIndex((rung) => rung.epsilon === ladder.epsilon);
-  const range = slider(rungs, suggested < 0 ? rungs.length >> 1 : suggested);
+  const cared = new Set(Object.keys(job.request.prefer ?? {}).filter((name) => ladder.columns.includes(name)));
+  const prefer = button("Work it out again, and keep these first", () => look({ ...job.request, prefer: Object.fromEntries([...cared].map((name) => [name, FIRST])) }, `${listed([...cared])} first`), { class: "plain" });
+  const range = slider(rungs, first(ladder));
   const [words, risks, after, compared] = [make("p", { id: "promise", class: "claim" }), make("dl", { class: "tiles" }), make("tbody"), make("div")];
   const go = button("", () => release({ ...job.request, epsilon: rungs[range.value].epsilon }), { class: "main" });
   const [table, showKept] = keptTable(ladder, cared, (name) => fixes(name, columns, job.request, look), () => move());
@@ -98,7 +107,8 @@ export function tradeOffStep(job, { columns, before, look, release }) {
     fill(risks, tiles(ladder, rung, cared));
     showKept(rung);
     fill(after, rows(ladder, rung));
-    fill(compared, effect(before, job, rung));
+    fill(compared, effect(before, rung));
+    prefer.hidden = !cared.size;
     go.textContent = `Release at epsilon ${rung.epsilon}`;
     range.setAttribute("aria-valuetext", `epsilon ${rung.epsilon}: ${told}`);
     say(told);
@@ -116,7 +126,7 @@ export function tradeOffStep(job, { columns, before, look, release }) {
       compared,
       ladder.sampled && make("p", { class: "note" }, `Worked out on ${count(ladder.sampled)} of ${count(ladder.records)} records. The release is made of all of them, and counted anew.`),
     ),
-    make("section", { "aria-labelledby": "kept" }, make("h2", { id: "kept" }, "What is kept of each column"), make("p", { class: "note" }, "Tick the columns that matter to your readers."), table),
+    make("section", { "aria-labelledby": "kept" }, make("h2", { id: "kept" }, "What is kept of each column"), make("p", { class: "note" }, "Tick the columns that matter to your readers."), table, prefer),
     make(
       "section",
       { "aria-labelledby": "rows" },

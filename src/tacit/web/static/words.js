@@ -11,13 +11,13 @@ export function count(number) {
 export function percent(share) {
   const value = 100 * Math.min(Math.max(share, 0), 1);
   if (value > 99 && value < 100) return `${(Math.floor(value * 10) / 10).toFixed(1)}%`;
-  if (value > 0 && value < 1) return value < 0.1 ? "under 0.1%" : `${value.toFixed(1)}%`;
+  if (value > 0 && value < 1) return value < 0.1 ? "<0.1%" : `${value.toFixed(1)}%`;
   return `${Math.round(value)}%`;
 }
 
 /** People of 1,000, with a decimal where there are few. */
 export function ofThousand(number) {
-  if (number > 0 && number < 0.1) return "under 0.1";
+  if (number > 0 && number < 0.1) return "<0.1";
   return number > 0 && number < 10 ? String(Math.round(number * 10) / 10) : count(Math.round(number));
 }
 
