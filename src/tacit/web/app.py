@@ -31,11 +31,13 @@ def application(
     wording: Wording,
     worker: Sequence[str],
     at_once: int = AT_ONCE,
+    spare: bool = False,
 ) -> Guard:
     """The application that serves a folder on a port of this machine.
 
-    ``worker`` are the words of a command that answers the job whose folder is its last word; ``wording`` says how
-    settings and commands are spelled. Jobs that run are stopped when the application ends.
+    ``worker`` are the words of a command that answers the job whose folder it is told on standard input; ``wording``
+    says how settings and commands are spelled. ``at_once`` so many work; with ``spare`` one more waits, so that an
+    answer need not wait for it to load. Jobs that run are stopped when the application ends.
 
     Guarantees
     ----------
@@ -43,7 +45,7 @@ def application(
     Nothing is sent but answers to requests.
     """
     served = Folder.at(folder)
-    desk = Desk(served.hidden / "jobs", served.root, worker, at_once=at_once)
+    desk = Desk(served.hidden / "jobs", served.root, worker, at_once=at_once, spare=spare)
 
     @asynccontextmanager
     async def living(_: FastAPI) -> AsyncIterator[None]:
@@ -60,6 +62,7 @@ def application(
         lifespan=living,
         telemetry=dict.fromkeys(_NOTHING_TOLD, False),  # type: ignore[arg-type]
     )
+    app.state.desk = desk
     refuses(app, wording)
     app.include_router(files(served))
     app.include_router(jobs(desk))

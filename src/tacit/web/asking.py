@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cache
@@ -13,19 +12,20 @@ from typing import Any
 from tacit.document import Progress
 from tacit.errors import ArgumentError, Command, EngineError, Setting, Wording, sentence
 from tacit.person.actions import ACTIONS, PersonAction
-from tacit.report.result import Result
-from tacit.requests import Question, Request, settings_of
+from tacit.requests import Bound, Making, Question, Request, asked, settings_of
 from tacit.requests.settings import Amount, File, Flag, Kind, SettingFacts, default_of
 from tacit.requests.verbs import ATTACK, AUDIT, PROTECT, VERIFY
 
 # Called with what the verb is about, its settings and how to tell progress.
-Run = Callable[[Path, dict[str, Any], Progress], Result]
+Run = Callable[[Path, dict[str, Any], Progress], Any]
 
 _OUT = SettingFacts(File(), "Name of the release: a folder that does not exist yet.", ("table", "images", "text"))
 _TEXT = SettingFacts(Kind(), "The post, as it would be sent.", ("text",))
 _LIMIT = SettingFacts(Amount(0, 100), "The risk in nats that no post should exceed.", ("text",))
 # What a run writes: it may not stand in the place of anything.
 WRITTEN = ("scores", "save_model", "out")
+# What the ladder takes; its epsilons are its own.
+_CLIMBED = (Question, Bound, Making)
 
 
 @dataclass(frozen=True)
@@ -66,11 +66,11 @@ class Askable:
     def command(self, said: Mapping[str, Any], wording: Wording) -> str:
         """What would be typed, in the folder, for the same answer."""
         about = str(said[self.subject])
-        word = shlex.quote(f"./{about}" if about.startswith("-") else about)
-        settings = {name: _typed(value) for name, value in said.items() if name != self.subject and value is not False}
-        return Command(self.words, word, **settings).told(wording)
+        known = _of(AUDIT)["settings"] if self.words == "audit" else self.settings
+        settings = {name: _typed(value) for name, value in said.items() if name in known and value is not False}
+        return Command(self.words, f"./{about}" if about.startswith("-") else about, **settings).told(wording)
 
-    def answered(self, said: Mapping[str, Any], progress: Progress) -> Result:
+    def answered(self, said: Mapping[str, Any], progress: Progress) -> Any:
         """Ask the verb."""
         rest = {name: value for name, value in said.items() if name != self.subject}
         return self.run(Path(said[self.subject]), rest, progress)
@@ -104,53 +104,42 @@ def _of(requests: tuple[type[Request], ...]) -> dict[str, Any]:
     return {"settings": settings, "defaults": defaults}
 
 
-def _audit(source: Path, said: dict[str, Any], progress: Progress) -> Result:
+def _audit(source: Path, said: dict[str, Any], progress: Progress) -> Any:
     from tacit.verbs.audit import audit
 
-    answer: Result = audit(source, progress=progress, **said)
-    return answer
+    return audit(source, progress=progress, **said)
 
 
-def _protect(source: Path, said: dict[str, Any], progress: Progress) -> Result:
+def _protect(source: Path, said: dict[str, Any], progress: Progress) -> Any:
     from tacit.verbs.protect import protect
 
-    answer: Result = protect(source, progress=progress, **said)
-    return answer
+    return protect(source, progress=progress, **said)
 
 
-def _verify(release: Path, said: dict[str, Any], progress: Progress) -> Result:
+def _verify(release: Path, said: dict[str, Any], progress: Progress) -> Any:
     from tacit.verbs.verify import verify
 
     return verify(release, progress=progress, **said)
 
 
-def _attack(release: Path, said: dict[str, Any], progress: Progress) -> Result:
+def _attack(release: Path, said: dict[str, Any], progress: Progress) -> Any:
     from tacit.verbs.attack import attack
 
     return attack(release, progress=progress, **said)
 
 
-def _columns(source: Path, said: dict[str, Any], progress: Progress) -> Result:
-    answer: Result = _to_come("tacit.lenses.table.roles", "guessed_columns")(source, progress=progress, **said)
-    return answer
+def _ladder(source: Path, said: dict[str, Any], progress: Progress) -> Any:
+    try:
+        climbing = import_module("tacit.lenses.table.ladder.climbing")
+    except ImportError as error:
+        raise EngineError("this version of Tacit has no ladder yet") from error
+    return climbing.ladder(*asked(_CLIMBED, source, (), said, verb="ladder"), progress=progress)
 
 
-def _ladder(source: Path, said: dict[str, Any], progress: Progress) -> Result:
-    answer: Result = _to_come("tacit.lenses.table.ladder", "ladder")(source, progress=progress, **said)
-    return answer
-
-
-def _explain_text(model: Path, said: dict[str, Any], _: Progress) -> Result:
+def _explain_text(model: Path, said: dict[str, Any], _: Progress) -> Any:
     from tacit.lenses.text.audit import explain_text
 
     return explain_text(model, [said["text"]], epsilon=said.get("epsilon"))
-
-
-def _to_come(room: str, name: str) -> Any:
-    try:
-        return getattr(import_module(room), name)
-    except (ImportError, AttributeError) as error:
-        raise EngineError(f"this version of Tacit has no '{name}' yet") from error
 
 
 def _person(action: PersonAction) -> Askable:
@@ -174,12 +163,12 @@ _RELEASE = ("release", "The folder of a release, or a zip of it.")
 @cache
 def verbs() -> dict[str, Askable]:
     """Every verb by its name, as it stands in an address."""
-    asked, made = _of(AUDIT), _of(PROTECT)
+    made = _of(PROTECT)
     looking = {name: facts for name, facts in settings_of(Question).items() if name in ("engine", "memory")}
     several = (
-        Askable("columns", "The columns of a table and what each may be.", "audit", *_SOURCE, _columns, looking),
-        Askable("audit", "What a source gives away about its secret.", "audit", *_SOURCE, _audit, **asked),
-        Askable("ladder", "What releases of a table would keep.", "audit", *_SOURCE, _ladder, **_of((Question,))),
+        Askable("columns", "The columns of a table and what each may be.", "audit", *_SOURCE, _audit, looking),
+        Askable("audit", "What a source gives away about its secret.", "audit", *_SOURCE, _audit, **_of(AUDIT)),
+        Askable("ladder", "What releases of a table would keep.", "audit", *_SOURCE, _ladder, **_of(_CLIMBED)),
         Askable(
             *("protect", "A release that keeps the secret, with a certificate.", "protect", *_SOURCE, _protect),
             {"out": _OUT, **made["settings"]},

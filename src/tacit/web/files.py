@@ -101,13 +101,8 @@ class Folder:
         return sorted(found, key=lambda each: (-each.modified, each.name))
 
     def _below(self, folder: Path, depth: int) -> Iterator[FileFacts]:
-        try:
-            entries = sorted(os.scandir(folder), key=lambda entry: entry.name)
-        except OSError:
-            return
-        for entry in entries:
-            path = Path(entry.path)
-            if not _listable(entry.name) or not self._within(path):
+        for path in _entries(folder):
+            if not _listable(path.name) or not self._within(path):
                 continue
             name, facts = path.relative_to(self.root).as_posix(), path.stat()
             kind = _folder_kind(path) if path.is_dir() else _file_kind(path)
@@ -174,11 +169,15 @@ def _folder_kind(path: Path) -> FileKind | None:
     """What a folder is as a whole; None for one that merely holds files."""
     if (path / _CERTIFICATE).is_file():
         return "release"
+    return "images" if any(each.suffix.lower() in _PICTURES for each in _entries(path)) else None
+
+
+def _entries(folder: Path) -> list[Path]:
+    """What is in a folder, in order; nothing of one that may not be looked into."""
     try:
-        holds = any(entry.name.lower().endswith(_PICTURES) for entry in os.scandir(path))
+        return sorted(folder.iterdir())
     except OSError:
-        return None
-    return "images" if holds else None
+        return []
 
 
 def _file_kind(path: Path) -> FileKind:

@@ -21,7 +21,8 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 from tacit.web.answering import Answer
 
 if TYPE_CHECKING:
-    from starlette.types import ASGIApp, Message, Receive, Scope, Send
+    from fastapi import FastAPI
+    from starlette.types import Message, Receive, Scope, Send
 
 ADDRESS = "127.0.0.1"
 # A request is some settings; files are sent to one place, which counts for itself.
@@ -86,7 +87,7 @@ class Guard:
     too, carries the headers above.
     """
 
-    def __init__(self, app: ASGIApp, *, keys: Keys, port: int) -> None:
+    def __init__(self, app: FastAPI, *, keys: Keys, port: int) -> None:
         self.app, self.keys = app, keys
         self.hosts = frozenset(f"{name}:{port}" for name in (ADDRESS, "localhost"))
         # Cookies are of a machine and not of a port: another server on it has another name.

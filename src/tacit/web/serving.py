@@ -42,7 +42,7 @@ def serve(
     keys = Keys()
     with _listening(ADDRESS, port) as listener:
         bound = listener.getsockname()[1]
-        app = application(folder, keys, port=bound, wording=wording, worker=worker)
+        app = application(folder, keys, port=bound, wording=wording, worker=worker, spare=True)
         config = uvicorn.Config(
             app,
             access_log=False,

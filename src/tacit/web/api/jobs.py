@@ -41,7 +41,7 @@ def asking(folder: Folder, desk: Desk, wording: Wording) -> APIRouter:
 
 
 def _ask(router: APIRouter, verb: Askable, folder: Folder, desk: Desk, wording: Wording) -> None:
-    model = body_of(verb)
+    model = body_of(verb.name)
 
     def ask(body: Body) -> Answer:
         said = body.said()

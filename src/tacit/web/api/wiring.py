@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from functools import partial
+from functools import cache, partial
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, PlainValidator, RootModel, WithJsonSchema, create_model, model_validator
 
-from tacit.web.asking import Askable
+from tacit.web.asking import verbs
 from tacit.web.files import FileKind
 
 State = Literal["waiting", "running", "done", "failed", "cancelled", "interrupted"]
@@ -90,15 +90,17 @@ class Body(BaseModel):
         return {name: getattr(self, name) for name in self._sent}
 
 
-def body_of(verb: Askable) -> type[Body]:
+@cache
+def body_of(name: str) -> type[Body]:
     """The model of a verb's requests: a field for each of its settings, read by the setting's own kind."""
+    verb = verbs()[name]
     properties = verb.schema()["properties"]
     fields: dict[str, Any] = {}
-    for name, facts in verb.fields.items():
-        read = partial(_read, facts.kind, name)
-        kind = Annotated[Any, PlainValidator(read), WithJsonSchema(properties[name])]
-        fields[name] = (kind, ... if name == verb.subject or name in verb.required else None)
-    title = "".join(word.capitalize() for word in verb.name.replace("/", "-").split("-"))
+    for each, facts in verb.fields.items():
+        read = partial(_read, facts.kind, each)
+        kind = Annotated[Any, PlainValidator(read), WithJsonSchema(properties[each])]
+        fields[each] = (kind, ... if each == verb.subject or each in verb.required else None)
+    title = "".join(word.capitalize() for word in name.replace("/", "-").split("-"))
     return create_model(f"Ask{title}", __base__=Body, __doc__=verb.about, **fields)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 import secrets
 import shutil
@@ -48,19 +47,23 @@ class Desk:
     is told as interrupted.
     """
 
-    def __init__(self, place: Path, root: Path, worker: Sequence[str], *, at_once: int = AT_ONCE) -> None:
-        self.place, self.root, self.worker, self.at_once = place, root, tuple(worker), at_once
+    def __init__(
+        self, place: Path, root: Path, worker: Sequence[str], *, at_once: int = AT_ONCE, spare: bool = False
+    ) -> None:
+        self.place, self.root, self.worker, self.at_once, self.spare = place, root, tuple(worker), at_once, spare
         self.place.mkdir(mode=0o700, exist_ok=True)
         self._lock = threading.Lock()
         self._waiting: list[str] = []
         self._running: set[str] = set()
         self._closing = False
+        self._spare: subprocess.Popen[bytes] | None = None
         for job in self._kept():
             if job.lives:
                 self._running.add(job.name)
                 threading.Thread(target=self._watch, args=(job, None), daemon=True).start()
             elif not job.has(ENDED):
                 self._ended(job, None)
+        self._keep_one_waiting()
 
     def ask(self, verb: str, request: Mapping[str, Any], command: str) -> str:
         """Take a request; the name of its job."""
@@ -115,6 +118,9 @@ class Desk:
             self._closing = True
             self._waiting.clear()
             running = [KeptJob(self.place / name) for name in self._running]
+            if self._spare is not None and self._spare.stdin is not None:
+                self._spare.stdin.close()
+                self._spare.wait()
         for job in running:
             self._stop(job)
         for job in self._kept():
@@ -139,19 +145,31 @@ class Desk:
                 threading.Thread(target=self._watch, args=(job, self._started(job)), daemon=True).start()
 
     def _started(self, job: KeptJob) -> subprocess.Popen[bytes]:
-        said = os.open(job.place / SAID, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-        try:
-            # In a session of its own: what is typed at the server's terminal is for the server.
-            return subprocess.Popen(
-                [*self.worker, str(job.place)],
-                cwd=self.root,
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.DEVNULL,
-                stderr=said,
-                start_new_session=True,
-            )
-        finally:
-            os.close(said)
+        """A worker at work on a job: the one that waits, or a new one."""
+        worker = self._spare if self._spare is not None and self._spare.poll() is None else self._hired()
+        self._spare = None
+        assert worker.stdin is not None
+        # One that ended before it was told is seen to have ended.
+        with suppress(BrokenPipeError), worker.stdin as told:
+            told.write(f"{job.place}\n".encode())
+        return worker
+
+    def _hired(self) -> subprocess.Popen[bytes]:
+        # In a session of its own: what is typed at the server's terminal is for the server.
+        return subprocess.Popen(
+            self.worker,
+            cwd=self.root,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+        )
+
+    def _keep_one_waiting(self) -> None:
+        """Have a worker load what it needs before it is asked, if the desk is to keep one and none is at work."""
+        with self._lock:
+            if self.spare and self._spare is None and not self._running and not self._closing:
+                self._spare = self._hired()
 
     def _watch(self, job: KeptJob, worker: subprocess.Popen[bytes] | None) -> None:
         if worker is not None:
@@ -164,6 +182,7 @@ class Desk:
         with self._lock:
             self._running.discard(job.name)
         self._next()
+        self._keep_one_waiting()
 
     def _stop(self, job: KeptJob) -> None:
         until = time.monotonic() + GRACE
@@ -196,8 +215,9 @@ class Desk:
 
     def _seen(self, job: KeptJob) -> dict[str, Any]:
         asked, ended, started = job.read(REQUEST), job.read(ENDED), job.read(STARTED)
-        at = job.read(PROGRESS) or {"stage": "waiting", "share": None}
+        at = job.read(PROGRESS)
         running = ended is None and job.name in self._running
+        at = at or {"stage": "starting" if running else "waiting", "share": None}
         facts = {
             "id": job.name,
             **asked,

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import shutil
+import sys
 import time
+from importlib import import_module
 from pathlib import Path
 
 from tacit.errors import Wording
@@ -12,11 +15,16 @@ from tacit.report.json import plain
 from tacit.report.page import to_html
 from tacit.report.result import Result
 from tacit.web.asking import verbs
-from tacit.web.jobs.kept import PAGE, PROGRESS, REQUEST, RESULT, KeptJob
+from tacit.web.jobs.kept import PAGE, PROGRESS, REQUEST, RESULT, SAID, KeptJob
 from tacit.web.uploads import unpacked
 
 # Progress is written at most so often, in seconds, unless a new stage begins.
 OFTEN = 0.2
+# What a worker loads while it waits.
+NEEDED = (
+    *("duckdb", "pyarrow.dataset", "narwhals", "scipy.optimize", "scipy.stats"),
+    *("tacit.lenses.table.audit", "tacit.lenses.table.protect", "tacit.verbs.audit", "tacit.verbs.protect"),
+)
 
 
 class ProgressNotes:
@@ -35,6 +43,22 @@ class ProgressNotes:
             self.stage, self.since = stage, now
         self.written = now
         self.job.write(PROGRESS, {"stage": stage, "share": share, "since": self.since, "at": now})
+
+
+def waited() -> Path | None:
+    """The folder of the job that this worker is given on standard input; None if the server has gone.
+
+    Until then it loads what most answers need, which takes longer than most answers.
+    """
+    for name in NEEDED:
+        import_module(name)
+    verbs()
+    line = sys.stdin.readline().rstrip("\n")
+    if not line:
+        return None
+    place = Path(line)
+    os.dup2(os.open(place / SAID, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), sys.stderr.fileno())
+    return place
 
 
 def work(place: Path, wording: Wording) -> int:
