@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tacit.cli import concluded
+from tacit.cli.ending import concluded
 
 _given: list[Path] = []
 
