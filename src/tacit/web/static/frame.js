@@ -34,6 +34,13 @@ export function address(job) {
   return `/table?job=${id}`;
 }
 
+/** When it was asked: the time, or the day if that is another. */
+function asked(job) {
+  const at = new Date(job.asked * 1000);
+  const today = at.toDateString() === new Date().toDateString();
+  return today ? at.toLocaleTimeString("en-GB", { timeStyle: "short" }) : at.toLocaleDateString("en-GB", { day: "numeric", month: "short" });
+}
+
 function line(job, again) {
   const share = job.state === "running" && typeof job.share === "number" ? ` ${percent(job.share)}` : "";
   const stop = !OVER.has(job.state) && button("Cancel", () => cancel(job.id).then(again, again), { class: "plain", "aria-label": `Cancel ${titled(job)}` });
@@ -41,6 +48,7 @@ function line(job, again) {
     "li",
     {},
     make("a", { href: address(job) }, titled(job)),
+    make("span", { class: "note" }, asked(job)),
     make("span", { class: `state ${job.state}` }, `${STATES[job.state]}${share}`),
     stop,
   );

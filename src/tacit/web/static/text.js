@@ -3,7 +3,7 @@
 import { ask, followed, forget } from "./api.js";
 import { choice, filesOf, form, open, run } from "./asking.js";
 import { at, button, fill, make, problem, say } from "./dom.js";
-import { percent } from "./words.js";
+import { named, percent } from "./words.js";
 
 // How far a word moves the belief, in nats, for each strength of its mark; the report's own steps.
 const STEPS = [0.1, 0.25, 0.5, 1];
@@ -39,10 +39,10 @@ async function build(request) {
     const found = await columns(source.control.value);
     const names = found.map(({ name }) => name);
     const posts = found.find(({ kind }) => kind === "text") ?? [...found].sort((one, other) => other.distinct - one.distinct)[0];
-    const others = found.filter(({ name }) => name !== posts?.name);
-    const guess = others.find((each) => each.likely_secret) ?? others.find(({ kind }) => kind === "category");
+    const guess = found.find((each) => each.likely_secret && each.name !== posts?.name);
     const text = choice("Column with the posts", names, known.text ?? posts?.name);
-    const secret = choice("Column that must not be learned", names, [known.secret ?? []].flat()[0] ?? guess?.name);
+    const secret = choice("Column that must not be learned", [["", "choose …"], ...names], named(known.secret)[0] ?? guess?.name);
+    secret.control.required = true;
     form([source, text, secret], [["audit", "Read the posts"]], async () => {
       const body = { source: source.control.value, text: text.control.value, secret: [secret.control.value] };
       await run("/api/audit", { ...body, save_model: await freeName(body.source) }, typing);
