@@ -1,4 +1,4 @@
-"""Pages that are served to a real browser: the server in a thread, its workers as they are, and what the console said."""
+"""Pages that are served to a real browser: the server in a thread, its workers as they are, what the console said."""
 
 from __future__ import annotations
 
