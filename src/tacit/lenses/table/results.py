@@ -96,18 +96,18 @@ class ColumnLeak:
 
 @dataclass(frozen=True)
 class Suggestion:
-    """The smallest epsilon whose loss stays within what was tolerated.
+    """The strictest epsilon whose loss stays within what was tolerated, of those that were tried.
 
-    ``epsilon`` and ``nmil`` are those of one merged set, a point of the trade-off; ``mixture_epsilon`` and
-    ``mixture_nmil`` those of mixing, the smallest of a few epsilons that were tried.
+    The loss is what a reader of the release does not keep of a column, on average: ``kept`` is at least 1 less
+    ``max_loss``. ``epsilon`` and ``kept`` are None where no epsilon keeps as much. ``command`` makes the release in any
+    case; then it has the epsilon beyond which hardly more is kept.
     """
 
     max_loss: float
     epsilon: Information | None
-    nmil: float | None
+    kept: float | None
     sentence: str
-    mixture_epsilon: Information | None = None
-    mixture_nmil: float | None = None
+    command: str = ""
 
 
 @dataclass(frozen=True)

@@ -140,7 +140,7 @@ class Engine(ABC):
         return None
 
     @abstractmethod
-    def labelled(self, rows: Rows, number: str, texts: Mapping[str, Sequence[str]]) -> Rows:
+    def labelled(self, rows: Rows, number: str, texts: Mapping[str, Sequence[str | None]]) -> Rows:
         """The rows with columns replaced by, or added as, the text at the place that a column of numbers tells."""
 
     @abstractmethod

@@ -245,7 +245,7 @@ class SparkEngine(Engine):
         places = {name: f"__tacit_f{at}__" for at, name in enumerate(lists)}
         return _lazy(frame.select(*(column(places.get(name, name)).alias(name) for name in names)))
 
-    def labelled(self, rows: Rows, number: str, texts: Mapping[str, Sequence[str]]) -> Rows:
+    def labelled(self, rows: Rows, number: str, texts: Mapping[str, Sequence[str | None]]) -> Rows:
         import pyarrow as pa
 
         frame = rows.to_native()

@@ -13,10 +13,12 @@ from tacit.lenses.facts import SecretValue, SourceFacts
 from tacit.lenses.glossary import DEFINITIONS, DIRECTION, INFINITE, OWNER_ONLY, PLUG_IN
 from tacit.lenses.histograms import histogram_numbers
 from tacit.lenses.table.answers.cards import risky_cards
+from tacit.lenses.table.answers.ladder import ladder_section
 from tacit.lenses.table.answers.learned import learned_sections
 from tacit.lenses.table.answers.people import people_section
 from tacit.lenses.table.answers.pricing import prices_section
-from tacit.lenses.table.answers.trade_off import EPSILON, trade_off
+from tacit.lenses.table.answers.trade_off import EPSILON
+from tacit.lenses.table.ladder.results import Ladder
 from tacit.lenses.table.linkage.results import PeopleFound
 from tacit.lenses.table.results import (
     ColumnLeak,
@@ -47,7 +49,8 @@ class AuditResult(Result):
 
     Where ``learned`` is there, ``verdict`` and ``headline`` are its; everything else is counted (plug-in). ``found`` is
     of the table as it is given: who is alone in it, and could be found. ``prices`` are there where a secret has so many
-    values that few of them may be meant.
+    values that few of them may be meant. ``ladder`` is what ``protect`` would give at a few epsilons, ``curve`` what
+    one merged set, the papers' watchdog, would cost.
     """
 
     source: SourceFacts
@@ -63,6 +66,7 @@ class AuditResult(Result):
     riskiest: tuple[RiskyValue, ...]
     column_leaks: tuple[ColumnLeak, ...]
     curve: tuple[doc.CurvePoint, ...]
+    ladder: Ladder
     suggestion: Suggestion
     notes: tuple[str, ...]
     random_state: int
@@ -225,9 +229,7 @@ def _prices(audit: AuditResult) -> Sections:
 
 
 def _cost(audit: AuditResult) -> Sections:
-    suggestion = audit.suggestion
-    blocks = (doc.Paragraph(suggestion.sentence, "lead"), trade_off(audit.curve, epsilon=suggestion.epsilon))
-    return (doc.Section("What a safe release would cost", blocks, kind="plug-in"),)
+    return (ladder_section(audit.ladder, audit.suggestion),)
 
 
 def _column_leaks(audit: AuditResult) -> Sections:

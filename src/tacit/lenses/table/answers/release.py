@@ -196,8 +196,12 @@ def _kept_tiles(certificate: CountedCertificate) -> list[doc.Tile]:
     """What is kept: of a release in cells, of the table as it was given; of others, of the table as it was cut."""
     utility = certificate.utility
     if certificate.in_cells:
-        kept = doc.Tile("Information kept", doc.Share(1 - utility.nmil), "of the table as it was given")
-        return [kept, doc.Tile("Cells", doc.Count(certificate.mechanism.values), "ranges and groups of values")]
+        values = doc.Tile("Cells", doc.Count(certificate.mechanism.values), "ranges and groups of values")
+        rows = doc.Tile("Information of whole rows", doc.Share(1 - utility.nmil), "kept, of the table as it was given")
+        if certificate.keeps is None:
+            return [rows, values]
+        kept = doc.Tile("Kept of a column", doc.Share(certificate.keeps.mean_kept), "on average, as it was given")
+        return [kept, rows, values]
     cells = sentence("expected; {} of cells", doc.Share(utility.cells_unchanged))
     return [
         doc.Tile("Loss (NMIL)", doc.Share(utility.nmil), "of the information left by the cuts; lower is better"),
@@ -262,18 +266,16 @@ def _cost(result: ProtectResult) -> Sections:
         _unchanged(certificate),
         doc.Share(utility.column_shift),
     )
-    on_curve = _on_curve(certificate)
-    curve = "" if on_curve else " The curve is that of one merged set, the plain watchdog."
-    prose = (doc.Paragraph(told), doc.Paragraph(sentence("{}.{}", _mechanism(certificate), curve), label="Mechanism"))
+    prose = (doc.Paragraph(told), doc.Paragraph(sentence("{}.", _mechanism(certificate)), label="Mechanism"))
+    if not _on_curve(certificate):
+        return (doc.Section("What it costs", prose),)
     figure = trade_off(
         result.curve,
-        epsilon=certificate.epsilon if on_curve else None,
+        epsilon=certificate.epsilon,
         mark=(certificate.attained_epsilon, utility.nmil),
         label="this release",
-        who="a release" if on_curve else "the plain watchdog",
     )
-    other = "another epsilon would cost" if on_curve else "one merged set, the plain watchdog, would cost instead"
-    return (doc.Section(f"What it costs, and what {other}", (*prose, figure)),)
+    return (doc.Section("What it costs, and what another epsilon would cost", (*prose, figure)),)
 
 
 def _keeps(result: ProtectResult) -> Sections:

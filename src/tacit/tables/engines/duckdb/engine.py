@@ -122,7 +122,7 @@ class DuckDBEngine(Engine):
             return _lazy(numbering.looked_up(rows.to_native(), columns, number, name, sizes))
         return _positioned(numbering.numbered(rows.to_native(), columns, number, name))
 
-    def labelled(self, rows: Rows, number: str, texts: Mapping[str, Sequence[str]]) -> Rows:
+    def labelled(self, rows: Rows, number: str, texts: Mapping[str, Sequence[str | None]]) -> Rows:
         return _lazy(rewriting.labelled(rows.to_native(), number, texts))
 
     def redrawn(self, rows: Rows, symbols: Symbols, draws: DrawTables, key: str) -> Rows:
