@@ -78,6 +78,14 @@ class Page:
         facts: dict[str, Any] = self.script.get(f"/api/jobs/{job}").json()
         return facts
 
+    def at_work(self, job: str, seconds: float = 60) -> dict[str, Any]:
+        """A job when its worker has begun."""
+        end = time.monotonic() + seconds
+        while (seen := self.seen(job))["state"] != "running" or seen["stage"] == "starting":
+            assert time.monotonic() < end, seen
+            time.sleep(0.05)
+        return seen
+
     def until(self, job: str, *states: str, seconds: float = 20) -> dict[str, Any]:
         """A job when it is in one of these states, by default an end."""
         wanted = states or ("done", "failed", "cancelled", "interrupted")

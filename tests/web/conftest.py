@@ -12,13 +12,23 @@ import pytest
 from served_page import Page
 
 
-@pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    place = tmp_path / "data"
+def _filled(place: Path) -> Path:
     place.mkdir()
     rows = "".join(f"{20 + i % 7},{'AB'[i % 3 == 0]}\n" for i in range(120))
     (place / "people.csv").write_text(f"age,race\n{rows}")
     return place
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    return _filled(tmp_path / "data")
+
+
+@pytest.fixture(scope="module")
+def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Page]:
+    """A server for tests that leave it as it was."""
+    with ExitStack() as stack:
+        yield Page(_filled(tmp_path_factory.mktemp("shared") / "data"), stack)
 
 
 @pytest.fixture

@@ -29,8 +29,7 @@ def test_a_job_is_answered_with_its_command_and_kept_for_its_owner_alone(page: P
 
 def test_how_far_a_job_is_and_about_how_long_it_takes(page: Page) -> None:
     job = page.ask(source="slow.csv", secret="race")
-    while (seen := page.until(job, "running"))["stage"] != "counting":
-        pass
+    seen = page.at_work(job)
     assert seen["share"] == 0.25
     assert 4 < seen["left"] <= 6
     page.script.delete(f"/api/jobs/{job}")
@@ -61,16 +60,14 @@ def test_a_job_is_cancelled_in_the_middle(page: Page) -> None:
 def test_a_worker_that_does_not_listen_is_ended(page: Page, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(desks, "GRACE", 0.2)
     job = page.ask(source="deaf slow.csv", secret="race")
-    while page.until(job, "running")["stage"] != "counting":
-        pass
+    page.at_work(job)
     page.script.delete(f"/api/jobs/{job}")
     assert page.until(job)["state"] == "cancelled"
 
 
 def test_a_worker_that_is_killed_is_told_as_such(page: Page) -> None:
     job = page.ask(source="slow.csv", secret="race")
-    while page.until(job, "running")["stage"] != "counting":
-        pass
+    page.at_work(job)
     page.desk.job(job).signal(signal.SIGKILL)
     seen = page.until(job)
     assert seen["state"] == "failed"
@@ -102,8 +99,7 @@ def test_two_tabs_see_the_same_jobs_and_each_may_stop_them(page: Page) -> None:
 def test_a_worker_that_outlives_its_server_is_seen_by_the_next(folder: Path, start: Callable[..., Page]) -> None:
     first = start(folder)
     job = first.ask(source="slow.csv", secret="race")
-    while first.until(job, "running")["stage"] != "counting":
-        pass
+    first.at_work(job)
     second = start(folder)
     assert second.seen(job)["state"] == "running"
     (folder / "go").touch()
@@ -113,8 +109,7 @@ def test_a_worker_that_outlives_its_server_is_seen_by_the_next(folder: Path, sta
 def test_a_worker_of_an_earlier_server_can_be_stopped(folder: Path, start: Callable[..., Page]) -> None:
     first = start(folder)
     job = first.ask(source="slow.csv", secret="race")
-    while first.until(job, "running")["stage"] != "counting":
-        pass
+    first.at_work(job)
     second = start(folder)
     second.script.delete(f"/api/jobs/{job}")
     assert second.until(job)["state"] == "cancelled"

@@ -16,6 +16,11 @@ from tacit.web.serving import _listening
 ASK = {"source": "people.csv", "secret": "race"}
 
 
+@pytest.fixture(scope="module")
+def page(shared: Page) -> Page:
+    return shared
+
+
 def test_without_a_token_nothing_is_answered_but_how_to_get_in(page: Page) -> None:
     stranger = page.client()
     for address in ("/", "/api/files", "/api/jobs", "/api/openapi.json", "/static/x.js", "/nonsense", "/api/nonsense"):
@@ -111,8 +116,8 @@ def test_another_page_reads_nothing_and_shows_nothing_of_ours(page: Page, site: 
     assert browser.get("/", headers=opened).status_code == 200
 
 
-def test_our_own_page_may_do_everything(page: Page) -> None:
-    browser = page.browser()
+def test_our_own_page_may_do_everything(folder: Path, start: Any) -> None:
+    browser = start(folder).browser()
     assert browser.post("/api/audit", json=ASK).status_code == 202
     assert browser.post("/api/files", files={"file": ("a.csv", b"a\n1\n")}).status_code == 200
 

@@ -13,6 +13,7 @@ from tacit.document import Progress
 from tacit.errors import ArgumentError, Command, EngineError, Setting, Wording, sentence
 from tacit.person.actions import ACTIONS, PersonAction
 from tacit.requests import Bound, Making, Question, Request, asked, settings_of
+from tacit.requests.levels import Levels
 from tacit.requests.settings import Amount, File, Flag, Kind, SettingFacts, default_of
 from tacit.requests.verbs import ATTACK, AUDIT, PROTECT, VERIFY
 
@@ -67,7 +68,11 @@ class Askable:
         """What would be typed, in the folder, for the same answer."""
         about = str(said[self.subject])
         known = _of(AUDIT)["settings"] if self.words == "audit" else self.settings
-        settings = {name: _typed(value) for name, value in said.items() if name in known and value is not False}
+        settings = {
+            name: _typed(value, ordered=isinstance(known[name].kind, Levels))
+            for name, value in said.items()
+            if name in known and value is not False
+        }
         return Command(self.words, f"./{about}" if about.startswith("-") else about, **settings).told(wording)
 
     def answered(self, said: Mapping[str, Any], progress: Progress) -> Any:
@@ -84,10 +89,13 @@ def paths_in(said: Mapping[str, Any]) -> Iterator[tuple[str, Path]]:
                 yield name, each
 
 
-def _typed(value: Any) -> Any:
-    """A value as it is typed: numbers with all their digits."""
+def _typed(value: Any, *, ordered: bool = False) -> Any:
+    """A value as it is typed: numbers with all their digits, values in their order, and one edge as an edge."""
     if isinstance(value, Mapping):
-        return {key: _typed(each) for key, each in value.items()}
+        return {key: _typed(each, ordered=ordered) for key, each in value.items()}
+    if isinstance(value, tuple) and ordered:
+        texts = [str(_typed(each)) for each in value]
+        return "<".join(texts) if isinstance(value[0], str) else ",".join(texts) + "," * (len(texts) == 1)
     if isinstance(value, tuple):
         return tuple(_typed(each) for each in value)
     return repr(value).removesuffix(".0") if isinstance(value, float) else value

@@ -74,10 +74,12 @@ class Records(Kind):
         return tuple(records)
 
     def from_json(self, name: str, value: Any) -> tuple[Record, ...]:
-        """A list of objects from label to value; all of them are sure."""
+        """A list of records as they are typed, or of objects from label to value, all of which are sure."""
         from tacit.person.model.records import Record
 
         several = value if isinstance(value, list) else [value]
+        if all(isinstance(each, str) for each in several):
+            return self.from_text(name, several)
         if not all(isinstance(each, Mapping) for each in several):
             raise _refused(name, "it is a list of objects from label to value")
         records = []
@@ -92,8 +94,9 @@ class Records(Kind):
         return tuple(records)
 
     def schema(self) -> dict[str, Any]:
-        """A list of objects from label to value."""
-        return {"type": "array", "items": {"type": "object", "additionalProperties": {"type": "string"}}}
+        """A list of texts, or of objects from label to value."""
+        either = [{"type": "string"}, {"type": "object", "additionalProperties": {"type": "string"}}]
+        return {"type": "array", "items": {"anyOf": either}}
 
 
 def _attribute(name: str, written: str, where: str) -> tuple[str, str, float]:

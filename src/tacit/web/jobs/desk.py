@@ -67,9 +67,11 @@ class Desk:
 
     def ask(self, verb: str, request: Mapping[str, Any], command: str) -> str:
         """Take a request; the name of its job."""
-        job = KeptJob(self.place / f"{time.strftime('%Y%m%d-%H%M%S')}-{secrets.token_hex(4)}")
+        now = time.time()
+        moment = f"{time.strftime('%Y%m%d-%H%M%S', time.localtime(now))}-{int(now % 1 * 1e6):06d}"
+        job = KeptJob(self.place / f"{moment}{secrets.token_hex(1)}")
         job.place.mkdir(mode=0o700)
-        facts = {"verb": verb, "request": dict(request), "command": command, "asked": time.time()}
+        facts = {"verb": verb, "request": dict(request), "command": command, "asked": now}
         with self._lock:
             job.write(REQUEST, facts)
             self._waiting.append(job.name)

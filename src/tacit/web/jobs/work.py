@@ -23,7 +23,8 @@ OFTEN = 0.2
 # What a worker loads while it waits.
 NEEDED = (
     *("duckdb", "pyarrow.dataset", "narwhals", "scipy.optimize", "scipy.stats"),
-    *("tacit.lenses.table.audit", "tacit.lenses.table.protect", "tacit.verbs.audit", "tacit.verbs.protect"),
+    *("tacit.lenses.table.audit", "tacit.lenses.table.protect", "tacit.lenses.text.audit"),
+    *("tacit.verbs.audit", "tacit.verbs.protect"),
 )
 
 
