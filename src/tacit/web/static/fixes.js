@@ -49,7 +49,7 @@ export function fixes(name, columns, request, look) {
 
 /** What the last fix changed, at the same epsilon. */
 export function effect(before, rung) {
-  const old = before?.result?.rungs.find((each) => each.epsilon === rung.epsilon);
+  const old = before?.ladder.rungs.find((each) => each.epsilon === rung.epsilon);
   if (!old) return null;
   const was = new Map(old.columns);
   const people = [

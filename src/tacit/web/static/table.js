@@ -5,7 +5,7 @@ import { ask, followed, job as jobOf, read } from "./api.js";
 import { answer } from "./answer.js";
 import { columnsStep } from "./columns.js";
 import { at, button, copied, fill, make, problem } from "./dom.js";
-import { begin } from "./frame.js";
+import { address, begin } from "./frame.js";
 import { shown } from "./progress.js";
 import { releaseStep, writtenStep } from "./release.js";
 import { tradeOffStep } from "./tradeoff.js";
@@ -62,10 +62,13 @@ async function columnsOf(source) {
 /** A step that was taken: its job, if there is one that was asked the same. */
 async function back(verb, request) {
   const wanted = JSON.stringify(asked(verb, request));
-  const earlier = (await read("/api/jobs").catch(() => [])).find((job) => job.verb === verb && job.state === "done" && JSON.stringify(asked(verb, job.request)) === wanted);
+  const done = (await read("/api/jobs").catch(() => [])).filter((job) => job.state === "done" && JSON.stringify(asked(verb, job.request)) === wanted);
+  const earlier = done.find((job) => job.verb === verb);
+  const audited = verb === "ladder" && done.find((job) => job.verb === "audit" && !request.prefer);
+  if (!earlier && audited) return further(await jobOf(audited.id));
   if (!earlier) return start(verb, request);
   if (verb === "columns") keep("chosen", earlier, request);
-  history.pushState({}, "", `/table?job=${encodeURIComponent(earlier.id)}`);
+  history.pushState({}, "", address(earlier));
   return open();
 }
 
@@ -80,32 +83,36 @@ async function start(verb, request, change) {
     const job = await ask(`/api/${verb}`, asked(verb, request));
     if (verb === "columns") keep("chosen", job, request);
     if (change) keep("changed", job, change);
-    history.pushState({}, "", `/table?job=${encodeURIComponent(job.id)}`);
+    history.pushState({}, "", address(job));
     await show(job);
   } catch (error) {
     fill(at("step"), problem(error));
   }
 }
 
+/** The trade-off: of a job of its own, or the one that came with an audit. */
+async function tradeOff(job, ladder) {
+  const { from, said } = kept("changed", job) ?? {};
+  const earlier = from && (await jobOf(from).catch(() => null));
+  const before = earlier && { ladder: earlier.result.ladder ?? earlier.result, said };
+  const look = (request, words) => start("ladder", request, { from: job.id, said: words });
+  return tradeOffStep({ ladder, request: asked("ladder", job.request), columns: await columnsOf(job.request.source), before, look, release });
+}
+
+function further(job) {
+  if (!job.result.ladder) return start("ladder", job.request);
+  history.pushState({}, "", `${address(job)}&tell=1`);
+  return show(job);
+}
+
 const SHOW = {
-  columns: (job) => {
-    return columnsStep(job, kept("chosen", job), (request) => start("audit", request));
-  },
+  columns: (job) => columnsStep(job, kept("chosen", job), (request) => start("audit", request)),
   audit: async (job) => [
     await answer(job.id),
-    make(
-      "section",
-      { class: "next", "aria-label": "Next step" },
-      button("See what a safe version would keep", () => start("ladder", job.request), { class: "main" }),
-    ),
+    make("section", { class: "next", "aria-label": "Next step" }, button("See what a safe version would keep", () => further(job), { class: "main" })),
     command(job),
   ],
-  ladder: async (job) => {
-    const { from, said } = kept("changed", job) ?? {};
-    const before = from && { ...(await jobOf(from).catch(() => null)), said };
-    const look = (request, words) => start("ladder", request, { from: job.id, said: words });
-    return tradeOffStep(job, { columns: await columnsOf(job.request.source), before, look, release });
-  },
+  ladder: (job) => tradeOff(job, job.result.ladder ?? job.result),
   protect: async (job) => [writtenStep(job), await answer(job.id, 2), command(job)],
 };
 
@@ -115,15 +122,17 @@ function command(job) {
 
 async function show(job) {
   const box = at("step");
+  // An audit brings its trade-off with it, which is a step of its own.
+  const step = job.verb === "audit" && new URLSearchParams(location.search).has("tell") ? "ladder" : job.verb;
   title(job.request.source);
-  steps(job.verb, job.request);
+  steps(step, job.request);
   const done = job.state === "done" && job.result ? job : await shown(job, box, (next) => {
-    history.replaceState({}, "", `/table?job=${encodeURIComponent(next.id)}`);
+    history.replaceState({}, "", address(next));
     show(next);
   });
   if (!done) return;
   try {
-    fill(box, await SHOW[done.verb](done));
+    fill(box, await SHOW[step](done));
   } catch (error) {
     fill(box, problem(error));
   }
@@ -142,7 +151,7 @@ async function open() {
     const job = await ask("/api/columns", { source: where.get("source") }).catch((error) => void fill(at("step"), problem(error)));
     if (!job) return;
     // The address of the job, so that loading the page again asks nothing twice.
-    history.replaceState({}, "", `/table?job=${encodeURIComponent(job.id)}`);
+    history.replaceState({}, "", address(job));
     await show(job);
   } else {
     fill(at("step"), make("p", {}, "Choose a table first: ", make("a", { href: "/" }, "files in this folder"), "."));

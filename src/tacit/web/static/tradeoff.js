@@ -74,7 +74,7 @@ function keptTable(ladder, cared, ways, changed) {
 }
 
 /** The epsilon that is suggested, or the one that most begin with. */
-function first(ladder) {
+function begun(ladder) {
   const wanted = ladder.epsilon ?? 0.5;
   const away = ladder.rungs.map((rung) => Math.abs(rung.epsilon - wanted));
   return away.indexOf(Math.min(...away));
@@ -85,20 +85,20 @@ function slider(rungs, chosen) {
 }
 
 /**
- * The third step. `columns` are those that were guessed, with their levels; `before` is the job that a fix changed.
+ * The third step. `columns` are those that were guessed, with their levels; `before` is the ladder that a fix changed.
  * `look` asks for another trade-off, `release` goes on.
  */
-export function tradeOffStep(job, { columns, before, look, release }) {
-  const ladder = job.result;
+export function tradeOffStep({ ladder, request, columns, before, look, release }) {
   const rungs = ladder.rungs;
   if (!rungs.length) return [make("p", { class: "problem" }, "No release keeps this secret at any of the epsilons that were tried. Leave columns out, or name the values that are secret.")];
-  const [secret, known] = [named(job.request.secret), named(job.request.known)];
-  const cared = new Set(Object.keys(job.request.prefer ?? {}).filter((name) => ladder.columns.includes(name)));
-  const prefer = button("Work it out again, and keep these first", () => look({ ...job.request, prefer: Object.fromEntries([...cared].map((name) => [name, FIRST])) }, `${listed([...cared])} first`), { class: "plain" });
-  const range = slider(rungs, first(ladder));
+  const [secret, known] = [named(request.secret), named(request.known)];
+  const cared = new Set(Object.keys(request.prefer ?? {}).filter((name) => ladder.columns.includes(name)));
+  const first = () => look({ ...request, prefer: Object.fromEntries([...cared].map((name) => [name, FIRST])) }, `${listed([...cared])} first`);
+  const prefer = button("Work it out again, and keep these first", first, { class: "plain" });
+  const range = slider(rungs, begun(ladder));
   const [words, risks, after, compared] = [make("p", { id: "promise", class: "claim" }), make("dl", { class: "tiles" }), make("tbody"), make("div")];
-  const go = button("", () => release({ ...job.request, epsilon: rungs[range.value].epsilon }), { class: "main" });
-  const [table, showKept] = keptTable(ladder, cared, (name) => fixes(name, columns, job.request, look), () => move());
+  const go = button("", () => release({ ...request, epsilon: rungs[range.value].epsilon }), { class: "main" });
+  const [table, showKept] = keptTable(ladder, cared, (name) => fixes(name, columns, request, look), () => move());
   const move = () => {
     const rung = rungs[range.value];
     const told = `${ofThousand(rung.found)} of 1,000 people could be found, ${percent(rung.kept)} of a column is kept`;
