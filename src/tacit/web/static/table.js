@@ -92,10 +92,10 @@ async function start(verb, request, change) {
 
 /** The trade-off: of a job of its own, or the one that came with an audit. */
 async function tradeOff(job, ladder) {
-  const { from, said } = kept("changed", job) ?? {};
+  const { from, said, epsilon } = kept("changed", job) ?? {};
   const earlier = from && (await jobOf(from).catch(() => null));
-  const before = earlier && { ladder: earlier.result.ladder ?? earlier.result, said };
-  const look = (request, words) => start("ladder", request, { from: job.id, said: words });
+  const before = earlier && { ladder: earlier.result.ladder ?? earlier.result, said, epsilon };
+  const look = (request, words, at) => start("ladder", request, { from: job.id, said: words, epsilon: at });
   return tradeOffStep({ ladder, request: asked("ladder", job.request), columns: await columnsOf(job.request.source), before, look, release });
 }
 

@@ -73,9 +73,9 @@ function keptTable(ladder, cared, ways, changed) {
   return [table, show];
 }
 
-/** The epsilon that is suggested, or the one that most begin with. */
-function begun(ladder) {
-  const wanted = ladder.epsilon ?? 0.5;
+/** Where the slider begins: where it was before a fix, at what is suggested, or where most begin. */
+function begun(ladder, before) {
+  const wanted = before?.epsilon ?? ladder.epsilon ?? 0.5;
   const away = ladder.rungs.map((rung) => Math.abs(rung.epsilon - wanted));
   return away.indexOf(Math.min(...away));
 }
@@ -93,22 +93,22 @@ export function tradeOffStep({ ladder, request, columns, before, look, release }
   if (!rungs.length) return [make("p", { class: "problem" }, "No release keeps this secret at any of the epsilons that were tried. Leave columns out, or name the values that are secret.")];
   const [secret, known] = [named(request.secret), named(request.known)];
   const cared = new Set(Object.keys(request.prefer ?? {}).filter((name) => ladder.columns.includes(name)));
-  const first = () => look({ ...request, prefer: Object.fromEntries([...cared].map((name) => [name, FIRST])) }, `${listed([...cared])} first`);
-  const prefer = button("Work it out again, and keep these first", first, { class: "plain" });
-  const range = slider(rungs, begun(ladder));
+  const first = () => look({ ...request, prefer: Object.fromEntries([...cared].map((name) => [name, FIRST])) }, `${listed([...cared])} first`, rungs[range.value].epsilon);
+  const prefer = button("Work it out again, and keep these first", first, { class: "again" });
+  const range = slider(rungs, begun(ladder, before));
   const [words, risks, after, compared] = [make("p", { id: "promise", class: "claim" }), make("dl", { class: "tiles" }), make("tbody"), make("div")];
   const go = button("", () => release({ ...request, epsilon: rungs[range.value].epsilon }), { class: "main" });
-  const [table, showKept] = keptTable(ladder, cared, (name) => fixes(name, columns, request, look), () => move());
+  const [table, showKept] = keptTable(ladder, cared, (name) => fixes(name, columns, request, (other, said) => look(other, said, rungs[range.value].epsilon)), () => move());
   const move = () => {
     const rung = rungs[range.value];
     const told = `${ofThousand(rung.found)} of 1,000 people could be found, ${percent(rung.kept)} of a column is kept`;
-    const attained = rung.attained < rung.epsilon ? ` ${factor(rung.attained)} is what comes out.` : "";
-    fill(words, promise(rung.epsilon, secret, known), make("small", {}, `In numbers: epsilon ${rung.epsilon}, a factor of ${factor(rung.epsilon)} either way.${attained}`));
+    const attained = rung.attained > 0 ? `What comes out: ${factor(rung.attained)}.` : "What comes out tells nothing of it.";
+    fill(words, promise(rung.epsilon, secret, known), make("small", {}, `In numbers: epsilon ${rung.epsilon}, a factor of ${factor(rung.epsilon)} either way. ${attained}`));
     fill(risks, tiles(ladder, rung, cared));
     showKept(rung);
     fill(after, rows(ladder, rung));
     fill(compared, effect(before, rung));
-    prefer.hidden = !cared.size;
+    prefer.hidden = !cared.size || [...cared].sort().join() === Object.keys(request.prefer ?? {}).sort().join();
     go.textContent = `Release at epsilon ${rung.epsilon}`;
     range.setAttribute("aria-valuetext", `epsilon ${rung.epsilon}: ${told}`);
     say(told);
