@@ -1,7 +1,7 @@
 """Make the pictures of the page: .venv/bin/python docs/make_screenshots.py
 
-Each page of `tacit serve` is opened in Chromium, wide and narrow, light and dark, on invented people; what is seen goes to
-docs/pages. Look at them afterwards. Takes some minutes.
+Each page of `tacit serve` is opened in Chromium, wide and narrow, light and dark, on invented people; what is seen goes
+to docs/pages. Look at them afterwards. Takes some minutes.
 """
 
 from __future__ import annotations
@@ -23,13 +23,25 @@ sys.path.insert(0, str(DOCS.parent / "tests"))
 
 from hospital import hospital  # noqa: E402
 from opened_pages import OpenedPages, chromium, served  # noqa: E402
-
 from tacit.person.case.starting import person_init  # noqa: E402
 
 SHOTS = DOCS / "pages"
 # How each picture looks: width, height, colours.
 LOOKS = {"wide": (1100, 1000, "light"), "dark": (1100, 1000, "dark"), "narrow": (400, 1000, "light")}
-WORDS = "train morning coffee meeting garden late weekend shop bread music walk book dinner friends street".split()
+WORDS = (
+    "train",
+    "morning",
+    "coffee",
+    "meeting",
+    "garden",
+    "weekend",
+    "bread",
+    "music",
+    "walk",
+    "book",
+    "dinner",
+    "street",
+)
 TELLING = {"north": "#skiing", "south": "@beachclub"}
 POST = "late train, then dinner with friends and #skiing on the weekend"
 

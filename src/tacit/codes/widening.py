@@ -12,6 +12,8 @@ from tacit.codes.code import CellCode
 from tacit.codes.scales.fitting import fitted_scales
 from tacit.codes.scales.kinds.categories import CategoryScale
 from tacit.codes.scales.kinds.every import AnyScale
+from tacit.codes.scales.kinds.numbers import NumberScale
+from tacit.codes.scales.kinds.whole import WholeScale
 from tacit.codes.scales.scale import UNKNOWN
 from tacit.codes.tree import CellTree, Ints
 from tacit.errors import DataError, sentence
@@ -22,6 +24,29 @@ from tacit.tables.table import Table
 def with_true_ends(table: Table, code: CellCode) -> CellCode:
     """The code with levels that are true of a table's numbers and dates, however far they go."""
     return _told_by(code, cast("tuple[AnyScale, ...]", fitted_scales(table, code.scales)), code.tree)
+
+
+def opened(code: CellCode, *, room: bool) -> CellCode:
+    """The code for records that it was not made of: no end of a column's numbers is told, however far they go.
+
+    With ``room`` a category that is new has a place, as in :func:`widened`, and so has what is missing.
+    """
+    open_ended = [
+        replace(each, least=None, most=None) if isinstance(each, NumberScale) else each for each in code.scales
+    ]
+    code = _told_by(code, tuple(open_ended), code.tree)
+    if not room:
+        return code
+    scales, places = [], []
+    for scale in code.scales:
+        made, place = cast("Any", scale), np.arange(scale.present)
+        if isinstance(scale, CategoryScale):
+            made = replace(made, has_others=True)
+        if not isinstance(scale, WholeScale):
+            made = replace(made, has_missing=True)
+        scales.append(made)
+        places.append(np.append(place, made.present) if scale.has_missing else place)
+    return _told_by(code, tuple(scales), _with_room(code.tree, [each.size for each in scales], places))
 
 
 def _told_by(code: CellCode, scales: tuple[AnyScale, ...], tree: CellTree) -> CellCode:

@@ -134,6 +134,11 @@ class SparkEngine(Engine):
             )
         return rows
 
+    @staticmethod
+    def frame_of(data: pa.Table, like: DataFrame) -> DataFrame:
+        """A Spark DataFrame of the running session."""
+        return _from_arrow(data)
+
     def of_arrow(self, data: Any) -> Rows:
         return self.of_frame(_from_arrow(data if hasattr(data, "num_columns") else data.to_table()))
 

@@ -10,6 +10,7 @@ from tacit.errors import Sentence, sentence, together
 from tacit.lenses.glossary import DEFINITIONS, DIRECTION, INFINITE
 from tacit.lenses.histograms import histogram_numbers
 from tacit.lenses.papers import Rows, Sections, assumptions, certificate_section, claim
+from tacit.lenses.released import ReleasedTable
 from tacit.lenses.table.answers.correcting import corrected_section
 from tacit.lenses.table.answers.keeping import keeping_section, telling_section
 from tacit.lenses.table.answers.trade_off import trade_off
@@ -18,7 +19,6 @@ from tacit.release import certificate as papers
 from tacit.release.certificate import CountedCertificate, MeasureChange
 from tacit.release.levels import ColumnLevels
 from tacit.release.whole_file import ROW_BY_ROW, WholeFile
-from tacit.report.result import Result
 
 # A bound on the loss below this share is shown as 0%, which says nothing.
 _WORTH_TELLING = 5e-4
@@ -27,14 +27,12 @@ _SLACK = 1e-9
 
 
 @dataclass(frozen=True)
-class ProtectResult(Result):
+class ProtectResult(ReleasedTable):
     """A release that was written, and its certificate.
 
     ``corrected`` are the counts of its columns with few values, ``levels`` how columns are told in cells.
     """
 
-    out: str
-    data_file: str
     certificate: CountedCertificate
     headline: str
     diagnosis: str | None
@@ -179,7 +177,7 @@ def _tiles(result: ProtectResult) -> doc.Tiles:
     """What is to be seen first; the page has what is for the terminal here in its certificate."""
     certificate = result.certificate
     tiles = [
-        doc.Tile("Release", doc.FilePath(result.out), f"data in {result.data_file}", where="terminal"),
+        result.place_tile(f"data in {result.data_file}"),
         doc.Tile("Secret", doc.listed(certificate.secret), where="terminal"),
         doc.Tile("Released", doc.listed(certificate.released), where="terminal"),
         *_epsilons(certificate),
