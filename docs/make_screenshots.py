@@ -1,6 +1,6 @@
 """Make the pictures of the page: .venv/bin/python docs/make_screenshots.py
 
-Each page of `tacit serve` is opened in Chromium, wide and narrow, light and dark, on invented people; what is seen goes
+Each page of `tacit serve` is opened in Chromium, wide and light, narrow and dark, on invented people; what is seen goes
 to docs/pages. Look at them afterwards. Takes some minutes.
 """
 
@@ -27,7 +27,7 @@ from tacit.person.case.starting import person_init  # noqa: E402
 
 SHOTS = DOCS / "pages"
 # How each picture looks: width, height, colours.
-LOOKS = {"wide": (1100, 1000, "light"), "dark": (1100, 1000, "dark"), "narrow": (400, 1000, "light")}
+LOOKS = {"wide": (1100, 1000, "light"), "narrow": (400, 1000, "dark")}
 WORDS = (
     "train",
     "morning",
@@ -116,7 +116,7 @@ def others(pages: OpenedPages) -> None:
     tab = pages.tab("/text?source=posts.csv")
     tab.get_by_label("Column that must not be learned").select_option("region")
     tab.get_by_role("button", name="Read the posts").click()
-    tab.get_by_label("Type a post").fill(POST)
+    tab.get_by_role("textbox", name="Type a post").fill(POST)
     tab.wait_for_selector(".typed .w")
     shoot(tab, "posts")
     tab.goto(f"{pages.address}/images")
