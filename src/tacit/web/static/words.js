@@ -35,7 +35,7 @@ export function factor(epsilon) {
 export function promise(epsilon, secret, known = []) {
   const change = `no value of ${listed(secret)} more than ${factor(epsilon)} times as likely as before, or as unlikely.`;
   if (!known.length) return `Reading a row makes ${change}`;
-  return `To somebody who knows ${listed(known)} of a person, reading the row makes ${change} What they knew says by itself is not counted.`;
+  return `To somebody who knows ${listed(known)} of a person, as the release tells it, reading the row makes ${change} What they knew says by itself is not counted.`;
 }
 
 /** The columns that a setting of a request names; of a secret with values, its column. */
