@@ -27,7 +27,9 @@ def _python_setting(name: str, value: Any) -> str:
 
 
 def _python_command(verb: str, words: Sequence[str], settings: Mapping[str, Any]) -> str:
-    return f"tacit.{verb.replace(' ', '_')}({', '.join([*words, *(f'{k}={v!r}' for k, v in settings.items())])})"
+    # What stands for something else, such as RELEASE, is no text.
+    said = [*(word if word.isupper() else repr(word) for word in words), *(f"{k}={v!r}" for k, v in settings.items())]
+    return f"tacit.{verb.replace(' ', '_')}({', '.join(said)})"
 
 
 @dataclass(frozen=True)
@@ -64,14 +66,15 @@ class Setting:
 
 
 class Command:
-    """A verb with its arguments: ``Command("verify", "RELEASE", against="TABLE")``."""
+    """A verb with its arguments: ``Command("verify", "RELEASE", against="TABLE")``. A word may be a path."""
 
-    def __init__(self, verb: str, *words: str, **settings: Any) -> None:
+    def __init__(self, verb: str, *words: str | Part, **settings: Any) -> None:
         self.verb, self.words, self.settings = verb, words, settings
 
     def told(self, wording: Wording) -> str:
         """The command as the shell spells it."""
-        return wording.command(self.verb, self.words, self.settings)
+        words = [word if isinstance(word, str) else word.told(wording) for word in self.words]
+        return wording.command(self.verb, words, self.settings)
 
 
 class Sentence(str):

@@ -25,12 +25,19 @@ def _setting(name: str, value: Any) -> str:
 
 def _text(value: Any) -> str:
     if isinstance(value, (list, tuple)):
-        return ",".join(_text(item) for item in value)
+        return ",".join(_quoted(_text(item)) for item in value)
     return f"{value:g}" if isinstance(value, float) else str(value)
 
 
+def _quoted(name: str) -> str:
+    """A name in a list; one that could be taken for two, or for a value, is put in double quotes."""
+    doubled = name.replace('"', '""')
+    return f'"{doubled}"' if any(sign in name for sign in ',="') or name != name.strip() else name
+
+
 def _command(verb: str, words: Sequence[str], settings: Mapping[str, Any]) -> str:
-    return " ".join(["tacit", verb, *words, *(_setting(name, value) for name, value in settings.items())])
+    said = [*map(shlex.quote, words), *(_setting(name, value) for name, value in settings.items())]
+    return " ".join(["tacit", verb, *said])
 
 
 COMMAND_LINE = Wording(setting=_setting, command=_command)

@@ -137,7 +137,11 @@ def _told(value: Any, wording: Wording) -> Markup:
             return escape(whole) if shown == whole else Markup('<span title="{}">{}</span>').format(whole, shown)
         case doc.FilePath():
             return escape(value.name)
-        case doc.Code() | Command() | Setting():
+        case Command():
+            words = [word.name if isinstance(word, doc.FilePath) else word for word in value.words]
+            shown = Command(value.verb, *words, **value.settings).told(wording)
+            return Markup("<code>{}</code>").format(printable(shown))
+        case doc.Code() | Setting():
             return Markup("<code>{}</code>").format(printable(value.told(wording)))
         case Part():
             return escape(printable(value.told(wording)))

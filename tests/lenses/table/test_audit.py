@@ -190,7 +190,7 @@ def test_a_column_that_names_every_row_must_be_dropped_or_confirmed() -> None:
     ("words", "error", "message"),
     [
         ({"secret": "ilness"}, ColumnError, "did you mean 'illness'"),
-        ({"secret": None}, ArgumentError, "secret='COLUMN'"),
+        ({"drop": "age"}, ArgumentError, "secret='COLUMN'"),
         ({"secret": "illness", "released": ["illness"]}, ArgumentError, "both secret and released"),
         ({"secret": "illness", "released": ["age"], "drop": ["age"]}, ArgumentError, "both released and drop"),
         ({"secret": "illness", "drop": RELEASED}, ArgumentError, "no released column is left"),

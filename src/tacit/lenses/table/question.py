@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from tacit.codes.code import CellCode
 from tacit.codes.coding import PlacedTable, coded, placed
-from tacit.errors import ArgumentError, DataError, Setting, sentence
+from tacit.errors import ArgumentError, Command, DataError, Setting, sentence
 from tacit.lenses.table.results import ColumnRole, Role
 from tacit.requests import Question
 from tacit.tables.columns import Column
@@ -121,8 +121,8 @@ def ask(
         table = open_table(table, engine=question.engine)
     secret, keep_ids = tuple(question.secret or ()), tuple(question.keep_id or ())
     if not secret:
-        words = "no secret column was named; say which column must not be learned ({secret})"
-        raise ArgumentError(sentence(words, secret=Setting("secret", "COLUMN")))
+        words = "no secret column was named; say which column must not be learned ({secret}). {columns} lists them"
+        raise ArgumentError(sentence(words, secret=Setting("secret", "COLUMN"), columns=Command("audit", "TABLE")))
     hidden = tuple(dict.fromkeys([*secret, *(name for each in also for name in each)]))
     if question.secret_values and any(secret[0] in each for each in also):
         # All but the named values count as one, so that nothing would be bounded of each of them.
