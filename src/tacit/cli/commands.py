@@ -10,7 +10,7 @@ import click
 
 from tacit import __version__
 from tacit.cli import person_commands, text_commands
-from tacit.cli.options import answer, bits_option, report_option, settings, shown_options, stack
+from tacit.cli.options import answer, bits_option, full_option, report_option, settings, shown_options, stack
 from tacit.requests.verbs import ATTACK, AUDIT, PROTECT, VERIFY
 
 CONTEXT = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
@@ -42,6 +42,7 @@ def tacit() -> None:
 @click.argument("source", metavar="TABLE")
 @settings(*AUDIT)
 @report_option
+@full_option
 @shown
 def audit(source: str, **words: Any) -> int:
     """What do the columns of TABLE give away about a secret column?

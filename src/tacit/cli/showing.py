@@ -14,12 +14,12 @@ from tacit.cli.wording import wording
 from tacit.report.result import Result
 
 
-def show(result: Result, *, format_: str, bits: bool) -> None:
+def show(result: Result, *, format_: str, bits: bool, full: bool = False) -> None:
     """Print a result in the form that was asked for."""
     if format_ == "json":
         click.echo(report.to_json(result, bits=bits))
     else:
-        report.show(result, wording=wording(bits=bits))
+        report.show(result, wording=wording(bits=bits), full=full)
 
 
 @contextmanager
