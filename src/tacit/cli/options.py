@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from importlib.abc import MetaPathFinder
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -112,6 +114,8 @@ def answer(verb: Callable[..., Any], about: Any, *, words: dict[str, Any]) -> An
     from tacit import report
     from tacit.cli.showing import show, watched
 
+    if words.get("engine", "spark") != "spark":
+        without_frames()
     format_, bits, quiet, page = (words.pop(name, None) for name in ("format_", "bits", "quiet", "report"))
     with watched(quiet=bool(quiet)) as progress:
         result = verb(about, progress=progress, **typed(words))
@@ -119,3 +123,26 @@ def answer(verb: Callable[..., Any], about: Any, *, words: dict[str, Any]) -> An
         report.write_report(result, page, wording=replace(COMMAND_LINE, bits=bool(bits)))
     show(result, format_=str(format_), bits=bool(bits))
     return result
+
+
+def without_frames() -> None:
+    """Let pyarrow know of no pandas: it loads it on first use, for half a second, and no file is a frame of it.
+
+    Spark and Splink need both. A process that has loaded either already may have frames, and is left alone.
+    """
+    if "pandas" in sys.modules or "pyarrow" in sys.modules:
+        return
+    hiding = _PandasHidden()
+    sys.meta_path.insert(0, hiding)
+    try:
+        import pyarrow as pa
+
+        pa.array([0]).to_numpy()
+    finally:
+        sys.meta_path.remove(hiding)
+
+
+class _PandasHidden(MetaPathFinder):
+    def find_spec(self, fullname: str, path: Any, target: Any = None) -> None:
+        if fullname == "pandas":
+            raise ModuleNotFoundError(fullname)
