@@ -15,6 +15,7 @@ from click.core import ParameterSource
 from tacit.cli.wording import COMMAND_LINE, option
 from tacit.errors import ArgumentError
 from tacit.requests import Request, settings_of
+from tacit.requests.names import ENGINES
 from tacit.requests.settings import Flag, OneOf, SettingFacts, default_of
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -114,7 +115,8 @@ def answer(verb: Callable[..., Any], about: Any, *, words: dict[str, Any]) -> An
     from tacit import report
     from tacit.cli.showing import show, watched
 
-    if words.get("engine", "spark") != "spark":
+    # The first engine is what is asked for when nothing is; another may need pandas, as Splink does in a case.
+    if "engine" in words and words["engine"] in (None, next(iter(ENGINES))):
         without_frames()
     format_, bits, quiet, page = (words.pop(name, None) for name in ("format_", "bits", "quiet", "report"))
     with watched(quiet=bool(quiet)) as progress:
@@ -128,7 +130,7 @@ def answer(verb: Callable[..., Any], about: Any, *, words: dict[str, Any]) -> An
 def without_frames() -> None:
     """Let pyarrow know of no pandas: it loads it on first use, for half a second, and no file is a frame of it.
 
-    Spark and Splink need both. A process that has loaded either already may have frames, and is left alone.
+    A process that has loaded either already may have frames, and is left alone.
     """
     if "pandas" in sys.modules or "pyarrow" in sys.modules:
         return
