@@ -92,6 +92,9 @@ def tacit_command(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> Callable[..., tuple[int, str, str]]:
     """The command ``tacit``, in this process: exit code, standard output and standard error."""
+    # A process of its own would hide pandas from pyarrow, which has frames to read here.
+    import pyarrow  # noqa: F401
+
     from tacit.cli import main
 
     def call(*words: str, stdin: str = "") -> tuple[int, str, str]:
