@@ -63,7 +63,8 @@ class Ladder:
     original : ReleaseRung
         The table as it is: of no epsilon, with all columns kept, and ``before`` for its rows.
     rungs : tuple of ReleaseRung
-        None where a sample has a single value of the secret, or ``audit`` found that ``protect`` would refuse the table.
+        There is none where a sample has one value of the secret alone, or where ``protect`` would refuse the table and
+        ``audit`` says why.
     records : int
         Of the table.
     sampled : int or None
