@@ -112,9 +112,9 @@ def tacit_command(
 def without_suggestion(monkeypatch: pytest.MonkeyPatch) -> None:
     """An audit that tries no release: half of its time on a small table."""
     from sample_results import no_rungs
-    from tacit.lenses.table import audit
+    from tacit.lenses.table.ladder import suggesting
 
-    monkeypatch.setattr(audit, "ladder", lambda *_, **__: no_rungs())
+    monkeypatch.setattr(suggesting, "ladder", lambda *_, **__: no_rungs())
 
 
 @pytest.fixture(scope="session")
