@@ -12,7 +12,7 @@ from tacit.document.quantities import share
 from tacit.errors import DataError
 from tacit.learn import binomial_limits
 from tacit.lenses.table.answers.attack import NOTHING_TO_FIND, AttackResult, AttackVerdict
-from tacit.lenses.table.attacking.training import split, tried_adversaries, views_of
+from tacit.lenses.table.attacking.training import TriedAdversary, split, tried_adversaries, views_of
 from tacit.lenses.table.attacking.weighing import WeighedAdversary, best_auc_after, beyond_chance
 from tacit.lenses.table.certifying import given_joint
 from tacit.lenses.table.linkage.adversary import linked
@@ -31,6 +31,11 @@ if TYPE_CHECKING:
 # What is reached by chance more often than this was not found.
 CHANCE = 0.05
 
+_NOTES = (
+    "An adversary that fails proves nothing; the certificate does.",
+    "'before' sees the original columns; 'retrained' learned from released records and their secrets.",
+    "What is promised is of somebody who sees one row and knows nothing else of the person.",
+)
 _NUMBERS = ("Of a number it is guessed on which side of its middle it is.",)
 
 
@@ -64,10 +69,7 @@ def attack_table(asked: AttackRequest, *, progress: Progress = silent) -> Attack
     joint = rows.original.joint
     prior, (before, after) = float(joint.prior.max()), best_guesses(scores)
     bound, best = _bound(certificate, joint.prior), guessing_probability(output_joints(release, rows)[0])
-    found = _Chance(
-        before=beyond_chance([each.beliefs[0] for each in tried], asked.random_state),
-        after=beyond_chance([view for each in tried for view in each.beliefs[1:]], asked.random_state),
-    )
+    found = _Chance.of(tried, asked.random_state)
     reached = _Reached(prior, after, len(test), best, exact=release.rules is not None or certificate.in_cells)
     weighed = tuple(each.weighed for each in tried)
     return AttackResult(
@@ -89,12 +91,7 @@ def attack_table(asked: AttackRequest, *, progress: Progress = silent) -> Attack
         weighed=weighed,
         chance_before=found.before,
         chance_after=found.after,
-        notes=(
-            "An adversary that fails proves nothing; the certificate does.",
-            "'before' sees the original columns; 'retrained' learned from released records and their secrets.",
-            "What is promised is of somebody who sees one row and knows nothing else of the person.",
-            *_NUMBERS[: certificate.thresholds is not None],
-        ),
+        notes=(*_NOTES, *_NUMBERS[: certificate.thresholds is not None]),
         linkage=findings,
     )
 
@@ -136,6 +133,11 @@ class _Chance:
 
     before: float
     after: float
+
+    @classmethod
+    def of(cls, tried: Sequence[TriedAdversary], random_state: int) -> _Chance:
+        before, after = ([view for each in tried for view in each.beliefs[some]] for some in (slice(1), slice(1, None)))
+        return cls(beyond_chance(before, random_state), beyond_chance(after, random_state))
 
 
 def _verdict(
