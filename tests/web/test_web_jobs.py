@@ -35,6 +35,17 @@ def test_how_far_a_job_is_and_about_how_long_it_takes(page: Page) -> None:
     page.script.delete(f"/api/jobs/{job}")
 
 
+def test_the_same_once_more_takes_about_as_long(page: Page) -> None:
+    first = page.ask(source="slow.csv", secret="race")
+    page.at_work(first)
+    (page.folder / "go").touch()
+    took = page.until(first)["seconds"]
+    (page.folder / "go").unlink()
+    again = page.ask(source="slow.csv", secret="race")
+    assert 0 <= page.at_work(again)["left"] <= took
+    page.script.delete(f"/api/jobs/{again}")
+
+
 def test_a_few_work_at_a_time_and_the_others_wait_their_turn(folder: Path, start: Callable[..., Page]) -> None:
     page = start(folder, at_once=1)
     first, second, third = (page.ask(source=f"slow{n}.csv", secret="race") for n in range(3))
