@@ -34,7 +34,7 @@ def test_no_address_fails_whatever_is_sent(page: Page, monkeypatch: pytest.Monke
     operations = [each for each in operations if not each.path.endswith("/events")]
     for operation in random.Random(0).sample(operations, many(4, len(operations))):
 
-        @settings(max_examples=many(3, 50), database=None, suppress_health_check=QUIET, deadline=None)
+        @settings(max_examples=many(3, 200), database=None, suppress_health_check=QUIET, deadline=None)
         @given(operation.as_strategy())
         def tried(case: Any) -> None:
             answer = case.call(base_url=f"http://{HOST}", headers=headers)
