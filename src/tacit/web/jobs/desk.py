@@ -138,7 +138,7 @@ class Desk:
 
     def _kept(self) -> list[KeptJob]:
         names = sorted(path.name for path in self.place.iterdir() if _NAME.fullmatch(path.name))
-        return [job for job in (KeptJob(self.place / name) for name in names) if job.has(REQUEST)]
+        return [job for job in (KeptJob(self.place / name) for name in names) if job.is_whole]
 
     def _next(self) -> None:
         with self._lock:
