@@ -20,7 +20,7 @@ REQUEST, STARTED, PROGRESS, RESULT, ENDED, PAGE = (
     for name in ("request", "started", "progress", "result", "ended", "page")
 )
 # What the files hold; one that holds less is not of our making.
-_HOLDS = {
+_HOLDS: dict[str, dict[str, Any]] = {
     REQUEST: {"verb": str, "request": dict, "command": str, "asked": float | int},
     STARTED: {"pid": int, "at": float | int},
     PROGRESS: {"stage": str, "share": float | int | None, "since": float | int, "at": float | int},
