@@ -50,7 +50,6 @@ def test_a_release_is_made_zipped_and_verified_by_whoever_receives_it(folder: Pa
 
 
 def test_the_columns_of_a_table(answer: Callable[..., Any]) -> None:
-    pytest.importorskip("tacit.lenses.table.roles.guessing")
     columns = answer("columns", source="people.csv")
     assert [each["name"] for each in columns["columns"]] == ["age", "race"]
 

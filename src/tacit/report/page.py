@@ -41,7 +41,7 @@ def to_html(result: Result, *, bits: bool = False, wording: Wording | None = Non
         .render(
             document=document,
             body=body,
-            style=Markup(source_of("style.css")),
+            style=Markup(style_sheet()),
             script=Markup(source_of("slider.js")),
             policy=policy("<img " in body),
         )
@@ -73,6 +73,11 @@ def write_report(result: Result, path: str | Path, *, bits: bool = False, wordin
     with whole_file(target) as draft, os_errors(target):
         draft.write_text(page, encoding="utf-8")
     return target
+
+
+def style_sheet() -> str:
+    """The style of a page, for elements within one of the class ``tacit``."""
+    return source_of("style.css")
 
 
 @cache

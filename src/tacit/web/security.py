@@ -31,8 +31,8 @@ UPLOADS = "/api/files"
 READING = ("GET", "HEAD", "OPTIONS")
 
 POLICY = (
-    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; font-src 'self'; "
-    "frame-src 'self'; frame-ancestors 'self'; form-action 'self'; base-uri 'none'"
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
+    "font-src 'self'; frame-src 'self'; frame-ancestors 'self'; form-action 'self'; base-uri 'none'"
 )
 # A report has a policy of its own beside this: it is nobody's origin, and only our pages frame it.
 FRAMED = "sandbox allow-scripts; frame-ancestors 'self'"
