@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 import pytest
-from hypothesis import given, strategies as st
+from hypothesis import example, given, strategies as st
 
 from served_page import Page
 from tacit.cli.commands import tacit as command
@@ -56,6 +56,8 @@ def typed(line: str) -> dict[str, Any]:
 
 
 @given(SETTINGS)
+@example({"secret": ["0", "="], "epsilon": 0.0, "out": "release"})
+@example({"secret": ['a"b,c', "d"], "epsilon": 1e-9, "out": "release"})
 def test_the_command_of_a_request_asks_the_same(sent: dict[str, Any]) -> None:
     verb = verbs()["protect"]
     said = verb.read({"source": "-my people.csv", **sent})

@@ -6,12 +6,11 @@ import shlex
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cache
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 from tacit.document import Progress
-from tacit.errors import ArgumentError, Command, EngineError, Setting, Wording, sentence
+from tacit.errors import ArgumentError, Command, Setting, Wording, sentence
 from tacit.person.actions import ACTIONS, PersonAction
 from tacit.person.actions.asking import Records, Texts
 from tacit.requests import Bound, Making, Question, Request, asked, settings_of
@@ -161,11 +160,12 @@ def _attack(release: Path, said: dict[str, Any], progress: Progress) -> Any:
 
 
 def _ladder(source: Path, said: dict[str, Any], progress: Progress) -> Any:
-    try:
-        climbing = import_module("tacit.lenses.table.ladder.climbing")
-    except ImportError as error:
-        raise EngineError("this version of Tacit has no ladder yet") from error
-    return climbing.ladder(*asked(_CLIMBED, source, (), said, verb="ladder"), progress=progress)
+    from tacit.lenses.table.ladder.climbing import ladder
+    from tacit.tables import memory_limit
+
+    question, bound, making = asked(_CLIMBED, source, (), said, verb="ladder")
+    with memory_limit(question.memory):
+        return ladder(question, bound, making, progress=progress)
 
 
 def _explain_text(model: Path, said: dict[str, Any], _: Progress) -> Any:
