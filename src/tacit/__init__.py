@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from tacit.lenses.checking import CheckResult as CheckResult
     from tacit.lenses.table.answers.attack import AttackResult as AttackResult
     from tacit.lenses.table.answers.audit import AuditResult as AuditResult
+    from tacit.lenses.table.answers.columns import ColumnsResult as ColumnsResult
     from tacit.lenses.table.answers.release import ProtectResult as ProtectResult
     from tacit.lenses.table.correcting import corrected_counts as corrected_counts
     from tacit.lenses.verification import VerifyResult as VerifyResult

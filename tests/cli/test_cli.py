@@ -71,6 +71,25 @@ def test_json_is_one_object_and_nothing_else(run: Run, people: Path, command: st
     assert json.loads(out, parse_constant=refuse)["result"].lower().startswith(command)
 
 
+def test_without_a_secret_the_columns_are_listed_and_at_a_terminal_it_asks(
+    run: Run, people: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    code, out, err = run("audit", "people.csv")
+    assert (code, err) == (0, "")
+    assert "tacit audit people.csv --secret illness" in out
+    code, out, err = run("audit", "people.csv", "--format", "json")
+    assert json.loads(out)["proposed_secret"] == ["illness"]
+    # Whoever asks for a verdict by exit code gets none without a secret.
+    assert run("audit", "people.csv", "--epsilon", "1")[0] == 2
+    answers = iter(["ilness", ""])
+    monkeypatch.setattr("tacit.cli.asking.can_ask", lambda words: True)
+    monkeypatch.setattr("click.termui.visible_prompt_func", lambda text: next(answers))
+    code, out, err = run("audit", "people.csv")
+    assert code == 0
+    assert "there is no column 'ilness'" in out + err
+    assert "uncertainty about illness" in out.replace("\n", " ")
+
+
 def test_infinity_is_written_as_inf(run: Run, tmp_path: Path) -> None:
     write_csv(tmp_path / "p.csv", {"s": ["a", "b"] * 20, "x": ["p", "q"] * 20})
     out = run("audit", "p.csv", "--secret", "s", "--format", "json")[1]
@@ -114,7 +133,7 @@ def test_audit_says_no_by_its_exit_code(run: Run, people: Path) -> None:
     ("words", "code", "message"),
     [
         (["audit", "nowhere.csv", "--secret", "a"], 3, "nowhere.csv"),
-        (["audit", "people.csv"], 2, "--secret"),
+        (["audit", "people.csv", "--drop", "age"], 2, "--secret"),
         (["audit", "people.csv", "--secret", "ilness"], 2, "did you mean 'illness'"),
         (["audit", "people.csv", "--secret", "illness", "--bins", "age"], 2, "COLUMN=10"),
         (["audit", "people.csv", "--secret", "illness", "--bins", "ward=3"], 2, "not numbers"),

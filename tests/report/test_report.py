@@ -237,7 +237,7 @@ def test_bits_are_nats_over_ln_2_in_every_information_quantity_and_in_no_share()
 def test_bits_convert_quantities_and_never_the_name_of_a_column():
     named = sentence("The column '{name}' says {leak}.", name="5 nats", leak=Nats(0.5, 4))
     result = replace(samples.audit_result(), headline=named, notes=("column '5 nats' was cut",))
-    for form in (to_text(result, bits=True, width=200), to_html(result, bits=True).replace("&#39;", "'")):
+    for form in (to_text(result, bits=True, width=200, full=True), to_html(result, bits=True).replace("&#39;", "'")):
         assert "The column '5 nats' says 0.7213 bits." in form
         assert "column '5 nats' was cut" in form
     assert "5 nats" in json.loads(to_json(result, bits=True))["notes"][0]
@@ -305,7 +305,7 @@ def test_text_begins_with_the_answer_has_no_colour_codes_and_fits(make, width):
 
 
 def test_text_says_unit_direction_null_band_and_what_infinity_means():
-    told = to_text(samples.audit_result(), width=100)
+    told = to_text(samples.audit_result(), width=100, full=True)
     assert "Higher is riskier" in told
     assert "0.0102–0.0144" in told
     assert "0.112 nats" in told
@@ -315,7 +315,7 @@ def test_text_says_unit_direction_null_band_and_what_infinity_means():
 
 
 def test_text_in_bits_names_no_nats():
-    told = to_text(samples.audit_result(), bits=True, width=100)
+    told = to_text(samples.audit_result(), bits=True, width=100, full=True)
     assert "nats" not in told
     assert "0.162 bits" in told
 
@@ -342,7 +342,20 @@ def test_text_of_odd_audits_is_safe_and_fits(make):
 
 
 def test_the_column_that_leaks_most_is_shown_first_when_the_list_is_cut():
-    assert "column_33" in to_text(hostile_audit(), width=120).split("Which column")[1].splitlines()[4]
+    text = to_text(hostile_audit(), width=120, full=True)
+    table = text[text.index("Others", text.index("Every column, in nats (")) :]
+    assert "column_33" in table.splitlines()[3]
+
+
+def test_the_first_answer_names_only_columns_that_survive_chance_and_folds_the_rest():
+    text = to_text(samples.audit_result(), width=80)
+    first = text.split("What gives it away")[1].split("What to do")[0]
+    assert [line.split()[0] for line in first.splitlines()[4:6]] == ["zip", "job"]
+    assert "no leak was detected in: age, sex" in first
+    assert "What leaks" not in text.split("There is more:")[0]
+    assert "full=True" in text
+    page = to_html(samples.audit_result())
+    assert page.index("What to do") < page.index("<details") < page.index("What leaks")
 
 
 def test_a_printed_result_and_a_notebook_cell_use_this_room():
@@ -411,7 +424,8 @@ def test_a_promise_met_to_the_last_bit_is_kept():
 def test_a_page_in_bits_names_no_nats_but_the_fixed_one():
     page = to_html(samples.audit_result(), bits=True).replace("at epsilon 1 nat<", "")
     assert "nats" not in page
-    assert "Safe at epsilon 1.44" in page
+    assert "Epsilon (bits)" in page
+    assert ">1.44<" in page
 
 
 def test_write_report_writes_the_page(tmp_path):

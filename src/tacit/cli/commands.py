@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from tacit.cli.options import (
     answer,
     bits_option,
     format_option,
+    full_option,
     quiet_option,
     report_option,
     settings,
@@ -52,19 +54,29 @@ def tacit() -> None:
 @click.argument("source", metavar="TABLE")
 @settings(*AUDIT)
 @report_option
+@full_option
 @shown
 def audit(source: str, **words: Any) -> int:
     """What do the columns of TABLE give away about a secret column?
 
+    Without --secret it lists the columns with what they seem to be, and the command to go on with; on a terminal it
+    asks.
     TABLE is a CSV, Parquet, JSONL or Arrow file, or a DuckDB database (people.duckdb::table); or a folder of images
     with --labels, or an npz: then, what do the patches of the images give away about a label? With --text, what do the
     words of a column of posts give away?
     Nothing is written unless you ask for it. With --estimator the answer is learned: an estimate, which certifies
     nothing about a single record.
     """
+    from tacit.cli.asking import asked_for_roles, can_ask
+    from tacit.lenses.table.answers.columns import ColumnsResult
     from tacit.verbs.audit import audit as verb
 
-    result = answer(verb, source, words=words)
+    result = answer(verb, source, words=dict(words))
+    if isinstance(result, ColumnsResult):
+        chosen = asked_for_roles(result) if can_ask(words) else None
+        if chosen is None:
+            return 0
+        result = answer(partial(verb, **chosen), source, words=dict(words))
     return int(words["epsilon"] is not None and result.largest_risk > words["epsilon"])
 
 

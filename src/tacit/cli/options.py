@@ -31,6 +31,7 @@ shown_options = (format_option(_JSON, "text", "json"), quiet_option)
 bits_option = click.option(
     "--bits", is_flag=True, help="Show bits instead of nats. What you give, such as --epsilon, stays in nats."
 )
+full_option = click.option("--full", is_flag=True, help="Show every measure and table, not the first answer alone.")
 report_option = click.option(
     "--report",
     type=click.Path(path_type=Path),
@@ -112,10 +113,11 @@ def answer(verb: Callable[..., Any], about: Any, *, words: dict[str, Any]) -> An
     from tacit import report
     from tacit.cli.showing import show, watched
 
-    format_, bits, quiet, page = (words.pop(name, None) for name in ("format_", "bits", "quiet", "report"))
+    shown = ("format_", "bits", "quiet", "report", "full")
+    format_, bits, quiet, page, full = (words.pop(name, None) for name in shown)
     with watched(quiet=bool(quiet)) as progress:
         result = verb(about, progress=progress, **typed(words))
     if page is not None:
         report.write_report(result, page, wording=replace(COMMAND_LINE, bits=bool(bits)))
-    show(result, format_=str(format_), bits=bool(bits))
+    show(result, format_=str(format_), bits=bool(bits), full=bool(full))
     return result

@@ -14,7 +14,7 @@ from tacit.cli.wording import wording
 from tacit.report.result import Result
 
 
-def show(result: Result, *, format_: str, bits: bool) -> None:
+def show(result: Result, *, format_: str, bits: bool, full: bool = False) -> None:
     """Print a result in the form that was asked for."""
     words = wording(bits=bits)
     if format_ == "json":
@@ -22,7 +22,7 @@ def show(result: Result, *, format_: str, bits: bool) -> None:
     elif format_ != "text":
         click.echo(getattr(result, f"to_{format_}")(wording=words))
     else:
-        report.show(result, wording=words)
+        report.show(result, wording=words, full=full)
 
 
 @contextmanager

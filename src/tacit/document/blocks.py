@@ -232,12 +232,16 @@ class Beside(Block):
 
 @dataclass(frozen=True)
 class Section:
-    """Blocks under a title; ``kind`` says whether its numbers are exact, plug-in or estimates."""
+    """Blocks under a title; ``kind`` says whether its numbers are exact, plug-in or estimates.
+
+    A ``folded`` one opens on a click; the terminal shows it where everything was asked for.
+    """
 
     title: Text
     blocks: Sequence[Block]
     kind: Literal["exact", "plug-in", "estimate"] | None = None
     where: Where | None = None
+    folded: bool = False
 
 
 @dataclass(frozen=True)

@@ -42,7 +42,7 @@ def to_html(result: Result, *, bits: bool = False, wording: Wording | None = Non
         .render(
             document=document,
             body=body,
-            style=Markup(source_of("style.css")),
+            style=Markup(style_sheet()),
             script=Markup(script),
             script_hash=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
             has_pictures="<img " in body,
@@ -65,6 +65,11 @@ def write_report(result: Result, path: str | Path, *, bits: bool = False, wordin
     with whole_file(target) as draft, os_errors(target):
         draft.write_text(page, encoding="utf-8")
     return target
+
+
+def style_sheet() -> str:
+    """The style of a page, for elements within one of the class ``tacit``."""
+    return source_of("style.css")
 
 
 @cache

@@ -16,7 +16,7 @@ from rich.text import Text as Styled
 
 from tacit import __version__, document as doc
 from tacit.document import listed, printable, shorten
-from tacit.errors import PLAIN, Part, Wording
+from tacit.errors import PLAIN, Part, Setting, Wording
 
 if TYPE_CHECKING:
     from tacit.report.result import Result
@@ -38,7 +38,14 @@ _CELLS = {
 }
 
 
-def to_text(result: Result, *, bits: bool = False, width: int | None = None, wording: Wording | None = None) -> str:
+def to_text(
+    result: Result,
+    *,
+    bits: bool = False,
+    width: int | None = None,
+    wording: Wording | None = None,
+    full: bool = False,
+) -> str:
     """The result as plain text without colour codes.
 
     Parameters
@@ -51,40 +58,54 @@ def to_text(result: Result, *, bits: bool = False, width: int | None = None, wor
         Columns to fill; by default those of the terminal, at most 120.
     wording : Wording, optional
         How settings and commands are spelled; by default as in Python.
+    full : bool
+        Show folded sections, too.
     """
     columns = width or min(shutil.get_terminal_size((100, 24)).columns, 120)
     out = io.StringIO()
     console = Console(file=out, width=columns, color_system=None, legacy_windows=False)
-    _print(result, console, wording or Wording(bits=bits))
+    _print(result, console, wording or Wording(bits=bits), full)
     # Rich pads rows to the width; trailing spaces only make a piped report harder to compare.
     return "\n".join(line.rstrip() for line in out.getvalue().splitlines()) + "\n"
 
 
-def show(result: Result, console: Console | None = None, *, bits: bool = False, wording: Wording | None = None) -> None:
+def show(
+    result: Result,
+    console: Console | None = None,
+    *,
+    bits: bool = False,
+    wording: Wording | None = None,
+    full: bool = False,
+) -> None:
     """Print the result to a console: in colour where it is a terminal, as plain text where it is not."""
     out = console or Console()
     if out.is_terminal:
-        _print(result, out, wording or Wording(bits=bits))
+        _print(result, out, wording or Wording(bits=bits), full)
     else:
-        out.file.write(to_text(result, bits=bits, width=out.width, wording=wording))
+        out.file.write(to_text(result, bits=bits, width=out.width, wording=wording, full=full))
 
 
-def _print(result: Result, console: Console, wording: Wording) -> None:
-    for part in _document(result.document(), wording):
+def _print(result: Result, console: Console, wording: Wording, full: bool) -> None:
+    for part in _document(result.document(), wording, full):
         console.print(part, highlight=False, markup=False)
 
 
-def _document(document: doc.Document, wording: Wording) -> Parts:
+def _document(document: doc.Document, wording: Wording, full: bool) -> Parts:
     badge = document.badge
     answer = Styled(f"{badge.symbol} {badge.words.upper()}", style=_TONES[badge.tone])
     yield answer.append(f"  {told(document.headline, wording)}", style="bold default")
     yield from _blocks(document.opening, wording)
-    for section in document.sections:
-        if section.where != "page":
+    sections = [section for section in document.sections if section.where != "page"]
+    for section in sections:
+        if full or not section.folded:
             kind = f" ({section.kind})" if section.kind else ""
             if section.title:
                 yield Padding(Styled(f"{told(section.title, wording)}{kind}", style="bold"), (1, 0, 0, 0))
             yield from _blocks(section.blocks, wording)
+    folded = [told(section.title, wording) for section in sections if section.folded]
+    if folded and not full:
+        more = f"There is more: {', '.join(folded)}. See it with {Setting('full', True).told(wording)}."
+        yield Padding(Styled(more, style="dim"), (1, 0, 0, 0))
     made_from = " · ".join(told(each, wording) for each in (f"Tacit {__version__}", *document.footer))
     yield Padding(Styled(made_from, style="dim"), (1, 0, 0, 0))
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Unpack, overload
 
 from tacit.document import Progress, silent
 from tacit.requests import Request, asked
+from tacit.requests.asking import given
 from tacit.requests.settings import AnyPath
 from tacit.requests.verbs import AUDIT
 from tacit.tables import memory_limit
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from tacit.lenses.images.answers.audit import ImageAuditResult
     from tacit.lenses.images.images import Images
     from tacit.lenses.table.answers.audit import AuditResult
+    from tacit.lenses.table.answers.columns import ColumnsResult
     from tacit.lenses.text.answers.audit import TextAuditResult
 
 
@@ -32,11 +34,18 @@ def audit(
     source: Any, *requests: Request, text: str, progress: Progress = ..., **settings: Unpack[AuditText]
 ) -> TextAuditResult: ...
 @overload
+def audit(
+    source: Request, *requests: Request, progress: Progress = ..., **settings: Unpack[AuditTable]
+) -> AuditResult: ...
+@overload
+def audit(source: Any, *, progress: Progress = ..., engine: str = ..., memory: str | None = ...) -> ColumnsResult: ...
+@overload
 def audit(source: Any, *requests: Request, progress: Progress = ..., **settings: Unpack[AuditTable]) -> AuditResult: ...
 def audit(source: Any, *requests: Request, progress: Progress = silent, **settings: Any) -> Any:
     """Measure what a source gives away about the secret.
 
     ``audit("people.csv", secret="race")`` and ``audit(Question("people.csv", secret="race"))`` are the same.
+    ``audit("people.csv")`` alone lists the columns of the table with what they seem to be, and how to go on.
 
     Parameters
     ----------
@@ -53,7 +62,7 @@ def audit(source: Any, *requests: Request, progress: Progress = silent, **settin
     Returns
     -------
     AuditResult, ImageAuditResult or TextAuditResult
-        By what was asked about.
+        By what was asked about; a ColumnsResult of a table alone.
 
     Guarantees
     ----------
@@ -72,7 +81,11 @@ def audit(source: Any, *requests: Request, progress: Progress = silent, **settin
 
         with memory_limit(question.memory):
             return audit_text(question, look, progress=progress)
-    from tacit.lenses.table.audit import audit_table
-
     with memory_limit(question.memory):
+        if not set(given([question, look, learning])) - {"source", "engine", "memory"}:
+            from tacit.lenses.table.roles.guessing import guessed_columns
+
+            return guessed_columns(question.source, engine=question.engine, progress=progress)
+        from tacit.lenses.table.audit import audit_table
+
         return audit_table(question, look, learning, progress=progress)

@@ -173,14 +173,16 @@ def test_a_column_that_names_every_row_must_be_dropped_or_confirmed() -> None:
         audit(table, secret="illness", drop="name")
     with pytest.raises(DataError, match=r"column 'name'.*keep_id='name'"):
         audit(table, secret="illness", drop="id")
-    assert audit(table, secret="illness", released="name", keep_id="name").verdict == "cannot tell"
+    assert audit(table, secret="illness", drop=["id", "name"]).verdict != "cannot tell"
+    assert audit(table, secret="illness", drop="name", bins={"id": 10}).n_values > 10
+    assert audit(table, secret="illness", released="name", keep_id="name").answer.how == "learned"
 
 
 @pytest.mark.parametrize(
     ("words", "error", "message"),
     [
         ({"secret": "ilness"}, ColumnError, "did you mean 'illness'"),
-        ({"secret": None}, ArgumentError, "secret='COLUMN'"),
+        ({"drop": "age"}, ArgumentError, "secret='COLUMN'"),
         ({"secret": "illness", "released": ["illness"]}, ArgumentError, "both secret and released"),
         ({"secret": "illness", "released": ["age"], "drop": ["age"]}, ArgumentError, "both released and drop"),
         ({"secret": "illness", "drop": RELEASED}, ArgumentError, "no released column is left"),

@@ -21,6 +21,7 @@ from tacit.lenses.table.learned import learning
 from tacit.lenses.table.learned.findings import contributions
 from tacit.lenses.table.question import ask
 from tacit.lenses.table.tabulating import counted
+from tacit.report import to_text
 from tacit.requests import Learning, Question, settings_of
 
 pytestmark = pytest.mark.usefixtures("without_suggestion")
@@ -176,7 +177,7 @@ def test_without_the_word_that_records_are_fresh_a_model_gives_no_verdict_and_no
     assert result.verdict == "cannot tell"
     assert "fresh=True" in result.headline
     assert any("fresh=True" in note for note in result.learned.notes)
-    assert "p –" in str(result)
+    assert "p –" in to_text(result, full=True)
     json.dumps(result.to_dict(), allow_nan=False)
 
 
@@ -200,14 +201,14 @@ def test_columns_that_were_cut_as_asked_are_not_called_uncut(folder: Path, audit
     assert result.learned is not None
     assert result.learned.cut == ("income",)
     assert "with the cuts you asked for" in result.headline
-    told = " ".join(str(result).split())
+    told = " ".join(to_text(result, full=True).split())
     assert "income cut as you asked, all else uncut" in told
     assert "uncut" in audited.headline
-    assert "(uncut)" in " ".join(str(audited).split())
+    assert "(uncut)" in " ".join(to_text(audited, full=True).split())
 
 
 def test_it_is_said_which_model_each_risk_comes_from(audited: AuditResult) -> None:
-    told = " ".join(str(audited).split())
+    told = " ".join(to_text(audited, full=True).split())
     assert "by the final model, which protect goes by" in told
     assert "Learned risks are by models that had not seen the record" in told
 

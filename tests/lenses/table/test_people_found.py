@@ -19,7 +19,7 @@ from tacit.codes.scales.finding import find_scales
 from tacit.lenses.table.linkage.coarser import CoarserLevel, coarser_levels, with_levels
 from tacit.lenses.table.linkage.people import people_found
 from tacit.lenses.table.question import ask
-from tacit.report import to_json
+from tacit.report import to_json, to_text
 from tacit.requests import Question
 from tacit.tables import group_sizes, open_table
 
@@ -168,7 +168,7 @@ def test_every_engine_makes_the_same_levels(as_table) -> None:
 
 def test_an_audit_says_who_could_be_found_in_words_table_and_json() -> None:
     result = audit(pa.table(STAYS), secret="illness", released=NEIGHBOUR, shuffles=19)
-    text = " ".join(str(result).split())
+    text = " ".join(to_text(result, full=True).split())
     unique = alone_on(STAYS, NEIGHBOUR)
     assert "Who could be found?" in text
     assert f"Of 2,000 people, {unique:,} have a combination of the released columns that nobody else has" in text

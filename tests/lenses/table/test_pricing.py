@@ -79,7 +79,7 @@ def test_a_secret_that_was_cut_from_numbers_has_no_price() -> None:
 
 def test_the_audit_proposes_to_name_values_in_the_words_of_its_shell(tmp_path: Path, tacit_command: Run) -> None:
     path = str(write_csv(tmp_path / "stays.csv", COLUMNS))
-    told = " ".join(tacit_command("audit", path, "--secret", "illness", "--shuffles", "19")[1].split())
+    told = " ".join(tacit_command("audit", path, "--secret", "illness", "--shuffles", "19", "--full")[1].split())
     assert "What each value of the secret costs" in told
     assert "--secret illness=VALUE,VALUE" in told
     out = tacit_command("audit", path, "--secret", "illness", "--shuffles", "19", "--format", "json")[1]

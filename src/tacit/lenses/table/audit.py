@@ -25,7 +25,8 @@ from tacit.lenses.table.linkage.people import people_found
 from tacit.lenses.table.merged_set import curve_points
 from tacit.lenses.table.pricing import secret_prices
 from tacit.lenses.table.question import TableQuestion, ask
-from tacit.lenses.table.results import MeasureFinding, Suggestion
+from tacit.lenses.table.results import Suggestion
+from tacit.lenses.table.surviving import as_asked, by_counting, first_answer, headline
 from tacit.lenses.table.tabulating import Counted, counted
 from tacit.lift import Vector, funnel, risk, shuffles
 from tacit.release.bounds import checked_epsilon
@@ -64,12 +65,20 @@ def audit_table(question: Question, look: Look, learning: Learning, *, progress:
     prices = secret_prices(found, epsilon=USUAL if look.epsilon is None else look.epsilon, progress=progress)
     result = replace(result, found=people_found(asked, asked.known), prices=prices)
     values: Mapping[str, Vector] = {"risk": risk(found.joint)}
+    answer = (
+        by_counting(found, result.measures)
+        if choice is not None
+        else first_answer(found, result.measures, random_state=look.random_state, progress=progress)
+    )
+    result = replace(result, answer=answer, verdict=answer.verdict, headline=headline(answer, found))
     if choice is not None:
         found = counted(asked.uncut(), progress=progress) if asked.automatic else found
         estimates = learned(found, choice, random_state=look.random_state, progress=progress)
         if look.save_model is not None:
             saved(estimates.model, Path(look.save_model))
         result = with_learned(result, estimates, epsilons=wanted, model_path=look.save_model)
+        if result.learned is not None:
+            result = replace(result, answer=as_asked(answer, result.learned))
         values = {"risk": estimates.risk, "risk_high": estimates.risk_high}
     if look.scores is None:
         return result
@@ -109,7 +118,7 @@ def _findings(
         ),
         n_values=joint.shape[1],
         verdict=information.verdict,
-        headline=_headline(found, information),
+        headline="",
         measures=measures,
         shuffles=null.n,
         risk_histogram=findings.risk_histogram(joint),
@@ -122,29 +131,6 @@ def _findings(
         notes=(*found.question.notes, *_cautions(found)),
         random_state=look.random_state,
         tacit_version=__version__,
-    )
-
-
-def _headline(found: Counted, information: MeasureFinding) -> str:
-    secret = ", ".join(found.question.secret)
-    share = information.value / information.ceiling if information.ceiling else 0.0
-    chance = information.null_high / information.ceiling if information.ceiling else 0.0
-    if information.verdict == "leak":
-        return (
-            f"The released columns give away {share:.1%} of the uncertainty about {secret}; "
-            f"chance alone would show at most {chance:.1%} (19 times in 20)."
-        )
-    if information.verdict == "no leak detected":
-        return (
-            f"No leak about {secret} detected: the released columns show {share:.1%} of its uncertainty, "
-            f"and chance alone shows up to {chance:.1%}."
-        )
-    return sentence(
-        "Cannot tell: the released values are so nearly unique that shuffled secrets look just as revealed "
-        "({chance:.1%}). Use fewer or coarser columns ({drop}, {bins}).",
-        chance=chance,
-        drop=Setting("drop"),
-        bins=Setting("bins"),
     )
 
 

@@ -8,7 +8,11 @@ from typing import TYPE_CHECKING, Any, cast
 
 from tacit.codes.code import CellCode
 from tacit.codes.coding import PlacedTable, coded, placed
-from tacit.errors import ArgumentError, DataError, Setting, sentence
+from tacit.codes.scales.finding import find_scales
+from tacit.codes.scales.making import NumberWish
+from tacit.codes.scales.scale import Scale
+from tacit.codes.scales.telling import told_at
+from tacit.errors import ArgumentError, Command, DataError, Setting, sentence
 from tacit.lenses.table.results import ColumnRole, Role
 from tacit.requests import Question
 from tacit.tables.columns import Column
@@ -36,9 +40,9 @@ class TableQuestion:
     ``automatic`` are the cuts of released columns that nobody asked for: the column and the note that says so.
     ``also`` are further secrets, each a column or a combination of columns; ``secret_values`` the values that are
     secret, where the rest of the column counts as one. ``known`` are columns that an adversary may know, ``use`` those
-    that readers want, ``levels`` what columns may be told as, where that was said. With a ``code`` the table is written
-    in cells, and ``found`` has the number of each record's. With ``thresholds`` the secret is a number whose thresholds
-    are bounded; its groups are for the measures.
+    that readers want, ``levels`` what columns may be told as, where that was said; ``scales`` are those levels where
+    the table is told at them. With a ``code`` it is written in cells, and ``found`` has the number of each record's.
+    With ``thresholds`` the secret is a number whose thresholds are bounded; its groups are for the measures.
     """
 
     original: Table
@@ -55,6 +59,7 @@ class TableQuestion:
     known: tuple[str, ...] = ()
     use: tuple[str, ...] = ()
     levels: Mapping[str, Any] = field(default_factory=dict)
+    scales: tuple[Scale, ...] = ()
     code: CellCode | None = None
     thresholds: float | None = None
     found: PlacedTable | None = None
@@ -77,7 +82,7 @@ class TableQuestion:
     def as_given(self) -> Table:
         """The table with no released column cut; a secret's cuts remain, because they say what is secret."""
         cuts = [made for made in self.cuts if made.column in self.hidden]
-        return _prepared(self.original, cuts, self.secret[0], self.secret_values)
+        return _prepared(self.original, cuts, self.secret[0], self.secret_values, self.scales)
 
     def to_bound(self) -> Table:
         """The table as cells are sought and proved in it: a number whose thresholds are bounded is as it was given."""
@@ -93,7 +98,7 @@ class TableQuestion:
         said = {note for _, note in self.automatic}
         return replace(
             self,
-            table=_prepared(self.original, cuts, self.secret[0], self.secret_values),
+            table=_prepared(self.original, cuts, self.secret[0], self.secret_values, self.scales),
             cuts=cuts,
             roles=tuple(replace(role, cut=None) if role.name in undone else role for role in self.roles),
             notes=tuple(note for note in self.notes if note not in said),
@@ -121,8 +126,8 @@ def ask(
         table = open_table(table, engine=question.engine)
     secret, keep_ids = tuple(question.secret or ()), tuple(question.keep_id or ())
     if not secret:
-        words = "no secret column was named; say which column must not be learned ({secret})"
-        raise ArgumentError(sentence(words, secret=Setting("secret", "COLUMN")))
+        words = "no secret column was named; say which column must not be learned ({secret}). {columns} lists them"
+        raise ArgumentError(sentence(words, secret=Setting("secret", "COLUMN"), columns=Command("audit", "TABLE")))
     hidden = tuple(dict.fromkeys([*secret, *(name for each in also for name in each)]))
     if question.secret_values and any(secret[0] in each for each in also):
         # All but the named values count as one, so that nothing would be bounded of each of them.
@@ -142,15 +147,19 @@ def ask(
         notes.append(f"released columns were not named, so all others count as released: {', '.join(shown)}")
     # Where a few values are secret their column needs neither a cut nor a look.
     used = [table[name] for name in (*hidden, *shown) if not (question.secret_values and name == secret[0])]
-    uncut = set(shown) if in_cells else set()
+    # A table that is not written in cells is told at the levels that were asked for.
+    wanted: dict[str, Any] = {} if in_cells else dict(question.levels or {})
+    told_as = {name: wish for name, wish in wanted.items() if name in shown}
+    uncut = set(shown) if in_cells else set(told_as)
     numbers = secret if thresholds is not None else ()
     distinct = _looked_at(table, used, wishes, uncut, confirmed={*told, *keep_ids, *numbers})
     cuttable = [column for column in used if column.name not in uncut]
     made, automatic = _cuts(table, cuttable, wishes, {n: d for n, d in distinct.items() if n not in keep_ids})
+    scales = find_scales(table, list(told_as), told_as) if told_as else ()
     about = _about_secret(secret, automatic, in_cells, thresholds)
     return TableQuestion(
         original=table,
-        table=_prepared(table, made, secret[0], question.secret_values),
+        table=_prepared(table, made, secret[0], question.secret_values, scales),
         secret=secret,
         released=shown,
         weight=question.weight,
@@ -162,7 +171,8 @@ def ask(
         secret_values=question.secret_values,
         known=tuple(question.known or ()),
         use=tuple(question.use or ()),
-        levels={name: wish for name, wish in told.items() if name in shown},
+        levels={name: _grouped(wish) if name in wishes else wish for name, wish in told.items() if name in shown},
+        scales=scales,
         thresholds=thresholds,
     )
 
@@ -219,9 +229,17 @@ def _roles(
     )
 
 
-def _prepared(table: Table, cuts: Sequence[Cut], secret: str, values: tuple[str, ...]) -> Table:
-    """The table with its cuts made, and the values of the secret gathered that are none."""
+def _grouped(wish: Any) -> Any:
+    """A cut as the levels of cells take it: a number of groups is no step."""
+    return NumberWish(groups=wish) if isinstance(wish, int) else wish
+
+
+def _prepared(
+    table: Table, cuts: Sequence[Cut], secret: str, values: tuple[str, ...], scales: Sequence[Scale] = ()
+) -> Table:
+    """The table with its cuts made, told at its levels, and the values of the secret gathered that are none."""
     table = cut(table, cuts) if cuts else table
+    table = told_at(table, scales) if scales else table
     return gathered(table, secret, values) if values else table
 
 

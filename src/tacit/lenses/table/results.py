@@ -46,6 +46,44 @@ class MeasureFinding:
 
 
 @dataclass(frozen=True)
+class FirstAnswer:
+    """The number that survives chance, and how it was come by.
+
+    Attributes
+    ----------
+    how : "counted" or "learned" or None
+        Counted where counting suffices; learned where chance alone shows much of what is counted; None where neither
+        tells.
+    share : float or None
+        Share of the uncertainty about the secret that the released columns give away; counted, less what chance shows
+        at most 19 times in 20.
+    low, high : float or None
+        The 95% interval of what was learned.
+    counted, chance : float
+        The share that was counted, and what shuffled secrets show 19 times in 20.
+    verdict : str
+    estimator : str or None
+        What learned, from so many ``records``.
+    records : int
+    guessed, prior_guess : float
+        Share of the records whose secret the best guess gets right with the released columns, as far as that survives
+        chance, and without them. ``guessed`` is None where nothing tells.
+    """
+
+    how: Literal["counted", "learned"] | None
+    share: float | None
+    low: float | None
+    high: float | None
+    counted: float
+    chance: float
+    verdict: Verdict
+    prior_guess: float
+    guessed: float | None = None
+    estimator: str | None = None
+    records: int = 0
+
+
+@dataclass(frozen=True)
 class SafeShare:
     """How much of the table is within an epsilon, and what a tool that skips zero cells would say."""
 

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from tacit import document as doc
-from tacit.document.quantities import share
-from tacit.errors import Command, sentence
+from tacit.errors import Command, Sentence, sentence
 from tacit.lenses.facts import SecretValue, SourceFacts
 from tacit.lenses.glossary import DEFINITIONS, DIRECTION, INFINITE, OWNER_ONLY, PLUG_IN
 from tacit.lenses.histograms import histogram_numbers
 from tacit.lenses.table.answers.cards import risky_cards
+from tacit.lenses.table.answers.first import do_section, what_section, who_section
 from tacit.lenses.table.answers.ladder import ladder_section
 from tacit.lenses.table.answers.learned import learned_sections
 from tacit.lenses.table.answers.people import people_section
@@ -23,8 +23,8 @@ from tacit.lenses.table.linkage.results import PeopleFound
 from tacit.lenses.table.results import (
     ColumnLeak,
     ColumnRole,
+    FirstAnswer,
     LearnedFindings,
-    LearnedSafeShare,
     MeasureFinding,
     RiskyValue,
     SafeShare,
@@ -47,10 +47,11 @@ _SKIPPING = (
 class AuditResult(Result):
     """What a table gives away about a secret.
 
-    Where ``learned`` is there, ``verdict`` and ``headline`` are its; everything else is counted (plug-in). ``found`` is
-    of the table as it is given: who is alone in it, and could be found. ``prices`` are there where a secret has so many
-    values that few of them may be meant. ``ladder`` is what ``protect`` would give at a few epsilons, ``curve`` what
-    one merged set, the papers' watchdog, would cost.
+    ``verdict`` and ``headline`` are those of ``answer``, the number that survives chance: counted, or learned where
+    counting is swamped by chance or an estimator was asked for (``learned``); all else is counted (plug-in). ``found``
+    is of the table as it is given: who is alone in it, and could be found. ``prices`` are there where a secret has so
+    many values that few of them may be meant. ``ladder`` is what ``protect`` would give at a few epsilons, ``curve``
+    what one merged set, the papers' watchdog, would cost.
     """
 
     source: SourceFacts
@@ -75,6 +76,7 @@ class AuditResult(Result):
     learned: LearnedFindings | None = None
     found: PeopleFound | None = None
     prices: SecretPrices | None = None
+    answer: FirstAnswer | None = None
 
     @property
     def largest_risk(self) -> float:
@@ -88,12 +90,13 @@ class AuditResult(Result):
             name=sentence("Tacit audit of {}", doc.FilePath(self.source.name)),
             badge=doc.badge(self.verdict),
             headline=self.headline,
-            opening=(_tiles(self),),
-            sections=[section for write in SECTIONS for section in write(self)],
+            opening=(doc.Paragraph(_about(self), "note"),),
+            sections=[
+                *(section for write in SECTIONS for section in write(self)),
+                *(replace(section, folded=True) for write in FOLDED for section in write(self)),
+            ],
             reading=DEFINITIONS,
             footer=(
-                doc.FilePath(self.source.name),
-                doc.Count(self.source.records, "record"),
                 doc.Count(self.shuffles, "shuffle"),
                 *self.source.hashed,
                 OWNER_ONLY,
@@ -108,28 +111,27 @@ class AuditResult(Result):
 Sections = Sequence[doc.Section]
 
 
-def _tiles(audit: AuditResult) -> doc.Tiles:
-    source, histogram, learned = audit.source, audit.risk_histogram, audit.learned
-    priors = doc.listed([f"{doc.shorten(s.label, 24)} {share(s.prior)}" for s in audit.secrets], limit=6)
+def _about(audit: AuditResult) -> Sentence:
+    """What was asked, in a line."""
     names = {role: audit.names(role) for role in ("secret", "released", "dropped", "weight")}
-    values = doc.Count(audit.n_values)
-    released = sentence("{}; {} distinct values together", doc.listed(names["released"]), values)
-    tiles: list[tuple[doc.Text, ...]] = [
-        ("Records", doc.Count(source.records), sentence("of {}, {}", doc.FilePath(source.name), source.format)),
-        ("Secret", doc.listed(names["secret"]), f"prior: {priors}"),
-        ("Released", doc.Count(len(names["released"]), "column"), released),
-    ]
-    tiles += [(role.capitalize(), doc.listed(names[role])) for role in ("dropped", "weight") if names[role]]
-    shares: Sequence[SafeShare | LearnedSafeShare] = learned.safe_shares if learned else audit.safe_shares
-    if shares:
-        # The safe share to headline: the one nearest to 1 nat, the epsilon of the papers.
-        nearest = min(shares, key=lambda each: abs(each.epsilon - 1.0))
-        name = sentence("Safe at epsilon {}", doc.Nats(nearest.epsilon, "setting", unit=False))
-        estimated = ", estimated" if learned else ""
-        tiles.append((name + estimated, doc.Share(nearest.records), "of records; higher is safer"))
-    infinite = "Infinite risk, counted" if learned else "Infinite risk"
-    tiles.append((infinite, doc.Share(histogram.infinite_share), "of records rule a secret out, or give it away"))
-    return doc.Tiles(tiles)
+    words = "{records} of {name}. Secret: {secret}. Released: {released}."
+    words += " Left out: {dropped}." if names["dropped"] else ""
+    words += " Weight: {weight}." if names["weight"] else ""
+    named = {role: doc.listed(several) for role, several in names.items()}
+    source = audit.source
+    return sentence(words, records=doc.Count(source.records, "record"), name=doc.FilePath(source.name), **named)
+
+
+def _who(audit: AuditResult) -> Sections:
+    return (who_section(audit),)
+
+
+def _what(audit: AuditResult) -> Sections:
+    return (what_section(audit),) if audit.column_leaks else ()
+
+
+def _do(audit: AuditResult) -> Sections:
+    return (do_section(audit),)
 
 
 def _learned(audit: AuditResult) -> Sections:
@@ -245,8 +247,8 @@ def _column_leaks(audit: AuditResult) -> Sections:
     if rest > 0:
         words += f" {rest} more columns are in the table."
     figure = doc.Figure(_column_chart(leaks[:_COLUMNS_DRAWN]), (_column_table(leaks),), open=rest > 0)
-    title = sentence("Which column gives it away, in {}. {}", doc.UNIT, DIRECTION)
-    return (doc.Section(title, (doc.Paragraph(words, where="page"), figure), kind="plug-in"),)
+    title = sentence("Every column, in {}", doc.UNIT)
+    return (doc.Section(title, (doc.Paragraph(f"{words} {DIRECTION}"), figure), kind="plug-in"),)
 
 
 def _column_chart(leaks: Sequence[ColumnLeak]) -> doc.Bars:
@@ -344,7 +346,6 @@ def _written(audit: AuditResult) -> Sections:
     return (doc.Section("", (doc.Facts(rows),), where="terminal"),)
 
 
-# The order of the answer. A new section is a function and a line here.
-SECTIONS = (
-    *(_learned, _measures, _risks, _people, _prices, _cost, _column_leaks, _riskiest, _prior, _roles, _notes, _written),
-)
+# The order of the answer: what is told at once, and what is folded. A new section is a function and a line here.
+SECTIONS = (_who, _what, _do, _cost, _written)
+FOLDED = (_learned, _measures, _risks, _people, _column_leaks, _riskiest, _prices, _prior, _roles, _notes)

@@ -303,18 +303,19 @@ def scored(counted: Counted, model: Any) -> ValueScores:
     return ValueScores(cells=cells, unmet=cells.unmet(codes) | strange.astype(bool), lifts=lifts, low=low, high=high)
 
 
-def records_of(table: Matrix, rng: np.random.Generator) -> tuple[Codes, Codes]:
-    """The secret and the released value of every record of a table of counts, in random order; at most MOST_RECORDS."""
+def records_of(table: Matrix, rng: np.random.Generator, *, most: int | None = None) -> tuple[Codes, Codes]:
+    """The secret and the released value of every record of a table of counts, in random order; at most ``most``."""
+    most = MOST_RECORDS if most is None else most
     cells = np.flatnonzero(table)
     records = np.rint(table.ravel()[cells]).astype(np.int64)
     total = int(records.sum())
-    if total > MOST_RECORDS:
+    if total > most:
         # numpy draws without replacement only below 10^9 records; above, a record is hardly ever drawn twice.
         few = total < 10**9
         records = (
-            rng.multivariate_hypergeometric(records, MOST_RECORDS, method="marginals")
+            rng.multivariate_hypergeometric(records, most, method="marginals")
             if few
-            else np.minimum(rng.multinomial(MOST_RECORDS, records / total), records)
+            else np.minimum(rng.multinomial(most, records / total), records)
         )
     s, x = np.divmod(rng.permutation(np.repeat(cells, records)), table.shape[1])
     return s, x

@@ -1,0 +1,38 @@
+"""Where no secret was named and somebody sits at the terminal: ask which column it is, and what is left out."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from tacit.document import printable
+
+if TYPE_CHECKING:
+    from tacit.lenses.table.answers.columns import ColumnsResult
+
+
+def can_ask(words: Mapping[str, Any]) -> bool:
+    """Whether somebody reads the answer and can type one."""
+    told = words.get("format_") == "text" and not words.get("quiet")
+    return told and sys.stdin.isatty() and sys.stdout.isatty()
+
+
+def asked_for_roles(found: ColumnsResult) -> dict[str, Any]:
+    """The secret and the columns that are left out, as the user chose them; the guesses are the defaults."""
+    names = [column.name for column in found.columns]
+    guess = next(iter(found.proposed_secret), None)
+
+    def column(text: str) -> str:
+        if text not in names:
+            raise click.BadParameter(f"there is no column '{text}'")
+        return text
+
+    secret = click.prompt("\nWhich column must not be learned?", default=guess, value_proc=column)
+    drop = [name for name in found.proposed_drop if name != secret]
+    shown = ", ".join(map(printable, drop))
+    if not drop or not click.confirm(f"Leave out {shown}?", default=True):
+        return {"secret": secret}
+    return {"secret": secret, "drop": drop}

@@ -1,0 +1,138 @@
+"""The answer of ``audit`` where no secret was named: what the columns seem to be, and how to go on."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+from tacit import document as doc
+from tacit.errors import Command, Sentence, Setting, sentence
+from tacit.lenses.facts import SourceFacts
+from tacit.lenses.glossary import OWNER_ONLY
+from tacit.report.result import Result
+
+ColumnKind = Literal["identifier", "date", "place", "number", "category", "text", "constant"]
+
+_TOLD = 40
+# So many of the coarser levels are told, the finest.
+_LEVELS = 2
+_SAID: dict[ColumnKind, str] = {"text": "free text", "constant": "one value"}
+
+
+@dataclass(frozen=True)
+class GuessedColumn:
+    """What a column seems to be, and why. ``distinct`` and ``missing`` are of the rows that were looked at.
+
+    ``levels`` are the names of the coarser levels that were found, finest first. ``examples`` are at most three common
+    values, each of at least ten records.
+    """
+
+    name: str
+    kind: ColumnKind
+    distinct: int
+    missing: int
+    levels: tuple[str, ...]
+    likely_secret: bool
+    reason: str
+    examples: tuple[str, ...]
+
+    @property
+    def guess(self) -> str:
+        """The guess as people say it."""
+        return "likely secret" if self.likely_secret else _SAID.get(self.kind, self.kind)
+
+
+@dataclass(frozen=True)
+class ColumnsResult(Result):
+    """The columns of a table with guessed roles; nothing was measured, and nothing is decided.
+
+    ``proposed_secret`` is the likeliest secret, if there is one; ``proposed_drop`` identify people, or cannot be
+    counted; ``proposed_known`` is what a neighbour may know. ``looked_at`` is the number of rows that were looked at,
+    ``command`` the audit to go on with.
+    """
+
+    has_unit: ClassVar[bool] = False
+
+    source: SourceFacts
+    columns: tuple[GuessedColumn, ...]
+    proposed_secret: tuple[str, ...]
+    proposed_drop: tuple[str, ...]
+    proposed_known: tuple[str, ...]
+    command: Sentence
+    looked_at: int
+
+    def document(self) -> doc.Document:
+        """The columns in a table, and the command."""
+        size = sentence("{} and {}", doc.Count(self.source.records, "record"), doc.Count(len(self.columns), "column"))
+        return doc.Document(
+            kind="columns",
+            name=sentence("The columns of {}", doc.FilePath(self.source.name)),
+            badge=doc.Badge("?", "no secret named", "doubt"),
+            headline=sentence("Which of these columns must not be learned? Nothing was measured yet ({}).", size),
+            sections=[
+                doc.Section("What the columns seem to be", (self._table(), *self._notes())),
+                doc.Section("To go on", self._way()),
+            ],
+            footer=(doc.FilePath(self.source.name), OWNER_ONLY),
+        )
+
+    def _table(self) -> doc.TableBlock:
+        examples = doc.TableColumn("Common values", where="page")
+        heads = (
+            doc.TableColumn("Column", least=8),
+            "Guess",
+            ">Values",
+            ">Missing",
+            "Can be told by",
+            "Why",
+            examples,
+        )
+        rows = [
+            doc.Row(
+                (
+                    doc.Cell(doc.DataValue(each.name, 24), style="bold"),
+                    doc.Cell(each.guess, style="bad" if each.likely_secret else ""),
+                    doc.Count(each.distinct),
+                    doc.Share(each.missing / max(self.looked_at, 1)),
+                    ", ".join(each.levels[:_LEVELS]) + ("…" if each.levels[_LEVELS:] else ""),
+                    each.reason,
+                    doc.listed(each.examples),
+                )
+            )
+            for each in self.columns
+        ]
+        return doc.TableBlock(heads, rows, shown=range(_TOLD), more="columns")
+
+    def _notes(self) -> Sequence[doc.Block]:
+        words = "These are guesses, from names and from {}. Look through them: nobody but you knows what is secret."
+        looked = doc.Count(self.looked_at, "row")
+        return (doc.Paragraph(sentence(words, looked), "note"),)
+
+    def _way(self) -> Sequence[doc.Block]:
+        blocks: list[doc.Block] = []
+        if not self.proposed_secret:
+            words = "No column is named like a secret. Put the one that must not be learned in the place of COLUMN:"
+            blocks.append(doc.Paragraph(words))
+        blocks.append(doc.Paragraph(self.command, "claim"))
+        items = []
+        others = [each.name for each in self.columns if each.likely_secret and each.name not in self.proposed_secret]
+        if others:
+            words = (
+                "{names} may be secret, too. Ask about each in turn, or leave it out: what you release is not hidden."
+            )
+            items.append(sentence(words, names=doc.listed(others)))
+        if self.proposed_drop:
+            words = "{drop} leaves out what tells one person from all others, or cannot be counted."
+            items.append(sentence(words, drop=Setting("drop", list(self.proposed_drop))))
+        if self.proposed_known:
+            words = "A neighbour may know {names}. Say so with {known}, and the answer counts with it."
+            known = Setting("known", list(self.proposed_known))
+            items.append(sentence(words, names=doc.listed(self.proposed_known), known=known))
+        return (*blocks, doc.Bullets(items)) if items else blocks
+
+
+def audit_command(source: str, secret: Sequence[str], drop: Sequence[str]) -> Sentence:
+    """The audit to go on with, ready to copy."""
+    settings = {"secret": list(secret) or ["COLUMN"], **({"drop": list(drop)} if drop else {})}
+    return sentence("{}", Command("audit", doc.FilePath(source), **settings))
