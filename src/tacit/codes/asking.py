@@ -15,7 +15,7 @@ from tacit.codes.scales.encoding import atoms_table
 from tacit.codes.scales.kinds.every import AnyScale
 from tacit.codes.search.records import GroupedRecords, SecretBound
 from tacit.errors import ArgumentError, Setting, sentence
-from tacit.lift.proofs.thresholds import at_both_ends
+from tacit.lift import at_both_ends
 from tacit.tables.counting import Counts, count
 from tacit.tables.symbols import in_order
 from tacit.tables.table import Table

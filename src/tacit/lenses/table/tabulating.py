@@ -14,8 +14,7 @@ from tacit.document import Progress, silent
 from tacit.errors import DataError
 from tacit.lenses.table.kept.tables import rows_entropy
 from tacit.lenses.table.question import TableQuestion
-from tacit.lift import Joint, Matrix, Vector, threshold_risk
-from tacit.lift.proofs.thresholds import at_both_ends
+from tacit.lift import Joint, Matrix, Vector, at_both_ends, threshold_risk
 from tacit.release.bounds import Attained, LiftBounds
 from tacit.tables.counting import Counts, count
 from tacit.tables.symbols import Symbols
