@@ -61,7 +61,8 @@ def group_by(kind: str, path: Path, _: Path) -> None:
 
 def cut(kind: str, path: Path, _: Path) -> None:
     """Scales, the search for cells, and the counts of all records by cell."""
-    from tacit.codes.fitting import CodeClaim, CodeRequest, fit_code
+    from tacit.codes.asking import CodeClaim, CodeRequest
+    from tacit.codes.fitting import fit_code
     from tacit.tables import open_table
 
     secret, *released = NAMES[kind]

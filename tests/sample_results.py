@@ -6,11 +6,12 @@ import math
 from dataclasses import replace
 
 from tacit.document import CalibrationPoint, CurvePoint, Nats, RiskHistogram
-from tacit.errors import sentence
+from tacit.errors import Command, sentence
 from tacit.lenses.facts import SecretValue, SourceFacts
 from tacit.lenses.table.answers.attack import AttackResult
 from tacit.lenses.table.answers.audit import AuditResult
 from tacit.lenses.table.answers.release import ProtectResult
+from tacit.lenses.table.ladder.results import Ladder, ReleaseRung
 from tacit.lenses.table.linkage.results import ColumnRead, Cure, FoundBy, LinkageFinding, LinkageScore, PeopleFound
 from tacit.lenses.table.results import (
     ColumnLeak,
@@ -188,6 +189,29 @@ def people_found() -> PeopleFound:
     )
 
 
+def ladder() -> Ladder:
+    """Three epsilons, the second of which is suggested."""
+    before = (("13001", "nurse", "34", "f"), ("20000", "clerk", "", "m"))
+    columns = ("zip", "job", "age", "sex")
+
+    def rung(epsilon: float, kept: float, guessed: float, rows: tuple[tuple[str, ...], ...]) -> ReleaseRung:
+        each = tuple((name, kept) for name in columns)
+        return ReleaseRung(epsilon, 0.97 * epsilon, kept, each, 0.0, guessed, int(100 * kept), 12, rows)
+
+    rungs = (
+        rung(0.1, 0.31, 0.0, (("any", "any", "any", "f"), ("any", "any", "any", "m"))),
+        rung(0.5, 0.76, 4.2, (("13*", "nurse", "30 to 39", "f"), ("any", "clerk", "any", "m"))),
+        rung(2.0, 0.92, 31.0, (("130*", "nurse", "34", "f"), ("20*", "clerk", "missing", "m"))),
+    )
+    original = ReleaseRung(INF, INF, 1.0, tuple((name, 1.0) for name in columns), 412.0, 96.0, 9_000, 1, before)
+    return Ladder(columns, before, original, rungs, 12_000, None, 604.0, 0.25, 0.5)
+
+
+def no_rungs() -> Ladder:
+    """A sample in which the secret does not vary."""
+    return replace(ladder(), rungs=(), epsilon=None, sampled=500)
+
+
 def audit_result() -> AuditResult:
     """An audit of a census-like table that leaks."""
     return AuditResult(
@@ -230,14 +254,16 @@ def audit_result() -> AuditResult:
             ColumnLeak("sex", 0.00004, 0.0002, "no leak detected", 0.0003, 0.0021, 0.1118, 0.724),
         ),
         curve=CURVE,
+        ladder=ladder(),
         suggestion=Suggestion(
             0.25,
             0.5,
-            0.24,
+            0.76,
             sentence(
                 "Epsilon {epsilon} is the smallest that loses no more than 25% of the information (it loses 24%).",
                 epsilon=Nats(0.5, 6),
             ),
+            sentence("{}", Command("protect", "people.parquet", secret=["disease"], epsilon=0.5, out="release")),
         ),
         notes=("12 records without a value in job were counted as a value of their own.",),
         found=people_found(),

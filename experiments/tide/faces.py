@@ -224,7 +224,7 @@ class OfSize:
         given = self.run.faces
         obfuscator = FeatureObfuscator(
             self.density.estimator, epsilon=EPSILON, scale=SCALE, order="leak", random_state=RANDOM_STATE
-        ).fit(given.matrix(given.train), given.smile[given.train])
+        ).fit(given.matrix(given.train), secret=given.smile[given.train])
         found = [obfuscator.obfuscate(given.matrix(rows)) for rows in (given.train, given.test)]
         train, test = (pixels_of(each.values, (len(each.values), *SHAPE)) for each in found)
         return train, test, found[1].touched

@@ -14,6 +14,7 @@ from tacit.rooms import face
 __version__ = "0.2.0.dev0"
 
 if TYPE_CHECKING:
+    from tacit.codes import Cells as Cells
     from tacit.errors import (
         ArgumentError as ArgumentError,
         ColumnError as ColumnError,

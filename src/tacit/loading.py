@@ -15,7 +15,8 @@ import struct
 import tokenize
 import zipfile
 import zlib
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -37,9 +38,24 @@ DAMAGE = (
 )
 
 
+# The folders that paths may not lead out of; of the whole process, so that its threads are held to it too.
+_fences: list[Path] = []
+
+
+@contextmanager
+def fenced(folder: str | os.PathLike[str]) -> Iterator[None]:
+    """Within it, a path that leads out of the folder, by itself or through a link, is refused: here, and by tables."""
+    _fences.append(Path(os.path.realpath(folder)))
+    try:
+        yield
+    finally:
+        _fences.pop()
+
+
 def checked_path(path: str | os.PathLike[str]) -> Path:
     """A path that a file can have, whether or not there is one; the system's refusal of any other comes too late."""
     try:
+        _refuse_outside(path)
         os.lstat(path)
     except ValueError as error:
         raise SourceError(f"{os.fspath(path)!r} is no path: it holds a null character, or half a character") from error
@@ -47,6 +63,11 @@ def checked_path(path: str | os.PathLike[str]) -> Path:
         if error.errno == errno.ENAMETOOLONG:
             raise SourceError(f"'{os.fspath(path)[:40]}…' is no path: it is too long") from error
     return Path(path)
+
+
+def _refuse_outside(path: str | os.PathLike[str]) -> None:
+    if not all(Path(os.path.realpath(path)).is_relative_to(fence) for fence in _fences):
+        raise SourceError(f"'{Path(path).name}' is outside the folder that may be read: copy it there")
 
 
 def bytes_in(path: str | Path, what: str, *, most: int = MOST_BYTES) -> bytes:
@@ -57,6 +78,7 @@ def bytes_in(path: str | Path, what: str, *, most: int = MOST_BYTES) -> bytes:
     Reads at most ``most`` bytes, of a plain file alone: a device, pipe or socket, which may never end, is refused.
     """
     try:
+        _refuse_outside(path)
         # A pipe that nobody writes to would be waited for.
         descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
         with os.fdopen(descriptor, "rb") as file:

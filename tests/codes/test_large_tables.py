@@ -9,9 +9,10 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from tacit.codes import coding, fitting
+from tacit.codes import coding, fitting, searching
+from tacit.codes.asking import CodeClaim, CodeRequest
 from tacit.codes.coding import coded, told_counts
-from tacit.codes.fitting import CodeClaim, CodeRequest, fit_code
+from tacit.codes.fitting import fit_code
 from tacit.tables import count, open_table
 
 LEAST, EPSILON = 10, 0.6
@@ -51,10 +52,10 @@ def looked_up(request, monkeypatch):
 @pytest.fixture(params=["counted by cell", "cut again", "few combinations"])
 def large(request, monkeypatch):
     """What makes 6,000 records many, in each of the ways that many records are looked at."""
-    monkeypatch.setattr(fitting, "MOST_WHOLE", 1_000)
-    monkeypatch.setattr(fitting, "DESIGN_RECORDS", 500)
+    monkeypatch.setattr(searching, "MOST_WHOLE", 1_000)
+    monkeypatch.setattr(searching, "DESIGN_RECORDS", 500)
     monkeypatch.setattr(fitting, "MOST_CUT_AGAIN", 10**6 if request.param == "cut again" else 0)
-    monkeypatch.setattr(fitting, "FEW_COMBINATIONS", 10**9 if request.param == "few combinations" else 0)
+    monkeypatch.setattr(searching, "FEW_COMBINATIONS", 10**9 if request.param == "few combinations" else 0)
 
 
 def in_bounds(written, secrets):
@@ -87,7 +88,7 @@ def test_cells_keep_their_bounds_on_the_whole_table_and_their_counts_are_those_o
 
 def test_cells_of_a_sample_that_the_whole_table_breaks_are_merged(people, monkeypatch):
     for name, value in {"MOST_WHOLE": 1_000, "DESIGN_RECORDS": 500, "MOST_CUT_AGAIN": 0, "FEW_COMBINATIONS": 0}.items():
-        monkeypatch.setattr(fitting, name, value)
+        monkeypatch.setattr(fitting if name == "MOST_CUT_AGAIN" else searching, name, value)
     secrets = people.column("ill").to_pylist()
     chosen = fitting.placed
     seen = []

@@ -7,8 +7,8 @@ import pyarrow as pa
 import pytest
 
 from sizes import many
+from tacit.codes.asking import CodeClaim, CodeRequest
 from tacit.codes.code import CellCode
-from tacit.codes.fitting import CodeClaim, CodeRequest
 from tacit.codes.proving import prove_code
 from tacit.lift import threshold_risk
 from tacit.tables.sources import open_table

@@ -9,9 +9,10 @@ answered by a line with signal, code, steps and what was said.
 from __future__ import annotations
 
 import errno
+import gc
+import importlib
 import json
 import os
-import shutil
 import signal
 import sys
 import tempfile
@@ -19,6 +20,11 @@ import threading
 from pathlib import Path
 from typing import Any
 
+WRITING = ("tacit.release.directory", "tacit.release.ledger.file", "tacit.tables.writing")
+COMMANDS = (
+    *("duckdb", "narwhals", "pyarrow.parquet", "scipy.optimize", "tacit.cli.commands", "tacit.lenses.table.protect"),
+    *("tacit.lenses.table.verify", "tacit.person.actions.population"),
+)
 WRITERS = ("tacit/tables/writing.py", "tacit/release/directory.py", "tacit/release/ledger/file.py", "/shutil.py")
 
 
@@ -56,7 +62,9 @@ def swapped(template: str, target: str, ledger: str | None) -> None:
     from tacit.release.ledger.file import alone_with, read_ledger, write_ledger
 
     with alone_with(Path(ledger or target + ".ledger")), new_release(target, overwrite=True) as draft:
-        shutil.copytree(template, draft.place, dirs_exist_ok=True)
+        for path in sorted(Path(template).rglob("*")):
+            copied = draft.place / path.relative_to(template)
+            copied.mkdir() if path.is_dir() else copied.write_bytes(path.read_bytes())
         if ledger is not None:
             write_ledger(Path(ledger), [*read_ledger(Path(ledger)), *read_ledger(Path(template + ".ledger"))])
 
@@ -108,16 +116,10 @@ def answer(job: dict[str, Any]) -> dict[str, Any]:
 
 if __name__ == "__main__":
     # Loaded once, so that a run costs what it does and not what Python's imports do.
-    import duckdb  # noqa: F401
-    import narwhals  # noqa: F401
-    import pyarrow.parquet  # noqa: F401
-    import scipy.optimize  # noqa: F401
-
-    import tacit.cli.commands
-    import tacit.lenses.table.protect
-    import tacit.lenses.table.verify
-    import tacit.person.actions.population  # noqa: F401
-
+    for name in (*WRITING, *(COMMANDS if "commands" in sys.argv else ())):
+        importlib.import_module(name)
+    # A child that collects garbage would have to copy all of it.
+    gc.freeze()
     for given in sys.stdin:
         sys.stdout.write(json.dumps(answer(json.loads(given))) + "\n")
         sys.stdout.flush()

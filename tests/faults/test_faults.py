@@ -11,11 +11,13 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from counted_kills import Kills, inside_the_swap
 from sizes import many
 from tables_of_people import clinic, write_csv
 from tacit import protect, verify
@@ -29,9 +31,18 @@ PROTECT = ("protect", "--secret", "illness", "--epsilon", "0.5", "--quiet")
 
 
 @pytest.fixture(scope="module")
-def run() -> Iterator[Run]:
+def kills() -> Iterator[Kills]:
+    """All kills of this file; what ``make faults`` is asked for is their sum."""
+    counted = Kills()
+    yield counted
+    print(f"\n{counted}")  # noqa: T201
+    assert not LONG or (counted.steps.total() >= 1_000 and counted.in_the_swap >= 100)
+
+
+@contextmanager
+def serving(kills: Kills, *words: str) -> Iterator[Run]:
     """Stopped runs, by a process that forks; see ``stopped_runs.py``."""
-    program = [sys.executable, str(Path(__file__).parent / "stopped_runs.py")]
+    program = [sys.executable, str(Path(__file__).parent / "stopped_runs.py"), *words]
     with subprocess.Popen(program, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as server:
         assert server.stdin is not None
         assert server.stdout is not None
@@ -43,10 +54,26 @@ def run() -> Iterator[Run]:
             done: dict[str, Any] = json.loads(stdout.readline())
             assert "Traceback" not in done["said"], done["said"]
             assert "TRACEBACK" not in done["said"] or job.get("how") == "full", done["said"]
+            if done["signal"] == 9:
+                kills.add(done["steps"])
             return done
 
         yield asked
         stdin.close()
+
+
+@pytest.fixture(scope="module")
+def run(kills: Kills) -> Iterator[Run]:
+    """Whole commands that are stopped."""
+    with serving(kills, "commands") as asked:
+        yield asked
+
+
+@pytest.fixture(scope="module")
+def swap(kills: Kills) -> Iterator[Run]:
+    """Writing alone that is stopped: a process without the engines forks in a fraction of the time."""
+    with serving(kills) as asked:
+        yield asked
 
 
 @pytest.fixture(scope="module")
@@ -76,11 +103,11 @@ def hidden(place: Path) -> list[str]:
 
 @pytest.mark.parametrize("before", [None, "old"])
 def test_a_release_killed_at_any_line_is_the_old_one_the_new_one_or_none(
-    run: Run, releases: Path, tmp_path: Path, before: str | None
+    swap: Run, kills: Kills, releases: Path, tmp_path: Path, before: str | None
 ) -> None:
     target, ledger = tmp_path / "r", tmp_path / "ledger.json"
     old, new = tree(releases / "old"), tree(releases / "new")
-    job = {"swap": [str(releases / "new"), str(target), str(ledger)], "lines": True}
+    job = {"swap": [str(releases / "new"), str(target), str(ledger)]}
 
     def prepare() -> None:
         shutil.rmtree(tmp_path)
@@ -91,32 +118,25 @@ def test_a_release_killed_at_any_line_is_the_old_one_the_new_one_or_none(
             ledger.write_text(text.replace(str(releases / before), str(target)))
 
     prepare()
-    lines = run(**job)["steps"]
-    kills = swaps = gone = 0
-    first = next(at for at, step in enumerate(lines) if "_put_in_place" in step)
-    every = many(len(lines) // 6, 1)
-    chosen = sorted({*range(0, len(lines), every), *range(first, len(lines), many(25, 1))})
-    for stop in chosen * many(1, 1 + 500 // len(chosen)):
+    lines = swap(**job, lines=True)["steps"]
+    inside = [at for at in range(len(lines)) if inside_the_swap(lines[: at + 1])]
+    for stop in (*range(0, len(lines), many(len(lines) // 6, 1)), *inside[:: many(9, 1)] * many(1, 7)):
         prepare()
-        done = run(**job, stop=stop)
+        done = swap(**job, stop=stop, lines=True)
         assert done["signal"] == 9
-        kills, swaps = kills + 1, swaps + (first <= stop)
         found = tree(target)
         assert found in (None, old if before else None, new), done["steps"][-1]
         if found is None and before:
             # Between two renames the old one waits under a hidden name, whole.
-            gone += 1
             (aside,) = tmp_path.glob(".r.tacit-old-*")
             assert tree(aside) == old
         listed = [entry.output_sha256 for entry in read_ledger(ledger)]
         assert (found == new) <= (len(listed) == (2 if before else 1))
-        again = run(**job)
+        again = swap(**job)
         assert again["code"] == 0, again["said"]
         assert tree(target) == new
         assert not hidden(tmp_path), (done["steps"][-1], hidden(tmp_path))
-    print(f"{kills} kills, {swaps} of them in the swap, {gone} with the old release under a hidden name")  # noqa: T201 - what `make faults` is asked for
-    assert swaps >= many(2, 50)
-    assert kills >= many(6, 500)
+        kills.whole += 1
 
 
 # ---- kills of whole commands, at every named step -----------------------------------------------------------------
@@ -143,7 +163,7 @@ def words(place: Path, *more: str) -> list[str]:
 
 @pytest.mark.parametrize("overwrite", [False, True])
 def test_a_protect_that_was_killed_leaves_whole_releases_and_an_honest_ledger(
-    run: Run, releases: Path, tmp_path: Path, overwrite: bool
+    run: Run, kills: Kills, releases: Path, tmp_path: Path, overwrite: bool
 ) -> None:
     people, target, ledger = tmp_path / "people.csv", tmp_path / "r", tmp_path / "ledger.json"
     argv = words(tmp_path, "--ledger", str(ledger), *(["--overwrite"] if overwrite else []))
@@ -170,13 +190,16 @@ def test_a_protect_that_was_killed_leaves_whole_releases_and_an_honest_ledger(
             assert "the ledger counts a release that is not at" in again["said"]
         assert not hidden(tmp_path)
         assert verify(target, against=people).verdict == "holds"
+        kills.whole += 1
     steps = ["draft made", "data written", "certificate written", "sealed", "synced", "name is free", "new moved in"]
     assert not LONG or {*steps, "file written", "file in place"} <= {*seen}
     assert not LONG or ("old given up" in seen) == overwrite
 
 
 @by_hand
-def test_a_population_and_a_report_that_were_killed_are_the_old_file_or_the_new(run: Run, tmp_path: Path) -> None:
+def test_a_population_and_a_report_that_were_killed_are_the_old_file_or_the_new(
+    run: Run, kills: Kills, tmp_path: Path
+) -> None:
     from random import Random
 
     from person.test_person_population import people, population_case, spilled, write
@@ -203,6 +226,7 @@ def test_a_population_and_a_report_that_were_killed_are_the_old_file_or_the_new(
             assert run(argv=argv)["code"] == 0
             assert target.read_text() != "old"
             assert not hidden(tmp_path)
+            kills.whole += 1
 
 
 # ---- disks, folders, inputs ---------------------------------------------------------------------------------------

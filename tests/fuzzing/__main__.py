@@ -62,9 +62,8 @@ def _fuzzed(asked: argparse.Namespace, seeds: Path) -> int:
         f"seed {asked.seed}, cases {asked.first} to {after - 1}: {new.cases:,} new and {known.cases} of the corpus in "
         f"{time.monotonic() - begun:.0f} s, {spent:.0f} s of the processor\n"
     )
-    sys.stdout.write(
-        "outcomes: " + ", ".join(f"{name} {count:,}" for name, count in sorted(new.outcomes.items())) + "\n"
-    )
+    for title, counted in (("kinds", new.kinds), ("outcomes", new.outcomes)):
+        sys.stdout.write(f"{title}: {', '.join(f'{name} {count:,}' for name, count in sorted(counted.items()))}\n")
     found = {**known.findings, **new.findings}
     for wrong, those in sorted(found.items(), key=lambda each: -len(each[1])):
         words = " ".join(map(ascii, those[0].words))[:160]

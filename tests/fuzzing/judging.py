@@ -26,7 +26,7 @@ from fuzzing.targets import READ, READERS, TARGETS, Words
 OPTIONS = "options"
 # An odd argument costs little, and there are many.
 SHARE_OF_OPTIONS = 0.2
-CASES = ("case", "linked")
+CASES, IMAGES = ("case", "linked"), ("npz", "folder")
 READABLE = tuple(target for target in TARGETS if target.lines[0][0] == READ)
 POSTS = b"word1 word2 #tax\n@left \xff\n\n"
 Listing = dict[str, tuple[int, int]]
@@ -45,6 +45,19 @@ class Case:
     def name(self) -> str:
         """What was damaged."""
         return f"{self.box}/{self.file}" if self.file else f"{OPTIONS}/{' '.join(self.words[:1])}"[:60]
+
+    @property
+    def kind(self) -> str:
+        """What sort of input it is; of a table, its format too."""
+        if self.file is None:
+            return OPTIONS
+        if self.box in CASES:
+            return "case files"
+        if self.file.endswith("m.tacit"):
+            return "models"
+        if self.file.startswith("r/") or self.file == "ledger.json":
+            return "papers"
+        return "images" if self.box in IMAGES else f"tables ({Path(self.file).suffix[1:]})"
 
     def stored(self, why: str) -> str:
         """The case as the corpus keeps it."""

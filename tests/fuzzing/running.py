@@ -38,6 +38,7 @@ class Tally:
     """What a run has come to."""
 
     outcomes: Counter[str] = field(default_factory=Counter)
+    kinds: Counter[str] = field(default_factory=Counter)
     findings: dict[str, list[Case]] = field(default_factory=dict)
 
     @property
@@ -45,9 +46,10 @@ class Tally:
         """How many were run."""
         return self.outcomes.total()
 
-    def add(self, outcome: str, wrong: str, case: Callable[[], Case | None]) -> None:
+    def add(self, outcome: str, kind: str, wrong: str, case: Callable[[], Case | None]) -> None:
         """One more case; it is made again only if something is wrong with it."""
         self.outcomes[outcome] += 1
+        self.kinds[kind] += 1
         found = case() if wrong else None
         if found is not None:
             self.findings.setdefault(wrong, []).append(found)
@@ -114,7 +116,7 @@ def _batch(cases: Callable[[int], Case | None], seeds: Path, first: int, tally: 
         why = "waits" if silent else "takes too long" if ended == -signal.SIGPROF else f"the process ends: {died}"
         case = cases(at)
         assert case is not None
-        tally.add("died", f"{why} ({case.name})", lambda: case)
+        tally.add("died", case.kind, f"{why} ({case.name})", lambda: case)
         return at + 1
     return at
 
@@ -130,8 +132,8 @@ def _followed(hears: int, first: int, cases: Callable[[int], Case | None], tally
             return at, False
         *lines, rest = (rest + heard).split(b"\n")
         for line in lines:
-            outcome, _, wrong = line.decode("utf-8", "replace").partition("\t")
-            tally.add(outcome, wrong, partial(cases, at))
+            outcome, kind, wrong = line.decode("utf-8", "replace").split("\t")
+            tally.add(outcome, kind, wrong, partial(cases, at))
             at += 1
 
 
@@ -152,4 +154,4 @@ def _run_all(
         outcome, wrong = judged(case, seeds, work)
         signal.setitimer(signal.ITIMER_PROF, 0)
         told = re.sub(r"\s+", " ", wrong or "")
-        os.write(tells, f"{outcome}\t{told}\n".encode("utf-8", "replace"))
+        os.write(tells, f"{outcome}\t{case.kind}\t{told}\n".encode("utf-8", "replace"))

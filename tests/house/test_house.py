@@ -40,7 +40,7 @@ ROOMS = (
         "report",
         "lenses",
     ),
-    *("person", "verbs", "cli"),
+    *("person", "verbs", "web", "cli"),
 )
 PUBLIC = ("requests", "lift", "learn", "tables", "codes", "release", "document", "report", "person")
 SQL = re.compile(

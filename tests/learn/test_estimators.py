@@ -50,7 +50,7 @@ def mixed(n: int = 300, seed: int = 0):
         AutoLogLift(learners=("linear",), folds=2, doubt=False),
         *[AutoLogLift(learners=("linear",), folds=3), ClassifierLogLift(folds=2, doubt=False)] * many(0, 1),
         ClassifierLogLift(LogisticRegression(), folds=2),
-        Watchdog(estimator=AutoLogLift(learners=("linear",), folds=2, doubt=False)),
+        Watchdog(y_is="secret", estimator=AutoLogLift(learners=("linear",), folds=2, doubt=False)),
     ]
 )
 def test_scikit_learn_accepts_it(estimator, check):
@@ -424,7 +424,7 @@ class TestInTheWorldOfScikitLearn:
 class TestTheWatchdogTransformer:
     def test_only_risky_records_are_replaced_and_by_risky_ones(self):
         d = mixed(600)
-        dog = Watchdog(epsilon=0.3, estimator=AutoLogLift(**LINEAR)).fit(d.X, d.s)
+        dog = Watchdog(epsilon=0.3, estimator=AutoLogLift(**LINEAR)).fit(d.X, secret=d.s)
         risky = dog.estimator_.score_samples(d.X) > 0.3
         out = dog.transform(d.X)
         assert 0.1 < risky.mean() < 0.9
@@ -437,7 +437,7 @@ class TestTheWatchdogTransformer:
         rng = np.random.default_rng(0)
         X = rng.choice([-3.0, 0.0, 3.0], size=(3_000, 1))
         s = (rng.random(3_000) < 1 / (1 + np.exp(-X[:, 0]))).astype(int)
-        out = Watchdog(epsilon=0.3, estimator=CountLogLift()).fit(X, s).transform(X)
+        out = Watchdog(epsilon=0.3, estimator=CountLogLift()).fit(X, secret=s).transform(X)
         moved = X[:, 0] != 0
         table = np.array([[((X[moved, 0] == a) & (out[moved, 0] == b)).sum() for b in (-3, 3)] for a in (-3, 3)])
         expected = table.sum(axis=1, keepdims=True) * table.sum(axis=0) / table.sum()
@@ -448,15 +448,19 @@ class TestTheWatchdogTransformer:
     @pytest.mark.parametrize("frame", [pl.from_pandas, pa.Table.from_pandas], ids=["polars", "arrow"])
     def test_frames_stay_what_they_are(self, frame):
         X = frame(mixed(200).X)
-        out = Watchdog(epsilon=0.3, estimator=AutoLogLift(**LINEAR), random_state=0).fit(X, mixed(200).s).transform(X)
+        out = (
+            Watchdog(epsilon=0.3, estimator=AutoLogLift(**LINEAR), random_state=0)
+            .fit(X, secret=mixed(200).s)
+            .transform(X)
+        )
         assert type(out) is type(X)
         assert out.shape == X.shape
 
     def test_where_the_pool_is_empty_a_risky_record_is_refused(self):
-        dog = Watchdog(epsilon=5.0, estimator=CountLogLift()).fit([[0], [0], [1], [1]], [0, 1, 0, 1])
+        dog = Watchdog(epsilon=5.0, estimator=CountLogLift()).fit([[0], [0], [1], [1]], secret=[0, 1, 0, 1])
         with pytest.raises(DataError, match="nothing to replace it by"):
             dog.transform([[7]])
 
     def test_a_negative_epsilon_is_refused(self):
         with pytest.raises(ArgumentError, match="epsilon"):
-            Watchdog(epsilon=-1).fit([[0], [1]], [0, 1])
+            Watchdog(epsilon=-1).fit([[0], [1]], secret=[0, 1])

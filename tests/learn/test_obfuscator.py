@@ -37,7 +37,7 @@ def noised():
     s = np.arange(20_000) % 2
     X = s[:, None].astype(float)
     estimator = PrefixLogLift(epochs=4, hidden=(8, 8), random_state=0)
-    out = FeatureObfuscator(estimator, epsilon=0.01, scale=1.7, rounds=0, random_state=1).fit(X, s).obfuscate(X)
+    out = FeatureObfuscator(estimator, epsilon=0.01, scale=1.7, rounds=0, random_state=1).fit(X, secret=s).obfuscate(X)
     assert out.flags.all()
     return (out.values - X).ravel()
 
@@ -45,10 +45,15 @@ def noised():
 @pytest.fixture(scope="module")
 def quick():
     """Fitted on the three columns, with a secure source of noise."""
-    return FeatureObfuscator(QUICK, epsilon=0.5).fit(*numbers())
+    return FeatureObfuscator(QUICK, epsilon=0.5, y_is="secret").fit(*numbers())
 
 
-@parametrize_with_checks([FeatureObfuscator(QUICK, epsilon=0.2), *[FeatureObfuscator(QUICK, rounds=0)] * many(0, 1)])
+@parametrize_with_checks(
+    [
+        FeatureObfuscator(QUICK, y_is="secret", epsilon=0.2),
+        *[FeatureObfuscator(QUICK, y_is="secret", rounds=0)] * many(0, 1),
+    ]
+)
 def test_scikit_learn_accepts_it(estimator, check):
     check(estimator)
 
@@ -72,7 +77,9 @@ class TestWhatIsFlagged:
         raw = PrefixLogLift(clip=3.0, epochs=30, random_state=0).fit(X, s)
         assert np.abs(raw.feature_log_lift(X)[:, 1]).max() < 0.1
         out = (
-            FeatureObfuscator(clone(raw), epsilon=0.1, scale=2.0, rounds=rounds, random_state=0).fit(X, s).obfuscate(X)
+            FeatureObfuscator(clone(raw), epsilon=0.1, scale=2.0, rounds=rounds, random_state=0)
+            .fit(X, secret=s)
+            .obfuscate(X)
         )
         assert out.flags[:, 0].all()
         assert out.flags[:, 1].mean() > 0.95
@@ -80,7 +87,7 @@ class TestWhatIsFlagged:
     def test_what_is_released_tells_an_adversary_less(self):
         X, s = numbers(2_000)
         fresh, secret = numbers(2_000, seed=1)
-        obfuscator = FeatureObfuscator(QUICK, epsilon=0.3, scale=8.0, random_state=0).fit(X, s)
+        obfuscator = FeatureObfuscator(QUICK, epsilon=0.3, scale=8.0, random_state=0).fit(X, secret=s)
         before = LogisticRegression().fit(X, s).score(fresh, secret)
         # Trained on releases, and told nothing of the flags but what can be seen.
         after = LogisticRegression().fit(obfuscator.transform(X), s).score(obfuscator.transform(fresh), secret)
@@ -89,7 +96,7 @@ class TestWhatIsFlagged:
 
     def test_a_cell_unlike_any_that_was_learned_from_is_flagged(self):
         d = mixed()
-        obfuscator = FeatureObfuscator(QUICK, epsilon=50.0).fit(d.X, d.s)
+        obfuscator = FeatureObfuscator(QUICK, epsilon=50.0).fit(d.X, secret=d.s)
         strange = d.X.head(4).copy()
         strange.loc[0, "trade"] = "acrobat"
         strange.loc[1, "age"] = 1e6
@@ -104,9 +111,9 @@ class TestWhatIsFlagged:
         s = np.arange(1_200) % 2
         rng = np.random.default_rng(0)
         X = np.column_stack([s + rng.normal(size=1_200), 4 * s + rng.normal(size=1_200)])
-        obfuscator = FeatureObfuscator(QUICK, order="leak", rounds=0).fit(X, s)
+        obfuscator = FeatureObfuscator(QUICK, order="leak", rounds=0).fit(X, secret=s)
         assert obfuscator.order_.tolist() == [1, 0]
-        assert clone(obfuscator).set_params(order=[0, 1]).fit(X, s).order_.tolist() == [0, 1]
+        assert clone(obfuscator).set_params(order=[0, 1]).fit(X, secret=s).order_.tolist() == [0, 1]
 
 
 class TestTheNoise:
@@ -119,7 +126,7 @@ class TestTheNoise:
 
     def test_it_lies_on_a_grid_whatever_the_value(self):
         X, s = numbers(600)
-        obfuscator = FeatureObfuscator(QUICK, epsilon=0.1, scale=1.0, rounds=0).fit(X, s)
+        obfuscator = FeatureObfuscator(QUICK, epsilon=0.1, scale=1.0, rounds=0).fit(X, secret=s)
         out = obfuscator.obfuscate(X)
         step = obfuscator.noise_[1.0].step
         assert (out.values[out.flags] % step == 0).all()
@@ -133,18 +140,20 @@ class TestTheNoise:
 
     def test_with_a_seed_it_is_repeatable(self):
         X, s = numbers(300)
-        first, second = (FeatureObfuscator(QUICK, epsilon=0.1, random_state=3).fit(X, s).transform(X) for _ in range(2))
+        first, second = (
+            FeatureObfuscator(QUICK, epsilon=0.1, random_state=3).fit(X, secret=s).transform(X) for _ in range(2)
+        )
         assert (first == second).all()
 
     def test_a_wanted_delta_gives_the_scale_by_the_diameter_of_the_group(self):
         X, s = numbers(300)
         estimator = clone(QUICK).set_params(groups=[0, 0, 1])
-        obfuscator = FeatureObfuscator(estimator, epsilon=0.5, delta=0.2384, rounds=0).fit(X, s)
+        obfuscator = FeatureObfuscator(estimator, epsilon=0.5, delta=0.2384, rounds=0).fit(X, secret=s)
         width = np.ptp(X, axis=0)
         diameter = np.array([np.hypot(width[0], width[1]), width[2]])
         assert (obfuscator.scale_ >= diameter * 0.999).all()
         assert (obfuscator.scale_ <= diameter * 1.07).all()
-        assert FeatureObfuscator(estimator, rounds=0).fit(X, s).scale_ == pytest.approx(diameter, rel=0.07)
+        assert FeatureObfuscator(estimator, rounds=0).fit(X, secret=s).scale_ == pytest.approx(diameter, rel=0.07)
 
 
 class TestRedrawnCategories:
@@ -153,7 +162,7 @@ class TestRedrawnCategories:
         x = rng.choice(4, size=6_000)
         s = (rng.random(6_000) < np.array([0.05, 0.5, 0.9, 0.97])[x]).astype(int)
         X = pd.DataFrame({"town": np.array(["a", "b", "c", "d"])[x]})
-        out = FeatureObfuscator(QUICK, epsilon=0.3, rounds=0, random_state=0).fit(X, s).obfuscate(X)
+        out = FeatureObfuscator(QUICK, epsilon=0.3, rounds=0, random_state=0).fit(X, secret=s).obfuscate(X)
         flagged = out.flags[:, 0]
         assert 0.6 < flagged.mean() < 0.9
         assert (out.values.town[~flagged] == X.town[~flagged]).all()
@@ -171,7 +180,7 @@ class TestRedrawnCategories:
         d = mixed()
         d.X.index = np.arange(len(d.X)) + 7
         X = frame(d.X)
-        out = FeatureObfuscator(QUICK, epsilon=0.2, random_state=0).fit(X, d.s).obfuscate(X)
+        out = FeatureObfuscator(QUICK, epsilon=0.2, random_state=0).fit(X, secret=d.s).obfuscate(X)
         assert type(out.values) is type(X)
         values = out.values if isinstance(out.values, pd.DataFrame) else out.values.to_pandas()
         assert list(values.columns)[:6] == list(d.X.columns)
@@ -184,7 +193,7 @@ class TestRedrawnCategories:
     def test_groups_may_hold_numbers_and_categories(self):
         d = mixed()
         estimator = clone(QUICK).set_params(groups=[0, 0, 1, 1, 0, 1])
-        out = FeatureObfuscator(estimator, epsilon=0.1, random_state=0).fit(d.X, d.s).obfuscate(d.X)
+        out = FeatureObfuscator(estimator, epsilon=0.1, random_state=0).fit(d.X, secret=d.s).obfuscate(d.X)
         flagged = out.flags[:, 0]
         assert flagged.any()
         assert (out.values.income[flagged] != d.X.income[flagged]).all()
@@ -198,7 +207,11 @@ class TestWhatIsSaid:
         s = (np.arange(20_000) % 100 == 0).astype(int)
         x = (rng.random(20_000) < np.where(s == 1, 0.5, 0.05)).astype(float)
         estimator = PrefixLogLift(epochs=20, random_state=0)
-        out = FeatureObfuscator(estimator, epsilon=0.8, scale=1e4, rounds=0).fit(x[:, None], s).obfuscate(x[:, None])
+        out = (
+            FeatureObfuscator(estimator, epsilon=0.8, scale=1e4, rounds=0)
+            .fit(x[:, None], secret=s)
+            .obfuscate(x[:, None])
+        )
         assert out.flags[:, 0].tolist() == (x == 1).tolist()
         b = out.flags[s == 1].mean() - np.exp(0.8) * out.flags.mean()
         assert out.delta[0] == pytest.approx(b, abs=0.01)
@@ -207,7 +220,7 @@ class TestWhatIsSaid:
     def test_where_the_bound_says_nothing_it_is_called_vacuous(self):
         s = np.arange(600) % 2
         X = np.repeat(s[:, None].astype(float), 8, axis=1)
-        out = FeatureObfuscator(QUICK, epsilon=0.1, scale=0.1, rounds=0).fit(X, s).obfuscate(X)
+        out = FeatureObfuscator(QUICK, epsilon=0.1, scale=0.1, rounds=0).fit(X, secret=s).obfuscate(X)
         assert out.delta[0] > 0.85
         assert out.vacuous[0]
         assert out.total_vacuous
@@ -215,7 +228,7 @@ class TestWhatIsSaid:
 
     def test_what_is_not_flagged_has_no_bound_to_pay(self):
         X, s = numbers(300)
-        out = FeatureObfuscator(QUICK, epsilon=50.0, rounds=0).fit(X, s).obfuscate(X)
+        out = FeatureObfuscator(QUICK, epsilon=50.0, rounds=0).fit(X, secret=s).obfuscate(X)
         assert (out.delta == 0).all()
         assert out.touched == 0
 
@@ -225,15 +238,15 @@ class TestInTheWorldOfScikitLearn:
         d = mixed()
         X = d.X[["age", "income", "score"]]
         obfuscator = FeatureObfuscator(QUICK, epsilon=0.2, random_state=0).set_output(transform="pandas")
-        assert list(obfuscator.fit(X, d.s).transform(X).columns) == ["age", "income", "score"]
-        pipe = make_pipeline(clone(obfuscator), LogisticRegression()).fit(X, d.s)
+        assert list(obfuscator.fit(X, secret=d.s).transform(X).columns) == ["age", "income", "score"]
+        pipe = make_pipeline(clone(obfuscator), LogisticRegression()).fit(X, d.s, featureobfuscator__secret=d.s)
         assert 0.4 < pipe.score(X, d.s) < 0.9
 
     def test_cross_fitting_judges_training_records_by_networks_that_did_not_see_them(self):
         rng = np.random.default_rng(0)
         X, s = rng.normal(size=(400, 10)), rng.integers(2, size=400)
         estimator = PrefixLogLift(cross_fit=2, epochs=20, random_state=0)
-        assert FeatureObfuscator(estimator, epsilon=0.5).fit(X, s).flag_share_.mean() < 0.1
+        assert FeatureObfuscator(estimator, epsilon=0.5).fit(X, secret=s).flag_share_.mean() < 0.1
 
     @pytest.mark.parametrize(
         "words",
@@ -251,9 +264,9 @@ class TestInTheWorldOfScikitLearn:
     def test_wrong_words_are_refused(self, words):
         X, s = numbers(50)
         with pytest.raises(ArgumentError):
-            FeatureObfuscator(**{"estimator": QUICK, **words}).fit(X, s)
+            FeatureObfuscator(**{"estimator": QUICK, **words}).fit(X, secret=s)
 
     def test_times_are_refused_with_the_way_out(self):
         X = pd.DataFrame({"born": pd.to_datetime(["2000-01-01"] * 4)})
         with pytest.raises(DataError, match="'born' holds times"):
-            FeatureObfuscator(QUICK).fit(X, [0, 1, 0, 1])
+            FeatureObfuscator(QUICK).fit(X, secret=[0, 1, 0, 1])

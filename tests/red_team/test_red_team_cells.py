@@ -10,10 +10,12 @@ import pandas as pd
 import pytest
 
 import tacit.codes.fitting as fitting
+import tacit.codes.searching as searching
 from tables_of_people import clinic, write_csv
 from tacit import ArgumentError, protect, verify
+from tacit.codes.asking import CodeClaim, CodeRequest
 from tacit.codes.coding import coded
-from tacit.codes.fitting import CodeClaim, CodeRequest, fit_code
+from tacit.codes.fitting import fit_code
 from tacit.tables.sources import open_table
 
 
@@ -21,7 +23,7 @@ from tacit.tables.sources import open_table
 def on_a_sample(monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
     """Cells of small tables are designed on a sample, as those of large ones are."""
     for name, number in (("MOST_WHOLE", 60), ("DESIGN_RECORDS", 200), ("FEW_COMBINATIONS", 5)):
-        monkeypatch.setattr(fitting, name, number)
+        monkeypatch.setattr(searching, name, number)
     return monkeypatch
 
 

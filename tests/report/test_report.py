@@ -9,7 +9,7 @@ import shutil
 import subprocess
 import sys
 import xml.etree.ElementTree as ET
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from html.parser import HTMLParser
 from io import StringIO
@@ -43,6 +43,7 @@ from tacit.lenses.adversaries import guesses_right
 from tacit.lenses.facts import SecretValue
 from tacit.lenses.table.answers.audit import AuditResult
 from tacit.lenses.table.answers.trade_off import by_epsilon, place_of
+from tacit.lenses.table.ladder.results import Ladder
 from tacit.lenses.table.results import ColumnLeak, ColumnRole, RiskyValue, Suggestion
 from tacit.report import Result, fragment, show, to_html, to_json, to_text, write_report
 from tacit.report.charts import draw
@@ -60,6 +61,14 @@ EVERY: dict[str, Callable[[], Result]] = {
 }
 
 every_result = pytest.mark.parametrize("make", EVERY.values(), ids=EVERY.keys())
+
+
+def hostile_ladder(names: Sequence[str]) -> Ladder:
+    """One rung, whose records hold markup."""
+    rows = (tuple(SCRIPT if k % 2 else "x" * 500 for k in range(len(names))),)
+    made = samples.ladder()
+    rung = replace(made.rungs[0], columns=tuple((name, 0.0) for name in names), rows=rows)
+    return replace(made, columns=tuple(names), before=rows, original=rung, rungs=(rung,), epsilon=0.1)
 
 
 def hostile_audit() -> AuditResult:
@@ -92,7 +101,8 @@ def hostile_audit() -> AuditResult:
             ColumnLeak(n, 3e-9 * (k + 1), 1e-8, "leak", 0.0, 0.0, INF, 0.5) for k, n in enumerate(names)
         ),
         curve=audit.curve[:1],
-        suggestion=Suggestion(0.1, None, None, f"No epsilon keeps {SCRIPT}."),
+        ladder=hostile_ladder(names),
+        suggestion=Suggestion(0.1, None, None, f"No epsilon keeps {SCRIPT}.", SCRIPT),
         notes=(SCRIPT,),
         scores_path=SCRIPT,
     )
@@ -110,6 +120,7 @@ def empty_audit() -> AuditResult:
         riskiest=(),
         column_leaks=(),
         curve=(),
+        ladder=samples.no_rungs(),
         notes=(),
         risk_histogram=histogram,
         scores_path=None,
@@ -544,13 +555,15 @@ def opened(page: str, directory: Path) -> tuple[str, str]:
 @pytest.mark.browser
 @in_a_browser
 def test_the_slider_runs_in_a_browser_and_the_console_is_silent(tmp_path):
-    page = to_html(samples.audit_result()).replace('value="4" step', 'value="6" step')
+    page = to_html(samples.audit_result()).replace('value="1" step', 'value="2" step')
     elements, console = opened(page, tmp_path)
     assert console == ""
     said = re.findall(r'<b data-field="\d">(.*?)</b>', elements)
-    assert said == ["1", "0.980", "7.1%", "93.6%", "0.0949"]
-    assert re.search(r'class="slider" data-points="[^"]*">', elements)
-    assert re.search(r'class="point here"[^>]*data-k="6"|data-k="6"[^>]*class="point here"', elements)
+    assert said == ["2", "7.39", "92.0%", "0", "31"]
+    assert re.search(r'class="slider" data-points="[^"]*" data-rows="[^"]*" data-what="kept">', elements)
+    assert re.search(r'class="point here"[^>]*data-k="2"|data-k="2"[^>]*class="point here"', elements)
+    records = re.findall(r'<td data-row="\d" title="[^"]*">(.*?)</td>', elements)
+    assert records == [cell for row in samples.ladder().rungs[2].rows for cell in row]
 
 
 @pytest.mark.browser
@@ -564,6 +577,6 @@ def test_the_policy_of_the_page_stops_requests_and_foreign_scripts(tmp_path):
 
 def test_an_audit_says_that_its_numbers_are_plug_in() -> None:
     result = samples.audit_result()
-    assert "plug-in" in to_text(result)
+    assert "plug-in" in to_text(result, full=True)
     assert "plug-in" in to_html(result)
     assert all(measure["kind"] == "plug-in" for measure in json.loads(to_json(result))["measures"])

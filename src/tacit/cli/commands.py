@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from tacit import __version__
-from tacit.cli import person_commands, text_commands
+from tacit.cli import person_commands, serving, text_commands
 from tacit.cli.options import answer, bits_option, full_option, report_option, settings, shown_options, stack
 from tacit.requests.verbs import ATTACK, AUDIT, PROTECT, VERIFY
 
@@ -34,6 +34,7 @@ def tacit() -> None:
     tacit verify release/ --against people.csv      is the claim true?
     tacit attack release/ --against people.csv      would an adversary still win?
     tacit person audit case.yaml                    how exposed is one person, all told?
+    tacit serve                                     the same in your browser, on this machine alone
     tacit demo                                      all of it on an example
     """
 
@@ -153,3 +154,4 @@ def explain(name: str | None) -> int:
 
 tacit.add_command(text_commands.explain_text)
 tacit.add_command(person_commands.person)
+tacit.add_command(serving.serve)

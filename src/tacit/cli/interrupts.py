@@ -43,6 +43,16 @@ def prompt() -> Iterator[None]:
         hears.close()
 
 
+@contextmanager
+def left_to_others() -> Iterator[None]:
+    """Within :func:`prompt`, a part of the command that ends in order by itself: a server has work to stop first."""
+    before = signal.set_wakeup_fd(-1)
+    try:
+        yield
+    finally:
+        signal.set_wakeup_fd(before, warn_on_full_buffer=False)
+
+
 def _watch(hears: socket.socket, unwound: threading.Event) -> None:
     while heard := hears.recv(64):
         if signal.SIGTERM in heard:

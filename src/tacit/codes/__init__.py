@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from tacit.codes.scales.kinds.prefixes import PrefixScale as PrefixScale
     from tacit.codes.scales.kinds.whole import WholeScale as WholeScale
     from tacit.codes.scales.scale import Scale as Scale, ScaleLevel as ScaleLevel
+    from tacit.codes.transformer import Cells as Cells
 
 if not TYPE_CHECKING:
     __getattr__, __dir__, __all__ = face(__name__)

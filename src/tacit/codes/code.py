@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 from tacit.codes.reducing import regrouped, separated
 from tacit.codes.scales.kinds.every import AnyScale
 from tacit.codes.scales.reduced import pins, reduced_scale
-from tacit.codes.tree import CellTree
+from tacit.codes.scales.wording import MISSING
+from tacit.codes.tree import CellTree, Mask
 from tacit.tables.symbols import Symbols, in_order
 
 Write = Literal["text", "means"]
@@ -33,18 +34,20 @@ class CellCode:
     known : tuple of str
         Columns that an adversary may know; the tree cuts them first.
     numbers : mapping
-        For columns that are written as numbers, the number that stands for each level.
+        For columns that are written as numbers, the number that stands for each level; None, which is written as
+        missing, for a level of missing values alone.
 
     Guarantees
     ----------
-    What is written of a record is a function of its cell, and true of the record. Two cells differ in what is written
-    of at least one column, unless numbers are written and happen to agree.
+    What is written of a record is a function of its cell, and true of the record; a number stands for all that
+    :meth:`meant` says, which may be missing, too. Two cells differ in what is written of at least one column, unless
+    numbers are written and happen to agree.
     """
 
     scales: tuple[AnyScale, ...]
     tree: CellTree
     known: tuple[str, ...] = ()
-    numbers: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+    numbers: Mapping[str, Mapping[str, float | None]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if self.tree.sizes.tolist() != [scale.size for scale in self.scales]:
@@ -78,12 +81,20 @@ class CellCode:
         return tuple(told)
 
     @cached_property
-    def written(self) -> tuple[tuple[str, ...] | tuple[float, ...], ...]:
-        """For each column, what is written of it in every cell: its level, or the number that stands for it."""
+    def written(self) -> tuple[tuple[str, ...] | tuple[float | None, ...], ...]:
+        """For each column, what is written of it in every cell: its level, or what stands for it."""
         return tuple(
             tuple(self.numbers[name][text] for text in texts) if name in self.numbers else texts
             for name, texts in zip(self.columns, self.texts, strict=True)
         )
+
+    def meant(self, column: int) -> dict[str | float | None, Mask]:
+        """The atoms that what is written of a column may stand for: a number may stand for several levels."""
+        which, parts = self.tree.parts_of(column)
+        out: dict[str | float | None, Mask] = {}
+        for level, part in set(zip(self.written[column], which[self.tree.leaves].tolist(), strict=True)):
+            out[level] = out[level] | parts[part] if level in out else parts[part]
+        return {level: out[level] for level in dict.fromkeys(self.written[column])}
 
     def known_parts(self, symbols: Symbols) -> NDArray[np.int64] | None:
         """Which part of what is known each released value lies in, as it is written; None where nothing is known."""
@@ -96,10 +107,13 @@ class CellCode:
         """Whether what is written of a released value is one value of its column (values x columns)."""
         told = []
         for column, (scale, name) in enumerate(zip(self.scales, self.columns, strict=True)):
-            which, parts = self.tree.parts_of(column)
-            alone = [pins(scale, part) and name not in self.numbers for part in parts]
-            by_level = dict(zip(self.written[column], (alone[at] for at in which[self.tree.leaves]), strict=True))
-            levels = np.array([by_level.get(level, False) for level in symbols.levels[column]], dtype=bool)
+            # What is written as missing was; a number is a mean, even if it is of one value.
+            meant = {
+                level: pins(scale, part)
+                for level, part in self.meant(column).items()
+                if name not in self.numbers or level is None
+            }
+            levels = np.array([meant.get(level, False) for level in symbols.levels[column]], dtype=bool)
             told.append(levels[symbols.codes[:, column]])
         return np.stack(told, axis=1)
 
@@ -122,20 +136,26 @@ class CellCode:
 
         It is the mean of the column over the level in the whole table, so that it depends on the level alone; a level
         has at least as many records as any of its cells. The ``least`` smallest and largest values of a level count as
-        the next ones, so that no outlier can be read from it. ``records`` are those of each atom of each column.
+        the next ones, so that no outlier can be read from it. What is missing has no part in a mean. If it leaves fewer
+        than ``least`` records, the number is the middle of the level's range. ``records`` are those of each atom of
+        each column.
         """
-        made, numbers = self.reduced(), dict[str, dict[str, float]]()
+        made, numbers = self.reduced(), dict[str, dict[str, float | None]]()
         for column, (fine, coarse) in enumerate(zip(self.scales, made.scales, strict=True)):
             # Nodes are numbered alike, so that a node's parts on the two scales are the same records.
-            (which, parts), (_, levels) = self.tree.parts_of(column), made.tree.parts_of(column)
-            means = [fine.number(part, records[fine.column], least) for part in parts]
-            if None not in means and not fine.has_missing:
-                of_level = dict(zip(made.tree.parts_of(column)[0].tolist(), which.tolist(), strict=True))
-                numbers[fine.column] = {
-                    coarse.text(level): _rounded(means[of_level[at]] or 0.0) for at, level in enumerate(levels)
-                }
+            (which, parts), (coarsely, levels) = self.tree.parts_of(column), made.tree.parts_of(column)
+            own = dict(zip(coarsely.tolist(), which.tolist(), strict=True))
+            told = {}
+            for at, level in enumerate(levels):
+                number = fine.number(parts[own[at]], records[fine.column], least)
+                if _few_numbers(fine, parts[own[at]], records[fine.column], least):
+                    number = coarse.number(level, np.zeros(coarse.size), least) if coarse.present > 1 else None
+                told[coarse.text(level)] = None if number is None else float(f"{number:.{DIGITS}g}")
+            if all(number is not None or text == MISSING for text, number in told.items()):
+                numbers[fine.column] = told
         return replace(made, numbers=numbers)
 
 
-def _rounded(number: float) -> float:
-    return float(f"{number:.{DIGITS}g}")
+def _few_numbers(scale: AnyScale, part: Mask, records: NDArray[np.int64], least: int) -> bool:
+    """Whether what is missing hides in a part that few others are in."""
+    return scale.has_missing and bool(part[-1]) and records[: scale.present][part[: scale.present]].sum() < least

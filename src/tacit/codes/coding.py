@@ -117,11 +117,11 @@ def coded(table: Table, code: CellCode, found: PlacedTable | None = None) -> Tab
     """
     found = placed(table, code) if found is None else found
     levels = {
-        name: [str(told[at]) for at in found.cell.tolist()]
+        name: [None if told[at] is None else str(told[at]) for at in found.cell.tolist()]
         for name, told in zip(code.columns, code.written, strict=True)
     }
     told = labelled(found.table, CELL, levels).select(table.names)
-    return _in_numbers(told, _numbers(table, code))
+    return _in_numbers(told, written_numbers(table, code))
 
 
 def counts_by_cell(counts: Counts, columns: Sequence[str], cell: Ints) -> Counts:
@@ -134,10 +134,12 @@ def counts_by_cell(counts: Counts, columns: Sequence[str], cell: Ints) -> Counts
 def told_counts(table: Table, code: CellCode, counts: Counts, cell: Ints) -> Counts:
     """Counts by cell as those of what is written: for their last column, the cell, stand the released columns."""
     levels, codes = [*counts.levels[:-1]], [*counts.codes[:, :-1].T]
-    as_numbers = _numbers(table, code)
+    as_numbers = written_numbers(table, code)
     for name, told in zip(code.columns, code.written, strict=True):
-        here = [told[at] if name in as_numbers else str(told[at]) for at in cell.tolist()]
-        levels.append(tuple(sorted(set(here))))
+        as_they_are = name in as_numbers
+        here = [told[at] if as_they_are or told[at] is None else str(told[at]) for at in cell.tolist()]
+        present = sorted({*here} - {None})
+        levels.append((*present, *([None] if None in here else [])))
         place = {value: at for at, value in enumerate(levels[-1])}
         codes.append(np.array([place[value] for value in here], np.int64))
     # Two cells may be written alike, if numbers are.
@@ -157,7 +159,7 @@ def unplaced(atoms: NDArray[np.integer], columns: Sequence[str]) -> list[str]:
     return [name for name, here in zip(columns, (atoms == UNKNOWN).any(axis=0), strict=True) if here]
 
 
-def _numbers(table: Table, code: CellCode) -> list[str]:
+def written_numbers(table: Table, code: CellCode) -> list[str]:
     """The columns that are written as numbers; one that held them as text, as a CSV does, holds them as text again."""
     return [name for name in code.numbers if table[name].dtype != "String"]
 

@@ -13,13 +13,14 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from tacit.codes.asking import CodeRequest, counted_atoms, grouped_records, uses_of
 from tacit.codes.code import CellCode
-from tacit.codes.fitting import CodeRequest, counted_atoms, grouped_records, grown, naming_no_few, uses_of
 from tacit.codes.scales.finding import find_scales
 from tacit.codes.scales.kinds.every import AnyScale
 from tacit.codes.scales.kinds.listed import ListedScale
 from tacit.codes.search.pruning import pruned, without
 from tacit.codes.search.records import GroupedRecords, Matrix, SecretBound
+from tacit.codes.searching import grown, naming_no_few
 from tacit.codes.tree import CellTree, Ints
 from tacit.document import Progress, silent
 from tacit.errors import ArgumentError, Setting, sentence

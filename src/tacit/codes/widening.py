@@ -12,6 +12,8 @@ from tacit.codes.code import CellCode
 from tacit.codes.scales.fitting import fitted_scales
 from tacit.codes.scales.kinds.categories import CategoryScale
 from tacit.codes.scales.kinds.every import AnyScale
+from tacit.codes.scales.kinds.numbers import NumberScale
+from tacit.codes.scales.kinds.whole import WholeScale
 from tacit.codes.scales.scale import UNKNOWN
 from tacit.codes.tree import CellTree, Ints
 from tacit.errors import DataError, sentence
@@ -21,13 +23,41 @@ from tacit.tables.table import Table
 
 def with_true_ends(table: Table, code: CellCode) -> CellCode:
     """The code with levels that are true of a table's numbers and dates, however far they go."""
-    scales = cast("tuple[AnyScale, ...]", fitted_scales(table, code.scales))
+    return _told_by(code, cast("tuple[AnyScale, ...]", fitted_scales(table, code.scales)), code.tree)
+
+
+def opened(code: CellCode, *, room: bool) -> CellCode:
+    """The code for records that it was not made of: no end of a column's numbers is told, however far they go.
+
+    With ``room`` a category that is new has a place, as in :func:`widened`, and so has what is missing.
+    """
+    open_ended = [
+        replace(each, least=None, most=None) if isinstance(each, NumberScale) else each for each in code.scales
+    ]
+    code = _told_by(code, tuple(open_ended), code.tree)
+    if not room:
+        return code
+    scales, places = [], []
+    for scale in code.scales:
+        made, place = cast("Any", scale), np.arange(scale.present)
+        if isinstance(scale, CategoryScale):
+            made = replace(made, has_others=True)
+        if not isinstance(scale, WholeScale):
+            made = replace(made, has_missing=True)
+        scales.append(made)
+        places.append(np.append(place, made.present) if scale.has_missing else place)
+    return _told_by(code, tuple(scales), _with_room(code.tree, [each.size for each in scales], places))
+
+
+def _told_by(code: CellCode, scales: tuple[AnyScale, ...], tree: CellTree) -> CellCode:
+    """The code by other scales and a tree whose nodes are numbered alike; its levels keep their numbers."""
     numbers = {}
     for column, (old, new) in enumerate(zip(code.scales, scales, strict=True)):
         if old.column in code.numbers:
-            parts, known = code.tree.parts_of(column)[1], code.numbers[old.column]
-            numbers[old.column] = {new.text(part): known[old.text(part)] for part in parts}
-    return replace(code, scales=scales, numbers=numbers)
+            (which, parts), (anew, levels) = code.tree.parts_of(column), tree.parts_of(column)
+            known, own = code.numbers[old.column], dict(zip(anew.tolist(), which.tolist(), strict=True))
+            numbers[old.column] = {new.text(level): known[old.text(parts[own[at]])] for at, level in enumerate(levels)}
+    return replace(code, scales=scales, tree=tree, numbers=numbers)
 
 
 def widened(table: Table, code: CellCode, columns: Sequence[str]) -> CellCode:
@@ -36,7 +66,8 @@ def widened(table: Table, code: CellCode, columns: Sequence[str]) -> CellCode:
     Guarantees
     ----------
     What was in a cell stays in it. A category that is new is told as another value, and goes to the right at every cut
-    of its column; so does what is missing. Levels stay true, and name no value that the earlier release did not.
+    of its column; so does what is missing. Levels stay true, and name no value that the earlier release did not; those
+    that are written as numbers keep their numbers.
 
     Raises
     ------
@@ -49,19 +80,16 @@ def widened(table: Table, code: CellCode, columns: Sequence[str]) -> CellCode:
         if scale.column in columns:
             values = count(table, [scale.column]).levels[0]
             unknown = [value for value, atom in zip(values, scale.atoms_of(values), strict=True) if atom == UNKNOWN]
-            wide, place = _with(scale, unknown, as_numbers=scale.column in code.numbers)
+            wide, place = _with(scale, unknown)
         scales.append(wide)
         places.append(place)
-    return replace(code, scales=tuple(scales), tree=_with_room(code.tree, [each.size for each in scales], places))
+    return _told_by(code, tuple(scales), _with_room(code.tree, [each.size for each in scales], places))
 
 
-def _with(scale: AnyScale, unknown: Sequence[Any], *, as_numbers: bool) -> tuple[AnyScale, Ints]:
+def _with(scale: AnyScale, unknown: Sequence[Any]) -> tuple[AnyScale, Ints]:
     """A scale with atoms for these values, and the new atom of each old one."""
     new = [value for value in unknown if not _absent(value)]
     missing = scale.has_missing or len(new) < len(unknown)
-    if missing > scale.has_missing and as_numbers:
-        words = "column '{column}' has missing values, and is to be written as numbers, which have none for them"
-        raise DataError(sentence(words, column=scale.column))
     made, place = cast("Any", scale), np.arange(scale.present)
     if new and isinstance(scale, CategoryScale):
         made = replace(scale, has_others=True)

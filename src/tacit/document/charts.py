@@ -21,6 +21,8 @@ __all__ = [
     "HeatMaps",
     "HeatPanel",
     "Histogram",
+    "KeptByEpsilon",
+    "LadderStep",
     "Layer",
     "Line",
     "RiskHistogram",
@@ -129,7 +131,7 @@ class TradeOff(Chart):
     """What every epsilon costs, with a slider over the points.
 
     ``mark`` is an epsilon attained and its loss, told as ``label``; it need not be a point of the curve, for another
-    mechanism may lose less. ``place`` is where the slider begins, ``who`` what it speaks of.
+    mechanism may lose less. ``place`` is where the slider begins.
     """
 
     points: Sequence[CurvePoint]
@@ -137,7 +139,36 @@ class TradeOff(Chart):
     loss: float | None = None
     label: str = ""
     place: int | None = None
-    who: str = "a release"
+
+
+@dataclass(frozen=True)
+class LadderStep:
+    """One epsilon: the factor that it stands for, what is kept of a column on average, and who is at risk of 1,000.
+
+    ``rows`` are a few records as a release at that epsilon writes them.
+    """
+
+    epsilon: Information
+    factor: float
+    kept: float
+    found: str
+    guessed: str
+    rows: Sequence[Sequence[str]] = ()
+
+
+@dataclass(frozen=True)
+class KeptByEpsilon(Chart):
+    """What a release keeps at each of a few epsilons, with a slider that shows a few records before and after.
+
+    ``place`` is the step that is marked as ``label``, and where the slider begins. ``columns`` are those of the
+    records, which are ``before`` as they were given.
+    """
+
+    steps: Sequence[LadderStep]
+    place: int
+    columns: Sequence[str] = ()
+    before: Sequence[Sequence[str]] = ()
+    label: str = "suggested"
 
 
 @dataclass(frozen=True)

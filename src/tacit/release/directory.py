@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
@@ -136,6 +137,23 @@ def whole_directory(path: str | Path, *, overwrite: bool = False) -> Iterator[Pa
             # What stands there now may be another thing than when the work began.
             _refuse_existing(target, overwrite)
             _put_in_place(release, target)
+
+
+def copied_release(release: str | Path, out: str | Path, *, overwrite: bool = False) -> None:
+    """Put a copy of a release at ``out``; see :func:`whole_directory`.
+
+    Guarantees
+    ----------
+    What is copied is what was certified, with nothing added; otherwise it is refused. What is the owner's stays so.
+    """
+    place = Path(release)
+    with whole_directory(out, overwrite=overwrite) as draft, os_errors(Path(out)):
+        if not place.is_dir():
+            raise SourceError(f"no release at {place} any more: make it anew")
+        shutil.copytree(place, draft, dirs_exist_ok=True)
+        why = _why_not_ours(draft)
+        if why is not None:
+            raise SourceError(f"{place} is not as it was certified: {why}. Make the release anew")
 
 
 def _refuse_existing(target: Path, overwrite: bool) -> None:

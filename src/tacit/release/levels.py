@@ -16,11 +16,15 @@ FORMAT: Literal["tacit levels"] = "tacit levels"
 
 @dataclass(frozen=True)
 class ColumnLevels:
-    """The levels of one column that stand in the release, and the zone of its times, where they have one."""
+    """The levels of one column that stand in the release, and the zone of its times, where they have one.
+
+    Where numbers stand for levels, ``meanings`` has what each of them may stand for, in words; None is missing.
+    """
 
     column: str
-    levels: tuple[str | float, ...]
+    levels: tuple[str | float | None, ...]
     zone: str | None = None
+    meanings: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,8 +46,13 @@ class PublishedCode:
 
 
 def _columns(code: CellCode) -> tuple[ColumnLevels, ...]:
-    columns = zip(code.scales, code.written, strict=True)
-    return tuple(ColumnLevels(scale.column, tuple(dict.fromkeys(levels)), scale.zone) for scale, levels in columns)
+    return tuple(_levels(code, column) for column in range(len(code.scales)))
+
+
+def _levels(code: CellCode, column: int) -> ColumnLevels:
+    scale, meant = code.scales[column], code.meant(column)
+    told = map(scale.text, meant.values()) if scale.column in code.numbers else ()
+    return ColumnLevels(scale.column, tuple(meant), scale.zone, tuple(told))
 
 
 def read_code(folder: Path) -> CellCode | None:

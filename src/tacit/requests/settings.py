@@ -41,6 +41,10 @@ class Kind:
         """The value from what was typed."""
         return self.checked(name, texts[-1])
 
+    def from_json(self, name: str, value: Any) -> Any:
+        """The value from what :meth:`schema` describes."""
+        return self.checked(name, value)
+
     def schema(self) -> dict[str, Any]:
         """The kind in JSON schema."""
         return {"type": "string"}
@@ -57,6 +61,10 @@ class Anything(Kind):
 
     def checked(self, name: str, value: Any) -> Any:
         return value
+
+    def from_json(self, name: str, value: Any) -> Path:
+        """A path; JSON has no frames."""
+        return File().checked(name, value)
 
 
 @dataclass(frozen=True)
@@ -129,6 +137,10 @@ class Amount(Kind):
             if isinstance(error, ArgumentError):
                 raise
             raise refused(name, texts[-1], "it is a number") from None
+
+    def from_json(self, name: str, value: Any) -> float | int:
+        """A number; infinity is written ``"inf"``, as in every answer."""
+        return self.checked(name, math.inf if value == "inf" else value)
 
     def schema(self) -> dict[str, Any]:
         """A number with its limits."""
@@ -285,6 +297,12 @@ class Further(Kind):
                 raise refused(name, text, f"'{columns}' is named twice")
             further[named] = number
         return self.checked(name, further)
+
+    def from_json(self, name: str, value: Any) -> dict[tuple[str, ...], float]:
+        """An object; its keys are combinations as they are typed."""
+        if not isinstance(value, Mapping):
+            return self.checked(name, value)
+        return self.checked(name, {tuple(cells(str(columns))): epsilon for columns, epsilon in value.items()})
 
     def schema(self) -> dict[str, Any]:
         """An object of numbers; a combination is written with commas."""

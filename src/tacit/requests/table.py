@@ -156,7 +156,11 @@ class Look(Request):
 
     epsilon: float | None = setting(Amount(0, 100), "Exit 1 if any record is riskier than this many nats.")
     max_loss: float = setting(
-        Amount(0, 1), "Suggest an epsilon for this loss (NMIL).", default=0.1, lenses=TABLE, metavar="SHARE"
+        Amount(0, 1),
+        "Suggest the strictest epsilon that loses no more than this share of a column, on average.",
+        default=0.1,
+        lenses=TABLE,
+        metavar="SHARE",
     )
     scores: AnyPath | None = setting(File(), "Write the table with every record's risk here.", lenses=TABLE, short="-o")
     shuffles: int | None = setting(

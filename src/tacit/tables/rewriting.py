@@ -80,7 +80,7 @@ def _drawn(table: Table, symbols: Symbols, draws: DrawTables, key: bytes) -> Tab
         return table.with_rows(table.engine.redrawn(table.rows, symbols, draws, written), table.columns)
 
 
-def labelled(table: Table, number: str, texts: Mapping[str, Sequence[str]]) -> Table:
+def labelled(table: Table, number: str, texts: Mapping[str, Sequence[str | None]]) -> Table:
     """The table with columns of texts, each looked up at the place that the row's ``number`` tells.
 
     Parameters
@@ -89,7 +89,8 @@ def labelled(table: Table, number: str, texts: Mapping[str, Sequence[str]]) -> T
     number : str
         A column of whole numbers from 0; -1 and missing stand for no place.
     texts : mapping
-        Column to its texts, as many for each. A column that the table has is replaced; others are added last.
+        Column to its texts, None for missing, as many for each. A column that the table has is replaced; others are
+        added last.
 
     Guarantees
     ----------

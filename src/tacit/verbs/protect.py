@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack, overload
 
 from tacit.document import Progress, silent
+from tacit.errors import ArgumentError, Setting, sentence
 from tacit.requests import Request, asked
 from tacit.requests.settings import AnyPath
 from tacit.requests.verbs import PROTECT
 from tacit.tables import memory_limit
+from tacit.tables.formats.frames import framing
 from tacit.verbs.keywords import ProtectImages, ProtectTable, ProtectText
 from tacit.verbs.lens import lens_of
 
@@ -22,27 +25,42 @@ if TYPE_CHECKING:
 
 @overload
 def protect(
-    source: Images, *requests: Request, out: AnyPath, progress: Progress = ..., **settings: Unpack[ProtectImages]
+    source: Images,
+    *requests: Request,
+    out: AnyPath | None = ...,
+    progress: Progress = ...,
+    **settings: Unpack[ProtectImages],
 ) -> ImageProtectResult: ...
 @overload
 def protect(
     source: AnyPath,
     *requests: Request,
-    out: AnyPath,
+    out: AnyPath | None = ...,
     labels: AnyPath,
     progress: Progress = ...,
     **settings: Unpack[ProtectImages],
 ) -> ImageProtectResult: ...
 @overload
 def protect(
-    source: Any, *requests: Request, out: AnyPath, text: str, progress: Progress = ..., **settings: Unpack[ProtectText]
+    source: Any,
+    *requests: Request,
+    out: AnyPath | None = ...,
+    text: str,
+    progress: Progress = ...,
+    **settings: Unpack[ProtectText],
 ) -> TextProtectResult: ...
 @overload
 def protect(
-    source: Any, *requests: Request, out: AnyPath, progress: Progress = ..., **settings: Unpack[ProtectTable]
+    source: Any,
+    *requests: Request,
+    out: AnyPath | None = ...,
+    progress: Progress = ...,
+    **settings: Unpack[ProtectTable],
 ) -> ProtectResult: ...
-def protect(source: Any, *requests: Request, out: AnyPath, progress: Progress = silent, **settings: Any) -> Any:
-    """Write a release of ``source`` to the directory ``out``.
+def protect(
+    source: Any, *requests: Request, out: AnyPath | None = None, progress: Progress = silent, **settings: Any
+) -> Any:
+    """Make a release of ``source``, in the directory ``out``.
 
     ``protect("people.csv", secret="race", epsilon=0.5, out="release")`` and
     ``protect(Question("people.csv", secret="race"), Bound(epsilon=0.5), out="release")`` are the same.
@@ -53,8 +71,9 @@ def protect(source: Any, *requests: Request, out: AnyPath, progress: Progress = 
         As in ``audit``.
     *requests : Bound, Making, Learning, Ledgered, PatchNoise, WordMask
         Requests that were made already; settings change them.
-    out : path
-        The directory of the release.
+    out : path, optional
+        The directory of the release. Without one it is kept for as long as the result: ``frame()`` gives its data,
+        ``save(path)`` puts it where you say.
     **settings
         The fields of these requests and of ``Question``; each class says what they mean.
 
@@ -80,16 +99,27 @@ def protect(source: Any, *requests: Request, out: AnyPath, progress: Progress = 
         PROTECT, source, requests, settings, verb="protect"
     )
     lens = lens_of(question, (bound, making, learning, ledgered, noise, mask))
-    if lens == "table":
-        from tacit.lenses.table.protect import protect_table
+    if out is None and ledgered.ledger is not None:
+        words = "a ledger remembers where a release is: say {out}, or leave out {ledger}"
+        raise ArgumentError(sentence(words, out=Setting("out", "release"), ledger=Setting("ledger")))
+    from tacit.lenses.released import PassingFolder
 
-        with memory_limit(question.memory):
-            return protect_table(question, bound, making, learning, ledgered, out=Path(out), progress=progress)
+    held, place = None, Path(out or "release")
+    if out is None:
+        held = PassingFolder()
+        place = held.path / place
     if lens == "images":
         from tacit.lenses.images.protect import protect_images
 
-        return protect_images(question, bound, making, noise, out=Path(out), progress=progress)
-    from tacit.lenses.text.protect import protect_text
-
+        return replace(protect_images(question, bound, making, noise, out=place, progress=progress), held=held)
+    framed = framing(question.source)
     with memory_limit(question.memory):
-        return protect_text(question, bound, making, mask, out=Path(out), progress=progress)
+        if lens == "table":
+            from tacit.lenses.table.protect import protect_table
+
+            made: Any = protect_table(question, bound, making, learning, ledgered, out=place, progress=progress)
+        else:
+            from tacit.lenses.text.protect import protect_text
+
+            made = protect_text(question, bound, making, mask, out=place, progress=progress)
+    return replace(made, held=held, framed=framed)

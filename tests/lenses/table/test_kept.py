@@ -19,7 +19,7 @@ from tables_of_people import clinic
 from tacit import document as doc
 from tacit.errors import ColumnError, DataError
 from tacit.lenses.table.answers.keeping import keeping_section, keeping_words
-from tacit.lenses.table.kept.information import cramers_v, entropy_of, information, kept_share, numbered
+from tacit.lenses.table.kept.information import cramers_v, entropy_of, kept_share, numbered
 from tacit.lenses.table.kept.keeping import kept_of
 from tacit.lenses.table.kept.levels import read_level, read_levels
 from tacit.lenses.table.kept.reading import ReleasedColumn
@@ -186,6 +186,11 @@ def test_groups_are_few_and_in_order_and_a_value_of_a_fifth_is_alone(cells: list
     if len(column.values) > 20:
         for place in np.flatnonzero(column.counts >= 0.2 * len(cells)):
             assert (groups.of == groups.of[place]).sum() == 1
+
+
+def information(one: Any, other: Any) -> float:
+    """Mutual information of two codes of the same rows."""
+    return entropy_of(one) + entropy_of(other) - entropy_of(numbered([one, other]))
 
 
 def slow_information(pairs: Sequence[tuple[int, int]]) -> float:

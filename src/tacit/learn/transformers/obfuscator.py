@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
-from sklearn.utils.validation import check_is_fitted
 
 from tacit.errors import ArgumentError, DataError
 from tacit.learn.arrays import Codes, Flags, Floats
@@ -79,6 +78,10 @@ class FeatureObfuscator(RecordsTransformer):
     ----------
     estimator : PrefixLogLift, optional
         How log-lift is learned; its ``groups`` are the features.
+    secret : str or int, optional
+        The column of the secrets, where it is among the records; see ``Watchdog``.
+    y_is : "secret", optional
+        That ``y`` holds the secrets.
     epsilon : float
         Nats by which one feature may change a belief.
     scale : float or sequence of float, optional
@@ -116,6 +119,8 @@ class FeatureObfuscator(RecordsTransformer):
         self,
         estimator: PrefixLogLift | None = None,
         *,
+        secret: str | int | None = None,
+        y_is: Literal["secret"] | None = None,
         epsilon: float = 0.5,
         scale: float | Sequence[float] | None = None,
         delta: float | None = None,
@@ -124,6 +129,8 @@ class FeatureObfuscator(RecordsTransformer):
         random_state: Any = None,
     ) -> None:
         self.estimator = estimator
+        self.secret = secret
+        self.y_is = y_is
         self.epsilon = epsilon
         self.scale = scale
         self.delta = delta
@@ -131,39 +138,34 @@ class FeatureObfuscator(RecordsTransformer):
         self.rounds = rounds
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any) -> Self:
-        """Learn from records ``X`` and their secrets ``y``."""
+    def _fit(self, X: Any, secret: Any, y: Any) -> Self:
         self._check_words()
-        if y is None:
-            raise ArgumentError("FeatureObfuscator requires y to be passed, but the target y is None: the secrets")
-        X = self._checked(X, reset=True)
         made = PrefixLogLift(random_state=self.random_state) if self.estimator is None else clone(self.estimator)
-        self.estimator_ = made.fit(X, y)
+        self.estimator_ = made.fit(X, secret)
         self.order_ = self.estimator_._order(self.order if isinstance(self.order, str) else np.asarray(self.order))
         self.release_estimator_: PrefixLogLift | None = None
         self._set_noise()
         words, table, natives = words_from(self.random_state), self._table(X), _natives(X, self.kinds_)
-        secret = np.searchsorted(self.estimator_.secrets_, np.asarray(y).astype(self.estimator_.secrets_.dtype))
+        codes = np.searchsorted(self.estimator_.secrets_, np.asarray(secret).astype(self.estimator_.secrets_.dtype))
         flags = self._released(table, words, training=True)[1]
         for _ in range(self.rounds):
-            self.release_estimator_ = self._learn_from_releases(table, secret, words)
+            self.release_estimator_ = self._learn_from_releases(table, codes, words)
             flags = self._released(table, words, training=True)[1]
         owner = self.estimator_.layout_.owner
         # Cells to redraw from: the flagged ones, or all if none was; either way not the record's own.
         self.pools_ = {
             c: cells[flags[:, owner[c]]] if flags[:, owner[c]].any() else cells for c, cells in natives.items()
         }
-        self._judge(flags, secret)
+        self._judge(flags, codes)
         return self
 
     def transform(self, X: Any) -> Any:
         """The records as they may be released; in the form they came in, numbers as floats."""
-        return self.obfuscate(X).values
+        return self._as_asked(self.obfuscate(X).values)
 
     def obfuscate(self, X: Any) -> Obfuscated:
         """The records as they may be released, which cells were changed, and what is known about it."""
-        check_is_fitted(self)
-        X = self._checked(X, reset=False)
+        X = self._records(X)
         words = words_from(self.random_state)
         values, flags = self._released(self._table(X), words, training=False)
         owner = self.estimator_.layout_.owner

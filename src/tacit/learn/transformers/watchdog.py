@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
-from sklearn.utils.validation import check_is_fitted
 
 from tacit.errors import ArgumentError, DataError
 from tacit.learn.contract import LogLiftEstimator
@@ -25,6 +24,11 @@ class Watchdog(RecordsTransformer):
 
     Parameters
     ----------
+    secret : str or int, optional
+        The column of the secrets, by name or number, where it is among the records; ``fit`` takes it out, and so does
+        ``transform``. Otherwise secrets are given to ``fit(X, secret=...)``.
+    y_is : "secret", optional
+        That ``y`` holds the secrets. Without this word it never does: a pipeline gives its target to every step.
     epsilon : float
         A record is risky if its estimated risk exceeds this many nats.
     estimator : str or LogLiftEstimator
@@ -48,44 +52,47 @@ class Watchdog(RecordsTransformer):
     """
 
     def __init__(
-        self, *, epsilon: float = 1.0, estimator: str | LogLiftEstimator = "auto", random_state: Any = None
+        self,
+        *,
+        secret: str | int | None = None,
+        y_is: Literal["secret"] | None = None,
+        epsilon: float = 1.0,
+        estimator: str | LogLiftEstimator = "auto",
+        random_state: Any = None,
     ) -> None:
+        self.secret = secret
+        self.y_is = y_is
         self.epsilon = epsilon
         self.estimator = estimator
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any) -> Self:
-        """Learn the log-lift of records ``X`` with secrets ``y``."""
+    def _fit(self, X: Any, secret: Any, y: Any) -> Self:
         if not self.epsilon >= 0:
             raise ArgumentError(f"epsilon must be a number of nats, 0 or more; got {self.epsilon}")
-        if y is None:
-            raise ArgumentError("Watchdog requires y to be passed, but the target y is None: the secrets")
-        X = self._checked(X, reset=True)
         named = isinstance(self.estimator, str)
         made = estimator_named(self.estimator, random_state=self.random_state) if named else clone(self.estimator)
-        self.estimator_ = made.fit(X, y)
+        self.estimator_ = made.fit(X, secret)
         risky = self.estimator_.score_samples(X) > self.epsilon
         self.pool_ = _rows(X, np.flatnonzero(risky))
-        secret = np.asarray(y)
+        values = np.asarray(secret)
         self.merged_epsilon_ = 0.0
         if risky.any():
-            shares = np.array([(secret[risky] == s).mean() / (secret == s).mean() for s in np.unique(secret)])
+            shares = np.array([(values[risky] == s).mean() / (values == s).mean() for s in np.unique(values)])
             with np.errstate(divide="ignore"):
                 self.merged_epsilon_ = float(np.abs(np.log(shares)).max())
         return self
 
     def transform(self, X: Any) -> Any:
         """The records, the risky ones replaced; in the form they came in."""
-        check_is_fitted(self)
-        X = self._checked(X, reset=False)
+        X = self._records(X)
         risky = np.flatnonzero(self.estimator_.score_samples(X) > self.epsilon)
         if not len(risky):
-            return X
+            return self._as_asked(X)
         if not len(self.pool_):
             raise DataError("a record is risky, and no training record was: there is nothing to replace it by")
         source = np.arange(len(X))
         source[risky] = len(X) + drawn_places(words_from(self.random_state)(len(risky)), len(self.pool_))
-        return _gathered(X, self.pool_, source)
+        return self._as_asked(_gathered(X, self.pool_, source))
 
 
 def _rows(X: Any, rows: NDArray[np.int64]) -> Any:

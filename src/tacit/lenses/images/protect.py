@@ -139,7 +139,7 @@ def _treated(
             order=noise.order,
             random_state=seed + k if repeatable else None,
         )
-        tool.fit(matrix[others], asked.labels[others])
+        tool.fit(matrix[others], secret=asked.labels[others])
         done = tool.obfuscate(matrix[rows])
         flags[rows] = done.flags
         # The tool brings numbers into the range it learned from. What a pixel can be is known: there is noise alone.

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-from bisect import bisect_left
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
@@ -12,21 +10,27 @@ from pathlib import Path
 import numpy as np
 
 from tacit import __version__
-from tacit.document import CurvePoint, Progress, silent
-from tacit.errors import ArgumentError, Setting, sentence, together
+from tacit.document import Progress, silent
+from tacit.errors import ArgumentError, Setting, sentence
 from tacit.lenses.facts import SecretValue, SourceFacts
 from tacit.lenses.histograms import EPSILONS
 from tacit.lenses.table import findings
 from tacit.lenses.table.answers.audit import AuditResult
+from tacit.lenses.table.answers.first import surviving
+from tacit.lenses.table.ladder.climbing import ladder
+from tacit.lenses.table.ladder.fixes import Fix, effects, fixes_of
+from tacit.lenses.table.ladder.results import Ladder
+from tacit.lenses.table.ladder.suggesting import suggestion
 from tacit.lenses.table.learned.findings import with_learned
 from tacit.lenses.table.learned.learning import choice_of, learned, saved
+from tacit.lenses.table.learned.surviving import as_asked, basis, by_counting, first_answer, headline
 from tacit.lenses.table.linkage.people import people_found
+from tacit.lenses.table.merged_set import curve_points
 from tacit.lenses.table.pricing import secret_prices
-from tacit.lenses.table.question import ask
+from tacit.lenses.table.question import TableQuestion, ask
 from tacit.lenses.table.results import Suggestion
-from tacit.lenses.table.surviving import as_asked, by_counting, first_answer, headline
 from tacit.lenses.table.tabulating import Counted, counted
-from tacit.lift import Funnel, Joint, Vector, funnel, optimal, risk, shuffles
+from tacit.lift import Vector, funnel, risk, shuffles
 from tacit.release.bounds import checked_epsilon
 from tacit.requests import Learning, Look, Question
 from tacit.requests.settings import AnyPath
@@ -34,10 +38,8 @@ from tacit.requests.settings import AnyPath
 RISKIEST = 20
 # The epsilon at which the values of a secret are priced, where none is asked about.
 USUAL = 1.0
-CURVE_POINTS = 200
-# Epsilons tried for the suggestion of a mixture, and the cells up to which trying a few of them goes unnoticed.
-MIXED_EPSILONS = (0.0, 0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 1.0, 1.5, 2.0)
-MOST_CELLS_MIXED = 10_000
+# So many of the columns that give most away are tried without, or more coarsely.
+MOST_TRIED = 5
 
 
 def audit_table(question: Question, look: Look, learning: Learning, *, progress: Progress = silent) -> AuditResult:
@@ -57,16 +59,24 @@ def audit_table(question: Question, look: Look, learning: Learning, *, progress:
         # The file is read for its fingerprint while the engine counts.
         sha256 = pool.submit(asked.original.sha256)
         found = counted(asked, progress=progress)
-        result = _findings(found, look, sha256=sha256.result(), epsilons=wanted, progress=progress)
+        asked_of_release = _of_release(question, asked)
+        tried = ladder(asked_of_release, max_loss=look.max_loss, progress=progress)
+        advice = suggestion(tried, asked_of_release)
+        result = _findings(
+            found, look, sha256=sha256.result(), epsilons=wanted, tried=(tried, advice), progress=progress
+        )
     progress("counting who is alone", None)
     prices = secret_prices(found, epsilon=USUAL if look.epsilon is None else look.epsilon, progress=progress)
     result = replace(result, found=people_found(asked, asked.known), prices=prices)
+    progress("trying what could be done", None)
+    result = replace(result, fixes=effects(asked, _worth_trying(asked, result)))
     values: Mapping[str, Vector] = {"risk": risk(found.joint)}
     answer = (
-        by_counting(found, result.measures)
+        by_counting(result.measures)
         if choice is not None
         else first_answer(found, result.measures, random_state=look.random_state, progress=progress)
     )
+    answer = replace(answer, basis=basis(answer, found))
     result = replace(result, answer=answer, verdict=answer.verdict, headline=headline(answer, found))
     if choice is not None:
         found = counted(asked.uncut(), progress=progress) if asked.automatic else found
@@ -83,8 +93,28 @@ def audit_table(question: Question, look: Look, learning: Learning, *, progress:
     return _with_scores(result, found, values, Path(look.scores))
 
 
+def _worth_trying(asked: TableQuestion, result: AuditResult) -> list[Fix]:
+    """Changes of the columns that give most away by themselves, and of those that find people."""
+    finding = [name for each in result.found.sets[1:] for name in each.columns] if result.found else []
+    loud = [leak.name for leak in surviving(result.column_leaks)[:MOST_TRIED]]
+    columns = list(dict.fromkeys([*loud, *finding]))
+    return [fix for fix in fixes_of(asked) if fix.column in columns]
+
+
+def _of_release(question: Question, asked: TableQuestion) -> Question:
+    """The same question as ``protect`` takes it: what is not released need not be known."""
+    known = tuple(name for name in asked.known if name in asked.released)
+    return replace(question, source=asked.original, known=known or None)
+
+
 def _findings(
-    found: Counted, look: Look, *, sha256: str | None, epsilons: tuple[float, ...], progress: Progress
+    found: Counted,
+    look: Look,
+    *,
+    sha256: str | None,
+    epsilons: tuple[float, ...],
+    tried: tuple[Ladder, Suggestion],
+    progress: Progress,
 ) -> AuditResult:
     """Everything an audit says, from the counts alone."""
     joint, original = found.joint, found.question.original
@@ -93,7 +123,7 @@ def _findings(
     null = findings.shuffled(found, groups, n=n, random_state=look.random_state, progress=progress)
     measures = findings.measure_findings(joint, null)
     information = next(m for m in measures if m.name == "mutual_information")
-    curve, total = funnel(joint), joint.total or 1.0
+    total = joint.total or 1.0
     return AuditResult(
         source=SourceFacts(original.name, original.format, found.n_records, float(joint.total or 0.0), sha256),
         columns=found.question.roles,
@@ -110,8 +140,9 @@ def _findings(
         safe_shares=findings.safe_shares(joint, epsilons),
         riskiest=findings.riskiest(found, n=RISKIEST),
         column_leaks=findings.column_leaks(found, groups, null),
-        curve=curve_points(curve),
-        suggestion=suggestion(curve, max_loss=look.max_loss, joint=joint),
+        curve=curve_points(funnel(joint)),
+        ladder=tried[0],
+        suggestion=tried[1],
         notes=(*found.question.notes, *_cautions(found)),
         random_state=look.random_state,
         tacit_version=__version__,
@@ -140,61 +171,6 @@ def _cautions(found: Counted) -> list[str]:
             "records are weighted: null bands are drawn at the effective number of records (Kish), not shuffled"
         )
     return notes
-
-
-def curve_points(curve: Funnel) -> tuple[CurvePoint, ...]:
-    """The trade-off, thinned to what a chart can show; its ends are kept."""
-    n = len(curve.epsilons)
-    chosen = np.unique(np.linspace(0, n - 1, min(n, CURVE_POINTS)).round().astype(int))
-    columns = (curve.epsilons, curve.attained, curve.nmil, curve.utility, curve.leakage, curve.kept_share)
-    return tuple(CurvePoint(*point) for point in np.column_stack(columns)[chosen].tolist())
-
-
-def suggestion(curve: Funnel, *, max_loss: float, joint: Joint | None = None) -> Suggestion:
-    """The smallest epsilon at a loss of at most ``max_loss``: of one merged set and, given a joint, of mixing."""
-    affordable = np.flatnonzero(np.asarray(curve.nmil) <= max_loss)
-    attained = np.asarray(curve.attained)[affordable]
-    mixture = _affordable_mixture(joint, max_loss) if joint is not None else None
-    epsilon = loss = None
-    if not len(affordable) or not np.isfinite(attained).any():
-        words = (
-            "No finite epsilon is attained by merging one set of values ({watchdog}) at a loss of {most:.0%} or less."
-        )
-        if mixture is None:
-            words += " Mixing values loses less, and protect says how much; or drop or cut the column that leaks most."
-    else:
-        best = int(affordable[int(np.argmin(attained))])
-        # Rounded up, so that asking for the number shown gives what is shown.
-        epsilon, loss = math.ceil(float(curve.attained[best]) * 1e4) / 1e4, float(curve.nmil[best])
-        words = "One merged set ({watchdog}) loses {loss:.1%} with {epsilon}."
-        if mixture is None:
-            words = "One merged set ({watchdog}) loses {loss:.1%} with {epsilon} ({most:.0%} tolerated)."
-    watchdog, asked = Setting("mechanism", "watchdog"), Setting("epsilon", epsilon)
-    advice = sentence(words, watchdog=watchdog, epsilon=asked, loss=loss, most=max_loss)
-    if mixture is None:
-        return Suggestion(max_loss, epsilon, loss, advice)
-    words = "A mixture ({mixing}) loses {loss:.1%} of the information with {epsilon} ({most:.0%} tolerated)."
-    mixing = Setting("mechanism", "optimal")
-    start = sentence(words, mixing=mixing, epsilon=Setting("epsilon", mixture[0]), loss=mixture[1], most=max_loss)
-    return Suggestion(max_loss, epsilon, loss, together((start, advice)), *mixture)
-
-
-def _affordable_mixture(joint: Joint, max_loss: float) -> tuple[float, float] | None:
-    """The smallest of a few epsilons whose best release loses at most so much, and what it loses; None if none does.
-
-    Only for joints that take no noticeable time; a larger epsilon never loses more, so that halving finds it.
-    """
-    if joint.matrix.size > MOST_CELLS_MIXED:
-        return None
-    losses: dict[float, float] = {}
-
-    def is_affordable(epsilon: float) -> bool:
-        losses[epsilon] = optimal(joint, epsilon, effort="low").nmil
-        return losses[epsilon] <= max_loss
-
-    first = bisect_left(MIXED_EPSILONS, True, key=is_affordable)
-    epsilon = next(iter(MIXED_EPSILONS[first:]), None)
-    return None if epsilon is None else (epsilon, losses[epsilon])
 
 
 def _check_targets(table: Path | None, *, scores: AnyPath | None, save_model: AnyPath | None) -> None:

@@ -8,8 +8,9 @@ from dataclasses import replace
 
 import numpy as np
 
+from tacit.codes.asking import CodeClaim, CodeRequest
 from tacit.codes.code import CellCode
-from tacit.codes.fitting import CodeClaim, CodeRequest, FittedCode, Obstacle, fit_code, fit_guided, fitted_again
+from tacit.codes.fitting import FittedCode, Obstacle, fit_code, fit_guided, fitted_again
 from tacit.codes.proving import ProvedCode, prove_code
 from tacit.document import Nats, Progress, silent
 from tacit.errors import ArgumentError, NotCertifiedError, Sentence, Setting, sentence

@@ -65,9 +65,8 @@ class FirstAnswer:
     estimator : str or None
         What learned, from so many ``records``.
     records : int
-    guessed, prior_guess : float
-        Share of the records whose secret the best guess gets right with the released columns, as far as that survives
-        chance, and without them. ``guessed`` is None where nothing tells.
+    basis : str
+        All of this in words.
     """
 
     how: Literal["counted", "learned"] | None
@@ -77,10 +76,9 @@ class FirstAnswer:
     counted: float
     chance: float
     verdict: Verdict
-    prior_guess: float
-    guessed: float | None = None
     estimator: str | None = None
     records: int = 0
+    basis: str = ""
 
 
 @dataclass(frozen=True)
@@ -134,18 +132,18 @@ class ColumnLeak:
 
 @dataclass(frozen=True)
 class Suggestion:
-    """The smallest epsilon whose loss stays within what was tolerated.
+    """The strictest epsilon whose loss stays within what was tolerated, of those that were tried.
 
-    ``epsilon`` and ``nmil`` are those of one merged set, a point of the trade-off; ``mixture_epsilon`` and
-    ``mixture_nmil`` those of mixing, the smallest of a few epsilons that were tried.
+    The loss is what a reader of the release does not keep of a column, on average: ``kept`` is at least 1 less
+    ``max_loss``. ``epsilon`` and ``kept`` are None where no epsilon keeps as much. ``command`` makes the release in any
+    case; then it has the epsilon beyond which hardly more is kept.
     """
 
     max_loss: float
     epsilon: Information | None
-    nmil: float | None
+    kept: float | None
     sentence: str
-    mixture_epsilon: Information | None = None
-    mixture_nmil: float | None = None
+    command: str = ""
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -73,9 +73,30 @@ class Records(Kind):
                 raise _refused(name, str(error)) from None
         return tuple(records)
 
+    def from_json(self, name: str, value: Any) -> tuple[Record, ...]:
+        """A list of records as they are typed, or of objects from label to value, all of which are sure."""
+        from tacit.person.model.records import Record
+
+        several = value if isinstance(value, list) else [value]
+        if all(isinstance(each, str) for each in several):
+            return self.from_text(name, several)
+        if not all(isinstance(each, Mapping) for each in several):
+            raise _refused(name, "it is a list of objects from label to value")
+        records = []
+        for number, each in enumerate(several, start=1):
+            if not each or not all(isinstance(text, str) and text.strip() for pair in each.items() for text in pair):
+                raise _refused(name, f"number {number} has no values, or an empty one")
+            try:
+                attributes = [(label.strip(), text.strip(), 1.0) for label, text in each.items()]
+                records.append(Record(attributes, name=f"{name} {number}"))
+            except ArgumentError as error:
+                raise _refused(name, str(error)) from None
+        return tuple(records)
+
     def schema(self) -> dict[str, Any]:
-        """A list of objects from label to value."""
-        return {"type": "array", "items": {"type": "object", "additionalProperties": {"type": "string"}}}
+        """A list of texts, or of objects from label to value."""
+        either = [{"type": "string"}, {"type": "object", "additionalProperties": {"type": "string"}}]
+        return {"type": "array", "items": {"anyOf": either}}
 
 
 def _attribute(name: str, written: str, where: str) -> tuple[str, str, float]:

@@ -13,7 +13,17 @@ from markupsafe import Markup
 
 from tacit import document as doc
 from tacit.errors import PLAIN, Wording
-from tacit.report.charts import bars, calibration, histogram, pictures, signed_bars, strip, terms, trade_off
+from tacit.report.charts import (
+    bars,
+    calibration,
+    histogram,
+    kept_by_epsilon,
+    pictures,
+    signed_bars,
+    strip,
+    terms,
+    trade_off,
+)
 from tacit.report.charts.leakage import changes, cost_curve, merge_graph, panels, removal_curve
 
 __all__ = ["controls", "draw"]
@@ -29,11 +39,17 @@ _DRAWINGS: Mapping[type[doc.Chart], Callable[[Any, Wording, float], Markup]] = {
     doc.ContactSheet: pictures.draw_sheet,
     doc.HeatMaps: pictures.draw_maps,
     doc.Histogram: histogram.draw,
+    doc.KeptByEpsilon: kept_by_epsilon.draw,
     doc.SignedBars: signed_bars.draw,
     doc.Strip: strip.draw,
     doc.TermBars: terms.draw_bars,
     doc.TermFunnel: terms.draw_funnel,
     doc.TradeOff: trade_off.draw,
+}
+
+_SLIDERS: Mapping[type[doc.Chart], Callable[[Any, Wording], Markup]] = {
+    doc.KeptByEpsilon: kept_by_epsilon.slider,
+    doc.TradeOff: trade_off.slider,
 }
 
 
@@ -44,4 +60,5 @@ def draw(chart: doc.Chart, wording: Wording = PLAIN, *, width: float = 860) -> M
 
 def controls(chart: doc.Chart, wording: Wording = PLAIN) -> Markup:
     """What the page puts under a chart to play with, if there is anything."""
-    return trade_off.slider(doc.converted(chart, wording), wording) if isinstance(chart, doc.TradeOff) else Markup()
+    made = _SLIDERS.get(type(chart))
+    return Markup() if made is None else made(doc.converted(chart, wording), wording)

@@ -258,3 +258,17 @@ def legend(entries: Sequence[tuple[str, str]], x: float, y: float, *, width: flo
 def path(points: Iterable[tuple[float, float]]) -> str:
     """The path of a broken line through points."""
     return "M" + " L".join(f"{x:.2f} {y:.2f}" for x, y in points)
+
+
+def callout(label: str, at: tuple[float, float], plot: Plot) -> Markup:
+    """A point that stands out, with its label beside it."""
+    x, y = at
+    wide = text_width(label)
+    right = x + 12 + wide < plot.width - 4
+    beside = x + 12 if right else max(x - 12, wide + 4)
+    anchor = "start" if right else "end"
+    return element(
+        "g",
+        dot(x, y, 7.0, label, class_="point chosen"),
+        text(label, beside, max(y - 10, plot.top + 14), text_anchor=anchor, class_="mark-label"),
+    )

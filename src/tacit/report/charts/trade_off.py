@@ -11,14 +11,14 @@ from tacit.document import CurvePoint, TradeOff
 from tacit.document.quantities import number, percent, setting, share, unit_name
 from tacit.errors import Wording
 from tacit.report.charts import svg
-from tacit.report.charts.svg import TAIL, Plot, element, text
+from tacit.report.charts.svg import TAIL, Plot, element
 
 _SLIDER = Markup(
-    """<div class="slider" data-points="{points}" hidden>
+    """<div class="slider" data-points="{points}" data-what="loss" hidden>
 <label>Move epsilon <input type="range" min="0" max="{last}" value="{start}" step="1" aria-label="epsilon"></label>
-<p>With epsilon <b data-field="0"></b> {unit} {who} attains <b data-field="1"></b> {unit}, loses <b data-field="2"></b>
-of the information, keeps <b data-field="3"></b> of records as they are, and leaves <b data-field="4"></b> {unit} of
-leakage.</p>
+<p>With epsilon <b data-field="0"></b> {unit} a release attains <b data-field="1"></b> {unit}, loses
+<b data-field="2"></b> of the information, keeps <b data-field="3"></b> of records as they are, and leaves
+<b data-field="4"></b> {unit} of leakage.</p>
 </div>"""
 )
 
@@ -42,7 +42,7 @@ def draw(chart: TradeOff, wording: Wording, width: float) -> Markup:
         parts.append(element("path", d=svg.path(sorted(at(p.attained, p.nmil) for p in finite)), class_="curve"))
     if chart.attained is not None and chart.loss is not None:
         label = f"{chart.label}: loses {share(chart.loss)}"
-        parts.append(_callout(label, at(chart.attained, chart.loss), plot))
+        parts.append(svg.callout(label, at(chart.attained, chart.loss), plot))
     for k, p in enumerate(curve):
         x, y = at(p.attained, p.nmil)
         told = f"{_words(p, unit)}; {share(p.records_kept)} of records kept as they are"
@@ -55,19 +55,6 @@ def _words(p: CurvePoint, unit: str) -> str:
     return f"epsilon {setting(p.epsilon)} {unit} attains {number(p.attained)} and loses {share(p.nmil)}"
 
 
-def _callout(label: str, at: tuple[float, float], plot: Plot) -> Markup:
-    x, y = at
-    wide = svg.text_width(label)
-    right = x + 12 + wide < plot.width - 4
-    beside = x + 12 if right else max(x - 12, wide + 4)
-    anchor = "start" if right else "end"
-    return element(
-        "g",
-        svg.dot(x, y, 7.0, label, class_="point chosen"),
-        text(label, beside, max(y - 10, plot.top + 14), text_anchor=anchor, class_="mark-label"),
-    )
-
-
 def slider(chart: TradeOff, wording: Wording) -> Markup:
     """A slider over the points, their numbers as written elsewhere, so that the script formats nothing."""
     points = [
@@ -77,6 +64,4 @@ def slider(chart: TradeOff, wording: Wording) -> Markup:
     if len(points) < 2:
         return Markup()
     start = len(points) // 2 if chart.place is None else chart.place
-    return _SLIDER.format(
-        points=json.dumps(points), last=len(points) - 1, start=start, unit=unit_name(wording), who=chart.who
-    )
+    return _SLIDER.format(points=json.dumps(points), last=len(points) - 1, start=start, unit=unit_name(wording))

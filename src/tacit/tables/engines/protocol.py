@@ -45,6 +45,11 @@ class Engine(ABC):
     def of_frame(self, frame: Any) -> Rows:
         """A frame of its own, with row positions."""
 
+    @staticmethod
+    @abstractmethod
+    def frame_of(data: pa.Table, like: Any) -> Any:
+        """An Arrow table as a frame of its own, where ``like``, another one, is."""
+
     @abstractmethod
     def of_arrow(self, data: Any) -> Rows:
         """An Arrow table or dataset."""
@@ -140,7 +145,7 @@ class Engine(ABC):
         return None
 
     @abstractmethod
-    def labelled(self, rows: Rows, number: str, texts: Mapping[str, Sequence[str]]) -> Rows:
+    def labelled(self, rows: Rows, number: str, texts: Mapping[str, Sequence[str | None]]) -> Rows:
         """The rows with columns replaced by, or added as, the text at the place that a column of numbers tells."""
 
     @abstractmethod

@@ -134,6 +134,11 @@ class SparkEngine(Engine):
             )
         return rows
 
+    @staticmethod
+    def frame_of(data: pa.Table, like: DataFrame) -> DataFrame:
+        """A Spark DataFrame of the running session."""
+        return _from_arrow(data)
+
     def of_arrow(self, data: Any) -> Rows:
         return self.of_frame(_from_arrow(data if hasattr(data, "num_columns") else data.to_table()))
 
@@ -245,7 +250,7 @@ class SparkEngine(Engine):
         places = {name: f"__tacit_f{at}__" for at, name in enumerate(lists)}
         return _lazy(frame.select(*(column(places.get(name, name)).alias(name) for name in names)))
 
-    def labelled(self, rows: Rows, number: str, texts: Mapping[str, Sequence[str]]) -> Rows:
+    def labelled(self, rows: Rows, number: str, texts: Mapping[str, Sequence[str | None]]) -> Rows:
         import pyarrow as pa
 
         frame = rows.to_native()

@@ -16,6 +16,7 @@ _PLACES = (
     "tacit.tables.formats.jsonl:Jsonl",
     "tacit.tables.formats.arrow:Arrow",
     "tacit.tables.formats.database:Database",
+    "tacit.tables.formats.excel:Excel",
 )
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from tacit.errors import DataError, EngineError, Setting, SourceError, sentence
@@ -18,12 +20,12 @@ def open_frame(source: Any, asked: Engine) -> tuple[Opened, Engine]:
     import narwhals as nw
 
     native = nw.to_native(source, pass_through=True)
-    module = type(native).__module__.split(".")[0]
+    module = _module(native)
     for own in map(engine_class, ENGINES):
         if module in own.modules:
             return _on_its_own(native, own, asked)
     name = f"the {module} frame"
-    data = _as_arrow(native, module, name)
+    data = as_arrow(native)
     check_names(data.schema.names, name)
     with asked.reading(name):
         return Opened(asked.of_arrow(data), name), asked
@@ -41,10 +43,51 @@ def _on_its_own(native: Any, own: type[Engine], asked: Engine) -> tuple[Opened, 
         return Opened(engine.of_frame(native), name), engine
 
 
-def _as_arrow(native: Any, module: str, name: str) -> pa.Table:
-    """A frame as an Arrow table, its memory shared where the frame is held as Arrow holds it."""
+def framing(source: Any) -> Callable[[pa.Table], Any]:
+    """What makes an Arrow table the kind of frame that ``source`` is; of a file, and of a ``Table``, it stays Arrow.
+
+    A frame in memory is not held on to. A DuckDB relation or a Spark DataFrame is: it says where the other belongs.
+    """
+    import narwhals as nw
+
+    native = nw.to_native(source, pass_through=True)
+    for own in map(engine_class, ENGINES):
+        if _module(native) in own.modules:
+            return partial(_on_engine, own, native, f"the {own.frames}")
+    frame = nw.from_native(native, pass_through=True)
+    if not isinstance(frame, nw.DataFrame | nw.LazyFrame):
+        return in_arrow
+    return partial(_made, frame.implementation, isinstance(frame, nw.LazyFrame), native is not source)
+
+
+def in_arrow(data: pa.Table) -> pa.Table:
+    """An Arrow table as it is."""
+    return data
+
+
+def _on_engine(own: type[Engine], like: Any, name: str, data: pa.Table) -> Any:
+    with own().reading(name):
+        return own.frame_of(data, like)
+
+
+def _made(backend: Any, lazy: bool, wrapped: bool, data: pa.Table) -> Any:
+    import narwhals as nw
+
+    made: Any = nw.from_arrow(data, backend=backend)
+    made = made.lazy() if lazy else made
+    return made if wrapped else made.to_native()
+
+
+def _module(native: Any) -> str:
+    return type(native).__module__.split(".")[0]
+
+
+def as_arrow(native: Any) -> pa.Table:
+    """A pandas, Polars or Arrow frame as an Arrow table, its memory shared where the frame is held as Arrow does."""
     import pyarrow as pa
 
+    module = _module(native)
+    name = f"the {module} frame"
     try:
         if module == "pandas" and hasattr(native, "columns"):
             check_names([str(column) for column in native.columns], name)

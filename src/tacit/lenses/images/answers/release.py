@@ -10,20 +10,19 @@ from tacit.lenses.adversaries import guesses_right
 from tacit.lenses.images.answers.shared import DEFINITIONS, contact_sheet, heat_maps, released_images, size_words
 from tacit.lenses.images.results import ImageFacts, ShownImage
 from tacit.lenses.papers import Rows, Sections, assumptions, certificate_section, claim
+from tacit.lenses.released import ReleaseResult
 from tacit.release.certificate import ImageCertificate, best_guesses
-from tacit.report.result import Result
 
 _VACUOUS = "vacuous: publishing the label would keep to it"
 
 
 @dataclass(frozen=True)
-class ImageProtectResult(Result):
+class ImageProtectResult(ReleaseResult):
     """A release of images that was written.
 
     ``sheet`` holds obfuscated images alone, unless ``private``: then the page is the owner's, and shows originals.
     """
 
-    out: str
     source: ImageFacts
     certificate: ImageCertificate
     headline: str
@@ -65,7 +64,7 @@ def _tiles(result: ImageProtectResult) -> doc.Tiles:
     noised = sentence("of {}×{}; {} of images have one", c.patch, c.patch, doc.Share(c.flagged_images))
     return doc.Tiles(
         (
-            doc.Tile("Release", doc.FilePath(result.out), f"names and order: {c.names}", where="terminal"),
+            result.place_tile(f"names and order: {c.names}"),
             doc.Tile("Patches noised", doc.Share(c.flagged_share), noised),
             doc.Tile("Epsilon", _epsilon(c), "a patch"),
             doc.Tile("Delta, if densities were right", bound, where="terminal"),

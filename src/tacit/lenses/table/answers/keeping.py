@@ -61,7 +61,11 @@ def telling_section(columns: Sequence[ColumnLevels]) -> doc.Section:
 
 def _examples(column: ColumnLevels) -> list[str]:
     """Levels that tell something, spread over all of them."""
-    telling = [str(level) for level in column.levels if level != "any"] or ["any"]
+    told = [str(level) for level in column.levels]
+    if column.meanings:
+        pairs = zip(column.levels, column.meanings, strict=True)
+        told = ["missing" if level is None else f"{level:g} ({meaning})" for level, meaning in pairs]
+    telling = [level for level in told if level != "any"] or ["any"]
     return [doc.shorten(level, 30) for level in telling[:: max(1, len(telling) // _EXAMPLES)]][:_EXAMPLES]
 
 

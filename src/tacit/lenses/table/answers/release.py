@@ -10,6 +10,7 @@ from tacit.errors import Sentence, sentence, together
 from tacit.lenses.glossary import DEFINITIONS, DIRECTION, INFINITE
 from tacit.lenses.histograms import histogram_numbers
 from tacit.lenses.papers import Rows, Sections, assumptions, certificate_section, claim
+from tacit.lenses.released import ReleasedTable
 from tacit.lenses.table.answers.correcting import corrected_section
 from tacit.lenses.table.answers.keeping import keeping_section, telling_section
 from tacit.lenses.table.answers.trade_off import trade_off
@@ -18,7 +19,6 @@ from tacit.release import certificate as papers
 from tacit.release.certificate import CountedCertificate, MeasureChange
 from tacit.release.levels import ColumnLevels
 from tacit.release.whole_file import ROW_BY_ROW, WholeFile
-from tacit.report.result import Result
 
 # A bound on the loss below this share is shown as 0%, which says nothing.
 _WORTH_TELLING = 5e-4
@@ -27,14 +27,12 @@ _SLACK = 1e-9
 
 
 @dataclass(frozen=True)
-class ProtectResult(Result):
+class ProtectResult(ReleasedTable):
     """A release that was written, and its certificate.
 
     ``corrected`` are the counts of its columns with few values, ``levels`` how columns are told in cells.
     """
 
-    out: str
-    data_file: str
     certificate: CountedCertificate
     headline: str
     diagnosis: str | None
@@ -179,7 +177,7 @@ def _tiles(result: ProtectResult) -> doc.Tiles:
     """What is to be seen first; the page has what is for the terminal here in its certificate."""
     certificate = result.certificate
     tiles = [
-        doc.Tile("Release", doc.FilePath(result.out), f"data in {result.data_file}", where="terminal"),
+        result.place_tile(f"data in {result.data_file}"),
         doc.Tile("Secret", doc.listed(certificate.secret), where="terminal"),
         doc.Tile("Released", doc.listed(certificate.released), where="terminal"),
         *_epsilons(certificate),
@@ -196,8 +194,12 @@ def _kept_tiles(certificate: CountedCertificate) -> list[doc.Tile]:
     """What is kept: of a release in cells, of the table as it was given; of others, of the table as it was cut."""
     utility = certificate.utility
     if certificate.in_cells:
-        kept = doc.Tile("Information kept", doc.Share(1 - utility.nmil), "of the table as it was given")
-        return [kept, doc.Tile("Cells", doc.Count(certificate.mechanism.values), "ranges and groups of values")]
+        values = doc.Tile("Cells", doc.Count(certificate.mechanism.values), "ranges and groups of values")
+        rows = doc.Tile("Information of whole rows", doc.Share(1 - utility.nmil), "kept, of the table as it was given")
+        if certificate.keeps is None:
+            return [rows, values]
+        kept = doc.Tile("Kept of a column", doc.Share(certificate.keeps.mean_kept), "on average, as it was given")
+        return [kept, rows, values]
     cells = sentence("expected; {} of cells", doc.Share(utility.cells_unchanged))
     return [
         doc.Tile("Loss (NMIL)", doc.Share(utility.nmil), "of the information left by the cuts; lower is better"),
@@ -262,18 +264,16 @@ def _cost(result: ProtectResult) -> Sections:
         _unchanged(certificate),
         doc.Share(utility.column_shift),
     )
-    on_curve = _on_curve(certificate)
-    curve = "" if on_curve else " The curve is that of one merged set, the plain watchdog."
-    prose = (doc.Paragraph(told), doc.Paragraph(sentence("{}.{}", _mechanism(certificate), curve), label="Mechanism"))
+    prose = (doc.Paragraph(told), doc.Paragraph(sentence("{}.", _mechanism(certificate)), label="Mechanism"))
+    if not _on_curve(certificate):
+        return (doc.Section("What it costs", prose),)
     figure = trade_off(
         result.curve,
-        epsilon=certificate.epsilon if on_curve else None,
+        epsilon=certificate.epsilon,
         mark=(certificate.attained_epsilon, utility.nmil),
         label="this release",
-        who="a release" if on_curve else "the plain watchdog",
     )
-    other = "another epsilon would cost" if on_curve else "one merged set, the plain watchdog, would cost instead"
-    return (doc.Section(f"What it costs, and what {other}", (*prose, figure)),)
+    return (doc.Section("What it costs, and what another epsilon would cost", (*prose, figure)),)
 
 
 def _keeps(result: ProtectResult) -> Sections:

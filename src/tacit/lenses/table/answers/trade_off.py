@@ -1,4 +1,4 @@
-"""What every epsilon costs: the blocks that an audit and a release share."""
+"""What every epsilon costs if one set of values is merged, as blocks."""
 
 from __future__ import annotations
 
@@ -35,7 +35,6 @@ def trade_off(
     epsilon: float | None,
     mark: doc.CurvePoint | tuple[float, float] | None = None,
     label: str = "suggested",
-    who: str = "a release",
 ) -> doc.Block:
     """The curve with its slider and its numbers; the point in force at ``epsilon`` is marked.
 
@@ -48,7 +47,7 @@ def trade_off(
     if mark is None and place is not None:
         mark = points[place]
     attained, loss = (mark.attained, mark.nmil) if isinstance(mark, doc.CurvePoint) else mark or (None, None)
-    return doc.Figure(doc.TradeOff(points, attained, loss, label, place, who), (curve_table(points, place),))
+    return doc.Figure(doc.TradeOff(points, attained, loss, label, place), (curve_table(points, place),))
 
 
 def curve_table(points: Sequence[doc.CurvePoint], place: int | None) -> doc.TableBlock:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import fields
 
+from tacit.codes.asking import CodeClaim, CodeRequest
 from tacit.codes.code import CellCode
-from tacit.codes.fitting import CodeClaim, CodeRequest
 from tacit.codes.proving import prove_again
 from tacit.document import Nats
 from tacit.errors import Sentence, sentence

@@ -11,27 +11,37 @@ from tacit.lenses.table.kept.values import Codes, Floats
 SHUFFLES = 5
 # Where chance alone seems to tell more than this share of a column, counting rows says nothing about it.
 MOST_BY_CHANCE = 0.5
+# Codes of so many different values at most are counted without sorting.
+MOST_COUNTED = 1 << 18
 
 
 def entropy_of(codes: Codes) -> float:
     """Entropy in nats of the values that some rows have."""
-    counts = np.unique(codes, return_counts=True)[1]
+    counts = _counted(codes)
     shares = counts / counts.sum()
     return float(-(shares * np.log(shares)).sum())
+
+
+def _counted(codes: Codes) -> Codes:
+    """How often each code occurs that does, in the order of codes; few different ones are counted without sorting."""
+    low, high = int(codes.min(initial=0)), int(codes.max(initial=0))
+    if high - low >= MOST_COUNTED:
+        return np.unique(codes, return_counts=True)[1]
+    counts = np.bincount(codes - low)
+    return counts[counts > 0]
 
 
 def numbered(columns: Sequence[Codes]) -> Codes:
     """Rows of several codes as one code from 0 on."""
     rows = np.zeros(len(columns[0]), dtype=np.int64)
     for codes in columns:
-        pairs = rows * (int(codes.max(initial=0)) + 2) + codes + 1
-        rows = np.unique(pairs, return_inverse=True)[1].astype(np.int64)
+        rows = np.unique(_pairs(rows, codes), return_inverse=True)[1].astype(np.int64)
     return rows
 
 
-def information(one: Codes, other: Codes) -> float:
-    """Mutual information in nats between two codes of the same rows, plug-in."""
-    return max(0.0, entropy_of(one) + entropy_of(other) - entropy_of(numbered([one, other])))
+def _pairs(one: Codes, other: Codes) -> Codes:
+    """Two codes from -1 on as one, in the order of the first and then of the second."""
+    return (one + 1) * (int(other.max(initial=0)) + 2) + other + 1
 
 
 def kept_share(column: Codes, row: Codes, rng: np.random.Generator) -> float:
@@ -48,10 +58,16 @@ def kept_share(column: Codes, row: Codes, rng: np.random.Generator) -> float:
     whole = entropy_of(column)
     if whole < 1e-12:
         return 1.0
-    chance = float(np.mean([information(column, rng.permutation(row)) for _ in range(SHUFFLES)]))
+    # However rows are shuffled, there are as many of each.
+    both = whole + entropy_of(row)
+
+    def told(rows: Codes) -> float:
+        return max(0.0, both - entropy_of(_pairs(column, rows)))
+
+    chance = float(np.mean([told(rng.permutation(row)) for _ in range(SHUFFLES)]))
     if chance > MOST_BY_CHANCE * whole:
         return 0.0
-    return float(np.clip((information(column, row) - chance) / (whole - chance), 0.0, 1.0))
+    return float(np.clip((told(row) - chance) / (whole - chance), 0.0, 1.0))
 
 
 def cramers_v(table: Floats) -> float:

@@ -91,10 +91,10 @@ def kept_of(
     }
     groups = {name: ValueGroups.coarse(values[name]) for name in released}
     rows = numbered([column.codes for column in columns.values()])
-    rng = np.random.default_rng(random_state)
+    kept = kept_shares(columns, groups, rows, random_state=random_state)
     scores, uses = _scores(values, columns, use, random_state) if scored else ((), "in turn")
     return ReaderKeeps(
-        columns=tuple(_column(name, columns[name], groups[name], rows, rng) for name in released),
+        columns=tuple(ColumnKept(name, kept[name], _shift(columns[name], groups[name])) for name in released),
         information=information or _information([values[name].codes for name in released], rows),
         association_error=_associations(columns, groups),
         use=scores,
@@ -103,20 +103,26 @@ def kept_of(
     )
 
 
-def _column(
-    name: str, column: ReleasedColumn, groups: ValueGroups, rows: Codes, rng: np.random.Generator
-) -> ColumnKept:
+def kept_shares(
+    columns: Mapping[str, ReleasedColumn], groups: Mapping[str, ValueGroups], rows: Codes, *, random_state: int = 0
+) -> dict[str, float]:
+    """What is kept of each column, as :func:`kept_of` says; ``rows`` tells released rows apart."""
+    rng = np.random.default_rng(random_state)
+    return {name: round(_kept(column, groups[name], rows, rng), 4) for name, column in columns.items()}
+
+
+def _kept(column: ReleasedColumn, groups: ValueGroups, rows: Codes, rng: np.random.Generator) -> float:
     given = groups.rows(column.original)
     own = kept_share(given, column.symbols(groups), rng)
-    kept = max(own, kept_share(given, rows, rng)) if own < 1 else own
-    return ColumnKept(name, round(kept, 4), round(_shift(column, groups, given), 4))
+    return max(own, kept_share(given, rows, rng)) if own < 1 else own
 
 
-def _shift(column: ReleasedColumn, groups: ValueGroups, given: Codes) -> float:
+def _shift(column: ReleasedColumn, groups: ValueGroups) -> float:
     """Total variation between the shares of the groups as given and as a reader works them out."""
+    given = groups.rows(column.original)
     before = np.bincount(given, minlength=groups.size) / len(given)
     after = np.bincount(groups.of, column.shares, groups.size)
-    return float(np.clip(np.abs(after - before).sum() / 2, 0.0, 1.0))
+    return round(float(np.clip(np.abs(after - before).sum() / 2, 0.0, 1.0)), 4)
 
 
 def _information(given: Sequence[Codes], rows: Codes) -> InformationKept:

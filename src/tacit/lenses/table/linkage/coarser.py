@@ -36,6 +36,20 @@ class CoarserLevel:
     how: Literal["steps", "date", "prefix"]
     setting: int | float | str
 
+    @property
+    def words(self) -> str:
+        """The level as people say it."""
+        if self.how == "steps":
+            return f"steps of {self.setting:,}"
+        if self.how == "date":
+            return str(self.setting)
+        return f"first {self.length} characters" if self.length > 1 else "first character"
+
+    @property
+    def length(self) -> int:
+        """How many characters of a code are left."""
+        return int(str(self.setting).partition(":")[2])
+
 
 def coarser_levels(table: Table, columns: Sequence[str]) -> dict[str, tuple[CoarserLevel, ...]]:
     """The coarser levels of each column, finest first; a category has none."""
@@ -102,7 +116,7 @@ def _expression(name: str, column: Column, level: CoarserLevel) -> nw.Expr:
     if level.how == "steps":
         return (as_number(name, column) / float(level.setting)).floor()
     if level.how == "prefix":
-        return nw.col(name).str.slice(0, int(str(level.setting).partition(":")[2]))
+        return nw.col(name).str.slice(0, level.length)
     if column.dtype == "String":
         return nw.col(name).str.slice(0, 7 if level.setting == "month" else 4)
     year = nw.col(name).dt.year()

@@ -12,21 +12,21 @@ from tacit.codes.code import CellCode
 from tacit.codes.scales.scale import Scale
 from tacit.lenses.table.linkage.fitting import Fitting
 from tacit.lift import Mask, Vector
-from tacit.tables.symbols import Codes
+from tacit.tables.symbols import Codes, level_text
 
 
 @dataclass(frozen=True, eq=False)
 class InLevels(Fitting):
-    """A level fits the values whose atoms are in its part of the column."""
+    """A level fits the values whose atoms are in its part of the column; ``parts`` has them by the level's text."""
 
     scale: Scale
-    parts: Mapping[Any, Mask]
+    parts: Mapping[str | None, Mask]
 
     def matching(self, levels: Sequence[Any], values: Sequence[Any]) -> tuple[Codes, Mask]:
         """Every level is its own kind; one that the code does not have fits nothing."""
         # A value that the scale does not know has the atom -1, which is the one more that is in no part.
         atoms, none = self.scale.atoms_of(values), np.zeros(self.scale.size, dtype=bool)
-        kinds = [np.append(self.parts.get(level, none), False)[atoms] for level in levels]
+        kinds = [np.append(self.parts.get(level_text(level), none), False)[atoms] for level in levels]
         return np.arange(len(levels)), np.array(kinds, dtype=bool).reshape(len(levels), len(values))
 
     def meanings(self, levels: Sequence[Any], values: Sequence[Any], shares: Vector) -> tuple[Codes, Mask]:
@@ -40,8 +40,7 @@ def fittings_of(code: CellCode) -> dict[str, Fitting]:
     """For every column of a code, what its levels stand for."""
     fittings: dict[str, Fitting] = {}
     for column, scale in enumerate(code.scales):
-        which, parts = code.tree.parts_of(column)
-        part_of = which[code.tree.leaves].tolist()
-        levels = {level: parts[part_of[cell]] for cell, level in enumerate(code.written[column])}
-        fittings[scale.column] = InLevels(scale, levels)
+        # A file of text holds numbers as text.
+        parts = {level_text(level): part for level, part in code.meant(column).items()}
+        fittings[scale.column] = InLevels(scale, parts)
     return fittings

@@ -6,8 +6,9 @@ from dataclasses import dataclass
 
 from tacit.errors import ArgumentError, Setting, sentence
 from tacit.lift import Effort
-from tacit.release.bounds import FurtherSecret, LiftBounds
+from tacit.release.bounds import FurtherSecret, LiftBounds, asked_bounds, further_secrets
 from tacit.release.treatment import Replacement
+from tacit.requests import Bound, Making
 from tacit.requests.names import MECHANISMS
 
 
@@ -51,6 +52,23 @@ class ReleaseGoal:
                 "a confidence proves a bound without a delta: leave out one of the two (tacit.certify_delta certifies "
                 "the mass of a fixed mechanism)"
             )
+
+    @classmethod
+    def asked(cls, bound: Bound, making: Making) -> ReleaseGoal:
+        """What was asked of the release, with what stands for all that was not said."""
+        bounds = asked_bounds(bound)
+        mechanism = making.mechanism or "auto"
+        if mechanism == "auto":
+            mechanism = next(iter(MECHANISMS)) if making.replacement is None else "watchdog"
+        return cls(
+            bounds,
+            further_secrets(bound.also),
+            mechanism=mechanism,
+            effort=making.effort or "normal",
+            replacement=making.replacement,
+            confidence=bound.confidence,
+            least=bound.least,
+        )
 
     @property
     def coded(self) -> bool:

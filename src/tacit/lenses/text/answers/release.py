@@ -8,20 +8,18 @@ from tacit import document as doc
 from tacit.errors import sentence, together
 from tacit.lenses.adversaries import guesses_right
 from tacit.lenses.papers import Rows, Sections, assumptions, certificate_section, claim
+from tacit.lenses.released import ReleasedTable
 from tacit.lenses.text.answers.shared import OF_A_POST
 from tacit.release.certificate import TextCertificate, best_guesses
-from tacit.report.result import Result
 
 # Terms masked most often that the terminal names.
 _MOST_NAMED = 8
 
 
 @dataclass(frozen=True)
-class TextProtectResult(Result):
+class TextProtectResult(ReleasedTable):
     """Posts that were masked and written, and what is said of them. ``masked`` are the terms masked most often."""
 
-    out: str
-    data_file: str
     certificate: TextCertificate
     verdict: str
     headline: str
@@ -62,7 +60,7 @@ def _tiles(result: TextProtectResult) -> doc.Tiles:
     terms = sentence("different ones, all in private/; most often {}", together(often, ", ") or "none")
     return doc.Tiles(
         (
-            doc.Tile("Release", doc.FilePath(result.out), f"data in {result.data_file}", where="terminal"),
+            result.place_tile(f"data in {result.data_file}"),
             doc.Tile(
                 "Words masked", doc.Share(c.words_masked), sentence("in {} of the posts", doc.Share(c.posts_touched))
             ),

@@ -17,7 +17,7 @@ from tacit.tables.columns import ROW
 from tacit.tables.engines.duckdb import numbering, rewriting, steps
 from tacit.tables.engines.duckdb.connections import answered, connect, reading
 from tacit.tables.engines.duckdb.layouts import attached, csv_scan, is_view, jsonl_scan
-from tacit.tables.engines.duckdb.sql import identifier, pattern, renamed, text
+from tacit.tables.engines.duckdb.sql import held_table, identifier, pattern, renamed, text
 from tacit.tables.engines.protocol import Engine, Store
 from tacit.tables.symbols import Symbols
 
@@ -48,6 +48,11 @@ class DuckDBEngine(Engine):
         """A relation, on the connection it has."""
         self._query = True
         return _positioned(frame)
+
+    @staticmethod
+    def frame_of(data: pa.Table, like: duckdb.DuckDBPyRelation) -> duckdb.DuckDBPyRelation:
+        """A relation on the connection of the other, so that the two can be joined."""
+        return answered(lambda: held_table(like, data))
 
     def of_arrow(self, data: Any) -> Rows:
         return _positioned(connect(memory=self.memory).from_arrow(data))
@@ -122,7 +127,7 @@ class DuckDBEngine(Engine):
             return _lazy(numbering.looked_up(rows.to_native(), columns, number, name, sizes))
         return _positioned(numbering.numbered(rows.to_native(), columns, number, name))
 
-    def labelled(self, rows: Rows, number: str, texts: Mapping[str, Sequence[str]]) -> Rows:
+    def labelled(self, rows: Rows, number: str, texts: Mapping[str, Sequence[str | None]]) -> Rows:
         return _lazy(rewriting.labelled(rows.to_native(), number, texts))
 
     def redrawn(self, rows: Rows, symbols: Symbols, draws: DrawTables, key: str) -> Rows:

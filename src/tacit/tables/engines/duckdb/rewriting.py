@@ -302,7 +302,7 @@ def found(relation: duckdb.DuckDBPyRelation, lists: Mapping[str, Sequence[Any]])
 
 
 def labelled(
-    relation: duckdb.DuckDBPyRelation, number: str, texts: Mapping[str, Sequence[str]]
+    relation: duckdb.DuckDBPyRelation, number: str, texts: Mapping[str, Sequence[str | None]]
 ) -> duckdb.DuckDBPyRelation:
     """The rows with columns of texts at the place that a number tells, by lists, so that the rows stay in order."""
     import pyarrow as pa

@@ -81,6 +81,16 @@ def constant_lists(
     return [f"(SELECT v{at} FROM {name})" for at in range(len(several))]
 
 
+def held_table(relation: duckdb.DuckDBPyRelation, data: pa.Table) -> duckdb.DuckDBPyRelation:
+    """An Arrow table as a relation on the connection of another, which holds it until it is closed."""
+    name = f"tacit_{next(_serial)}"
+    # DuckDB finds this table by the name of the Python variable.
+    tacit_rows = data
+    relation.query("tacit_unused", f"CREATE TEMP TABLE {name} AS SELECT * FROM tacit_rows")
+    del tacit_rows
+    return relation.query("tacit_unused", f"SELECT * FROM {name}")
+
+
 def enumeration(relation: duckdb.DuckDBPyRelation, labels: Sequence[str]) -> str:
     """Make an enumeration type of ``labels`` on the relation's connection; gives its name.
 

@@ -1,0 +1,30 @@
+"""A worker of the page: it is given one job, on standard input, and ends as a command does, in the same words."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tacit.cli.ending import concluded
+
+_given: list[Path] = []
+
+
+def _answer() -> int:
+    from tacit.cli.wording import COMMAND_LINE
+    from tacit.web.jobs.work import waited, work
+
+    place = waited()
+    if place is None:
+        return 0
+    _given.append(place)
+    return work(place, COMMAND_LINE)
+
+
+if __name__ == "__main__":
+    try:
+        concluded(_answer)
+    except SystemExit as stop:
+        for place in _given:
+            # A server that was started after this worker has no other way to know.
+            (place / "code.txt").write_text(str(stop.code))
+        raise

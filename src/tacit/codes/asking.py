@@ -1,0 +1,135 @@
+"""What is asked of a code, and what is counted in a table to answer it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tacit.codes.code import Write
+from tacit.codes.coding import atom_codes
+from tacit.codes.scales.encoding import atoms_table
+from tacit.codes.scales.kinds.every import AnyScale
+from tacit.codes.search.records import GroupedRecords, SecretBound
+from tacit.errors import ArgumentError, DataError, Setting, sentence
+from tacit.tables.counting import Counts, count
+from tacit.tables.symbols import in_order
+from tacit.tables.table import Table
+
+# Values of the use that are told apart while cuts are chosen.
+MOST_USES = 16
+
+
+@dataclass(frozen=True)
+class CodeClaim:
+    """What cells may tell of one secret: a column, or several together; with a ``floor``, a number's thresholds."""
+
+    secret: tuple[str, ...]
+    low: float
+    high: float
+    delta: float = 0.0
+    epsilon_max: float = np.inf
+    floor: float | None = None
+
+    def bound(self, n_secrets: int) -> SecretBound:
+        """The claim as the search reads it."""
+        return SecretBound(
+            n_secrets, self.low, self.high, delta=self.delta, epsilon_max=self.epsilon_max, floor=self.floor
+        )
+
+
+@dataclass(frozen=True)
+class CodeRequest:
+    """What is asked of a code.
+
+    Attributes
+    ----------
+    columns : tuple of str
+        The released columns.
+    claims : tuple of CodeClaim
+        What may be told of each secret.
+    least : int
+        The fewest records of a cell.
+    known : tuple of str
+        Released columns that an adversary may know: cells are bounded inside what is known.
+    use : tuple of str
+        Columns that readers want to predict.
+    prefer : mapping
+        How much keeping each column matters; 1 for those that are not named.
+    levels : mapping
+        What a column may be told as, where that was said.
+    weight : str, optional
+        The column with the weight of each record.
+    write : "text" or "means"
+    recode : "local" or "global"
+        Whether every cell has parts of its own, or a column has the same parts in all cells.
+    """
+
+    columns: tuple[str, ...]
+    claims: tuple[CodeClaim, ...]
+    least: int
+    known: tuple[str, ...] = ()
+    use: tuple[str, ...] = ()
+    prefer: Mapping[str, float] = field(default_factory=dict)
+    levels: Mapping[str, Any] = field(default_factory=dict)
+    weight: str | None = None
+    write: Write = "text"
+    recode: Literal["local", "global"] = "local"
+
+    def __post_init__(self) -> None:
+        for name in self.known:
+            if name not in self.columns:
+                words = "column '{name}' may be known but is not released: release it, or leave it out of {known}"
+                raise ArgumentError(sentence(words, name=name, known=Setting("known")))
+        if self.known and self.recode == "global":
+            words = "cells inside what is known have parts of their own: leave out {known}, or {recode}"
+            raise ArgumentError(sentence(words, known=Setting("known"), recode=Setting("recode", "global")))
+        for name in self.prefer:
+            if name not in self.columns:
+                raise ArgumentError(f"column '{name}' is to be preferred but is not released")
+
+    @property
+    def hidden(self) -> tuple[str, ...]:
+        """Every column of a secret, once."""
+        return tuple(dict.fromkeys(name for claim in self.claims for name in claim.secret))
+
+
+def counted_atoms(table: Table, scales: Sequence[AnyScale], asked: CodeRequest, *beside: str) -> Counts:
+    """How often every combination of atoms, secrets and uses occurs, and of what else is to be counted beside them."""
+    uses = [name for name in asked.use if name not in asked.columns]
+    return count(atoms_table(table, scales), [*asked.columns, *asked.hidden, *uses, *beside], weight=asked.weight)
+
+
+def grouped_records(
+    counts: Counts, asked: CodeRequest, atoms: NDArray[np.int64] | None = None
+) -> tuple[GroupedRecords, list[SecretBound]]:
+    """What was counted as the search reads it, and what may be told of each secret; ``atoms`` of counted values."""
+    secrets, bounds = [], []
+    for claim in asked.claims:
+        if claim.floor is not None and None in counts.levels[counts.columns.index(claim.secret[0])]:
+            words = (
+                "column '{name}' has missing values, which are above no threshold: fill them, or leave out {thresholds}"
+            )
+            raise DataError(sentence(words, name=claim.secret[0], thresholds=Setting("thresholds")))
+        values, numbers = in_order(counts.codes[:, [counts.columns.index(name) for name in claim.secret]])
+        secrets.append(numbers)
+        bounds.append(claim.bound(len(values)))
+    codes = atom_codes(counts, asked.columns) if atoms is None else atoms
+    return GroupedRecords.of(codes, *secrets, records=counts.records, weight=counts.weight), bounds
+
+
+def uses_of(counts: Counts, asked: CodeRequest) -> NDArray[np.int64] | None:
+    """The value of the use of each group, in at most a few classes; None where no use was named."""
+    if not asked.use:
+        return None
+    values = in_order(counts.codes[:, [counts.columns.index(name) for name in asked.use]])[1]
+    different = int(values.max(initial=0)) + 1
+    if different <= MOST_USES:
+        return values
+    # Values are in order, so neighbours are alike: classes of about equal weight.
+    share = np.cumsum(np.bincount(values, counts.weight)) / counts.weight.sum()
+    classes: NDArray[np.int64] = np.minimum((share * MOST_USES).astype(np.int64), MOST_USES - 1)
+    return classes[values]

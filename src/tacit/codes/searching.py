@@ -1,0 +1,175 @@
+"""A table counted for the search of its cells, and the search: what whoever fits a code begins with."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import prod
+from typing import cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tacit.codes.asking import CodeRequest, counted_atoms, grouped_records, uses_of
+from tacit.codes.code import CellCode
+from tacit.codes.recoding import recoded
+from tacit.codes.scales.finding import find_scales
+from tacit.codes.scales.kinds.every import AnyScale
+from tacit.codes.scales.reduced import without_rare_ends, without_rare_values
+from tacit.codes.search.choosing import best_for_use
+from tacit.codes.search.growing import grow
+from tacit.codes.search.records import GroupedRecords, SecretBound
+from tacit.codes.tree import CellTree, ColumnAtoms, Ints
+from tacit.document import Progress, silent
+from tacit.tables.columns import ROW
+from tacit.tables.counting import Counts
+from tacit.tables.table import Table
+
+# Tables of more records are looked at in two steps: cuts are chosen on a sample, evenly spaced, and whether they may
+# stand is counted on all. Columns that have few combinations of atoms are counted whole in any case.
+MOST_WHOLE = 500_000
+DESIGN_RECORDS = 250_000
+FEW_COMBINATIONS = 100_000
+# Cells of a sample may seem so many times as risky: much of it is chance, and what is not is merged again.
+ROOM_FOR_CHANCE = 1.5
+# About so many cells at most: more tell readers little more, and take long to find and to write.
+MOST_CELLS = 10_000
+# In tables of so many atoms in all, several searches are made for a use.
+MOST_SEARCHED = 1_000_000
+
+
+@dataclass(frozen=True, eq=False)
+class CountedAtoms:
+    """A table counted for the search of its cells: all that no bound changes.
+
+    Attributes
+    ----------
+    scales : tuple of Scale
+    counts : Counts
+        How often atoms, secrets and uses occur together, in every ``step``-th row.
+    records : GroupedRecords
+        The same by the atoms of the scales.
+    values : tuple of int
+        How many values the secret of each claim has.
+    use : array of int, optional
+        The value of the use of each group.
+    least : int
+        The fewest records of a cell, of those that were counted.
+    step : int
+    """
+
+    scales: tuple[AnyScale, ...]
+    counts: Counts
+    records: GroupedRecords
+    values: tuple[int, ...]
+    use: NDArray[np.int64] | None
+    least: int
+    step: int
+
+    def bounds(self, asked: CodeRequest) -> list[SecretBound]:
+        """What may be told of each secret, as the search reads it."""
+        return [claim.bound(values) for claim, values in zip(asked.claims, self.values, strict=True)]
+
+
+def count_for_code(table: Table, asked: CodeRequest, *, progress: Progress = silent) -> CountedAtoms:
+    """Find the scales of a table and count its atoms; what is asked of each secret does not matter yet."""
+    progress("looking at the columns", None)
+    scales = cast("tuple[AnyScale, ...]", find_scales(table, asked.columns, asked.levels))
+    combinations, rows = prod(scale.size for scale in scales), table.row_count()
+    step = 1 if combinations <= FEW_COMBINATIONS or rows <= MOST_WHOLE else -(-rows // DESIGN_RECORDS)
+    progress("counting", None)
+    counts = counted_atoms(every(table, step) if step > 1 else table, scales, asked)
+    records, bounds = grouped_records(counts, asked)
+    scales, places = naming_no_few(scales, records, asked.least)
+    # Of a sample, a cell has as many fewer records.
+    fewest = int(counts.records.sum()) // MOST_CELLS if combinations > MOST_CELLS else 0
+    least, values = max(-(-asked.least // step), fewest), tuple(bound.n_secrets for bound in bounds)
+    return CountedAtoms(scales, counts, records.moved(places), values, uses_of(counts, asked), least, step)
+
+
+def cells_within(found: CountedAtoms, asked: CodeRequest) -> CellCode:
+    """The cells that keep most of what was counted, within bounds; those of a sample have some room for chance.
+
+    What is asked may differ in its bounds from what the table was counted for, and in nothing else.
+    """
+    bounds = found.bounds(asked)
+    wide = bounds if found.step == 1 else [each.times(ROOM_FOR_CHANCE) for each in bounds]
+    tree = grown(found.records, wide, found.scales, asked, least=found.least, use=found.use)
+    return CellCode(found.scales, tree, asked.known)
+
+
+def naming_no_few(
+    scales: Sequence[AnyScale], records: GroupedRecords, least: int
+) -> tuple[tuple[AnyScale, ...], list[Ints]]:
+    """Scales that name the ends of a column and its categories only where many have them; new atoms of the old ones."""
+    told, places = [], []
+    for at, scale in enumerate(scales):
+        sizes = _sizes(records, at, scale.size)
+        common, place = without_rare_values(without_rare_ends(scale, sizes, least), sizes, least)
+        told.append(common)
+        places.append(place)
+    return cast("tuple[AnyScale, ...]", tuple(told)), places
+
+
+def columns_of(scales: Sequence[AnyScale]) -> list[ColumnAtoms]:
+    """Scales as the search reads them."""
+    return [ColumnAtoms(scale.size, scale.ordered, scale.cuts if scale.ordered else None) for scale in scales]
+
+
+def published(fine: CellCode, records: GroupedRecords, asked: CodeRequest) -> CellCode:
+    """The code by scales that tell no more than its cells do, in words or in means."""
+    if asked.write == "text":
+        return fine.reduced()
+    sizes = {scale.column: _sizes(records, at, scale.size) for at, scale in enumerate(fine.scales)}
+    return fine.in_numbers(sizes, asked.least)
+
+
+def _sizes(records: GroupedRecords, column: int, atoms: int) -> NDArray[np.int64]:
+    """How many records each atom of a column has."""
+    return np.bincount(np.asarray(records.codes[:, column]), records.records, atoms).astype(np.int64)
+
+
+def every(table: Table, step: int) -> Table:
+    """Every so many-th row of a table."""
+    import narwhals as nw
+
+    with table.reading():
+        rows = table.engine.indexed(table.rows).filter(nw.col(ROW) % step == 0)
+    return table.with_rows(rows, table.columns)
+
+
+def grown(
+    records: GroupedRecords,
+    bounds: Sequence[SecretBound],
+    scales: Sequence[AnyScale],
+    asked: CodeRequest,
+    *,
+    least: int,
+    use: NDArray[np.int64] | None,
+    guide: NDArray[np.float64] | None = None,
+    start: CellTree | None = None,
+) -> CellTree:
+    """The tree of cells that keeps most of the columns, as was asked."""
+    weights = np.array([asked.prefer.get(name, 1.0) for name in asked.columns])
+    if asked.recode == "global":
+        return recoded(records, scales, bounds, least=least, weights=weights)
+    columns = columns_of(scales)
+
+    def search(worth: NDArray[np.float64], by_use: NDArray[np.int64] | None) -> CellTree:
+        return grow(
+            records,
+            columns,
+            bounds,
+            least=least,
+            weights=worth,
+            use=by_use,
+            guide=guide,
+            start=start,
+            known_columns=[asked.columns.index(name) for name in asked.known],
+        )
+
+    if use is None:
+        return search(weights, None)
+    own = [asked.columns.index(name) for name in asked.use if name in asked.columns]
+    several = records.codes.size <= MOST_SEARCHED
+    return best_for_use(records, columns, use, weights, search, own=own, several=several)

@@ -1,0 +1,96 @@
+"""What the answers of ``protect`` have in common: where the release is, a copy elsewhere, its data as a frame."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+import weakref
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, Self
+
+from tacit import document as doc
+from tacit.errors import SourceError
+from tacit.release.certificate import Certificate
+from tacit.release.directory import copied_release
+from tacit.release.keys import file_sha256
+from tacit.report.result import Result
+from tacit.tables.formats.frames import in_arrow
+from tacit.tables.sources import open_table
+
+# Rows that are read at a time.
+BATCH = 250_000
+
+
+class PassingFolder:
+    """A folder that nobody else may enter, for as long as this object is there, or the process."""
+
+    def __init__(self) -> None:
+        self.path = Path(tempfile.mkdtemp(prefix="tacit-"))
+        weakref.finalize(self, _removed, self.path, os.getpid())
+
+
+def _removed(path: Path, owner: int) -> None:
+    # A process that was forked has a copy of this object, and may not take the folder away from the first.
+    if os.getpid() == owner:
+        shutil.rmtree(path, ignore_errors=True)
+
+
+@dataclass(frozen=True)
+class ReleaseResult(Result):
+    """A release that was written to the directory ``out``.
+
+    Where none was named it is ``held`` in a folder that goes when the result does.
+    """
+
+    out: str
+    held: PassingFolder | None = field(default=None, kw_only=True, repr=False, compare=False)
+
+    def save(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> Self:
+        """Put a copy of the release at ``path``, whole or not at all; gives the result for that copy.
+
+        ``overwrite`` replaces another release, and nothing else.
+
+        Raises
+        ------
+        SourceError
+            If the release is no longer what was certified.
+        """
+        copied_release(self.out, Path(path), overwrite=overwrite)
+        return replace(self, out=str(path), held=None)
+
+    def place_tile(self, beside: str) -> doc.Tile:
+        """Where the release is, for the terminal alone."""
+        if self.held is None:
+            return doc.Tile("Release", doc.FilePath(self.out), beside, where="terminal")
+        return doc.Tile("Release", "not saved yet", "save(path) puts it where you say", where="terminal")
+
+
+@dataclass(frozen=True)
+class ReleasedTable(ReleaseResult):
+    """A release whose data is a table."""
+
+    data_file: str
+    certificate: Certificate
+    framed: Callable[[Any], Any] = field(default=in_arrow, kw_only=True, repr=False, compare=False)
+
+    def frame(self) -> Any:
+        """The released data as the kind of frame that went in: pandas, Polars, Arrow, a DuckDB relation, Spark.
+
+        Of a file it is an Arrow table. Rows are in the order of the original; an index of pandas is no part of a
+        release, so it is a new one.
+
+        Raises
+        ------
+        SourceError
+            If the data is no longer what was certified.
+        """
+        import pyarrow as pa
+
+        path = Path(self.out, self.data_file)
+        if not path.is_file() or file_sha256(path) != self.certificate.output.sha256:
+            raise SourceError(f"{path} is not there, or is not what was certified: make the release anew")
+        table = open_table(path)
+        return self.framed(pa.concat_tables(table.batches(table.names, BATCH)))

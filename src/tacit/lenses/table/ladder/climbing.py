@@ -1,0 +1,239 @@
+"""Plan a release at every epsilon of a ladder, by the code that ``protect`` plans with, and look at what it keeps."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tacit.codes.coding import PlacedTable, counts_by_cell, written_numbers
+from tacit.codes.scales.encoding import atoms_table
+from tacit.codes.searching import CountedAtoms, cells_within, count_for_code, every, published
+from tacit.document import Progress, silent
+from tacit.errors import ArgumentError, NotCertifiedError, Setting, sentence
+from tacit.lenses.table.certifying import whole_file_of
+from tacit.lenses.table.coding import code_request
+from tacit.lenses.table.kept.information import numbered
+from tacit.lenses.table.kept.keeping import kept_shares
+from tacit.lenses.table.kept.reading import ReleasedColumn
+from tacit.lenses.table.kept.values import ColumnValues, ValueGroups
+from tacit.lenses.table.ladder.guessing import OF, alone, guessed_by, secrets_of
+from tacit.lenses.table.ladder.results import Ladder, ReleaseRung, Rows
+from tacit.lenses.table.ladder.suggesting import suggested
+from tacit.lenses.table.mechanisms import ReleaseGoal, plan_by_goal
+from tacit.lenses.table.question import TableQuestion, ask
+from tacit.lenses.table.tabulating import Counted, counted
+from tacit.requests import Bound, Making, Question
+from tacit.tables.grouping import group_sizes
+from tacit.tables.sources import open_table
+from tacit.tables.symbols import level_text
+from tacit.tables.table import Table
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+EPSILONS = (0.1, 0.2, 0.35, 0.5, 0.7, 1.0, 1.5, 2.0)
+# Rungs of a larger table are worked out on so many of its records, evenly spaced.
+MOST_RECORDS = 20_000
+# So many records are shown as they are and as each release would write them.
+SHOWN = 10
+
+
+def ladder(
+    question: Question,
+    bound: Bound | None = None,
+    making: Making | None = None,
+    *,
+    epsilons: Sequence[float] = EPSILONS,
+    max_loss: float | None = None,
+    progress: Progress = silent,
+) -> Ladder:
+    """What ``protect`` would give of a table in cells at each epsilon.
+
+    The epsilons take the place of the bound's own: of the upper side alone where only that is bounded, else of both.
+
+    Guarantees
+    ----------
+    Those of :class:`Ladder`. Nothing is written. Of a table of more than 20,000 records the rungs are those of a
+    sample, as ``sampled`` says; how many people are alone in the table as it is is counted on all.
+    """
+    bound, making = bound or Bound(), _in_cells(making or Making())
+    goals = [ReleaseGoal.asked(_with_epsilon(bound, epsilon), making) for epsilon in sorted(set(epsilons))]
+    _refuse(goals[0], making)
+    climb = Climb.of(question, goals[0], making, progress)
+    rungs = list[ReleaseRung]()
+    for at, goal in enumerate(goals if climb.varies else ()):
+        progress("trying epsilons", at / len(goals))
+        rungs += climb.rung(goal)
+    most = making.max_loss if max_loss is None else max_loss
+    return climb.ladder(rungs, most)
+
+
+def _in_cells(making: Making) -> Making:
+    return replace(making, mechanism="cells") if making.mechanism in (None, "auto") else making
+
+
+def _with_epsilon(bound: Bound, epsilon: float) -> Bound:
+    """The bound at an epsilon: on the upper side alone where only that was asked for."""
+    if bound.epsilon_high is not None and bound.epsilon is None and bound.epsilon_low is None:
+        return replace(bound, epsilon_high=epsilon)
+    return replace(bound, epsilon=epsilon, epsilon_high=None, epsilon_low=None)
+
+
+def _refuse(goal: ReleaseGoal, making: Making) -> None:
+    """What is not of cells that are counted is refused: a rung would not be what ``protect`` gives."""
+    if goal.mechanism != "cells" or making.rules is not None or goal.confidence is not None:
+        words = "epsilons are compared of new cells, without a proof: leave out {mechanism}, {rules} and {confidence}"
+        raise ArgumentError(sentence(words, **{name: Setting(name) for name in ("mechanism", "rules", "confidence")}))
+
+
+@dataclass(frozen=True, eq=False)
+class Climb:
+    """A table that was opened, looked at and counted once for all rungs.
+
+    ``whole`` is the question of all records, ``asked`` that of those the rungs are worked out on; ``given`` are their
+    released columns as they are, ``values`` and ``groups`` what is looked at of each.
+    """
+
+    whole: TableQuestion
+    asked: TableQuestion
+    making: Making
+    atoms: CountedAtoms
+    given: pa.Table
+    values: Mapping[str, ColumnValues]
+    groups: Mapping[str, ValueGroups]
+    secret: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, question: Question, goal: ReleaseGoal, making: Making, progress: Progress) -> Climb:
+        """Open the table, and count what no epsilon changes."""
+        table = open_table(question.source, engine=question.engine, memory=question.memory).pinned()
+        also = [each.secret for each in goal.also]
+
+        def asked_of(table: Table) -> TableQuestion:
+            source = replace(question, source=table)
+            return ask(source, also=also, in_cells=True, thresholds=goal.bounds.thresholds)
+
+        step = -(-table.row_count() // MOST_RECORDS)
+        if step == 1:
+            table = table.held(MOST_RECORDS)
+        whole = asked_of(table)
+        asked = whole if step == 1 else asked_of(every(table, step).held(MOST_RECORDS))
+        atoms = count_for_code(asked.to_bound(), code_request(asked, goal, making), progress=progress)
+        given = asked.original.sample(asked.released, MOST_RECORDS)
+        kinds = {column.name: column.kind for column in table.columns}
+        values = {name: ColumnValues.of(name, given.column(name), kinds[name]) for name in asked.released}
+        groups = {name: ValueGroups.coarse(each) for name, each in values.items()}
+        return cls(whole, asked, making, atoms, given, values, groups, secrets_of(asked))
+
+    @property
+    def varies(self) -> bool:
+        """Whether a sample has more than one value of every secret; a whole table that has not is refused later."""
+        return self.asked is self.whole or 1 not in self.atoms.values
+
+    @cached_property
+    def row_atoms(self) -> NDArray[np.int64]:
+        """The atoms of each record (records x columns)."""
+        table = atoms_table(self.asked.to_bound(), self.atoms.scales)
+        rows = table.sample(self.asked.released, MOST_RECORDS)
+        return np.column_stack([column.to_numpy() for column in rows.columns])
+
+    def told(self, goal: ReleaseGoal) -> tuple[Counted, NDArray[np.int64]]:
+        """The table in the cells that ``protect`` would choose, counted, and the cell of each record."""
+        request, asked = code_request(self.asked, goal, self.making), self.asked
+        fine = cells_within(self.atoms, request)
+        cell = fine.places[fine.tree.leaf_of(np.asarray(self.atoms.records.codes, np.int64))]
+        counts = {(asked.weight, *asked.hidden): counts_by_cell(self.atoms.counts, asked.hidden, cell)}
+        code, cells = published(fine, self.atoms.records, request), np.arange(len(fine.tree.leaves))
+        # Where thresholds are bounded, other secrets are counted than cells were sought beside.
+        found = PlacedTable(asked.table, cells, counts) if asked.thresholds is None else None
+        coded = asked.coded(code) if found is None else replace(asked, code=code, found=found)
+        return counted(coded), fine.places[fine.tree.leaf_of(self.row_atoms)]
+
+    def rung(self, goal: ReleaseGoal) -> list[ReleaseRung]:
+        """What ``protect`` would give with this goal; nothing, where it would write nothing."""
+        table, cell = self.told(goal)
+        try:
+            plan = plan_by_goal(table, goal)
+        except NotCertifiedError:
+            return []
+        asked, written = table.question, _written(table)
+        columns = self.columns(written, cell)
+        rows = numbered([column.codes for column in columns.values()])
+        kept = kept_shares(columns, self.groups, rows)
+        return [
+            ReleaseRung(
+                epsilon=goal.bounds.epsilon,
+                attained=plan.attained.epsilon,
+                kept=sum(kept.values()) / len(kept),
+                columns=tuple(kept.items()),
+                found=OF * alone(numbered([columns[name].codes for name in asked.known]) if asked.known else rows),
+                guessed=self.guessed({name: column.codes for name, column in columns.items()}),
+                cells=plan.mechanism.values,
+                smallest=whole_file_of(table, plan.rules, goal.least).smallest,
+                rows=_rows(written, cell[self.shown]),
+            )
+        ]
+
+    def columns(self, written: pa.Table, cell: NDArray[np.int64]) -> dict[str, ReleasedColumn]:
+        """The released columns as a reader takes them, of what is written of each cell."""
+        read = {name: ReleasedColumn.of(each, written.column(name), {}) for name, each in self.values.items()}
+        return {name: replace(column, codes=column.codes[cell]) for name, column in read.items()}
+
+    def guessed(self, columns: Mapping[str, NDArray[np.int64]]) -> float:
+        """Of 1,000 people, how many more secrets are guessed right by these columns than by what may be known alone."""
+        known = [columns[name] for name in self.asked.known]
+        return OF * max(0.0, guessed_by(list(columns.values()), self.secret) - guessed_by(known, self.secret))
+
+    @cached_property
+    def shown(self) -> NDArray[np.int64]:
+        """The places of the records that are shown, evenly spaced."""
+        return np.unique(np.linspace(0, self.given.num_rows - 1, SHOWN).astype(np.int64))
+
+    def ladder(self, rungs: Sequence[ReleaseRung], max_loss: float) -> Ladder:
+        """The rungs beside the table as it is."""
+        whole, before = self.whole, _rows(self.given, self.shown)
+        sizes = group_sizes(whole.as_given(), whole.released)
+        found = group_sizes(whole.as_given(), whole.known) if whole.known else sizes
+        return Ladder(
+            columns=whole.released,
+            before=before,
+            original=ReleaseRung(
+                epsilon=math.inf,
+                attained=math.inf,
+                kept=1.0,
+                columns=tuple((name, 1.0) for name in whole.released),
+                found=OF * found.unique / sizes.people,
+                guessed=self.guessed({name: each.rows(self.values[name]) for name, each in self.groups.items()}),
+                cells=sizes.groups,
+                smallest=sizes.smallest,
+                rows=before,
+            ),
+            rungs=tuple(rungs),
+            records=sizes.people,
+            sampled=None if self.given.num_rows == sizes.people else self.given.num_rows,
+            prior=OF * guessed_by([], self.secret),
+            max_loss=max_loss,
+            epsilon=suggested(rungs, max_loss),
+        )
+
+
+def _written(table: Counted) -> pa.Table:
+    """What is written of each cell."""
+    import pyarrow as pa
+
+    code, original = table.question.code, table.question.original
+    assert code is not None
+    columns, numbers = zip(code.columns, code.written, strict=True), written_numbers(original, code)
+    return pa.table({name: told if name in numbers else [str(each) for each in told] for name, told in columns})
+
+
+def _rows(table: pa.Table, places: NDArray[np.int64]) -> Rows:
+    """Some rows of a table as texts; what is missing is empty."""
+    columns = [column.to_pylist() for column in table.take(places).columns]
+    return tuple(tuple(level_text(cell) or "" for cell in row) for row in zip(*columns, strict=True))

@@ -1,0 +1,122 @@
+"""Excel and OpenDocument sheets: one sheet of a workbook, its first row the names. They are read, never written."""
+
+from __future__ import annotations
+
+import zipfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from tacit.errors import DataError, EngineError, SourceError
+from tacit.loading import MOST_BYTES, MOST_UNPACKED
+from tacit.tables.columns import check_names
+from tacit.tables.engines import Engine
+from tacit.tables.formats.format import Format, Opened
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+
+class Excel(Format):
+    """A sheet of a workbook, ``people.xlsx::sheet``; it is held in memory."""
+
+    name = "excel"
+    endings = (".xlsx", ".xlsm", ".xlsb", ".xls", ".ods")
+    options = ("table",)
+    written = False
+
+    def open(self, path: Path, engine: Engine, *, table: str | None, delimiter: str | None) -> Opened:
+        """The sheet of that name, or the only one that holds anything.
+
+        The type of a column is that of all its cells, and text if they differ. Rows that are empty throughout, which
+        sheets often end with, are left out.
+        """
+        try:
+            import fastexcel
+        except ImportError as error:
+            raise EngineError("reading Excel files needs fastexcel: pip install 'tacit[files]'") from error
+        _refuse_bomb(path)
+        with _whole(path, fastexcel.FastExcelError):
+            book = fastexcel.read_excel(str(path))
+            sheet = _chosen(path, book, table)
+            names = _header(book, sheet)
+            data = book.load_sheet(sheet, schema_sample_rows=None).to_arrow()
+        for number, name in enumerate(names, start=1):
+            if not name.strip():
+                raise DataError(f"{path}, sheet '{sheet}': column {number} has no name; give it one in the first row")
+        check_names(names, f"{path}::{sheet}")
+        return Opened(engine.of_arrow(_plain(data, names)), f"{path}::{sheet}")
+
+
+def _refuse_bomb(path: Path) -> None:
+    """A workbook may be a zip archive, which may unpack to far more than it is."""
+    size = path.stat().st_size
+    if zipfile.is_zipfile(path):
+        with zipfile.ZipFile(path) as archive:
+            size = max(size, sum(member.file_size for member in archive.infolist()) * MOST_BYTES // MOST_UNPACKED)
+    if size > MOST_BYTES:
+        raise SourceError(f"{path} is too large for a workbook: save the sheet as CSV")
+
+
+def _chosen(path: Path, book: Any, table: str | None) -> str:
+    names: list[str] = list(book.sheet_names)
+    if table is not None:
+        if table not in names:
+            raise SourceError(f"{path} has no sheet '{table}'; it has {', '.join(names)}")
+        return table
+    filled = [name for name in names if _header(book, name)]
+    if not filled:
+        raise SourceError(f"{path} is empty: a sheet needs a row of column names")
+    if len(filled) > 1:
+        raise SourceError(f"{path} has {len(filled)} sheets, choose one with {path}::NAME: {', '.join(filled)}")
+    return filled[0]
+
+
+def _header(book: Any, sheet: str) -> tuple[str, ...]:
+    """The first row as it is: where it is read as names, those that occur twice are given others."""
+    first = book.load_sheet(sheet, header_row=None, n_rows=1, dtypes="string").to_arrow()
+    if not first.num_rows:
+        return ()
+    return tuple(str(column[0].as_py() or "") for column in first.columns)
+
+
+def _plain(data: pa.RecordBatch, names: Sequence[str]) -> pa.Table:
+    """Numbers that are all whole as whole numbers, and times that are all midnight as days: a sheet has no other."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    columns = [_narrowed(column) for column in data.columns]
+    table = pa.Table.from_arrays(columns, list(names))
+    empty = [pc.is_null(column) for column in table.columns]
+    none = empty[0]
+    for each in empty[1:]:
+        none = pc.and_(none, each)
+    return table.filter(pc.invert(none))
+
+
+def _narrowed(column: Any) -> Any:
+    import pyarrow as pa
+
+    if pa.types.is_floating(column.type):
+        # Refused where anything would be lost; a time of day would be dropped without a word.
+        with suppress(pa.ArrowInvalid):
+            return column.cast(pa.int64())
+    if pa.types.is_timestamp(column.type):
+        days = column.cast(pa.date32())
+        return days if days.cast(column.type).equals(column) else column
+    return column
+
+
+@contextmanager
+def _whole(path: Path, refusal: type[Exception]) -> Iterator[None]:
+    """Within it, what the reader cannot read, or trips over, becomes one line that names the file."""
+    try:
+        yield
+    except refusal as error:
+        raise SourceError(f"{path} is no whole workbook ({str(error).splitlines()[0]}): save it again") from error
+    except BaseException as error:
+        # The reader is written in Rust, and its panics are no exceptions of Python's.
+        if type(error).__name__ != "PanicException":
+            raise
+        raise SourceError(f"{path} is no whole workbook: save it again") from error

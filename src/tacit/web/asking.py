@@ -1,0 +1,207 @@
+"""What the page can ask: every verb with its fields, read off the requests; so the schema and the command follow."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from tacit.document import Progress
+from tacit.errors import ArgumentError, Command, EngineError, Setting, Wording, sentence
+from tacit.person.actions import ACTIONS, PersonAction
+from tacit.requests import Bound, Making, Question, Request, asked, settings_of
+from tacit.requests.levels import Levels
+from tacit.requests.settings import Amount, File, Flag, Kind, SettingFacts, default_of
+from tacit.requests.verbs import ATTACK, AUDIT, PROTECT, VERIFY
+
+# Called with what the verb is about, its settings and how to tell progress.
+Run = Callable[[Path, dict[str, Any], Progress], Any]
+
+_OUT = SettingFacts(File(), "Name of the release: a folder that does not exist yet.", ("table", "images", "text"))
+_TEXT = SettingFacts(Kind(), "The post, as it would be sent.", ("text",))
+_LIMIT = SettingFacts(Amount(0, 100), "The risk in nats that no post should exceed.", ("text",))
+# What a run writes: it may not stand in the place of anything.
+WRITTEN = ("scores", "save_model", "out")
+# What the ladder takes; its epsilons are its own.
+_CLIMBED = (Question, Bound, Making)
+
+
+@dataclass(frozen=True)
+class Askable:
+    """A verb as the page asks it: ``subject`` is the field that names what it is about, ``words`` its command."""
+
+    name: str
+    about: str
+    words: str
+    subject: str
+    subject_help: str
+    run: Run = field(repr=False)
+    settings: Mapping[str, SettingFacts] = field(default_factory=dict)
+    defaults: Mapping[str, Any] = field(default_factory=dict)
+    required: tuple[str, ...] = ()
+
+    @property
+    def fields(self) -> dict[str, SettingFacts]:
+        """All that is asked for, the subject first."""
+        return {self.subject: SettingFacts(File(), self.subject_help, ()), **self.settings}
+
+    def schema(self) -> dict[str, Any]:
+        """The fields as a JSON schema, each with its help, its default and the lenses it is for."""
+        properties = {}
+        for name, facts in self.fields.items():
+            shown = {"description": facts.help, **facts.kind.schema(), "x-lenses": list(facts.lenses)}
+            default = self.defaults.get(name)
+            properties[name] = shown if default is None else {**shown, "default": default}
+        required = [self.subject, *self.required]
+        about = {"title": self.name, "description": self.about, "type": "object"}
+        return {**about, "properties": properties, "required": required, "additionalProperties": False}
+
+    def read(self, sent: Mapping[str, Any]) -> dict[str, Any]:
+        """The values of a request in JSON as the verb takes them; what is null was not said."""
+        fields = self.fields
+        return {name: fields[name].kind.from_json(name, value) for name, value in sent.items() if value is not None}
+
+    def command(self, said: Mapping[str, Any], wording: Wording) -> str:
+        """What would be typed, in the folder, for the same answer."""
+        about = str(said[self.subject])
+        known = _of(AUDIT)["settings"] if self.words == "audit" else self.settings
+        settings = {
+            name: _typed(value, ordered=isinstance(known[name].kind, Levels))
+            for name, value in said.items()
+            if name in known and value is not False
+        }
+        return Command(self.words, f"./{about}" if about.startswith("-") else about, **settings).told(wording)
+
+    def answered(self, said: Mapping[str, Any], progress: Progress) -> Any:
+        """Ask the verb."""
+        rest = {name: value for name, value in said.items() if name != self.subject}
+        return self.run(Path(said[self.subject]), rest, progress)
+
+
+def paths_in(said: Mapping[str, Any]) -> Iterator[tuple[str, Path]]:
+    """Every file that a request names, and the field that does."""
+    for name, value in said.items():
+        for each in value.values() if isinstance(value, Mapping) else (value,):
+            if isinstance(each, Path):
+                yield name, each
+
+
+def _typed(value: Any, *, ordered: bool = False) -> Any:
+    """A value as it is typed: numbers with all their digits, values in their order, and one edge as an edge."""
+    if isinstance(value, Mapping):
+        return {key: _typed(each, ordered=ordered) for key, each in value.items()}
+    if isinstance(value, tuple) and ordered:
+        texts = [str(_typed(each)) for each in value]
+        return "<".join(texts) if isinstance(value[0], str) else ",".join(texts) + "," * (len(texts) == 1)
+    if isinstance(value, tuple):
+        return tuple(_typed(each) for each in value)
+    return repr(value).removesuffix(".0") if isinstance(value, float) else value
+
+
+def _of(requests: tuple[type[Request], ...]) -> dict[str, Any]:
+    """Settings and defaults of several requests; one that two share appears once."""
+    settings: dict[str, SettingFacts] = {}
+    defaults: dict[str, Any] = {}
+    for request in requests:
+        for name, facts in settings_of(request).items():
+            if name not in settings:
+                settings[name], defaults[name] = facts, default_of(request, name)
+    return {"settings": settings, "defaults": defaults}
+
+
+def _audit(source: Path, said: dict[str, Any], progress: Progress) -> Any:
+    from tacit.verbs.audit import audit
+
+    return audit(source, progress=progress, **said)
+
+
+def _protect(source: Path, said: dict[str, Any], progress: Progress) -> Any:
+    from tacit.verbs.protect import protect
+
+    return protect(source, progress=progress, **said)
+
+
+def _verify(release: Path, said: dict[str, Any], progress: Progress) -> Any:
+    from tacit.verbs.verify import verify
+
+    return verify(release, progress=progress, **said)
+
+
+def _attack(release: Path, said: dict[str, Any], progress: Progress) -> Any:
+    from tacit.verbs.attack import attack
+
+    return attack(release, progress=progress, **said)
+
+
+def _ladder(source: Path, said: dict[str, Any], progress: Progress) -> Any:
+    try:
+        climbing = import_module("tacit.lenses.table.ladder.climbing")
+    except ImportError as error:
+        raise EngineError("this version of Tacit has no ladder yet") from error
+    return climbing.ladder(*asked(_CLIMBED, source, (), said, verb="ladder"), progress=progress)
+
+
+def _explain_text(model: Path, said: dict[str, Any], _: Progress) -> Any:
+    from tacit.lenses.text.audit import explain_text
+
+    return explain_text(model, [said["text"]], epsilon=said.get("epsilon"))
+
+
+def _person(action: PersonAction) -> Askable:
+    settings = action.settings
+    flags = {name: False for name, facts in settings.items() if isinstance(facts.kind, Flag)}
+    return Askable(
+        f"person/{action.name.replace('_', '-')}",
+        action.about,
+        f"person {action.name.replace('_', '-')}",
+        *("case", "The case file (YAML): who the person is, the sources, the adversaries."),
+        lambda case, said, progress: action.run(case, progress=progress, **said),
+        settings,
+        flags,
+    )
+
+
+_SOURCE = ("source", "A table, a folder of images or an npz.")
+_RELEASE = ("release", "The folder of a release, or a zip of it.")
+
+
+@cache
+def verbs() -> dict[str, Askable]:
+    """Every verb by its name, as it stands in an address."""
+    made = _of(PROTECT)
+    looking = {name: facts for name, facts in settings_of(Question).items() if name in ("engine", "memory")}
+    several = (
+        Askable("columns", "The columns of a table and what each may be.", "audit", *_SOURCE, _audit, looking),
+        Askable("audit", "What a source gives away about its secret.", "audit", *_SOURCE, _audit, **_of(AUDIT)),
+        Askable("ladder", "What releases of a table would keep.", "audit", *_SOURCE, _ladder, **_of(_CLIMBED)),
+        Askable(
+            *("protect", "A release that keeps the secret, with a certificate.", "protect", *_SOURCE, _protect),
+            {"out": _OUT, **made["settings"]},
+            made["defaults"],
+            ("out",),
+        ),
+        Askable("verify", "Is the claim of a release true?", "verify", *_RELEASE, _verify, **_of(VERIFY)),
+        Askable(
+            *("attack", "Would an adversary still win?", "attack", *_RELEASE, _attack),
+            **_of(ATTACK),
+            required=("against",),
+        ),
+        Askable(
+            *("explain-text", "Which words of a post give a secret away?", "explain-text"),
+            *("model", "What an audit of posts saved.", _explain_text),
+            {"text": _TEXT, "epsilon": _LIMIT},
+            required=("text",),
+        ),
+        *(_person(PersonAction(name, summary)) for name, summary in ACTIONS.items()),
+    )
+    return {each.name: each for each in several}
+
+
+def refuse_taken(name: str, path: Path) -> None:
+    """Refuse to write over a file; a release has its own rules."""
+    if path.is_file():
+        words = "{setting} cannot be used: there is a file of that name; choose another"
+        raise ArgumentError(sentence(words, setting=Setting(name, path.name)))

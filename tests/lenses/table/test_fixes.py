@@ -1,0 +1,80 @@
+"""What changing one column would do is measured, and what it says comes true when it is followed."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from hospital import hospital
+from tables_of_people import clinic
+from tacit import audit
+from tacit.lenses.table.ladder.fixes import Fix, FixEffect, effects, fixes_of
+from tacit.lenses.table.question import ask
+from tacit.requests import Question
+
+
+def alone(columns: dict[str, list[Any]], names: list[str]) -> float:
+    """Of 1,000 people those whose values nobody else has, by a loop over rows."""
+    times = Counter(zip(*(columns[name] for name in names), strict=True))
+    return 1000 * sum(n == 1 for n in times.values()) / len(columns[names[0]])
+
+
+def by_fix(found: tuple[FixEffect, ...]) -> dict[tuple[str, str | None], FixEffect]:
+    return {(each.column, each.level): each for each in found}
+
+
+def test_people_found_after_a_fix_are_those_counted_by_hand() -> None:
+    columns = hospital(500)
+    names = [name for name in columns if name != "illness"]
+    found = effects(ask(Question(pa.table(columns), secret="illness"), in_cells=True))
+    made = by_fix(found.effects)
+    assert found.found == pytest.approx(alone(columns, names))
+    assert made["admission", None].found == pytest.approx(alone(columns, [n for n in names if n != "admission"]))
+    monthly = {**columns, "admission": [day.month for day in columns["admission"]]}
+    assert made["admission", "month"].found == pytest.approx(alone(monthly, names))
+    assert made["admission", "month"].setting.value == {"admission": "month"}
+    assert found.sampled is None
+
+
+def test_the_column_that_tells_the_secret_is_the_one_to_drop() -> None:
+    found = effects(ask(Question(pa.table(clinic(2000)), secret="illness"), in_cells=True))
+    best = min((each for each in found.effects if each.fix == "drop"), key=lambda each: each.guessed)
+    assert best.column == "ward"
+    assert best.kept == 0
+    assert found.guessed > best.guessed + 5
+    assert best.setting.value == "ward"
+
+
+def test_levels_keep_less_the_coarser_they_are_and_those_without_effect_are_left_out() -> None:
+    columns = hospital(800)
+    made = by_fix(effects(ask(Question(pa.table(columns), secret="illness"), in_cells=True)).effects)
+    assert 0 < made["age", "steps of 10"].kept < made["age", "steps of 5"].kept < 1
+    # All admissions are of one year, which says nothing of them.
+    assert ("admission", "year") not in made
+    assert {("ward", None), ("insurance", None)} <= set(made)
+    whole = {"n": [at % 7 for at in range(300)], "s": ["a", "b", "b"] * 100}
+    assert effects(ask(Question(pa.table(whole), secret="s"), in_cells=True)).effects == ()
+
+
+def test_of_what_may_be_known_people_are_found_by_that_alone() -> None:
+    columns = hospital(400)
+    asked = ask(Question(pa.table(columns), secret="illness", known=("age", "postcode")), in_cells=True)
+    found = effects(asked, [Fix("age"), Fix("ward")])
+    assert found.found == pytest.approx(alone(columns, ["age", "postcode"]))
+    without_age, without_ward = found.effects
+    assert without_age.found == pytest.approx(alone(columns, ["postcode"]))
+    assert without_ward.found == found.found
+    assert without_ward.guessed < found.guessed
+
+
+def test_what_a_fix_asks_for_is_taken_by_audit() -> None:
+    table = pa.table(hospital(300))
+    fixes = fixes_of(ask(Question(table, secret="illness"), in_cells=True))
+    asked = effects(ask(Question(table, secret="illness"), in_cells=True), fixes[:1]).effects[0].setting
+    result = audit(table, secret="illness", shuffles=19, **{asked.name: asked.value})
+    assert result.columns
+    assert np.isfinite(effects(ask(Question(table, secret="illness", drop=("age",)), in_cells=True)).found)

@@ -1,0 +1,192 @@
+"""The trade-off of an audit is that of the release that would be made: protect gives what a rung says."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import fields, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from hospital import hospital
+from sizes import many
+from tables_of_people import clinic, patients, read_csv, write_csv
+from tacit import audit, protect
+from tacit.errors import ArgumentError
+from tacit.lenses.table.kept import keeping
+from tacit.lenses.table.ladder import climbing
+from tacit.lenses.table.ladder.climbing import ladder
+from tacit.lenses.table.ladder.guessing import guessed_by
+from tacit.lenses.table.ladder.results import Ladder
+from tacit.lenses.table.ladder.suggesting import suggestion
+from tacit.requests import Bound, Making, Question
+
+CASES: dict[str, tuple[dict[str, list[Any]], dict[str, Any]]] = {
+    "missing values and numbers": (patients(600), {"secret": "illness"}),
+    "another least": (patients(600), {"secret": "illness", "least": 25}),
+    "known columns": (patients(600), {"secret": "illness", "known": ("ward",)}),
+    "several secrets": (patients(600), {"secret": "illness", "also": {"district": 0.3}}),
+    "columns together": (clinic(900), {"secret": ("illness", "district"), "epsilon_high": 1.0}),
+    "one side": (patients(600), {"secret": "illness", "epsilon_high": 1.0}),
+    "a use": (patients(600), {"secret": "illness", "use": ("ward",)}),
+    "weights": ({**clinic(800), "w": [1.0 + at % 3 for at in range(800)]}, {"secret": "illness", "weight": "w"}),
+    "means": (patients(600), {"secret": "illness", "write": "means"}),
+    "the same ranges everywhere": (clinic(700, missing=0.1), {"secret": "illness", "recode": "global"}),
+    "thresholds": (
+        {**clinic(500), "income": [float(at * 7 % 101) for at in range(500)]},
+        {"secret": "income", "thresholds": 0.2},
+    ),
+    "levels and dates": (
+        hospital(500, missing=0.05),
+        {"secret": {"illness": ("O80",)}, "levels": {"admission": "month", "age": 10}, "drop": ("discharge",)},
+    ),
+}
+
+
+def asked(source: Any, words: Mapping[str, Any], **further: Any) -> Ladder:
+    """The ladder of what ``protect`` would be asked with the same words."""
+
+    def of(kind: type) -> dict[str, Any]:
+        return {each.name: words[each.name] for each in fields(kind) if each.name in words}
+
+    return ladder(Question(source, **of(Question)), Bound(**of(Bound)), Making(**of(Making)), **further)
+
+
+@pytest.mark.parametrize("case", list(CASES)[: many(5, len(CASES))])
+def test_protect_at_the_epsilon_of_a_rung_gives_what_the_rung_says(
+    case: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Models that predict columns have no part in this, and take most of the time.
+    monkeypatch.setattr(keeping, "MOST_IN_TURN", 0)
+    columns, words = CASES[case]
+    source = pa.table(columns) if case in ("levels and dates", "means") else write_csv(tmp_path / "t.csv", columns)
+    found = asked(source, words, epsilons=(0.5,))
+    (rung,) = found.rungs
+    at = {"epsilon_high": 0.5} if "epsilon_high" in words else {"epsilon": 0.5}
+    made = protect(source, **{**words, **at}, out=tmp_path / "release").certificate
+    assert made.keeps is not None
+    assert found.sampled is None
+    assert dict(rung.columns) == pytest.approx({each.name: each.kept for each in made.keeps.columns}, abs=1e-4)
+    assert rung.kept == pytest.approx(made.keeps.mean_kept, abs=1e-4)
+    assert rung.attained == pytest.approx(made.attained_epsilon, rel=1e-9)
+    assert (rung.cells, rung.smallest) == (made.mechanism.values, made.file.smallest)
+    assert rung.cells > 1
+    if isinstance(source, Path):
+        written = read_csv(tmp_path / "release" / "data.csv")
+        places = np.linspace(0, len(columns[found.columns[0]]) - 1, 10).astype(int)
+        assert rung.rows == tuple(tuple(written[name][at] for name in found.columns) for at in places)
+        assert found.before[1][0] == str(columns[found.columns[0]][places[1]] or "")
+
+
+def test_people_are_counted_as_by_hand() -> None:
+    columns = patients(400)
+    found = ladder(Question(pa.table(columns), secret="illness"), epsilons=(1.0,))
+    times = Counter(zip(*(columns[name] for name in found.columns), strict=True))
+    assert found.prior == pytest.approx(1000 * max(Counter(columns["illness"]).values()) / 400)
+    assert found.original.found == pytest.approx(1000 * sum(n == 1 for n in times.values()) / 400)
+    assert (found.original.cells, found.original.smallest) == (len(times), 1)
+    assert found.rungs[0].found == 0
+
+
+def test_of_what_may_be_known_people_are_alone_on_that() -> None:
+    columns = {**clinic(300), "room": [str(at) if at < 30 else "hall" for at in range(300)]}
+    found = ladder(Question(pa.table(columns), secret="illness", known=("room",)), epsilons=(0.5,))
+    assert found.original.found == pytest.approx(100)
+
+
+def test_secrets_are_guessed_from_columns_that_tell_them_and_from_no_others() -> None:
+    rng = np.random.default_rng(0)
+    secret = rng.integers(0, 3, 3000)
+    number, noise = np.arange(3000), [rng.integers(0, 9, 3000) for _ in range(3)]
+    prior = guessed_by([], secret)
+    assert prior == pytest.approx(max(Counter(secret.tolist()).values()) / 3000)
+    # Rows that are all different tell nothing of people whom nobody has seen.
+    assert guessed_by([number], secret) == prior
+    assert guessed_by([number, *noise], secret) < prior + 0.02
+    assert guessed_by([number, *noise, secret], secret) > 0.99
+    # Two columns that tell nothing one by one, and everything together.
+    one = rng.integers(0, 3, 3000)
+    assert guessed_by([one], secret) < prior + 0.03
+    assert guessed_by([one, (one + secret) % 3], secret) > 0.99
+
+
+def test_far_fewer_secrets_are_guessed_from_a_release() -> None:
+    found = ladder(Question(pa.table(hospital(1500)), secret="illness"), epsilons=(0.2, 1.0))
+    assert found.original.guessed > 400
+    assert all(rung.guessed < 80 for rung in found.rungs)
+
+
+def test_a_looser_epsilon_is_suggested_only_where_a_stricter_one_keeps_too_little() -> None:
+    source = pa.table(clinic(2000))
+    epsilons = (0.1, 0.5, 1.0, 3.0)
+    kept = {rung.epsilon: rung.kept for rung in ladder(Question(source, secret="illness"), epsilons=epsilons).rungs}
+    for tolerated in (0.0, 0.05, 0.3, 1.0):
+        found = ladder(Question(source, secret="illness"), epsilons=epsilons, max_loss=tolerated)
+        enough = [e for e in epsilons if kept[e] >= 1 - tolerated] or [
+            e for e in epsilons if kept[e] >= 0.95 * max(kept.values())
+        ]
+        assert found.epsilon == enough[0]
+
+
+def test_the_suggested_epsilon_keeps_what_it_says(tmp_path: Path) -> None:
+    people = write_csv(tmp_path / "people.csv", clinic(1500))
+    result = audit(people, secret="illness", max_loss=0.3, shuffles=19)
+    suggestion = result.suggestion
+    assert suggestion.epsilon == result.ladder.epsilon
+    keeps = protect(people, secret="illness", epsilon=suggestion.epsilon, out=tmp_path / "release").certificate.keeps
+    assert keeps.mean_kept == pytest.approx(suggestion.kept)
+    assert suggestion.kept >= 0.7
+    said = f"'{people}', secret=('illness',), epsilon={suggestion.epsilon}, out='release'"
+    assert suggestion.command == f"tacit.protect({said})"
+
+
+def test_where_no_epsilon_keeps_enough_the_one_that_keeps_nearly_most_is_proposed(tmp_path: Path) -> None:
+    people = pa.table(patients(400))
+    question = Question(people, secret={"illness": ["asthma"]}, drop=("district",), bins={"income": 5})
+    found = ladder(question, epsilons=(0.1, 1.0, 2.0), max_loss=0.0)
+    advice = suggestion(found, question)
+    most = max(rung.kept for rung in found.rungs)
+    assert most < 1
+    assert (advice.epsilon, advice.kept) == (None, None)
+    assert found.epsilon == next(rung.epsilon for rung in found.rungs if rung.kept >= 0.95 * most)
+    told = str(advice.command)
+    assert told.startswith(
+        "tacit.protect(TABLE, secret={'illness': ('asthma',)}, drop=('district',), bins={'income': 5}"
+    )
+    assert told.endswith(f"epsilon={found.epsilon}, out='release')")
+    assert "keeps 100% of a column" in advice.sentence
+
+
+def test_a_large_table_is_tried_on_some_of_its_records_and_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(climbing, "MOST_RECORDS", 300)
+    found = ladder(Question(pa.table(patients(1000)), secret="illness"), epsilons=(1.0,))
+    assert (found.sampled, found.records) == (250, 1000)
+    assert len(found.before) == len(found.rungs[0].rows) == 10
+    monkeypatch.setattr(climbing, "MOST_RECORDS", 20_000)
+    whole = ladder(Question(pa.table(patients(1000)), secret="illness"), epsilons=(1.0,))
+    assert replace(found.original, rows=(), guessed=0) == replace(whole.original, rows=(), guessed=0)
+
+
+def test_a_sample_without_the_secret_has_no_rungs(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(climbing, "MOST_RECORDS", 100)
+    columns = {"ill": ["no"] * 298 + ["yes"] * 2, "age": [str(at % 7) for at in range(300)]}
+    found = ladder(Question(pa.table(columns), secret="ill"))
+    assert found.rungs == ()
+    assert found.epsilon is None
+
+
+@pytest.mark.parametrize("words", [{"mechanism": "watchdog"}, {"confidence": 0.95}])
+def test_what_is_not_of_counted_cells_is_refused(words: dict[str, Any]) -> None:
+    with pytest.raises(ArgumentError, match="epsilons are compared"):
+        asked(pa.table(clinic(100)), {"secret": "illness", **words})
+
+
+def test_no_repr_shows_a_record() -> None:
+    found = ladder(Question(pa.table(patients(200)), secret="illness"), epsilons=(1.0,))
+    income = found.before[0][found.columns.index("income")]
+    assert income
+    assert income not in repr(found)
