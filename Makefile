@@ -32,7 +32,7 @@ matrix:
 	$(PYTHON) tests/matrix.py
 
 # Kills at every line of the code that writes and at every step of whole commands, full disks, read-only folders, two
-# at once, locales, little memory. About half an hour; the tests hold a few of each.
+# at once, locales, little memory. Six minutes of the processor; the tests hold a few of each.
 faults: .venv/dev
 	$(BIN)/python -m pytest -n 0 -q -s --long tests/faults
 

@@ -1,6 +1,7 @@
 """Some tests with the lowest declared and with the newest versions, on every Python of this machine: ``make matrix``.
 
-For each of them a virtual environment is made in ``.venv-matrix``; packages come from wherever pip gets them.
+One Python alone: ``python3 tests/matrix.py 3.13``. For each of them a virtual environment is made in
+``.venv-matrix``; packages come from wherever pip gets them.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ SMOKE = (
 def main() -> int:
     """Every Python with every choice of versions; 1 if one of them fails."""
     failed = []
-    for version in PYTHONS:
+    for version in sys.argv[1:] or PYTHONS:
         python = _python(version)
         if python is None:
             sys.stdout.write(f"== Python {version}: not on this machine\n")

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from tacit.document import CalibrationPoint, CurvePoint, Nats, RiskHistogram
 from tacit.errors import Command, sentence
+from tacit.lenses.checking import CheckResult
 from tacit.lenses.facts import SecretValue, SourceFacts
 from tacit.lenses.table.answers.attack import AttackResult
 from tacit.lenses.table.answers.audit import AuditResult
@@ -29,6 +30,7 @@ from tacit.lenses.verification import VerifyResult
 from tacit.lift import Estimate
 from tacit.release import AdversaryScore, Check, CountedCertificate, MeasureChange, Utility, WholeFile
 from tacit.release.certificate import CertifiedInput, CertifiedOutput, CountedMechanism, Reading
+from tacit.release.policy.lines import CheckedSource, PolicyCheck
 from tacit.tables.cutting import Cut
 from tacit.tables.grouping import GroupSizes
 
@@ -351,6 +353,22 @@ def verify_result() -> VerifyResult:
             Check("randomness", None, "the key of a release is never stored, so its draws cannot be redone"),
         ),
     )
+
+
+def check_result() -> CheckResult:
+    """A table that does not keep a policy, and a release that does."""
+    told = sentence("{told} are told, and {may} may be", told=Nats(0.71, 4), may=Nats(0.5, 6))
+    table = (
+        PolicyCheck("epsilon of race", False, told, "epsilon"),
+        PolicyCheck("people that share a value", True, "the fewest are 12, and 10 must", "least"),
+        PolicyCheck("level of confidence", None, "a table as it is proves nothing", "confidence"),
+    )
+    release = (PolicyCheck("epsilon of race", True, "0.46 nats are told, and 0.5 nats may be", "epsilon"),)
+    sources = (
+        CheckedSource("people.parquet", "table", table),
+        CheckedSource("release", "release", release, ("Noted.",)),
+    )
+    return CheckResult.of("tacit.toml", sources)
 
 
 def attack_result() -> AttackResult:

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
         NeuralLogLift as NeuralLogLift,
         Watchdog as Watchdog,
     )
+    from tacit.lenses.checking import CheckResult as CheckResult
     from tacit.lenses.table.answers.attack import AttackResult as AttackResult
     from tacit.lenses.table.answers.audit import AuditResult as AuditResult
     from tacit.lenses.table.answers.columns import ColumnsResult as ColumnsResult
@@ -74,9 +75,10 @@ if TYPE_CHECKING:
         record_leakage as record_leakage,
     )
     from tacit.report import write_report as write_report
-    from tacit.requests import Bound as Bound, Question as Question
+    from tacit.requests import Bound as Bound, Policy as Policy, Question as Question
     from tacit.verbs.attack import attack as attack
     from tacit.verbs.audit import audit as audit
+    from tacit.verbs.check import check as check
     from tacit.verbs.explain import explain as explain
     from tacit.verbs.protect import protect as protect
     from tacit.verbs.verify import verify as verify

@@ -181,8 +181,8 @@ def shell(tmp_path: Path, tacit_command: Any, monkeypatch: pytest.MonkeyPatch) -
 
 def test_the_tutorial_runs_and_prints_what_it_shows(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
     first, *done = steps(DOCS / "tutorial.md")
-    # Text and the page have how-tos of their own.
-    apart = {"explain-text", "serve"}
+    # Text, the page and the gate have how-tos of their own.
+    apart = {"explain-text", "serve", "check"}
     assert {step.line.split()[1] for step in [first, *done] if step.line.startswith("tacit ")} == (
         set(command.commands) - apart
     )

@@ -123,3 +123,5 @@ if __name__ == "__main__":
     for given in sys.stdin:
         sys.stdout.write(json.dumps(answer(json.loads(given))) + "\n")
         sys.stdout.flush()
+    # Else DuckDB complains of what was never let go.
+    gc.unfreeze()

@@ -207,7 +207,7 @@ def _wrong_in_folder(code: int, before: Listing, after: Listing, box: Path) -> s
         return f"exit code {code}, and {new[0]} is there"
     if (box / "out").is_dir() and "out" not in before and not (box / "out" / "certificate.json").is_file():
         return "half a release"
-    inputs = ("p.csv", "m.tacit", "case.yaml", "shop.csv", "people.csv", "r/certificate.json", "pipe")
+    inputs = ("p.csv", "tacit.toml", "m.tacit", "case.yaml", "shop.csv", "people.csv", "r/certificate.json", "pipe")
     changed = [name for name in inputs if name in before and after.get(name) != before[name]]
     return f"{changed[0]} was changed" if changed else None
 

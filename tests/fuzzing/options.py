@@ -45,7 +45,7 @@ LEVELS = (
     *("age=18-39<40-59<60+", "age=p.csv", "age=nothing.csv", "age=whole", "age=any", "age=<", "age=", "nobody=5"),
 )
 # No devices: as root, what writes over one would take it from the machine. A pipe in the folder stands for them.
-PATHS = ("p.csv", "r", "m.tacit", "case.yaml", ".", "/", "pipe", "nothing", "nothing/x", "new.tacit")
+PATHS = ("p.csv", "r", "tacit.toml", "m.tacit", "case.yaml", ".", "/", "pipe", "nothing", "nothing/x", "new.tacit")
 PATHS += ("new.html", "new.csv", "new.parquet", "p.csv::x", "ftp://x/p.csv", "x" * 300, "y/" * 3000, "~", "p.csv/")
 PAIRS = ("name=A", "name=A,phone=1@0.5", "name=A@2", "name", "@", "=@", "nobody=1", "name=A@nan", "phone=,,", "name=\0")
 # Java takes seconds to start, and nets seconds to learn: they have tests of their own.
@@ -55,6 +55,7 @@ BASES: tuple[tuple[Words, Words], ...] = (
     (("protect",), ("protect", "p.csv", "--secret", "illness", "--released", "age", "--epsilon", "1", "-o", "out")),
     (("verify",), ("verify", "r", "--against", "p.csv")),
     (("attack",), ("attack", "r", "--against", "p.csv")),
+    (("check",), ("check", "r", "p.csv", "--policy", "tacit.toml")),
     (("explain-text",), ("explain-text", "--model", "m.tacit")),
     (("explain",), ("explain", "epsilon")),
     *(
@@ -62,7 +63,7 @@ BASES: tuple[tuple[Words, Words], ...] = (
         for action in ("audit", "release", "dip", "remove", "decoy", "verify-next", "population", "init")
     ),
 )
-WEIGHTS = (6, 8, 2, 2, 1, 1, 1, 1, 1, 1, 1, 1, 1, 0.5)
+WEIGHTS = (6, 8, 2, 2, 2, 1, 1, 1, 1, 1, 1, 1, 1, 1, 0.5)
 
 
 def odd_words(rng: Random) -> Words:
@@ -71,7 +72,7 @@ def odd_words(rng: Random) -> Words:
     words = list(base)
     for _ in range(1 + min(int(rng.expovariate(1.2)), 3)):
         way = rng.random()
-        if way < 0.85:
+        if way < 0.85 or len(words) <= len(path):
             words += _option(_command(path), rng)
         elif way < 0.95:
             words[rng.randrange(len(path), len(words))] = _value(None, rng)

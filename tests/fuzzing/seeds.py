@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from splink_models import write_splink_model
 from tables_of_people import clinic, write_csv
 
 # Stands in cells of every table, and in what is known of a person: no message may tell it.
@@ -85,6 +86,10 @@ def _releases(place: Path) -> None:
         box = _box(place, name)
         write_csv(box / "p.csv", people())
         protect(box / "p.csv", secret="illness", epsilon=0.5, out=box / "r", ledger=box / "ledger.json", **how)
+    (place / "cells" / "tacit.toml").write_text(
+        'secret = "illness"\nepsilon = 0.5\nleast = 5\nknown = ["age"]\ndrop = "income"\nmechanisms = ["cells"]\n'
+        '[also]\n"ward,district" = 3.0\n[tables."r"]\nknown = ["ward"]\n[tables."*.csv"]\nepsilon_high = 1\n'
+    )
 
 
 def _models(place: Path) -> None:
@@ -146,7 +151,7 @@ def _case(place: Path) -> None:
         path.write_text(path.read_text("utf-8").replace("Archer", MARKER).replace("Northgate Mills", MARKER), "utf-8")
     box = place / "linked"
     shutil.copytree(EXAMPLE, box)
-    (box / "splink.json").write_text(json.dumps(_splink()))
+    write_splink_model(box / "splink.json", ("name", "phone"))
     (box / "clusters.csv").write_text("source,record,cluster\nshop,1,x\nshop,2,x\nforum,1,y\n")
     (box / "case.yaml").write_text(
         f"person: {{name: {MARKER}, phone: 1}}\n"
@@ -165,35 +170,5 @@ def _options(place: Path) -> None:
     shutil.copytree(place / "case", box)
     shutil.copytree(place / "cells" / "r", box / "r")
     shutil.copy(place / "cells" / "p.csv", box)
+    shutil.copy(place / "cells" / "tacit.toml", box)
     shutil.copy(place / "words" / "m.tacit", box)
-
-
-def _splink() -> dict[str, Any]:
-    columns = ("name", "phone")
-    level = {"is_null_level": False, "fix_m_probability": False, "fix_u_probability": False}
-    comparisons = [
-        {
-            "output_column_name": column,
-            "comparison_levels": [
-                {"sql_condition": f'"{column}_l" IS NULL OR "{column}_r" IS NULL', "is_null_level": True},
-                {
-                    "sql_condition": f'"{column}_l" = "{column}_r"',
-                    "m_probability": 0.99,
-                    "u_probability": 1e-7,
-                    **level,
-                },
-                {"sql_condition": "ELSE", "m_probability": 0.01, "u_probability": 1 - 1e-7, **level},
-            ],
-        }
-        for column in columns
-    ]
-    return {
-        "link_type": "dedupe_only",
-        "probability_two_random_records_match": 0.01,
-        "unique_id_column_name": "unique_id",
-        "blocking_rules_to_generate_predictions": [
-            {"blocking_rule": f'l."{column}" = r."{column}"', "sql_dialect": "duckdb"} for column in columns
-        ],
-        "comparisons": comparisons,
-        "sql_dialect": "duckdb",
-    }

@@ -94,6 +94,7 @@ TARGETS: tuple[Target, ...] = (
         ),
     ),
     *_papers("cells", "r/certificate.json", "r/levels.json", "r/private/rules.json", "r/data.csv"),
+    Target("cells", "tacit.toml", "lines", (("check", "r", "p.csv"), ("check", "p.csv", "--format", "sarif")), 2.0),
     *_papers("cells_mixed", "r/certificate.json", "r/channel.json", "r/private/rules.json"),
     *_papers("watchdog", "r/certificate.json", "r/channel.json", "r/private/rules.json", "r/private/key.txt"),
     *_papers("optimal", "r/certificate.json", "r/channel.json", "r/private/rules.json", "r/private/salt.txt"),

@@ -15,10 +15,10 @@ from tacit.cli.wording import COMMAND_LINE, option
 from tacit.errors import ArgumentError
 from tacit.requests import Bound, Learning, Look, Making, Question, asked, given, schema, settings_of
 from tacit.requests.names import ENGINES, MECHANISMS
-from tacit.requests.verbs import ATTACK, AUDIT, PROTECT, VERIFY
+from tacit.requests.verbs import ATTACK, AUDIT, CHECK, PROTECT, VERIFY
 from tacit.verbs import keywords
 
-VERBS = {"audit": AUDIT, "protect": PROTECT, "verify": VERIFY, "attack": ATTACK}
+VERBS = {"audit": AUDIT, "protect": PROTECT, "verify": VERIFY, "attack": ATTACK, "check": CHECK}
 
 
 def fields(requests: tuple[type, ...]) -> set[str]:

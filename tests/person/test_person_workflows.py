@@ -13,6 +13,7 @@ import pytest
 import yaml
 
 from sizes import many
+from splink_models import write_splink_model
 from tacit.errors import ArgumentError, DataError
 from tacit.person import (
     Adversary,
@@ -480,41 +481,9 @@ def test_clusters_that_name_records_twice_are_refused(tmp_path: Path) -> None:
         person_audit(path)
 
 
-def splink_model(folder: Path) -> None:
-    """A model as Splink saves it: name equal, or phone equal, is a match."""
-    level = {"is_null_level": False, "fix_m_probability": False, "fix_u_probability": False}
-    comparisons = [
-        {
-            "output_column_name": column,
-            "comparison_levels": [
-                {"sql_condition": f'"{column}_l" IS NULL OR "{column}_r" IS NULL', "is_null_level": True},
-                {
-                    "sql_condition": f'"{column}_l" = "{column}_r"',
-                    "m_probability": 0.99,
-                    "u_probability": 1e-7,
-                    **level,
-                },
-                {"sql_condition": "ELSE", "m_probability": 0.01, "u_probability": 1 - 1e-7, **level},
-            ],
-        }
-        for column in ("N", "P")
-    ]
-    model = {
-        "link_type": "dedupe_only",
-        "probability_two_random_records_match": 0.01,
-        "unique_id_column_name": "unique_id",
-        "blocking_rules_to_generate_predictions": [
-            {"blocking_rule": f'l."{column}" = r."{column}"', "sql_dialect": "duckdb"} for column in ("N", "P")
-        ],
-        "comparisons": comparisons,
-        "sql_dialect": "duckdb",
-    }
-    (folder / "model.json").write_text(json.dumps(model), encoding="utf-8")
-
-
 def test_a_splink_model_resolves_and_scores_a_release_too(tmp_path: Path) -> None:
     pytest.importorskip("splink")
-    splink_model(tmp_path)
+    write_splink_model(tmp_path / "model.json", ("N", "P"))
     joining = {"name": "S", "steps": [{"resolve": {"splink": "model.json", "threshold": 0.9}}]}
     sources = SHOP_SOURCES | {"forum": [{"P": "123", "Z": "111"}]}
     case = SHOP | {
@@ -536,7 +505,7 @@ def test_a_splink_model_resolves_and_scores_a_release_too(tmp_path: Path) -> Non
 
 def test_a_model_that_compares_what_no_source_has_is_refused_without_values(tmp_path: Path) -> None:
     pytest.importorskip("splink")
-    splink_model(tmp_path)
+    write_splink_model(tmp_path / "model.json", ("N", "P"))
     joining = {"name": "S", "steps": [{"resolve": {"splink": "model.json"}}]}
     case = {"person": {"Q": "1"}, "adversaries": [joining]}
     with pytest.raises(ArgumentError, match="compares 'N', which no source"):
@@ -545,7 +514,7 @@ def test_a_model_that_compares_what_no_source_has_is_refused_without_values(tmp_
 
 def test_a_model_that_links_tables_wants_more_than_one(tmp_path: Path) -> None:
     pytest.importorskip("splink")
-    splink_model(tmp_path)
+    write_splink_model(tmp_path / "model.json", ("N", "P"))
     path = tmp_path / "model.json"
     path.write_text(path.read_text().replace("dedupe_only", "link_only"))
     case = SHOP | {"adversaries": [{"name": "S", "steps": [{"resolve": {"splink": "model.json"}}]}]}
@@ -558,7 +527,7 @@ def test_without_splink_the_way_to_get_it_is_told(tmp_path: Path, monkeypatch: p
 
     from tacit.errors import EngineError
 
-    splink_model(tmp_path)
+    write_splink_model(tmp_path / "model.json", ("N", "P"))
     monkeypatch.setitem(sys.modules, "splink", None)
     case = SHOP | {"adversaries": [{"name": "S", "steps": [{"resolve": {"splink": "model.json"}}]}]}
     with pytest.raises(EngineError, match=r"pip install 'tacit\[link\]'"):

@@ -12,6 +12,7 @@ import pytest
 
 from fuzzing.judging import Case, wrong_in_message
 from fuzzing.mutations import bytes_damaged, said_otherwise
+from fuzzing.options import odd_words
 from fuzzing.seeds import MARKER
 from places import ROOT
 from sizes import many
@@ -54,6 +55,12 @@ def test_the_same_seed_does_the_same_damage(damage: object) -> None:
     data = b'{"a": [1, 2, {"b": "c"}], "d": 0.5}'
     assert [damage(data, Random(k)) for k in range(50)] == [damage(data, Random(k)) for k in range(50)]  # type: ignore[operator]
     assert len({damage(data, Random(k)) for k in range(50)}) > 30  # type: ignore[operator]
+
+
+def test_odd_words_are_found_for_every_seed() -> None:
+    """Once in some thousand cases nothing was left to be odd about, and a long run of the fuzzer ended there."""
+    odd = [odd_words(Random(k)) for k in (*range(50), 517, 2_068, 2_560)]
+    assert all(odd)
 
 
 def test_a_message_that_tells_a_cell_or_says_nothing_is_a_finding() -> None:

@@ -39,10 +39,10 @@ def test_a_release_of_many_rows_attains_at_most_epsilon_and_verifies(tmp_path: P
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    rng, rows, people, epsilon = np.random.default_rng(7), many(3_000, 10_000_000), tmp_path / "people.parquet", 0.3
+    rng, rows, people, epsilon = np.random.default_rng(7), many(1_000, 10_000_000), tmp_path / "people.parquet", 0.3
     origin = rng.integers(0, 3, rows)
     job = np.where(rng.random(rows) < 0.1, origin, rng.integers(0, 8, rows))
-    columns = {"origin": origin, "age": rng.integers(20, 25, rows), "job": job, "region": rng.integers(0, 4, rows)}
+    columns = {"origin": origin, "age": rng.integers(20, 25, rows), "job": job}
     words = {
         name: pa.array([f"{name} {k}" for k in range(25)]).take(pa.array(codes)) for name, codes in columns.items()
     }

@@ -57,6 +57,7 @@ EVERY: dict[str, Callable[[], Result]] = {
     "protect": samples.protect_result,
     "verify": samples.verify_result,
     "attack": samples.attack_result,
+    "check": samples.check_result,
     "learned audit": samples.learned_audit_result,
 }
 

@@ -14,6 +14,7 @@ from scipy import sparse, stats
 
 import tacit.tables.drawing as drawing
 import tacit.tables.engines.duckdb.rewriting as duckdb_rewriting
+import tacit.tables.engines.duckdb.sql as duckdb_sql
 from drawing_oracle import drawn, row_bits, slow_alias
 from sizes import many
 from tacit.errors import ArgumentError, DataError
@@ -82,8 +83,9 @@ rows = st.tuples(cells, cells, st.one_of(st.none(), st.integers(-2, 2)))
     st.lists(rows, max_size=5),
     st.integers(0, 2**32),
     st.sampled_from([{}, {"PACKED": 4}, {"DENSE_BITS": 0, "DENSE_NUMBERS": 0}, {"DENSE_NUMBERS": 16}]),
+    st.sampled_from([{}, {"SHORT": 0, "FEW_TEXTS": 0, "FEW_LABELS": 0}, {"SHORT": 5, "FEW_LABELS": 2}]),
 )
-def test_random_tables_are_redrawn_as_the_oracle_does(seen, fresh, seed, limits):
+def test_random_tables_are_redrawn_as_the_oracle_does(seen, fresh, seed, limits, written):
     types = {"a": pa.string(), "b": pa.string(), "c": pa.int64()}
     data = pa.table({n: pa.array([r[i] for r in seen + fresh], t) for i, (n, t) in enumerate(types.items())})
     symbols = symbols_of(data.slice(0, len(seen)), list(types))
@@ -92,6 +94,8 @@ def test_random_tables_are_redrawn_as_the_oracle_does(seen, fresh, seed, limits)
     with pytest.MonkeyPatch.context() as patch:
         for name, value in limits.items():
             patch.setattr(duckdb_rewriting, name, value)
+        for name, value in written.items():
+            patch.setattr(duckdb_sql, name, value)
         done = redraw(open_table(data), symbols, channel=channel, key=KEY)
         same(rows_of(done), slow_redraw(data.to_pylist(), symbols, channel, KEY))
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 import pytest
-from hypothesis import given, strategies as st
+from hypothesis import example, given, strategies as st
 
 from served_page import Page
 from tacit.cli.commands import tacit as command
@@ -56,6 +56,8 @@ def typed(line: str) -> dict[str, Any]:
 
 
 @given(SETTINGS)
+@example({"secret": ["0", "="], "epsilon": 0.0, "out": "release"})
+@example({"secret": ['a"b,c', "d"], "epsilon": 1e-9, "out": "release"})
 def test_the_command_of_a_request_asks_the_same(sent: dict[str, Any]) -> None:
     verb = verbs()["protect"]
     said = verb.read({"source": "-my people.csv", **sent})
@@ -63,6 +65,32 @@ def test_the_command_of_a_request_asks_the_same(sent: dict[str, Any]) -> None:
     expected = {name: value for name, value in said.items() if value is not False and name != "source"}
     assert str(read.pop("source")) == "./-my people.csv"
     assert {name: read[name] for name in expected} == expected
+
+
+@pytest.mark.parametrize(
+    ("verb", "request_"),
+    [
+        ("audit", {"source": "faces", "labels": "l.csv", "secret": ["smile"], "patch": [8, 16]}),
+        ("person/dip", {"case": "c.yaml", "query": ['name=A B,"town=Rye, NY"', "phone=555@0.6"]}),
+        ("person/audit", {"case": "c.yaml", "adversary": ["joins, looks", "reads"], "fail_above": 0.123456789}),
+        ("person/decoy", {"case": "c.yaml", "allow": ["phone", "e-mail"], "show_values": True}),
+        ("attack", {"release": "r", "against": "p.csv", "known": ["a,b", "c"]}),
+        ("verify", {"release": "r", "against": "p.csv"}),
+    ],
+)
+def test_the_command_of_any_verb_asks_the_same(verb: str, request_: dict[str, Any]) -> None:
+    said = verbs()[verb].read(request_)
+    read = typed(verbs()[verb].command(said, COMMAND_LINE))
+    for name, value in said.items():
+        assert read[name] == value or str(read[name]) == str(value), name
+
+
+def test_a_post_is_piped_into_its_command() -> None:
+    verb = verbs()["explain-text"]
+    line = verb.command(verb.read({"model": "w.tacit", "text": "it's $me", "epsilon": 0.5}), COMMAND_LINE)
+    post, _, rest = line.partition(" | ")
+    assert shlex.split(post) == ["printf", "%s", "it's $me"]
+    assert rest == "tacit explain-text --model w.tacit --whole --epsilon 0.5"
 
 
 def test_every_setting_of_the_requests_is_a_field_and_no_other() -> None:

@@ -10,8 +10,18 @@ import click
 
 from tacit import __version__
 from tacit.cli import person_commands, serving, text_commands
-from tacit.cli.options import answer, bits_option, full_option, report_option, settings, shown_options, stack
-from tacit.requests.verbs import ATTACK, AUDIT, PROTECT, VERIFY
+from tacit.cli.options import (
+    answer,
+    bits_option,
+    format_option,
+    full_option,
+    quiet_option,
+    report_option,
+    settings,
+    shown_options,
+    stack,
+)
+from tacit.requests.verbs import ATTACK, AUDIT, CHECK, PROTECT, VERIFY
 
 CONTEXT = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
 
@@ -33,6 +43,7 @@ def tacit() -> None:
     tacit protect people.csv --secret race --epsilon 0.5 -o release/
     tacit verify release/ --against people.csv      is the claim true?
     tacit attack release/ --against people.csv      would an adversary still win?
+    tacit check release/ --policy tacit.toml        may it go on? for pipelines
     tacit person audit case.yaml                    how exposed is one person, all told?
     tacit serve                                     the same in your browser, on this machine alone
     tacit demo                                      all of it on an example
@@ -115,6 +126,27 @@ def attack(release: Path, **words: Any) -> int:
 
     lost = ("promise broken", "people are found")
     return int(answer(verb, release, words=words).verdict in lost)
+
+
+@tacit.command(epilog=EXIT_CODES)
+@click.argument("source", metavar="SOURCE...", nargs=-1, required=True)
+@settings(*CHECK)
+@report_option
+@format_option(
+    "json, junit and sarif print one document on standard output and nothing else.", "text", "json", "junit", "sarif"
+)
+@quiet_option
+@bits_option
+def check(source: tuple[str, ...], **words: Any) -> int:
+    """Does every SOURCE keep a policy? A gate for data pipelines.
+
+    SOURCE is the directory of a release, whose certificate must be as strict as the policy; or a table, which is
+    counted as it is: every column that is neither secret nor left out counts as released. Exit code 0 only if every
+    line of every source passed.
+    """
+    from tacit.verbs.check import check as verb
+
+    return int(answer(verb, source, words=words).verdict != "passes")
 
 
 @tacit.command()

@@ -17,17 +17,17 @@ from tacit.requests.settings import Flag, OneOf, SettingFacts, default_of
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
-shown_options = (
-    click.option(
-        "--format",
-        "format_",
-        type=click.Choice(["text", "json"]),
-        default="text",
-        show_default=True,
-        help="json prints one JSON object on standard output and nothing else.",
-    ),
-    click.option("--quiet", "-q", is_flag=True, help="No progress on standard error."),
-)
+
+def format_option(help: str, *formats: str) -> Callable[[Command], Command]:
+    """In which form an answer is printed."""
+    return click.option(
+        "--format", "format_", type=click.Choice(formats), default=formats[0], show_default=True, help=help
+    )
+
+
+quiet_option = click.option("--quiet", "-q", is_flag=True, help="No progress on standard error.")
+_JSON = "json prints one JSON object on standard output and nothing else."
+shown_options = (format_option(_JSON, "text", "json"), quiet_option)
 bits_option = click.option(
     "--bits", is_flag=True, help="Show bits instead of nats. What you give, such as --epsilon, stays in nats."
 )

@@ -16,10 +16,13 @@ from tacit.report.result import Result
 
 def show(result: Result, *, format_: str, bits: bool, full: bool = False) -> None:
     """Print a result in the form that was asked for."""
+    words = wording(bits=bits)
     if format_ == "json":
         click.echo(report.to_json(result, bits=bits))
+    elif format_ != "text":
+        click.echo(getattr(result, f"to_{format_}")(wording=words))
     else:
-        report.show(result, wording=wording(bits=bits), full=full)
+        report.show(result, wording=words, full=full)
 
 
 @contextmanager

@@ -15,6 +15,7 @@ _GOOD = (
     "no leak detected",
     "not detectably better than the prior",
     "passed",
+    "passes",
     "within",
     "within the promise",
 )
@@ -23,6 +24,7 @@ _BAD = (
     "broken",
     "does not hold",
     "failed",
+    "fails",
     "leak",
     "people are found",
     "promise broken",

@@ -18,6 +18,8 @@ from tacit.release.levels import LEVELS
 
 CheckVerdict = Literal["holds", "broken", "not checked"]
 
+# The line that takes the original.
+RECOMPUTED = "claim recomputed"
 # The lines that hold words against words.
 IN_WORDS = ("claim in words", "assumptions", "randomness", "readings")
 

@@ -11,7 +11,8 @@ from tacit.rooms import face
 
 if TYPE_CHECKING:
     from tacit.report.json import plain as plain, to_json as to_json
-    from tacit.report.page import fragment as fragment, to_html as to_html, write_report as write_report
+    from tacit.report.notebook import fragment as fragment
+    from tacit.report.page import to_html as to_html, write_report as write_report
     from tacit.report.result import Result as Result
     from tacit.report.terminal import show as show, to_text as to_text
 else:

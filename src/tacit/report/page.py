@@ -34,28 +34,20 @@ def to_html(result: Result, *, bits: bool = False, wording: Wording | None = Non
     what the result's document says and nothing else; of paths it shows the last part alone.
     """
     document = result.document()
-    body = _body(document, wording or Wording(bits=bits))
-    script = _source("slider.js")
+    body = body_of(document, wording or Wording(bits=bits))
+    script = source_of("slider.js")
     return (
         _environment()
         .get_template("page.html")
         .render(
             document=document,
             body=body,
-            style=Markup(_source("style.css")),
+            style=Markup(style_sheet()),
             script=Markup(script),
             script_hash=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
             has_pictures="<img " in body,
         )
     )
-
-
-def fragment(result: Result, *, bits: bool = False, wording: Wording | None = None) -> str:
-    """The result as one element with its own style, for a notebook."""
-    # Style and script are our own files, written where escaping would break them.
-    shell = Markup('<div class="tacit">\n<style>{}</style>\n{}\n<script>{}</script>\n</div>\n')
-    body = _body(result.document(), wording or Wording(bits=bits))
-    return shell.format(Markup(_source("style.css")), body, Markup(_source("slider.js")))
 
 
 def write_report(result: Result, path: str | Path, *, bits: bool = False, wording: Wording | None = None) -> Path:
@@ -75,6 +67,11 @@ def write_report(result: Result, path: str | Path, *, bits: bool = False, wordin
     return target
 
 
+def style_sheet() -> str:
+    """The style of a page, for elements within one of the class ``tacit``."""
+    return source_of("style.css")
+
+
 @cache
 def _environment() -> Environment:
     return Environment(
@@ -86,14 +83,18 @@ def _environment() -> Environment:
     )
 
 
-def _source(name: str) -> str:
+def source_of(name: str) -> str:
+    """A file of ours that a page is made of, as it is."""
     loader = _environment().loader
     assert loader is not None
     return loader.get_source(_environment(), name)[0]
 
 
-def _body(document: doc.Document, wording: Wording) -> Markup:
-    """The document by the macros of ``blocks.html``, one of the name of each block."""
+def body_of(document: doc.Document, wording: Wording, *, folded: bool = False) -> Markup:
+    """The document by the macros of ``blocks.html``, one of the name of each block.
+
+    With ``folded`` its sections are behind one line.
+    """
 
     def blocks(shown: Iterable[doc.Block]) -> Markup:
         written = (getattr(macros, type(block).__name__)(block) for block in shown if block.where != "terminal")
@@ -111,7 +112,7 @@ def _body(document: doc.Document, wording: Wording) -> Markup:
         "version": __version__,
     }
     macros: Any = _environment().get_template("blocks.html").make_module(context)
-    return Markup(macros.document(document))
+    return Markup(macros.document(document, folded))
 
 
 def _style(value: Any) -> str:

@@ -38,7 +38,7 @@ class Result:
         return to_text(self)
 
     def _repr_html_(self) -> str:
-        from tacit.report.page import fragment
+        from tacit.report.notebook import fragment
 
         # A plain string: whoever joins it to others would have those escaped.
         return str(fragment(self))

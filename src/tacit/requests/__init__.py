@@ -6,25 +6,29 @@ checked once, when it is made.
 
 from tacit.requests.asking import asked, given, schema
 from tacit.requests.media import PatchNoise, WordMask
+from tacit.requests.policy import Policy, read_policy
 from tacit.requests.release import Bound, Ledgered, Making
 from tacit.requests.settings import Request, settings_of
 from tacit.requests.table import Learning, Look, Question
-from tacit.requests.verbs import AttackRequest, VerifyRequest
+from tacit.requests.verbs import AttackRequest, CheckRequest, VerifyRequest
 
 __all__ = [
     "AttackRequest",
     "Bound",
+    "CheckRequest",
     "Learning",
     "Ledgered",
     "Look",
     "Making",
     "PatchNoise",
+    "Policy",
     "Question",
     "Request",
     "VerifyRequest",
     "WordMask",
     "asked",
     "given",
+    "read_policy",
     "schema",
     "settings_of",
 ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -33,8 +34,8 @@ class SecretNames(Names):
     def from_text(self, name: str, texts: Sequence[str]) -> Any:
         """``race`` and ``race,sex`` as columns, ``illness=B20,F32`` as a column and its secret values."""
         # A column whose own name has an equals sign is put in double quotes.
-        column, equals, values = texts[0].partition("=")
-        if not equals or column.lstrip().startswith('"'):
+        column, _, values = texts[0].partition("=")
+        if "=" not in re.sub('"[^"]*"', "", texts[0]) or column.lstrip().startswith('"'):
             return super().from_text(name, texts)
         if len(texts) > 1:
             raise refused(name, list(texts), "values are named of one column, in one go")

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from tacit.requests.media import PatchNoise, WordMask
+from tacit.requests.policy import POLICY
 from tacit.requests.release import Bound, Ledgered, Making
 from tacit.requests.settings import Amount, AnyPath, Anything, Names, Request, setting
 from tacit.requests.table import TABLE, Learning, Look, Question, engine_setting, labels_setting, memory_setting
@@ -41,7 +42,21 @@ class AttackRequest(Request):
     memory: str | None = memory_setting()
 
 
+@dataclass(frozen=True)
+class CheckRequest(Request):
+    """Tables and releases, and the policy that they must keep."""
+
+    source: Any = None
+    policy: Any = setting(Anything(), "The policy, in TOML.", default=POLICY, metavar="FILE")
+    against: Any = setting(
+        Anything(), "The original of a release: its claim is verified, too.", lenses=TABLE, metavar="ORIGINAL"
+    )
+    engine: str = engine_setting()
+    memory: str | None = memory_setting()
+
+
 AUDIT: tuple[type[Request], ...] = (Question, Look, Learning)
 PROTECT: tuple[type[Request], ...] = (Question, Bound, Making, Learning, Ledgered, PatchNoise, WordMask)
 VERIFY: tuple[type[Request], ...] = (VerifyRequest,)
 ATTACK: tuple[type[Request], ...] = (AttackRequest,)
+CHECK: tuple[type[Request], ...] = (CheckRequest,)

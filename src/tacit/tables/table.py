@@ -107,8 +107,16 @@ class Table:
     def picked(self, columns: Sequence[str], names: Sequence[str]) -> Rows:
         """Some columns under these names, and the row positions."""
         self.require(columns)
-        with self.reading():
-            return self.engine.renamed(self.rows, [*columns, ROW], [*names, ROW])
+        asked = tuple(columns), tuple(names)
+        if asked not in self._picks:
+            with self.reading():
+                self._picks[asked] = self.engine.renamed(self.rows, [*columns, ROW], [*names, ROW])
+        return self._picks[asked]
+
+    @cached_property
+    def _picks(self) -> dict[tuple[tuple[str, ...], tuple[str, ...]], Rows]:
+        """What was picked before: the same columns are asked for again and again, and nothing is read of them yet."""
+        return {}
 
     def plainly(self, columns: Sequence[str]) -> tuple[Rows, list[str]]:
         """Some columns as c0, c1, ... and the row positions, for narwhals expressions; and those names."""
@@ -151,7 +159,8 @@ class Table:
         plain, names = self.plainly(columns)
         step = max(1, -(-self.row_count() // rows))
         with self.reading():
-            spaced = self.engine.indexed(plain).filter(nw.col(ROW) % step == 0).sort(ROW)
+            placed = self.engine.indexed(plain)
+            spaced = (placed if step == 1 else placed.filter(nw.col(ROW) % step == 0)).sort(ROW)
         return self.collected(spaced.select(*names)).rename_columns(list(columns))
 
     def head(self, columns: Sequence[str], rows: int) -> pa.Table:

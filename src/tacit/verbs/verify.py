@@ -9,7 +9,8 @@ from tacit.document import Progress, silent
 from tacit.errors import ArgumentError
 from tacit.requests import VerifyRequest
 from tacit.requests.settings import AnyPath
-from tacit.tables import memory_limit
+from tacit.tables import Table, memory_limit
+from tacit.tables.formats.frames import frame_name
 
 if TYPE_CHECKING:
     from tacit.lenses.verification import VerifyResult
@@ -75,13 +76,19 @@ def _verified(asked: VerifyRequest, progress: Progress) -> VerifyResult:
         from tacit.lenses.table.verify import verify_table
 
         seen = verify_table(folder, certificate, against=against, engine=asked.engine, progress=progress)
-    name = None if against is None else getattr(against, "name", str(against))
     return VerifyResult(
         release=str(asked.release),
-        against=name,
+        against=None if against is None else _name(against),
         verdict=seen.verdict,
         headline=seen.headline,
         checks=seen.checks,
         notes=seen.notes,
         whole_file=seen.whole_file,
     )
+
+
+def _name(against: Any) -> str:
+    """What the original is called; of a frame no value is told."""
+    if isinstance(against, str):
+        return against
+    return against.name if isinstance(against, Path | Table) else frame_name(against)

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cache
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 from tacit.document import Progress
-from tacit.errors import ArgumentError, Command, EngineError, Setting, Wording, sentence
+from tacit.errors import ArgumentError, Command, Setting, Wording, sentence
 from tacit.person.actions import ACTIONS, PersonAction
+from tacit.person.actions.asking import Records, Texts
 from tacit.requests import Bound, Making, Question, Request, asked, settings_of
 from tacit.requests.levels import Levels
-from tacit.requests.settings import Amount, File, Flag, Kind, SettingFacts, default_of
+from tacit.requests.settings import Amount, File, Flag, Kind, Numbers, SettingFacts, default_of
 from tacit.requests.verbs import ATTACK, AUDIT, PROTECT, VERIFY
 
 # Called with what the verb is about, its settings and how to tell progress.
@@ -31,7 +32,10 @@ _CLIMBED = (Question, Bound, Making)
 
 @dataclass(frozen=True)
 class Askable:
-    """A verb as the page asks it: ``subject`` is the field that names what it is about, ``words`` its command."""
+    """A verb as the page asks it: ``subject`` is the field that names what it is about, ``words`` its command.
+
+    ``piped`` is the field that its command reads from standard input, if one is.
+    """
 
     name: str
     about: str
@@ -42,6 +46,7 @@ class Askable:
     settings: Mapping[str, SettingFacts] = field(default_factory=dict)
     defaults: Mapping[str, Any] = field(default_factory=dict)
     required: tuple[str, ...] = ()
+    piped: str | None = None
 
     @property
     def fields(self) -> dict[str, SettingFacts]:
@@ -68,12 +73,14 @@ class Askable:
         """What would be typed, in the folder, for the same answer."""
         about = str(said[self.subject])
         known = _of(AUDIT)["settings"] if self.words == "audit" else self.settings
-        settings = {
-            name: _typed(value, ordered=isinstance(known[name].kind, Levels))
-            for name, value in said.items()
-            if name in known and value is not False
-        }
-        return Command(self.words, f"./{about}" if about.startswith("-") else about, **settings).told(wording)
+        words = [Command(self.words, f"./{about}" if about.startswith("-") else about).told(wording)]
+        if self.piped is not None:
+            command = Command(self.words, **{self.subject: about, "whole": True}).told(wording)
+            words = [f"printf %s {shlex.quote(said[self.piped])} | {command}"]
+        for name, value in said.items():
+            if name in known and name != self.piped and value is not False:
+                words += [Setting(name, each).told(wording) for each in _typed(known[name].kind, value)]
+        return " ".join(words)
 
     def answered(self, said: Mapping[str, Any], progress: Progress) -> Any:
         """Ask the verb."""
@@ -89,15 +96,31 @@ def paths_in(said: Mapping[str, Any]) -> Iterator[tuple[str, Path]]:
                 yield name, each
 
 
-def _typed(value: Any, *, ordered: bool = False) -> Any:
-    """A value as it is typed: numbers with all their digits, values in their order, and one edge as an edge."""
+def _typed(kind: Kind, value: Any) -> tuple[Any, ...]:
+    """A value as it is typed, once or several times."""
+    if isinstance(kind, Records):
+        return tuple(kind.to_text(record) for record in value)
+    if isinstance(kind, (Texts, Numbers)):
+        return tuple(value)
+    if isinstance(kind, Levels):
+        return ({column: _level(wish) for column, wish in value.items()},)
+    return (_digits(value),)
+
+
+def _level(wish: Any) -> Any:
+    """Values in their order, and one edge as an edge."""
+    if not isinstance(wish, tuple):
+        return _digits(wish)
+    texts = [str(_digits(each)) for each in wish]
+    return "<".join(texts) if isinstance(wish[0], str) else ",".join(texts) + "," * (len(texts) == 1)
+
+
+def _digits(value: Any) -> Any:
+    """Numbers with all their digits."""
     if isinstance(value, Mapping):
-        return {key: _typed(each, ordered=ordered) for key, each in value.items()}
-    if isinstance(value, tuple) and ordered:
-        texts = [str(_typed(each)) for each in value]
-        return "<".join(texts) if isinstance(value[0], str) else ",".join(texts) + "," * (len(texts) == 1)
+        return {key: _digits(each) for key, each in value.items()}
     if isinstance(value, tuple):
-        return tuple(_typed(each) for each in value)
+        return tuple(map(_digits, value))
     return repr(value).removesuffix(".0") if isinstance(value, float) else value
 
 
@@ -137,11 +160,12 @@ def _attack(release: Path, said: dict[str, Any], progress: Progress) -> Any:
 
 
 def _ladder(source: Path, said: dict[str, Any], progress: Progress) -> Any:
-    try:
-        climbing = import_module("tacit.lenses.table.ladder.climbing")
-    except ImportError as error:
-        raise EngineError("this version of Tacit has no ladder yet") from error
-    return climbing.ladder(*asked(_CLIMBED, source, (), said, verb="ladder"), progress=progress)
+    from tacit.lenses.table.ladder.climbing import ladder
+    from tacit.tables import memory_limit
+
+    question, bound, making = asked(_CLIMBED, source, (), said, verb="ladder")
+    with memory_limit(question.memory):
+        return ladder(question, bound, making, progress=progress)
 
 
 def _explain_text(model: Path, said: dict[str, Any], _: Progress) -> Any:
@@ -194,6 +218,7 @@ def verbs() -> dict[str, Askable]:
             *("model", "What an audit of posts saved.", _explain_text),
             {"text": _TEXT, "epsilon": _LIMIT},
             required=("text",),
+            piped="text",
         ),
         *(_person(PersonAction(name, summary)) for name, summary in ACTIONS.items()),
     )

@@ -31,8 +31,8 @@ UPLOADS = "/api/files"
 READING = ("GET", "HEAD", "OPTIONS")
 
 POLICY = (
-    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; font-src 'self'; "
-    "frame-src 'self'; frame-ancestors 'self'; form-action 'self'; base-uri 'none'"
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
+    "font-src 'self'; frame-src 'self'; frame-ancestors 'self'; form-action 'self'; base-uri 'none'"
 )
 # A report runs one script, which its own policy names by its hash, in a frame that is nobody's origin.
 REPORT_POLICY = (

@@ -7,9 +7,10 @@ from pathlib import Path
 
 from fastapi import APIRouter
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
-from starlette.responses import HTMLResponse
+from starlette.responses import HTMLResponse, Response
 
 from tacit import __version__
+from tacit.report.page import style_sheet
 from tacit.web.files import Folder, MissingError
 
 PLACE = Path(__file__).parent
@@ -33,6 +34,11 @@ def pages(folder: Folder) -> APIRouter:
     def first() -> HTMLResponse:
         """The first page."""
         return _shown("index", "", folder)
+
+    @router.get("/report.css", response_class=Response)
+    def report_style() -> Response:
+        """The style of reports: a page and a report look like one product."""
+        return Response(style_sheet(), media_type="text/css")
 
     @router.get("/{page}", response_class=HTMLResponse)
     def whole(page: str) -> HTMLResponse:

@@ -106,6 +106,13 @@ def test_saved_it_is_a_release_like_any_other(tmp_path: Path, release) -> None:
     assert release.save(tmp_path / "release", overwrite=True).certificate == release.certificate
 
 
+def test_no_value_of_a_frame_stands_in_what_verify_says(release) -> None:
+    named = PEOPLE.reset_index(names="name")
+    told = tacit.verify(release.out, against=named)
+    assert told.against == "the pandas frame"
+    assert "name 7" not in str(told)
+
+
 def test_what_was_changed_since_is_not_saved(tmp_path: Path) -> None:
     made = tacit.protect(PEOPLE, **ASKED)
     (Path(made.out) / "data.parquet").write_bytes(b"other")

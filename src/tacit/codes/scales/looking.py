@@ -15,7 +15,7 @@ from tacit.codes.scales.kinds.numbers import number_of
 from tacit.codes.scales.moments import BLANK, TYPED, DatedColumn, Layout, moment_of, with_numbers
 from tacit.errors import DataError, Setting, sentence
 from tacit.tables.columns import Column
-from tacit.tables.counting import count, distinct_counts
+from tacit.tables.counting import count, distinct_counts, encoded
 from tacit.tables.numbers import MISSING, as_number
 from tacit.tables.table import Table
 
@@ -150,16 +150,24 @@ def sampled_numbers(column: pa.ChunkedArray, layout: Layout | None) -> NDArray[n
 
 
 def text_facts(table: Table, columns: Sequence[str], sample: pa.Table) -> dict[str, TextFacts]:
-    """The different values of columns. A sample with few of them saves a look at whether they are too many."""
+    """The different values of columns. A sample with few of them saves a look at whether they are too many.
+
+    One of all rows, which a small table has, saves the counting, too.
+    """
     doubtful = [column for column in columns if len(sample.column(column).unique()) > FEW_VALUES]
     for column, different in (distinct_counts(table, doubtful) if doubtful else {}).items():
         if different > MOST_VALUES:
             raise _too_many(table, column)
+    if sample.num_rows == table.row_count():
+        return {column: _facts(encoded(sample.column(column), column, table[column].order)[0]) for column in columns}
     return {column: _counted(table, column) for column in columns}
 
 
 def _counted(table: Table, column: str) -> TextFacts:
-    (levels,) = count(table, [column]).levels
+    return _facts(count(table, [column]).levels[0])
+
+
+def _facts(levels: tuple[Any, ...]) -> TextFacts:
     return TextFacts(tuple(level for level in levels if level is not None), None in levels)
 
 

@@ -38,7 +38,7 @@ from tacit.release.ledger.file import Entry, Original, People, SecretLeak
 from tacit.release.ledger.together import Secret
 from tacit.release.rules import ReleaseRules
 from tacit.requests import Making
-from tacit.tables.sources import open_table
+from tacit.tables.table import Table
 
 # Corrected counts are shown of so many columns, each with so few values.
 FEW_COLUMNS, FEW_VALUES = 8, 12
@@ -94,11 +94,11 @@ class CountedRelease:
         """The channel that is published, where something is drawn."""
         return channel_made(self.counted, self.rules, self.least)
 
-    def corrected(self, data: Path) -> tuple[CorrectedColumn, ...]:
+    def corrected(self, written: Table) -> tuple[CorrectedColumn, ...]:
         """The counts of columns with few values, as a reader of the released data corrects them."""
         columns = () if self.channel is None else self.channel.columns
         few = [each for each in columns if 0 < each.inputs <= FEW_VALUES][:FEW_COLUMNS]
-        return tuple(corrected_column(each, open_table(data)) for each in few)
+        return tuple(corrected_column(each, written) for each in few)
 
     def certificate(self, draft: ReleaseDraft, data_file: str, making: Making) -> CountedCertificate:
         """The certificate of the release once its data has been written."""
@@ -126,22 +126,21 @@ class CountedRelease:
             )
         )
 
-    def refuse_miswritten(self, written: Path) -> None:
+    def refuse_miswritten(self, written: Table) -> None:
         """Refuse a file that is not, row by row, what the rules make of the original."""
-        data = open_table(written, engine=self.counted.question.original.engine.name)
-        differ = rows_that_differ(self.counted, data, self.rules, self.key)
+        differ = rows_that_differ(self.counted, written, self.rules, self.key)
         if differ or not self.counted.comes_out_again():
             raise NotCertifiedError(
                 f"what was written is not what was counted ({differ:,} rows differ): the source is not the same each "
                 "time it is read, or the disk is at fault. Nothing was released"
             )
 
-    def keeps(self, written: Path, certificate: CountedCertificate) -> ReaderKeeps:
+    def keeps(self, written: Table, certificate: CountedCertificate) -> ReaderKeeps:
         """What readers of the file that was written keep of the table as it was given."""
         question = self.counted.question
         return kept_of_tables(
             question.original,
-            open_table(written, engine=question.original.engine.name),
+            written,
             released=question.released,
             use=question.use or None,
             told=certificate.utility.mutual_information if self.rules.treatment.drawn else None,

@@ -95,11 +95,12 @@ def _released(planned: CountedRelease, book: Ledger, making: Making, out: Path, 
         if planned.channel is not None:
             draft.channel.write_text(text_of(planned.channel), "utf-8")
         progress("reading what was written", None)
-        planned.refuse_miswritten(draft.place / data_file)
+        written = open_table(draft.place / data_file, engine=question.original.engine.name)
+        planned.refuse_miswritten(written)
         progress("certifying", None)
         certificate = planned.certificate(draft, data_file, making)
         progress("measuring what readers keep", None)
-        keeps = planned.keeps(draft.place / data_file, certificate)
+        keeps = planned.keeps(written, certificate)
         certificate = replace(certificate, keeps=keeps, composition=page.composition)
         result = ProtectResult(
             out=str(out),
@@ -111,7 +112,7 @@ def _released(planned: CountedRelease, book: Ledger, making: Making, out: Path, 
             before=planned.before,
             after=planned.after,
             notes=(*question.notes, *planned.remarks(), *page.notes),
-            corrected=planned.corrected(draft.place / data_file),
+            corrected=planned.corrected(written),
             levels=() if planned.rules.code is None else PublishedCode.of(planned.rules.code).columns,
         )
         draft.keep(RULES, text_of(planned.rules))

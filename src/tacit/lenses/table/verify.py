@@ -24,7 +24,7 @@ from tacit.lift import TOLERANCE, Joint, crosstab
 from tacit.release import checks as release_checks
 from tacit.release.certificate import IN_CELLS, NOT_MADE_AGAIN, AnyCertificate, CountedCertificate, read_certificate
 from tacit.release.channel import PublishedChannel
-from tacit.release.checks import Check, CheckedRelease, checked, same
+from tacit.release.checks import RECOMPUTED, Check, CheckedRelease, checked, same
 from tacit.release.claims import NOTHING_DRAWN, file_sentence
 from tacit.release.directory import CHANNEL, KEY, PRIVATE, SALT
 from tacit.release.keys import committed, file_sha256, secret_bytes_in
@@ -93,7 +93,7 @@ def verify_table(
         checks += _checks_against(release, against, engine, progress)
     else:
         command = Command("verify", "RELEASE", against="TABLE")
-        checks.append(Check("claim recomputed", None, sentence("needs the original: {command}", command=command)))
+        checks.append(Check(RECOMPUTED, None, sentence("needs the original: {command}", command=command)))
     found = checked(
         certificate,
         checks,
@@ -229,7 +229,7 @@ def _checks_against(release: TableRelease, against: Any, engine: str, progress: 
         design = None if release.rules is None else release.rules.design
         release = replace(release, rules=rules_in_cells(certificate, rows.original, design))
     whole = [check_of_people(certificate, release.rules, rows), *_checks_of_channel(release, rows)]
-    whole += checks_of_reader(certificate, original, release.data)
+    whole += checks_of_reader(certificate, rows.original, release.data)
     return [*checks, _written_plainly(release, rows), *_checks_of_rows(release, rows), *whole]
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import io
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any
@@ -72,6 +74,14 @@ class Records(Kind):
             except ArgumentError as error:
                 raise _refused(name, str(error)) from None
         return tuple(records)
+
+    @staticmethod
+    def to_text(record: Record) -> str:
+        """A record as it is typed."""
+        line = io.StringIO()
+        texts = [f"{a.label}={a.value}" + (f"@{a.confidence!r}" if a.confidence < 1 else "") for a in record]
+        csv.writer(line, lineterminator="").writerow(texts)
+        return line.getvalue()
 
     def from_json(self, name: str, value: Any) -> tuple[Record, ...]:
         """A list of records as they are typed, or of objects from label to value, all of which are sure."""

@@ -86,9 +86,9 @@ def scale_bar(top: float, unit: str, *, colours: Sequence[tuple[int, int, int]] 
     )
     words = f"colour scale from {ends[0]} to {ends[2]}"
     bar = picture(coloured(strip, top=top, colours=colours), words, width=width, class_="bar-strip")
-    return Markup(
-        '<div class="colour-bar" style="width:{}px">{}<div><span>{}</span><span>{}</span><span>{}</span></div></div>'
-    ).format(width, bar, *ends)
+    return Markup('<div class="colour-bar">{}<div><span>{}</span><span>{}</span><span>{}</span></div></div>').format(
+        bar, *ends
+    )
 
 
 def round_top(values: Heat, *, share: float = 1.0) -> float:

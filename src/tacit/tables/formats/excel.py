@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import zipfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -9,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tacit.errors import DataError, EngineError, SourceError
-from tacit.loading import MOST_BYTES, MOST_UNPACKED
+from tacit.loading import DAMAGE, MOST_BYTES, MOST_UNPACKED
 from tacit.tables.columns import check_names
 from tacit.tables.engines import Engine
 from tacit.tables.formats.format import Format, Opened
@@ -37,6 +38,8 @@ class Excel(Format):
         except ImportError as error:
             raise EngineError("reading Excel files needs fastexcel: pip install 'tacit[files]'") from error
         _refuse_bomb(path)
+        # What it warns of on the way it says again when it refuses.
+        logging.getLogger("calamine").setLevel(logging.ERROR)
         with _whole(path, fastexcel.FastExcelError):
             book = fastexcel.read_excel(str(path))
             sheet = _chosen(path, book, table)
@@ -52,9 +55,9 @@ class Excel(Format):
 def _refuse_bomb(path: Path) -> None:
     """A workbook may be a zip archive, which may unpack to far more than it is."""
     size = path.stat().st_size
-    if zipfile.is_zipfile(path):
-        with zipfile.ZipFile(path) as archive:
-            size = max(size, sum(member.file_size for member in archive.infolist()) * MOST_BYTES // MOST_UNPACKED)
+    # What is no archive, or a damaged one, is for the reader to refuse.
+    with suppress(*DAMAGE), zipfile.ZipFile(path) as archive:
+        size = max(size, sum(member.file_size for member in archive.infolist()) * MOST_BYTES // MOST_UNPACKED)
     if size > MOST_BYTES:
         raise SourceError(f"{path} is too large for a workbook: save the sheet as CSV")
 

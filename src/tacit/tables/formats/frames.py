@@ -24,7 +24,7 @@ def open_frame(source: Any, asked: Engine) -> tuple[Opened, Engine]:
     for own in map(engine_class, ENGINES):
         if module in own.modules:
             return _on_its_own(native, own, asked)
-    name = f"the {module} frame"
+    name = frame_name(native)
     data = as_arrow(native)
     check_names(data.schema.names, name)
     with asked.reading(name):
@@ -78,6 +78,15 @@ def _made(backend: Any, lazy: bool, wrapped: bool, data: pa.Table) -> Any:
     return made if wrapped else made.to_native()
 
 
+def frame_name(source: Any) -> str:
+    """What messages call a frame: by its kind, for its values are somebody's."""
+    import narwhals as nw
+
+    module = _module(nw.to_native(source, pass_through=True))
+    own = [engine.frames for engine in map(engine_class, ENGINES) if module in engine.modules]
+    return f"the {own[0]}" if own else f"the {module} frame"
+
+
 def _module(native: Any) -> str:
     return type(native).__module__.split(".")[0]
 
@@ -86,8 +95,7 @@ def as_arrow(native: Any) -> pa.Table:
     """A pandas, Polars or Arrow frame as an Arrow table, its memory shared where the frame is held as Arrow does."""
     import pyarrow as pa
 
-    module = _module(native)
-    name = f"the {module} frame"
+    module, name = _module(native), frame_name(native)
     try:
         if module == "pandas" and hasattr(native, "columns"):
             check_names([str(column) for column in native.columns], name)

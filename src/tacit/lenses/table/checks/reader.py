@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from tacit.lenses.table.kept.tables import kept_of_tables
+from tacit.lenses.table.tabulating import Counted
 from tacit.lift import agree
 from tacit.release.certificate import CountedCertificate
 from tacit.release.checks import Check
@@ -13,17 +14,18 @@ from tacit.tables.table import Table
 _ROUNDED = 2e-4
 
 
-def checks_of_reader(certificate: CountedCertificate, original: Table, release: Table) -> list[Check]:
+def checks_of_reader(certificate: CountedCertificate, original: Counted, release: Table) -> list[Check]:
     """What is kept of columns, of whole rows and of associations, measured again on the same rows."""
     claimed = certificate.keeps
     if claimed is None:
         return []
     drawn = certificate.output.channel_sha256 is not None
     right = kept_of_tables(
-        original,
+        original.question.original,
         release,
         released=certificate.released,
         told=certificate.utility.mutual_information if drawn else None,
+        whole=original.given_entropy if certificate.mechanism.weight is None else None,
         weight=certificate.mechanism.weight,
         scored=False,
     )

@@ -125,7 +125,7 @@ class DuckDBEngine(Engine):
     ) -> Rows:
         if sizes is not None and prod(sizes) <= numbering.FEW:
             return _lazy(numbering.looked_up(rows.to_native(), columns, number, name, sizes))
-        return _positioned(numbering.numbered(rows.to_native(), columns, number, name))
+        return _positioned(numbering.numbered(rows.to_native(), columns, number, name, self.memory))
 
     def labelled(self, rows: Rows, number: str, texts: Mapping[str, Sequence[str | None]]) -> Rows:
         return _lazy(rewriting.labelled(rows.to_native(), number, texts))

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tacit.tables.columns import ROW
+from tacit.tables.engines.duckdb.connections import connect
 from tacit.tables.engines.duckdb.sql import column_type, constant_list, identifier
 
 if TYPE_CHECKING:
@@ -26,7 +27,7 @@ FEW = 1 << 16
 
 
 def numbered(
-    relation: duckdb.DuckDBPyRelation, columns: Sequence[str], number: RowNumber, name: str
+    relation: duckdb.DuckDBPyRelation, columns: Sequence[str], number: RowNumber, name: str, memory: str | None
 ) -> duckdb.DuckDBPyRelation:
     """The rows with columns of whole numbers replaced by their number, as :meth:`Engine.numbered` says.
 
@@ -49,10 +50,8 @@ def numbered(
                 chunk.append(array)
     types = [*(schema.field(len(columns) + at).type for at in range(len(others))), pa.int32()]
     held = [_joined(chunk, kind) for chunk, kind in zip(chunks, types, strict=True)]
-    # DuckDB finds this table by the name of the Python variable.
-    tacit_numbered = pa.table(held, names=[*others, name])
-    kept = relation.query("tacit_unused", "SELECT * FROM tacit_numbered")
-    del tacit_numbered
+    # On a connection of its own: what else is asked of the relation's would be bound again.
+    kept = connect(memory=memory).from_arrow(pa.table(held, names=[*others, name]))
     # What Arrow has no type for comes back as another one.
     typed = (f"{identifier(each)}::{column_type(relation, each)} AS {identifier(each)}" for each in others)
     return kept.project(", ".join([*typed, identifier(name)]))

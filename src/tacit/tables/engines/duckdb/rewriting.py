@@ -14,12 +14,12 @@ from tacit.tables.columns import ROW
 from tacit.tables.drawing import BITS, HEX_DIGITS
 from tacit.tables.engines.duckdb.sql import (
     column_type,
+    constant_bits,
     constant_list,
     constant_lists,
     enumeration,
     identifier,
     text,
-    variable,
 )
 from tacit.tables.symbols import Symbols, level_text, positions_of
 
@@ -83,8 +83,7 @@ def _by_position(relation: duckdb.DuckDBPyRelation, values: NDArray[Any], places
     if values.dtype == np.bool_:
         # One bit of a constant is read in a few nanoseconds; unseen combinations are false, as doubt must be.
         written = (filled + ord("0")).astype(np.uint8).tobytes().decode()
-        bits = variable(relation, pa.array([written]), "first(v)::BIT")
-        return f"(get_bit({bits}, {CODE}::INTEGER) = 1)"
+        return f"(get_bit({constant_bits(relation, written)}, {CODE}::INTEGER) = 1)"
     missing = np.ones(size, bool)
     missing[places] = False
     return f"{constant_list(relation, pa.array(filled, mask=missing))}[{CODE} + 1]"
@@ -119,9 +118,10 @@ def _as_stored(relation: duckdb.DuckDBPyRelation, written: list[str | None], kin
 
     if kind == "VARCHAR" or not written:
         return written
-    texts = variable(relation, pa.array(written, pa.string()))
-    rows = relation.query("tacit_unused", f"SELECT CAST(try_cast(unnest({texts}) AS {kind}) AS VARCHAR)").fetchall()
-    return [row[0] for row in rows]
+    texts = constant_list(relation, pa.array(written, pa.string()))
+    # Of no rows there is one sum, and beside it what this connection makes of the texts.
+    told = f"count(*), [CAST(try_cast(written AS {kind}) AS VARCHAR) for written in {texts}]"
+    return list(relation.limit(0).aggregate(told).fetchall()[0][1])
 
 
 def _told_apart(levels: Sequence[Any], kind: str) -> bool:

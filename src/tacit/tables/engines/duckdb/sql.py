@@ -1,4 +1,4 @@
-"""DuckDB's SQL: names and literals, and constants held on a connection so that rows look them up in order."""
+"""DuckDB's SQL: names and literals, and constants that rows look up in order: written out, or held on a connection."""
 
 from __future__ import annotations
 
@@ -16,6 +16,13 @@ if TYPE_CHECKING:
 
 # Names of variables and types on a connection that may be the caller's own.
 _serial = count()
+# What is held on a connection has all that was asked of it bound again, which takes longer than to read a short list
+# out of the query each time. Labels one by one cost more to read than a text that holds the whole list, and long texts
+# more to copy than numbers.
+SHORT = 1024
+FEW_TEXTS = 256
+FEW_LABELS = 40
+_SEPARATOR = "\x1f"
 
 
 def identifier(name: str) -> str:
@@ -51,8 +58,17 @@ def variable(relation: duckdb.DuckDBPyRelation, values: pa.Array, sql: str = "li
     return f"getvariable('{name}')"
 
 
+def constant_bits(relation: duckdb.DuckDBPyRelation, written: str) -> str:
+    """The SQL that reads zeros and ones as bits; many are held on the relation's connection."""
+    import pyarrow as pa
+
+    if len(written) <= SHORT:
+        return f"{text(written)}::BIT"
+    return variable(relation, pa.array([written]), "first(v)::BIT")
+
+
 def constant_list(relation: duckdb.DuckDBPyRelation, values: pa.Array, kind: str | None = None) -> str:
-    """Hold ``values`` as a list (of type ``kind``) on the relation's connection; gives the SQL that reads it.
+    """The SQL that reads ``values`` as a list (of type ``kind``); a long one is held on the relation's connection.
 
     A list in a table of one row is looked into without being built again for every batch, as a variable would be,
     and the cross product with one row keeps the order.
@@ -63,22 +79,45 @@ def constant_list(relation: duckdb.DuckDBPyRelation, values: pa.Array, kind: str
 def constant_lists(
     relation: duckdb.DuckDBPyRelation, several: Sequence[pa.Array], kind: str | None = None
 ) -> list[str]:
-    """Hold several lists as :func:`constant_list` does, all in one table; gives the SQL that reads each."""
+    """Several lists as :func:`constant_list` gives them, the long ones all in one table."""
     import pyarrow as pa
 
+    cast = f"::{kind}[]" if kind else ""
+    short = [_written(values) for values in several]
     name = f"tacit_{next(_serial)}"
     # DuckDB finds this table by the name of the Python variable.
     tacit_values = pa.table(
         {
             f"v{at}": pa.ListArray.from_arrays(pa.array([0, len(values)], pa.int32()), values)
             for at, values in enumerate(several)
+            if short[at] is None
         }
     )
-    cast = f"::{kind}[]" if kind else ""
-    parts = ", ".join(f"v{at}{cast} AS v{at}" for at in range(len(several)))
-    relation.query("tacit_unused", f"CREATE TEMP TABLE {name} AS SELECT {parts} FROM tacit_values")
+    if tacit_values.num_columns:
+        parts = ", ".join(f"{v}{cast} AS {v}" for v in tacit_values.column_names)
+        relation.query("tacit_unused", f"CREATE TEMP TABLE {name} AS SELECT {parts} FROM tacit_values")
     del tacit_values
-    return [f"(SELECT v{at} FROM {name})" for at in range(len(several))]
+    return [f"(SELECT v{at} FROM {name})" if here is None else f"({here}{cast})" for at, here in enumerate(short)]
+
+
+def _written(values: pa.Array) -> str | None:
+    """A short list as one text that a query takes apart; None if it is long, or cannot be told so."""
+    import pyarrow as pa
+
+    kinds = {pa.int64(): "BIGINT", pa.int32(): "INTEGER", pa.float64(): "DOUBLE"}
+    if values.type in kinds and 0 < len(values) <= SHORT:
+        numbers = ", ".join("NULL" if value is None else repr(value) for value in values.to_pylist())
+        return f"'[{numbers}]'::{kinds[values.type]}[]"
+    if values.type != pa.string() or not 0 < len(values) <= FEW_TEXTS:
+        return None
+    told = values.to_pylist()
+    joined = _SEPARATOR.join(each or "" for each in told)
+    if joined.count(_SEPARATOR) != len(told) - 1 or "\0" in joined:
+        return None
+    if not values.null_count:
+        return f"string_split({text(joined)}, {text(_SEPARATOR)})"
+    one_by_one = ", ".join("NULL" if each is None else text(each) for each in told)
+    return f"[{one_by_one}]" if len(told) <= FEW_LABELS else None
 
 
 def held_table(relation: duckdb.DuckDBPyRelation, data: pa.Table) -> duckdb.DuckDBPyRelation:
@@ -92,7 +131,7 @@ def held_table(relation: duckdb.DuckDBPyRelation, data: pa.Table) -> duckdb.Duck
 
 
 def enumeration(relation: duckdb.DuckDBPyRelation, labels: Sequence[str]) -> str:
-    """Make an enumeration type of ``labels`` on the relation's connection; gives its name.
+    """An enumeration type of ``labels``, as SQL names it; a long one is made on the relation's connection.
 
     Text becomes its code by one look into a hash table, and, unlike a join, the rows stay in order.
     """
@@ -101,6 +140,8 @@ def enumeration(relation: duckdb.DuckDBPyRelation, labels: Sequence[str]) -> str
     name = f"tacit_{next(_serial)}"
     if len(labels) <= 1000:
         written = ", ".join(text(label) for label in labels)
+        if len(labels) <= FEW_LABELS:
+            return f"ENUM({written})"
     else:
         written = f"SELECT unnest({variable(relation, pa.array(labels, pa.string()))})"
     relation.query("tacit_unused", f"CREATE TEMP TYPE {name} AS ENUM ({written})")

@@ -1,0 +1,1 @@
+"""A policy held against what is to go on: the lines of a gate, and those about a certificate."""

@@ -1,0 +1,115 @@
+"""A certificate beside a policy: is what it claims at least as strict as what is asked?"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+from tacit.document import Nats, listed
+from tacit.errors import Sentence, sentence
+from tacit.lift import confident
+from tacit.release.bounds import LiftBounds
+from tacit.release.certificate import AnyCertificate, CountedCertificate
+from tacit.release.policy.lines import AskedOfSecret, PolicyCheck, asked_of_secrets
+from tacit.requests.policy import Policy
+
+
+def checks_of_certificate(certificate: AnyCertificate, policy: Policy) -> tuple[PolicyCheck, ...]:
+    """What a policy asks, held against what a release claims of itself; whether that is true is for ``verify`` to say.
+
+    Guarantees
+    ----------
+    Every line passes only if the claim, were it true, implies what the policy asks. A bound on a secret implies that of
+    each of its columns, and of classes of its values. One inside what may be known implies none inside anything else.
+    """
+    if not isinstance(certificate, CountedCertificate):
+        told = f"a release of {certificate.kind} certifies nothing about a single record"
+        return (PolicyCheck("bound", False, told, "epsilon"),)
+    lines = [_of_secret(certificate, asked, policy.weight) for asked in asked_of_secrets(policy)]
+    rest = (_least(certificate, policy), *_known(certificate, policy), _columns(certificate, policy))
+    return (*lines, *rest, *_made(certificate, policy))
+
+
+def _of_secret(certificate: CountedCertificate, asked: AskedOfSecret, weight: str | None) -> PolicyCheck:
+    """The strictest of the claims that imply what is asked, beside it."""
+    claims, why = list(_claims(certificate, asked)), None
+    if not claims:
+        why = "the certificate bounds nothing that implies a bound of it"
+    elif certificate.delta > 0:
+        why = f"the bound may fail with a delta of {certificate.delta:g}, which no policy allows"
+    elif certificate.mechanism.weight != weight:
+        why = "the certificate weighs records by another column than the policy does"
+    if why is not None:
+        return PolicyCheck(asked.name, False, why, "epsilon")
+    low, high = min(low for low, _ in claims), min(high for _, high in claims)
+    passed = certificate.holds and low <= asked.bounds.low and high <= asked.bounds.high
+    return PolicyCheck(asked.name, passed, beside(low, high, asked.bounds), "epsilon")
+
+
+def _claims(certificate: CountedCertificate, asked: AskedOfSecret) -> Iterator[tuple[float, float]]:
+    """Both sides of every claim that implies a bound of a secret: as claimed, or as attained where that is less."""
+    wanted, bounds, attained = set(asked.secret), certificate.bounds, certificate.attained_epsilon
+    named = not certificate.secret_values or (
+        asked.secret == certificate.secret and asked.values and {*asked.values} <= {*certificate.secret_values}
+    )
+    if wanted <= {*certificate.secret} and named and certificate.thresholds is None:
+        low = min(bounds.low, attained) if math.isfinite(bounds.low) else bounds.low
+        yield low, min(bounds.high, attained)
+    for each in certificate.also:
+        if wanted <= {*each.secret}:
+            side = min(each.epsilon, each.attained_epsilon)
+            yield side, side
+
+
+def beside(low: float, high: float, asked: LiftBounds) -> Sentence:
+    """What is told of a secret, beside what may be."""
+    if math.isinf(low) and math.isfinite(asked.low):
+        return sentence("some released values rule a secret out, and {may} may be told", may=Nats(asked.low, 6))
+    if math.isfinite(asked.low) and not asked.symmetric:
+        words = "{low} are told downwards and {high} upwards, and {may_low} and {may_high} may be"
+        sides = {"low": Nats(low, 4, rounded="up"), "high": Nats(high, 4, rounded="up")}
+        return sentence(words, **sides, may_low=Nats(asked.low, 6), may_high=Nats(asked.high, 6))
+    words = "{told} are told, and {may} may be" if asked.symmetric else "{told} are told upwards, and {may} may be"
+    worst = max(low, high) if asked.symmetric else high
+    return sentence(words, told=Nats(worst, 4, rounded="up"), may=Nats(asked.high, 6))
+
+
+def _least(certificate: CountedCertificate, policy: Policy) -> PolicyCheck:
+    file = certificate.file
+    told = f"the fewest people that share a released value are {file.smallest:,}, and {policy.least:,} must"
+    return PolicyCheck("people that share a value", file.smallest >= policy.least, told, "least")
+
+
+def _known(certificate: CountedCertificate, policy: Policy) -> tuple[PolicyCheck, ...]:
+    asked = [name for name in policy.known or () if name in certificate.released]
+    if policy.secret is None or (not asked and not certificate.known):
+        return ()
+    same = {*asked} == {*certificate.known}
+    words = "the bound is inside {claimed}, and {asked} may be known"
+    claimed, told = (listed(each) if each else "nothing" for each in (certificate.known, asked))
+    return (PolicyCheck("what may be known", same, sentence(words, claimed=claimed, asked=told), "known"),)
+
+
+def _columns(certificate: CountedCertificate, policy: Policy) -> PolicyCheck:
+    """A secret that stays in the file is told; so is what is to be left out."""
+    hidden = {name for asked in asked_of_secrets(policy) for name in asked.secret}
+    own = {*certificate.secret, *(name for each in certificate.also for name in each.secret)}
+    told = [*certificate.released, *(own - {*certificate.left_out})]
+    allowed = {*(policy.released or told)} - hidden - {*(policy.drop or ())}
+    beyond = sorted({*told} - allowed)
+    detail = f"{len(told):,} columns, all of which may be" if not beyond else f"{listed(beyond)} may not be"
+    return PolicyCheck("released columns", not beyond, detail, "columns")
+
+
+def _made(certificate: CountedCertificate, policy: Policy) -> Iterator[PolicyCheck]:
+    """How it was made, and how surely it is proved."""
+    proved, asked = certificate.readings[1].confidence, policy.confidence
+    if asked is not None:
+        told = "nothing is proved" if proved is None else f"proved with {confident(proved)}"
+        passed = proved is not None and proved >= asked
+        yield PolicyCheck("level of confidence", passed, f"{told}, and {confident(asked)} is asked", "confidence")
+    if policy.mechanisms is not None:
+        # Camouflage is a step of the watchdog's.
+        name = "watchdog" if certificate.mechanism.name == "camouflage" else certificate.mechanism.name
+        told = f"made by '{name}'; allowed: {', '.join(policy.mechanisms)}"
+        yield PolicyCheck("mechanism", name in policy.mechanisms, told, "mechanism")

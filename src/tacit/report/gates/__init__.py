@@ -1,0 +1,1 @@
+"""The answer of a gate in the formats that pipelines read."""

@@ -1,0 +1,202 @@
+"""A policy: what tables and releases must keep before they may go on, written down once, for a gate."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+from difflib import get_close_matches
+from fnmatch import fnmatchcase
+from pathlib import PurePath
+from typing import Any
+
+from tacit.errors import ArgumentError, SourceError
+from tacit.loading import text_in
+from tacit.requests.names import MECHANISMS
+from tacit.requests.release import NATS
+from tacit.requests.secrets import SecretNames
+from tacit.requests.settings import (
+    Amount,
+    AnyPath,
+    Further,
+    Kind,
+    Name,
+    Names,
+    OneOf,
+    Request,
+    cells,
+    refused,
+    setting,
+    settings_of,
+)
+from tacit.requests.table import TABLE, Question
+
+POLICY = "tacit.toml"
+# Roles that a policy gives to columns, as a question does.
+_ROLES = ("secret", "released", "drop", "known")
+
+
+@dataclass(frozen=True)
+class SomeOf(Kind):
+    """One or more of a few words."""
+
+    words: tuple[str, ...] = ()
+
+    def checked(self, name: str, value: Any) -> tuple[str, ...]:
+        several = (value,) if isinstance(value, str) else tuple(value) if isinstance(value, (list, tuple)) else ()
+        if not several:
+            raise refused(name, value, f"name some of {', '.join(self.words)}")
+        return tuple(OneOf(self.words).checked(name, each) for each in several)
+
+    def schema(self) -> dict[str, Any]:
+        """A list of the words."""
+        return {"type": "array", "items": {"enum": list(self.words)}, "minItems": 1}
+
+
+@dataclass(frozen=True)
+class Sections(Kind):
+    """What a policy asks of some sources otherwise: a pattern of file names, and the settings that it changes."""
+
+    def checked(self, name: str, value: Any) -> dict[str, dict[str, Any]]:
+        if not isinstance(value, Mapping) or not all(isinstance(each, Mapping) for each in value.values()):
+            raise refused(name, None, "it maps patterns of file names, such as 'people*.csv', to settings")
+        sections = {str(pattern): dict(section) for pattern, section in value.items()}
+        for pattern, section in sections.items():
+            _refuse_unknown(section, [each for each in settings_of(Policy) if each != name], f"{name}.{pattern}.")
+        return sections
+
+    def schema(self) -> dict[str, Any]:
+        """An object of objects."""
+        return {"type": "object", "additionalProperties": {"type": "object"}}
+
+
+@dataclass(frozen=True)
+class Policy(Request):
+    """What must be kept: the bound of each secret, the fewest people, what may be known, and how releases are made.
+
+    Settings mean what they mean for ``audit`` and ``protect``. What is None is not asked for. ``tables`` changes some
+    of them for sources whose name fits a pattern; the first that fits counts.
+    """
+
+    secret: Sequence[str] | Mapping[str, Sequence[str]] | str | None = setting(
+        SecretNames(), "Column(s) that must not be learned, or values of one of them.", lenses=TABLE
+    )
+    epsilon: float | None = setting(NATS, "Bound on the absolute log-lift, in nats.", lenses=TABLE, metavar="NATS")
+    epsilon_high: float | None = setting(
+        NATS, "Bound on how much likelier a secret may become.", lenses=TABLE, metavar="NATS"
+    )
+    epsilon_low: float | None = setting(
+        NATS, "Bound on how much less likely a secret may become.", lenses=TABLE, metavar="NATS"
+    )
+    also: Mapping[str | Sequence[str], float] | None = setting(
+        Further(), "Further secrets, each with its own epsilon.", lenses=TABLE
+    )
+    least: int = setting(
+        Amount(1, whole=True), "Fewest people that may share a released value.", default=10, lenses=TABLE
+    )
+    known: Sequence[str] | str | None = setting(
+        Names(), "Released columns whose true values somebody may know already.", lenses=TABLE
+    )
+    released: Sequence[str] | str | None = setting(
+        Names(), "The only columns that may be released.  [default: all others]", lenses=TABLE
+    )
+    drop: Sequence[str] | str | None = setting(Names(), "Column(s) that may not be released.", lenses=TABLE)
+    weight: str | None = setting(Name(), "Column of a table with the weight of each record.", lenses=TABLE)
+    confidence: float | None = setting(
+        Amount(0, 1), "Releases: the bound is proved with this probability or more.", lenses=TABLE
+    )
+    mechanisms: Sequence[str] | str | None = setting(
+        SomeOf(tuple(MECHANISMS)), "Releases: the mechanisms that are allowed.", lenses=TABLE
+    )
+    tables: Mapping[str, Mapping[str, Any]] | None = setting(
+        Sections(), "What is asked of files with other names, by a pattern.", lenses=TABLE
+    )
+
+    def __post_init__(self) -> None:
+        """Check every value, here and for every pattern, and that no column has two roles."""
+        super().__post_init__()
+        self.question(None)
+        for pattern in self.tables or {}:
+            self._changed(pattern)
+
+    def _changed(self, pattern: str) -> Policy:
+        return replace(self, tables=None, **(self.tables or {})[pattern])
+
+    def of(self, source: str | None) -> Policy:
+        """What is asked of one source, by its name; None is a frame, which has none.
+
+        Raises
+        ------
+        ArgumentError
+            If it bounds what nobody named, or names a secret and no bound.
+        """
+        own = self
+        for pattern in (self.tables or {}) if source is not None else ():
+            if _fits(str(source), pattern):
+                own = self._changed(pattern)
+                break
+        bounded = [
+            name for name in ("epsilon", "epsilon_high", "epsilon_low", "also") if getattr(own, name) is not None
+        ]
+        if own.secret is None and bounded:
+            raise ArgumentError(
+                f"the policy has '{bounded[0]}' and no 'secret': name the columns that must not be learned"
+            )
+        if own.secret is not None and own.epsilon is None and own.epsilon_high is None:
+            raise ArgumentError(
+                "the policy has 'secret' and no bound of it: say how much may be learned (epsilon = 0.5)"
+            )
+        return replace(own, tables=None)
+
+    def question(self, source: Any, **more: Any) -> Question:
+        """The question that the policy asks of a table."""
+        return Question(source, weight=self.weight, **{name: getattr(self, name) for name in _ROLES}, **more)
+
+
+def read_policy(path: AnyPath) -> Policy:
+    """The policy in a file.
+
+    Raises
+    ------
+    ArgumentError
+        If the file cannot be read, is no TOML, or says what no policy says; a key that is not known is named with the
+        nearest that is.
+    """
+    try:
+        said = tomllib.loads(text_in(PurePath(path).as_posix(), "policy"))
+    except SourceError as error:
+        raise ArgumentError(str(error)) from error
+    except (tomllib.TOMLDecodeError, RecursionError) as error:
+        raise ArgumentError(f"{path} is no policy: it is not TOML ({error})") from error
+    try:
+        _refuse_unknown(said, [field.name for field in fields(Policy)], "")
+        sections = said.get("tables")
+        if isinstance(sections, Mapping):
+            sections = {key: _read(each) if isinstance(each, Mapping) else each for key, each in sections.items()}
+            said = {**said, "tables": sections}
+        return Policy(**_read(said))
+    except ArgumentError as error:
+        # In plain words, for a policy is written in none of a shell's.
+        raise ArgumentError(f"{path} is no policy: {error}") from error
+
+
+def _read(said: Mapping[str, Any]) -> dict[str, Any]:
+    """Keys of TOML are text: ``"race,sex" = 0.8`` is a combination of columns."""
+    also = said.get("also")
+    if not isinstance(also, Mapping):
+        return dict(said)
+    return {**said, "also": {tuple(cells(columns)): epsilon for columns, epsilon in also.items()}}
+
+
+def _refuse_unknown(said: Mapping[str, Any], known: Sequence[str], at: str) -> None:
+    for name in said:
+        if name not in known:
+            near = get_close_matches(name, known, n=1)
+            hint = f"; did you mean '{near[0]}'?" if near else f"; it has {', '.join(known)}"
+            raise ArgumentError(f"a policy has no '{at}{name}'{hint}")
+
+
+def _fits(source: str, pattern: str) -> bool:
+    """Whether a pattern is of the whole path or of its end, a folder or name at a time."""
+    path = PurePath(source).as_posix()
+    return fnmatchcase(path, pattern) or fnmatchcase(path, f"*/{pattern}")

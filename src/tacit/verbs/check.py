@@ -1,0 +1,122 @@
+"""``check``: do tables and releases keep a policy? A gate for data pipelines."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from tacit.document import Progress, silent
+from tacit.errors import ArgumentError, Command, Setting, sentence
+from tacit.loading import checked_path
+from tacit.requests import CheckRequest, Policy, VerifyRequest, read_policy
+from tacit.requests.policy import POLICY
+from tacit.requests.settings import AnyPath
+from tacit.tables import Table, memory_limit
+
+if TYPE_CHECKING:
+    from tacit.lenses.checking import CheckResult
+    from tacit.lenses.verification import VerifyResult
+    from tacit.release.policy.lines import CheckedSource, PolicyCheck
+
+
+def check(
+    source: Any,
+    *,
+    policy: AnyPath | Policy = POLICY,
+    against: Any = None,
+    engine: str = "duckdb",
+    memory: str | None = None,
+    progress: Progress = silent,
+) -> CheckResult:
+    """Hold tables and releases against a policy.
+
+    Parameters
+    ----------
+    source : path, frame, Table, a list of them, or CheckRequest
+        The directory of a release, or its ``certificate.json``; or a table, whose columns that are neither secret nor
+        left out count as released, as they are.
+    policy : path or Policy
+        What must be kept; a path is that of a TOML file.
+    against : path or frame, optional
+        The original of one release: its claim is then verified, too.
+    engine, memory
+        As in ``audit``.
+
+    Raises
+    ------
+    ArgumentError
+        If the policy says what no policy says, or lacks what a source needs.
+
+    Guarantees
+    ----------
+    It passes only if every line does. Of a table: every log-lift of every secret and combination of released columns is
+    within the policy's epsilon, on both sides, and at least ``least`` people share each, counted on all records. Of a
+    release: what is claimed implies what is asked, and the files are those that were certified; without ``against``
+    the claim itself is believed.
+    """
+    asked = source
+    if not isinstance(asked, CheckRequest):
+        asked = CheckRequest(source, policy=policy, against=against, engine=engine, memory=memory)
+    rules = asked.policy if isinstance(asked.policy, Policy) else read_policy(asked.policy)
+    sources = list(asked.source) if isinstance(asked.source, (list, tuple)) else [asked.source]
+    if not sources or (asked.against is not None and len(sources) > 1):
+        raise ArgumentError(sentence("name one source, or several without {}", Setting("against")))
+    from tacit.lenses.checking import CheckResult
+
+    with memory_limit(asked.memory):
+        checked = tuple(_checked(each, rules, asked, progress) for each in sources)
+    return CheckResult.of("a policy" if isinstance(asked.policy, Policy) else str(asked.policy), checked)
+
+
+def _checked(source: Any, policy: Policy, asked: CheckRequest, progress: Progress) -> CheckedSource:
+    """One source: a release, by its directory or its certificate, or a table."""
+    from tacit.release.certificate import CERTIFICATE
+    from tacit.release.policy.lines import CheckedSource
+
+    named = isinstance(source, (str, Path))
+    folder = checked_path(source) if named else None
+    if folder is not None and folder.name == CERTIFICATE:
+        folder = folder.parent
+    name = str(source) if named else source.name if isinstance(source, Table) else None
+    own = policy.of(name if folder is None or not folder.is_dir() else str(folder))
+    progress(f"checking {name or 'the table'}", None)
+    if folder is not None and folder.is_dir():
+        lines, notes = _of_release(folder, own, asked, progress)
+        return CheckedSource(str(folder), "release", lines, notes)
+    if asked.against is not None:
+        words = "{against} is for a release, and {name} is a table: leave it out"
+        raise ArgumentError(sentence(words, against=Setting("against"), name=name or "this"))
+    from tacit.lenses.table.checks.policy import checks_of_table
+
+    lines, notes = checks_of_table(source, own, engine=asked.engine)
+    return CheckedSource(name or "the table", "table", lines, notes)
+
+
+def _of_release(
+    folder: Path, policy: Policy, asked: CheckRequest, progress: Progress
+) -> tuple[tuple[PolicyCheck, ...], tuple[str, ...]]:
+    """What the release claims, beside the policy, and whether it is the one that was certified."""
+    from tacit.release.certificate import read_certificate
+    from tacit.release.policy.certificates import checks_of_certificate
+    from tacit.verbs.verify import verify
+
+    lines = checks_of_certificate(read_certificate(folder), policy)
+    request = VerifyRequest(folder, against=asked.against, engine=asked.engine, memory=asked.memory)
+    seen = verify(request, progress=progress)
+    words = "the claim of {folder} was believed: verify it ({command})"
+    command = Command("check", str(folder), against="ORIGINAL")
+    notes = () if asked.against is not None else (sentence(words, folder=folder.name, command=command),)
+    return (*lines, _claim(seen, verified=asked.against is not None)), notes
+
+
+def _claim(seen: VerifyResult, *, verified: bool) -> PolicyCheck:
+    """Whether the release is as it was certified; without the original, but for what takes the original."""
+    from tacit.release.checks import RECOMPUTED
+    from tacit.release.policy.lines import PolicyCheck
+
+    open_lines = [each for each in seen.checks if not each.passed and (verified or each.name != RECOMPUTED)]
+    if not open_lines:
+        told = "verified against the original" if verified else "its files are those that were certified"
+        return PolicyCheck("claim", True, told, "claim")
+    worst = next((each for each in open_lines if each.passed is False), open_lines[0])
+    return PolicyCheck("claim", worst.passed, sentence("{}: {}", worst.name, worst.detail), "claim")

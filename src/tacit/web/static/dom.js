@@ -1,0 +1,59 @@
+// Elements made by hand. What comes from a file is always a text node or an attribute, never markup.
+
+function dressed(element, facts, inside) {
+  for (const [name, value] of Object.entries(facts)) {
+    if (value === undefined || value === null || value === false) continue;
+    if (name.startsWith("on")) element.addEventListener(name.slice(2), value);
+    else element.setAttribute(name, value === true ? "" : value);
+  }
+  element.append(...inside.flat(Infinity).filter((each) => each !== undefined && each !== null && each !== false));
+  return element;
+}
+
+/** An element with attributes, listeners (`onclick`), and what is inside it; strings inside are text. */
+export function make(tag, facts = {}, ...inside) {
+  return dressed(document.createElement(tag), facts, inside);
+}
+
+/** The same of a drawing. */
+export function draw(tag, facts = {}, ...inside) {
+  return dressed(document.createElementNS("http://www.w3.org/2000/svg", tag), facts, inside);
+}
+
+/** The element with this id. */
+export function at(id) {
+  return document.getElementById(id);
+}
+
+/** Put these in the place of all that an element held. */
+export function fill(box, ...inside) {
+  box.replaceChildren(...inside.flat(Infinity).filter((each) => each !== undefined && each !== null && each !== false));
+  return box;
+}
+
+/** Tell those who listen instead of looking. */
+export function say(words) {
+  const place = at("said");
+  if (place.textContent !== words) place.textContent = words;
+}
+
+/** A button that does something. */
+export function button(words, does, facts = {}) {
+  return make("button", { type: "button", onclick: does, ...facts }, words);
+}
+
+/** An error beside what it is about: the command line's own sentence. */
+export function problem(error) {
+  return make("p", { class: "problem", role: "alert" }, make("b", {}, "This does not work yet. "), error.message);
+}
+
+/** A text with a button that copies it. */
+export function copied(text) {
+  const done = make("span", { class: "note" });
+  const copy = async () => {
+    await navigator.clipboard.writeText(text);
+    done.textContent = "copied";
+    say("copied");
+  };
+  return make("div", { class: "command" }, make("code", {}, text), button("Copy", copy, { class: "plain" }), done);
+}

@@ -1,0 +1,49 @@
+// The release: what will be written, then what was.
+
+import { copied, make, problem } from "./dom.js";
+import { named, promise } from "./words.js";
+
+function files(source) {
+  const ending = /\.[a-z]+$/i.exec(source)?.[0] ?? "";
+  return [
+    [`data${ending}`, "the table, with less in it: what you pass on"],
+    ["certificate.json", "what is promised, and how to check it"],
+    ["levels.json", "how every record found its group"],
+    ["report.html", "the certificate in words, for readers"],
+    ["private/", "for you alone; it is not in the download"],
+  ];
+}
+
+/** The fourth step, before: what will be written, and a name for it. */
+export function releaseStep(request, start) {
+  const name = make("input", { id: "out", required: true, value: `${String(request.source).split("/").at(-1).replace(/\.[^.]*$/, "")}-release`, autocomplete: "off" });
+  const refused = make("div");
+  const write = async (event) => {
+    event.preventDefault();
+    if (name.value.trim()) await start("protect", { ...request, out: name.value.trim() });
+    else refused.replaceChildren(problem({ message: "The release needs a name." }));
+  };
+  return make(
+    "form",
+    { class: "write", onsubmit: write },
+    make("h2", {}, "What will be written"),
+    make("p", { class: "claim" }, promise(request.epsilon, named(request.secret), named(request.known)), make("small", {}, "And at least ten people share every row.")),
+    make("dl", { class: "fields" }, files(request.source).map(([file, words]) => make("div", {}, make("dt", {}, make("code", {}, file)), make("dd", {}, words)))),
+    make("p", {}, make("label", { for: "out" }, "Name of the release "), name, make("small", {}, "A folder of this name appears beside your file, whole or not at all. Your file stays as it is.")),
+    refused,
+    make("button", { class: "main", type: "submit" }, "Write the release"),
+  );
+}
+
+/** The fourth step, after: the download. The certificate in words follows, as the report has it. */
+export function writtenStep(job) {
+  const out = job.request.out;
+  return make(
+    "section",
+    { class: "written" },
+    make("h2", {}, "The release is written"),
+    make("p", {}, make("a", { class: "button main", href: `/api/files/${out.split("/").map(encodeURIComponent).join("/")}`, download: `${out.split("/").at(-1)}.zip` }, "Download the release (zip)")),
+    make("p", {}, "Whoever signs it off can ", make("a", { href: `/check?release=${encodeURIComponent(out)}&against=${encodeURIComponent(job.request.source)}` }, "check it and try to break it"), "."),
+    make("p", { class: "note" }, "Pass the whole zip on. What only you may see is in the folder ", make("code", {}, `${out}/private`), ", and not in the zip."),
+  );
+}

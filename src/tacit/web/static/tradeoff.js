@@ -1,0 +1,139 @@
+// How much to tell: one slider over what the server worked out once. Moving it asks nothing of the server.
+// Its bars are drawn here: a chart library would weigh 0.9 MB, and a bar is two rectangles.
+
+import { button, draw, fill, make, say } from "./dom.js";
+import { effect, fixes } from "./fixes.js";
+import { count, factor, listed, named, ofThousand, percent, promise } from "./words.js";
+
+const WIDTH = 200;
+const HEIGHT = 14;
+// How much more a ticked column counts than the others.
+const FIRST = 3;
+
+function bar(share, before = 0) {
+  const width = (value) => Math.max(0, Math.min(1, value)) * WIDTH;
+  const stripes = [["null", 1], ["was-bar", before], ["bar", share]].map(([name, value]) => draw("rect", { class: name, width: width(value), height: HEIGHT, rx: 3 }));
+  return draw("svg", { class: "chart meter", viewBox: `0 0 ${WIDTH} ${HEIGHT}`, "aria-hidden": "true", preserveAspectRatio: "none" }, stripes);
+}
+
+function tile(name, value, note, drawing) {
+  return make("div", { class: "tile" }, make("dt", {}, name), make("dd", {}, value, drawing, make("small", {}, note)));
+}
+
+function risk(name, before, after, note) {
+  const words = [make("span", { class: "was" }, ofThousand(before)), make("span", { "aria-hidden": "true" }, " → "), make("span", { class: "unseen" }, " becomes "), make("b", {}, ofThousand(after))];
+  return tile(name, words, note, bar(after / 1000, before / 1000));
+}
+
+function tiles(ladder, rung, cared) {
+  const those = cared.size ? rung.columns.filter(([name]) => cared.has(name)) : rung.columns;
+  const mean = those.reduce((sum, [, kept]) => sum + kept, 0) / Math.max(those.length, 1);
+  return [
+    risk("People who could be found", ladder.original.found, rung.found, "of 1,000: today, and after"),
+    risk("People whose secret could be guessed", ladder.original.guessed, rung.guessed, `of 1,000, besides ${ofThousand(ladder.prior)} that anybody guesses`),
+    tile(cared.size ? "Kept of the columns you ticked" : "Kept of a column", percent(mean), cared.size ? listed([...cared]) : "on average over all", bar(mean)),
+    tile("People who share a row", `${count(rung.smallest)} or more`, `${count(rung.cells)} different rows`),
+  ];
+}
+
+function cell(before, after) {
+  if (before === after) return make("td", {}, after === "" ? make("span", { class: "quiet" }, "empty") : after);
+  return make("td", { class: "changed" }, make("ins", {}, after === "" ? "nothing" : after), make("small", {}, make("span", { class: "unseen" }, "was "), make("del", {}, before === "" ? "empty" : before)));
+}
+
+function rows(ladder, rung) {
+  return ladder.before.map((record, place) => make("tr", {}, make("th", { scope: "row" }, String(place + 1)), record.map((value, column) => cell(value, rung.rows[place][column]))));
+}
+
+function heads(names) {
+  return make("thead", {}, make("tr", {}, names.map((name) => (name ? make("th", { scope: "col" }, name) : make("td", {})))));
+}
+
+/** The column's own cells, and a function that fills them. */
+function keptTable(ladder, cared, ways, changed) {
+  const cells = new Map(ladder.columns.map((name) => [name, [make("td", { class: "meter-cell" }), make("td", { class: "n big" })]]));
+  const care = (name) => {
+    const box = make("input", { type: "checkbox", "aria-label": `${name} matters to readers`, checked: cared.has(name) });
+    box.addEventListener("change", () => {
+      if (box.checked) cared.add(name);
+      else cared.delete(name);
+      changed();
+    });
+    return box;
+  };
+  const lines = ladder.columns.map((name) => make("tr", {}, make("td", { class: "tick" }, care(name)), make("th", { scope: "row" }, name), cells.get(name), make("td", {}, ways(name))));
+  const table = make("table", { class: "kept" }, make("caption", { class: "unseen" }, "What is kept of each column, and how else it could be told"), heads(["Matters", "Column", "Kept", "", "Tell it in another way"]), make("tbody", {}, lines));
+  const show = (rung) => {
+    for (const [name, share] of rung.columns) {
+      const [meter, number] = cells.get(name);
+      fill(meter, bar(share));
+      fill(number, percent(share));
+    }
+  };
+  return [table, show];
+}
+
+/** Where the slider begins: where it was before a fix, at what is suggested, or where most begin. */
+function begun(ladder, before) {
+  const wanted = before?.epsilon ?? ladder.epsilon ?? 0.5;
+  const away = ladder.rungs.map((rung) => Math.abs(rung.epsilon - wanted));
+  return away.indexOf(Math.min(...away));
+}
+
+function slider(rungs, chosen) {
+  return make("input", { type: "range", id: "epsilon", min: "0", max: String(rungs.length - 1), step: "1", value: String(chosen), "aria-describedby": "promise" });
+}
+
+/**
+ * The third step. `columns` are those that were guessed, with their levels; `before` is the ladder that a fix changed.
+ * `look` asks for another trade-off, `release` goes on.
+ */
+export function tradeOffStep({ ladder, request, columns, before, look, release }) {
+  const rungs = ladder.rungs;
+  if (!rungs.length) return [make("p", { class: "problem" }, "No release keeps this secret at any of the epsilons that were tried. Leave columns out, or name the values that are secret.")];
+  const [secret, known] = [named(request.secret), named(request.known)];
+  const cared = new Set(Object.keys(request.prefer ?? {}).filter((name) => ladder.columns.includes(name)));
+  const first = () => look({ ...request, prefer: Object.fromEntries([...cared].map((name) => [name, FIRST])) }, `${listed([...cared])} first`, rungs[range.value].epsilon);
+  const prefer = button("Work it out again, and keep these first", first, { class: "again" });
+  const range = slider(rungs, begun(ladder, before));
+  const [words, risks, after, compared] = [make("p", { id: "promise", class: "claim" }), make("dl", { class: "tiles" }), make("tbody"), make("div")];
+  const go = button("", () => release({ ...request, epsilon: rungs[range.value].epsilon }), { class: "main" });
+  const [table, showKept] = keptTable(ladder, cared, (name) => fixes(name, columns, request, (other, said) => look(other, said, rungs[range.value].epsilon)), () => move());
+  const move = () => {
+    const rung = rungs[range.value];
+    const told = `${ofThousand(rung.found)} of 1,000 people could be found, ${percent(rung.kept)} of a column is kept`;
+    const attained = rung.attained > 0 ? `What comes out: ${factor(rung.attained)}.` : "What comes out tells nothing of it.";
+    fill(words, promise(rung.epsilon, secret, known), make("small", {}, `In numbers: epsilon ${rung.epsilon}, a factor of ${factor(rung.epsilon)} either way. ${attained}`));
+    fill(risks, tiles(ladder, rung, cared));
+    showKept(rung);
+    fill(after, rows(ladder, rung));
+    fill(compared, effect(before, rung));
+    prefer.hidden = !cared.size || [...cared].sort().join() === Object.keys(request.prefer ?? {}).sort().join();
+    go.textContent = `Release at epsilon ${rung.epsilon}`;
+    range.setAttribute("aria-valuetext", `epsilon ${rung.epsilon}: ${told}`);
+    say(told);
+  };
+  range.addEventListener("input", move);
+  move();
+  return [
+    make(
+      "section",
+      { class: "choose", "aria-labelledby": "how-much" },
+      make("h2", { id: "how-much" }, make("label", { for: "epsilon" }, "How much may a row tell?")),
+      make("div", { class: "range" }, make("span", {}, "Less: safer"), range, make("span", {}, "More: finer")),
+      words,
+      risks,
+      compared,
+      ladder.sampled && make("p", { class: "note" }, `Worked out on ${count(ladder.sampled)} of ${count(ladder.records)} records. The release is made of all of them, and counted anew.`),
+    ),
+    make("section", { "aria-labelledby": "kept" }, make("h2", { id: "kept" }, "What is kept of each column"), make("p", { class: "note" }, "Tick the columns that matter to your readers."), table, prefer),
+    make(
+      "section",
+      { "aria-labelledby": "rows" },
+      make("h2", { id: "rows" }, "Ten records, before and after"),
+      make("p", { class: "note" }, "A changed cell has a bar on its left, and below it what it was, struck through."),
+      make("div", { class: "scroll", tabindex: "0", role: "region", "aria-labelledby": "rows" }, make("table", { class: "rows" }, make("caption", { class: "unseen" }, "Ten records as they would be released"), heads(["#", ...ladder.columns]), after)),
+    ),
+    make("section", { class: "next", "aria-label": "Next step" }, go),
+  ];
+}

@@ -1,0 +1,168 @@
+"""A table passes the gate only if every combination of its columns keeps the policy, counted a row at a time."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings, strategies as st
+
+from sizes import many
+from tables_of_people import clinic, write_csv
+from tacit import ArgumentError, ColumnError, DataError, Policy, SourceError, check, protect
+
+LOG = 1e-9
+
+
+def people(seed: int, n: int = 120) -> dict[str, list[Any]]:
+    """A secret that leans a little, with combinations that few or many have; sex tells most about it."""
+    rng = np.random.default_rng(seed)
+    sex, city = rng.choice(["f", "m"], n), rng.choice(["a", "b", None], n, p=[0.5, 0.4, 0.1])
+    ill = rng.random(n) < np.where(sex == "f", 0.4, 0.55)
+    return {
+        "ill": np.where(ill, "yes", "no").tolist(),
+        "sex": sex.tolist(),
+        "city": city.tolist(),
+        "id": list(range(n)),
+    }
+
+
+def worst(secrets: list[str], rows: list[tuple[Any, ...]], inside: list[tuple[Any, ...]]) -> tuple[float, float]:
+    """The largest -log-lift and log-lift of a secret and a row, for who knows what it is inside of."""
+    low = high = 0.0
+    pairs, cells = Counter(zip(secrets, rows, strict=True)), Counter(rows)
+    prior, parts = Counter(zip(secrets, inside, strict=True)), Counter(inside)
+    for row, part in set(zip(rows, inside, strict=True)):
+        for secret in set(secrets):
+            if prior[secret, part]:
+                lift = pairs[secret, row] * parts[part] / (cells[row] * prior[secret, part])
+                value = math.log(lift) if lift else -math.inf
+                low, high = max(low, -value), max(high, value)
+    return low, high
+
+
+@settings(max_examples=many(15, 400))
+@given(st.integers(0, 10**6), st.floats(0.05, 1.5), st.floats(0.05, 1.5), st.integers(1, 40), st.booleans())
+def test_the_verdict_is_that_of_counting_every_combination(
+    seed: int, low: float, high: float, least: int, known: bool
+) -> None:
+    columns = people(seed)
+    rows = list(zip(columns["sex"], columns["city"], strict=True))
+    inside = [(sex,) for sex, _ in rows] if known else [() for _ in rows]
+    found = worst(columns["ill"], rows, inside)
+    policy = Policy(
+        secret="ill", drop="id", epsilon_low=low, epsilon_high=high, least=least, known="sex" if known else None
+    )
+    result = check(pa.table(columns), policy=policy)
+    passed = {each.rule: each.passed for each in result.sources[0].checks if "sex" not in each.name}
+    assert passed["least"] == (min(Counter(rows).values()) >= least)
+    if min(abs(found[0] - low), abs(found[1] - high)) > LOG:
+        assert passed["epsilon"] == (found[0] <= low and found[1] <= high)
+    assert (result.verdict == "passes") == all(each.passed for each in result.sources[0].checks)
+
+
+def test_an_identifier_fails_and_is_no_bad_data() -> None:
+    result = check(pa.table(people(0)), policy=Policy(secret="ill", epsilon=5))
+    assert result.verdict == "fails"
+    assert [each.rule for each in result.sources[0].failed] == ["epsilon", "least"]
+    assert "the fewest are 1, and 10 must; 120 of 120 people" in result.sources[0].failed[1].detail
+
+
+def test_a_policy_without_a_secret_asks_for_people_alone() -> None:
+    columns = people(0)
+    both = Counter(zip(columns["sex"], columns["city"], strict=True))
+    fewest = min(both.values())
+    table = pa.table(columns)
+    assert check(table, policy=Policy(drop=["id", "ill"], least=fewest)).verdict == "passes"
+    assert check(table, policy=Policy(drop=["id", "ill"], least=fewest + 1)).verdict == "fails"
+    assert check(table, policy=Policy(released=["sex"], least=fewest + 1)).verdict == "passes"
+
+
+def test_further_secrets_and_values_have_bounds_of_their_own() -> None:
+    columns = people(0, 4_000) | {"id": ["x"] * 4_000}
+    table = pa.table(columns)
+    low, high = worst(columns["sex"], [(ill,) for ill in columns["ill"]], [()] * 4_000)
+    asked = {"secret": "city", "epsilon": 5, "released": "ill", "least": 1}
+    for epsilon, verdict in ((max(low, high) + LOG, "passes"), (max(low, high) - LOG, "fails")):
+        assert check(table, policy=Policy(**asked, also={"sex": epsilon})).verdict == verdict
+    named = Policy(secret={"city": ["a"]}, epsilon=5, released="ill", least=1)
+    assert check(table, policy=named).sources[0].checks[0].name == "epsilon of city"
+
+
+def test_what_a_table_cannot_show_does_not_pass() -> None:
+    columns = people(0) | {"id": ["x"] * 120}
+    policy = Policy(secret="ill", epsilon=50, least=1, confidence=0.9, mechanisms="cells")
+    failed = {each.rule: each.passed for each in check(pa.table(columns), policy=policy).sources[0].failed}
+    assert failed["confidence"] is None
+    assert failed["mechanism"] is None
+
+
+def test_a_frame_is_called_the_table_whatever_its_columns_are_called() -> None:
+    pd = pytest.importorskip("pandas")
+    seen = check(pd.DataFrame({"name": ["a", "b"] * 10}), policy=Policy(tables={"*": {"least": 100}}))
+    assert (seen.verdict, seen.sources[0].source) == ("passes", "the table")
+
+
+def test_wrong_columns_and_sources_are_refused(tmp_path: Path) -> None:
+    table = pa.table(people(0))
+    with pytest.raises(ColumnError, match="no column 'race'"):
+        check(table, policy=Policy(secret="race", epsilon=1))
+    with pytest.raises(ColumnError, match="no column 'nobody'"):
+        check(table, policy=Policy(drop="nobody"))
+    with pytest.raises(ArgumentError, match="against is for a release"):
+        check(table, policy=Policy(least=1), against=table)
+    with pytest.raises(ArgumentError, match="one source, or several without against"):
+        check([table, table], policy=Policy(least=1), against=table)
+    with pytest.raises(SourceError, match="no release"):
+        check(tmp_path, policy=Policy(least=1))
+    with pytest.raises(ArgumentError, match="leave out epsilon, epsilon_low or"):
+        check(table, policy=Policy(secret="ill", epsilon=1, epsilon_low=1, epsilon_high=1))
+    with pytest.raises(DataError, match="single value"):
+        check(pa.table({"ill": ["a"] * 20, "x": ["b"] * 20}), policy=Policy(secret="ill", epsilon=1))
+
+
+# ---- releases -----------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("gate")
+    write_csv(folder / "people.csv", clinic(400))
+    protect(folder / "people.csv", secret="illness", epsilon=0.5, out=folder / "release")
+    return folder
+
+
+def test_a_release_passes_by_its_directory_and_by_its_certificate(place: Path) -> None:
+    policy = Policy(secret="illness", epsilon=0.5)
+    for name in ("release", "release/certificate.json"):
+        seen = check(place / name, policy=policy)
+        assert (seen.verdict, seen.sources[0].kind) == ("passes", "release")
+        assert any("was believed" in note for note in seen.sources[0].notes)
+    verified = check(place / "release", policy=policy, against=place / "people.csv")
+    assert (verified.verdict, verified.sources[0].notes) == ("passes", ())
+    both = check([place / "release", place / "people.csv"], policy=policy)
+    assert [bool(each.failed) for each in both.sources] == [False, True]
+    assert both.headline.startswith(str(place / "people.csv"))
+
+
+def test_files_that_were_changed_and_claims_that_are_not_true_fail(place: Path, tmp_path: Path) -> None:
+    import shutil
+
+    policy, release = Policy(secret="illness", epsilon=0.5), Path(shutil.copytree(place / "release", tmp_path / "r"))
+    assert check(release, policy=policy).verdict == "passes"
+    (release / "notes.txt").write_text("who is who")
+    stranger = check(release, policy=policy).sources[0].failed
+    assert [(each.rule, each.passed) for each in stranger] == [("claim", None)]
+    (release / "notes.txt").unlink()
+    paper = json.loads((release / "certificate.json").read_text())
+    (release / "certificate.json").write_text(json.dumps(paper | {"attained_epsilon": 0.01}))
+    against = check(release, policy=policy, against=place / "people.csv").sources[0].failed
+    assert [(each.rule, each.passed) for each in against] == [("claim", False)]
+    (release / "data.csv").write_text((release / "data.csv").read_text() + "18-39,general,north\n")
+    assert check(release, policy=policy).verdict == "fails"

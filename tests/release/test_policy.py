@@ -1,0 +1,233 @@
+"""A policy is read strictly, and a certificate passes only if what it claims implies what is asked."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from places import ROOT
+from sample_results import certificate
+from tacit import ArgumentError, Policy
+from tacit.release.certificate import CountedCertificate, FurtherClaim
+from tacit.release.policy.certificates import checks_of_certificate
+from tacit.requests import read_policy
+
+
+@pytest.fixture
+def written(tmp_path: Path) -> Callable[[str], Path]:
+    def write(text: str) -> Path:
+        path = tmp_path / "tacit.toml"
+        path.write_text(text, "utf-8")
+        return path
+
+    return write
+
+
+def test_a_policy_says_what_the_settings_say(written: Callable[[str], Path]) -> None:
+    policy = read_policy(
+        written(
+            """
+            secret = {illness = ["B20", "F32"]}
+            epsilon_low = 1
+            epsilon_high = 0.5
+            least = 20
+            known = ["age", "sex"]
+            drop = "id"
+            confidence = 0.95
+            mechanisms = ["cells", "cells+mix"]
+            [also]
+            sex = 0.3
+            "race,sex" = 0.8
+            """
+        )
+    )
+    assert policy.secret == {"illness": ("B20", "F32")}
+    assert policy.also == {("sex",): 0.3, ("race", "sex"): 0.8}
+    assert (policy.least, policy.known, policy.drop) == (20, ("age", "sex"), ("id",))
+    assert policy.mechanisms == ("cells", "cells+mix")
+
+
+def test_the_first_pattern_that_fits_a_name_changes_what_is_asked(written: Callable[[str], Path]) -> None:
+    policy = read_policy(
+        written(
+            """
+            secret = "race"
+            epsilon = 0.5
+            [tables."raw/*"]
+            epsilon = 2
+            [tables."patients*.csv"]
+            secret = "illness"
+            least = 50
+            [tables."warehouse.duckdb::*"]
+            epsilon = 0.1
+            """
+        )
+    )
+    assert policy.of("raw/patients.csv").epsilon == 2
+    assert policy.of("/data/raw/patients.csv").secret == ("race",)
+    assert policy.of("patients_2024.csv") == Policy(secret="illness", epsilon=0.5, least=50)
+    assert policy.of("/data/warehouse.duckdb::people").epsilon == 0.1
+    assert policy.of("outpatients.csv") == policy.of(None) == Policy(secret="race", epsilon=0.5)
+
+
+def test_the_policy_of_the_documentation_is_one(written: Callable[[str], Path]) -> None:
+    page = (ROOT / "docs" / "howto" / "gate.md").read_text("utf-8")
+    policy = read_policy(written(page.split("```toml\n")[1].split("```")[0]))
+    assert policy.of("staff_2024.csv").secret == ("salary_band",)
+    assert set(policy.also or {}) == {("race",), ("race", "sex")}
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("epsilonn = 0.5", "no 'epsilonn'; did you mean 'epsilon'?"),
+        ("zzz = 0.5", "no 'zzz'; it has secret, epsilon"),
+        ("[tables.'a*']\nleats = 3", "no 'tables.a*.leats'; did you mean 'least'?"),
+        ("[tables]\nleast = 3", "it maps patterns of file names"),
+        ("[tables.'a*'.tables.b]\nleast = 1", "no 'tables.a*.tables'"),
+        ("epsilon = '0.5'", "epsilon='0.5' cannot be used: it is a number"),
+        ("epsilon = true", "it is a number"),
+        ("epsilon = nan", "it is a number"),
+        ("least = 0", "it is 1 or more"),
+        ("least = 2.5", "whole number"),
+        ("secret = 5", "it is a column, or several"),
+        ("secret = []", "without a column"),
+        ("mechanisms = ['magic']", "choose one of cells"),
+        ("mechanisms = []", "name some of cells"),
+        ("also = 3", "it maps columns to their epsilon"),
+        ("secret = 'a'\nknown = ['a']", "one role"),
+        ("secret = 'a'\n[tables.'b*']\ndrop = 'a'", "one role"),
+        ("epsilon = ", "not TOML"),
+        ("epsilon = 1\nepsilon = 2", "not TOML"),
+        ("a = " + "[" * 100_000, "not TOML"),
+    ],
+)
+def test_what_no_policy_says_is_refused_by_its_name(written: Callable[[str], Path], text: str, message: str) -> None:
+    with pytest.raises(ArgumentError) as refused:
+        read_policy(written(text))
+    assert message in str(refused.value)
+    assert refused.value.exit_code == 2
+
+
+def test_a_policy_that_cannot_be_read_is_a_wrong_argument(tmp_path: Path) -> None:
+    (tmp_path / "latin.toml").write_bytes(b"secret = '\xe9'")
+    for name in ("nothing.toml", "latin.toml", ""):
+        with pytest.raises(ArgumentError):
+            read_policy(tmp_path / name)
+
+
+@pytest.mark.parametrize(
+    ("said", "message"),
+    [
+        ({"epsilon": 0.5}, "'epsilon' and no 'secret'"),
+        ({"also": {"sex": 1}}, "'also' and no 'secret'"),
+        ({"secret": "race"}, "no bound of it"),
+        ({"secret": "race", "epsilon_low": 1}, "no bound of it"),
+    ],
+)
+def test_a_policy_that_lacks_what_it_needs_is_refused_when_it_is_used(said: dict[str, Any], message: str) -> None:
+    with pytest.raises(ArgumentError, match=message):
+        Policy(**said).of("people.csv")
+    # What lacks may be said for each pattern.
+    Policy(**said, tables={"*.csv": {"secret": "race", "epsilon": 0.5, "epsilon_low": None}}).of("people.csv")
+
+
+# ---- certificates -------------------------------------------------------------------------------------------------
+
+
+def strict(**said: Any) -> CountedCertificate:
+    """A certificate that claims 0.5 nats of race and attains 0.46; twelve people share a value."""
+    made = replace(certificate(), **{"left_out": ("id", "race"), **said})
+    assert (made.secret, made.epsilon, made.known, made.delta) == (("race",), 0.5, (), 0.0) or said
+    return made
+
+
+def passed(paper: Any, rule: str, **said: Any) -> bool | None:
+    """Whether all lines of one rule pass."""
+    asked = Policy(**{"secret": "race", "epsilon": 0.5, "least": 1, **said}).of("release")
+    lines = [each for each in checks_of_certificate(paper, asked) if each.rule == rule]
+    return all(each.passed for each in lines) if lines else None
+
+
+def test_a_bound_that_is_claimed_or_attained_is_held_against_the_policy() -> None:
+    paper = strict()
+    assert 0 < paper.attained_epsilon < 0.5
+    assert passed(paper, "epsilon")
+    assert passed(paper, "epsilon", epsilon=paper.attained_epsilon)
+    assert not passed(paper, "epsilon", epsilon=paper.attained_epsilon - 1e-6)
+    assert not passed(replace(paper, holds=False), "epsilon")
+
+
+def test_a_side_that_is_not_claimed_is_not_implied() -> None:
+    paper = strict(epsilon_low=float("inf"))
+    assert not passed(paper, "epsilon")
+    assert passed(paper, "epsilon", epsilon=None, epsilon_high=0.5)
+    assert passed(strict(), "epsilon", epsilon=None, epsilon_high=0.5, epsilon_low=2.0)
+
+
+def test_a_bound_implies_that_of_its_columns_and_of_classes_of_its_values_and_of_nothing_more() -> None:
+    both = strict(secret=("race", "sex"))
+    assert passed(both, "epsilon")
+    assert not passed(strict(), "epsilon", secret=["race", "sex"])
+    assert not passed(strict(), "epsilon", secret="sex")
+    few = strict(secret_values=("A", "B"))
+    assert passed(few, "epsilon", secret={"race": ["A"]})
+    assert not passed(few, "epsilon", secret={"race": ["A", "C"]})
+    assert not passed(few, "epsilon")
+    assert passed(strict(), "epsilon", secret={"race": ["A", "C"]})
+
+
+def test_further_secrets_need_a_claim_of_their_own() -> None:
+    paper = replace(strict(), also=(FurtherClaim(("sex",), 0.4, 0.3),))
+    assert passed(paper, "epsilon", also={"sex": 0.3})
+    assert not passed(paper, "epsilon", also={"sex": 0.2})
+    assert not passed(paper, "epsilon", also={"age": 5.0})
+
+
+def test_a_bound_that_may_fail_or_weighs_otherwise_is_none() -> None:
+    assert not passed(strict(delta=0.01), "epsilon")
+    paper = strict()
+    assert not passed(replace(paper, mechanism=replace(paper.mechanism, weight="w")), "epsilon")
+    assert passed(replace(paper, mechanism=replace(paper.mechanism, weight="w")), "epsilon", weight="w")
+
+
+def test_a_bound_inside_what_is_known_is_one_inside_nothing_else() -> None:
+    paper = strict()
+    shown = paper.released[:2]
+    assert passed(paper, "known") is None
+    assert not passed(paper, "known", known=shown)
+    inside = replace(paper, known=shown)
+    assert passed(inside, "known", known=shown)
+    assert not passed(inside, "known", known=shown[:1])
+    assert not passed(inside, "known")
+    assert passed(inside, "known", known=[*shown, "not released"])
+
+
+def test_fewer_people_than_the_policy_asks_fail() -> None:
+    paper = strict()
+    assert passed(paper, "least", least=paper.file.smallest)
+    assert not passed(paper, "least", least=paper.file.smallest + 1)
+
+
+def test_columns_that_the_policy_keeps_back_are_not_released() -> None:
+    paper = strict()
+    assert passed(paper, "columns")
+    assert not passed(paper, "columns", drop=paper.released[0])
+    assert passed(paper, "columns", released=paper.released)
+    assert not passed(paper, "columns", released=paper.released[1:])
+    # The secret itself stays in the file where it was asked to.
+    assert not passed(replace(paper, left_out=()), "columns")
+    assert not passed(paper, "columns", also={paper.released[0]: 3.0})
+
+
+def test_what_was_not_proved_or_made_otherwise_fails() -> None:
+    paper = strict()
+    assert passed(paper, "confidence") is None
+    assert not passed(paper, "confidence", confidence=0.9)
+    assert passed(paper, "mechanism", mechanisms=["watchdog", "cells", "subsets", "optimal", "cells+mix"])
+    others = [name for name in ("cells", "optimal") if name != paper.mechanism.name]
+    assert not passed(paper, "mechanism", mechanisms=others)

@@ -1,0 +1,193 @@
+"""The page, in a browser: the whole way from a file to a release that was downloaded, and what may go wrong on it."""
+
+from __future__ import annotations
+
+import csv
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from hospital import hospital
+from opened_pages import OpenedPages, chromium, in_a_browser, served, unsound
+from served_page import STUB_WORKER
+from sizes import many
+from tacit.verbs.examples import compas_path
+
+pytestmark = [pytest.mark.browser, in_a_browser]
+# One way in the quick form; the others take their time.
+WAYS = (("hospital.csv", "illness"), ("compas.csv", "race"), ("hospital.xlsx", "illness"))[: many(1, 3)]
+EVIL = "<img src=x onerror=\"window.owned=1;alert('x')\">"
+
+
+def written(path: Path, columns: dict[str, list[Any]]) -> Path:
+    with path.open("w", newline="", encoding="utf-8") as file:
+        rows = csv.writer(file)
+        rows.writerow(columns)
+        rows.writerows(zip(*columns.values(), strict=True))
+    return path
+
+
+def table(name: str, place: Path) -> Path:
+    """A table by its name, somewhere that is not served."""
+    if name == "compas.csv":
+        if (path := compas_path()) is None:
+            pytest.skip("COMPAS is not installed")
+        lines = list(csv.DictReader(path.open(encoding="utf-8")))
+        wanted = ("sex", "age", "race", "priors_count", "decile_score", "two_year_recid")
+        return written(place / name, {each: [line[each] for line in lines] for each in wanted})
+    n = many(300, 4_000)
+    stays = {"patient": [f"P{number:05d}" for number in range(n)], **hospital(n)}
+    for unneeded in ("discharge", "postcode", "insurance")[: many(3, 0)]:
+        del stays[unneeded]
+    if name.endswith(".xlsx"):
+        pandas = pytest.importorskip("pandas")
+        pytest.importorskip("openpyxl")
+        pandas.DataFrame(stays).to_excel(place / name, index=False)
+        return place / name
+    return written(place / name, stays)
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    with chromium() as opened:
+        yield opened
+
+
+@pytest.fixture(scope="module")
+def pages(browser: Any, tmp_path_factory: pytest.TempPathFactory) -> Iterator[OpenedPages]:
+    folder = tmp_path_factory.mktemp("served")
+    evil = {
+        EVIL: [EVIL, "b"] * 60,
+        "race": ["<script>window.owned=1</script>", "x", "y"] * 40,
+        "=1+1": ["{{7*7}}"] * 120,
+    }
+    written(folder / "evil.csv", evil)
+    with served(folder, browser) as opened:
+        yield opened
+
+
+def to_the_trade_off(tab: Any, secret: str) -> None:
+    """From the columns, whose guesses are looked at and confirmed, to the slider."""
+    assert tab.get_by_label(f"What is {secret}?").input_value() == "secret"
+    assert unsound(tab) == []
+    tab.get_by_role("button", name="This is right").click()
+    tab.wait_for_selector(".document .answer")
+    assert unsound(tab) == []
+    tab.get_by_role("button", name="See what a safe version would keep").click()
+    tab.wait_for_selector("#epsilon")
+    assert unsound(tab) == []
+
+
+@pytest.mark.parametrize(("name", "secret"), WAYS)
+def test_the_whole_way_from_a_file_to_a_downloaded_release(
+    name: str, secret: str, pages: OpenedPages, tmp_path: Path
+) -> None:
+    tab = pages.tab("/")
+    tab.set_input_files("#file", table(name, tmp_path))
+    tab.wait_for_selector("table.columns")
+    if name.startswith("hospital"):
+        assert tab.get_by_label("What is patient?").input_value() == "drop"
+    to_the_trade_off(tab, secret)
+    slider_is_quick_and_moves_by_keys(tab)
+    changed = tab.locator(".rows .changed").first
+    assert changed.locator("del").count() == 1, "a changed cell is marked by more than colour"
+    tab.locator("button.main", has_text="Release at epsilon").click()
+    assert unsound(tab) == []
+    tab.get_by_label("Name of the release").fill(f"made of {name}")
+    tab.get_by_role("button", name="Write the release").click()
+    with tab.expect_download() as download:
+        tab.get_by_role("link", name="Download the release").click()
+    with zipfile.ZipFile(download.value.path()) as archive:
+        inside = {Path(each).name for each in archive.namelist()}
+        assert {"certificate.json", "report.html", "levels.json"} <= inside
+        assert not any("private" in each for each in archive.namelist())
+    assert unsound(tab) == []
+    assert "Holds" in tab.locator(".document .answer").inner_text()
+    tab.get_by_text("The same on the command line").click()
+    assert tab.locator(".command code").inner_text().startswith("tacit protect ")
+    # The same address shows the same release again, in another tab and another day.
+    again = pages.tab(tab.url.removeprefix(pages.address))
+    assert again.get_by_role("link", name="Download the release").count() or again.wait_for_selector(".written")
+    assert pages.noise == []
+
+
+def slider_is_quick_and_moves_by_keys(tab: Any) -> None:
+    """Every rung within 100 ms, layout included; arrows move it, and it says in words where it is."""
+    times = tab.evaluate(
+        """() => { const range = document.getElementById("epsilon"); const times = [];
+        for (let rung = Number(range.max); rung >= 0; rung--) {
+          const began = performance.now(); range.value = String(rung);
+          range.dispatchEvent(new Event("input", { bubbles: true })); document.body.offsetHeight;
+          times.push(performance.now() - began); }
+        return times; }"""
+    )
+    assert max(times) < 100, times
+    before = tab.locator("#promise").inner_text()
+    tab.locator("#epsilon").focus()
+    tab.keyboard.press("ArrowRight")
+    assert tab.locator("#promise").inner_text() != before
+    assert "of 1,000 people" in tab.locator("#epsilon").get_attribute("aria-valuetext")
+
+
+def test_markup_in_a_file_is_shown_and_never_run(pages: OpenedPages) -> None:
+    tab = pages.tab("/table?source=evil.csv")
+    tab.wait_for_selector("table.columns")
+    assert tab.locator("table.columns tbody th").first.inner_text() == EVIL
+    assert tab.locator("main img, main script").count() == 0
+    if many(0, 1):
+        to_the_trade_off(tab, "race")
+        assert tab.locator("main img, main script").count() == 0
+    assert tab.evaluate("window.owned") is None
+    assert pages.noise == []
+
+
+@pytest.fixture
+def acted(browser: Any, tmp_path: Path) -> Iterator[OpenedPages]:
+    """A folder whose jobs a stand-in answers, as the names of the files say."""
+    for name in ("slow.csv", "bad.csv"):
+        (tmp_path / name).write_text("a,b\n1,2\n")
+    with served(tmp_path, browser, worker=STUB_WORKER) as opened:
+        yield opened
+        (tmp_path / "go").write_text("")
+
+
+def test_an_error_is_the_command_lines_sentence_where_the_answer_would_be(acted: OpenedPages) -> None:
+    tab = acted.tab("/table?source=bad.csv")
+    tab.get_by_text("bad is no table").wait_for()
+    assert tab.get_by_role("alert").count() == 1
+    tab.get_by_role("button", name="Run it again").click()
+    tab.get_by_text("bad is no table").wait_for()
+    assert acted.noise == []
+
+
+def test_a_job_is_cancelled_in_the_middle_and_survives_its_tab(acted: OpenedPages) -> None:
+    first = acted.tab("/table?source=slow.csv")
+    first.get_by_text("counting", exact=False).first.wait_for()
+    assert first.locator("progress").first.evaluate("bar => bar.value") == 0.25
+    address = first.url
+    first.close()
+    second = acted.tab("/check")
+    second.locator("#jobs summary").click()
+    second.get_by_role("link", name="Columns: slow.csv").click()
+    second.wait_for_selector(".progress")
+    assert second.url == address
+    third = acted.tab(address.removeprefix(acted.address))
+    second.locator(".progress").get_by_role("button", name="Cancel").click()
+    for tab in (second, third):
+        tab.get_by_text("This job was cancelled. Nothing was written.").wait_for()
+    assert acted.noise == []
+
+
+@pytest.mark.parametrize("path", ["/", "/table", "/text", "/images", "/person", "/check"])
+def test_every_page_opens_in_silence_for_everybody(path: str, pages: OpenedPages) -> None:
+    tab = pages.tab(path)
+    tab.wait_for_selector("main h1")
+    tab.wait_for_load_state("networkidle")
+    tab.keyboard.press("Tab")
+    assert tab.evaluate("document.activeElement.textContent") == "Skip to the content"
+    assert tab.locator("header, nav, main, footer").count() >= 4
+    assert unsound(tab) == []
+    assert pages.noise == []
