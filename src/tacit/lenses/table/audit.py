@@ -24,7 +24,7 @@ from tacit.lenses.table.learned.findings import with_learned
 from tacit.lenses.table.learned.learning import choice_of, learned, saved
 from tacit.lenses.table.learned.surviving import as_asked, basis, by_counting, first_answer, headline
 from tacit.lenses.table.linkage.people import people_found
-from tacit.lenses.table.merged_set import curve_points
+from tacit.lenses.table.mechanisms.merged_set import curve_points
 from tacit.lenses.table.pricing import secret_prices
 from tacit.lenses.table.question import TableQuestion, ask
 from tacit.lenses.table.results import Suggestion
