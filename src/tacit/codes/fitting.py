@@ -268,7 +268,12 @@ def _value(counts: Counts, secret: tuple[str, ...], number: int) -> tuple[Any, .
 
 
 def _atoms(scales: Sequence[AnyScale]) -> list[ColumnAtoms]:
-    return [ColumnAtoms(scale.size, scale.ordered, scale.cuts if scale.ordered else None) for scale in scales]
+    return [
+        ColumnAtoms(
+            scale.size, scale.ordered, scale.cuts if scale.ordered else None, scale.ordered and scale.has_missing
+        )
+        for scale in scales
+    ]
 
 
 def _published(fine: CellCode, records: GroupedRecords, asked: CodeRequest) -> CellCode:
