@@ -124,6 +124,8 @@ class Desk:
             self._waiting.clear()
             running = [KeptJob(self.place / name) for name in self._running]
             if self._spare is not None and self._spare.stdin is not None:
+                # It is at nothing yet.
+                self._spare.kill()
                 self._spare.stdin.close()
                 self._spare.wait()
         for job in running:
