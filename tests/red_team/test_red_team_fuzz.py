@@ -66,6 +66,7 @@ def test_odd_words_are_found_for_every_seed() -> None:
 def test_a_message_that_tells_a_cell_or_says_nothing_is_a_finding() -> None:
     assert wrong_in_message(3, f"tacit: the value {MARKER} is odd") is not None
     assert wrong_in_message(2, f"no column 'x'; The table has: {MARKER}") is None
+    assert wrong_in_message(3, f"no key '{MARKER}' in 'confidence' of a source") is None
     assert wrong_in_message(3, "") is not None
     assert wrong_in_message(0, "") is None
 
