@@ -179,6 +179,23 @@ def test_a_sample_without_the_secret_has_no_rungs(monkeypatch: pytest.MonkeyPatc
     assert found.epsilon is None
 
 
+def test_a_table_that_protect_would_refuse_is_audited_and_told_why() -> None:
+    columns = {"ill": ["no", "yes", "no"] * 40, "card": [2**60 + at % 7 for at in range(120)]}
+    result = audit(pa.table(columns), secret="ill", shuffles=19)
+    assert result.ladder.rungs == ()
+    assert result.ladder.original.found == 0
+    assert (
+        "No release can be made of the table as it is: column 'card' holds whole numbers" in result.suggestion.sentence
+    )
+    assert "No release can be made" in str(result)
+
+
+def test_a_table_too_small_to_tell_anything_has_no_epsilon_to_suggest() -> None:
+    result = audit(pa.table(clinic(15)), secret="illness", shuffles=19)
+    assert (result.ladder.epsilon, result.suggestion.command) == (None, "")
+    assert "No release tells anything" in result.suggestion.sentence
+
+
 @pytest.mark.parametrize("words", [{"mechanism": "watchdog"}, {"confidence": 0.95}])
 def test_what_is_not_of_counted_cells_is_refused(words: dict[str, Any]) -> None:
     with pytest.raises(ArgumentError, match="epsilons are compared"):

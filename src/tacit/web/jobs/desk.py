@@ -32,6 +32,8 @@ AT_ONCE = 2
 # How long a worker that was told to stop may take to leave nothing behind.
 GRACE = 5.0
 _OFTEN = 0.1
+# Of so many jobs it is looked up how long the same took.
+_REMEMBERED = 50
 # A stage tells how long it will take after so many seconds.
 _TELLING = 0.5
 _NAME = re.compile(r"[0-9]{8}-[0-9]{6}-[0-9a-f]{8}")
@@ -136,7 +138,7 @@ class Desk:
 
     def _kept(self) -> list[KeptJob]:
         names = sorted(path.name for path in self.place.iterdir() if _NAME.fullmatch(path.name))
-        return [job for job in (KeptJob(self.place / name) for name in names) if job.has(REQUEST)]
+        return [job for job in (KeptJob(self.place / name) for name in names) if job.is_whole]
 
     def _next(self) -> None:
         with self._lock:
@@ -232,13 +234,13 @@ class Desk:
         }
         if ended:
             return facts | {"seconds": ended["seconds"], "error": ended["error"]}
-        return facts | {"left": self._left(asked, facts["seconds"], at)}
+        return facts | ({"left": self._left(asked, facts["seconds"], at)} if running else {})
 
     def _left(self, asked: dict[str, Any], seconds: float, at: dict[str, Any]) -> float | None:
         """About how long it will take: as long as the same took before, or as this stage goes on."""
-        before = [job for job in self._kept() if self._alike(job, asked)]
-        if before:
-            took: float = before[-1].read(ENDED)["seconds"]
+        before = next((job for job in reversed(self._kept()[-_REMEMBERED:]) if self._alike(job, asked)), None)
+        if before is not None:
+            took: float = before.read(ENDED)["seconds"]
             return max(took - seconds, 0.0)
         if not at["share"] or at["at"] - at["since"] < _TELLING:
             return None

@@ -16,6 +16,8 @@ _WORDS = (
     "right, beyond the {prior} that are right if all are taken for the commonest; an estimate, and a better model may "
     "guess more."
 )
+# Where so many of 1,000 have the commonest secret, hardly any other is guessed.
+COMMON = 700
 # The terminal lists what is kept of so many columns.
 _LISTED = 20
 
@@ -23,13 +25,13 @@ _LISTED = 20
 def ladder_section(ladder: Ladder, suggestion: Suggestion) -> doc.Section:
     """The suggestion and its command, what each epsilon keeps and whom it exposes, and of which column."""
     blocks: list[doc.Block] = [doc.Paragraph(suggestion.sentence, "lead")]
-    if ladder.rungs:
-        if suggestion.command:
-            blocks.append(doc.Paragraph(suggestion.command, label="Make it"))
-        blocks += [_figure(ladder), doc.Paragraph(_note(ladder), "note"), _columns(ladder)]
-    return doc.Section(
-        "What a safe release would cost", blocks, kind="plug-in" if ladder.sampled is None else "estimate"
-    )
+    title = "What a safe release would cost"
+    if not ladder.rungs:
+        return doc.Section(title, blocks)
+    if suggestion.command:
+        blocks.append(doc.Paragraph(suggestion.command, label="Make it"))
+    blocks += [_figure(ladder), doc.Paragraph(_note(ladder), "note"), _columns(ladder)]
+    return doc.Section(title, blocks, kind="plug-in" if ladder.sampled is None else "estimate")
 
 
 def _note(ladder: Ladder) -> Sentence:
@@ -39,6 +41,8 @@ def _note(ladder: Ladder) -> Sentence:
             " Tried on {sampled} of {records}, evenly spaced: a release of all usually keeps more, and protect says "
             "how much."
         )
+    if ladder.prior > COMMON:
+        words += " Most have the commonest secret, so that a best guess hardly ever names another one."
     records = {"sampled": doc.Count(ladder.sampled or 0), "records": doc.Count(ladder.records, "record")}
     return sentence(words, prior=people(ladder.prior), **records)
 
