@@ -30,11 +30,12 @@ def fragment(result: Result, *, bits: bool = False, wording: Wording | None = No
     Guarantees
     ----------
     It asks for nothing from elsewhere. Every rule of its style is about what is inside it. A long document is folded
-    under its answer.
+    under its answer, unless it folds parts of itself.
     """
     document = result.document()
     shown = [section for section in document.sections if section.where != "terminal"]
-    body = body_of(document, wording or Wording(bits=bits), folded=len(shown) > MOST_OPEN)
+    folds_itself = any(section.folded for section in shown)
+    body = body_of(document, wording or Wording(bits=bits), folded=len(shown) > MOST_OPEN and not folds_itself)
     # Style and script are our own files, written where escaping would break them.
     shell = Markup(
         '<div class="tacit-cell"><div class="tacit">\n<style>{}</style>\n{}\n<script>{}</script>\n</div></div>\n'

@@ -73,7 +73,7 @@ def _guessed(audit: AuditResult) -> Sentence:
     without = "from what may be known alone" if known else f"without them ({round(ladder.prior):,} of {OF:,})"
     if more < 1:
         return Sentence(f"Nobody's {secret} is guessed better from the released columns than {without}.")
-    guessed = f"the {secret} of {more:,} more could be guessed right"
+    guessed = f"the {secret} of at least {more:,} more could be guessed right"
     return Sentence(f"Of {OF:,} people, {guessed} from the released columns than {without}.")
 
 
@@ -164,7 +164,7 @@ def _changes(audit: AuditResult) -> Iterator[doc.Block]:
             levels = Setting("levels", dict(cure.levels))
             yield doc.Paragraph(sentence(words, levels=levels, left=of_thousand(cure.unique, whole.people)))
     if not best:
-        yield doc.Paragraph("No single column, left out or told more coarsely, would change much.")
+        yield doc.Paragraph("No change of one column does much. A release in cells does: see below.")
 
 
 def chosen(fixes: FixEffects) -> list[FixEffect]:
