@@ -102,11 +102,7 @@ class AuditResult(Result):
                 *(replace(section, folded=True) for write in FOLDED for section in write(self)),
             ],
             reading=DEFINITIONS,
-            footer=(
-                doc.Count(self.shuffles, "shuffle"),
-                *self.source.hashed,
-                OWNER_ONLY,
-            ),
+            footer=(OWNER_ONLY,),
         )
 
     def names(self, role: str) -> list[str]:
@@ -346,7 +342,8 @@ def _roles(audit: AuditResult) -> Sections:
 
 
 def _notes(audit: AuditResult) -> Sections:
-    return tuple(doc.notes_section(audit.notes))
+    made_from = (sentence("{} behind the null bands", doc.Count(audit.shuffles, "shuffle")), *audit.source.hashed)
+    return tuple(doc.notes_section((*audit.notes, *made_from)))
 
 
 def _written(audit: AuditResult) -> Sections:

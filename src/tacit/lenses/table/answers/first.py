@@ -60,6 +60,12 @@ def _found(found: PeopleFound) -> Iterator[Sentence]:
     yield Sentence(words)
 
 
+def _known(audit: AuditResult) -> list[str]:
+    """The released columns that somebody may know."""
+    sets = audit.found.sets if audit.found else ()
+    return [name for each in sets if each.why == "what may be known" for name in each.columns]
+
+
 def _named(found: FoundBy) -> str:
     *first, last = (f"'{doc.shorten(name, 24)}'" for name in found.columns)
     return f"{', '.join(first)} and {last}" if first else last
@@ -69,11 +75,12 @@ def _guessed(audit: AuditResult) -> Sentence:
     """Guesses by somebody who learned from other records, so that what is chance does not count."""
     secret, ladder = doc.listed(audit.names("secret")), audit.ladder
     more = round(ladder.original.guessed)
-    known = any(each.why == "what may be known" for each in audit.found.sets) if audit.found else False
-    without = "from what may be known alone" if known else f"without them ({round(ladder.prior):,} of {OF:,})"
+    without = f"without them ({round(ladder.prior):,} of {OF:,})"
+    if _known(audit):
+        without = "from what may be known alone"
     if more < 1:
         return Sentence(f"Nobody's {secret} is guessed better from the released columns than {without}.")
-    guessed = f"the {secret} of {more:,} more could be guessed right"
+    guessed = f"the {secret} of at least {more:,} more could be guessed right"
     return Sentence(f"Of {OF:,} people, {guessed} from the released columns than {without}.")
 
 
@@ -157,14 +164,14 @@ def _changes(audit: AuditResult) -> Iterator[doc.Block]:
         words = "Found: people whose values nobody else has. Guessed: secrets that are guessed right beyond guessing "
         words += "without the table. Each line by itself. See what stays: {again}"
         yield doc.Paragraph(sentence(words, again=_again(audit, best[0])), "note")
-    if audit.found is not None and audit.found.cures:
+    if audit.found is not None and audit.found.cures and not _known(audit):
         cure, whole = audit.found.cures[-1], audit.found.everything.sizes
         if len(cure.levels) <= _LEVELS_TOLD and cure.unique < whole.unique / 2:
             words = "To hide people, tell less of several columns: {left} people stay alone with {levels}"
             levels = Setting("levels", dict(cure.levels))
             yield doc.Paragraph(sentence(words, levels=levels, left=of_thousand(cure.unique, whole.people)))
     if not best:
-        yield doc.Paragraph("No single column, left out or told more coarsely, would change much.")
+        yield doc.Paragraph("No change of one column does much. A release in cells does: see below.")
 
 
 def chosen(fixes: FixEffects) -> list[FixEffect]:
@@ -175,7 +182,7 @@ def chosen(fixes: FixEffects) -> list[FixEffect]:
 
     best: dict[str, FixEffect] = {}
     for fix in sorted(fixes.effects, key=lambda each: -hides(each) / (1.1 - each.kept)):
-        if hides(fix) >= _NOTICED:
+        if hides(fix) >= _NOTICED and fix.guessed < fixes.guessed + _NOTICED:
             best.setdefault(fix.column, fix)
     return sorted(best.values(), key=lambda each: -hides(each))[:_CHANGES_TOLD]
 
@@ -183,11 +190,13 @@ def chosen(fixes: FixEffects) -> list[FixEffect]:
 def _again(audit: AuditResult, fix: FixEffect) -> Command:
     """The same audit with one change."""
     dropped, weight = audit.names("dropped"), audit.names("weight")
-    said: dict[str, Any] = {"secret": audit.names("secret"), **({"weight": weight[0]} if weight else {})}
+    known = [name for name in _known(audit) if fix.fix != "drop" or name != fix.column]
+    said: dict[str, Any] = {"secret": audit.names("secret"), "known": known, "weight": next(iter(weight), None)}
     if fix.fix == "drop":
         dropped = [*dropped, fix.column]
     else:
         said[fix.setting.name] = fix.setting.value
+    said = {name: value for name, value in {**said, "drop": dropped}.items() if value}
     # A frame has no bytes to hash, and no name to type.
     source = doc.FilePath(audit.source.name) if audit.source.sha256 else "TABLE"
-    return Command("audit", source, **said, **({"drop": dropped} if dropped else {}))
+    return Command("audit", source, **said)

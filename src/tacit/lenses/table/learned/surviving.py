@@ -28,15 +28,16 @@ def is_swamped(information: MeasureFinding) -> bool:
 def by_counting(measures: Sequence[MeasureFinding]) -> FirstAnswer:
     """What was counted, less what chance shows; nothing where that is swamped."""
     information = next(measure for measure in measures if measure.name == "mutual_information")
-    whole = information.ceiling or 1.0
+    whole, swamped = information.ceiling or 1.0, is_swamped(information)
     answer = FirstAnswer(
-        how=None if is_swamped(information) else "counted",
+        how=None if swamped else "counted",
         share=None,
         low=None,
         high=None,
         counted=information.value / whole,
         chance=information.null_high / whole,
-        verdict=information.verdict,
+        # A leak that stands out stays one; where chance shows much, that none stands out says little.
+        verdict="cannot tell" if swamped and information.verdict != "leak" else information.verdict,
     )
     if answer.how is None:
         return answer
@@ -89,7 +90,10 @@ def headline(answer: FirstAnswer, found: Counted) -> Sentence:
     """The answer in a sentence; where nothing tells, what would."""
     words = {"secret": ", ".join(found.question.secret), "share": share(answer.share)}
     if answer.how is None:
-        return sentence("Cannot tell by counting whether {secret} leaks. {would}", would=_would_tell(found), **words)
+        told = "Cannot tell by counting whether {secret} leaks. {would}"
+        if answer.verdict == "leak":
+            told = "The released columns show more of {secret} than chance does; counting cannot tell how much. {would}"
+        return sentence(told, would=_would_tell(found), **words)
     if answer.verdict != "leak":
         told = "No leak about {secret} detected: the released columns show no more of it than chance does."
     elif answer.how == "counted":
