@@ -54,7 +54,7 @@ def unsound(tab: Any) -> list[str]:
 
     found = [
         f"{each['id']}: {node['target']} {node['failureSummary']}"
-        for each in Axe().run(tab).response["violations"]
+        for each in Axe().run(tab, options={"resultTypes": ["violations"]}).response["violations"]
         if each["impact"] in ("serious", "critical")
         for node in each["nodes"][:3]
     ]
@@ -71,7 +71,7 @@ def chromium() -> Iterator[Any]:
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox", "--disable-gpu"])
         yield browser
         browser.close()
 

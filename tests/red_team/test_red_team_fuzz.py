@@ -10,6 +10,7 @@ from random import Random
 
 import pytest
 
+from fuzzing import mutations
 from fuzzing.judging import Case, wrong_in_message
 from fuzzing.mutations import bytes_damaged, said_otherwise
 from fuzzing.options import odd_words
@@ -55,6 +56,14 @@ def test_the_same_seed_does_the_same_damage(damage: object) -> None:
     data = b'{"a": [1, 2, {"b": "c"}], "d": 0.5}'
     assert [damage(data, Random(k)) for k in range(50)] == [damage(data, Random(k)) for k in range(50)]  # type: ignore[operator]
     assert len({damage(data, Random(k)) for k in range(50)}) > 30  # type: ignore[operator]
+
+
+def test_damage_to_one_case_is_none_to_the_next() -> None:
+    """A constant that a case had changed came to hold itself, and a long run of the fuzzer never ended."""
+    before = repr(mutations.CONSTANTS)
+    for seed in range(200):
+        said_otherwise(b'{"a": [1, 2, {"b": "c"}], "d": 0.5}', Random(seed))
+    assert repr(mutations.CONSTANTS) == before
 
 
 def test_odd_words_are_found_for_every_seed() -> None:
