@@ -11,7 +11,7 @@ from tacit import __version__
 from tacit.document import CurvePoint, Nats, RiskHistogram
 from tacit.errors import NotCertifiedError, Sentence, Setting, sentence, together
 from tacit.lenses.table import findings
-from tacit.lenses.table.certifying import (
+from tacit.lenses.table.certifying.facts import (
     channel_made,
     facts_of,
     given_joint,
