@@ -79,7 +79,7 @@ LINES = [
     ("person/actions/__init__.py", "ACTIONS: Mapping[str, str] = {", '    "count": "How many records are there?",'),
     (
         "lenses/table/answers/audit.py",
-        "# The order of the answer. A new section is a function and a line here.",
+        "# The order of the answer, and of what is folded. A new section is a function and a line here.",
         "def _word(audit): return (doc.Section('A word more', (doc.Paragraph('It is said.'),)),)",
     ),
 ]

@@ -47,6 +47,8 @@ def test_a_release_is_made_zipped_and_verified_by_whoever_receives_it(folder: Pa
     found = answer("verify", release="received.zip", against="people.csv")
     assert (found["result"], found["verdict"]) == ("VerifyResult", "holds")
     assert not list(folder.rglob("unpacked"))
+    (folder / "tacit.toml").write_text('secret = "race"\nepsilon = 0.5\n')
+    assert answer("check", source="release")["result"] == "CheckResult"
 
 
 def test_the_columns_of_a_table(answer: Callable[..., Any]) -> None:

@@ -98,10 +98,10 @@ def source_of(name: str) -> str:
     return loader.get_source(_environment(), name)[0]
 
 
-def body_of(document: doc.Document, wording: Wording, *, folded: bool = False) -> Markup:
+def body_of(document: doc.Document, wording: Wording, *, opened: int | None = None) -> Markup:
     """The document by the macros of ``blocks.html``, one of the name of each block.
 
-    With ``folded`` its sections are behind one line.
+    With ``opened`` all sections but so many are behind one line.
     """
 
     def blocks(shown: Iterable[doc.Block]) -> Markup:
@@ -120,7 +120,7 @@ def body_of(document: doc.Document, wording: Wording, *, folded: bool = False) -
         "version": __version__,
     }
     macros: Any = _environment().get_template("blocks.html").make_module(context)
-    return Markup(macros.document(document, folded))
+    return Markup(macros.document(document, opened))
 
 
 def _style(value: Any) -> str:

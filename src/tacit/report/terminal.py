@@ -104,7 +104,8 @@ def _document(document: doc.Document, wording: Wording, full: bool) -> Parts:
             yield from _blocks(section.blocks, wording)
     folded = [told(section.title, wording) for section in sections if section.folded]
     if folded and not full:
-        more = f"There is more: {', '.join(folded)}. See it with {Setting('full', True).told(wording)}."
+        ends = f"'{folded[0]}'" + (f" to '{folded[-1]}'" if len(folded) > 1 else "")
+        more = f"There is more, from {ends}: see it with {Setting('full', True).told(wording)}."
         yield Padding(Styled(more, style="dim"), (1, 0, 0, 0))
     made_from = " · ".join(told(each, wording) for each in (f"Tacit {__version__}", *document.footer))
     yield Padding(Styled(made_from, style="dim"), (1, 0, 0, 0))

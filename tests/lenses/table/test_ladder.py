@@ -171,6 +171,16 @@ def test_a_large_table_is_tried_on_some_of_its_records_and_says_so(monkeypatch: 
     assert replace(found.original, rows=(), guessed=0) == replace(whole.original, rows=(), guessed=0)
 
 
+def test_a_column_that_is_different_in_a_sample_alone_is_no_identifier(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(climbing, "MOST_RECORDS", 150)
+    columns = {"ill": ["no", "yes", "no"] * 200, "room": [f"r{at // 2}" for at in range(600)]}
+    income = [float(at % 97) for at in range(600)]
+    found = ladder(Question(pa.table(columns), secret="ill"), epsilons=(1.0,))
+    assert (found.sampled, found.original.found, len(found.rungs)) == (150, 0, 1)
+    # Groups of a number are those of the whole table.
+    assert ladder(Question(pa.table({**columns, "income": income}), secret="income"), epsilons=(2.0,)).sampled == 150
+
+
 def test_a_sample_without_the_secret_has_no_rungs(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(climbing, "MOST_RECORDS", 100)
     columns = {"ill": ["no"] * 298 + ["yes"] * 2, "age": [str(at % 7) for at in range(300)]}

@@ -16,16 +16,18 @@ from tacit.lenses.facts import SecretValue, SourceFacts
 from tacit.lenses.histograms import EPSILONS
 from tacit.lenses.table import findings
 from tacit.lenses.table.answers.audit import AuditResult
+from tacit.lenses.table.answers.first import surviving
+from tacit.lenses.table.ladder.fixes import Fix, effects, fixes_of
 from tacit.lenses.table.ladder.results import Ladder
 from tacit.lenses.table.ladder.suggesting import tried
 from tacit.lenses.table.learned.findings import with_learned
 from tacit.lenses.table.learned.learning import choice_of, learned, saved
+from tacit.lenses.table.learned.surviving import as_asked, basis, by_counting, first_answer, headline
 from tacit.lenses.table.linkage.people import people_found
-from tacit.lenses.table.merged_set import curve_points
+from tacit.lenses.table.mechanisms.merged_set import curve_points
 from tacit.lenses.table.pricing import secret_prices
 from tacit.lenses.table.question import TableQuestion, ask
 from tacit.lenses.table.results import Suggestion
-from tacit.lenses.table.surviving import as_asked, by_counting, first_answer, headline
 from tacit.lenses.table.tabulating import Counted, counted
 from tacit.lift import Vector, funnel, risk, shuffles
 from tacit.release.bounds import checked_epsilon
@@ -35,6 +37,8 @@ from tacit.requests.settings import AnyPath
 RISKIEST = 20
 # The epsilon at which the values of a secret are priced, where none is asked about.
 USUAL = 1.0
+# So many of the columns that give most away are tried without, or more coarsely.
+MOST_TRIED = 5
 
 
 def audit_table(question: Question, look: Look, learning: Learning, *, progress: Progress = silent) -> AuditResult:
@@ -59,12 +63,15 @@ def audit_table(question: Question, look: Look, learning: Learning, *, progress:
     progress("counting who is alone", None)
     prices = secret_prices(found, epsilon=USUAL if look.epsilon is None else look.epsilon, progress=progress)
     result = replace(result, found=people_found(asked, asked.known), prices=prices)
+    progress("trying what could be done", None)
+    result = replace(result, fixes=effects(asked, _worth_trying(asked, result)))
     values: Mapping[str, Vector] = {"risk": risk(found.joint)}
     answer = (
-        by_counting(found, result.measures)
+        by_counting(result.measures)
         if choice is not None
         else first_answer(found, result.measures, random_state=look.random_state, progress=progress)
     )
+    answer = replace(answer, basis=basis(answer, found))
     result = replace(result, answer=answer, verdict=answer.verdict, headline=headline(answer, found))
     if choice is not None:
         found = counted(asked.uncut(), progress=progress) if asked.automatic else found
@@ -79,6 +86,14 @@ def audit_table(question: Question, look: Look, learning: Learning, *, progress:
         return result
     progress("writing scores", None)
     return _with_scores(result, found, values, Path(look.scores))
+
+
+def _worth_trying(asked: TableQuestion, result: AuditResult) -> list[Fix]:
+    """Changes of the columns that give most away by themselves, and of those that find people."""
+    finding = [name for each in result.found.sets[1:] for name in each.columns] if result.found else []
+    loud = [leak.name for leak in surviving(result.column_leaks)[:MOST_TRIED]]
+    columns = list(dict.fromkeys([*loud, *finding]))
+    return [fix for fix in fixes_of(asked) if fix.column in columns]
 
 
 def _of_release(question: Question, asked: TableQuestion) -> Question:

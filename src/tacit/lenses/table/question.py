@@ -124,17 +124,14 @@ def ask(
     table = question.source
     if not isinstance(table, Table):
         table = open_table(table, engine=question.engine)
-    secret, keep_ids = tuple(question.secret or ()), tuple(question.keep_id or ())
-    if not secret:
-        words = "no secret column was named; say which column must not be learned ({secret}). {columns} lists them"
-        raise ArgumentError(sentence(words, secret=Setting("secret", "COLUMN"), columns=Command("audit", "TABLE")))
+    secret, keep_ids = _secret(question), tuple(question.keep_id or ())
     hidden = tuple(dict.fromkeys([*secret, *(name for each in also for name in each)]))
     if question.secret_values and any(secret[0] in each for each in also):
         # All but the named values count as one, so that nothing would be bounded of each of them.
         words = "{secret} names values of '{name}', which has no others then: leave it out of {also}, or name no values"
         raise ArgumentError(sentence(words, secret=Setting("secret"), name=secret[0], also=Setting("also")))
     wishes = {**(question.bins or {}), **{made.column: made.edges for made in cuts}}
-    told = {**wishes, **(question.levels or {})}
+    told = {**{name: _grouped(wish) for name, wish in wishes.items()}, **(question.levels or {})}
     weight = () if question.weight is None else (question.weight,)
     named = [*(question.released or ()), *(question.drop or ()), *(question.known or ()), *(question.use or ())]
     table.require([*hidden, *named, *told, *keep_ids, *weight])
@@ -148,14 +145,12 @@ def ask(
     # Where a few values are secret their column needs neither a cut nor a look.
     used = [table[name] for name in (*hidden, *shown) if not (question.secret_values and name == secret[0])]
     # A table that is not written in cells is told at the levels that were asked for.
-    wanted: dict[str, Any] = {} if in_cells else dict(question.levels or {})
-    told_as = {name: wish for name, wish in wanted.items() if name in shown}
-    uncut = set(shown) if in_cells else set(told_as)
+    scales = () if in_cells else _scales(table, question, shown)
+    uncut = set(shown) if in_cells else {scale.column for scale in scales}
     numbers = secret if thresholds is not None else ()
     distinct = _looked_at(table, used, wishes, uncut, confirmed={*told, *keep_ids, *numbers})
     cuttable = [column for column in used if column.name not in uncut]
     made, automatic = _cuts(table, cuttable, wishes, {n: d for n, d in distinct.items() if n not in keep_ids})
-    scales = find_scales(table, list(told_as), told_as) if told_as else ()
     about = _about_secret(secret, automatic, in_cells, thresholds)
     return TableQuestion(
         original=table,
@@ -171,10 +166,23 @@ def ask(
         secret_values=question.secret_values,
         known=tuple(question.known or ()),
         use=tuple(question.use or ()),
-        levels={name: _grouped(wish) if name in wishes else wish for name, wish in told.items() if name in shown},
+        levels={name: wish for name, wish in told.items() if name in shown},
         scales=scales,
         thresholds=thresholds,
     )
+
+
+def _secret(question: Question) -> tuple[str, ...]:
+    if not question.secret:
+        words = "no secret column was named; say which column must not be learned ({secret}). {columns} lists them"
+        raise ArgumentError(sentence(words, secret=Setting("secret", "COLUMN"), columns=Command("audit", "TABLE")))
+    return tuple(question.secret)
+
+
+def _scales(table: Table, question: Question, shown: Sequence[str]) -> tuple[Scale, ...]:
+    """The levels that released columns were asked to be told at."""
+    wishes: dict[str, Any] = {name: wish for name, wish in (question.levels or {}).items() if name in shown}
+    return find_scales(table, list(wishes), wishes) if wishes else ()
 
 
 def _about_secret(

@@ -65,9 +65,8 @@ class FirstAnswer:
     estimator : str or None
         What learned, from so many ``records``.
     records : int
-    guessed, prior_guess : float
-        Share of the records whose secret the best guess gets right with the released columns, as far as that survives
-        chance, and without them. ``guessed`` is None where nothing tells.
+    basis : str
+        All of this in words.
     """
 
     how: Literal["counted", "learned"] | None
@@ -77,10 +76,9 @@ class FirstAnswer:
     counted: float
     chance: float
     verdict: Verdict
-    prior_guess: float
-    guessed: float | None = None
     estimator: str | None = None
     records: int = 0
+    basis: str = ""
 
 
 @dataclass(frozen=True)

@@ -56,12 +56,13 @@ class Desk:
         self.place.mkdir(mode=0o700, exist_ok=True)
         self._lock = threading.Lock()
         self._waiting: list[str] = []
-        self._running: set[str] = set()
+        # Of a worker that an earlier server started there is but its folder.
+        self._running: dict[str, subprocess.Popen[bytes] | None] = {}
         self._closing = False
         self._spare: subprocess.Popen[bytes] | None = None
         for job in self._kept():
             if job.lives:
-                self._running.add(job.name)
+                self._running[job.name] = None
                 threading.Thread(target=self._watch, args=(job, None), daemon=True).start()
             elif not job.has(ENDED):
                 self._ended(job, None)
@@ -123,6 +124,8 @@ class Desk:
             self._waiting.clear()
             running = [KeptJob(self.place / name) for name in self._running]
             if self._spare is not None and self._spare.stdin is not None:
+                # It is at nothing yet.
+                self._spare.kill()
                 self._spare.stdin.close()
                 self._spare.wait()
         for job in running:
@@ -144,9 +147,9 @@ class Desk:
         with self._lock:
             while self._waiting and len(self._running) < self.at_once and not self._closing:
                 name = self._waiting.pop(0)
-                self._running.add(name)
                 job = KeptJob(self.place / name)
-                threading.Thread(target=self._watch, args=(job, self._started(job)), daemon=True).start()
+                self._running[name] = worker = self._started(job)
+                threading.Thread(target=self._watch, args=(job, worker), daemon=True).start()
 
     def _started(self, job: KeptJob) -> subprocess.Popen[bytes]:
         """A worker at work on a job: the one that waits, or a new one."""
@@ -184,18 +187,21 @@ class Desk:
             code = None
         self._ended(job, code)
         with self._lock:
-            self._running.discard(job.name)
+            del self._running[job.name]
         self._next()
         self._keep_one_waiting()
 
     def _stop(self, job: KeptJob) -> None:
-        until = time.monotonic() + GRACE
-        number = signal.SIGTERM
-        # A worker that has not said yet that it lives will; then it is told.
-        while job.name in self._running:
-            job.signal(number)
+        """Ask a worker to leave, then make it; one that the system does not let go of is given up."""
+        began, number = time.monotonic(), signal.SIGTERM
+        while job.name in self._running and time.monotonic() < began + 2 * GRACE:
+            worker = self._running.get(job.name)
+            if worker is not None:
+                worker.send_signal(number)
+            else:
+                job.signal(number)
             time.sleep(_OFTEN)
-            if time.monotonic() > until:
+            if time.monotonic() > began + GRACE:
                 number = signal.SIGKILL
 
     def _ended(self, job: KeptJob, code: int | None) -> None:

@@ -13,11 +13,12 @@ from tacit.lenses.glossary import DEFINITIONS, DIRECTION, INFINITE, OWNER_ONLY, 
 from tacit.lenses.histograms import histogram_numbers
 from tacit.lenses.table.answers.cards import risky_cards
 from tacit.lenses.table.answers.first import do_section, what_section, who_section
-from tacit.lenses.table.answers.ladder import ladder_section
+from tacit.lenses.table.answers.ladder import cost_section, epsilons_section
 from tacit.lenses.table.answers.learned import learned_sections
 from tacit.lenses.table.answers.people import people_section
 from tacit.lenses.table.answers.pricing import prices_section
 from tacit.lenses.table.answers.trade_off import EPSILON
+from tacit.lenses.table.ladder.fixes import FixEffects
 from tacit.lenses.table.ladder.results import Ladder
 from tacit.lenses.table.linkage.results import PeopleFound
 from tacit.lenses.table.results import (
@@ -51,7 +52,8 @@ class AuditResult(Result):
     counting is swamped by chance or an estimator was asked for (``learned``); all else is counted (plug-in). ``found``
     is of the table as it is given: who is alone in it, and could be found. ``prices`` are there where a secret has so
     many values that few of them may be meant. ``ladder`` is what ``protect`` would give at a few epsilons, ``curve``
-    what one merged set, the papers' watchdog, would cost.
+    what one merged set, the papers' watchdog, would cost; ``fixes`` what some columns left out, or told more coarsely,
+    would change.
     """
 
     source: SourceFacts
@@ -77,6 +79,7 @@ class AuditResult(Result):
     found: PeopleFound | None = None
     prices: SecretPrices | None = None
     answer: FirstAnswer | None = None
+    fixes: FixEffects | None = None
 
     @property
     def largest_risk(self) -> float:
@@ -90,17 +93,16 @@ class AuditResult(Result):
             name=sentence("Tacit audit of {}", doc.FilePath(self.source.name)),
             badge=doc.badge(self.verdict),
             headline=self.headline,
-            opening=(doc.Paragraph(_about(self), "note"),),
+            opening=(
+                *((doc.Paragraph(self.answer.basis),) if self.answer and self.answer.basis else ()),
+                doc.Paragraph(_about(self), "note"),
+            ),
             sections=[
                 *(section for write in SECTIONS for section in write(self)),
                 *(replace(section, folded=True) for write in FOLDED for section in write(self)),
             ],
             reading=DEFINITIONS,
-            footer=(
-                doc.Count(self.shuffles, "shuffle"),
-                *self.source.hashed,
-                OWNER_ONLY,
-            ),
+            footer=(OWNER_ONLY,),
         )
 
     def names(self, role: str) -> list[str]:
@@ -231,7 +233,11 @@ def _prices(audit: AuditResult) -> Sections:
 
 
 def _cost(audit: AuditResult) -> Sections:
-    return (ladder_section(audit.ladder, audit.suggestion),)
+    return (cost_section(audit.ladder, audit.suggestion),)
+
+
+def _epsilons(audit: AuditResult) -> Sections:
+    return (epsilons_section(audit.ladder),) if audit.ladder.rungs else ()
 
 
 def _column_leaks(audit: AuditResult) -> Sections:
@@ -336,7 +342,8 @@ def _roles(audit: AuditResult) -> Sections:
 
 
 def _notes(audit: AuditResult) -> Sections:
-    return tuple(doc.notes_section(audit.notes))
+    made_from = (sentence("{} behind the null bands", doc.Count(audit.shuffles, "shuffle")), *audit.source.hashed)
+    return tuple(doc.notes_section((*audit.notes, *made_from)))
 
 
 def _written(audit: AuditResult) -> Sections:
@@ -346,6 +353,6 @@ def _written(audit: AuditResult) -> Sections:
     return (doc.Section("", (doc.Facts(rows),), where="terminal"),)
 
 
-# The order of the answer: what is told at once, and what is folded. A new section is a function and a line here.
+# The order of the answer, and of what is folded. A new section is a function and a line here.
 SECTIONS = (_who, _what, _do, _cost, _written)
-FOLDED = (_learned, _measures, _risks, _people, _column_leaks, _riskiest, _prices, _prior, _roles, _notes)
+FOLDED = (_learned, _measures, _risks, _people, _column_leaks, _riskiest, _epsilons, _prices, _prior, _roles, _notes)

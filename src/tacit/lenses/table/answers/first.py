@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from tacit import document as doc
-from tacit.errors import Sentence, Setting, sentence
+from tacit.errors import Command, Sentence, Setting, sentence
+from tacit.lenses.table.answers.ladder import people
+from tacit.lenses.table.ladder.fixes import FixEffect, FixEffects
 from tacit.lenses.table.linkage.results import FoundBy, PeopleFound
-from tacit.lenses.table.results import ColumnLeak, FirstAnswer
+from tacit.lenses.table.results import ColumnLeak
 from tacit.lenses.table.roles.names import secret_in
 
 if TYPE_CHECKING:
     from tacit.lenses.table.answers.audit import AuditResult
 
 _COLUMNS_TOLD = 8
-_CHANGES_TOLD = 5
+_CHANGES_TOLD = 4
+_LEVELS_TOLD = 6
+# Fewer people of 1,000 than this are not worth a change.
+_NOTICED = 5
 OF = 1_000
 
 
@@ -33,8 +38,7 @@ def of_thousand(part: float, whole: float) -> str:
 def who_section(audit: AuditResult) -> doc.Section:
     """How many people could be found, and whose secret could be guessed, against guessing without the table."""
     items = [*_found(audit.found)] if audit.found else []
-    if audit.answer is not None:
-        items.append(_guessed(audit.answer, audit))
+    items.append(_guessed(audit))
     return doc.Section("Who is at risk", (doc.Bullets(items),))
 
 
@@ -56,25 +60,28 @@ def _found(found: PeopleFound) -> Iterator[Sentence]:
     yield Sentence(words)
 
 
+def _known(audit: AuditResult) -> list[str]:
+    """The released columns that somebody may know."""
+    sets = audit.found.sets if audit.found else ()
+    return [name for each in sets if each.why == "what may be known" for name in each.columns]
+
+
 def _named(found: FoundBy) -> str:
     *first, last = (f"'{doc.shorten(name, 24)}'" for name in found.columns)
     return f"{', '.join(first)} and {last}" if first else last
 
 
-def _guessed(answer: FirstAnswer, audit: AuditResult) -> Sentence:
-    secret, people = doc.listed(audit.names("secret")), audit.source.records
-    with_, without = answer.guessed, answer.prior_guess
-    if with_ is None:
-        return Sentence(f"Whether {secret} could be guessed from the released columns cannot be told yet.")
-    before = of_thousand(without * people, people)
-    if with_ <= without or of_thousand(with_ * people, people) == before:
-        return Sentence(
-            f"Guessing {secret} from the released columns is right for no more than without them: {before}."
-        )
-    right = of_thousand(with_ * people, people)
-    return Sentence(
-        f"The {secret} of {right} could be guessed right from the released columns; without them, of {before}."
-    )
+def _guessed(audit: AuditResult) -> Sentence:
+    """Guesses by somebody who learned from other records, so that what is chance does not count."""
+    secret, ladder = doc.listed(audit.names("secret")), audit.ladder
+    more = round(ladder.original.guessed)
+    without = f"without them ({round(ladder.prior):,} of {OF:,})"
+    if _known(audit):
+        without = "from what may be known alone"
+    if more < 1:
+        return Sentence(f"Nobody's {secret} is guessed better from the released columns than {without}.")
+    guessed = f"the {secret} of at least {more:,} more could be guessed right"
+    return Sentence(f"Of {OF:,} people, {guessed} from the released columns than {without}.")
 
 
 # ---- what gives it away ----
@@ -138,19 +145,58 @@ def _warnings(audit: AuditResult) -> Iterator[doc.Block]:
 
 
 def _changes(audit: AuditResult) -> Iterator[doc.Block]:
-    """The loudest column left out, and the levels that would hide most people."""
-    items = []
-    loud, whole = surviving(audit.column_leaks), audit.answer.counted if audit.answer else 0.0
-    if loud and len(audit.column_leaks) > 1:
-        left = loud[0].left_out / max(loud[0].left_out + loud[0].given_others, 1e-300) * whole
-        words = "Leave out '{name}' ({drop}): of the {before} that were counted, {after} stay."
-        drop = Setting("drop", loud[0].name)
-        name = doc.DataValue(loud[0].name, 24)
-        items.append(sentence(words, name=name, drop=drop, before=doc.Share(whole), after=doc.Share(left)))
-    if audit.found is not None and audit.found.cures:
-        cure, people = audit.found.cures[-1], audit.found.everything.sizes.people
-        words = "Tell less of each value ({levels}): {left} people stay alone."
-        levels = Setting("levels", dict(cure.levels))
-        items.append(sentence(words, levels=levels, left=of_thousand(cure.unique, people)))
-    if items:
-        yield doc.Bullets(items)
+    """What each change of one column would do, beside the table as it is; and the levels that hide most people."""
+    fixes, columns = audit.fixes, len(audit.names("released"))
+    best = chosen(fixes) if fixes is not None else []
+    if fixes is not None and best:
+        heads = ("Change", f">Found\nof {OF:,}", f">Guessed\nof {OF:,}", ">Kept of\nthe columns")
+        as_it_is = doc.Row(("as it is", people(fixes.found), people(fixes.guessed), doc.Share(1.0)))
+        rows = [
+            (
+                sentence("{}", fix.setting),
+                people(fix.found),
+                people(fix.guessed),
+                doc.Share(1 - (1 - fix.kept) / columns),
+            )
+            for fix in best
+        ]
+        yield doc.TableBlock(heads, [as_it_is, *rows])
+        words = "Found: people whose values nobody else has. Guessed: secrets that are guessed right beyond guessing "
+        words += "without the table. Each line by itself. See what stays: {again}"
+        yield doc.Paragraph(sentence(words, again=_again(audit, best[0])), "note")
+    if audit.found is not None and audit.found.cures and not _known(audit):
+        cure, whole = audit.found.cures[-1], audit.found.everything.sizes
+        if len(cure.levels) <= _LEVELS_TOLD and cure.unique < whole.unique / 2:
+            words = "To hide people, tell less of several columns: {left} people stay alone with {levels}"
+            levels = Setting("levels", dict(cure.levels))
+            yield doc.Paragraph(sentence(words, levels=levels, left=of_thousand(cure.unique, whole.people)))
+    if not best:
+        yield doc.Paragraph("No change of one column does much. A release in cells does: see below.")
+
+
+def chosen(fixes: FixEffects) -> list[FixEffect]:
+    """Of each column the change that hides most for what it loses, those that hide most people first."""
+
+    def hides(fix: FixEffect) -> float:
+        return max(0.0, fixes.found - fix.found) + max(0.0, fixes.guessed - fix.guessed)
+
+    best: dict[str, FixEffect] = {}
+    for fix in sorted(fixes.effects, key=lambda each: -hides(each) / (1.1 - each.kept)):
+        if hides(fix) >= _NOTICED and fix.guessed < fixes.guessed + _NOTICED:
+            best.setdefault(fix.column, fix)
+    return sorted(best.values(), key=lambda each: -hides(each))[:_CHANGES_TOLD]
+
+
+def _again(audit: AuditResult, fix: FixEffect) -> Command:
+    """The same audit with one change."""
+    dropped, weight = audit.names("dropped"), audit.names("weight")
+    known = [name for name in _known(audit) if fix.fix != "drop" or name != fix.column]
+    said: dict[str, Any] = {"secret": audit.names("secret"), "known": known, "weight": next(iter(weight), None)}
+    if fix.fix == "drop":
+        dropped = [*dropped, fix.column]
+    else:
+        said[fix.setting.name] = fix.setting.value
+    said = {name: value for name, value in {**said, "drop": dropped}.items() if value}
+    # A frame has no bytes to hash, and no name to type.
+    source = doc.FilePath(audit.source.name) if audit.source.sha256 else "TABLE"
+    return Command("audit", source, **said)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
+from typing import Literal
 
 from tacit import document as doc
 from tacit.errors import Sentence, sentence
@@ -22,16 +24,37 @@ COMMON = 700
 _LISTED = 20
 
 
-def ladder_section(ladder: Ladder, suggestion: Suggestion) -> doc.Section:
-    """The suggestion and its command, what each epsilon keeps and whom it exposes, and of which column."""
+def cost_section(ladder: Ladder, suggestion: Suggestion) -> doc.Section:
+    """The suggestion and its command; on the page, what each epsilon keeps and whom it exposes, too."""
     blocks: list[doc.Block] = [doc.Paragraph(suggestion.sentence, "lead")]
-    title = "What a safe release would cost"
-    if not ladder.rungs:
-        return doc.Section(title, blocks)
+    if ladder.suggested is not None:
+        words = (
+            "Epsilon is how far a record may move a belief: with {} no secret becomes more than {} times as likely, "
+        )
+        epsilon = ladder.suggested.epsilon
+        told = sentence(words + "or as unlikely.", doc.Nats(epsilon, "setting", unit=False), _times(epsilon))
+        blocks.append(doc.Paragraph(told, "note"))
     if suggestion.command:
         blocks.append(doc.Paragraph(suggestion.command, label="Make it"))
-    blocks += [_figure(ladder), doc.Paragraph(_note(ladder), "note"), _columns(ladder)]
-    return doc.Section(title, blocks, kind="plug-in" if ladder.sampled is None else "estimate")
+    blocks += [replace(block, where="page") for block in _epsilons(ladder)]
+    return doc.Section("What a safe release would cost", blocks, kind=_kind(ladder) if ladder.sampled else None)
+
+
+def epsilons_section(ladder: Ladder) -> doc.Section:
+    """What each epsilon keeps and whom it exposes, for the terminal, which shows it where everything is asked for."""
+    return doc.Section("What each epsilon would cost", _epsilons(ladder), kind=_kind(ladder), where="terminal")
+
+
+def _times(epsilon: float) -> doc.Number:
+    return doc.Number(math.exp(epsilon))
+
+
+def _epsilons(ladder: Ladder) -> list[doc.Block]:
+    return [_figure(ladder), doc.Paragraph(_note(ladder), "note"), _columns(ladder)] if ladder.rungs else []
+
+
+def _kind(ladder: Ladder) -> Literal["plug-in", "estimate"]:
+    return "plug-in" if ladder.sampled is None else "estimate"
 
 
 def _note(ladder: Ladder) -> Sentence:
@@ -81,7 +104,7 @@ def _table(ladder: Ladder) -> doc.TableBlock:
         doc.Row(
             (
                 doc.Nats(rung.epsilon, "setting", unit=False),
-                doc.Number(math.exp(rung.epsilon)),
+                _times(rung.epsilon),
                 *_numbers(rung),
             ),
             chosen=at == _place(ladder),

@@ -11,7 +11,7 @@ from tacit import __version__
 from tacit.document import CurvePoint, Nats, RiskHistogram
 from tacit.errors import NotCertifiedError, Sentence, Setting, sentence, together
 from tacit.lenses.table import findings
-from tacit.lenses.table.certifying import (
+from tacit.lenses.table.certifying.facts import (
     channel_made,
     facts_of,
     given_joint,
@@ -23,7 +23,7 @@ from tacit.lenses.table.checks.rows import rows_that_differ
 from tacit.lenses.table.correcting import corrected_column
 from tacit.lenses.table.kept.tables import kept_of_tables
 from tacit.lenses.table.mechanisms import Plan, enough
-from tacit.lenses.table.merged_set import affordable, curve_points
+from tacit.lenses.table.mechanisms.merged_set import affordable, curve_points
 from tacit.lenses.table.results import CorrectedColumn
 from tacit.lenses.table.tabulating import Counted
 from tacit.lift import SLACK, Funnel, Joint, funnel, risk

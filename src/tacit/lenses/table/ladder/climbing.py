@@ -28,10 +28,10 @@ from tacit.lenses.table.mechanisms import ReleaseGoal, plan_by_goal
 from tacit.lenses.table.question import TableQuestion, ask
 from tacit.lenses.table.tabulating import Counted, counted
 from tacit.requests import Bound, Making, Question
+from tacit.tables.cutting import Cut
 from tacit.tables.grouping import group_sizes
 from tacit.tables.sources import open_table
 from tacit.tables.symbols import level_text
-from tacit.tables.table import Table
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -95,6 +95,11 @@ def _refuse(goal: ReleaseGoal, making: Making) -> None:
         raise ArgumentError(sentence(words, **{name: Setting(name) for name in ("mechanism", "rules", "confidence")}))
 
 
+def _asked(question: Question, goal: ReleaseGoal, cuts: Sequence[Cut] = ()) -> TableQuestion:
+    also = [each.secret for each in goal.also]
+    return ask(question, also=also, cuts=cuts, in_cells=True, thresholds=goal.bounds.thresholds)
+
+
 @dataclass(frozen=True, eq=False)
 class Climb:
     """A table that was opened, looked at and counted once for all rungs.
@@ -116,17 +121,13 @@ class Climb:
     def of(cls, question: Question, goal: ReleaseGoal, making: Making) -> Climb:
         """Open the table and look at it; the goal may be of any epsilon."""
         table = open_table(question.source, engine=question.engine, memory=question.memory).pinned()
-        also = [each.secret for each in goal.also]
-
-        def asked_of(table: Table) -> TableQuestion:
-            source = replace(question, source=table)
-            return ask(source, also=also, in_cells=True, thresholds=goal.bounds.thresholds)
-
+        table = table.held(MOST_RECORDS)
         step = -(-table.row_count() // MOST_RECORDS)
-        if step == 1:
-            table = table.held(MOST_RECORDS)
-        whole = asked_of(table)
-        asked = whole if step == 1 else asked_of(every(table, step).held(MOST_RECORDS))
+        asked = whole = _asked(replace(question, source=table), goal)
+        if step > 1:
+            # What is different in all rows of a sample need not be so in all: that was asked of the whole table.
+            some = every(table, step).held(MOST_RECORDS)
+            asked = _asked(replace(question, source=some, keep_id=whole.released), goal, whole.cuts)
         given = asked.original.sample(asked.released, MOST_RECORDS)
         kinds = {column.name: column.kind for column in table.columns}
         values = {name: ColumnValues.of(name, given.column(name), kinds[name]) for name in asked.released}

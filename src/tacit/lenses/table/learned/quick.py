@@ -20,13 +20,9 @@ FEWEST = 50
 
 @dataclass(frozen=True)
 class QuickEvidence:
-    """What models say of records that they had not seen (``apart``, evidence), and from how many they learned.
-
-    ``guessed`` is the share of those records whose secret the likeliest one is.
-    """
+    """What models say of records that they had not seen (``apart``, evidence), and from how many they learned."""
 
     apart: Any
-    guessed: float
     records: int
 
 
@@ -56,9 +52,7 @@ def learned_quickly(found: Counted, *, random_state: int = 0, progress: Progress
     # Intervals of single records would be learned a second time, and nobody asks for them here.
     model = AutoLogLift(doubt=False, random_state=random_state, progress=progress)
     model.fit(cells.at(found.symbols.codes[value]), labels)
-    likeliest = np.asarray(model.secrets_)[(model.out_of_fold_log_lift_ + np.log(model.prior_)).argmax(axis=1)]
-    evidence = evidence_of(model, labels, random_state=random_state)
-    return QuickEvidence(evidence, float((likeliest == labels).mean()), len(value))
+    return QuickEvidence(evidence_of(model, labels, random_state=random_state), len(value))
 
 
 def _most(found: Counted) -> int:

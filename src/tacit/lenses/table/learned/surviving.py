@@ -25,34 +25,31 @@ def is_swamped(information: MeasureFinding) -> bool:
     return chance > OF_COUNTED * information.value and chance > OF_WHOLE * information.ceiling
 
 
-def by_counting(found: Counted, measures: Sequence[MeasureFinding]) -> FirstAnswer:
+def by_counting(measures: Sequence[MeasureFinding]) -> FirstAnswer:
     """What was counted, less what chance shows; nothing where that is swamped."""
-    by_name = {measure.name: measure for measure in measures}
-    information, guess = by_name["mutual_information"], by_name["guessing_probability"]
-    whole, prior = information.ceiling or 1.0, float(found.joint.prior.max())
+    information = next(measure for measure in measures if measure.name == "mutual_information")
+    whole, swamped = information.ceiling or 1.0, is_swamped(information)
     answer = FirstAnswer(
-        how=None if is_swamped(information) else "counted",
+        how=None if swamped else "counted",
         share=None,
         low=None,
         high=None,
         counted=information.value / whole,
         chance=information.null_high / whole,
-        verdict=information.verdict,
-        prior_guess=prior,
+        # A leak that stands out stays one; where chance shows much, that none stands out says little.
+        verdict="cannot tell" if swamped and information.verdict != "leak" else information.verdict,
     )
     if answer.how is None:
         return answer
     survives = max(0.0, answer.counted - answer.chance) if answer.verdict == "leak" else 0.0
-    # Chance lets guesses seem better than the prior, too.
-    guessed = max(prior, guess.value - max(0.0, guess.null_high - prior)) if guess.verdict == "leak" else prior
-    return replace(answer, share=survives, guessed=guessed)
+    return replace(answer, share=survives)
 
 
 def first_answer(
     found: Counted, measures: Sequence[MeasureFinding], *, random_state: int, progress: Progress
 ) -> FirstAnswer:
     """Counted, or learned where counting is swamped and learning affordable."""
-    answer = by_counting(found, measures)
+    answer = by_counting(measures)
     if answer.how is not None or not is_affordable(found):
         return answer
     whole = counted(found.question.uncut(), progress=progress) if found.question.automatic else found
@@ -74,7 +71,6 @@ def _by_learning(answer: FirstAnswer, quick: QuickEvidence, whole: float) -> Fir
         low=low,
         high=high,
         verdict=apart.verdict,
-        guessed=quick.guessed if apart.verdict == "leak" else answer.prior_guess,
         estimator=ESTIMATOR,
         records=quick.records,
     )
@@ -85,52 +81,44 @@ def as_asked(answer: FirstAnswer, learned: LearnedFindings) -> FirstAnswer:
     whole, told = learned.prior_log_loss or 1.0, learned.information
     low, high = max(0.0, told.low) / whole, max(0.0, told.high) / whole
     answer = replace(answer, how="learned", share=max(0.0, told.value) / whole, low=low, high=high)
-    return replace(answer, verdict=learned.verdict, estimator=learned.estimator, records=learned.trained_on)
+    beside = f"Counting shows {share(answer.counted)}, and up to {share(answer.chance)} when the secret is shuffled."
+    answer = replace(answer, verdict=learned.verdict, basis=beside)
+    return replace(answer, estimator=learned.estimator, records=learned.trained_on)
 
 
 def headline(answer: FirstAnswer, found: Counted) -> Sentence:
-    """The answer in a sentence or two; where nothing tells, what would."""
-    secret = ", ".join(found.question.secret)
-    words: dict[str, Any] = {"secret": secret, "counted": share(answer.counted), "chance": share(answer.chance)}
+    """The answer in a sentence; where nothing tells, what would."""
+    words = {"secret": ", ".join(found.question.secret), "share": share(answer.share)}
     if answer.how is None:
-        return _cannot_tell(found, words)
-    if answer.how == "counted":
-        told = "The released columns give away {share} of the uncertainty about {secret}, beyond what chance can show "
-        told += "({counted} was counted; chance alone shows up to {chance})."
-        if answer.verdict != "leak":
-            told = (
-                "No leak about {secret} detected: the released columns show {counted} of its uncertainty, and chance "
-            )
-            told += "alone shows up to {chance}."
-        return sentence(told, share=share(answer.share), **words)
-    told = (
-        "The released columns give away about {share} of the uncertainty about {secret} ({by}; 95% interval {low} to "
-    )
-    told += "{high}). {beside}"
+        told = "Cannot tell by counting whether {secret} leaks. {would}"
+        if answer.verdict == "leak":
+            told = "The released columns show more of {secret} than chance does; counting cannot tell how much. {would}"
+        return sentence(told, would=_would_tell(found), **words)
     if answer.verdict != "leak":
-        told = "No leak about {secret} detected ({by}), which is no proof that there is none. {beside}"
+        told = "No leak about {secret} detected: the released columns show no more of it than chance does."
+    elif answer.how == "counted":
+        told = "The released columns give away {share} of the uncertainty about {secret}, beyond what chance can show."
     elif answer.share == 0:
-        told = (
-            "The released columns are tied to {secret} ({by}), but so weakly that nothing could be predicted. {beside}"
-        )
-    ends = {"share": share(answer.share), "low": share(answer.low), "high": share(answer.high)}
-    return sentence(told, by=_by(answer, found), beside=_beside(answer), **words, **ends)
+        told = "The released columns are tied to {secret}, but so weakly that nothing of it could be predicted."
+    else:
+        told = "The released columns give away about {share} of the uncertainty about {secret}."
+    return sentence(told, **words)
 
 
-def _by(answer: FirstAnswer, found: Counted) -> str:
-    some = "" if answer.records == found.n_records else f"{count(answer.records)} of "
-    return f"learned by '{answer.estimator}' from {some}{count(found.n_records)} records"
-
-
-def _beside(answer: FirstAnswer) -> str:
+def basis(answer: FirstAnswer, found: Counted) -> str:
+    """What the answer rests on: what was counted beside what chance shows, and what was learned."""
     counted, chance = share(answer.counted), share(answer.chance)
-    return f"Counting cannot tell here: it shows {counted}, and chance alone up to {chance}."
-
-
-def _cannot_tell(found: Counted, words: dict[str, Any]) -> Sentence:
-    told = "Cannot tell by counting: it shows {counted} of the uncertainty about {secret}, and chance alone up to "
-    told += "{chance}, because few records are alike. {would}"
-    return sentence(told, would=_would_tell(found), **words)
+    if answer.how == "counted":
+        return f"Counted: {counted} of the uncertainty; when the secret is shuffled, chance alone shows up to {chance}."
+    by_counting = f"it shows {counted}, and up to {chance} when the secret is shuffled, because few records are alike."
+    if answer.how is None:
+        return f"Counting is swamped by chance: {by_counting}"
+    some = "" if answer.records == found.n_records else f"{count(answer.records)} of "
+    learned = (
+        f"Estimated by learning ('{answer.estimator}') from {some}{count(found.n_records)} records, and checked on "
+    )
+    learned += f"records apart: {share(answer.share)}, 95% interval {share(answer.low)} to {share(answer.high)}."
+    return f"{learned} Counting cannot tell: {by_counting}"
 
 
 def _would_tell(found: Counted) -> Sentence:
@@ -142,7 +130,7 @@ def _would_tell(found: Counted) -> Sentence:
     if found.n_records < FEWEST:
         told = "{records} records are too few to learn from: more would tell, or fewer and coarser columns ({drop}, "
         return sentence(told + "{levels}).", **coarser)
-    return sentence("This would tell, and takes its time: {}", audit_again(question, estimator=ESTIMATOR))
+    return sentence("This would tell, and takes its time: {again}", again=audit_again(question, estimator=ESTIMATOR))
 
 
 def audit_again(question: TableQuestion, **settings: Any) -> Command:

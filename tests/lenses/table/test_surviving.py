@@ -1,0 +1,129 @@
+"""The number that survives chance: counted where counting suffices, learned where it is swamped; or what would tell."""
+
+from __future__ import annotations
+
+import datetime as dt
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from sizes import many
+from tables_of_people import clinic, write_csv
+from tacit import AuditResult, audit
+from tacit.cli.wording import COMMAND_LINE
+from tacit.lenses.table.answers.first import chosen
+from tacit.lenses.table.learned import quick
+from tacit.report import to_text
+
+pytestmark = pytest.mark.usefixtures("without_suggestion")
+
+
+def wide(n: int = 400, columns: int = 8, *, leak: float = 0.6, random_state: int = 0) -> dict[str, list[Any]]:
+    """Numbers that are different in nearly every row, two of which tell the secret; a quarter that does not."""
+    rng = np.random.default_rng(random_state)
+    ill = rng.integers(0, 2, n)
+    told = {f"q{j}": (rng.normal(size=n) + (leak * ill if j < 2 else 0)).round(3).tolist() for j in range(columns)}
+    quarter = [f"Q{each}" for each in rng.integers(1, 5, n)]
+    return {"ill": np.where(ill, "yes", "no").tolist(), "birth quarter": quarter, **told}
+
+
+@pytest.fixture(scope="module")
+def learned() -> AuditResult:
+    with pytest.MonkeyPatch.context() as patch:
+        from sample_results import no_rungs
+        from tacit.lenses.table import audit as auditing
+
+        patch.setattr(auditing, "ladder", lambda *_, **__: no_rungs())
+        return audit(pa.table(wide()), secret="ill", shuffles=19)
+
+
+def test_where_counting_suffices_it_is_counted_less_what_chance_shows() -> None:
+    result = audit(pa.table(clinic()), secret="illness")
+    information = {m.name: m for m in result.measures}["mutual_information"]
+    answer = result.answer
+    assert answer is not None
+    assert answer.how == "counted"
+    assert answer.share == pytest.approx((information.value - information.null_high) / information.ceiling)
+    assert "beyond what chance can show" in result.headline
+    assert answer.estimator is None
+
+
+def test_where_chance_shows_most_of_it_the_answer_is_learned_and_says_so(learned: AuditResult) -> None:
+    answer = learned.answer
+    assert answer is not None
+    assert answer.how == "learned"
+    assert answer.counted > 0.9
+    assert answer.chance > 0.9
+    # Two numbers shifted by 0.6 tell about an eighth of the secret.
+    assert 0.02 < answer.share < 0.25
+    assert answer.low <= answer.share <= answer.high
+    assert learned.verdict == "leak"
+    assert "about" in learned.headline
+    assert "'auto'" in answer.basis
+    assert "from 400 records" in answer.basis
+    # Nothing was asked to be learned: risks stay counted, and so do exit codes.
+    assert learned.learned is None
+    assert learned.largest_risk == np.inf
+
+
+def test_a_column_that_chance_explains_is_not_among_those_that_give_it_away(learned: AuditResult) -> None:
+    text = " ".join(to_text(learned, width=80).split())
+    given = text.split("What gives it away")[1].split("By themselves")[0]
+    assert "q0" in given
+    assert "birth quarter" not in given
+    assert "birth quarter" in text.split("no leak was detected in:")[1].split("What to do")[0]
+
+
+def test_a_shuffled_secret_is_seldom_called_a_leak_where_it_is_learned() -> None:
+    rng = np.random.default_rng(1)
+    columns, alarms = wide(120, 3), 0
+    for run in range(many(3, 60)):
+        columns["ill"] = rng.permutation(columns["ill"]).tolist()
+        result = audit(pa.table(columns), secret="ill", shuffles=19, random_state=run)
+        assert result.answer.how == "learned"
+        alarms += result.verdict == "leak"
+    assert alarms < many(2, 10)
+
+
+def test_where_nothing_tells_it_says_what_would(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    few = audit(pa.table(wide(40)), secret="ill", shuffles=19)
+    assert few.answer.how is None
+    assert "40 records are too few" in few.headline
+    weighted = audit(pa.table(wide(60) | {"w": [1 + i % 2 for i in range(60)]}), secret="ill", weight="w", shuffles=19)
+    assert "coarser columns would tell" in weighted.headline
+    monkeypatch.setattr(quick, "AFFORDABLE", 10)
+    dear = audit(write_csv(tmp_path / "p.csv", wide(60)), secret="ill", drop="q7", shuffles=19)
+    would = dear.headline.told(COMMAND_LINE)
+    assert f"tacit audit {tmp_path}/p.csv --secret ill --drop q7 --estimator auto" in would
+
+
+def test_changes_that_are_proposed_do_what_they_say_when_they_are_followed() -> None:
+    rng = np.random.default_rng(0)
+    days = [dt.date(2024, 1, 1) + dt.timedelta(days=int(day)) for day in rng.integers(0, 366, 600)]
+    columns = clinic(600) | {"years": rng.integers(18, 90, 600).tolist(), "day": days}
+    before = audit(pa.table(columns), secret="illness", shuffles=19)
+    assert chosen(before.fixes)
+    tried = {(change.column, change.fix): change for change in before.fixes.effects}
+    for change in (tried["years", "coarser"], tried["day", "coarser"], tried["ward", "drop"]):
+        after = audit(pa.table(columns), secret="illness", shuffles=19, **{change.setting.name: change.setting.value})
+        assert 1000 * after.found.everything.unique_share == pytest.approx(change.found)
+
+
+def test_a_released_column_that_is_named_like_a_secret_is_warned_of() -> None:
+    columns = clinic(200)
+    columns["religion"] = columns.pop("district")
+    text = " ".join(to_text(audit(pa.table(columns), secret="illness", shuffles=19), wording=COMMAND_LINE).split())
+    assert "'religion' is named like a belief and is released" in text
+    assert "--drop religion" in text.split("'religion' is named")[1]
+
+
+@pytest.mark.parametrize(
+    "columns", [clinic(40), wide(60), {"illness": ["a", "b"] * 20, "ward": ["x", "y", "y", "y"] * 10}]
+)
+def test_the_first_answer_fits_a_screen(columns: dict[str, list[Any]]) -> None:
+    told = to_text(audit(pa.table(columns), secret=next(iter(columns)), shuffles=19), width=80, wording=COMMAND_LINE)
+    assert max(map(len, told.splitlines())) <= 80
+    assert len(told.splitlines()) <= 48
