@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from excel_files import write_workbook
 from hospital import hospital
 from opened_pages import OpenedPages, chromium, in_a_browser, served, unsound
 from served_page import STUB_WORKER
@@ -35,10 +36,11 @@ def table(name: str, place: Path) -> Path:
     if name == "compas.csv":
         if (path := compas_path()) is None:
             pytest.skip("COMPAS is not installed")
-        lines = list(csv.DictReader(path.open(encoding="utf-8")))
+        with path.open(encoding="utf-8") as file:
+            lines = list(csv.DictReader(file))
         wanted = ("sex", "age", "race", "priors_count", "decile_score", "two_year_recid")
         return written(place / name, {each: [line[each] for line in lines] for each in wanted})
-    n = many(1_000, 4_000)
+    n = many(1_000, 2_000)
     stays = {"patient": [f"P{number:05d}" for number in range(n)], **hospital(n)}
     if not many(0, 1):
         # Few values, which counting suffices for.
@@ -46,10 +48,7 @@ def table(name: str, place: Path) -> Path:
     # A file may hold anything: it is shown, and never run.
     stays[EVIL] = ["<script>window.owned=1</script>", "b", EVIL, "{{7*7}}"] * (n // 4)
     if name.endswith(".xlsx"):
-        pandas = pytest.importorskip("pandas")
-        pytest.importorskip("openpyxl")
-        pandas.DataFrame(stays).to_excel(place / name, index=False)
-        return place / name
+        return write_workbook(place / name, {"stays": [tuple(stays), *zip(*stays.values(), strict=True)]})
     return written(place / name, stays)
 
 
