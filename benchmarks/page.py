@@ -2,7 +2,7 @@
 
     .venv/bin/python benchmarks/page.py
 
-The table is the hospital of the tests with 50,000 stays. Paints are the best of several, interleaved with an empty page.
+The table is the hospital of the tests, with 50,000 stays. Paints are the best of several, by turns with an empty page.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ import tacit
 
 sys.path.append(str(Path(__file__).parents[1] / "tests"))
 
-from hospital import SECRET, hospital  # noqa: E402
-from opened_pages import chromium, served  # noqa: E402
+from hospital import SECRET, hospital
+from opened_pages import chromium, served
 
 RECORDS = 50_000
 RUNS = 5
