@@ -107,11 +107,13 @@ def tacit_command(
 
 @pytest.fixture
 def without_suggestion(monkeypatch: pytest.MonkeyPatch) -> None:
-    """An audit that tries no release: half of its time on a small table."""
+    """An audit that tries no release, and learns nothing by itself: most of its time on a small table."""
     from sample_results import no_rungs
     from tacit.lenses.table import audit
+    from tacit.lenses.table.learned import quick
 
     monkeypatch.setattr(audit, "ladder", lambda *_, **__: no_rungs())
+    monkeypatch.setattr(quick, "AFFORDABLE", 0)
 
 
 @pytest.fixture(scope="session")
