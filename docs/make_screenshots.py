@@ -74,13 +74,13 @@ def rows(path: Path, names: Iterable[str], lines: Iterable[Iterable[Any]]) -> No
 
 
 def shoot(tab: Any, name: str) -> None:
-    """The page as it is now, in every look, as small as 64 colours make it."""
+    """The page as it is now, in every look, as small as 128 colours make it."""
     for look, (width, height, colours) in LOOKS.items():
         tab.set_viewport_size({"width": width, "height": height})
         tab.emulate_media(color_scheme=colours)
         tab.evaluate("window.scrollTo(0, 0)")
         picture = Image.open(io.BytesIO(tab.screenshot()))
-        picture.convert("RGB").quantize(64, dither=Image.Dither.NONE).save(SHOTS / f"{name}-{look}.png", optimize=True)
+        picture.convert("RGB").quantize(128, dither=Image.Dither.NONE).save(SHOTS / f"{name}-{look}.png", optimize=True)
 
 
 def table(pages: OpenedPages) -> None:

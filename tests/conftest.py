@@ -92,6 +92,9 @@ def tacit_command(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> Callable[..., tuple[int, str, str]]:
     """The command ``tacit``, in this process: exit code, standard output and standard error."""
+    # A process of its own would hide pandas from pyarrow, which has frames to read here.
+    import pyarrow  # noqa: F401
+
     from tacit.cli import main
 
     def call(*words: str, stdin: str = "") -> tuple[int, str, str]:
@@ -109,10 +112,10 @@ def tacit_command(
 def without_suggestion(monkeypatch: pytest.MonkeyPatch) -> None:
     """An audit that tries no release, and learns nothing by itself: most of its time on a small table."""
     from sample_results import no_rungs
-    from tacit.lenses.table import audit
+    from tacit.lenses.table.ladder import suggesting
     from tacit.lenses.table.learned import quick
 
-    monkeypatch.setattr(audit, "ladder", lambda *_, **__: no_rungs())
+    monkeypatch.setattr(suggesting, "ladder", lambda *_, **__: no_rungs())
     monkeypatch.setattr(quick, "AFFORDABLE", 0)
 
 

@@ -14,7 +14,7 @@ _OFFICE = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
 Cell = str | float | bool | date | None
 
 
-def write_workbook(path: Path, sheets: Mapping[str, Sequence[Sequence[Cell]]]) -> Path:
+def write_workbook(path: Path, sheets: Mapping[str, Sequence[Sequence[Cell]]], *, packed: bool = True) -> Path:
     """A workbook whose sheets have these rows; None is an empty cell."""
     numbered = list(enumerate(sheets, start=1))
     names = "".join(f'<sheet name="{escape(name)}" sheetId="{n}" r:id="r{n}"/>' for n, name in numbered)
@@ -42,7 +42,7 @@ def write_workbook(path: Path, sheets: Mapping[str, Sequence[Sequence[Cell]]]) -
         "xl/styles.xml": f'<styleSheet xmlns="{_MAIN}">{formats}</styleSheet>',
         **{f"xl/worksheets/sheet{n}.xml": _sheet(sheets[name]) for n, name in numbered},
     }
-    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED if packed else zipfile.ZIP_STORED) as archive:
         for name, text in parts.items():
             archive.writestr(name, f'<?xml version="1.0" encoding="UTF-8"?>{text}')
     return path

@@ -227,6 +227,15 @@ def test_the_demo_runs_without_any_data(run: Run, monkeypatch: pytest.MonkeyPatc
     assert "Learned: what leaks" in Path("here/audit.html").read_text()
 
 
+def test_a_command_does_not_wait_for_pandas_which_stays_at_hand() -> None:
+    """Arrow loads pandas on first use, if it is installed."""
+    code = (
+        "import sys\nfrom tacit.cli.options import without_frames\nwithout_frames()\nimport pyarrow as pa\n"
+        "pa.chunked_array([pa.array([1, 2])]).to_numpy()\nassert 'pandas' not in sys.modules\nimport pandas\n"
+    )
+    subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+
+
 def test_a_closed_pipe_is_no_error(people: Path) -> None:
     command = f"{sys.executable} -m tacit audit {people} --secret illness | head -1"
     done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=True)
@@ -241,7 +250,7 @@ def test_ctrl_c_in_the_middle_leaves_no_release(tmp_path: Path) -> None:
     columns = clinic(5000)
     table = pa.table({name: pa.array(values).dictionary_encode() for name, values in columns.items()})
     with pq.ParquetWriter(tmp_path / "big.parquet", table.schema) as writer:
-        for _ in range(many(1500, 3000)):
+        for _ in range(many(700, 3000)):
             writer.write_table(table)
     words = ["protect", "big.parquet", "--secret", "illness", "--epsilon", "0.5", "-o", "release"]
     process = subprocess.Popen(

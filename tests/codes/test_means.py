@@ -15,13 +15,14 @@ from hypothesis import given, settings, strategies as st
 
 from sizes import many
 from tables_of_people import write_csv
-from tacit import attack, protect, verify
+from tacit import SourceError, attack, protect, verify
 from tacit.codes.asking import CodeClaim, CodeRequest
 from tacit.codes.code import CellCode
 from tacit.codes.coding import coded, told_counts
 from tacit.codes.fitting import fit_code, fitted_again
 from tacit.codes.scales.kinds.numbers import NumberScale
 from tacit.codes.tree import CellTree
+from tacit.release import file_sha256
 from tacit.release.codec import decoded, encoded
 from tacit.tables import count, open_table
 
@@ -161,6 +162,26 @@ def test_a_release_with_missing_numbers_is_verified_and_goes_on_by_its_rules(tmp
     ages = next(each for each in made.levels if each.column == "age")
     assert "missing" in ages.meanings[ages.levels.index(None)]
     assert any(" or missing" in meaning for meaning in ages.meanings)
+
+
+def test_a_published_code_says_nothing_that_no_cell_does(tmp_path: Path):
+    """Means of levels that no cell has, and centres of ranges, could be anything in levels.json: verify saw neither."""
+    pq.write_table(people(400), tmp_path / "t.parquet")
+    protect(tmp_path / "t.parquet", secret="s", epsilon=EPSILON, write="means", out=tmp_path / "r")
+    path, paper = tmp_path / "r" / "levels.json", json.loads((tmp_path / "r" / "certificate.json").read_text())
+    text, written = path.read_text(), pq.read_table(tmp_path / "r" / "data.parquet").column("age").to_pylist()
+    code = json.loads(text)["code"]
+    assert {*code["numbers"]["age"].values()} == {*written}
+    centres = code["scales"][0]["centres"]
+    for part in (
+        {"numbers": code["numbers"] | {"age": code["numbers"]["age"] | {"any": 17.0}}},
+        {"scales": [code["scales"][0] | {"centres": [*centres[:-1], centres[-1] + 17]}, *code["scales"][1:]]},
+    ):
+        path.write_text(json.dumps(json.loads(text) | {"code": code | part}))
+        paper["output"]["levels_sha256"] = file_sha256(path)
+        (tmp_path / "r" / "certificate.json").write_text(json.dumps(paper))
+        with pytest.raises(SourceError, match="tells more than its cells do"):
+            verify(tmp_path / "r", against=tmp_path / "t.parquet")
 
 
 def test_one_column_of_means_may_be_missing_throughout_a_line_of_a_csv(tmp_path: Path):

@@ -81,6 +81,57 @@ def test_what_is_known_is_cut_first_and_bounds_hold_inside_it(seed, least, weigh
         assert tree.parts(part)[2].all()
 
 
+def lacking(seed, few, n=600, secrets=2, told=0.0):
+    """A table of two ordered columns that some records lack, the first of them few, and one of categories."""
+    rng = np.random.default_rng(seed)
+    columns = [ColumnAtoms(12, missing=True), ColumnAtoms(4, ordered=False), ColumnAtoms(8, missing=True)]
+    codes = np.stack([rng.integers(0, column.size - column.missing, n) for column in columns], axis=1)
+    codes[rng.random(n) < few, 0] = 11
+    codes[rng.random(n) < 0.3, 2] = 7
+    signal = codes[:, 1] / 4 + told * (codes[:, 0] == 11) + rng.normal(size=n)
+    secret = np.digitize(signal, np.linspace(0, 2, secrets + 1)[1:-1])
+    return columns, GroupedRecords.of(codes, secret, records=rng.integers(1, 4, n))
+
+
+@settings(max_examples=many(20, 400))
+@given(
+    st.integers(0, 10**6),
+    st.sampled_from([0.0, 0.01, 0.03, 0.3]),
+    st.sampled_from([5, 20]),
+    st.sampled_from([(0.2, 0.2), (1.0, 0.3), (math.inf, 0.5)]),
+    st.sampled_from([(), (0,), (2, 1)]),
+)
+def test_what_is_missing_is_cut_off_within_the_same_bounds(seed, few, least, sides, known):
+    columns, records = lacking(seed, few, secrets=3, told=1.0)
+    bounds = [SecretBound(3, *sides)]
+    tree = grow(records, columns, bounds, least=least, known_columns=known)
+    check(tree, records, bounds, least)
+    # A part is a range, what is missing, or a range up to the last and what is missing.
+    for column in (0, 2):
+        for part in tree.parts_of(column)[1]:
+            atoms = np.flatnonzero(part)
+            assert (np.diff(atoms) == 1).all()
+
+
+def test_what_few_lack_and_may_stand_by_itself_is_glued_to_no_range():
+    columns, records = lacking(0, 0.02, n=3000)
+
+    def glued(columns):
+        tree = grow(records, columns, [SecretBound(2, 2.0, 2.0)], least=10)
+        which, parts = tree.parts_of(0)
+        return np.mean([parts[at][-1] and 1 < parts[at].sum() < 12 for at in which[tree.leaves]])
+
+    assert glued(columns) == 0
+    assert glued([each._replace(missing=False) for each in columns]) > 0.1
+
+
+def test_what_tells_the_secret_by_being_missing_is_not_cut_off():
+    columns, records = lacking(1, 0.02, n=3000, told=5.0)
+    tree = grow(records, columns, [SecretBound(2, 0.3, 0.3)], least=10)
+    check(tree, records, [SecretBound(2, 0.3, 0.3)], 10)
+    assert not any(part[-1] and part.sum() == 1 for part in tree.parts_of(0)[1])
+
+
 def test_values_that_are_not_bounded_cost_nothing():
     columns, records = table(1, secrets=4)
     some = SecretBound(4, 0.3, 0.3, bounded=np.array([True, False, False, False]))

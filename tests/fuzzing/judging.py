@@ -190,8 +190,8 @@ def wrong_in_message(code: int, message: str) -> str | None:
         return f"says nothing (exit code {code})"
     if MARKER in message:
         at = message.index(MARKER)
-        # A mutation may well make a cell a name; the names of columns are told.
-        if not re.search(r"column|The table has|labels? ", message[:at]):
+        # A mutation may well make a cell a name; the names of columns and of keys that are not known are told.
+        if not re.search(r"column|no key|The table has|labels? ", message[:at]):
             return "tells a record: " + re.sub(r"[^a-z ]+", " ", message)[:60].strip()
     if "out of memory" in message:
         return "hungry: out of memory"

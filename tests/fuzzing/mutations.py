@@ -6,6 +6,7 @@ import io
 import json
 import zipfile
 from collections.abc import Callable, Iterator
+from copy import deepcopy
 from random import Random
 from typing import Any
 
@@ -174,7 +175,8 @@ def _part_changed(holder: list[Any], rng: Random) -> None:
     elif way == 5 and isinstance(old, int | float) and not isinstance(old, bool):
         inside[key] = rng.choice((-old, old + 1, old * 1e6, old / 3, rng.choice(NUMBERS)))
     else:
-        inside[key] = rng.choice(rng.choice((TEXTS, NUMBERS, CONSTANTS)))
+        # A copy here too: a constant that was changed would be another one in the cases to come, or hold itself.
+        inside[key] = deepcopy(rng.choice(rng.choice((TEXTS, NUMBERS, CONSTANTS))))
 
 
 def _keys(part: Any) -> list[Any]:

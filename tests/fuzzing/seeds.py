@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from excel_files import write_workbook
 from splink_models import write_splink_model
 from tables_of_people import clinic, write_csv
 
@@ -51,6 +52,8 @@ def _tables(place: Path) -> None:
     table = pa.table(columns)
     pq.write_table(table, _box(place, "parquet") / "p.parquet")
     pq.write_table(table, _box(place, "plain_parquet") / "p.parquet", compression="none", use_dictionary=False)
+    sheet = [list(columns), *(list(row.values()) for row in table.to_pylist())]
+    write_workbook(_box(place, "excel") / "p.xlsx", {"People": sheet}, packed=False)
     rows = [json.dumps(row) for row in table.to_pylist()]
     (_box(place, "jsonl") / "p.jsonl").write_text("\n".join(rows) + "\n")
     packed = pa.ipc.IpcWriteOptions(compression="lz4")

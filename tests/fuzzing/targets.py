@@ -78,6 +78,7 @@ TARGETS: tuple[Target, ...] = (
     _table("jsonl", "p.jsonl", "lines"),
     _table("parquet", "p.parquet"),
     _table("plain_parquet", "p.parquet"),
+    _table("excel", "p.xlsx"),
     _table("p_arrow", "p.arrow"),
     _table("s_arrow", "s.arrow"),
     _table("p_feather", "p.feather"),

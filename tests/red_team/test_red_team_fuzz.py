@@ -10,6 +10,7 @@ from random import Random
 
 import pytest
 
+from fuzzing import mutations
 from fuzzing.judging import Case, wrong_in_message
 from fuzzing.mutations import bytes_damaged, said_otherwise
 from fuzzing.options import odd_words
@@ -57,6 +58,14 @@ def test_the_same_seed_does_the_same_damage(damage: object) -> None:
     assert len({damage(data, Random(k)) for k in range(50)}) > 30  # type: ignore[operator]
 
 
+def test_damage_to_one_case_is_none_to_the_next() -> None:
+    """A constant that a case had changed came to hold itself, and a long run of the fuzzer never ended."""
+    before = repr(mutations.CONSTANTS)
+    for seed in range(200):
+        said_otherwise(b'{"a": [1, 2, {"b": "c"}], "d": 0.5}', Random(seed))
+    assert repr(mutations.CONSTANTS) == before
+
+
 def test_odd_words_are_found_for_every_seed() -> None:
     """Once in some thousand cases nothing was left to be odd about, and a long run of the fuzzer ended there."""
     odd = [odd_words(Random(k)) for k in (*range(50), 517, 2_068, 2_560)]
@@ -66,6 +75,7 @@ def test_odd_words_are_found_for_every_seed() -> None:
 def test_a_message_that_tells_a_cell_or_says_nothing_is_a_finding() -> None:
     assert wrong_in_message(3, f"tacit: the value {MARKER} is odd") is not None
     assert wrong_in_message(2, f"no column 'x'; The table has: {MARKER}") is None
+    assert wrong_in_message(3, f"no key '{MARKER}' in 'confidence' of a source") is None
     assert wrong_in_message(3, "") is not None
     assert wrong_in_message(0, "") is None
 

@@ -26,6 +26,8 @@ from tacit.document import (
     BarRow,
     Bars,
     Histogram,
+    KeptByEpsilon,
+    LadderStep,
     Layer,
     Line,
     Nats,
@@ -499,6 +501,31 @@ def test_the_points_of_the_trade_off_lie_on_straight_scales():
     assert at[9][0] > at[8][0]
     (mark,) = marks(picture, "circle", "point chosen")
     assert (size(mark, "cx"), size(mark, "cy")) == pytest.approx(at[4])
+
+
+def test_what_releases_keep_lies_on_straight_scales_and_every_point_says_its_numbers():
+    ladder = samples.ladder()
+    steps = [LadderStep(rung.epsilon, 2.0, rung.kept, "0", "7") for rung in ladder.rungs]
+    picture = draw(KeptByEpsilon(steps, 1), width=700)
+    dots = {int(dot.attrib["data-k"]): dot for dot in marks(picture, "circle", "point")}
+    at = {k: (size(dot, "cx"), size(dot, "cy")) for k, dot in dots.items()}
+    part = (0.5 - 0.1) / (2.0 - 0.1), (0.76 - 0.31) / (0.92 - 0.31)
+    for axis in (0, 1):
+        assert at[1][axis] == pytest.approx(at[0][axis] + part[axis] * (at[2][axis] - at[0][axis]), abs=0.02)
+    assert at[0][0] < at[2][0]
+    assert at[0][1] > at[2][1]
+    assert "epsilon 0.5 nats keeps 76.0%; of 1,000 people 0 could be found" in picture
+    (mark,) = marks(picture, "circle", "point chosen")
+    assert (size(mark, "cx"), size(mark, "cy")) == pytest.approx(at[1])
+
+
+def test_without_a_script_the_records_of_the_suggested_release_stand_beside_the_originals():
+    page = to_html(samples.audit_result())
+    assert re.findall(r'<td title="[^"]*">(.*?)</td>', page) == [
+        cell for row in samples.ladder().before for cell in row
+    ]
+    after = [cell for row in samples.ladder().rungs[1].rows for cell in row]
+    assert re.findall(r'<td data-row="\d" title="[^"]*">(.*?)</td>', page) == after
 
 
 def test_accuracies_and_their_limits_are_drawn_on_one_scale_from_zero_to_one():

@@ -224,7 +224,11 @@ def started(tmp_path):
     )
     assert process.stdout is not None
     assert process.stdout.readline() == "ready\n"
-    time.sleep(1)
+    deadline = time.monotonic() + 10
+    while (
+        not any(path.is_file() for path in (tmp_path / "out").rglob("*data.parquet*")) and time.monotonic() < deadline
+    ):
+        time.sleep(0.02)
     return process
 
 

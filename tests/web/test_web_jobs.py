@@ -35,6 +35,17 @@ def test_how_far_a_job_is_and_about_how_long_it_takes(page: Page) -> None:
     page.script.delete(f"/api/jobs/{job}")
 
 
+def test_the_same_once_more_takes_about_as_long(page: Page) -> None:
+    first = page.ask(source="slow.csv", secret="race")
+    page.at_work(first)
+    (page.folder / "go").touch()
+    took = page.until(first)["seconds"]
+    (page.folder / "go").unlink()
+    again = page.ask(source="slow.csv", secret="race")
+    assert 0 <= page.at_work(again)["left"] <= took
+    page.script.delete(f"/api/jobs/{again}")
+
+
 def test_a_few_work_at_a_time_and_the_others_wait_their_turn(folder: Path, start: Callable[..., Page]) -> None:
     page = start(folder, at_once=1)
     first, second, third = (page.ask(source=f"slow{n}.csv", secret="race") for n in range(3))
@@ -142,6 +153,28 @@ def test_a_number_that_another_process_has_by_now_is_not_taken_for_the_worker(
     assert page.seen(job.name)["state"] == "interrupted"
 
 
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        *(("request.json", text) for text in ("", "[]", "{}", '{"verb": 5}', "[" * 100_000)),
+        *(("ended.json", text) for text in ("", "{}", '{"state": "done"}', "null")),
+        *(("started.json", text) for text in ("5", '{"pid": "1", "at": 0.0}')),
+        ("progress.json", '{"stage": [], "share": 1, "since": 1, "at": 1}'),
+    ],
+)
+def test_what_looks_like_a_job_in_a_folder_from_elsewhere_harms_nothing(
+    folder: Path, start: Callable[..., Page], name: str, text: str
+) -> None:
+    job = KeptJob(folder / ".tacit/jobs/20260101-000000-00000000")
+    job.place.mkdir(parents=True)
+    job.write("request.json", {"verb": "audit", "request": {}, "command": "", "asked": 0.0})
+    job.write_text(name, text)
+    page = start(folder)
+    assert page.script.get("/api/jobs").json() == []
+    assert page.script.get(f"/api/jobs/{job.name}").status_code in (404, 422)
+    assert page.until(page.ask(source="people.csv", secret="race"))["state"] == "done"
+
+
 def test_a_job_that_has_ended_is_forgotten_with_its_answer(page: Page) -> None:
     job = page.ask(source="slow.csv", secret="race")
     assert page.script.delete(f"/api/jobs/{job}?forget=true").status_code == 400
@@ -165,6 +198,7 @@ def test_the_page_of_an_answer_runs_in_a_frame_that_reaches_nothing(page: Page) 
     assert "sandbox allow-scripts" in policy
     assert "default-src 'none'" in policy
     assert "allow-same-origin" not in policy
+    assert "script-src 'sha256-" in policy
 
 
 def test_events_tell_every_change_until_the_end(page: Page) -> None:

@@ -29,7 +29,7 @@ def answer(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Any]:
     def answered(verb: str, **request: Any) -> Any:
         job = KeptJob(folder / ".tacit" / f"job {len(list((folder / '.tacit').glob('*')))}")
         job.place.mkdir(parents=True)
-        job.write("request.json", {"verb": verb, "request": request})
+        job.write("request.json", {"verb": verb, "request": request, "command": "", "asked": 0.0})
         assert work(job.place, COMMAND_LINE) == 0
         assert job.read("progress.json")["stage"] == "writing the answer"
         assert job.text("page.html").startswith("<!DOCTYPE html>") or verb == "ladder"
@@ -47,10 +47,11 @@ def test_a_release_is_made_zipped_and_verified_by_whoever_receives_it(folder: Pa
     found = answer("verify", release="received.zip", against="people.csv")
     assert (found["result"], found["verdict"]) == ("VerifyResult", "holds")
     assert not list(folder.rglob("unpacked"))
+    (folder / "tacit.toml").write_text('secret = "race"\nepsilon = 0.5\n')
+    assert answer("check", source="release")["result"] == "CheckResult"
 
 
 def test_the_columns_of_a_table(answer: Callable[..., Any]) -> None:
-    pytest.importorskip("tacit.lenses.table.roles.guessing")
     columns = answer("columns", source="people.csv")
     assert [each["name"] for each in columns["columns"]] == ["age", "race"]
 

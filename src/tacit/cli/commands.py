@@ -61,9 +61,9 @@ def audit(source: str, **words: Any) -> int:
 
     Without --secret it lists the columns with what they seem to be, and the command to go on with; on a terminal it
     asks.
-    TABLE is a CSV, Parquet, JSONL or Arrow file, or a DuckDB database (people.duckdb::table); or a folder of images
-    with --labels, or an npz: then, what do the patches of the images give away about a label? With --text, what do the
-    words of a column of posts give away?
+    TABLE is a CSV, Excel, Parquet, JSONL or Arrow file, or a DuckDB database (people.duckdb::table); or a folder of
+    images with --labels, or an npz: then, what do the patches of the images give away about a label? With --text, what
+    do the words of a column of posts give away?
     Nothing is written unless you ask for it. With --estimator the answer is learned: an estimate, which certifies
     nothing about a single record.
     """

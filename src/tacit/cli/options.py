@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from importlib.abc import MetaPathFinder
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -13,6 +15,7 @@ from click.core import ParameterSource
 from tacit.cli.wording import COMMAND_LINE, option
 from tacit.errors import ArgumentError
 from tacit.requests import Request, settings_of
+from tacit.requests.names import ENGINES
 from tacit.requests.settings import Flag, OneOf, SettingFacts, default_of
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -113,6 +116,9 @@ def answer(verb: Callable[..., Any], about: Any, *, words: dict[str, Any]) -> An
     from tacit import report
     from tacit.cli.showing import show, watched
 
+    # The first engine is what is asked for when nothing is; another may need pandas, as Splink does in a case.
+    if "engine" in words and words["engine"] in (None, next(iter(ENGINES))):
+        without_frames()
     shown = ("format_", "bits", "quiet", "report", "full")
     format_, bits, quiet, page, full = (words.pop(name, None) for name in shown)
     with watched(quiet=bool(quiet)) as progress:
@@ -121,3 +127,26 @@ def answer(verb: Callable[..., Any], about: Any, *, words: dict[str, Any]) -> An
         report.write_report(result, page, wording=replace(COMMAND_LINE, bits=bool(bits)))
     show(result, format_=str(format_), bits=bool(bits), full=bool(full))
     return result
+
+
+def without_frames() -> None:
+    """Let pyarrow know of no pandas: it loads it on first use, for half a second, and no file is a frame of it.
+
+    A process that has loaded either already may have frames, and is left alone.
+    """
+    if "pandas" in sys.modules or "pyarrow" in sys.modules:
+        return
+    hiding = _PandasHidden()
+    sys.meta_path.insert(0, hiding)
+    try:
+        import pyarrow as pa
+
+        pa.array([0]).to_numpy()
+    finally:
+        sys.meta_path.remove(hiding)
+
+
+class _PandasHidden(MetaPathFinder):
+    def find_spec(self, fullname: str, path: Any, target: Any = None) -> None:
+        if fullname == "pandas":
+            raise ModuleNotFoundError(fullname)

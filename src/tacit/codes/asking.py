@@ -14,7 +14,8 @@ from tacit.codes.coding import atom_codes
 from tacit.codes.scales.encoding import atoms_table
 from tacit.codes.scales.kinds.every import AnyScale
 from tacit.codes.search.records import GroupedRecords, SecretBound
-from tacit.errors import ArgumentError, DataError, Setting, sentence
+from tacit.errors import ArgumentError, Setting, sentence
+from tacit.lift import at_both_ends
 from tacit.tables.counting import Counts, count
 from tacit.tables.symbols import in_order
 from tacit.tables.table import Table
@@ -107,18 +108,22 @@ def grouped_records(
     counts: Counts, asked: CodeRequest, atoms: NDArray[np.int64] | None = None
 ) -> tuple[GroupedRecords, list[SecretBound]]:
     """What was counted as the search reads it, and what may be told of each secret; ``atoms`` of counted values."""
-    secrets, bounds = [], []
+    secrets: list[NDArray[np.int64]] = []
+    bounds: list[SecretBound] = []
     for claim in asked.claims:
-        if claim.floor is not None and None in counts.levels[counts.columns.index(claim.secret[0])]:
-            words = (
-                "column '{name}' has missing values, which are above no threshold: fill them, or leave out {thresholds}"
-            )
-            raise DataError(sentence(words, name=claim.secret[0], thresholds=Setting("thresholds")))
         values, numbers = in_order(counts.codes[:, [counts.columns.index(name) for name in claim.secret]])
-        secrets.append(numbers)
-        bounds.append(claim.bound(len(values)))
+        orders = (numbers,) if claim.floor is None else at_both_ends(numbers, _missing(counts, claim.secret[0], values))
+        secrets += orders
+        bounds += [claim.bound(len(values)) for _ in orders]
     codes = atom_codes(counts, asked.columns) if atoms is None else atoms
     return GroupedRecords.of(codes, *secrets, records=counts.records, weight=counts.weight), bounds
+
+
+def _missing(counts: Counts, column: str, values: NDArray[np.int64]) -> int | None:
+    """The place of what is missing among the codes of a column that occur."""
+    levels = counts.levels[counts.columns.index(column)]
+    places = [] if None not in levels else np.flatnonzero(values[:, 0] == levels.index(None)).tolist()
+    return places[0] if places else None
 
 
 def uses_of(counts: Counts, asked: CodeRequest) -> NDArray[np.int64] | None:

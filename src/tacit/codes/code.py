@@ -131,6 +131,16 @@ class CellCode:
         scales, groups = zip(*(reduced_scale(scale, group) for scale, group in pairs), strict=True)
         return replace(self, scales=tuple(scales), tree=regrouped(self.tree, groups))
 
+    def as_told(self) -> CellCode:
+        """The same code with the numbers of those levels alone that a cell has; the others are for later batches."""
+        told = zip(self.columns, self.texts, strict=True)
+        numbers = {
+            name: {text: self.numbers[name][text] for text in dict.fromkeys(texts)}
+            for name, texts in told
+            if name in self.numbers
+        }
+        return replace(self, numbers=numbers)
+
     def in_numbers(self, records: Mapping[str, NDArray[np.int64]], least: int) -> CellCode:
         """The reduced code, with a number for every level of the columns of numbers.
 

@@ -113,7 +113,12 @@ def naming_no_few(
 
 def columns_of(scales: Sequence[AnyScale]) -> list[ColumnAtoms]:
     """Scales as the search reads them."""
-    return [ColumnAtoms(scale.size, scale.ordered, scale.cuts if scale.ordered else None) for scale in scales]
+    return [
+        ColumnAtoms(
+            scale.size, scale.ordered, scale.cuts if scale.ordered else None, scale.ordered and scale.has_missing
+        )
+        for scale in scales
+    ]
 
 
 def published(fine: CellCode, records: GroupedRecords, asked: CodeRequest) -> CellCode:

@@ -28,11 +28,14 @@ class ColumnAtoms(NamedTuple):
         Whether a part is a run of neighbours; otherwise any set of atoms may be one.
     cuts : array of bool, or None
         Ordered columns only: whether a part may end between atom i and i + 1. None allows all.
+    missing : bool
+        Ordered columns only: whether the last atom is missing, which is cut off before the others are parted.
     """
 
     size: int
     ordered: bool = True
     cuts: Mask | None = None
+    missing: bool = False
 
 
 @dataclass(frozen=True)

@@ -110,6 +110,7 @@ if TYPE_CHECKING:
         RecordsNeeded as RecordsNeeded,
         ReleaseBound as ReleaseBound,
         ThresholdClaim as ThresholdClaim,
+        at_both_ends as at_both_ends,
         beyond_p_values as beyond_p_values,
         certified_cells as certified_cells,
         certified_partition as certified_partition,

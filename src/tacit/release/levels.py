@@ -8,7 +8,7 @@ from typing import Literal
 
 from tacit.codes.code import CellCode
 from tacit.errors import SourceError
-from tacit.release.codec import Damaged, decoded, json_in
+from tacit.release.codec import Damaged, decoded, encoded, json_in
 
 LEVELS = "levels.json"
 FORMAT: Literal["tacit levels"] = "tacit levels"
@@ -29,7 +29,12 @@ class ColumnLevels:
 
 @dataclass(frozen=True, eq=False)
 class PublishedCode:
-    """The levels of each column, for readers, and the code that wrote them, for whoever verifies the release."""
+    """The levels of each column, for readers, and the code that wrote them, for whoever verifies the release.
+
+    Guarantees
+    ----------
+    The code tells no more than it takes to place a record: no number for a level, no cut of a column, that no cell has.
+    """
 
     columns: tuple[ColumnLevels, ...]
     code: CellCode
@@ -38,11 +43,13 @@ class PublishedCode:
     @classmethod
     def of(cls, code: CellCode) -> PublishedCode:
         """What is published of a code."""
-        return cls(_columns(code), code)
+        return cls(_columns(code), code.as_told())
 
     def __post_init__(self) -> None:
         if self.columns != _columns(self.code):
             raise ValueError("the levels are not those of the code")
+        if encoded(self.code) != encoded(self.code.as_told().reduced()):
+            raise ValueError("the code tells more than its cells do")
 
 
 def _columns(code: CellCode) -> tuple[ColumnLevels, ...]:

@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING
 
 from markupsafe import Markup
 
+from tacit.document import Document
 from tacit.errors import Wording
 from tacit.report.page import body_of, source_of
 
 if TYPE_CHECKING:
     from tacit.report.result import Result
 
-# A document of more sections than this is folded under what it says first.
+# A document of more sections than this is folded under its answer, if it does not say itself what to fold.
 MOST_OPEN = 1
 # What notebooks say of their colours; their readers may have chosen others than for the rest of the screen.
 DARK = ':is([data-jp-theme-light="false"], [theme="dark"], .vscode-dark, .vscode-high-contrast)'
@@ -30,17 +31,23 @@ def fragment(result: Result, *, bits: bool = False, wording: Wording | None = No
     Guarantees
     ----------
     It asks for nothing from elsewhere. Every rule of its style is about what is inside it. A long document is folded
-    under its answer, unless it folds parts of itself.
+    under what it says first.
     """
     document = result.document()
-    shown = [section for section in document.sections if section.where != "terminal"]
-    folds_itself = any(section.folded for section in shown)
-    body = body_of(document, wording or Wording(bits=bits), folded=len(shown) > MOST_OPEN and not folds_itself)
+    body = body_of(document, wording or Wording(bits=bits), opened=_opened(document))
     # Style and script are our own files, written where escaping would break them.
     shell = Markup(
         '<div class="tacit-cell"><div class="tacit">\n<style>{}</style>\n{}\n<script>{}</script>\n</div></div>\n'
     )
     return shell.format(Markup(_style()), body, Markup(source_of("slider.js")))
+
+
+def _opened(document: Document) -> int | None:
+    """How many sections are shown before the fold: up to the first that is folded on a page, too; None for all."""
+    folded = [section.folded for section in document.sections if section.where != "terminal"]
+    if True in folded:
+        return folded.index(True)
+    return 0 if len(folded) > MOST_OPEN else None
 
 
 @cache

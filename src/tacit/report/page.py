@@ -35,7 +35,6 @@ def to_html(result: Result, *, bits: bool = False, wording: Wording | None = Non
     """
     document = result.document()
     body = body_of(document, wording or Wording(bits=bits))
-    script = source_of("slider.js")
     return (
         _environment()
         .get_template("page.html")
@@ -43,10 +42,19 @@ def to_html(result: Result, *, bits: bool = False, wording: Wording | None = Non
             document=document,
             body=body,
             style=Markup(style_sheet()),
-            script=Markup(script),
-            script_hash=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
-            has_pictures="<img " in body,
+            script=Markup(source_of("slider.js")),
+            policy=policy("<img " in body),
         )
+    )
+
+
+def policy(has_pictures: bool = True) -> str:
+    """What a page may do: run the one script that is written here, by its hash, and load nothing."""
+    script = base64.b64encode(hashlib.sha256(source_of("slider.js").encode()).digest()).decode()
+    pictures = " img-src data:;" if has_pictures else ""
+    return (
+        f"default-src 'none'; style-src 'unsafe-inline';{pictures} script-src 'sha256-{script}'; base-uri 'none'; "
+        "form-action 'none'"
     )
 
 
@@ -90,10 +98,10 @@ def source_of(name: str) -> str:
     return loader.get_source(_environment(), name)[0]
 
 
-def body_of(document: doc.Document, wording: Wording, *, folded: bool = False) -> Markup:
+def body_of(document: doc.Document, wording: Wording, *, opened: int | None = None) -> Markup:
     """The document by the macros of ``blocks.html``, one of the name of each block.
 
-    With ``folded`` its sections are behind one line.
+    With ``opened`` all sections but so many are behind one line.
     """
 
     def blocks(shown: Iterable[doc.Block]) -> Markup:
@@ -112,7 +120,7 @@ def body_of(document: doc.Document, wording: Wording, *, folded: bool = False) -
         "version": __version__,
     }
     macros: Any = _environment().get_template("blocks.html").make_module(context)
-    return Markup(macros.document(document, folded))
+    return Markup(macros.document(document, opened))
 
 
 def _style(value: Any) -> str:

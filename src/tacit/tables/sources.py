@@ -31,9 +31,9 @@ def open_table(
     Parameters
     ----------
     source : path or frame
-        A CSV (any delimiter, UTF-8, first line the names), Parquet, JSONL, Arrow IPC or Feather file, a DuckDB
-        database (``people.duckdb`` or ``people.duckdb::table``); or a pandas, Polars, Arrow, narwhals or Spark frame
-        or a DuckDB relation.
+        A CSV (any delimiter, UTF-8, first line the names), Parquet, JSONL, Arrow IPC or Feather file, an Excel sheet
+        (``people.xlsx`` or ``people.xlsx::sheet``), a DuckDB database (``people.duckdb`` or ``people.duckdb::table``);
+        or a pandas, Polars, Arrow, narwhals or Spark frame or a DuckDB relation.
     engine : str
         duckdb (default) or spark. A Spark DataFrame runs on Spark, whatever is asked.
     memory : str, optional

@@ -50,8 +50,8 @@ def audit(source: Any, *requests: Request, progress: Progress = silent, **settin
     Parameters
     ----------
     source : path, frame, Table or Question
-        CSV, Parquet, JSONL, Arrow, a DuckDB database; pandas, Polars, Arrow or Spark frames. A folder of images with
-        ``labels``, or an npz, is audited patch by patch; with ``text`` the words of a column of posts are.
+        CSV, Excel, Parquet, JSONL, Arrow, a DuckDB database; pandas, Polars, Arrow or Spark frames. A folder of images
+        with ``labels``, or an npz, is audited patch by patch; with ``text`` the words of a column of posts are.
     *requests : Look, Learning
         Requests that were made already; settings change them.
     **settings

@@ -124,6 +124,8 @@ optimal: The mechanism that loses the least information of all that keep the bou
   loss_bound tells how far from the best it can be. Its release is a mixture.
 plug-in: Computed as if the table were the whole population. Exact for the table; an estimate, biased upwards, for a
   larger population.
+policy: What tables and releases must keep before they may go on: the epsilon of each secret, the fewest people, what
+  may be known, which columns and mechanisms. `tacit check` reads it from a TOML file.
 possible world: A record with confidences is many records, each with a probability: every attribute is there or not.
   Record leakage is the mean over all of them.
 prior: P(s): what the adversary believes before it sees a record. Of a label in a person's case: how common each of

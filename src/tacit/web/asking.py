@@ -16,7 +16,7 @@ from tacit.person.actions.asking import Records, Texts
 from tacit.requests import Bound, Making, Question, Request, asked, settings_of
 from tacit.requests.levels import Levels
 from tacit.requests.settings import Amount, File, Flag, Kind, Numbers, SettingFacts, default_of
-from tacit.requests.verbs import ATTACK, AUDIT, PROTECT, VERIFY
+from tacit.requests.verbs import ATTACK, AUDIT, CHECK, PROTECT, VERIFY
 
 # Called with what the verb is about, its settings and how to tell progress.
 Run = Callable[[Path, dict[str, Any], Progress], Any]
@@ -159,6 +159,12 @@ def _attack(release: Path, said: dict[str, Any], progress: Progress) -> Any:
     return attack(release, progress=progress, **said)
 
 
+def _check(source: Path, said: dict[str, Any], progress: Progress) -> Any:
+    from tacit.verbs.check import check
+
+    return check(source, progress=progress, **said)
+
+
 def _ladder(source: Path, said: dict[str, Any], progress: Progress) -> Any:
     from tacit.lenses.table.ladder.climbing import ladder
     from tacit.tables import memory_limit
@@ -189,6 +195,7 @@ def _person(action: PersonAction) -> Askable:
 
 
 _SOURCE = ("source", "A table, a folder of images or an npz.")
+_CHECKED = ("source", "A table, or the folder of a release.")
 _RELEASE = ("release", "The folder of a release, or a zip of it.")
 
 
@@ -208,6 +215,7 @@ def verbs() -> dict[str, Askable]:
             ("out",),
         ),
         Askable("verify", "Is the claim of a release true?", "verify", *_RELEASE, _verify, **_of(VERIFY)),
+        Askable("check", "Does a table or a release keep a policy?", "check", *_CHECKED, _check, **_of(CHECK)),
         Askable(
             *("attack", "Would an adversary still win?", "attack", *_RELEASE, _attack),
             **_of(ATTACK),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import socket
+import threading
 import webbrowser
 from collections.abc import Callable, Sequence
 from contextlib import suppress
@@ -56,7 +57,8 @@ def serve(
         address = f"http://{ADDRESS}:{bound}/?token="
         tell(address + keys.token)
         if browser:
-            webbrowser.open(address + keys.code())
+            # A browser in the terminal would be waited for, and wait for the server.
+            threading.Thread(target=webbrowser.open, args=(address + keys.code(),), daemon=True).start()
         with suppress(KeyboardInterrupt):
             uvicorn.Server(config).run(sockets=[listener])
 

@@ -10,7 +10,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from starlette.responses import HTMLResponse, Response
 
 from tacit import __version__
-from tacit.report.page import style_sheet
+from tacit.report.page import source_of
 from tacit.web.files import Folder, MissingError
 
 PLACE = Path(__file__).parent
@@ -38,7 +38,7 @@ def pages(folder: Folder) -> APIRouter:
     @router.get("/report.css", response_class=Response)
     def report_style() -> Response:
         """The style of reports: a page and a report look like one product."""
-        return Response(style_sheet(), media_type="text/css")
+        return Response(source_of("style.css"), media_type="text/css")
 
     @router.get("/{page}", response_class=HTMLResponse)
     def whole(page: str) -> HTMLResponse:

@@ -9,10 +9,12 @@ import pyarrow as pa
 import pytest
 from scipy.stats import binom
 
+from sizes import many
 from tables_of_people import clinic, write_csv
 from tacit import DataError, attack, protect
 from tacit.learn import binomial_limits
-from tacit.lenses.table.attack import Lookup
+from tacit.lenses.table.attacking.training import Lookup
+from tacit.lenses.table.attacking.weighing import Beliefs, beyond_chance
 
 
 @pytest.fixture(scope="module")
@@ -77,6 +79,68 @@ def test_a_best_possible_guess_beyond_the_promise_breaks_it(
     assert attack(release, against=people, records=100).verdict == "promise broken"
 
 
+def skewed(n: int, told: float) -> pa.Table:
+    """A secret that 24% have: in each of four wards the commonest guess is that nobody has it."""
+    rng = np.random.default_rng(0)
+    ward = rng.integers(4, size=n)
+    ill = rng.random(n) < 0.24 + told * (ward - 1.5) / 1.5
+    other = rng.integers(50, size=n)
+    return pa.table({"ward": [f"ward {w}" for w in ward], "other": other, "illness": np.where(ill, "ill", "well")})
+
+
+def test_a_leak_that_changes_no_guess_is_found_by_ranking(tmp_path: Path) -> None:
+    people = skewed(3000, 0.2)
+    protect(people, secret="illness", epsilon=3, out=tmp_path / "r")
+    result = attack(tmp_path / "r", against=people)
+    assert result.best_after <= result.prior_guess + 0.01
+    assert min(result.chance_before, result.chance_after) == 0.005
+    assert max(each.before.auc for each in result.weighed) > 0.65
+    assert max(each.before.gain for each in result.weighed) > 0.02
+    assert result.verdict == "within the promise"
+    assert "AUC" in str(result)
+
+
+def test_where_the_original_tells_nothing_the_release_is_not_called_safe(tmp_path: Path) -> None:
+    people = skewed(1500, 0.0)
+    protect(people, secret="illness", epsilon=0.3, least=200, out=tmp_path / "r")
+    result = attack(tmp_path / "r", against=people)
+    assert min(result.chance_before, result.chance_after) > 0.05
+    assert result.verdict == "nothing to be found, even in the original"
+    assert result.document().badge.tone == "doubt"
+    assert "not put to a test" in result.headline
+
+
+def test_beliefs_are_worth_what_pairs_and_logarithms_say() -> None:
+    rng = np.random.default_rng(1)
+    secret, prior = rng.integers(3, size=80), np.full(3, 1 / 3)
+    chances = rng.dirichlet(np.ones(3), size=80).round(1) + 0.01
+    chances /= chances.sum(axis=1, keepdims=True)
+    worth = Beliefs(chances, secret).worth(prior)
+    areas = [
+        np.mean([(a > b) + (a == b) / 2 for a in chances[secret == s, s] for b in chances[secret != s, s]])
+        for s in range(3)
+    ]
+    assert worth.auc == pytest.approx(np.average(areas, weights=np.bincount(secret)))
+    assert worth.gain == pytest.approx(np.mean(np.log(chances[np.arange(80), secret] * 3)))
+    assert worth.auc_interval[0] < worth.auc < worth.auc_interval[1]
+
+
+def test_chance_alone_is_found_as_often_as_it_should_be_and_a_weak_leak_is_found() -> None:
+    rng = np.random.default_rng(2)
+
+    def found(told: float) -> float:
+        secret = (rng.random(300) < 0.24).astype(np.int64)
+        score = np.clip(0.24 + told * (secret - 0.24) + 0.1 * rng.normal(size=300), 0.01, 0.6)
+        several = [np.roll(score, shift) for shift in (0, 1)]
+        return beyond_chance([Beliefs(np.column_stack([1 - one, one]), secret) for one in several], 0)
+
+    tries = many(40, 400)
+    by_chance = [found(0.0) for _ in range(tries)]
+    assert np.mean(np.array(by_chance) <= 0.05) <= 0.05 + 3 * np.sqrt(0.05 * 0.95 / tries)
+    assert np.mean(np.array(by_chance) > 0.5) > 0.2
+    assert found(0.1) == 0.005
+
+
 def test_another_table_is_refused(tmp_path: Path) -> None:
     protect(pa.table(clinic(300)), secret="illness", epsilon=1, out=tmp_path / "r")
     with pytest.raises(DataError, match="not the original of this release"):
@@ -86,9 +150,11 @@ def test_another_table_is_refused(tmp_path: Path) -> None:
 def test_the_lookup_adversary_is_the_rule_of_bayes_on_its_training_records() -> None:
     X = np.array([[0.0], [0.0], [0.0], [1.0], [np.nan], [np.nan]])
     s = np.array(["a", "a", "b", "b", "c", "c"])
-    guesses = Lookup().fit(X, s).predict(np.array([[0.0], [1.0], [2.0]]))
-    assert guesses.tolist()[:2] == ["a", "b"]
-    assert guesses[2] in {"a", "b", "c"}
+    lookup = Lookup().fit(X, s)
+    chances = lookup.predict_proba(np.array([[0.0], [1.0], [2.0]]))
+    assert lookup.classes_[chances.argmax(axis=1)].tolist()[:2] == ["a", "b"]
+    assert chances[0] == pytest.approx([(2 + 1 / 3) / 4, (1 + 1 / 3) / 4, 1 / 12])
+    assert chances[2] == pytest.approx(1 / 3)
 
 
 @pytest.mark.parametrize(("successes", "trials"), [(0, 10), (3, 10), (10, 10), (500, 1000)])

@@ -60,6 +60,16 @@ def test_levels_keep_less_the_coarser_they_are_and_those_without_effect_are_left
     assert effects(ask(Question(pa.table(whole), secret="s"), in_cells=True)).effects == ()
 
 
+def test_a_level_of_very_many_values_keeps_nearly_all() -> None:
+    rng = np.random.default_rng(0)
+    codes = [f"{code:05d}" for code in rng.permutation(100_000)[:900]]
+    found = effects(ask(Question(pa.table({"code": codes, "s": ["a", "b", "b"] * 300}), secret="s", keep_id="code")))
+    kept = [each.kept for each in found.effects]
+    assert [each.level for each in found.effects][-1] == "first character"
+    assert kept[0] > 0.8
+    assert kept == sorted(kept, reverse=True)
+
+
 def test_of_what_may_be_known_people_are_found_by_that_alone() -> None:
     columns = hospital(400)
     asked = ask(Question(pa.table(columns), secret="illness", known=("age", "postcode")), in_cells=True)

@@ -171,12 +171,51 @@ def test_a_large_table_is_tried_on_some_of_its_records_and_says_so(monkeypatch: 
     assert replace(found.original, rows=(), guessed=0) == replace(whole.original, rows=(), guessed=0)
 
 
+def test_a_column_that_is_different_in_a_sample_alone_is_no_identifier(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(climbing, "MOST_RECORDS", 150)
+    columns = {"ill": ["no", "yes", "no"] * 200, "room": [f"r{at // 2}" for at in range(600)]}
+    income = [float(at % 97) for at in range(600)]
+    found = ladder(Question(pa.table(columns), secret="ill"), epsilons=(1.0,))
+    assert (found.sampled, found.original.found, len(found.rungs)) == (150, 0, 1)
+    # Groups of a number are those of the whole table.
+    assert ladder(Question(pa.table({**columns, "income": income}), secret="income"), epsilons=(2.0,)).sampled == 150
+
+
 def test_a_sample_without_the_secret_has_no_rungs(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(climbing, "MOST_RECORDS", 100)
     columns = {"ill": ["no"] * 298 + ["yes"] * 2, "age": [str(at % 7) for at in range(300)]}
     found = ladder(Question(pa.table(columns), secret="ill"))
     assert found.rungs == ()
     assert found.epsilon is None
+
+
+def test_a_table_that_protect_would_refuse_is_audited_and_told_why() -> None:
+    columns = {"ill": ["no", "yes", "no"] * 40, "card": [2**60 + at % 7 for at in range(120)]}
+    result = audit(pa.table(columns), secret="ill", shuffles=19)
+    assert result.ladder.rungs == ()
+    assert result.ladder.original.found == 0
+    assert (
+        "No release can be made of the table as it is: column 'card' holds whole numbers" in result.suggestion.sentence
+    )
+    assert "No release can be made" in str(result)
+
+
+def test_where_little_is_kept_it_is_said_what_keeps_more() -> None:
+    table = pa.table(hospital(400))
+    question = Question(table, secret="illness")
+    found = ladder(question, epsilons=(1.0,))
+    assert found.rungs[0].kept < 0.5
+    assert (
+        "(drop='COLUMN') usually keep more each, and so does naming the values" in suggestion(found, question).sentence
+    )
+    fewer = ladder(Question(table, secret={"illness": ("O80",)}, released=("sex", "insurance")), epsilons=(1.0,))
+    assert fewer.rungs[0].kept > found.rungs[0].kept
+
+
+def test_a_table_too_small_to_tell_anything_has_no_epsilon_to_suggest() -> None:
+    result = audit(pa.table(clinic(15)), secret="illness", shuffles=19)
+    assert (result.ladder.epsilon, result.suggestion.command) == (None, "")
+    assert "No release tells anything" in result.suggestion.sentence
 
 
 @pytest.mark.parametrize("words", [{"mechanism": "watchdog"}, {"confidence": 0.95}])

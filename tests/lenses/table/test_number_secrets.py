@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from tables_of_people import read_csv, write_csv
-from tacit import ArgumentError, DataError, SourceError, attack, protect, verify
+from tacit import ArgumentError, SourceError, attack, protect, verify
 
 FLOOR = 0.2
 
@@ -39,11 +39,13 @@ def release(folder: Path, tmp_path: Path) -> Path:
 
 def worst_threshold(income: list[str], cells: list[tuple[str, ...]], floor: float) -> float:
     """The largest log-lift over cells and events, counted the slow way."""
-    numbers, found = np.array(income, float), 0.0
+    numbers, found = np.array([value or "nan" for value in income], float), 0.0
     names = {cell: number for number, cell in enumerate(dict.fromkeys(cells))}
     label = np.array([names[cell] for cell in cells])
-    for t in np.unique(numbers):
-        for event in (numbers <= t, numbers > t):
+    gap = np.isnan(numbers)
+    for t in np.unique(numbers[~gap]):
+        # What is missing is neither at most t nor more; it is bounded beside either, and by itself.
+        for event in (numbers <= t, numbers > t, (numbers <= t) | gap, (numbers > t) | gap, gap, ~gap):
             share = event.mean()
             if share >= floor:
                 own = np.bincount(label, event) / np.bincount(label)
@@ -131,6 +133,24 @@ def test_thresholds_are_proved_of_the_people_the_records_were_drawn_from(tmp_pat
     assert {check.name: check.passed for check in found.checks}["proof from the records"]
 
 
+@pytest.mark.parametrize("share", [0.03, 0.4])
+def test_what_is_missing_is_beyond_no_threshold_and_an_event_of_its_own(share: float, tmp_path: Path) -> None:
+    given, rng = people(1_000), np.random.default_rng(3)
+    # The young say less often what they earn.
+    gaps = rng.random(1_000) < share * np.where(np.array(given["age"], int) < 40, 1.5, 0.5)
+    given["income"] = ["" if gap else value for gap, value in zip(gaps, given["income"], strict=True)]
+    write_csv(tmp_path / "gaps.csv", given)
+    settings = {"secret": "income", "epsilon": 0.5, "thresholds": FLOOR}
+    made = protect(tmp_path / "gaps.csv", **settings, out=tmp_path / "release")
+    told = read_csv(tmp_path / "release" / "data.csv")
+    cells = list(zip(told["age"], told["job"], strict=True))
+    assert len(set(cells)) > 2
+    worst = worst_threshold(given["income"], cells, FLOOR)
+    assert made.certificate.attained_epsilon == pytest.approx(worst)
+    assert worst <= 0.5
+    assert verify(tmp_path / "release", against=tmp_path / "gaps.csv").verdict == "holds"
+
+
 def test_an_attack_guesses_the_side_of_the_middle_and_finds_the_promise_kept(folder: Path) -> None:
     found = attack(folder / "release", against=folder / "people.csv")
     assert found.prior_guess == pytest.approx(0.5, abs=0.02)
@@ -153,8 +173,3 @@ def test_what_has_no_thresholds_is_refused(folder: Path, tmp_path: Path) -> None
         protect(table, secret="income", epsilon=0.5, thresholds=0, out=out)
     with pytest.raises(ArgumentError, match="by its values"):
         protect(table, secret="income", epsilon=0.5, thresholds=0.1, also={("income", "job"): 0.5}, out=out)
-    given = people(200)
-    given["income"][3] = ""
-    write_csv(tmp_path / "gaps.csv", given)
-    with pytest.raises(DataError, match="missing"):
-        protect(tmp_path / "gaps.csv", secret="income", epsilon=0.5, thresholds=0.1, out=out)

@@ -117,7 +117,7 @@ def test_levels_are_found_for_numbers_dates_and_codes_alone() -> None:
     table = open_table(
         pa.table(
             {
-                "age": [1, 35, 99, None],
+                "age": [1, 3, 99, None],
                 "rate": [0.001, 0.002, 0.05, 0.02],
                 "day": [dt.date(2024, 1, 31), dt.date(2024, 2, 1), None, dt.date(2025, 2, 1)],
                 "icd": ["B20", "F32", "O80", None],
@@ -179,3 +179,13 @@ def test_an_audit_says_who_could_be_found_in_words_table_and_json() -> None:
     assert told["sets"][0]["sizes"]["unique"] == unique
     assert told["cures"][-1]["levels"]
     assert told["least"] == 10
+
+
+def test_a_step_that_puts_no_two_values_together_is_no_coarser_level() -> None:
+    table = open_table(
+        pa.table({"score": list(range(1, 11)) * 20, "again": [0, 1] * 100, "age": list(range(20, 70)) * 4})
+    )
+    levels = coarser_levels(table, table.names)
+    assert [each.setting for each in levels["score"]] == [5]
+    assert levels["again"] == ()
+    assert [each.setting for each in levels["age"]] == [5, 10]

@@ -16,8 +16,8 @@ from sizes import many
 from tables_of_people import clinic, write_csv
 from tacit import AuditResult, audit
 from tacit.cli.wording import COMMAND_LINE
-from tacit.lenses.table import audit as auditing
 from tacit.lenses.table.answers.first import chosen
+from tacit.lenses.table.ladder import suggesting
 from tacit.lenses.table.learned import quick
 from tacit.report import to_text
 
@@ -28,7 +28,7 @@ pytestmark = pytest.mark.usefixtures("without_rungs")
 def without_rungs() -> Iterator[None]:
     """An audit that tries no release."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(auditing, "ladder", lambda *_, **__: no_rungs())
+        patch.setattr(suggesting, "ladder", lambda *_, **__: no_rungs())
         yield
 
 

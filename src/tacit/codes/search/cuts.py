@@ -156,10 +156,42 @@ def _column_cuts(frontier: Frontier, node: Ints, rules: CutRules, column: int) -
     tally = tallied(frontier, node, column, atoms, rules.judge.limits)
     if atoms.ordered:
         _try(cuts, _allowed(tally, atoms), tally, frontier, rules)
+        if atoms.missing:
+            _missing_first(cuts, tally, frontier, rules)
     else:
         for ordered in _orders(tally, rules):
             _try(cuts, np.ones(len(tally), bool), ordered, frontier, rules)
     return cuts
+
+
+def _missing_first(cuts: ColumnCuts, tally: Tally, frontier: Frontier, rules: CutRules) -> None:
+    """Where what is missing may stand by itself, it is cut off in place of the best cut, for the score of that one.
+
+    A range and what is missing would else be one part wherever the values beside it were parted first. What is left
+    can then be parted in the same place.
+    """
+    alone = _missing_alone(tally, frontier, rules, most=1.0)
+    taken = alone.score > 0
+    cuts.below[taken], cuts.factor[taken] = alone.below[taken], alone.factor[taken]
+
+
+def _missing_alone(tally: Tally, frontier: Frontier, rules: CutRules, *, most: float) -> ColumnCuts:
+    """The cut of each node between the values of a column and what is missing, if at most such a share of it is."""
+    atoms = rules.columns[tally.column]
+    here, alone = np.zeros(len(tally), bool), ColumnCuts.none(tally.column, atoms, len(frontier))
+    few = tally.records <= most * tally.totals(tally.records)[tally.node]
+    here[:-1] = (tally.atom[1:] == atoms.size - 1) & (tally.node[1:] == tally.node[:-1]) & few[1:]
+    if atoms.cuts is None or atoms.cuts[-1]:
+        _try(alone, here, tally, frontier, rules)
+        alone.below[alone.score > 0] = atoms.size - 1
+    return alone
+
+
+def missing_cuts(frontier: Frontier, rules: CutRules, column: int, *, most: float) -> BestCuts:
+    """What is missing of a column, cut off where it is allowed and at most such a share of the node is missing."""
+    tally = tallied(frontier, frontier.node(), column, rules.columns[column], rules.judge.limits)
+    alone = _missing_alone(tally, frontier, rules, most=most)
+    return BestCuts((alone,), np.where(alone.score > 0, 0, -1))
 
 
 def _allowed(tally: Tally, atoms: ColumnAtoms) -> Mask:

@@ -151,13 +151,17 @@ class Frontier:
             part=self.part[nodes],
         )
 
+    def of_nodes(self, nodes: Mask) -> Frontier:
+        """The frontier of some of the nodes."""
+        return self._taken(np.flatnonzero(np.repeat(nodes, np.diff(self.start))), nodes)
+
     def enough(self, records: int) -> Frontier:
         """The frontier of the nodes that have at least so many records."""
         before = np.concatenate([[0.0], np.cumsum(self.records)])
         nodes = before[self.start[1:]] - before[self.start[:-1]] >= records
         if nodes.all():
             return self
-        return self._taken(np.flatnonzero(np.repeat(nodes, np.diff(self.start))), nodes)
+        return self.of_nodes(nodes)
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 from tacit.codes.search.cuts import CutRules
 from tacit.codes.search.growth import Growth
 from tacit.codes.search.judging import Strict
+from tacit.codes.search.missing import missing_apart
 from tacit.codes.search.pruning import pruned
 from tacit.codes.search.records import GroupedRecords, SecretBound
 from tacit.codes.search.spending import spent
@@ -82,7 +83,9 @@ def grow(
     growth = Growth.of(first)
     # What is known is told as finely as the parts have it: a cut of it below them would tell more than is allowed for.
     rules = replace(rules, open=tuple(at for at in rules.open if at not in known_columns))
-    growth.grow(frontier, replace(rules, judge=Strict(limits, guided=guide is not None)))
+    rules = replace(rules, judge=Strict(limits, guided=guide is not None))
+    for each in missing_apart(growth, frontier, rules):
+        growth.grow(each, rules)
     tree = pruned(growth.tree(), records, bounds, least=least)
     return spent(tree, records, bounds, rules) if any(bound.delta > 0 for bound in bounds) else tree
 

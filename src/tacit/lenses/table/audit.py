@@ -17,15 +17,14 @@ from tacit.lenses.histograms import EPSILONS
 from tacit.lenses.table import findings
 from tacit.lenses.table.answers.audit import AuditResult
 from tacit.lenses.table.answers.first import surviving
-from tacit.lenses.table.ladder.climbing import ladder
 from tacit.lenses.table.ladder.fixes import Fix, effects, fixes_of
 from tacit.lenses.table.ladder.results import Ladder
-from tacit.lenses.table.ladder.suggesting import suggestion
+from tacit.lenses.table.ladder.suggesting import tried
 from tacit.lenses.table.learned.findings import with_learned
 from tacit.lenses.table.learned.learning import choice_of, learned, saved
 from tacit.lenses.table.learned.surviving import as_asked, basis, by_counting, first_answer, headline
 from tacit.lenses.table.linkage.people import people_found
-from tacit.lenses.table.merged_set import curve_points
+from tacit.lenses.table.mechanisms.merged_set import curve_points
 from tacit.lenses.table.pricing import secret_prices
 from tacit.lenses.table.question import TableQuestion, ask
 from tacit.lenses.table.results import Suggestion
@@ -59,12 +58,8 @@ def audit_table(question: Question, look: Look, learning: Learning, *, progress:
         # The file is read for its fingerprint while the engine counts.
         sha256 = pool.submit(asked.original.sha256)
         found = counted(asked, progress=progress)
-        asked_of_release = _of_release(question, asked)
-        tried = ladder(asked_of_release, max_loss=look.max_loss, progress=progress)
-        advice = suggestion(tried, asked_of_release)
-        result = _findings(
-            found, look, sha256=sha256.result(), epsilons=wanted, tried=(tried, advice), progress=progress
-        )
+        rungs = tried(_of_release(question, asked), max_loss=look.max_loss, progress=progress)
+        result = _findings(found, look, sha256=sha256.result(), epsilons=wanted, tried=rungs, progress=progress)
     progress("counting who is alone", None)
     prices = secret_prices(found, epsilon=USUAL if look.epsilon is None else look.epsilon, progress=progress)
     result = replace(result, found=people_found(asked, asked.known), prices=prices)

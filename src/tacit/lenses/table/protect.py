@@ -9,10 +9,11 @@ from pathlib import Path
 from tacit.document import Progress, silent
 from tacit.errors import ArgumentError, Setting, SourceError, sentence
 from tacit.lenses.table.answers.release import ProtectResult
+from tacit.lenses.table.certifying.cells import CellRelease
+from tacit.lenses.table.certifying.planned import CountedRelease
 from tacit.lenses.table.coding import FOR_CELLS, goal_of_rules, in_cells, question_of_rules, refuse_without_cells
 from tacit.lenses.table.learned.learning import EstimatorChoice, choice_of
 from tacit.lenses.table.mechanisms import ReleaseGoal, plan_by_goal, plan_by_rules
-from tacit.lenses.table.planned import CellRelease, CountedRelease
 from tacit.lenses.table.question import ask
 from tacit.lenses.table.tabulating import counted
 from tacit.release.codec import text_of

@@ -14,7 +14,7 @@ from tacit.document import Progress, silent
 from tacit.errors import DataError
 from tacit.lenses.table.kept.tables import rows_entropy
 from tacit.lenses.table.question import TableQuestion
-from tacit.lift import Joint, Matrix, Vector, threshold_risk
+from tacit.lift import Joint, Matrix, Vector, at_both_ends, threshold_risk
 from tacit.release.bounds import Attained, LiftBounds
 from tacit.tables.counting import Counts, count
 from tacit.tables.symbols import Symbols
@@ -84,16 +84,17 @@ class Counted:
         symbols, value = counts.symbols(question.released)
         cell = np.append(symbols.positions_in(self.symbols), -1)[value]
         low, high = (np.full(len(self.symbols), np.inf) for _ in range(2))
-        missing = None in counts.levels[counts.columns.index(question.secret[0])]
-        if missing or len(self.symbols) != len(symbols):
+        if len(self.symbols) != len(symbols):
             return low, high
-        number = counts.codes[:, counts.columns.index(question.secret[0])]
+        at = counts.columns.index(question.secret[0])
+        levels, number = counts.levels[at], counts.codes[:, at]
+        orders = at_both_ends(number, levels.index(None) if None in levels else None)
         parts = np.zeros(len(low), np.int64) if self.parts is None else self.parts
         for part in np.unique(parts):
             here = np.flatnonzero((cell >= 0) & (parts[cell] == part))
             cells, place = np.unique(cell[here], return_inverse=True)
-            sides = threshold_risk(number[here], place, floor=floor, weight=counts.weight[here])
-            low[cells], high[cells] = sides
+            sides = [threshold_risk(n[here], place, floor=floor, weight=counts.weight[here]) for n in orders]
+            low[cells], high[cells] = np.max(sides, axis=0)
         return low, high
 
     @cached_property

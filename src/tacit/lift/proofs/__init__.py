@@ -25,7 +25,7 @@ from tacit.lift.proofs.gatekeeping import CertifiedPartition, certified_partitio
 from tacit.lift.proofs.intervals import lower_limit, upper_limit
 from tacit.lift.proofs.numbers import ThresholdClaim
 from tacit.lift.proofs.sample_size import MERGED, RecordsNeeded, records_needed
-from tacit.lift.proofs.thresholds import threshold_places, threshold_risk
+from tacit.lift.proofs.thresholds import at_both_ends, threshold_places, threshold_risk
 
 __all__ = [
     "MERGED",
@@ -39,6 +39,7 @@ __all__ = [
     "RecordsNeeded",
     "ReleaseBound",
     "ThresholdClaim",
+    "at_both_ends",
     "beyond_p_values",
     "certified_cells",
     "certified_partition",

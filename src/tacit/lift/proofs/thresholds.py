@@ -121,6 +121,19 @@ def threshold_risk(
     return low, high
 
 
+def at_both_ends(ranks: Labels, missing: int | None) -> tuple[Labels, ...]:
+    """Numbers some of which are missing, as ranks without gaps: what has the rank ``missing`` is above all, and below.
+
+    What is missing is above no threshold and below none. In the first order "at most t" holds none of it, in the second
+    "more than t" does not; and there it is an event of its own. Bounded in both orders, all of that is bounded. Where
+    nothing is missing there is one order.
+    """
+    if missing is None:
+        return (ranks,)
+    absent, others = ranks == missing, ranks - (ranks > missing)
+    return np.where(absent, int(ranks.max(initial=0)), others), np.where(absent, 0, others + 1)
+
+
 def threshold_places(weight: ArrayLike, *, floor: float = 0.1, steps: int = 8) -> Labels:
     """A few thresholds to look at first: places among the values, of which those up to one are "at most t".
 

@@ -25,7 +25,7 @@ could be found, and <b data-field="4"></b> more secrets guessed than without the
 _ROWS = Markup(
     """<div class="scroll"><table class="before-after"><caption>{many} records as they are, and as a release with
 epsilon <span data-field="0">{epsilon}</span> {unit} writes them</caption>
-<thead><tr><th scope="col"></th>{heads}</tr></thead>{records}</table></div>"""
+<thead><tr><td></td>{heads}</tr></thead>{records}</table></div>"""
 )
 _RECORD = Markup(
     """<tbody><tr><th scope="row">as it is</th>{before}</tr>

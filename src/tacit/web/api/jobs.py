@@ -12,13 +12,14 @@ from starlette.responses import HTMLResponse, StreamingResponse
 
 from tacit.errors import Wording
 from tacit.report.json import plain
+from tacit.report.page import policy
 from tacit.web.answering import Answer
 from tacit.web.api.wiring import REFUSALS, Body, JobList, JobSeen, body_of
 from tacit.web.asking import WRITTEN, Askable, paths_in, refuse_taken, verbs
 from tacit.web.files import Folder, MissingError
 from tacit.web.jobs.desk import Desk
 from tacit.web.jobs.kept import PAGE
-from tacit.web.security import REPORT_POLICY
+from tacit.web.security import FRAMED
 
 # How often a job that is watched is looked at, in seconds, and how long a silence a browser is left in.
 _OFTEN, _SILENCE = 0.25, 10.0
@@ -93,7 +94,7 @@ def jobs(desk: Desk) -> APIRouter:
         kept = desk.job(job)
         if not kept.has(PAGE):
             raise MissingError("the job has no page (yet)")
-        return HTMLResponse(kept.text(PAGE), headers={"content-security-policy": REPORT_POLICY})
+        return HTMLResponse(kept.text(PAGE), headers={"content-security-policy": f"{policy()}; {FRAMED}"})
 
     @router.get("/api/jobs/{job}/events", response_class=StreamingResponse)
     def job_events(job: str) -> StreamingResponse:

@@ -32,6 +32,8 @@ AT_ONCE = 2
 # How long a worker that was told to stop may take to leave nothing behind.
 GRACE = 5.0
 _OFTEN = 0.1
+# Of so many jobs it is looked up how long the same took.
+_REMEMBERED = 50
 # A stage tells how long it will take after so many seconds.
 _TELLING = 0.5
 _NAME = re.compile(r"[0-9]{8}-[0-9]{6}-[0-9a-f]{8}")
@@ -54,12 +56,13 @@ class Desk:
         self.place.mkdir(mode=0o700, exist_ok=True)
         self._lock = threading.Lock()
         self._waiting: list[str] = []
-        self._running: set[str] = set()
+        # Of a worker that an earlier server started there is but its folder.
+        self._running: dict[str, subprocess.Popen[bytes] | None] = {}
         self._closing = False
         self._spare: subprocess.Popen[bytes] | None = None
         for job in self._kept():
             if job.lives:
-                self._running.add(job.name)
+                self._running[job.name] = None
                 threading.Thread(target=self._watch, args=(job, None), daemon=True).start()
             elif not job.has(ENDED):
                 self._ended(job, None)
@@ -121,6 +124,8 @@ class Desk:
             self._waiting.clear()
             running = [KeptJob(self.place / name) for name in self._running]
             if self._spare is not None and self._spare.stdin is not None:
+                # It is at nothing yet.
+                self._spare.kill()
                 self._spare.stdin.close()
                 self._spare.wait()
         for job in running:
@@ -136,15 +141,15 @@ class Desk:
 
     def _kept(self) -> list[KeptJob]:
         names = sorted(path.name for path in self.place.iterdir() if _NAME.fullmatch(path.name))
-        return [job for job in (KeptJob(self.place / name) for name in names) if job.has(REQUEST)]
+        return [job for job in (KeptJob(self.place / name) for name in names) if job.is_whole]
 
     def _next(self) -> None:
         with self._lock:
             while self._waiting and len(self._running) < self.at_once and not self._closing:
                 name = self._waiting.pop(0)
-                self._running.add(name)
                 job = KeptJob(self.place / name)
-                threading.Thread(target=self._watch, args=(job, self._started(job)), daemon=True).start()
+                self._running[name] = worker = self._started(job)
+                threading.Thread(target=self._watch, args=(job, worker), daemon=True).start()
 
     def _started(self, job: KeptJob) -> subprocess.Popen[bytes]:
         """A worker at work on a job: the one that waits, or a new one."""
@@ -182,18 +187,21 @@ class Desk:
             code = None
         self._ended(job, code)
         with self._lock:
-            self._running.discard(job.name)
+            del self._running[job.name]
         self._next()
         self._keep_one_waiting()
 
     def _stop(self, job: KeptJob) -> None:
-        until = time.monotonic() + GRACE
-        number = signal.SIGTERM
-        # A worker that has not said yet that it lives will; then it is told.
-        while job.name in self._running:
-            job.signal(number)
+        """Ask a worker to leave, then make it; one that the system does not let go of is given up."""
+        began, number = time.monotonic(), signal.SIGTERM
+        while job.name in self._running and time.monotonic() < began + 2 * GRACE:
+            worker = self._running.get(job.name)
+            if worker is not None:
+                worker.send_signal(number)
+            else:
+                job.signal(number)
             time.sleep(_OFTEN)
-            if time.monotonic() > until:
+            if time.monotonic() > began + GRACE:
                 number = signal.SIGKILL
 
     def _ended(self, job: KeptJob, code: int | None) -> None:
@@ -232,13 +240,13 @@ class Desk:
         }
         if ended:
             return facts | {"seconds": ended["seconds"], "error": ended["error"]}
-        return facts | {"left": self._left(asked, facts["seconds"], at)}
+        return facts | ({"left": self._left(asked, facts["seconds"], at)} if running else {})
 
     def _left(self, asked: dict[str, Any], seconds: float, at: dict[str, Any]) -> float | None:
         """About how long it will take: as long as the same took before, or as this stage goes on."""
-        before = [job for job in self._kept() if self._alike(job, asked)]
-        if before:
-            took: float = before[-1].read(ENDED)["seconds"]
+        before = next((job for job in reversed(self._kept()[-_REMEMBERED:]) if self._alike(job, asked)), None)
+        if before is not None:
+            took: float = before.read(ENDED)["seconds"]
             return max(took - seconds, 0.0)
         if not at["share"] or at["at"] - at["since"] < _TELLING:
             return None

@@ -13,11 +13,19 @@ from pathlib import Path
 from typing import Any
 
 from tacit.errors import SourceError
+from tacit.loading import json_of
 
 REQUEST, STARTED, PROGRESS, RESULT, ENDED, PAGE = (
     f"{name}.json" if name != "page" else "page.html"
     for name in ("request", "started", "progress", "result", "ended", "page")
 )
+# What the files hold; one that holds less is not of our making.
+_HOLDS: dict[str, dict[str, Any]] = {
+    REQUEST: {"verb": str, "request": dict, "command": str, "asked": float | int},
+    STARTED: {"pid": int, "at": float | int},
+    PROGRESS: {"stage": str, "share": float | int | None, "since": float | int, "at": float | int},
+    ENDED: {"state": str, "error": dict | None, "seconds": float | int},
+}
 # What the worker said on standard error, its exit code, that it was told to stop, and what it holds while it lives.
 SAID, CODE, STOP, ALIVE = "said.txt", "code.txt", "stop", "alive"
 
@@ -52,11 +60,23 @@ class KeptJob:
     def read(self, name: str) -> Any:
         """What a file of JSON holds; None if it is not there (yet)."""
         try:
-            return json.loads((self.place / name).read_bytes())
+            value = json_of((self.place / name).read_bytes())
         except FileNotFoundError:
             return None
         except (OSError, ValueError) as error:
             raise SourceError(f"cannot read {name} of the job {self.name}: it is damaged") from error
+        holds = _HOLDS.get(name, {})
+        if holds and not (isinstance(value, dict) and all(isinstance(value.get(key), holds[key]) for key in holds)):
+            raise SourceError(f"{name} of the job {self.name} is not of Tacit's making: remove the job")
+        return value
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether it is a job, as far as its files tell: a folder from elsewhere may hold what looks like some."""
+        try:
+            return self.read(REQUEST) is not None and all(self.read(name) or True for name in _HOLDS)
+        except SourceError:
+            return False
 
     def text(self, name: str) -> str:
         """What a file holds; nothing if it is not there."""

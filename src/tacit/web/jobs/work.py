@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import select
 import shutil
 import sys
 import time
@@ -52,6 +53,9 @@ def waited() -> Path | None:
     Until then it loads what most answers need, which takes longer than most answers.
     """
     for name in NEEDED:
+        # Once there is a job, it loads what it needs itself.
+        if select.select([sys.stdin], [], [], 0)[0]:
+            break
         import_module(name)
     verbs()
     line = sys.stdin.readline().rstrip("\n")

@@ -23,17 +23,18 @@ function reachable(box) {
   }
 }
 
-/** All sections but the first few, behind one line. */
-function folded(box, sections) {
-  const rest = [...box.querySelectorAll(":scope > section")].slice(sections);
-  if (!rest.length) return;
-  const behind = make("details", { class: "other beneath" }, make("summary", {}, "All that is behind this answer"));
-  rest[0].before(behind);
-  behind.append(...rest);
+/** All sections but the first few behind their titles, as the report folds some of its own. */
+function folded(box, open) {
+  for (const section of [...box.querySelectorAll(":scope > section")].slice(open)) {
+    const title = section.querySelector(":scope > .was-h2");
+    if (!title) continue;
+    const part = make("details", { class: "part" }, make("summary", {}, title), [...section.childNodes]);
+    section.replaceChildren(part);
+  }
 }
 
-/** The answer of a job as an element; `sections` of it are open, the others folded. */
-export async function answer(id, sections = Infinity) {
+/** The answer of a job as an element; so many sections are `open`, the others folded. */
+export async function answer(id, open = Infinity) {
   const text = await read(`/api/jobs/${encodeURIComponent(id)}/page`);
   // Its style stays behind before it is parsed: the page's policy would refuse it aloud.
   const parsed = new DOMParser().parseFromString(text.slice(text.indexOf("<main"), text.lastIndexOf("</main>")), "text/html");
@@ -41,7 +42,7 @@ export async function answer(id, sections = Infinity) {
   main.querySelectorAll(NOT_OURS).forEach((each) => each.remove());
   [...main.querySelectorAll("h3, h2, h1")].forEach(lowered);
   const box = make("article", { class: "document", "aria-label": "The answer" }, [...main.childNodes].map((each) => document.importNode(each, true)));
-  folded(box, sections);
+  folded(box, open);
   requestAnimationFrame(() => reachable(box));
   return box;
 }

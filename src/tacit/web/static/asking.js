@@ -41,7 +41,7 @@ export function form(fields, pressed, submitted) {
   };
 }
 
-/** Show a job below the form, then its answer, with what `beside` puts above it and in it. */
+/** Show a job below the form, then its answer, with what `beside` puts above, in and below it. */
 export async function show(job, beside = () => ({})) {
   const box = at("answer");
   const here = location.pathname;
@@ -50,11 +50,11 @@ export async function show(job, beside = () => ({})) {
   if (!done) return;
   try {
     const same = done.command && make("details", { class: "other" }, make("summary", {}, "The same on the command line"), copied(done.command));
-    const { above, middle } = beside(done);
+    const { above, middle, below } = beside(done);
     const told = await answer(done.id);
     // After the answer in short, before all that is behind it.
     if (middle) told.insertBefore(middle, told.querySelector("section"));
-    fill(box, above, told, same);
+    fill(box, above, told, below, same);
   } catch (error) {
     fill(box, problem(error));
   }

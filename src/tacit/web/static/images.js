@@ -3,6 +3,7 @@
 import { ask, followed } from "./api.js";
 import { choice, filesOf, form, line, open, run } from "./asking.js";
 import { at, fill, make } from "./dom.js";
+import { releaseBox, writtenStep } from "./release.js";
 
 const SIZES = [["", "chosen by Tacit"], ...[4, 8, 16, 32].map((side) => [String(side), `${side} by ${side} pixels`])];
 
@@ -22,7 +23,7 @@ async function build(request) {
       secret: [secret.control.value.trim()],
       ...(labels.control.value ? { labels: labels.control.value } : {}),
       ...(patch.control.value ? { patch: [Number(patch.control.value)] } : {}),
-    }),
+    }, beside),
   );
   labels.control.addEventListener("change", () => suggest(labels.control.value, secret.control));
 }
@@ -37,4 +38,10 @@ async function suggest(table, input) {
   input.setAttribute("list", "labels");
 }
 
-open(build);
+function beside(job) {
+  if (job.verb === "protect") return { above: writtenStep(job) };
+  const words = "Patches that say more than epsilon get noise. What that is worth is measured: how well somebody who learned from such images still guesses.";
+  return { below: releaseBox(job, words, ({ patch, ...request }) => run("/api/protect", { ...request, ...(patch ? { patch: patch[0] } : {}) }, beside)) };
+}
+
+open(build, beside);

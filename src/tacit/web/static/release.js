@@ -3,6 +3,10 @@
 import { copied, make, problem } from "./dom.js";
 import { named, promise } from "./words.js";
 
+function nameAfter(source) {
+  return `${String(source).split("/").at(-1).replace(/\.[^.]*$/, "")}-release`;
+}
+
 function files(source) {
   const ending = /\.[a-z]+$/i.exec(source)?.[0] ?? "";
   return [
@@ -16,7 +20,7 @@ function files(source) {
 
 /** The fourth step, before: what will be written, and a name for it. */
 export function releaseStep(request, start) {
-  const name = make("input", { id: "out", required: true, value: `${String(request.source).split("/").at(-1).replace(/\.[^.]*$/, "")}-release`, autocomplete: "off" });
+  const name = make("input", { id: "out", required: true, value: nameAfter(request.source), autocomplete: "off" });
   const refused = make("div");
   const write = async (event) => {
     event.preventDefault();
@@ -32,6 +36,24 @@ export function releaseStep(request, start) {
     make("p", {}, make("label", { for: "out" }, "Name of the release "), name, make("small", {}, "A folder of this name appears beside your file, whole or not at all. Your file stays as it is.")),
     refused,
     make("button", { class: "main", type: "submit" }, "Write the release"),
+  );
+}
+
+/** A release of images or posts, asked for below their audit; `write` is given its request. */
+export function releaseBox(job, words, write) {
+  const epsilon = make("input", { id: "bound", type: "number", min: "0", max: "100", step: "any", value: "0.5", required: true });
+  const name = make("input", { id: "out", required: true, value: nameAfter(job.request.source), autocomplete: "off" });
+  const asked = (event) => {
+    event.preventDefault();
+    const { save_model: _, ...question } = job.request;
+    write({ ...question, epsilon: Number(epsilon.value), out: name.value.trim() });
+  };
+  return make(
+    "section",
+    { "aria-labelledby": "release" },
+    make("h2", { id: "release" }, "Make a version that tells less"),
+    make("p", {}, words),
+    make("form", { class: "row", onsubmit: asked }, make("label", {}, "Epsilon ", epsilon), make("label", {}, "Name of the release ", name), make("button", { type: "submit" }, "Write the release")),
   );
 }
 

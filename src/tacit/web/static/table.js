@@ -16,6 +16,8 @@ const STEPS = [
   ["ladder", "How much to tell"],
   ["protect", "Release"],
 ];
+// The sections that an audit begins with.
+const THREE = 3;
 // What a step hands on to the next one: the question, not how closely it was looked at.
 const QUESTION = ["source", "secret", "drop", "known", "use", "levels", "bins", "keep_id", "weight"];
 const ASKED = { columns: ["source"], audit: QUESTION, ladder: [...QUESTION, "prefer"], protect: [...QUESTION, "prefer", "epsilon", "out"] };
@@ -107,11 +109,13 @@ function further(job) {
 
 const SHOW = {
   columns: (job) => columnsStep(job, kept("chosen", job), (request) => start("audit", request)),
-  audit: async (job) => [
-    await answer(job.id),
-    make("section", { class: "next", "aria-label": "Next step" }, button("See what a safe version would keep", () => further(job), { class: "main" })),
-    command(job),
-  ],
+  audit: async (job) => {
+    const told = await answer(job.id, THREE);
+    const next = make("section", { class: "next", "aria-label": "Next step" }, button("See what a safe version would keep", () => further(job), { class: "main" }));
+    // After who is at risk, what gives it away and what to do; before all that is behind it.
+    told.insertBefore(next, told.querySelectorAll(":scope > section")[THREE] ?? null);
+    return [told, command(job)];
+  },
   ladder: (job) => tradeOff(job, job.result.ladder ?? job.result),
   protect: async (job) => [writtenStep(job), await answer(job.id, 2), command(job)],
 };

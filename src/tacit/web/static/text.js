@@ -3,6 +3,7 @@
 import { ask, followed, forget } from "./api.js";
 import { choice, filesOf, form, open, run } from "./asking.js";
 import { at, button, fill, make, problem, say } from "./dom.js";
+import { releaseBox, writtenStep } from "./release.js";
 import { named, percent } from "./words.js";
 
 // How far a word moves the belief, in nats, for each strength of its mark; the report's own steps.
@@ -118,7 +119,10 @@ function typingBox(model) {
 }
 
 function typing(job) {
-  return job.request.save_model ? { above: typingBox(job.request.save_model) } : {};
+  if (job.verb === "protect") return { above: writtenStep(job) };
+  const words = "Words that say more than epsilon are masked. What that is worth is measured: how well somebody who learned from masked posts still guesses.";
+  const below = releaseBox(job, words, (request) => run("/api/protect", request, typing));
+  return job.request.save_model ? { above: typingBox(job.request.save_model), below } : { below };
 }
 
 open(build, typing);

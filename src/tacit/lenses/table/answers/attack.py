@@ -11,6 +11,7 @@ from tacit.errors import sentence
 from tacit.lenses.adversaries import guesses_right
 from tacit.lenses.glossary import DEFINITIONS
 from tacit.lenses.table.answers.linkage import linkage_sections
+from tacit.lenses.table.attacking.weighing import WeighedAdversary, best_auc_after
 from tacit.lenses.table.linkage.results import LinkageFinding
 from tacit.release.certificate import AdversaryScore
 from tacit.report.result import Result
@@ -20,7 +21,9 @@ AttackVerdict = Literal[
     "within the promise",
     "promise broken",
     "people are found",
+    "nothing to be found, even in the original",
 ]
+NOTHING_TO_FIND: AttackVerdict = "nothing to be found, even in the original"
 
 
 @dataclass(frozen=True)
@@ -30,7 +33,9 @@ class AttackResult(Result):
     ``guessing_bound`` is what the certificate promises of every record. ``optimal_after`` is exact: the verdict never
     says that less is possible.
     ``linkage`` is what somebody finds who knows some true values of a person and has the whole file, which no bound on
-    single rows speaks of.
+    single rows speaks of. ``weighed`` says how well secrets are ranked and weighed, which may tell much of a secret
+    whose commonest value is guessed anyway; ``chance_before`` and ``chance_after`` are how often chance alone would do
+    as well as the best adversary, by any of these figures.
     """
 
     release: str
@@ -50,6 +55,9 @@ class AttackResult(Result):
     headline: str
     notes: Sequence[str] = ()
     linkage: tuple[LinkageFinding, ...] = ()
+    weighed: tuple[WeighedAdversary, ...] = ()
+    chance_before: float = 1.0
+    chance_after: float = 1.0
 
     def document(self) -> doc.Document:
         """What was promised, and how often each adversary was right."""
@@ -59,7 +67,12 @@ class AttackResult(Result):
             badge=doc.badge(self.verdict),
             headline=self.headline,
             opening=(self._tiles(),),
-            sections=(self._guesses(), *linkage_sections(self.linkage), *doc.notes_section(self.notes)),
+            sections=(
+                self._guesses(),
+                *self._weighing(),
+                *linkage_sections(self.linkage),
+                *doc.notes_section(self.notes),
+            ),
             reading=DEFINITIONS,
             footer=(sentence("{} against {}", doc.FilePath(self.release), doc.FilePath(self.against)),),
         )
@@ -71,10 +84,41 @@ class AttackResult(Result):
                 ("Guessing the prior", doc.Share(self.prior_guess), "right: the commonest secret, without looking"),
                 ("Best adversary before", doc.Share(self.best_before), "of secrets right"),
                 ("Best adversary after", doc.Share(self.best_after), "lower is safer"),
+                *self._ranked(),
                 ("Best possible", possible, "knowing every share of the table"),
                 ("Promise", doc.Share(self.guessing_bound), "no adversary can be right more often"),
             )
         )
+
+    def _ranked(self) -> tuple[tuple[str, doc.Share, str], ...]:
+        if not self.weighed:
+            return ()
+        before, after = max(each.before.auc for each in self.weighed), best_auc_after(self.weighed)
+        words = "of pairs ranked right; 50% is chance"
+        return (("Ranks before (AUC)", doc.Share(before), words), ("Ranks after (AUC)", doc.Share(after), words))
+
+    def _weighing(self) -> tuple[doc.Section, ...]:
+        """A table of how well each adversary ranks and weighs."""
+        if not self.weighed:
+            return ()
+        columns = ("Adversary", *(f">{figure}, {view}" for figure in ("AUC", "Gain") for view in ("before", "after")))
+        rows = []
+        for each in self.weighed:
+            after = max((each.after, each.retrained), key=lambda view: view.auc)
+            ranks = [
+                doc.Cell(doc.Share(w.auc), small=doc.Interval.shares(*w.auc_interval)) for w in (each.before, after)
+            ]
+            gains = [doc.Nats(w.gain) for w in (each.before, max((each.after, each.retrained), key=lambda v: v.gain))]
+            rows.append((doc.DataValue(each.name, 40), *ranks, *gains))
+        words = sentence(
+            "AUC: of two people, one of whom has a secret, how often that one is held likelier to have it. Gain: how "
+            "much likelier the true secret is held than by its share. After is the better of plain and retrained. "
+            "Chance alone does as well as the best of them {} of the time before, and {} after.",
+            doc.Share(self.chance_before),
+            doc.Share(self.chance_after),
+        )
+        title = "How well are secrets ranked and weighed? Higher is riskier."
+        return (doc.Section(title, (doc.Paragraph(words), doc.TableBlock(columns, rows))),)
 
     def _guesses(self) -> doc.Section:
         trained = sentence(

@@ -18,6 +18,8 @@ _WORDS = (
     "right, beyond the {prior} that are right if all are taken for the commonest; an estimate, and a better model may "
     "guess more."
 )
+# Where so many of 1,000 have the commonest secret, hardly any other is guessed.
+COMMON = 700
 # The terminal lists what is kept of so many columns.
 _LISTED = 20
 
@@ -62,6 +64,8 @@ def _note(ladder: Ladder) -> Sentence:
             " Tried on {sampled} of {records}, evenly spaced: a release of all usually keeps more, and protect says "
             "how much."
         )
+    if ladder.prior > COMMON:
+        words += " Most have the commonest secret, so that a best guess hardly ever names another one."
     records = {"sampled": doc.Count(ladder.sampled or 0), "records": doc.Count(ladder.records, "record")}
     return sentence(words, prior=people(ladder.prior), **records)
 

@@ -194,16 +194,17 @@ def _kept_tiles(certificate: CountedCertificate) -> list[doc.Tile]:
     """What is kept: of a release in cells, of the table as it was given; of others, of the table as it was cut."""
     utility = certificate.utility
     if certificate.in_cells:
-        values = doc.Tile("Cells", doc.Count(certificate.mechanism.values), "ranges and groups of values")
-        rows = doc.Tile("Information of whole rows", doc.Share(1 - utility.nmil), "kept, of the table as it was given")
-        if certificate.keeps is None:
-            return [rows, values]
-        kept = doc.Tile("Kept of a column", doc.Share(certificate.keeps.mean_kept), "on average, as it was given")
-        return [kept, rows, values]
-    cells = sentence("expected; {} of cells", doc.Share(utility.cells_unchanged))
+        # What is kept of whole rows stands where the reader's share is told.
+        kept = None if certificate.keeps is None else certificate.keeps.mean_kept
+        cells = doc.Count(certificate.mechanism.values)
+        return [
+            doc.Tile("Kept of a column", doc.Share(kept), "on average, as it was given"),
+            doc.Tile("Cells", cells, "ranges and groups of values"),
+        ]
+    unchanged = sentence("expected; {} of cells", doc.Share(utility.cells_unchanged))
     return [
         doc.Tile("Loss (NMIL)", doc.Share(utility.nmil), "of the information left by the cuts; lower is better"),
-        doc.Tile("Rows unchanged", doc.Share(utility.rows_unchanged), cells),
+        doc.Tile("Rows unchanged", doc.Share(utility.rows_unchanged), unchanged),
     ]
 
 

@@ -24,15 +24,14 @@ from tacit.lenses.table.kept.reading import ReleasedColumn
 from tacit.lenses.table.kept.values import ColumnValues, ValueGroups
 from tacit.lenses.table.ladder.guessing import OF, alone, guessed_by, secrets_of
 from tacit.lenses.table.ladder.results import Ladder, ReleaseRung, Rows
-from tacit.lenses.table.ladder.suggesting import suggested
 from tacit.lenses.table.mechanisms import ReleaseGoal, plan_by_goal
 from tacit.lenses.table.question import TableQuestion, ask
 from tacit.lenses.table.tabulating import Counted, counted
 from tacit.requests import Bound, Making, Question
+from tacit.tables.cutting import Cut
 from tacit.tables.grouping import group_sizes
 from tacit.tables.sources import open_table
 from tacit.tables.symbols import level_text
-from tacit.tables.table import Table
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -42,6 +41,8 @@ EPSILONS = (0.1, 0.2, 0.35, 0.5, 0.7, 1.0, 1.5, 2.0)
 MOST_RECORDS = 20_000
 # So many records are shown as they are and as each release would write them.
 SHOWN = 10
+# Where no rung keeps enough, the strictest is suggested that keeps this share of what the best one does.
+NEARLY = 0.95
 
 
 def ladder(
@@ -56,6 +57,7 @@ def ladder(
     """What ``protect`` would give of a table in cells at each epsilon.
 
     The epsilons take the place of the bound's own: of the upper side alone where only that is bounded, else of both.
+    Without any, the ladder says what the table is as it is.
 
     Guarantees
     ----------
@@ -63,11 +65,12 @@ def ladder(
     sample, as ``sampled`` says; how many people are alone in the table as it is is counted on all.
     """
     bound, making = bound or Bound(), _in_cells(making or Making())
-    goals = [ReleaseGoal.asked(_with_epsilon(bound, epsilon), making) for epsilon in sorted(set(epsilons))]
+    goals = [ReleaseGoal.asked(_with_epsilon(bound, epsilon), making) for epsilon in sorted(set(epsilons)) or (1.0,)]
     _refuse(goals[0], making)
-    climb = Climb.of(question, goals[0], making, progress)
+    progress("looking at the columns", None)
+    climb = Climb.of(question, goals[0], making)
     rungs = list[ReleaseRung]()
-    for at, goal in enumerate(goals if climb.varies else ()):
+    for at, goal in enumerate(goals if epsilons and climb.varies else ()):
         progress("trying epsilons", at / len(goals))
         rungs += climb.rung(goal)
     most = making.max_loss if max_loss is None else max_loss
@@ -92,6 +95,11 @@ def _refuse(goal: ReleaseGoal, making: Making) -> None:
         raise ArgumentError(sentence(words, **{name: Setting(name) for name in ("mechanism", "rules", "confidence")}))
 
 
+def _asked(question: Question, goal: ReleaseGoal, cuts: Sequence[Cut] = ()) -> TableQuestion:
+    also = [each.secret for each in goal.also]
+    return ask(question, also=also, cuts=cuts, in_cells=True, thresholds=goal.bounds.thresholds)
+
+
 @dataclass(frozen=True, eq=False)
 class Climb:
     """A table that was opened, looked at and counted once for all rungs.
@@ -102,34 +110,34 @@ class Climb:
 
     whole: TableQuestion
     asked: TableQuestion
+    goal: ReleaseGoal
     making: Making
-    atoms: CountedAtoms
     given: pa.Table
     values: Mapping[str, ColumnValues]
     groups: Mapping[str, ValueGroups]
     secret: NDArray[np.int64]
 
     @classmethod
-    def of(cls, question: Question, goal: ReleaseGoal, making: Making, progress: Progress) -> Climb:
-        """Open the table, and count what no epsilon changes."""
+    def of(cls, question: Question, goal: ReleaseGoal, making: Making) -> Climb:
+        """Open the table and look at it; the goal may be of any epsilon."""
         table = open_table(question.source, engine=question.engine, memory=question.memory).pinned()
-        also = [each.secret for each in goal.also]
-
-        def asked_of(table: Table) -> TableQuestion:
-            source = replace(question, source=table)
-            return ask(source, also=also, in_cells=True, thresholds=goal.bounds.thresholds)
-
+        table = table.held(MOST_RECORDS)
         step = -(-table.row_count() // MOST_RECORDS)
-        if step == 1:
-            table = table.held(MOST_RECORDS)
-        whole = asked_of(table)
-        asked = whole if step == 1 else asked_of(every(table, step).held(MOST_RECORDS))
-        atoms = count_for_code(asked.to_bound(), code_request(asked, goal, making), progress=progress)
+        asked = whole = _asked(replace(question, source=table), goal)
+        if step > 1:
+            # What is different in all rows of a sample need not be so in all: that was asked of the whole table.
+            some = every(table, step).held(MOST_RECORDS)
+            asked = _asked(replace(question, source=some, keep_id=whole.released), goal, whole.cuts)
         given = asked.original.sample(asked.released, MOST_RECORDS)
         kinds = {column.name: column.kind for column in table.columns}
         values = {name: ColumnValues.of(name, given.column(name), kinds[name]) for name in asked.released}
         groups = {name: ValueGroups.coarse(each) for name, each in values.items()}
-        return cls(whole, asked, making, atoms, given, values, groups, secrets_of(asked))
+        return cls(whole, asked, goal, making, given, values, groups, secrets_of(asked))
+
+    @cached_property
+    def atoms(self) -> CountedAtoms:
+        """What is counted for the search of cells, which no epsilon changes."""
+        return count_for_code(self.asked.to_bound(), code_request(self.asked, self.goal, self.making))
 
     @property
     def varies(self) -> bool:
@@ -219,8 +227,15 @@ class Climb:
             sampled=None if self.given.num_rows == sizes.people else self.given.num_rows,
             prior=OF * guessed_by([], self.secret),
             max_loss=max_loss,
-            epsilon=suggested(rungs, max_loss),
+            epsilon=_suggested(rungs, max_loss),
         )
+
+
+def _suggested(rungs: Sequence[ReleaseRung], max_loss: float) -> float | None:
+    """The strictest epsilon that keeps enough of a column on average, else the one beyond which hardly more is kept."""
+    most, enough = max((rung.kept for rung in rungs), default=0.0), 1 - max_loss
+    enough = enough if most >= enough else NEARLY * most
+    return next((rung.epsilon for rung in rungs if rung.kept >= enough), None) if most > 0 else None
 
 
 def _written(table: Counted) -> pa.Table:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
@@ -14,6 +14,9 @@ from tacit.lenses.table.kept.values import Codes, ColumnValues, ValueGroups, dis
 from tacit.lenses.table.ladder.guessing import MOST_RECORDS, OF, alone, guessed_by, secrets_of
 from tacit.lenses.table.linkage.coarser import CoarserLevel, coarser_levels, with_levels
 from tacit.lenses.table.question import TableQuestion
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 
 @dataclass(frozen=True)
@@ -116,9 +119,19 @@ def effects(question: TableQuestion, fixes: Sequence[Fix] | None = None) -> FixE
         level = None if fix.level is None else exact[at_level[fix.level]]
         if level is not None and not _between(level, exact[fix.column]):
             continue
-        kept = 0.0 if level is None else kept_share(coarse[fix.column], level, np.random.default_rng(0))
+        kept = 0.0 if fix.level is None else _kept(coarse[fix.column], rows.column(at_level[fix.level]))
         made.append(_effect(fix, kept, *measured(fix.column, level)))
     return FixEffects(found, guessed, tuple(made), None if rows.num_rows == table.row_count() else rows.num_rows)
+
+
+def _kept(column: Codes, level: pa.ChunkedArray) -> float:
+    """What a level tells of a column; a level of very many values is looked at as coarsely as the column is."""
+    import pyarrow as pa
+
+    number = pa.types.is_floating(level.type) or pa.types.is_integer(level.type)
+    values = ColumnValues.of("", level, "number" if number else "text")
+    looks = (values.codes, ValueGroups.coarse(values).rows(values))
+    return max(kept_share(column, look, np.random.default_rng(0)) for look in looks)
 
 
 def _between(level: Codes, column: Codes) -> bool:

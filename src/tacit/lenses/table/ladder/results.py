@@ -63,6 +63,8 @@ class Ladder:
     original : ReleaseRung
         The table as it is: of no epsilon, with all columns kept, and ``before`` for its rows.
     rungs : tuple of ReleaseRung
+        There is none where a sample has one value of the secret alone, or where ``protect`` would refuse the table and
+        ``audit`` says why.
     records : int
         Of the table.
     sampled : int or None
@@ -72,7 +74,7 @@ class Ladder:
     max_loss : float
     epsilon : float or None
         The one that is suggested: the strictest that keeps at least 1 - ``max_loss`` of a column on average or, where
-        none does, the strictest that keeps nearly as much as any. None where there is no rung.
+        none does, the strictest that keeps nearly as much as any. None where none keeps anything.
 
     Guarantees
     ----------

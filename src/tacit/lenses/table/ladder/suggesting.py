@@ -2,44 +2,55 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
-from tacit.document import FilePath
-from tacit.errors import Command, Setting, sentence
-from tacit.lenses.table.ladder.results import Ladder, ReleaseRung
+from tacit.document import FilePath, Progress, silent
+from tacit.errors import Command, DataError, Setting, sentence
+from tacit.lenses.table.ladder.climbing import ladder
+from tacit.lenses.table.ladder.results import Ladder
 from tacit.lenses.table.results import Suggestion
 from tacit.requests import Question, given
 from tacit.tables.table import Table
 
-# Where no rung keeps enough, the strictest that keeps this share of what the best one does.
-NEARLY = 0.95
+# Where less than this is kept of a column, it is said what would keep more.
+LITTLE = 0.5
 
 
-def suggested(rungs: Sequence[ReleaseRung], max_loss: float) -> float | None:
-    """The strictest epsilon that keeps enough of a column on average, else the one beyond which hardly more is kept."""
-    most, enough = max((rung.kept for rung in rungs), default=0.0), 1 - max_loss
-    return next((rung.epsilon for rung in rungs if rung.kept >= (enough if most >= enough else NEARLY * most)), None)
+def tried(question: Question, *, max_loss: float, progress: Progress = silent) -> tuple[Ladder, Suggestion]:
+    """The ladder of a table and what it suggests; one that ``protect`` would refuse has no rungs, and is told why."""
+    try:
+        found = ladder(question, max_loss=max_loss, progress=progress)
+    except DataError as error:
+        words = "No release can be made of the table as it is: {reason}."
+        advice = Suggestion(max_loss, None, None, sentence(words, reason=error.args[0]))
+        return ladder(question, epsilons=(), max_loss=max_loss), advice
+    return found, suggestion(found, question)
 
 
-def suggestion(ladder: Ladder, question: Question) -> Suggestion:
+def suggestion(found: Ladder, question: Question) -> Suggestion:
     """What to choose, in a sentence and as the command that makes the release."""
-    rung = ladder.suggested
+    rung = found.suggested
     if rung is None:
         words = "No release was tried: all of the {looked:,} records that were looked at have the same secret."
-        return Suggestion(ladder.max_loss, None, None, sentence(words, looked=ladder.sampled or ladder.records))
+        if found.rungs:
+            words = "No release tells anything of the columns, whatever epsilon was tried: no cut of one is within it."
+        return Suggestion(found.max_loss, None, None, sentence(words, looked=found.sampled or found.records))
     command = sentence("{}", protect_command(question, rung.epsilon))
-    told = {"epsilon": Setting("epsilon", rung.epsilon), "kept": rung.kept, "most": 1 - ladder.max_loss}
-    if rung.kept >= 1 - ladder.max_loss:
+    told = {"epsilon": Setting("epsilon", rung.epsilon), "kept": rung.kept, "most": 1 - found.max_loss}
+    if rung.kept >= 1 - found.max_loss:
         words = (
             "With {epsilon} a reader keeps {kept:.1%} of a column on average. Of the epsilons tried it is the "
             "strictest that keeps {most:.0%}."
         )
-        return Suggestion(ladder.max_loss, rung.epsilon, rung.kept, sentence(words, **told), command)
-    best = max(ladder.rungs, key=lambda each: each.kept)
+        return Suggestion(found.max_loss, rung.epsilon, rung.kept, sentence(words, **told), command)
+    best = max(found.rungs, key=lambda each: each.kept)
     words = "No epsilon tried keeps {most:.0%} of a column on average: {loosest} keeps {best:.1%}"
     words += "." if best is rung else ", and {epsilon} nearly as much, {kept:.1%}."
-    told |= {"loosest": Setting("epsilon", best.epsilon), "best": best.kept}
-    return Suggestion(ladder.max_loss, None, None, sentence(words, **told), command)
+    if best.kept < LITTLE and len(found.columns) > 1:
+        words += " Fewer released columns ({drop}) usually keep more each"
+        named = len(question.secret or ()) == 1 and not question.secret_values
+        words += ", and so does naming the values that are secret ({values})." if named else "."
+    told |= {"loosest": Setting("epsilon", best.epsilon), "best": best.kept, "drop": Setting("drop", "COLUMN")}
+    told["values"] = Setting("secret", {next(iter(question.secret or ("",))): ("VALUE",)})
+    return Suggestion(found.max_loss, None, None, sentence(words, **told), command)
 
 
 def protect_command(question: Question, epsilon: float) -> Command:

@@ -82,17 +82,21 @@ def _is_code(column: Column, texts: Sequence[str]) -> bool:
 
 
 def _widths(numbers: np.ndarray[Any, np.dtype[np.float64]]) -> list[int | float]:
-    """Five or one, times a power of ten: the first that leaves few groups, and the one after it."""
-    numbers = numbers[np.isfinite(numbers)]
-    if not len(numbers):
+    """Five or one, times a power of ten: the first that leaves few groups, and the one after it.
+
+    A width groups values: it is more than what lies between two of them, and no more than what lies between all.
+    """
+    different = np.unique(numbers[np.isfinite(numbers)])
+    if len(different) < 2:
         return []
-    low, high = np.quantile(numbers, [0.01, 0.99])
+    low, high = np.quantile(numbers[np.isfinite(numbers)], [0.01, 0.99])
     if not high > low:
         return []
+    gap = float(np.diff(different).min())
     power = math.floor(math.log10((high - low) / MOST_STEPS)) - 1
     nice = [digit * 10.0**exponent for exponent in range(power, power + 5) for digit in (1, 5)]
-    first = next(at for at, width in enumerate(nice) if (high - low) / width <= MOST_STEPS)
-    return [int(width) if width >= 1 else width for width in nice[first : first + 2]]
+    fit = [width for width in nice if (high - low) / width <= MOST_STEPS and gap < width <= high - low]
+    return [int(width) if width >= 1 else width for width in fit[:2]]
 
 
 def with_levels(table: Table, levels: Sequence[CoarserLevel], names: Sequence[str]) -> Table:

@@ -11,7 +11,7 @@ from tacit import __version__
 from tacit.document import CurvePoint, Nats, RiskHistogram
 from tacit.errors import NotCertifiedError, Sentence, Setting, sentence, together
 from tacit.lenses.table import findings
-from tacit.lenses.table.certifying import (
+from tacit.lenses.table.certifying.facts import (
     channel_made,
     facts_of,
     given_joint,
@@ -21,10 +21,9 @@ from tacit.lenses.table.certifying import (
 )
 from tacit.lenses.table.checks.rows import rows_that_differ
 from tacit.lenses.table.correcting import corrected_column
-from tacit.lenses.table.kept.missing import missing_as_numbers
 from tacit.lenses.table.kept.tables import kept_of_tables
 from tacit.lenses.table.mechanisms import Plan, enough
-from tacit.lenses.table.merged_set import affordable, curve_points
+from tacit.lenses.table.mechanisms.merged_set import affordable, curve_points
 from tacit.lenses.table.results import CorrectedColumn
 from tacit.lenses.table.tabulating import Counted
 from tacit.lift import SLACK, Funnel, Joint, funnel, risk
@@ -46,7 +45,7 @@ FEW_COLUMNS, FEW_VALUES = 8, 12
 FEW_RECORDS = 200
 # A bound on the loss below this share says nothing worth a sentence.
 WORTH_TELLING = 5e-4
-_EXCESS = {"mass": "except with probability", "egamma": "but for an excess of probability of"}
+EXCESS = {"mass": "except with probability", "egamma": "but for an excess of probability of"}
 
 
 @dataclass(frozen=True)
@@ -180,12 +179,12 @@ class CountedRelease:
         found = "" if certificate.file.holds else f" {file_sentence(certificate.file)}"
         cost = f"{same}, {utility.nmil:.1%} of the information is lost.{found}"
         if certificate.delta == 0:
-            return sentence("The release leaks at most {leaks}: {cost}", leaks=_leaks(certificate), cost=cost)
+            return sentence("The release leaks at most {leaks}: {cost}", leaks=leaks(certificate), cost=cost)
         return sentence(
             "The release leaks at most {epsilon} {excess} {attained:.3g} ({delta:g} allowed), and {breach:.1%} of the "
             "records exceed it for some secret: {cost}",
             epsilon=Nats(certificate.epsilon, 6, rounded="up"),
-            excess=_EXCESS[certificate.delta_kind],
+            excess=EXCESS[certificate.delta_kind],
             attained=certificate.attained_delta,
             delta=certificate.delta,
             breach=certificate.breach_share,
@@ -263,63 +262,7 @@ class CountedRelease:
         )
 
 
-class CellRelease(CountedRelease):
-    """A release in cells: what it keeps is of the table as it was given."""
-
-    def headline(self, certificate: CountedCertificate) -> str:
-        """What came of it, in one sentence; what is kept is of the columns, which readers read."""
-        assert certificate.keeps is not None
-        kept = f"{certificate.keeps.mean_kept:.1%} of a column on average"
-        shared = f"each shared by {certificate.file.smallest:,} people or more"
-        if certificate.mechanism.mixes:
-            # In the file a cell may stand less often: what is counted is who has it before it is mixed.
-            shared = f"each that of {certificate.file.smallest:,} people or more before they were mixed"
-        cost = f"its {certificate.mechanism.values:,} cells, {shared}, keep {kept}."
-        if certificate.mechanism.values == 1:
-            cost = "its one cell holds everybody, so that it tells nothing: no cut of a column is within the bound."
-        elif not certificate.file.holds:
-            cost = f"it keeps {kept}. {file_sentence(certificate.file)}"
-        if certificate.delta == 0:
-            return sentence("The release leaks at most {leaks}: {cost}", leaks=_leaks(certificate), cost=cost)
-        words = "The release leaks at most {epsilon} {excess} {attained:.3g} ({delta:g} allowed): {cost}"
-        epsilon, excess = Nats(certificate.epsilon, 6, rounded="up"), _EXCESS[certificate.delta_kind]
-        attained, delta = certificate.attained_delta, certificate.delta
-        return sentence(words, epsilon=epsilon, excess=excess, attained=attained, delta=delta, cost=cost)
-
-    def remarks(self) -> list[str]:
-        """What else the owner should know."""
-        notes = [self._few_note()] if self.counted.n_records < FEW_RECORDS else []
-        code, question = self.rules.code, self.counted.question
-        told = {} if code is None else dict(zip(code.columns, code.written, strict=True))
-        for name in question.use:
-            if len({*told.get(name, ("", "any"))}) == 1:
-                words = (
-                    "column '{name}' is to be of use and is told nowhere, so that nothing can be learned of it: name "
-                    "the values that are secret ({secret}), or bound one side alone ({high})"
-                )
-                named = Setting("secret", {question.secret[0]: ("VALUE",)})
-                notes.append(sentence(words, name=name, secret=named, high=Setting("epsilon_high")))
-        for name, share in ({} if code is None else missing_as_numbers(self.counted, code)).items():
-            words = "column '{name}': {share:.1%} of what is missing in it is written as the mean of its level"
-            notes.append(sentence(words, name=name, share=share))
-        proof = self.plan.proof
-        if proof is not None:
-            notes.append(
-                f"{proof.records_to_choose:,} records chose the cells and {proof.records_to_prove:,} proved them: of "
-                f"{proof.candidates:,} questions {proof.passed:,} passed"
-            )
-        return notes
-
-    def diagnosis(self, certificate: CountedCertificate, max_loss: float) -> Sentence | None:
-        """What to do when hardly anything of the table came through."""
-        if certificate.mechanism.values > 1:
-            return None
-        words = "No cut of any column keeps {bound} with {least} people on both sides: nothing of the table is told."
-        bound, least = Nats(certificate.epsilon, 6), self.least
-        return sentence(words, bound=bound, least=least)
-
-
-def _leaks(certificate: CountedCertificate) -> Sentence:
+def leaks(certificate: CountedCertificate) -> Sentence:
     """What is attained and what was asked, of the sides that are bounded."""
     low, high = certificate.epsilon_low, certificate.epsilon_high
     at = "" if certificate.thresholds is None else f" at any threshold of {certificate.secret[0]}"

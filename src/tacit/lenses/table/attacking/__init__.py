@@ -1,0 +1,1 @@
+"""Adversaries who are trained: what they see, guess and believe."""

@@ -1,0 +1,140 @@
+"""How well adversaries weigh secrets: of a secret that 76% have much may be told, and the best guess stay the same."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.stats import norm, rankdata
+
+from tacit.errors import ArgumentError
+
+Floats = NDArray[np.float64]
+Codes = NDArray[np.int64]
+
+# Shuffles of the secrets that say what chance alone would reach.
+SHUFFLES = 199
+CONFIDENCE = 0.95
+# So much of what is believed is the prior, so that nothing is ever held impossible.
+DOUBT = 0.01
+
+
+@dataclass(frozen=True)
+class Weighed:
+    """What an adversary's beliefs about records apart are worth, with 95% limits.
+
+    Attributes
+    ----------
+    auc : float
+        How often a record with a secret is held likelier to have it than one without: 0.5 is chance, 1 all. Over the
+        secrets it is the mean by their shares.
+    gain : float
+        Nats by which the true secret is held likelier than by the prior, on average; below 0 it is worse than that.
+    """
+
+    auc: float
+    auc_interval: tuple[float, float]
+    gain: float
+    gain_interval: tuple[float, float]
+
+
+@dataclass(frozen=True)
+class WeighedAdversary:
+    """One adversary on the original, on the release, and on it when trained on it."""
+
+    name: str
+    before: Weighed
+    after: Weighed
+    retrained: Weighed
+
+
+def best_auc_after(weighed: Sequence[WeighedAdversary]) -> float:
+    """The largest area under the curve on the release, retrained or not."""
+    return max(max(each.after.auc, each.retrained.auc) for each in weighed)
+
+
+@dataclass(frozen=True)
+class Beliefs:
+    """What one adversary believes of each record (records x secrets), which have these secrets."""
+
+    chances: Floats
+    secret: Codes
+
+    def __post_init__(self) -> None:
+        if self.chances.shape[0] != len(self.secret) or not len(self.secret):
+            raise ArgumentError("beliefs are about each record, and there is at least one")
+
+    @classmethod
+    def of(cls, chances: Floats, prior: Floats, secret: Codes) -> Beliefs:
+        """With some doubt: nothing that the prior allows is impossible."""
+        return cls((1 - DOUBT) * chances + DOUBT * prior, secret)
+
+    def worth(self, prior: Floats) -> Weighed:
+        """The area under the curve and the gain in nats, with limits."""
+        z = float(norm.ppf((1 + CONFIDENCE) / 2))
+        gains = np.log(self.chances[np.arange(len(self.secret)), self.secret]) - np.log(prior[self.secret])
+        gain, error = float(gains.mean()), float(gains.std() / np.sqrt(len(gains)))
+        auc, doubt = self._auc()
+        limits = max(0.0, auc - z * doubt), min(1.0, auc + z * doubt)
+        return Weighed(auc, limits, gain, (gain - z * error, gain + z * error))
+
+    def _auc(self) -> tuple[float, float]:
+        """The mean area by the shares of the secrets, and at most its standard error (DeLong's, secret by secret)."""
+        auc = error = weight = 0.0
+        for s in range(self.chances.shape[1]):
+            has = self.secret == s
+            n, others = int(has.sum()), int((~has).sum())
+            if not n or not others:
+                continue
+            score = self.chances[:, s]
+            ranks = rankdata(score)
+            above = (ranks[has] - rankdata(score[has])) / others
+            below = 1 - (ranks[~has] - rankdata(score[~has])) / n
+            auc += n * float(above.mean())
+            error += n * float(np.sqrt(above.var() / n + below.var() / others))
+            weight += n
+        return (auc / weight, error / weight) if weight else (0.5, 0.0)
+
+    def statistics(self) -> list[Floats]:
+        """What a record adds to each figure if its secret were s (records x secrets): right guesses, gain, ranks."""
+        guess = np.zeros_like(self.chances)
+        guess[np.arange(len(guess)), self.chances.argmax(axis=1)] = 1.0
+        held = np.bincount(self.secret, minlength=self.chances.shape[1])
+        # A sum of ranks is an area but for a factor, which is that of the number of pairs.
+        pairs = np.maximum(len(self.secret) - held, 1)
+        return [guess, np.log(self.chances), rankdata(self.chances, axis=0) / pairs]
+
+
+def beyond_chance(beliefs: Sequence[Beliefs], random_state: int) -> float:
+    """How often shuffled secrets are guessed, weighed or ranked as well as the true ones by some of these adversaries.
+
+    Guarantees
+    ----------
+    If beliefs and secrets are independent, it is at most p in a share p of tables, however many adversaries there are:
+    the best figure of all is compared with the best of all under the same shuffle.
+    """
+    rng, secret = np.random.default_rng(random_state), beliefs[0].secret
+    rows = np.arange(len(secret))
+    tables = [table for each in beliefs for table in each.statistics()]
+    scales = [_moments(table, secret) for table in tables]
+
+    def best(shuffled: Codes) -> float:
+        found = (table[rows, shuffled].sum() for table in tables)
+        return max(float(f - mean) / spread for f, (mean, spread) in zip(found, scales, strict=True))
+
+    true = best(secret)
+    as_good = sum(best(rng.permutation(secret)) >= true - 1e-9 for _ in range(SHUFFLES))
+    return (1 + as_good) / (1 + SHUFFLES)
+
+
+def _moments(table: Floats, secret: Codes) -> tuple[float, float]:
+    """Mean and standard deviation of the sum of one entry a record when secrets are shuffled (Hoeffding)."""
+    n = len(secret)
+    held = np.bincount(secret, minlength=table.shape[1])
+    share = held / n
+    centred = table - table.mean(axis=0) - (table @ share)[:, None] + table.mean(axis=0) @ share
+    variance = float((centred**2 @ held).sum()) / max(n - 1, 1)
+    # Where all shuffles give the same, no figure stands out.
+    return float((table.mean(axis=0) * held).sum()), float(np.sqrt(variance)) or np.inf

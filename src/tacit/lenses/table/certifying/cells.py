@@ -1,0 +1,66 @@
+"""What is said of a release in cells."""
+
+from __future__ import annotations
+
+from tacit.document import Nats
+from tacit.errors import Sentence, Setting, sentence
+from tacit.lenses.table.certifying.planned import EXCESS, FEW_RECORDS, CountedRelease, leaks
+from tacit.lenses.table.kept.missing import missing_as_numbers
+from tacit.release.certificate import CountedCertificate
+from tacit.release.claims import file_sentence
+
+
+class CellRelease(CountedRelease):
+    """A release in cells: what it keeps is of the table as it was given."""
+
+    def headline(self, certificate: CountedCertificate) -> str:
+        """What came of it, in one sentence; what is kept is of the columns, which readers read."""
+        assert certificate.keeps is not None
+        kept = f"{certificate.keeps.mean_kept:.1%} of a column on average"
+        shared = f"each shared by {certificate.file.smallest:,} people or more"
+        if certificate.mechanism.mixes:
+            # In the file a cell may stand less often: what is counted is who has it before it is mixed.
+            shared = f"each that of {certificate.file.smallest:,} people or more before they were mixed"
+        cost = f"its {certificate.mechanism.values:,} cells, {shared}, keep {kept}."
+        if certificate.mechanism.values == 1:
+            cost = "its one cell holds everybody, so that it tells nothing: no cut of a column is within the bound."
+        elif not certificate.file.holds:
+            cost = f"it keeps {kept}. {file_sentence(certificate.file)}"
+        if certificate.delta == 0:
+            return sentence("The release leaks at most {leaks}: {cost}", leaks=leaks(certificate), cost=cost)
+        words = "The release leaks at most {epsilon} {excess} {attained:.3g} ({delta:g} allowed): {cost}"
+        epsilon, excess = Nats(certificate.epsilon, 6, rounded="up"), EXCESS[certificate.delta_kind]
+        attained, delta = certificate.attained_delta, certificate.delta
+        return sentence(words, epsilon=epsilon, excess=excess, attained=attained, delta=delta, cost=cost)
+
+    def remarks(self) -> list[str]:
+        """What else the owner should know."""
+        notes = [self._few_note()] if self.counted.n_records < FEW_RECORDS else []
+        code, question = self.rules.code, self.counted.question
+        told = {} if code is None else dict(zip(code.columns, code.written, strict=True))
+        for name in question.use:
+            if len({*told.get(name, ("", "any"))}) == 1:
+                words = (
+                    "column '{name}' is to be of use and is told nowhere, so that nothing can be learned of it: name "
+                    "the values that are secret ({secret}), or bound one side alone ({high})"
+                )
+                named = Setting("secret", {question.secret[0]: ("VALUE",)})
+                notes.append(sentence(words, name=name, secret=named, high=Setting("epsilon_high")))
+        for name, share in ({} if code is None else missing_as_numbers(self.counted, code)).items():
+            words = "column '{name}': {share:.1%} of what is missing in it is written as the mean of its level"
+            notes.append(sentence(words, name=name, share=share))
+        proof = self.plan.proof
+        if proof is not None:
+            notes.append(
+                f"{proof.records_to_choose:,} records chose the cells and {proof.records_to_prove:,} proved them: of "
+                f"{proof.candidates:,} questions {proof.passed:,} passed"
+            )
+        return notes
+
+    def diagnosis(self, certificate: CountedCertificate, max_loss: float) -> Sentence | None:
+        """What to do when hardly anything of the table came through."""
+        if certificate.mechanism.values > 1:
+            return None
+        words = "No cut of any column keeps {bound} with {least} people on both sides: nothing of the table is told."
+        bound, least = Nats(certificate.epsilon, 6), self.least
+        return sentence(words, bound=bound, least=least)
