@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -10,15 +11,25 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+from sample_results import no_rungs
 from sizes import many
 from tables_of_people import clinic, write_csv
 from tacit import AuditResult, audit
 from tacit.cli.wording import COMMAND_LINE
 from tacit.lenses.table.answers.first import chosen
+from tacit.lenses.table.ladder import suggesting
 from tacit.lenses.table.learned import quick
 from tacit.report import to_text
 
-pytestmark = pytest.mark.usefixtures("without_suggestion")
+pytestmark = pytest.mark.usefixtures("without_rungs")
+
+
+@pytest.fixture(scope="module")
+def without_rungs() -> Iterator[None]:
+    """An audit that tries no release."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(suggesting, "ladder", lambda *_, **__: no_rungs())
+        yield
 
 
 def wide(n: int = 400, columns: int = 8, *, leak: float = 0.6, random_state: int = 0) -> dict[str, list[Any]]:
@@ -31,13 +42,8 @@ def wide(n: int = 400, columns: int = 8, *, leak: float = 0.6, random_state: int
 
 
 @pytest.fixture(scope="module")
-def learned() -> AuditResult:
-    with pytest.MonkeyPatch.context() as patch:
-        from sample_results import no_rungs
-        from tacit.lenses.table import audit as auditing
-
-        patch.setattr(auditing, "ladder", lambda *_, **__: no_rungs())
-        return audit(pa.table(wide()), secret="ill", shuffles=19)
+def learned(without_rungs: None) -> AuditResult:
+    return audit(pa.table(wide()), secret="ill", shuffles=19)
 
 
 def test_where_counting_suffices_it_is_counted_less_what_chance_shows() -> None:

@@ -34,8 +34,8 @@ def by_counting(measures: Sequence[MeasureFinding]) -> FirstAnswer:
         share=None,
         low=None,
         high=None,
-        counted=information.value / whole,
-        chance=information.null_high / whole,
+        counted=min(1.0, information.value / whole),
+        chance=min(1.0, information.null_high / whole),
         # A leak that stands out stays one; where chance shows much, that none stands out says little.
         verdict="cannot tell" if swamped and information.verdict != "leak" else information.verdict,
     )
