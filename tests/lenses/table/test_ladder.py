@@ -200,6 +200,18 @@ def test_a_table_that_protect_would_refuse_is_audited_and_told_why() -> None:
     assert "No release can be made" in str(result)
 
 
+def test_where_little_is_kept_it_is_said_what_keeps_more() -> None:
+    table = pa.table(hospital(400))
+    question = Question(table, secret="illness")
+    found = ladder(question, epsilons=(1.0,))
+    assert found.rungs[0].kept < 0.5
+    assert (
+        "(drop='COLUMN') usually keep more each, and so does naming the values" in suggestion(found, question).sentence
+    )
+    fewer = ladder(Question(table, secret={"illness": ("O80",)}, released=("sex", "insurance")), epsilons=(1.0,))
+    assert fewer.rungs[0].kept > found.rungs[0].kept
+
+
 def test_a_table_too_small_to_tell_anything_has_no_epsilon_to_suggest() -> None:
     result = audit(pa.table(clinic(15)), secret="illness", shuffles=19)
     assert (result.ladder.epsilon, result.suggestion.command) == (None, "")

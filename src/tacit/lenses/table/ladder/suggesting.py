@@ -10,6 +10,9 @@ from tacit.lenses.table.results import Suggestion
 from tacit.requests import Question, given
 from tacit.tables.table import Table
 
+# Where less than this is kept of a column, it is said what would keep more.
+LITTLE = 0.5
+
 
 def tried(question: Question, *, max_loss: float, progress: Progress = silent) -> tuple[Ladder, Suggestion]:
     """The ladder of a table and what it suggests; one that ``protect`` would refuse has no rungs, and is told why."""
@@ -41,7 +44,12 @@ def suggestion(found: Ladder, question: Question) -> Suggestion:
     best = max(found.rungs, key=lambda each: each.kept)
     words = "No epsilon tried keeps {most:.0%} of a column on average: {loosest} keeps {best:.1%}"
     words += "." if best is rung else ", and {epsilon} nearly as much, {kept:.1%}."
-    told |= {"loosest": Setting("epsilon", best.epsilon), "best": best.kept}
+    if best.kept < LITTLE and len(found.columns) > 1:
+        words += " Fewer released columns ({drop}) usually keep more each"
+        named = len(question.secret or ()) == 1 and not question.secret_values
+        words += ", and so does naming the values that are secret ({values})." if named else "."
+    told |= {"loosest": Setting("epsilon", best.epsilon), "best": best.kept, "drop": Setting("drop", "COLUMN")}
+    told["values"] = Setting("secret", {next(iter(question.secret or ("",))): ("VALUE",)})
     return Suggestion(found.max_loss, None, None, sentence(words, **told), command)
 
 
