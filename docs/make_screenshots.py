@@ -92,7 +92,7 @@ def table(pages: OpenedPages) -> None:
     tab.wait_for_selector("table.columns")
     shoot(tab, "columns")
     tab.get_by_role("button", name="This is right").click()
-    tab.wait_for_selector(".progress .stage")
+    tab.wait_for_selector("progress[value]")
     shoot(tab, "progress")
     tab.wait_for_selector(".document")
     shoot(tab, "audit")
@@ -133,9 +133,12 @@ def others(pages: OpenedPages) -> None:
 def main() -> None:
     """All of them."""
     SHOTS.mkdir(exist_ok=True)
-    with tempfile.TemporaryDirectory() as place, chromium() as browser, served(folder(Path(place)), browser) as pages:
-        table(pages)
-        others(pages)
+    with tempfile.TemporaryDirectory() as place, chromium() as browser:
+        data = Path(place) / "data"
+        data.mkdir()
+        with served(folder(data), browser) as pages:
+            table(pages)
+            others(pages)
 
 
 if __name__ == "__main__":

@@ -61,8 +61,8 @@ function row(column, facts, changed) {
     {},
     make("th", { scope: "row" }, column.name),
     make("td", { "data-label": "Looks like" }, looks(column)),
-    make("td", { "data-label": "Values" }, count(column.distinct), make("small", {}, column.examples.join(", "))),
-    make("td", { "data-label": "What is it?" }, select, mark),
+    make("td", { "data-label": "Different values" }, count(column.distinct), make("small", {}, column.examples.join(", "))),
+    make("td", { "data-label": "It is" }, select, mark),
     make("td", { class: "tick", "data-label": "A neighbour may know it" }, known),
   );
 }
