@@ -6,6 +6,7 @@ from pathlib import Path
 
 from tacit.tables.columns import check_names
 from tacit.tables.engines import Engine
+from tacit.tables.engines.duckdb.layouts import parquet_codec
 from tacit.tables.formats.format import Format, Opened, whole
 from tacit.tables.table import Table
 
@@ -24,10 +25,9 @@ class Parquet(Format):
         import pyarrow.parquet as pq
 
         with whole(path, "Parquet"), pq.ParquetFile(path) as file:
-            names, meta = list(file.schema_arrow.names), file.metadata
-            codec = meta.row_group(0).column(0).compression if meta.num_row_groups and meta.num_columns else "ZSTD"
+            names = list(file.schema_arrow.names)
         check_names(names, str(path))
-        return Opened(engine.of_parquet(path, names), str(path), codec=codec.lower())
+        return Opened(engine.of_parquet(path, names), str(path), codec=parquet_codec(path))
 
     def copy_options(self, like: Table) -> str:
         return f"FORMAT parquet, COMPRESSION {like.codec if like.codec in _CODECS else 'zstd'}"

@@ -57,6 +57,13 @@ def csv_kinds(path: Path, names: Sequence[str], delimiter: str) -> tuple[Kind, .
     return tuple(next((kind for kind, yes in zip(tests, some, strict=True) if yes), "text") for some in each)
 
 
+def parquet_codec(path: Path) -> str:
+    """The codec of a Parquet file's first column; asked of pyarrow, a damaged file would end the process."""
+    with reading(str(path)):
+        row = connect().execute(f"SELECT compression FROM parquet_metadata({pattern(path)}) LIMIT 1").fetchone()
+    return "zstd" if row is None else str(row[0]).lower()
+
+
 def jsonl_scan(path: Path, types: Mapping[str, str] | None = None) -> str:
     """SQL that reads a file of one JSON object a line, with these types or those that all lines suggest."""
     said = "sample_size = -1"
