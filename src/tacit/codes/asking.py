@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -108,15 +108,29 @@ def grouped_records(
     counts: Counts, asked: CodeRequest, atoms: NDArray[np.int64] | None = None
 ) -> tuple[GroupedRecords, list[SecretBound]]:
     """What was counted as the search reads it, and what may be told of each secret; ``atoms`` of counted values."""
-    secrets: list[NDArray[np.int64]] = []
-    bounds: list[SecretBound] = []
-    for claim in asked.claims:
-        values, numbers = in_order(counts.codes[:, [counts.columns.index(name) for name in claim.secret]])
-        orders = (numbers,) if claim.floor is None else at_both_ends(numbers, _missing(counts, claim.secret[0], values))
-        secrets += orders
-        bounds += [claim.bound(len(values)) for _ in orders]
+    orders = secret_orders(counts, asked)
+    bounds = [asked.claims[order.claim].bound(order.values) for order in orders]
     codes = atom_codes(counts, asked.columns) if atoms is None else atoms
+    secrets = [order.secret for order in orders]
     return GroupedRecords.of(codes, *secrets, records=counts.records, weight=counts.weight), bounds
+
+
+class SecretOrder(NamedTuple):
+    """A claim's secret in an order: the place of the claim, that of each group's value, and how many differ."""
+
+    claim: int
+    secret: NDArray[np.int64]
+    values: int
+
+
+def secret_orders(counts: Counts, asked: CodeRequest) -> list[SecretOrder]:
+    """The secret of each claim; one with thresholds twice where it has missing values, which come last and first."""
+    orders = []
+    for at, claim in enumerate(asked.claims):
+        values, numbers = in_order(counts.codes[:, [counts.columns.index(name) for name in claim.secret]])
+        told = (numbers,) if claim.floor is None else at_both_ends(numbers, _missing(counts, claim.secret[0], values))
+        orders += [SecretOrder(at, each, len(values)) for each in told]
+    return orders
 
 
 def _missing(counts: Counts, column: str, values: NDArray[np.int64]) -> int | None:

@@ -10,7 +10,7 @@ from typing import cast
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.codes.asking import CodeRequest, counted_atoms, grouped_records, uses_of
+from tacit.codes.asking import CodeRequest, counted_atoms, grouped_records, secret_orders, uses_of
 from tacit.codes.code import CellCode
 from tacit.codes.recoding import recoded
 from tacit.codes.scales.finding import find_scales
@@ -49,8 +49,8 @@ class CountedAtoms:
         How often atoms, secrets and uses occur together, in every ``step``-th row.
     records : GroupedRecords
         The same by the atoms of the scales.
-    values : tuple of int
-        How many values the secret of each claim has.
+    values : tuple of (int, int)
+        For each order of a claim's secret, the place of the claim and how many values the secret has.
     use : array of int, optional
         The value of the use of each group.
     least : int
@@ -61,14 +61,14 @@ class CountedAtoms:
     scales: tuple[AnyScale, ...]
     counts: Counts
     records: GroupedRecords
-    values: tuple[int, ...]
+    values: tuple[tuple[int, int], ...]
     use: NDArray[np.int64] | None
     least: int
     step: int
 
     def bounds(self, asked: CodeRequest) -> list[SecretBound]:
         """What may be told of each secret, as the search reads it."""
-        return [claim.bound(values) for claim, values in zip(asked.claims, self.values, strict=True)]
+        return [asked.claims[at].bound(values) for at, values in self.values]
 
 
 def count_for_code(table: Table, asked: CodeRequest, *, progress: Progress = silent) -> CountedAtoms:
@@ -79,11 +79,12 @@ def count_for_code(table: Table, asked: CodeRequest, *, progress: Progress = sil
     step = 1 if combinations <= FEW_COMBINATIONS or rows <= MOST_WHOLE else -(-rows // DESIGN_RECORDS)
     progress("counting", None)
     counts = counted_atoms(every(table, step) if step > 1 else table, scales, asked)
-    records, bounds = grouped_records(counts, asked)
+    records = grouped_records(counts, asked)[0]
+    values = tuple((each.claim, each.values) for each in secret_orders(counts, asked))
     scales, places = naming_no_few(scales, records, asked.least)
     # Of a sample, a cell has as many fewer records.
     fewest = int(counts.records.sum()) // MOST_CELLS if combinations > MOST_CELLS else 0
-    least, values = max(-(-asked.least // step), fewest), tuple(bound.n_secrets for bound in bounds)
+    least = max(-(-asked.least // step), fewest)
     return CountedAtoms(scales, counts, records.moved(places), values, uses_of(counts, asked), least, step)
 
 

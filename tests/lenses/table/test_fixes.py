@@ -56,7 +56,7 @@ def test_levels_keep_less_the_coarser_they_are_and_those_without_effect_are_left
     # All admissions are of one year, which says nothing of them.
     assert ("admission", "year") not in made
     assert {("ward", None), ("insurance", None)} <= set(made)
-    whole = {"n": [at % 7 for at in range(300)], "s": ["a", "b", "b"] * 100}
+    whole = {"n": [at % 2 for at in range(300)], "s": ["a", "b", "b"] * 100}
     assert effects(ask(Question(pa.table(whole), secret="s"), in_cells=True)).effects == ()
 
 

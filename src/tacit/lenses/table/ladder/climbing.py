@@ -142,7 +142,7 @@ class Climb:
     @property
     def varies(self) -> bool:
         """Whether a sample has more than one value of every secret; a whole table that has not is refused later."""
-        return self.asked is self.whole or 1 not in self.atoms.values
+        return self.asked is self.whole or all(values > 1 for _, values in self.atoms.values)
 
     @cached_property
     def row_atoms(self) -> NDArray[np.int64]:
