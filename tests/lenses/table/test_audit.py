@@ -57,6 +57,7 @@ def test_a_leak_is_called_a_leak_and_the_column_that_leaks_is_named(audited: Aud
     assert max(audited.column_leaks, key=lambda c: c.alone).name == "ward"
 
 
+@pytest.mark.usefixtures("without_suggestion")
 def test_a_shuffled_secret_is_no_leak_in_at_least_95_percent_of_runs() -> None:
     rng = np.random.default_rng(5)
     columns = clinic(300)
