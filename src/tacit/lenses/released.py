@@ -48,6 +48,10 @@ class ReleaseResult(Result):
     out: str
     held: PassingFolder | None = field(default=None, kw_only=True, repr=False, compare=False)
 
+    def __fspath__(self) -> str:
+        """Its directory: what takes the path of a release takes the result, too."""
+        return self.out
+
     def save(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> Self:
         """Put a copy of the release at ``path``, whole or not at all; gives the result for that copy.
 

@@ -72,7 +72,7 @@ class Question(Request):
     known: Sequence[str] | str | None = setting(
         Names(),
         "Column(s) whose true values somebody may know of a person already, such as age or sex. What the release adds "
-        "to them is bounded, too. They may be released or not.",
+        "to them is bounded. They must be released, too: what a column that is left out adds is bounded by nothing.",
         lenses=TABLE,
     )
     use: Sequence[str] | str | None = setting(

@@ -14,6 +14,7 @@ import pyarrow as pa
 import pytest
 
 import tacit
+from tables_of_people import clinic
 from tacit import ArgumentError, SourceError
 
 PEOPLE = pd.DataFrame(
@@ -134,3 +135,9 @@ def test_nothing_is_left_behind_by_a_release_that_fails(tmp_path: Path, monkeypa
         tacit.protect(PEOPLE, secret="ilness", epsilon=0.5)
     gc.collect()
     assert list(tmp_path.iterdir()) == []
+
+
+def test_what_takes_a_release_takes_the_result_that_holds_it() -> None:
+    people = pa.table(clinic(200))
+    made = tacit.protect(people, secret="illness", epsilon=1.0)
+    assert tacit.verify(made, against=people).verdict == "holds"

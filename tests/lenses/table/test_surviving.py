@@ -16,6 +16,7 @@ from sizes import many
 from tables_of_people import clinic, write_csv
 from tacit import AuditResult, audit
 from tacit.cli.wording import COMMAND_LINE
+from tacit.errors import ArgumentError
 from tacit.lenses.table.answers.first import chosen
 from tacit.lenses.table.ladder import suggesting
 from tacit.lenses.table.learned import quick
@@ -133,3 +134,34 @@ def test_the_first_answer_fits_a_screen(columns: dict[str, list[Any]]) -> None:
     told = to_text(audit(pa.table(columns), secret=next(iter(columns)), shuffles=19), width=80, wording=COMMAND_LINE)
     assert max(map(len, told.splitlines())) <= 80
     assert len(told.splitlines()) <= 48
+
+
+def test_what_may_be_known_and_is_not_released_is_refused_as_protect_refuses_it() -> None:
+    rng = np.random.default_rng(0)
+    old, ill = rng.integers(0, 2, (2, 400)).astype(bool)
+    # Whoever knows the age reads the illness from the code; the code alone tells nothing.
+    table = {
+        "age": np.where(old, "old", "young"),
+        "ill": np.where(ill, "yes", "no"),
+        "code": np.where(old ^ ill, "A", "B"),
+    }
+    with pytest.raises(ArgumentError, match="'age' may be known but is not released"):
+        audit(pa.table(table), secret="ill", known="age", released="code")
+
+
+def test_models_that_find_nothing_prove_nothing_and_say_so() -> None:
+    rng = np.random.default_rng(0)
+    number = rng.integers(10_000, 99_999, 400)
+    result = audit(pa.table({"n": number, "s": np.where(number % 2, "a", "b")}), secret="s", shuffles=19, keep_id="n")
+    assert result.verdict != "leak"
+    assert "no proof" in result.headline or "Cannot tell" in result.headline
+
+
+def test_the_same_audit_with_a_change_keeps_all_that_was_said(tmp_path: Path) -> None:
+    columns = clinic(300) | {"years": np.random.default_rng(0).integers(18, 90, 300).tolist()}
+    path = write_csv(tmp_path / "p.csv", columns)
+    result = audit(path, secret={"illness": ["asthma"]}, drop="district", levels={"years": 5}, shuffles=19)
+    told = " ".join(to_text(result, wording=COMMAND_LINE, width=400).split())
+    again = told.split("See what stays: ")[1]
+    assert again.startswith(f"tacit audit {path} --secret illness=asthma --drop district")
+    assert "years" in again.split("What a safe")[0]

@@ -19,7 +19,7 @@ from tacit.lenses.table.answers.audit import AuditResult
 from tacit.lenses.table.answers.first import surviving
 from tacit.lenses.table.ladder.fixes import Fix, effects, fixes_of
 from tacit.lenses.table.ladder.results import Ladder
-from tacit.lenses.table.ladder.suggesting import tried
+from tacit.lenses.table.ladder.suggesting import said_of, tried
 from tacit.lenses.table.learned.findings import with_learned
 from tacit.lenses.table.learned.learning import choice_of, learned, saved
 from tacit.lenses.table.learned.surviving import as_asked, basis, by_counting, first_answer, headline
@@ -53,18 +53,19 @@ def audit_table(question: Question, look: Look, learning: Learning, *, progress:
         learning.estimator, learning.model, weight=question.weight, save_model=look.save_model, fresh=learning.fresh
     )
     asked = ask(question)
+    of_release = _of_release(question, asked)
     _check_targets(asked.original.path, scores=look.scores, save_model=look.save_model)
     with ThreadPoolExecutor(max_workers=1) as pool:
         # The file is read for its fingerprint while the engine counts.
         sha256 = pool.submit(asked.original.sha256)
         found = counted(asked, progress=progress)
-        rungs = tried(_of_release(question, asked), max_loss=look.max_loss, progress=progress)
+        rungs = tried(of_release, max_loss=look.max_loss, progress=progress)
         result = _findings(found, look, sha256=sha256.result(), epsilons=wanted, tried=rungs, progress=progress)
     progress("counting who is alone", None)
     prices = secret_prices(found, epsilon=USUAL if look.epsilon is None else look.epsilon, progress=progress)
     result = replace(result, found=people_found(asked, asked.known), prices=prices)
     progress("trying what could be done", None)
-    result = replace(result, fixes=effects(asked, _worth_trying(asked, result)))
+    result = replace(result, fixes=effects(asked, _worth_trying(asked, result)), asked=said_of(of_release))
     values: Mapping[str, Vector] = {"risk": risk(found.joint)}
     answer = (
         by_counting(result.measures)
@@ -97,9 +98,15 @@ def _worth_trying(asked: TableQuestion, result: AuditResult) -> list[Fix]:
 
 
 def _of_release(question: Question, asked: TableQuestion) -> Question:
-    """The same question as ``protect`` takes it: what is not released need not be known."""
-    known = tuple(name for name in asked.known if name in asked.released)
-    return replace(question, source=asked.original, known=known or None)
+    """The same question as ``protect`` takes it, and refuses it."""
+    hidden = next((name for name in asked.known if name not in asked.released), None)
+    if hidden is not None:
+        words = (
+            "column '{name}' may be known but is not released, and nothing bounds what it tells together with the "
+            "release: release it, or leave it out of {known}"
+        )
+        raise ArgumentError(sentence(words, name=hidden, known=Setting("known")))
+    return replace(question, source=asked.original)
 
 
 def _findings(

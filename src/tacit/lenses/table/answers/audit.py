@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 from tacit import document as doc
 from tacit.errors import Command, Sentence, sentence
@@ -53,7 +54,7 @@ class AuditResult(Result):
     is of the table as it is given: who is alone in it, and could be found. ``prices`` are there where a secret has so
     many values that few of them may be meant. ``ladder`` is what ``protect`` would give at a few epsilons, ``curve``
     what one merged set, the papers' watchdog, would cost; ``fixes`` what some columns left out, or told more coarsely,
-    would change.
+    would change. ``asked`` is what was said of the table.
     """
 
     source: SourceFacts
@@ -80,6 +81,7 @@ class AuditResult(Result):
     prices: SecretPrices | None = None
     answer: FirstAnswer | None = None
     fixes: FixEffects | None = None
+    asked: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def largest_risk(self) -> float:

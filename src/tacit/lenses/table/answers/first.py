@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from tacit import document as doc
 from tacit.errors import Command, Sentence, Setting, sentence
@@ -79,7 +79,8 @@ def _guessed(audit: AuditResult) -> Sentence:
     if _known(audit):
         without = "from what may be known alone"
     if more < 1:
-        return Sentence(f"Nobody's {secret} is guessed better from the released columns than {without}.")
+        words = f"No model that was tried guesses anybody's {secret} better from the released columns than {without}."
+        return Sentence(words)
     guessed = f"the {secret} of at least {more:,} more could be guessed right"
     return Sentence(f"Of {OF:,} people, {guessed} from the released columns than {without}.")
 
@@ -109,7 +110,11 @@ def what_section(audit: AuditResult) -> doc.Section:
             for leak in loud
         ]
         blocks.append(doc.TableBlock(("Column", head), rows, shown=range(_COLUMNS_TOLD), more="columns"))
-    quiet = [leak.name for leak in audit.column_leaks if leak not in loud]
+    unclear = [leak.name for leak in audit.column_leaks if leak.alone_verdict == "cannot tell"]
+    quiet = [leak.name for leak in audit.column_leaks if leak not in loud and leak.name not in unclear]
+    if unclear:
+        names = doc.listed(unclear, limit=_COLUMNS_TOLD)
+        blocks.append(doc.Paragraph(f"Cannot be told by counting, as nearly every value differs: {names}."))
     if quiet:
         by = "By themselves, no leak was detected in" if loud else "No column gives anything away by itself"
         names = doc.listed(quiet, limit=_COLUMNS_TOLD)
@@ -162,8 +167,9 @@ def _changes(audit: AuditResult) -> Iterator[doc.Block]:
         ]
         yield doc.TableBlock(heads, [as_it_is, *rows])
         words = "Found: people whose values nobody else has. Guessed: secrets that are guessed right beyond guessing "
-        words += "without the table. Each line by itself. See what stays: {again}"
-        yield doc.Paragraph(sentence(words, again=_again(audit, best[0])), "note")
+        words += "without the table, at least so many. Each line by itself{sample}. See what stays: {again}"
+        sample = "" if fixes.sampled is None else f", estimated from {fixes.sampled:,} records"
+        yield doc.Paragraph(sentence(words, again=_again(audit, best[0]), sample=sample), "note")
     if audit.found is not None and audit.found.cures and not _known(audit):
         cure, whole = audit.found.cures[-1], audit.found.everything.sizes
         if len(cure.levels) <= _LEVELS_TOLD and cure.unique < whole.unique / 2:
@@ -171,7 +177,7 @@ def _changes(audit: AuditResult) -> Iterator[doc.Block]:
             levels = Setting("levels", dict(cure.levels))
             yield doc.Paragraph(sentence(words, levels=levels, left=of_thousand(cure.unique, whole.people)))
     if not best:
-        yield doc.Paragraph("No change of one column does much. A release in cells does: see below.")
+        yield doc.Paragraph("No change of one column does much. What a release would do is told below.")
 
 
 def chosen(fixes: FixEffects) -> list[FixEffect]:
@@ -189,14 +195,15 @@ def chosen(fixes: FixEffects) -> list[FixEffect]:
 
 def _again(audit: AuditResult, fix: FixEffect) -> Command:
     """The same audit with one change."""
-    dropped, weight = audit.names("dropped"), audit.names("weight")
-    known = [name for name in _known(audit) if fix.fix != "drop" or name != fix.column]
-    said: dict[str, Any] = {"secret": audit.names("secret"), "known": known, "weight": next(iter(weight), None)}
+    said = dict(audit.asked)
     if fix.fix == "drop":
-        dropped = [*dropped, fix.column]
+        for name in ("known", "released", "use"):
+            said[name] = [each for each in said.get(name) or () if each != fix.column]
+        said["drop"] = [*(said.get("drop") or ()), fix.column]
+        said["levels"] = {name: level for name, level in (said.get("levels") or {}).items() if name != fix.column}
     else:
-        said[fix.setting.name] = fix.setting.value
-    said = {name: value for name, value in {**said, "drop": dropped}.items() if value}
+        said[fix.setting.name] = {**(said.get(fix.setting.name) or {}), **fix.setting.value}
+    said = {name: value for name, value in said.items() if value not in (None, [], (), {})}
     # A frame has no bytes to hash, and no name to type.
     source = doc.FilePath(audit.source.name) if audit.source.sha256 else "TABLE"
     return Command("audit", source, **said)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from tacit.document import FilePath, Progress, silent
 from tacit.errors import Command, DataError, Setting, sentence
 from tacit.lenses.table.ladder.climbing import ladder
@@ -55,9 +57,15 @@ def suggestion(found: Ladder, question: Question) -> Suggestion:
 
 def protect_command(question: Question, epsilon: float) -> Command:
     """The command that makes the release of a rung, with all that was said of the table."""
+    table = question.source
+    path = table.path if isinstance(table, Table) else None
+    name = "TABLE" if path is None else FilePath(table.name)
+    return Command("protect", name, **said_of(question), epsilon=epsilon, out="release")
+
+
+def said_of(question: Question) -> dict[str, Any]:
+    """What was said of a table, as it would be said again."""
     said = {name: value for name, value in given([question]).items() if name not in ("source", "engine", "memory")}
     if question.secret_values:
         said["secret"] = {question.one_secret(): question.secret_values}
-    table = question.source
-    path = table.path if isinstance(table, Table) else None
-    return Command("protect", "TABLE" if path is None else FilePath(table.name), **said, epsilon=epsilon, out="release")
+    return said

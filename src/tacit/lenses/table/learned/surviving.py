@@ -96,6 +96,11 @@ def headline(answer: FirstAnswer, found: Counted) -> Sentence:
         return sentence(told, would=_would_tell(found), **words)
     if answer.verdict != "leak":
         told = "No leak about {secret} detected: the released columns show no more of it than chance does."
+        if answer.how == "learned":
+            told = (
+                "No leak about {secret} found: no model that was tried guesses it from the released columns. That is "
+            )
+            told += "no proof that there is none."
     elif answer.how == "counted":
         told = "The released columns give away {share} of the uncertainty about {secret}, beyond what chance can show."
     elif answer.share == 0:
@@ -117,7 +122,8 @@ def basis(answer: FirstAnswer, found: Counted) -> str:
     learned = (
         f"Estimated by learning ('{answer.estimator}') from {some}{count(found.n_records)} records, and checked on "
     )
-    learned += f"records apart: {share(answer.share)}, 95% interval {share(answer.low)} to {share(answer.high)}."
+    learned += f"records apart: {share(answer.share)}, 95% interval of what it finds {share(answer.low)} to "
+    learned += f"{share(answer.high)}."
     return f"{learned} Counting cannot tell: {by_counting}"
 
 
