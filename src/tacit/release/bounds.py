@@ -143,7 +143,7 @@ class Attained:
         beyond = bounds.beyond(values)
         delta = float(output.matrix[beyond].sum())
         if bounds.delta_kind == "egamma":
-            delta = sum(weight * _excess(inside, bounds.epsilon) for weight, inside in _inside(output, parts))
+            delta = sum(weight * _excess(inside, bounds.epsilon) for weight, inside in inside_parts(output, parts))
         return cls(
             epsilon=settled(float(bounds.risks(values).max()), bounds.epsilon),
             low=settled(-float(values.min()), bounds.low),
@@ -172,8 +172,8 @@ class Attained:
         return within and (bounds.delta == 0 or self.delta <= bounds.delta * (1 + TOLERANCE) + slack)
 
 
-def _inside(output: Joint, parts: Places | None) -> Iterator[tuple[float, Matrix]]:
-    """The weight of every part of the outputs, and the joint inside it."""
+def inside_parts(output: Joint, parts: Places | None) -> Iterator[tuple[float, Matrix]]:
+    """The weight of every part of the outputs, and the joint inside it, of the secrets that occur there."""
     for part in [slice(None)] if parts is None else [parts == each for each in np.unique(parts)]:
         inside = output.matrix[:, part]
         weight = float(inside.sum())

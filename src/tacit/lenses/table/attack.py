@@ -11,7 +11,7 @@ from tacit.document import Progress, listed, silent
 from tacit.document.quantities import share
 from tacit.errors import DataError
 from tacit.learn import binomial_limits
-from tacit.lenses.table.answers.attack import NOTHING_TO_FIND, AttackResult, AttackVerdict
+from tacit.lenses.table.answers.attack import NOTHING_TO_FIND, AttackResult, AttackVerdict, somebody_who_knows
 from tacit.lenses.table.attacking.training import TriedAdversary, split, tried_adversaries, views_of
 from tacit.lenses.table.attacking.weighing import WeighedAdversary, best_auc_after, beyond_chance
 from tacit.lenses.table.certifying import given_joint
@@ -22,7 +22,9 @@ from tacit.lenses.table.middle import in_two
 from tacit.lenses.table.tabulating import Counted
 from tacit.lenses.table.verify import compare, open_release, output_joints, question_of
 from tacit.lift import SLACK, Vector, guessing_bound, guessing_probability
+from tacit.release.bounds import inside_parts
 from tacit.release.certificate import CountedCertificate, best_guesses
+from tacit.release.levels import LEVELS
 from tacit.requests import AttackRequest
 
 if TYPE_CHECKING:
@@ -34,7 +36,6 @@ CHANCE = 0.05
 _NOTES = (
     "An adversary that fails proves nothing; the certificate does.",
     "'before' sees the original columns; 'retrained' learned from released records and their secrets.",
-    "What is promised is of somebody who sees one row and knows nothing else of the person.",
 )
 _NUMBERS = ("Of a number it is guessed on which side of its middle it is.",)
 
@@ -68,9 +69,10 @@ def attack_table(asked: AttackRequest, *, progress: Progress = silent) -> Attack
     findings = linked(question, release.data, tuple(asked.known or ()), fittings=fittings)
     joint = rows.original.joint
     prior, (before, after) = float(joint.prior.max()), best_guesses(scores)
-    bound, best = _bound(certificate, joint.prior), guessing_probability(output_joints(release, rows)[0])
+    bound, best = _promised(certificate, rows.original), guessing_probability(output_joints(release, rows)[0])
     found = _Chance.of(tried, asked.random_state)
-    reached = _Reached(prior, after, len(test), best, exact=release.rules is not None or certificate.in_cells)
+    exact = release.code is not None if certificate.in_cells else release.rules is not None
+    reached = _Reached(prior, after, len(test), best, exact=exact)
     weighed = tuple(each.weighed for each in tried)
     return AttackResult(
         release=str(asked.release),
@@ -91,7 +93,8 @@ def attack_table(asked: AttackRequest, *, progress: Progress = silent) -> Attack
         weighed=weighed,
         chance_before=found.before,
         chance_after=found.after,
-        notes=(*_NOTES, *_NUMBERS[: certificate.thresholds is not None]),
+        notes=(*_NOTES, _of_whom(certificate, bound), *_NUMBERS[: certificate.thresholds is not None]),
+        known=certificate.known,
         linkage=findings,
     )
 
@@ -105,12 +108,39 @@ def _possible_before(certificate: CountedCertificate, counted: Counted) -> float
     return guessing_probability(counted.joint) if told is None else told
 
 
+def _promised(certificate: CountedCertificate, counted: Counted) -> float | None:
+    """The most any adversary may guess right by the certificate; None where what is known cannot be told.
+
+    A claim for somebody who knows some columns bounds what a row adds to them, not what they tell: the bound is taken
+    inside each part of what is known, as the release tells it.
+    """
+    code = counted.question.code
+    if certificate.known and (code is None or code.known != certificate.known):
+        return None
+    parts = counted.parts if certificate.known else None
+    return sum(
+        weight * _bound(certificate, inside.sum(axis=1)) for weight, inside in inside_parts(counted.joint, parts)
+    )
+
+
 def _bound(certificate: CountedCertificate, prior: Vector) -> float:
-    """The most any adversary may guess right by the certificate."""
+    """The most anybody to whom the secret has this prior may guess right by the certificate."""
     if certificate.thresholds is not None and (len(prior) > 2 or prior.min() < certificate.thresholds):
         return 1.0
     low = math.inf if math.isinf(certificate.bounds.low) else None
     return guessing_bound(prior, certificate.attained_epsilon, epsilon_low=low)
+
+
+def _of_whom(certificate: CountedCertificate, bound: float | None) -> str:
+    """Of which adversary something is promised, or why nothing is."""
+    if not certificate.known:
+        return "What is promised is of somebody who sees one row and knows nothing else of the person."
+    who = f"What is promised is of {somebody_who_knows(certificate.known)}"
+    if bound is None:
+        return (
+            f"{who}. How often they may be right takes the {LEVELS} that was certified: no promise was put to a test."
+        )
+    return f"{who}, sees one row and knows nothing else of the person."
 
 
 @dataclass(frozen=True)
@@ -141,24 +171,25 @@ class _Chance:
 
 
 def _verdict(
-    reached: _Reached, found: _Chance, adversaries: int, *, bound: float, findings: Sequence[LinkageFinding]
+    reached: _Reached, found: _Chance, adversaries: int, *, bound: float | None, findings: Sequence[LinkageFinding]
 ) -> AttackVerdict:
     """By the exact best guess where that is more than what trained adversaries surely reach.
 
     Guarantees
     ----------
     Adversaries who fail on the original too have tested nothing: then no verdict says that they fail on the release.
+    Without a ``bound`` no promise is kept or broken.
     """
     # Several adversaries get several chances to be lucky: the interval is widened for all of them together.
     level = 1 - 0.05 / (2 * adversaries)
     low = binomial_limits(round(reached.trained * reached.tested_on), reached.tested_on, confidence=level)[0]
-    if low > bound or (reached.exact and reached.possible > bound + SLACK):
+    if bound is not None and (low > bound or (reached.exact and reached.possible > bound + SLACK)):
         return "promise broken"
     if any(map(_finds_people, findings)):
         return "people are found"
     beaten = max(low, reached.possible) > reached.prior + SLACK or found.after <= CHANCE
     if beaten and (reached.exact or min(found.before, found.after) <= CHANCE):
-        return "within the promise"
+        return "better than the prior" if bound is None else "within the promise"
     return "not detectably better than the prior" if found.before <= CHANCE else NOTHING_TO_FIND
 
 

@@ -19,6 +19,7 @@ from tacit.report.result import Result
 AttackVerdict = Literal[
     "not detectably better than the prior",
     "within the promise",
+    "better than the prior",
     "promise broken",
     "people are found",
     "nothing to be found, even in the original",
@@ -26,12 +27,18 @@ AttackVerdict = Literal[
 NOTHING_TO_FIND: AttackVerdict = "nothing to be found, even in the original"
 
 
+def somebody_who_knows(known: Sequence[str]) -> str:
+    """The adversary of a claim for somebody who knows some columns."""
+    return f"somebody who knows {doc.listed(known, limit=6)} as the release tells {'it' if len(known) == 1 else 'them'}"
+
+
 @dataclass(frozen=True)
 class AttackResult(Result):
     """Would an adversary still win?
 
-    ``guessing_bound`` is what the certificate promises of every record. ``optimal_after`` is exact: the verdict never
-    says that less is possible.
+    ``guessing_bound`` is what the certificate promises of every record, to somebody who knows ``known`` of the person
+    as the release tells it; None where that could not be computed, and then the verdict speaks of no promise.
+    ``optimal_after`` is exact: the verdict never says that less is possible.
     ``linkage`` is what somebody finds who knows some true values of a person and has the whole file, which no bound on
     single rows speaks of. ``weighed`` says how well secrets are ranked and weighed, which may tell much of a secret
     whose commonest value is guessed anyway; ``chance_before`` and ``chance_after`` are how often chance alone would do
@@ -47,7 +54,7 @@ class AttackResult(Result):
     best_after: float
     gain_before: float
     gain_after: float
-    guessing_bound: float
+    guessing_bound: float | None
     optimal_before: float
     optimal_after: float
     adversaries: tuple[AdversaryScore, ...]
@@ -58,6 +65,7 @@ class AttackResult(Result):
     weighed: tuple[WeighedAdversary, ...] = ()
     chance_before: float = 1.0
     chance_after: float = 1.0
+    known: tuple[str, ...] = ()
 
     def document(self) -> doc.Document:
         """What was promised, and how often each adversary was right."""
@@ -86,9 +94,17 @@ class AttackResult(Result):
                 ("Best adversary after", doc.Share(self.best_after), "lower is safer"),
                 *self._ranked(),
                 ("Best possible", possible, "knowing every share of the table"),
-                ("Promise", doc.Share(self.guessing_bound), "no adversary can be right more often"),
+                *self._promise(),
             )
         )
+
+    def _promise(self) -> tuple[tuple[str, doc.Share, str], ...]:
+        if self.guessing_bound is None:
+            return ()
+        words = "no adversary can be right more often"
+        if self.known:
+            words = f"{somebody_who_knows(self.known)} can be right no more often"
+        return (("Promise", doc.Share(self.guessing_bound), words),)
 
     def _ranked(self) -> tuple[tuple[str, doc.Share, str], ...]:
         if not self.weighed:
@@ -128,6 +144,8 @@ class AttackResult(Result):
             doc.FilePath(self.against),
             doc.Count(self.tested_on),
         )
-        marks = (("prior", self.prior_guess), ("promise", self.guessing_bound))
+        marks = [("prior", self.prior_guess)]
+        if self.guessing_bound is not None:
+            marks.append(("promise", self.guessing_bound))
         blocks = (doc.Paragraph(trained), guesses_right(self.adversaries, marks=marks))
         return doc.Section("How often is the secret guessed right? Higher is riskier.", blocks)
