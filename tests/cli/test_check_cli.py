@@ -68,6 +68,25 @@ def test_sarif_has_what_its_schema_requires(tacit_command: Tacit) -> None:
     assert json.loads(tacit_command("check", "people.csv", "--format", "sarif")[1])["runs"][0]["results"] == []
 
 
+@pytest.mark.usefixtures("folder")
+def test_a_source_that_cannot_be_read_is_an_error_in_a_document_that_has_the_others(tacit_command: Tacit) -> None:
+    words = ("check", "people.csv", "nothing.csv", "--format")
+    (code, junit, err), (_, sarif, _), (_, answer, _) = (
+        tacit_command(*words, each) for each in ("junit", "sarif", "json")
+    )
+    assert code == 3
+    assert err.startswith("tacit: ")
+    root = ElementTree.fromstring(junit.encode())
+    assert [(suite.attrib["failures"], suite.attrib["errors"]) for suite in root] == [("0", "0"), ("0", "1")]
+    assert "nothing.csv" in root[1][0].findall("error")[0].attrib["message"]
+    checked_sarif(json.loads(sarif), ["people.csv", "nothing.csv"])
+    assert json.loads(sarif)["runs"][0]["invocations"] == [{"executionSuccessful": False}]
+    told = json.loads(answer)
+    assert told["verdict"] == "error"
+    assert "nothing.csv" in told["sources"][1]["checks"][0]["detail"]
+    assert all(line["passed"] for line in told["sources"][0]["checks"])
+
+
 def checked_sarif(log: dict[str, Any], uris: list[str]) -> None:
     """The fields that SARIF 2.1.0 requires, and those that GitHub asks for besides."""
     assert log["version"] == "2.1.0"

@@ -15,6 +15,7 @@ from tacit import ArgumentError, Policy
 from tacit.release.certificate import CountedCertificate, FurtherClaim
 from tacit.release.policy.certificates import checks_of_certificate
 from tacit.requests import read_policy
+from tacit.tables.cutting import Cut
 
 
 @pytest.fixture
@@ -76,7 +77,8 @@ def test_the_first_pattern_that_fits_a_name_changes_what_is_asked(written: Calla
 
 def test_the_policy_of_the_documentation_is_one(written: Callable[[str], Path]) -> None:
     page = (ROOT / "docs" / "howto" / "gate.md").read_text("utf-8")
-    policy = read_policy(written(page.split("```toml\n")[1].split("```")[0]))
+    shortest, policy = (read_policy(written(part.split("```")[0])) for part in page.split("```toml\n")[1:])
+    assert shortest == Policy(secret="illness", epsilon=0.5, drop=["id", "name"])
     assert policy.of("staff_2024.csv").secret == ("salary_band",)
     assert set(policy.also or {}) == {("race",), ("race", "sex")}
 
@@ -204,7 +206,29 @@ def test_a_bound_inside_what_is_known_is_one_inside_nothing_else() -> None:
     assert passed(inside, "known", known=shown)
     assert not passed(inside, "known", known=shown[:1])
     assert not passed(inside, "known")
-    assert passed(inside, "known", known=[*shown, "not released"])
+
+
+def test_what_is_known_and_not_released_is_not_bounded() -> None:
+    inside = replace(strict(), known=("sex",))
+    asked = Policy(secret="race", epsilon=0.5, least=1, known=["sex", "height"])
+    (line,) = (each for each in checks_of_certificate(inside, asked) if each.rule == "known")
+    told = "height may be known and is not released: what it tells together with the release is not bounded"
+    assert (line.passed, line.detail) == (False, told)
+    assert not passed(strict(), "known", known="height")
+
+
+def test_a_bound_on_the_groups_of_a_number_is_none_on_the_number() -> None:
+    groups = strict(secret=("income",), cuts=(Cut("income", (30_000,)),), left_out=("id", "income"))
+    (line,) = (
+        each for each in checks_of_certificate(groups, Policy(secret="income", epsilon=5)) if each.rule == "epsilon"
+    )
+    assert not line.passed
+    assert line.detail.startswith("income was cut into 2 groups, and a bound of the groups implies none")
+    further = replace(strict(), cuts=groups.cuts, also=(FurtherClaim(("income",), 0.4, 0.3),))
+    assert passed(further, "epsilon")
+    assert not passed(further, "epsilon", also={"income": 5.0})
+    # A bound on the combination implies that of the column that was not cut.
+    assert passed(strict(secret=("race", "income"), cuts=groups.cuts), "epsilon")
 
 
 def test_fewer_people_than_the_policy_asks_fail() -> None:

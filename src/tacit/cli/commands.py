@@ -21,6 +21,7 @@ from tacit.cli.options import (
     shown_options,
     stack,
 )
+from tacit.errors import SourceError
 from tacit.requests.verbs import ATTACK, AUDIT, CHECK, PROTECT, VERIFY
 
 CONTEXT = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
@@ -142,11 +143,16 @@ def check(source: tuple[str, ...], **words: Any) -> int:
 
     SOURCE is the directory of a release, whose certificate must be as strict as the policy; or a table, which is
     counted as it is: every column that is neither secret nor left out counts as released. Exit code 0 only if every
-    line of every source passed.
+    line of every source passed; a source that cannot be read does not lose what was found of the others.
     """
     from tacit.verbs.check import check as verb
 
-    return int(answer(verb, source, words=words).verdict != "passes")
+    seen = answer(verb, source, words=words)
+    for each in seen.sources:
+        if each.error is not None:
+            # The document is written all the same; the line on standard error and the code are those of any refusal.
+            raise SourceError(each.error.detail)
+    return int(seen.verdict != "passes")
 
 
 @tacit.command()

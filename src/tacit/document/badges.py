@@ -23,6 +23,7 @@ _BAD = (
     "beyond",
     "broken",
     "does not hold",
+    "error",
     "failed",
     "fails",
     "leak",

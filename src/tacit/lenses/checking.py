@@ -14,16 +14,24 @@ from tacit.report.result import Result
 
 @dataclass(frozen=True)
 class CheckResult(Result):
-    """Whether every source keeps the policy: it passes only if every line of every source does."""
+    """Whether every source keeps the policy: it passes only if every line of every source does.
+
+    The verdict is ``error`` if a source could not be read or counted, whatever the others are.
+    """
 
     policy: str
-    verdict: Literal["passes", "fails"]
+    verdict: Literal["passes", "fails", "error"]
     headline: str
     sources: tuple[CheckedSource, ...]
 
     @classmethod
     def of(cls, policy: str, sources: tuple[CheckedSource, ...]) -> CheckResult:
         """The verdict that follows from the lines."""
+        unread = next((each for each in sources if each.error is not None), None)
+        if unread is not None and unread.error is not None:
+            told = {"source": doc.FilePath(unread.source), "detail": unread.error.detail}
+            headline = sentence("{source} could not be checked: {detail}.", **told)
+            return cls(policy, "error", headline, sources)
         bad = [each for each in sources if each.failed]
         if not bad:
             what = "keeps" if len(sources) == 1 else "keep"

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from os.path import isdir
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tacit.document import Progress, silent
-from tacit.errors import ArgumentError, Command, Setting, sentence
+from tacit.errors import ArgumentError, Command, DataError, EngineError, Setting, SourceError, sentence
 from tacit.loading import checked_path
 from tacit.requests import CheckRequest, Policy, VerifyRequest, read_policy
 from tacit.requests.policy import POLICY
@@ -45,7 +46,8 @@ def check(
     Raises
     ------
     ArgumentError
-        If the policy says what no policy says, or lacks what a source needs.
+        If the policy says what no policy says, or lacks what a source needs. A source that cannot be read or counted
+        raises nothing: the verdict is ``error``, and its only line says why.
 
     Guarantees
     ----------
@@ -69,27 +71,49 @@ def check(
 
 
 def _checked(source: Any, policy: Policy, asked: CheckRequest, progress: Progress) -> CheckedSource:
+    """One source; if it cannot be read or counted, that is its only line, and nothing of the others is lost."""
+    from tacit.release.policy.lines import CheckedSource, PolicyCheck
+
+    try:
+        return _judged(source, policy, asked, progress)
+    except (SourceError, DataError, EngineError) as error:
+        name = _name(source)
+        why = PolicyCheck("source", None, error.args[0], "source")
+        return CheckedSource(name or "the table", "release" if name and isdir(name) else "table", (why,))
+
+
+def _name(source: Any) -> str | None:
+    if isinstance(source, (str, Path)):
+        return str(source)
+    return source.name if isinstance(source, Table) else None
+
+
+def _judged(source: Any, policy: Policy, asked: CheckRequest, progress: Progress) -> CheckedSource:
     """One source: a release, by its directory or its certificate, or a table."""
     from tacit.release.certificate import CERTIFICATE
     from tacit.release.policy.lines import CheckedSource
 
-    named = isinstance(source, (str, Path))
-    folder = checked_path(source) if named else None
+    name, folder = _name(source), checked_path(source) if isinstance(source, (str, Path)) else None
     if folder is not None and folder.name == CERTIFICATE:
         folder = folder.parent
-    name = str(source) if named else source.name if isinstance(source, Table) else None
-    own = policy.of(name if folder is None or not folder.is_dir() else str(folder))
+    release = folder if folder is not None and folder.is_dir() else None
+    own = policy.of(name if release is None else str(release))
     progress(f"checking {name or 'the table'}", None)
-    if folder is not None and folder.is_dir():
-        lines, notes = _of_release(folder, own, asked, progress)
-        return CheckedSource(str(folder), "release", lines, notes)
+    if release is not None:
+        return CheckedSource(str(release), "release", *_of_release(release, own, asked, progress))
+    return CheckedSource(name or "the table", "table", *_of_table(source, name, own, asked))
+
+
+def _of_table(
+    source: Any, name: str | None, policy: Policy, asked: CheckRequest
+) -> tuple[tuple[PolicyCheck, ...], tuple[str, ...]]:
+    """What the table would give away, beside the policy."""
     if asked.against is not None:
         words = "{against} is for a release, and {name} is a table: leave it out"
         raise ArgumentError(sentence(words, against=Setting("against"), name=name or "this"))
     from tacit.lenses.table.checks.policy import checks_of_table
 
-    lines, notes = checks_of_table(source, own, engine=asked.engine)
-    return CheckedSource(name or "the table", "table", lines, notes)
+    return checks_of_table(source, policy, engine=asked.engine)
 
 
 def _of_release(

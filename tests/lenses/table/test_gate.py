@@ -15,7 +15,7 @@ from hypothesis import given, settings, strategies as st
 
 from sizes import many
 from tables_of_people import clinic, write_csv
-from tacit import ArgumentError, ColumnError, DataError, Policy, SourceError, check, protect
+from tacit import ArgumentError, ColumnError, Policy, check, protect
 
 LOG = 1e-9
 
@@ -81,14 +81,36 @@ def test_a_policy_without_a_secret_asks_for_people_alone() -> None:
     table = pa.table(columns)
     assert check(table, policy=Policy(drop=["id", "ill"], least=fewest)).verdict == "passes"
     assert check(table, policy=Policy(drop=["id", "ill"], least=fewest + 1)).verdict == "fails"
-    assert check(table, policy=Policy(released=["sex"], least=fewest + 1)).verdict == "passes"
+    alone = Policy(released=["sex"], drop=["id", "ill", "city"], least=fewest + 1)
+    assert check(table, policy=alone).verdict == "passes"
+
+
+def test_a_table_with_columns_that_may_not_be_released_fails() -> None:
+    table = pa.table(people(0))
+    for asked in ({}, {"secret": "ill", "epsilon": 50}):
+        said = {"released": "sex", "least": 1, **asked}
+        (line,) = check(table, policy=Policy(**said, drop="id")).sources[0].failed
+        beyond = "city" if asked else "ill, city"
+        assert (line.rule, line.detail.partition(" may not be")[0]) == ("columns", beyond)
+        kept = ["ill", "sex"] if asked else ["sex"]
+        assert check(table.select(kept), policy=Policy(**said)).verdict == "passes"
+        assert check(table, policy=Policy(**said, drop=["id", "city", *({"ill"} - {*kept})])).verdict == "passes"
+        weighed = check(table.select([*kept, "id"]), policy=Policy(**said, weight="id"))
+        assert "columns" not in [line.rule for line in weighed.sources[0].failed]
+
+
+def test_what_may_be_known_and_is_not_in_a_table_that_is_released_fails() -> None:
+    policy = Policy(secret="ill", epsilon=50, released="sex", known="city", least=1)
+    known = [each for each in check(pa.table(people(0)), policy=policy).sources[0].failed if each.rule == "known"]
+    told = "city may be known and is not released: what it tells together with the release is not bounded"
+    assert [each.detail for each in known] == [told]
 
 
 def test_further_secrets_and_values_have_bounds_of_their_own() -> None:
     columns = people(0, 4_000) | {"id": ["x"] * 4_000}
     table = pa.table(columns)
     low, high = worst(columns["sex"], [(ill,) for ill in columns["ill"]], [()] * 4_000)
-    asked = {"secret": "city", "epsilon": 5, "released": "ill", "least": 1}
+    asked = {"secret": "city", "epsilon": 5, "released": "ill", "least": 1, "drop": "id"}
     for epsilon, verdict in ((max(low, high) + LOG, "passes"), (max(low, high) - LOG, "fails")):
         assert check(table, policy=Policy(**asked, also={"sex": epsilon})).verdict == verdict
     named = Policy(secret={"city": ["a"]}, epsilon=5, released="ill", least=1)
@@ -100,7 +122,14 @@ def test_what_a_table_cannot_show_does_not_pass() -> None:
     policy = Policy(secret="ill", epsilon=50, least=1, confidence=0.9, mechanisms="cells")
     failed = {each.rule: each.passed for each in check(pa.table(columns), policy=policy).sources[0].failed}
     assert failed["confidence"] is None
-    assert failed["mechanism"] is None
+
+
+def test_how_releases_are_made_is_not_asked_of_a_table() -> None:
+    policy = Policy(drop=["id", "ill"], least=1, mechanisms="cells")
+    for asked in (policy, Policy(secret="ill", epsilon=50, drop="id", least=1, mechanisms="cells")):
+        seen = check(pa.table(people(0)), policy=asked)
+        assert seen.verdict == "passes"
+        assert any("how releases are made" in note for note in seen.sources[0].notes)
 
 
 def test_a_frame_is_called_the_table_whatever_its_columns_are_called() -> None:
@@ -109,7 +138,7 @@ def test_a_frame_is_called_the_table_whatever_its_columns_are_called() -> None:
     assert (seen.verdict, seen.sources[0].source) == ("passes", "the table")
 
 
-def test_wrong_columns_and_sources_are_refused(tmp_path: Path) -> None:
+def test_wrong_columns_and_sources_are_refused() -> None:
     table = pa.table(people(0))
     with pytest.raises(ColumnError, match="no column 'race'"):
         check(table, policy=Policy(secret="race", epsilon=1))
@@ -119,12 +148,24 @@ def test_wrong_columns_and_sources_are_refused(tmp_path: Path) -> None:
         check(table, policy=Policy(least=1), against=table)
     with pytest.raises(ArgumentError, match="one source, or several without against"):
         check([table, table], policy=Policy(least=1), against=table)
-    with pytest.raises(SourceError, match="no release"):
-        check(tmp_path, policy=Policy(least=1))
     with pytest.raises(ArgumentError, match="leave out epsilon, epsilon_low or"):
         check(table, policy=Policy(secret="ill", epsilon=1, epsilon_low=1, epsilon_high=1))
-    with pytest.raises(DataError, match="single value"):
-        check(pa.table({"ill": ["a"] * 20, "x": ["b"] * 20}), policy=Policy(secret="ill", epsilon=1))
+
+
+def test_a_source_that_cannot_be_read_or_counted_is_an_error_and_loses_no_other(tmp_path: Path) -> None:
+    single = pa.table({"ill": ["a"] * 20, "x": ["b"] * 20})
+    table = pa.table({"ill": ["a", "b"] * 20, "x": ["b"] * 40})
+    seen = check(
+        [table, tmp_path, single, tmp_path / "nothing.csv", "x" * 5_000], policy=Policy(secret="ill", epsilon=1)
+    )
+    assert seen.verdict == "error"
+    assert [each.error is None for each in seen.sources] == [True, False, False, False, False]
+    assert not seen.sources[0].failed
+    assert all((seen.to_sarif(), seen.to_junit(), str(seen)))
+    told = [each.error.detail for each in seen.sources if each.error is not None]
+    assert ["no release" in told[0], "single value" in told[1], "nothing.csv" in told[2], "too long" in told[3]] == [
+        True
+    ] * 4
 
 
 # ---- releases -----------------------------------------------------------------------------------------------------

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from tacit.document import Nats, listed
 from tacit.errors import Sentence, sentence
@@ -20,7 +20,9 @@ def checks_of_certificate(certificate: AnyCertificate, policy: Policy) -> tuple[
     Guarantees
     ----------
     Every line passes only if the claim, were it true, implies what the policy asks. A bound on a secret implies that of
-    each of its columns, and of classes of its values. One inside what may be known implies none inside anything else.
+    each of its columns, and of classes of its values; one on classes implies none on the values, so that a number that
+    was cut is not bounded. One inside what may be known implies none inside anything else, and none where something may
+    be known that is not released.
     """
     if not isinstance(certificate, CountedCertificate):
         told = f"a release of {certificate.kind} certifies nothing about a single record"
@@ -34,7 +36,7 @@ def _of_secret(certificate: CountedCertificate, asked: AskedOfSecret, weight: st
     """The strictest of the claims that imply what is asked, beside it."""
     claims, why = list(_claims(certificate, asked)), None
     if not claims:
-        why = "the certificate bounds nothing that implies a bound of it"
+        why = _unclaimed(certificate, asked)
     elif certificate.delta > 0:
         why = f"the bound may fail with a delta of {certificate.delta:g}, which no policy allows"
     elif certificate.mechanism.weight != weight:
@@ -49,6 +51,8 @@ def _of_secret(certificate: CountedCertificate, asked: AskedOfSecret, weight: st
 def _claims(certificate: CountedCertificate, asked: AskedOfSecret) -> Iterator[tuple[float, float]]:
     """Both sides of every claim that implies a bound of a secret: as claimed, or as attained where that is less."""
     wanted, bounds, attained = set(asked.secret), certificate.bounds, certificate.attained_epsilon
+    if wanted & {made.column for made in certificate.cuts}:
+        return
     named = not certificate.secret_values or (
         asked.secret == certificate.secret and asked.values and {*asked.values} <= {*certificate.secret_values}
     )
@@ -59,6 +63,15 @@ def _claims(certificate: CountedCertificate, asked: AskedOfSecret) -> Iterator[t
         if wanted <= {*each.secret}:
             side = min(each.epsilon, each.attained_epsilon)
             yield side, side
+
+
+def _unclaimed(certificate: CountedCertificate, asked: AskedOfSecret) -> str:
+    """Why no claim implies a bound of a secret; edges may be values of records, and are not told."""
+    cut = [made for made in certificate.cuts if made.column in asked.secret]
+    if not cut or certificate.thresholds is not None:
+        return "the certificate bounds nothing that implies a bound of it"
+    told = listed(f"{made.column} was cut into {len(made.labels)} groups" for made in cut)
+    return f"{told}, and a bound of the groups implies none of the values"
 
 
 def beside(low: float, high: float, asked: LiftBounds) -> Sentence:
@@ -81,13 +94,25 @@ def _least(certificate: CountedCertificate, policy: Policy) -> PolicyCheck:
 
 
 def _known(certificate: CountedCertificate, policy: Policy) -> tuple[PolicyCheck, ...]:
-    asked = [name for name in policy.known or () if name in certificate.released]
+    asked = policy.known or ()
     if policy.secret is None or (not asked and not certificate.known):
         return ()
+    lost = [name for name in asked if name not in certificate.released]
+    if lost:
+        return (not_bounded(lost),)
     same = {*asked} == {*certificate.known}
     words = "the bound is inside {claimed}, and {asked} may be known"
     claimed, told = (listed(each) if each else "nothing" for each in (certificate.known, asked))
     return (PolicyCheck("what may be known", same, sentence(words, claimed=claimed, asked=told), "known"),)
+
+
+def not_bounded(lost: Sequence[str]) -> PolicyCheck:
+    """The line of columns that may be known and are not released: no claim is about them and the release together."""
+    are, they_tell = ("is", "it tells") if len(lost) == 1 else ("are", "they tell")
+    told = (
+        f"{listed(lost)} may be known and {are} not released: what {they_tell} together with the release is not bounded"
+    )
+    return PolicyCheck("what may be known", False, told, "known")
 
 
 def _columns(certificate: CountedCertificate, policy: Policy) -> PolicyCheck:

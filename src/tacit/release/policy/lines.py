@@ -11,7 +11,7 @@ from tacit.release.checks import Check
 from tacit.requests import Bound, Question
 from tacit.requests.policy import Policy
 
-PolicyRule = Literal["epsilon", "least", "known", "columns", "confidence", "mechanism", "claim"]
+PolicyRule = Literal["epsilon", "least", "known", "columns", "confidence", "mechanism", "claim", "source"]
 
 # What each rule asks, for readers who see its name alone.
 RULES: dict[PolicyRule, str] = {
@@ -22,6 +22,7 @@ RULES: dict[PolicyRule, str] = {
     "confidence": "The bound is proved of the people behind the records, as surely as the policy asks.",
     "mechanism": "The release was made by a mechanism that the policy allows.",
     "claim": "The release is as it was certified, and its claim is true.",
+    "source": "The source can be read and counted.",
 }
 
 
@@ -45,6 +46,11 @@ class CheckedSource:
     def failed(self) -> tuple[PolicyCheck, ...]:
         """The lines that did not pass."""
         return tuple(each for each in self.checks if not each.passed)
+
+    @property
+    def error(self) -> PolicyCheck | None:
+        """The line that says why the source could not be read or counted; None if it was."""
+        return next((each for each in self.checks if each.rule == "source"), None)
 
 
 @dataclass(frozen=True)

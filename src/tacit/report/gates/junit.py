@@ -14,16 +14,21 @@ _NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 def to_junit(sources: Sequence[CheckedSource], *, wording: Wording = PLAIN) -> str:
-    """The lines of every source as JUnit's XML; what could not be checked is a failure, too."""
-    total = {"tests": sum(len(each.checks) for each in sources), "failures": sum(len(each.failed) for each in sources)}
-    root = ElementTree.Element("testsuites", _attributes(name="tacit check", **total))
+    """The lines of every source as JUnit's XML; what could not be checked is a failure, and a source an error."""
+    root = ElementTree.Element("testsuites", _attributes(name="tacit check", **_counted(sources)))
     for source in sources:
-        counted = {"tests": len(source.checks), "failures": len(source.failed), "errors": 0, "skipped": 0}
-        suite = ElementTree.SubElement(root, "testsuite", _attributes(name=source.source, **counted))
+        named = _attributes(name=source.source, **_counted([source]), skipped=0)
+        suite = ElementTree.SubElement(root, "testsuite", named)
         for line in source.checks:
             _test(suite, source, line, wording)
     ElementTree.indent(root)
     return ElementTree.tostring(root, encoding="unicode", xml_declaration=True)
+
+
+def _counted(sources: Sequence[CheckedSource]) -> dict[str, int]:
+    errors = sum(each.error is not None for each in sources)
+    failures = sum(len(each.failed) for each in sources) - errors
+    return {"tests": sum(len(each.checks) for each in sources), "failures": failures, "errors": errors}
 
 
 def _test(suite: ElementTree.Element, source: CheckedSource, line: PolicyCheck, wording: Wording) -> None:
@@ -32,7 +37,8 @@ def _test(suite: ElementTree.Element, source: CheckedSource, line: PolicyCheck, 
     if not line.passed:
         kind = "not checked" if line.passed is None else "failed"
         told = _text(in_words(line, wording))
-        ElementTree.SubElement(test, "failure", _attributes(type=kind, message=told)).text = told
+        element = "error" if line.rule == "source" else "failure"
+        ElementTree.SubElement(test, element, _attributes(type=kind, message=told)).text = told
 
 
 def in_words(line: PolicyCheck, wording: Wording) -> str:

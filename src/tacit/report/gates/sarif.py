@@ -27,6 +27,7 @@ def to_sarif(sources: Sequence[CheckedSource], *, wording: Wording = PLAIN) -> s
     results = [_result(source, line, wording) for source in sources for line in source.failed]
     run = {
         "tool": {"driver": {"name": "Tacit", "version": __version__, "rules": rules}},
+        "invocations": [{"executionSuccessful": all(source.error is None for source in sources)}],
         "artifacts": [{"location": {"uri": _uri(source)}} for source in sources],
         "results": results,
         "columnKind": "unicodeCodePoints",

@@ -6,10 +6,10 @@ from typing import Any
 
 from tacit.document import listed
 from tacit.errors import Command, sentence
-from tacit.lenses.table.question import TableQuestion, ask
+from tacit.lenses.table.question import ask
 from tacit.lenses.table.tabulating import Counted, counted
 from tacit.release.bounds import Attained
-from tacit.release.policy.certificates import beside
+from tacit.release.policy.certificates import beside, not_bounded
 from tacit.release.policy.lines import AskedOfSecret, PolicyCheck, asked_of_secrets
 from tacit.requests.policy import Policy
 from tacit.tables.grouping import group_sizes
@@ -24,7 +24,8 @@ def checks_of_table(source: Any, policy: Policy, *, engine: str) -> tuple[tuple[
     Guarantees
     ----------
     Counted on all records, with no released column cut: log-lifts of each secret and every combination of the released
-    columns (inside what may be known), and the people that share one. The table is the population.
+    columns (inside what may be known), and the people that share one. The table is the population. A column that is in
+    the table and may not be fails a line; so does one that may be known and is not released.
     """
     table = source if isinstance(source, Table) else open_table(source, engine=engine)
     if policy.secret is None:
@@ -32,7 +33,7 @@ def checks_of_table(source: Any, policy: Policy, *, engine: str) -> tuple[tuple[
         named = [*(policy.released or ()), *(policy.drop or ()), *(policy.known or ())]
         table.require(named)
         shown = tuple(policy.released or (name for name in table.names if name not in apart))
-        return (*_people(table, shown, policy), *_of_releases(policy)), ()
+        return (*_people(table, shown, policy), *_columns(table, policy), *_proved(policy)), _not_asked(policy)
     asked = asked_of_secrets(policy)
     hidden = {name for each in asked for name in each.secret}
     # A column that is different in every row fails the lines below, and need not be confirmed.
@@ -41,7 +42,10 @@ def checks_of_table(source: Any, policy: Policy, *, engine: str) -> tuple[tuple[
     question = ask(policy.question(table, keep_id=keep, engine=engine), also=also, in_cells=True)
     lines = _secrets(counted(question), asked)
     people = _people(question.original, question.released, policy)
-    return (*lines, *people, *_of_releases(policy)), _about(question)
+    lost = [name for name in question.known if name not in question.released]
+    known = [not_bounded(lost)] if lost else []
+    rest = (*known, *_columns(question.original, policy), *_proved(policy))
+    return (*lines, *people, *rest), (*question.notes, *_not_asked(policy))
 
 
 def _secrets(table: Counted, asked: tuple[AskedOfSecret, ...]) -> list[PolicyCheck]:
@@ -74,19 +78,29 @@ def _people(table: Table, shown: tuple[str, ...], policy: Policy) -> list[Policy
     return lines
 
 
-def _of_releases(policy: Policy) -> list[PolicyCheck]:
-    """What is asked of releases alone: a table as it is has been through nothing."""
+def _columns(table: Table, policy: Policy) -> list[PolicyCheck]:
+    """A table is published as it is: where the policy says which columns may be, no other is in it."""
+    if policy.released is None:
+        return []
+    hidden = {name for asked in asked_of_secrets(policy) for name in asked.secret}
+    allowed = {*policy.released, *hidden, *(policy.drop or ()), policy.weight}
+    beyond = [name for name in table.names if name not in allowed]
+    told = (
+        f"{listed(beyond)} may not be, and the table holds them: drop them, or leave them out of it"
+        if beyond
+        else f"{len(policy.released):,} columns, all of which may be"
+    )
+    return [PolicyCheck("released columns", not beyond, told, "columns")]
+
+
+def _proved(policy: Policy) -> list[PolicyCheck]:
+    """What a table as it is cannot show: it has been through nothing."""
+    if policy.confidence is None:
+        return []
     told = sentence("a table as it is proves nothing: make a release ({})", Command("protect", "TABLE"))
-    lines = []
-    if policy.confidence is not None:
-        lines.append(PolicyCheck("level of confidence", None, told, "confidence"))
-    if policy.mechanisms is not None:
-        lines.append(PolicyCheck("mechanism", None, told, "mechanism"))
-    return lines
+    return [PolicyCheck("level of confidence", None, told, "confidence")]
 
 
-def _about(question: TableQuestion) -> tuple[str, ...]:
-    """How the secret was cut, and what may be known and is not there to be known by."""
-    lost = [name for name in question.known if name not in question.released]
-    words = "{known} may be known and is not released, so that nobody is found by it"
-    return (*question.notes, *((words.format(known=listed(lost)),) if lost else ()))
+def _not_asked(policy: Policy) -> tuple[str, ...]:
+    """How releases are made is no question about a table."""
+    return () if policy.mechanisms is None else ("'mechanisms' says how releases are made: no table was asked for it",)
