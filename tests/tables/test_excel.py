@@ -57,6 +57,7 @@ def test_of_several_sheets_one_is_named(tmp_path: Path) -> None:
     [
         ([["a", "a"], [1, 2]], "'a'"),
         ([["a", None], [1, 2]], "column 2 has no name"),
+        ([["Stays of 2024", None, None], ["a", "b", "c"], [1, 2, 3]], "Row 1 looks like a title: delete it, or"),
         ([], "is empty"),
     ],
 )
@@ -75,7 +76,8 @@ def test_a_sheet_without_a_name_for_every_column_is_refused(
 def test_a_damaged_workbook_is_refused_by_name(tmp_path: Path, ending: str, content: bytes) -> None:
     path = tmp_path / f"bad.{ending}"
     path.write_bytes(content)
-    with pytest.raises(SourceError, match=f"bad.{ending} is no whole workbook"):
+    kind = "OpenDocument" if ending == "ods" else "Excel"
+    with pytest.raises(SourceError, match=f"bad.{ending} is no whole {kind} file: save it again$"):
         open_table(path)
 
 

@@ -104,17 +104,21 @@ def test_the_whole_way_from_a_hostile_file_to_a_downloaded_release(
         assert tab.get_by_role("rowheader", name=EVIL, exact=True).inner_text() == EVIL
     to_the_trade_off(tab, secret)
     slider_is_quick_and_moves_by_keys(tab)
+    what_is_not_told_is_said(tab)
+    the_edge_of_a_wide_table_is_seen(tab)
     changed = tab.locator(".rows .changed").first
     assert changed.locator("del").count() == 1, "a changed cell is marked by more than colour"
     tab.locator("button.main", has_text="Release at epsilon").click()
     assert unsound(tab) == []
+    data = "data.parquet" if name.endswith(".xlsx") else "data.csv"
+    assert tab.locator(".write dt").first.inner_text() == data
     tab.get_by_label("Name of the release").fill(f"made of {name}")
     tab.get_by_role("button", name="Write the release").click()
     with tab.expect_download() as download:
         tab.get_by_role("link", name="Download the release").click()
     with zipfile.ZipFile(download.value.path()) as archive:
         inside = {Path(each).name for each in archive.namelist()}
-        assert {"certificate.json", "report.html", "levels.json"} <= inside
+        assert {data, "certificate.json", "report.html", "levels.json"} <= inside
         assert not any("private" in each for each in archive.namelist())
     assert unsound(tab) == []
     nothing_was_run(tab)
@@ -145,6 +149,36 @@ def slider_is_quick_and_moves_by_keys(tab: Any) -> None:
     assert "of 1,000 people" in tab.locator("#epsilon").get_attribute("aria-valuetext")
 
 
+def what_is_not_told_is_said(tab: Any) -> None:
+    """A column that reads "any" in all ten records is said not to be told, and no other, at every rung."""
+    lists = tab.evaluate(
+        """() => { const range = document.getElementById("epsilon"); const before = range.value; const lists = [];
+        for (let rung = 0; rung <= Number(range.max) + 1; rung++) {
+          range.value = rung > Number(range.max) ? before : String(rung);
+          range.dispatchEvent(new Event("input", { bubbles: true }));
+          const rows = [...document.querySelectorAll(".rows tbody tr")].map(row => [...row.querySelectorAll("td")]);
+          const kept = [...document.querySelectorAll(".kept tbody tr")];
+          const any = cell => /^(any( number| date)?|[*])$/.test(cell.querySelector("ins")?.textContent);
+          lists.push([rows[0].map((_, place) => rows.every(row => any(row[place]))),
+            kept.map(row => row.textContent.includes("not told"))]); }
+        return lists; }"""
+    )
+    assert [unread for unread, _ in lists] == [said for _, said in lists]
+    assert any(any(said) for _, said in lists), "nothing was tested"
+
+
+def the_edge_of_a_wide_table_is_seen(tab: Any) -> None:
+    """On a narrow screen the ten records have an edge and a note, until they are scrolled to their end."""
+    before = tab.viewport_size
+    tab.set_viewport_size({"width": 360, "height": 800})
+    tab.get_by_text("Scroll sideways to see more columns.").wait_for()
+    tab.locator(".edged.more").wait_for()
+    assert unsound(tab) == []
+    tab.locator(".edged .scroll").evaluate("box => box.scrollLeft = box.scrollWidth")
+    tab.locator(".edged:not(.more)").wait_for()
+    tab.set_viewport_size(before)
+
+
 @pytest.fixture
 def acted(browser: Any, tmp_path: Path) -> Iterator[OpenedPages]:
     """A folder whose jobs a stand-in answers, as the names of the files say."""
@@ -159,6 +193,8 @@ def test_an_error_is_the_command_lines_sentence_where_the_answer_would_be(acted:
     tab = acted.tab("/table?source=bad.csv")
     tab.get_by_text("bad is no table").wait_for()
     assert tab.get_by_role("alert").count() == 1
+    assert tab.get_by_role("alert").inner_text().startswith("This file cannot be read.")
+    assert tab.get_by_role("link", name="Choose another file").get_attribute("href") == "/"
     tab.get_by_role("button", name="Run it again").click()
     tab.get_by_text("bad is no table").wait_for()
     assert acted.noise == []

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import shlex
+from contextlib import suppress
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +15,7 @@ from hypothesis import example, given, strategies as st
 from served_page import Page
 from tacit.cli.commands import tacit as command
 from tacit.cli.wording import COMMAND_LINE
+from tacit.errors import TacitError
 from tacit.requests import Question, settings_of
 from tacit.requests.verbs import AUDIT, PROTECT
 from tacit.web.asking import verbs
@@ -125,6 +128,14 @@ def test_schemas_are_served_and_an_unknown_verb_is_named_none(page: Page) -> Non
         ("audit", {"source": "p.csv", "secret": ["a", "a"]}, 400, "column 'a' is named twice"),
         ("audit", {"source": "p.csv", "secrte": "race"}, 422, "secrte: extra inputs are not permitted"),
         ("audit", {"secret": "race"}, 422, "source: field required"),
+        ("audit", {"source": None}, 422, "source: field required"),
+        ("verify", {"release": None}, 422, "release: field required"),
+        ("person/audit", {"case": None}, 422, "case: field required"),
+        ("explain-text", {"model": "x", "text": None}, 422, "text: field required"),
+        ("protect", {"source": "p.csv", "secret": "race", "out": None}, 422, "out: field required"),
+        ("audit", {"source": "p.csv", "secrte": None}, 422, "secrte: extra inputs are not permitted"),
+        ("audit", {"source": "p.csv", "secret": {"a": 1}}, 400, "the values of a column are texts"),
+        ("audit", {"source": "p.csv", "secret": {"illness": None}}, 400, "the values of a column are texts"),
         ("audit", {"source": 5}, 400, "--source 5 cannot be used: it is a path"),
         ("protect", {"source": "p.csv", "secret": "race"}, 422, "out: field required"),
         ("protect", {"source": "p.csv", "out": "people.csv"}, 400, "there is a file of that name"),
@@ -142,6 +153,16 @@ def test_what_cannot_be_asked_is_refused_at_once_in_the_words_of_the_command_lin
     assert (answer.status_code, answer.json()["code"]) == (status, 2), answer.text
     assert message in answer.json()["message"]
     assert page.script.get("/api/jobs").json() == []
+
+
+@pytest.mark.parametrize("name", verbs())
+def test_odd_values_of_any_field_are_read_or_refused_in_words(name: str) -> None:
+    odd = (0, -1.5, True, "", "x", [], {}, [None], [[1]], [{}], {"a": 1}, {"a": None}, {"a": {"b": []}}, {"a": [None]})
+    verb = verbs()[name]
+    for field, value in product(verb.fields, odd):
+        with suppress(TacitError):
+            needed = dict.fromkeys((verb.subject, *verb.required), "x")
+            verb.command(verb.read({**needed, field: value}), COMMAND_LINE)
 
 
 def test_no_refusal_tells_a_value_of_a_person(page: Page) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -23,6 +23,8 @@ class SecretNames(Names):
         if len(value) != 1:
             raise refused(name, dict(value), "values are named of one column")
         column, values = next(iter(value.items()))
+        if isinstance(values, Mapping) or not isinstance(values, Iterable):
+            raise refused(name, dict(value), "the values of a column are texts")
         several = (values,) if isinstance(values, str) else tuple(values)
         super().checked(name, column)
         if not several or not all(isinstance(each, str) and each for each in several):

@@ -14,7 +14,7 @@ from tables_of_people import clinic, write_csv
 from tacit import ArgumentError, AuditResult, ColumnsResult, DataError, audit
 from tacit.cli.wording import COMMAND_LINE
 from tacit.lenses.table.answers.columns import GuessedColumn
-from tacit.lenses.table.roles.names import is_identifier, is_known_to_neighbours, is_place, secret_in
+from tacit.lenses.table.roles.names import is_identifier, is_known_to_neighbours, is_place, personal_in, secret_in
 
 
 def people(n: int = 400) -> dict[str, list[Any]]:
@@ -113,6 +113,29 @@ def test_places_names_and_what_neighbours_know_are_known_by_their_names() -> Non
     assert all(map(is_identifier, ["id", "Patient ID", "e-mail", "Nachname", "prénom", "teléfono", "IBAN"]))
     assert all(map(is_known_to_neighbours, ["Geburtsdatum", "sexe", "edad", "marital-status", "postcode"]))
     assert not any(map(is_place, ["report", "sport", "wort"]))
+
+
+@pytest.mark.parametrize(
+    ("what", "names"),
+    [
+        ("a person's name", "Patient name/surname/Nachname/nom/nom de famille/apellido/name/lastName/Name, Vorname"),
+        ("an e-mail address", "E-Mail/email/adresse e-mail/correo electrónico/customer e-mail address"),
+        ("a phone number", "Telefon/phone number/mobile_number/teléfono/phone 2"),
+        ("a person's address", "Adresse/home address/Anschrift"),
+        ("a person's number", "Patient-Nr./customer_id/Kundennummer/social security number/SSN"),
+        (None, "file name/name of product/company_name/email_opened/address city/IP address/number of children"),
+        (None, "nombre d'enfants/id/patient/number/first/street/child number/age"),
+    ],
+)
+def test_what_one_person_has_is_known_by_whole_names(what: str | None, names: str) -> None:
+    assert {name: personal_in(name) for name in names.split("/")} == dict.fromkeys(names.split("/"), what)
+
+
+def test_a_name_is_left_out_though_its_values_repeat() -> None:
+    names = ["Ann Lee", "Bo Ray", "Cy Fox"] * 40
+    found = audit(pa.table({"Patient name": names, "Telefon": [5, 6] * 60, "nom": ["x"] * 120, "file name": names}))
+    assert found.proposed_drop == ("Patient name", "Telefon", "nom")
+    assert guesses(found)["Patient name"].reason == "named like a person's name"
 
 
 def test_a_table_alone_is_not_asked_for_more_than_its_columns() -> None:

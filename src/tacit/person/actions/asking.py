@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -26,7 +26,7 @@ class Texts(Kind):
 
     def checked(self, name: str, value: Any) -> tuple[str, ...]:
         """The texts as a tuple."""
-        several = (value,) if isinstance(value, str) else tuple(value)
+        several = tuple(value) if isinstance(value, Iterable) and not isinstance(value, str) else (value,)
         if not all(isinstance(each, str) and each for each in several):
             raise refused(name, value, "it is a text, or several")
         return several

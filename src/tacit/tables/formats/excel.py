@@ -45,9 +45,7 @@ class Excel(Format):
             sheet = _chosen(path, book, table)
             names = _header(book, sheet)
             data = book.load_sheet(sheet, schema_sample_rows=None).to_arrow()
-        for number, name in enumerate(names, start=1):
-            if not name.strip():
-                raise DataError(f"{path}, sheet '{sheet}': column {number} has no name; give it one in the first row")
+        _refuse_nameless(names, f"{path}, sheet '{sheet}'")
         check_names(names, f"{path}::{sheet}")
         return Opened(engine.of_arrow(_plain(data, names)), f"{path}::{sheet}")
 
@@ -84,6 +82,16 @@ def _header(book: Any, sheet: str) -> tuple[str, ...]:
     return tuple(str(column[0].as_py() or "") for column in first.columns)
 
 
+def _refuse_nameless(names: Sequence[str], where: str) -> None:
+    nameless = [number for number, name in enumerate(names, start=1) if not name.strip()]
+    # A title fills one cell, or a few, of a row that the names of the columns would fill.
+    if 2 * len(nameless) > len(names):
+        words = "Row 1 looks like a title: delete it, or give every column a name in it"
+        raise DataError(f"{where}: {words}")
+    if nameless:
+        raise DataError(f"{where}: column {nameless[0]} has no name; give it one in the first row")
+
+
 def _plain(data: pa.RecordBatch, names: Sequence[str]) -> pa.Table:
     """Numbers that are all whole as whole numbers, and times that are all midnight as days: a sheet has no other."""
     import pyarrow as pa
@@ -114,12 +122,15 @@ def _narrowed(column: Any) -> Any:
 @contextmanager
 def _whole(path: Path, refusal: type[Exception]) -> Iterator[None]:
     """Within it, what the reader cannot read, or trips over, becomes one line that names the file."""
+    kind = "OpenDocument" if path.suffix.lower() == ".ods" else "Excel"
     try:
         yield
     except refusal as error:
-        raise SourceError(f"{path} is no whole workbook ({str(error).splitlines()[0]}): save it again") from error
+        if "password" in str(error).lower():
+            raise SourceError(f"{path} is locked with a password: save it without one") from error
+        raise SourceError(f"{path} is no whole {kind} file: save it again") from error
     except BaseException as error:
         # The reader is written in Rust, and its panics are no exceptions of Python's.
         if type(error).__name__ != "PanicException":
             raise
-        raise SourceError(f"{path} is no whole workbook: save it again") from error
+        raise SourceError(f"{path} is no whole {kind} file: save it again") from error

@@ -75,9 +75,12 @@ class Body(BaseModel):
     @model_validator(mode="wrap")
     @classmethod
     def _keep(cls, value: Any, handler: Any) -> Any:
-        body = handler(value)
-        if isinstance(value, dict):
-            body._sent = {name: each for name, each in value.items() if each is not None}
+        if not isinstance(value, dict):
+            return handler(value)
+        # What is null was not said: a field that is needed is then missing. A name that is no field stays wrong.
+        sent = {name: each for name, each in value.items() if each is not None or name not in cls.model_fields}
+        body = handler(sent)
+        body._sent = sent
         return body
 
     @property
@@ -97,15 +100,11 @@ def body_of(name: str) -> type[Body]:
     properties = verb.schema()["properties"]
     fields: dict[str, Any] = {}
     for each, facts in verb.fields.items():
-        read = partial(_read, facts.kind, each)
+        read = partial(facts.kind.from_json, each)
         kind = Annotated[Any, PlainValidator(read), WithJsonSchema(properties[each])]
         fields[each] = (kind, ... if each == verb.subject or each in verb.required else None)
     title = "".join(word.capitalize() for word in name.replace("/", "-").split("-"))
     return create_model(f"Ask{title}", __base__=Body, __doc__=verb.about, **fields)
-
-
-def _read(kind: Any, name: str, value: Any) -> Any:
-    return None if value is None else kind.from_json(name, value)
 
 
 def place_of(name: str) -> str:

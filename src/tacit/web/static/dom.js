@@ -42,9 +42,25 @@ export function button(words, does, facts = {}) {
   return make("button", { type: "button", onclick: does, ...facts }, words);
 }
 
-/** An error beside what it is about: the command line's own sentence. */
-export function problem(error) {
-  return make("p", { class: "problem", role: "alert" }, make("b", {}, "This does not work yet. "), error.message);
+/** An error beside what it is about: the command line's own sentence, after what it means here. */
+export function problem(error, means = "This does not work yet.") {
+  return make("p", { class: "problem", role: "alert" }, make("b", {}, `${means} `), error.message);
+}
+
+/** A wide table in a box that scrolls sideways, by keys too; an edge and a note say that there is more on the right. */
+export function scrolling(table, labelledby) {
+  const box = make("div", { class: "scroll", tabindex: "0", role: "region", "aria-labelledby": labelledby }, table);
+  const note = make("p", { class: "note", hidden: true }, "Scroll sideways to see more columns.");
+  const edged = make("div", { class: "edged" }, box);
+  const look = () => {
+    note.hidden = box.scrollWidth <= box.clientWidth + 1;
+    edged.classList.toggle("more", box.scrollLeft + box.clientWidth < box.scrollWidth - 1);
+  };
+  box.addEventListener("scroll", look);
+  const sizes = new ResizeObserver(look);
+  sizes.observe(box);
+  sizes.observe(table);
+  return [note, edged];
 }
 
 /** A text with a button that copies it. */

@@ -37,8 +37,10 @@ function ended(job, retry) {
     cancelled: "This job was cancelled. Nothing was written.",
     interrupted: "The server stopped while this job ran. Nothing was written.",
   }[job.state];
-  const told = words ? make("p", { class: "problem" }, words) : problem(job.error ?? { message: "The job failed, and did not say why." });
-  return [told, make("div", { class: "row" }, button("Run it again", retry))];
+  // The first look at a table fails where it cannot be read.
+  const unread = !words && job.verb === "columns";
+  const told = words ? make("p", { class: "problem" }, words) : problem(job.error ?? { message: "The job failed, and did not say why." }, unread ? "This file cannot be read." : undefined);
+  return [told, make("div", { class: "row" }, button("Run it again", retry), unread && make("a", { href: "/" }, "Choose another file"))];
 }
 
 /** Show a job in a box until it is over; resolves to the job if it is done, and to null otherwise. */

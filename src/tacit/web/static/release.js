@@ -1,16 +1,21 @@
 // The release: what will be written, then what was.
 
-import { copied, make, problem } from "./dom.js";
+import { at, make, problem } from "./dom.js";
 import { named, promise } from "./words.js";
 
 function nameAfter(source) {
   return `${String(source).split("/").at(-1).replace(/\.[^.]*$/, "")}-release`;
 }
 
+/** The file of the table: written as it was read, and where that cannot be (a sheet, a database), as Parquet. */
+function dataFile(source) {
+  const ending = /\.[a-z]+$/i.exec(source.split("::")[0])?.[0] ?? "";
+  return `data${at("step").dataset.written.split(" ").includes(ending.toLowerCase()) ? ending : ".parquet"}`;
+}
+
 function files(source) {
-  const ending = /\.[a-z]+$/i.exec(source)?.[0] ?? "";
   return [
-    [`data${ending}`, "the table, with less in it: what you pass on"],
+    [dataFile(source), "the table, with less in it: what you pass on"],
     ["certificate.json", "what is promised, and how to check it"],
     ["levels.json", "how every record found its group"],
     ["report.html", "the certificate in words, for readers"],

@@ -1,7 +1,7 @@
 // How much to tell: one slider over what the server worked out once. Moving it asks nothing of the server.
 // Its bars are drawn here: a chart library would weigh 0.9 MB, and a bar is two rectangles.
 
-import { button, draw, fill, make, say } from "./dom.js";
+import { button, draw, fill, make, say, scrolling } from "./dom.js";
 import { effect, fixes } from "./fixes.js";
 import { count, factor, listed, named, ofThousand, percent, promise } from "./words.js";
 
@@ -9,6 +9,8 @@ const WIDTH = 200;
 const HEIGHT = 14;
 // How much more a ticked column counts than the others.
 const FIRST = 3;
+// How a cell reads that tells nothing.
+const ANY = new Set(["any", "any number", "any date", "*"]);
 
 function bar(share, before = 0) {
   const width = (value) => Math.max(0, Math.min(1, value)) * WIDTH;
@@ -45,6 +47,12 @@ function rows(ladder, rung) {
   return ladder.before.map((record, place) => make("tr", {}, make("th", { scope: "row" }, String(place + 1)), record.map((value, column) => cell(value, rung.rows[place][column]))));
 }
 
+/** Whether a column reads "any" in every row that is shown: what is kept of it is what other columns tell. */
+function untold(ladder, rung, name) {
+  const column = ladder.columns.indexOf(name);
+  return rung.rows.length > 0 && rung.rows.every((row, place) => ANY.has(row[column]) && row[column] !== ladder.before[place][column]);
+}
+
 function heads(names) {
   return make("thead", {}, make("tr", {}, names.map((name) => (name ? make("th", { scope: "col" }, name) : make("td", {})))));
 }
@@ -67,7 +75,7 @@ function keptTable(ladder, cared, ways, changed) {
     for (const [name, share] of rung.columns) {
       const [meter, number] = cells.get(name);
       fill(meter, bar(share));
-      fill(number, percent(share));
+      fill(number, percent(share), untold(ladder, rung, name) && make("small", {}, "not told"));
     }
   };
   return [table, show];
@@ -132,7 +140,7 @@ export function tradeOffStep({ ladder, request, columns, before, look, release }
       { "aria-labelledby": "rows" },
       make("h2", { id: "rows" }, "Ten records, before and after"),
       make("p", { class: "note" }, "A changed cell has a bar on its left, and below it what it was, struck through."),
-      make("div", { class: "scroll", tabindex: "0", role: "region", "aria-labelledby": "rows" }, make("table", { class: "rows" }, make("caption", { class: "unseen" }, "Ten records as they would be released"), heads(["#", ...ladder.columns]), after)),
+      scrolling(make("table", { class: "rows" }, make("caption", { class: "unseen" }, "Ten records as they would be released"), heads(["#", ...ladder.columns]), after), "rows"),
     ),
     make("section", { class: "next", "aria-label": "Next step" }, go),
   ];

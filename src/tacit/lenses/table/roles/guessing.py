@@ -20,6 +20,7 @@ from tacit.lenses.table.roles.names import (
     is_identifier,
     is_known_to_neighbours,
     is_place,
+    personal_in,
     secret_in,
 )
 from tacit.tables.sources import open_table
@@ -171,6 +172,9 @@ def _guess(seen: _Seen) -> GuessedColumn:
 def _kind(seen: _Seen) -> tuple[ColumnKind, str]:
     """What the values are, and how that was seen."""
     many, scale = seen.present > SHARED, seen.scale
+    personal = personal_in(seen.name)
+    if personal is not None and seen.values:
+        return "identifier", f"named like {personal}"
     if len(seen.values) < 2:
         return "constant", "no value at all" if not seen.values else "the same value in every row"
     if seen.texts and many and _words(seen.texts) >= WORDS and seen.apart > HALF:

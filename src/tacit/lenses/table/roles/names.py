@@ -45,6 +45,34 @@ _IDENTIFIERS = """
     strasse anschrift adresse
     nom prenom identifiant courriel matricule rue
     nombre apellido apellidos identificador correo telefono dni nif nie pasaporte matricula calle direccion"""
+# What one person has, whatever the values are. Such a word counts if all others of the name go with it: a "file name"
+# and "email opened" tell nobody's.
+_PERSONAL: Mapping[str, str] = {
+    "a person's name": """
+        name names surname forename firstname lastname middlename fullname fname lname nickname username
+        vorname nachname familienname geburtsname patientenname kundenname
+        nom prenom noms prenoms nombre apellido apellidos""",
+    "an e-mail address": "email mail emailaddress mailadresse emailadresse courriel correo",
+    "a phone number": """
+        phone telephone tel fax phonenumber mobilephone mobilenumber cellphone cellnumber
+        telefon telefonnummer handynummer mobilnummer rufnummer telefono""",
+    "a person's address": "address anschrift adresse wohnadresse direccion domicilio",
+    "a person's number": """
+        ssn mrn socialsecurity socialsecuritynumber nhsnumber medicalrecordnumber passport passportnumber
+        patientennummer kundennummer versichertennummer personalnummer sozialversicherungsnummer
+        numerosecuritesociale numerodesecuritesociale numerodeseguridadsocial dni nif pasaporte""",
+}
+_PERSONS = """
+    patient customer client person user employee member student pupil owner holder contact applicant participant
+    respondent insured mother father spouse doctor physician
+    patienten kunde kunden mitarbeiter versicherten schueler arzt mutter vater
+    personne salarie employe eleve medecin paciente cliente persona empleado alumno medico madre padre"""
+_NUMBERS = "id number no nr num nummer numero identifier kennung identifiant identificador"
+# What may stand beside them.
+_FILLERS = """
+    e s of the child parent and und et y de du des der del la le el l d first last middle full family given maiden
+    birth legal preferred private privat home work mobile cell emergency primary secondary main billing shipping
+    postal mailing residential street famille naissance complet electronique electronico electronica completo"""
 _NEIGHBOURS = """
     age agegroup sex gender birth birthday birthdate dob born height marital married spouse children household
     occupation job profession employer school nationality admission admitted discharge
@@ -62,6 +90,9 @@ def _words(text: str) -> frozenset[str]:
 
 _OF_SECRETS = {what: _words(words) for what, words in _SECRETS.items()}
 _OF_PLACES, _OF_IDENTIFIERS, _OF_NEIGHBOURS = map(_words, (_PLACES, _IDENTIFIERS, _NEIGHBOURS))
+_OF_PERSONS, _OF_NUMBERS = _words(_PERSONS), _words(_NUMBERS)
+_OF_PERSONAL = {what: _words(words) for what, words in _PERSONAL.items()}
+_BESIDE = _words(_FILLERS).union(_OF_PERSONS, _OF_NUMBERS, *_OF_PERSONAL.values())
 SECRET_KINDS = tuple(_SECRETS)
 
 
@@ -78,6 +109,15 @@ def is_place(name: str) -> bool:
 def is_identifier(name: str) -> bool:
     """Whether a column is named like something that one person has: a number, a name, an address."""
     return _has(name, _OF_IDENTIFIERS)
+
+
+def personal_in(name: str) -> str | None:
+    """What a column is named like that one person has, such as "a person's name"; None if like nothing of the kind."""
+    joined, parts = "".join(_parts(name)), frozenset(_parts(name))
+    alone = parts <= _BESIDE
+    found = (what for what, words in _OF_PERSONAL.items() if joined in words or (alone and words & parts))
+    numbered = alone and _OF_PERSONS & parts and _OF_NUMBERS & parts
+    return next(found, "a person's number" if numbered else None)
 
 
 def is_known_to_neighbours(name: str) -> bool:
