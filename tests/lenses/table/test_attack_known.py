@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -12,6 +14,7 @@ from tables_of_people import write_csv
 from tacit import AttackResult, attack, protect, verify
 from tacit.lift import guessing_bound
 from tacit.release.certificate import read_certificate
+from tacit.release.claims import assumptions_in_words, claim_in_words
 
 Made = tuple[Path, Path]
 BY_SEX = "somebody who knows sex as the release tells it"
@@ -87,3 +90,18 @@ def test_a_release_for_somebody_who_knows_nothing_promises_as_before(made: Made,
     assert result.guessing_bound == pytest.approx(guessing_bound([share, 1 - share], epsilon))
     assert "no adversary can be right more often" in " ".join(str(result).split())
     assert "What is promised is of somebody who sees one row and knows nothing else of the person." in result.notes
+
+
+def test_a_certificate_that_keeps_silent_about_what_is_known_does_not_hold(tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    sex = rng.integers(2, size=400)
+    pay = (rng.normal(size=400) * 10 + 100 + 30 * sex).round().astype(int)
+    people = write_csv(tmp_path / "people.csv", {"sex": ["mf"[s] for s in sex], "pay": pay.tolist()})
+    release = tmp_path / "release"
+    protect(people, secret="pay", epsilon=0.3, thresholds=0.1, known="sex", out=release)
+    assert verify(release, against=people).verdict == "holds"
+    certificate = json.loads((release / "certificate.json").read_text())
+    silent = replace(read_certificate(release), known=())
+    words = {"claim": claim_in_words(silent), "assumptions": [*assumptions_in_words(silent)]}
+    (release / "certificate.json").write_text(json.dumps(certificate | {"known": []} | words))
+    assert verify(release, against=people).verdict == "broken"

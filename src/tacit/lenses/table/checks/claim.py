@@ -8,7 +8,7 @@ from dataclasses import fields
 from tacit.codes.asking import CodeClaim, CodeRequest
 from tacit.codes.code import CellCode
 from tacit.codes.proving import prove_again
-from tacit.document import Nats
+from tacit.document import Nats, listed
 from tacit.errors import Sentence, sentence
 from tacit.lenses.table.certifying import given_joint, measures_of, utility_of
 from tacit.lenses.table.mechanisms import CellProof, merged_facts, proof_of
@@ -42,7 +42,9 @@ def checks_of_claim(
     loss = (
         [] if mixes or in_cells else [close("loss of utility", nmil(counted.joint, merged), certificate.utility.nmil)]
     )
+    known = () if counted.question.code is None else counted.question.code.known
     return [
+        Check("what may be known", known == certificate.known, f"the cells are inside {listed(known) or 'nothing'}"),
         close("attained epsilon", attained.epsilon, certificate.attained_epsilon),
         Check("epsilon is kept", attained.holds(bounds, slack=SLACK), sides),
         close("delta", attained.delta, certificate.attained_delta),
