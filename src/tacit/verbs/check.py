@@ -51,10 +51,11 @@ def check(
 
     Guarantees
     ----------
-    It passes only if every line does. Of a table: every log-lift of every secret (numbers of many values in tenths) and combination of released columns is
-    within the policy's epsilon, on both sides, and at least ``least`` people share each, counted on all records. Of a
-    release: what is claimed implies what is asked, and the files are those that were certified; without ``against``
-    the claim itself is believed.
+    It passes only if every line does. Of a table: every log-lift of every secret and combination of released columns is
+    within the policy's epsilon, on both sides, and at least ``least`` people share each, counted on all records; a
+    secret that is a number of many values is cut in tenths first, and a note says so. Of a release: what is claimed
+    implies what is asked, and the files are those that were certified; without ``against`` the claim itself is
+    believed.
     """
     asked = source
     if not isinstance(asked, CheckRequest):
