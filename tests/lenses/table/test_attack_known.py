@@ -105,3 +105,13 @@ def test_a_certificate_that_keeps_silent_about_what_is_known_does_not_hold(tmp_p
     words = {"claim": claim_in_words(silent), "assumptions": [*assumptions_in_words(silent)]}
     (release / "certificate.json").write_text(json.dumps(certificate | {"known": []} | words))
     assert verify(release, against=people).verdict == "broken"
+
+
+@pytest.mark.parametrize("settings", [{}, {"delta": 0.05, "epsilon_max": 2.0}])
+def test_where_all_that_is_released_may_be_known_nothing_is_added_to_it(
+    settings: dict[str, float], tmp_path: Path
+) -> None:
+    people = write_csv(tmp_path / "people.csv", told_by_sex(400))
+    made = protect(people, secret="ill", released="sex", known="sex", epsilon=0.1, out=tmp_path / "release", **settings)
+    assert made.certificate.attained_epsilon == 0
+    assert verify(tmp_path / "release", against=people).verdict == "holds"

@@ -84,10 +84,11 @@ def grow(
     # What is known is told as finely as the parts have it: a cut of it below them would tell more than is allowed for.
     rules = replace(rules, open=tuple(at for at in rules.open if at not in known_columns))
     rules = replace(rules, judge=Strict(limits, guided=guide is not None))
-    for each in missing_apart(growth, frontier, rules):
+    # Where all that is released may be known, there is nothing else to tell.
+    for each in missing_apart(growth, frontier, rules) if rules.open else ():
         growth.grow(each, rules)
     tree = pruned(growth.tree(), records, bounds, least=least)
-    return spent(tree, records, bounds, rules) if any(bound.delta > 0 for bound in bounds) else tree
+    return spent(tree, records, bounds, rules) if rules.open and any(bound.delta > 0 for bound in bounds) else tree
 
 
 def _known_parts(records: GroupedRecords, rules: CutRules, known: Sequence[int], least: int) -> CellTree:
