@@ -105,7 +105,7 @@ def _confidence(data: Mapping[str, Any], source: Source, where: str) -> float | 
         return None
     try:
         value = -1.0 if isinstance(cell, bool) else float(cell)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         value = -1.0
     if not 0.0 <= value <= 1.0:
         raise DataError(f"{where}: '{source.confidence_column}' is no confidence: a number from 0 to 1")
