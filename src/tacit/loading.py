@@ -122,12 +122,14 @@ def json_of(data: bytes | str, **how: Any) -> Any:
 
 
 def archive_in(data: bytes, *, most: int = MOST_UNPACKED) -> zipfile.ZipFile:
-    """A zip archive that was read; a ValueError if it is damaged, or would unpack to more than ``most`` bytes."""
+    """A zip archive that was read; a ValueError if it is damaged, locked, or would unpack to more than ``most``."""
     try:
         archive = zipfile.ZipFile(io.BytesIO(data))
         members = archive.infolist()
     except DAMAGE as error:
         raise ValueError("it is no zip archive, or damaged") from error
+    if any(member.flag_bits & 1 for member in members):
+        raise ValueError("it is locked by a password")
     if len(members) > MOST_MEMBERS or sum(member.file_size for member in members) > most:
         raise ValueError(f"it unpacks to more than {most >> 20:,} MB or {MOST_MEMBERS:,} files")
     return archive

@@ -239,3 +239,19 @@ def test_a_folder_that_is_none_or_whose_own_place_is_taken_is_refused(folder: Pa
     (folder / ".tacit").symlink_to(folder.parent)
     with pytest.raises(ArgumentError, match="move it away"):
         _ = Folder.at(folder).hidden
+
+
+def test_an_archive_whose_contents_are_damaged_or_locked_is_refused_in_words(tmp_path: Path) -> None:
+    whole = io.BytesIO()
+    with zipfile.ZipFile(whole, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("r/certificate.json", "{}" * 2_000)
+    data = bytearray(whole.getvalue())
+    start = 30 + len("r/certificate.json")
+    damaged = bytes([*data[:start], *(byte ^ 0xFF for byte in data[start : start + 8]), *data[start + 8 :]])
+    locked = bytearray(data)
+    for head, flags in ((b"PK\x03\x04", 6), (b"PK\x01\x02", 8)):
+        locked[data.index(head) + flags] |= 1
+    for name, contents, why in (("damaged.zip", damaged, "cannot unpack"), ("locked.zip", bytes(locked), "password")):
+        (tmp_path / name).write_bytes(contents)
+        with pytest.raises(ArgumentError, match=why):
+            unpacked(tmp_path / name, tmp_path / f"{name}.d")

@@ -153,22 +153,24 @@ def unpacked(archive: Path, into: Path) -> Path:
     ----------
     Nothing is written outside ``into``, and no more than an archive may unpack to.
     """
-    from tacit.loading import archive_in, bytes_in
+    from tacit.loading import DAMAGE, archive_in, bytes_in
 
+    data = bytes_in(archive, "archive", most=MOST_UPLOADED)
     try:
-        opened = archive_in(bytes_in(archive, "archive", most=MOST_UPLOADED))
-        with opened:
-            for member in opened.infolist():
-                parts = member.filename.split("/")
-                # Links are written as plain files by this library; names are ours to check.
-                if member.filename.startswith("/") or "\\" in member.filename or {"..", "."} & set(parts):
-                    raise ArgumentError(f"{archive.name} holds names that lead out of it: it is no release")
+        with archive_in(data) as opened:
+            # Links are written as plain files by this library; names are ours to check.
+            if any(_leads_out(member.filename) for member in opened.infolist()):
+                raise ArgumentError(f"{archive.name} holds names that lead out of it: it is no release")
             opened.extractall(into)
-    except (ValueError, zipfile.BadZipFile, NotImplementedError, RuntimeError) as error:
-        if isinstance(error, ArgumentError):
-            raise
+    except ArgumentError:
+        raise
+    except DAMAGE as error:
         raise ArgumentError(f"cannot unpack {archive.name}: {error}") from error
     found = sorted(into.rglob("certificate.json"))
     if len(found) != 1:
         raise ArgumentError(f"{archive.name} holds no release, or more than one")
     return found[0].parent
+
+
+def _leads_out(name: str) -> bool:
+    return name.startswith("/") or "\\" in name or bool({"..", "."} & set(name.split("/")))
