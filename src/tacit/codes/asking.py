@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.codes.code import Write
-from tacit.codes.coding import atom_codes
+from tacit.codes.coding import atom_codes, counts_by_atom, few_values
 from tacit.codes.scales.encoding import atoms_table
 from tacit.codes.scales.kinds.every import AnyScale
 from tacit.codes.search.records import GroupedRecords, SecretBound
@@ -101,7 +101,11 @@ class CodeRequest:
 def counted_atoms(table: Table, scales: Sequence[AnyScale], asked: CodeRequest, *beside: str) -> Counts:
     """How often every combination of atoms, secrets and uses occurs, and of what else is to be counted beside them."""
     uses = [name for name in asked.use if name not in asked.columns]
-    return count(atoms_table(table, scales), [*asked.columns, *asked.hidden, *uses, *beside], weight=asked.weight)
+    counted = [*asked.columns, *asked.hidden, *uses, *beside]
+    if asked.weight is None and few_values(scales):
+        # An engine groups a few short texts sooner than it looks up every one of them.
+        return counts_by_atom(count(table, counted), scales)
+    return count(atoms_table(table, scales), counted, weight=asked.weight)
 
 
 def grouped_records(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from tacit.codes.code import CellCode
 from tacit.codes.scales.encoding import atoms_table
 from tacit.codes.scales.kinds.beginnings import BeginningScale
 from tacit.codes.scales.kinds.categories import CategoryScale
+from tacit.codes.scales.kinds.listed import ListedScale
 from tacit.codes.scales.scale import UNKNOWN, Scale
 from tacit.codes.tree import Ints
 from tacit.errors import UnknownValueError, sentence
@@ -29,6 +31,8 @@ CELL = "__tacit_cell__"
 # Texts are placed among so few beginnings as fast as they are looked up; rows of a sample that says how many differ.
 FEW_STARTS = 8
 SAMPLED = 50_000
+# Columns with so few combinations of atoms are counted whole, however many records there are.
+FEW_COMBINATIONS = 100_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -129,6 +133,22 @@ def counts_by_cell(counts: Counts, columns: Sequence[str], cell: Ints) -> Counts
     at = [counts.columns.index(name) for name in columns]
     levels = [*(counts.levels[each] for each in at), tuple(range(int(cell.max(initial=-1)) + 1))]
     return _grouped(counts, [*columns, CELL], levels, [*counts.codes[:, at].T, cell])
+
+
+def few_values(scales: Sequence[Scale]) -> bool:
+    """Whether columns have few combinations of values: scales list them one by one."""
+    listed = all(isinstance(scale, ListedScale) and scale.lists_all for scale in scales)
+    return listed and prod(scale.size for scale in scales) <= FEW_COMBINATIONS
+
+
+def counts_by_atom(counts: Counts, scales: Sequence[Scale]) -> Counts:
+    """Counts of values as those of the atoms of scales; columns without a scale stay as they are."""
+    levels, codes = [*counts.levels], [*counts.codes.T]
+    for scale in scales:
+        at = counts.columns.index(scale.column)
+        present, place = np.unique(scale.atoms_of(counts.levels[at]), return_inverse=True)
+        levels[at], codes[at] = tuple(present.tolist()), place[codes[at]]
+    return _grouped(counts, list(counts.columns), levels, codes)
 
 
 def told_counts(table: Table, code: CellCode, counts: Counts, cell: Ints) -> Counts:

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from tacit.codes.asking import CodeRequest, counted_atoms, grouped_records, secret_orders, uses_of
 from tacit.codes.code import CellCode
+from tacit.codes.coding import FEW_COMBINATIONS
 from tacit.codes.recoding import recoded
 from tacit.codes.scales.finding import find_scales
 from tacit.codes.scales.kinds.every import AnyScale
@@ -29,7 +30,6 @@ from tacit.tables.table import Table
 # stand is counted on all. Columns that have few combinations of atoms are counted whole in any case.
 MOST_WHOLE = 500_000
 DESIGN_RECORDS = 250_000
-FEW_COMBINATIONS = 100_000
 # Cells of a sample may seem so many times as risky: much of it is chance, and what is not is merged again.
 ROOM_FOR_CHANCE = 1.5
 # About so many cells at most: more tell readers little more, and take long to find and to write.

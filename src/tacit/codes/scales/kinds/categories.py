@@ -40,6 +40,10 @@ class CategoryScale(ListedScale):
         return len(self.values) + self.has_others
 
     @property
+    def lists_all(self) -> bool:
+        return not self.has_others
+
+    @property
     def others_atom(self) -> int:
         """The atom of values that are not listed; -1 if there is none."""
         return len(self.values) if self.has_others else UNKNOWN

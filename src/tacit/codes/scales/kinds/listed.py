@@ -41,6 +41,11 @@ class ListedScale(Scale):
     def present(self) -> int:
         return len(self.values)
 
+    @property
+    def lists_all(self) -> bool:
+        """Whether an atom stands for one value of the column, not for several."""
+        return True
+
     @cached_property
     def symbols(self) -> Symbols:
         """The values as the symbols of the column, missing last."""

@@ -49,6 +49,10 @@ class PrefixScale(ListedScale):
             raise ArgumentError(f"a code of column '{self.column}' is longer than {self.length} characters")
 
     @property
+    def lists_all(self) -> bool:
+        return self.length is None
+
+    @property
     def note(self) -> Sentence:
         words = "column '{column}' holds {number:,} codes, told by how they begin, such as {one}; see {levels}"
         one = self.text((self.levels[-1].groups if self.levels else np.arange(self.size)) == 0)
