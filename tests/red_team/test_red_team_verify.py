@@ -172,7 +172,6 @@ def test_private_parts_of_another_release_are_not_taken(place: Path, forged: Cal
     for name in ("salt.txt", "rules.json"):
         kept = (release / "private" / name).read_bytes()
         shutil.copy(stranger / "private" / name, release / "private" / name)
-        # What is published settles the cells of a release in cells: its rules may be anybody's.
         assert verdict(release, place) != "holds"
         (release / "private" / name).write_bytes(kept)
     assert verdict(release, place) == "holds"

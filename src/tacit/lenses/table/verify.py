@@ -27,6 +27,7 @@ from tacit.release.certificate import IN_CELLS, NOT_MADE_AGAIN, AnyCertificate, 
 from tacit.release.channel import PublishedChannel
 from tacit.release.checks import RECOMPUTED, Check, CheckedRelease, checked, same
 from tacit.release.claims import NOTHING_DRAWN, file_sentence
+from tacit.release.codec import text_of
 from tacit.release.directory import CHANNEL, KEY, PRIVATE, SALT
 from tacit.release.keys import committed, file_sha256, secret_bytes_in
 from tacit.release.levels import read_code
@@ -329,6 +330,11 @@ def _sha256_of(table: Table, like: Table, name: str) -> str:
         return file_sha256(Path(place) / name)
 
 
+def _told(code: CellCode | None) -> str | None:
+    """A code as it is published."""
+    return None if code is None else text_of(code.as_told())
+
+
 def _checks_of_rules(release: TableRelease) -> list[Check]:
     rules, certificate = release.rules, release.certificate
     if rules is None:
@@ -339,7 +345,10 @@ def _checks_of_rules(release: TableRelease) -> list[Check]:
         (rules.bounds, certificate.bounds),
         (rules.also, certificate.further),
         (isinstance(rules.treatment, Mixing), certificate.mechanism.mixes),
+        (_told(rules.code), _told(release.code)),
+        (rules.least, certificate.file.least),
+        (rules.weight, certificate.mechanism.weight),
     )
     alike = all(one == other for one, other in pairs)
-    detail = "secret, released, bounds and mechanism agree" if alike else "they differ"
+    detail = "secret, released, bounds, levels and mechanism agree" if alike else "they differ"
     return [Check("rules belong to the certificate", alike, detail)]
