@@ -24,10 +24,11 @@ from tacit.codes import (
     atoms_table,
     find_scales,
 )
+from tacit.codes.coding import counts_by_atom, few_values
 from tacit.codes.scales.calendar import UNITS, number_of_moment
 from tacit.codes.scales.moments import LAYOUTS
 from tacit.errors import ArgumentError
-from tacit.tables import labelled, open_table
+from tacit.tables import count, labelled, open_table
 
 NAN, INF = float("nan"), float("inf")
 UTC = dt.UTC
@@ -238,3 +239,25 @@ def test_the_number_itself_may_be_replaced_and_wrong_texts_are_refused():
     ]:
         with pytest.raises(ArgumentError, match=why):
             labelled(table, number, texts)
+
+
+def test_few_values_are_counted_as_they_are_and_numbered_afterwards(as_table):
+    data = pa.table(
+        {
+            "ward": ["a", None, "b", "a", "b", "a"],
+            "open": [True, False, None, True, True, True],
+            "code": ["F31", "F30", "F31", "F31", None, "F31"],
+            "rooms": [2, 1, 2, 2, 3, 2],
+            "ill": ["yes", "no", "no", "yes", "no", "no"],
+        }
+    )
+    table = as_table(data)
+    wishes = {"rooms": "values", "code": "prefix"}
+    scales = find_scales(table, ["ward", "open", "code", "rooms"], wishes)
+    assert few_values(scales)
+    slow = count(atoms_table(table, scales), table.names)
+    fast = counts_by_atom(count(table, table.names), scales)
+    assert (fast.columns, fast.levels) == (slow.columns, slow.levels)
+    assert fast.codes.tolist() == slow.codes.tolist()
+    assert fast.records.tolist() == slow.records.tolist()
+    assert not few_values(find_scales(table, ["ward", "code"], {"code": "prefix:2"}))
