@@ -67,7 +67,8 @@ def pytest_configure(config: pytest.Config) -> None:
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Spark's tests first, then the browser's, so that one worker alone starts Java and a browser.
 
-    Only the end of a worker's work goes to another. Without Spark its tests are skipped with a reason; their warnings about versions of pandas are not ours to mend.
+    Only the end of a worker's work goes to another. Without Spark its tests are skipped with a reason; their warnings
+    about versions of pandas are not ours to mend.
     """
     started = ("spark", "browser")
     items.sort(key=lambda item: next((at for at, name in enumerate(started) if item.get_closest_marker(name)), 2))
