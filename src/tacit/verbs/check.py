@@ -130,8 +130,24 @@ def _of_release(
     seen = verify(request, progress=progress)
     words = "the claim of {folder} was believed: verify it ({command})"
     command = Command("check", str(folder), against="ORIGINAL")
-    notes = () if asked.against is not None else (sentence(words, folder=folder.name, command=command),)
-    return (*lines, _claim(seen, verified=asked.against is not None)), notes
+    believed = () if asked.against is not None else (sentence(words, folder=folder.name, command=command),)
+    private, notes = _private(folder)
+    return (*lines, _claim(seen, verified=asked.against is not None), *private), (*believed, *notes)
+
+
+def _private(folder: Path) -> tuple[tuple[PolicyCheck, ...], tuple[str, ...]]:
+    """Whether what is for the owner alone would go along; a note where it is there, and would not."""
+    from tacit.release.directory import PRIVATE, shared_with
+    from tacit.release.policy.lines import PolicyCheck
+
+    if not (folder / PRIVATE).is_dir():
+        return (), ()
+    why = shared_with(folder)
+    if why is None:
+        note = f"{PRIVATE}/ is beside {folder.name}, for its owner alone: git leaves it out; do not copy it along"
+        return (PolicyCheck(f"{PRIVATE}/", True, "for the owner alone, and git leaves it out", "private"),), (note,)
+    told = f"{PRIVATE}/ is beside the release: do not commit it, and remove it from what is shared ({why})"
+    return (PolicyCheck(f"{PRIVATE}/", False, told, "private"),), ()
 
 
 def _claim(seen: VerifyResult, *, verified: bool) -> PolicyCheck:
