@@ -80,7 +80,8 @@ def test_the_policy_of_the_documentation_is_one(written: Callable[[str], Path]) 
     shortest, policy = (read_policy(written(part.split("```")[0])) for part in page.split("```toml\n")[1:])
     assert shortest == Policy(secret="illness", epsilon=0.5, drop=["id", "name"])
     assert policy.of("staff_2024.csv").secret == ("salary_band",)
-    assert set(policy.also or {}) == {("race",), ("race", "sex")}
+    assert set(policy.also or {}) == {("income",), ("race",), ("race", "sex")}
+    assert policy.of("people.csv").bins == {"income": (20_000, 50_000)}
 
 
 @pytest.mark.parametrize(
