@@ -39,7 +39,10 @@ def fragment(result: Result, *, bits: bool = False, wording: Wording | None = No
     released.
     """
     document = result.document() if records else _without_records(result.document())
-    body = body_of(document, wording or Wording(bits=bits), opened=_opened(document))
+    opened = _opened(document)
+    # How to read it is longer than a short answer, and a page has it.
+    document = document if opened is not None else replace(document, reading=())
+    body = body_of(document, wording or Wording(bits=bits), opened=opened)
     # Style and script are our own files, written where escaping would break them.
     shell = Markup(
         '<div class="tacit-cell"><div class="tacit">\n<style>{}</style>\n{}\n<script>{}</script>\n</div></div>\n'

@@ -27,6 +27,9 @@ RULES: dict[PolicyRule, str] = {
     "source": "The source can be read and counted.",
 }
 
+# What a source is called that has no name.
+UNNAMED = "the table"
+
 
 @dataclass(frozen=True)
 class PolicyCheck(Check):
