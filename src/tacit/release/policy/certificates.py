@@ -22,9 +22,9 @@ def checks_of_certificate(certificate: AnyCertificate, policy: Policy) -> tuple[
     ----------
     Every line passes only if the claim, were it true, implies what the policy asks. A bound on a secret implies that of
     each of its columns, and of classes of its values: groups of a number, or its thresholds. One on groups implies that
-    of wider ones whose edges are among its own; none on the values, or on thresholds. One on thresholds implies that
-    of thresholds with a larger share on either side alone. One inside what may be known implies none inside anything else, and none where something may
-    be known that is not released.
+    of wider ones whose edges are among its own; none on the values, or on thresholds. One on thresholds implies that of
+    thresholds with a larger share on either side alone. One inside what may be known implies none inside anything else,
+    and none where something may be known that is not released.
     """
     if not isinstance(certificate, CountedCertificate):
         told = f"a release of {certificate.kind} certifies nothing about a single record"

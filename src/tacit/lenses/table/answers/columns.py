@@ -49,7 +49,7 @@ class ColumnsResult(Result):
 
     ``proposed_secret`` is the likeliest secret, if there is one; ``proposed_drop`` identify people, or cannot be
     counted; ``proposed_known`` is what a neighbour may know. ``looked_at`` is the number of rows that were looked at,
-    ``command`` the audit to go on with.
+    ``command`` the audit to go on with; ``written`` is the ending of the file that a release of the table would have.
     """
 
     has_unit: ClassVar[bool] = False
@@ -61,6 +61,7 @@ class ColumnsResult(Result):
     proposed_known: tuple[str, ...]
     command: Sentence
     looked_at: int
+    written: str
 
     def document(self) -> doc.Document:
         """The columns in a table, and the command."""
