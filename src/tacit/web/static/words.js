@@ -48,7 +48,7 @@ export function secretIn(secret) {
 
 /** Values with commas between them; one that holds a comma is in double quotes. */
 export function parted(text) {
-  const parts = [...text.matchAll(/"((?:[^"]|"")*)"|[^,]+/g)].map(([whole, inside]) => inside?.replaceAll('""', '"') ?? whole.trim());
+  const parts = [...text.matchAll(/\s*"((?:[^"]|"")*)"|[^,]+/g)].map(([whole, inside]) => inside?.replaceAll('""', '"') ?? whole.trim());
   return [...new Set(parts)].filter(Boolean);
 }
 

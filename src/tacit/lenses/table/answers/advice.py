@@ -33,15 +33,15 @@ class Advice:
 def advised(audit: AuditResult) -> Iterator[Advice]:
     """All that the audit advises, in the order in which it is told."""
     if audit.answer is not None and audit.answer.how is None and audit.learned is None and _learnable(audit):
-        yield Advice("learn it from the records", {**_said(audit.asked), "estimator": "auto"})
+        yield Advice("Learn it from the records", {**_said(audit.asked), "estimator": "auto"})
     for name in secrets_released(audit):
-        yield Advice(f"leave out {name}", left_out(audit, name))
+        yield Advice(f"Leave out {name}", left_out(audit, name))
     for fix in chosen(audit.fixes) if audit.fixes is not None else ():
-        words = f"leave out {fix.column}" if fix.fix == "drop" else f"{fix.column}: {fix.level}"
+        words = f"Leave out {fix.column}" if fix.fix == "drop" else f"Tell less of {fix.column}: {fix.level}"
         yield Advice(words, changed(audit, fix))
     cure = cure_of(audit)
     if cure is not None:
-        yield Advice(f"tell less of {listed(cure.levels)}", _with_levels(audit, cure.levels))
+        yield Advice(f"Tell less of {listed(cure.levels)}", _with_levels(audit, cure.levels))
 
 
 def _learnable(audit: AuditResult) -> bool:
