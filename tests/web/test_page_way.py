@@ -250,6 +250,13 @@ def test_an_error_is_the_command_lines_sentence_where_the_answer_would_be(acted:
     assert acted.noise == []
 
 
+def test_what_is_refused_before_there_is_a_job_is_told_in_the_command_lines_words_alone(acted: OpenedPages) -> None:
+    tab = acted.tab("/table?source=../people.csv")
+    alert = tab.get_by_role("alert")
+    alert.wait_for()
+    assert alert.inner_text() == "a file is named as it is listed: no '..', no '/' before it, no other folder"
+
+
 def test_a_job_is_cancelled_in_the_middle_and_survives_its_tab(acted: OpenedPages) -> None:
     first = acted.tab("/table?source=slow.csv")
     first.get_by_text("counting", exact=False).first.wait_for()
