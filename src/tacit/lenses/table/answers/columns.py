@@ -127,8 +127,8 @@ class ColumnsResult(Result):
             words = "{drop} leaves out what tells one person from all others, or cannot be counted."
             items.append(sentence(words, drop=Setting("drop", list(self.proposed_drop))))
         if self.proposed_known:
-            words = "A neighbour may know {names}. If so, say {known}: what a row adds to that is then bounded; what that "
-            words += "says by itself is not."
+            words = "A neighbour may know {names}. If so, say {known}: what a row adds to that is then bounded; "
+            words += "what that says by itself is not."
             known = Setting("known", list(self.proposed_known))
             items.append(sentence(words, names=doc.listed(self.proposed_known), known=known))
         return (*blocks, doc.Bullets(items)) if items else blocks
