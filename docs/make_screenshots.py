@@ -22,6 +22,7 @@ DOCS = Path(__file__).parent
 sys.path.insert(0, str(DOCS.parent / "tests"))
 
 from hospital import hospital  # noqa: E402
+import opened_pages  # noqa: E402
 from opened_pages import OpenedPages, chromium, served  # noqa: E402
 from tacit.person.case.starting import person_init  # noqa: E402
 
@@ -133,6 +134,7 @@ def others(pages: OpenedPages) -> None:
 def main() -> None:
     """All of them."""
     SHOTS.mkdir(exist_ok=True)
+    opened_pages.PATIENCE = 600_000
     with tempfile.TemporaryDirectory() as place, chromium() as browser:
         data = Path(place) / "data"
         data.mkdir()
