@@ -21,8 +21,8 @@ DOCS = Path(__file__).parent
 # The hospital and the browser are those of the tests.
 sys.path.insert(0, str(DOCS.parent / "tests"))
 
-from hospital import hospital  # noqa: E402
 import opened_pages  # noqa: E402
+from hospital import hospital  # noqa: E402
 from opened_pages import OpenedPages, chromium, served  # noqa: E402
 from tacit.person.case.starting import person_init  # noqa: E402
 
