@@ -284,7 +284,8 @@ def _keeps(result: ProtectResult) -> Sections:
 
 
 def _told(result: ProtectResult) -> Sections:
-    return (telling_section(result.levels),) if result.levels else ()
+    mixed = result.certificate.mechanism.mixes
+    return (telling_section(result.levels, mixed=mixed),) if result.levels else ()
 
 
 def _corrected(result: ProtectResult) -> Sections:
