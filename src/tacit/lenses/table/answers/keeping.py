@@ -103,8 +103,8 @@ def _uses(keeps: ReaderKeeps) -> tuple[doc.Block, ...]:
         words = "What the release predicts was not tried, for it has more than {} columns: name some with {use}."
         return (doc.Paragraph(sentence(words, MOST_IN_TURN, use=Setting("use")), "note"),)
     told = (
-        "A model that was trained on the release is judged on other records as they were given, beside one that was "
-        "trained on the originals. AUC: how often it ranks two records rightly, one of each kind. Accuracy: how often "
+        "Models that were trained on the release are judged on other records as they were given, beside some that were "
+        "trained on the originals; the best of each is told. AUC: how often it ranks two records rightly, one of each kind. Accuracy: how often "
         "it is right."
     )
     columns = ("Predicted", "Measure", ">Without a model", ">From the originals", ">From the release")
