@@ -389,7 +389,7 @@ def test_a_use_that_is_linear_in_many_numbers_is_scored_as_a_linear_model_has_it
     release = pa.table(
         {f"x{at}": ["under 0" if x < 0 else "from 0" for x in column] for at, column in enumerate(numbers.T)}
     )
-    kinds = {name: "number" for name in release.column_names} | {"use": "boolean"}
+    kinds = dict.fromkeys(release.column_names, "number") | {"use": "boolean"}
     score = kept_of(original, release, released=release.column_names, kinds=kinds, use=["use"]).use[0]
     model = LogisticRegression().fit(numbers[:600] > 0, use[:600])
     plain = roc_auc_score(use[600:], model.predict_proba(numbers[600:] > 0)[:, 1])

@@ -227,3 +227,23 @@ def test_the_page_of_a_release_says_how_to_read_it() -> None:
     page = Path(made.out, "report.html").read_text("utf-8")
     assert "Do not group the file by a column" in page
     assert "tacit.read(" in page
+
+
+def test_what_is_told_exactly_comes_back_in_its_own_type_and_missing_as_missing() -> None:
+    rng = np.random.default_rng(0)
+    flag = pd.array(rng.choice([True, False], 400), dtype="boolean")
+    flag[:80] = pd.NA
+    table = pd.DataFrame({"s": rng.choice(["a", "b"], 400), "flag": flag, "few": rng.choice(3, 400)})
+    table["word"] = rng.choice(["any", "x"], 400)
+    told = protect(table, secret="s", epsilon=9.0, epsilon_low=float("inf"), least=2).frame()
+    assert told["flag"].isna().tolist() == table["flag"].isna().tolist()
+    assert told["flag"].dropna().astype(bool).tolist() == table["flag"].dropna().astype(bool).tolist()
+    assert told["few"].dtype == np.int64
+    assert told["few"].tolist() == table["few"].tolist()
+    assert told["word"].tolist() == table["word"].tolist()
+
+
+def test_a_column_with_a_range_in_it_stays_text() -> None:
+    _, made = released()
+    assert all(isinstance(age, str) for age in made.frame()["age"])
+    assert made.frame()["coin"].tolist() == released()[0]["coin"].tolist()

@@ -104,8 +104,8 @@ def _uses(keeps: ReaderKeeps) -> tuple[doc.Block, ...]:
         return (doc.Paragraph(sentence(words, MOST_IN_TURN, use=Setting("use")), "note"),)
     told = (
         "Models that were trained on the release are judged on other records as they were given, beside some that were "
-        "trained on the originals; the best of each is told. AUC: how often it ranks two records rightly, one of each kind. Accuracy: how often "
-        "it is right."
+        "trained on the originals; the best of each is told. AUC: how often it ranks two records rightly, one of each "
+        "kind. Accuracy: how often it is right."
     )
     columns = ("Predicted", "Measure", ">Without a model", ">From the originals", ">From the release")
     return (doc.TableBlock(columns, [_use(score) for score in keeps.use]), doc.Paragraph(told, "note"))
