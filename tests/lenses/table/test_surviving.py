@@ -81,7 +81,7 @@ def test_a_column_that_chance_explains_is_not_among_those_that_give_it_away(lear
     given = text.split("What gives it away")[1].split("No leak by itself")[0]
     assert "q0" in given
     assert "birth quarter" not in given
-    assert "birth quarter" in text.split("no leak was detected in:")[1].split("What to do")[0]
+    assert "birth quarter" in text.split("No leak by itself:")[1].split("What to do")[0]
 
 
 def test_a_shuffled_secret_is_seldom_called_a_leak_where_it_is_learned() -> None:
