@@ -106,6 +106,8 @@ def attained_in_words(certificate: CountedCertificate) -> Sentence:
     if not (bounds.symmetric or math.isinf(bounds.low)):
         both = f", or {factor_up(bounds.low)} times as unlikely"
     words = f"{who} of the release makes no {what} more than {attained} times as likely{both}"
+    if attained == "1":
+        words = f"{who} of the release makes no {what} likelier" + (" or less likely" if both else "")
     if bounds.delta > 0:
         excess = "with probability" if bounds.delta_kind == "mass" else "for an excess of probability of"
         return Sentence(f"{words}, except {excess} {certificate.attained_delta:.3g} ({bounds.delta:g} allowed)")

@@ -133,7 +133,7 @@ def test_a_released_column_that_is_named_like_a_secret_is_warned_of() -> None:
 def test_the_first_answer_fits_a_screen(columns: dict[str, list[Any]]) -> None:
     told = to_text(audit(pa.table(columns), secret=next(iter(columns)), shuffles=19), width=80, wording=COMMAND_LINE)
     assert max(map(len, told.splitlines())) <= 80
-    assert len(told.splitlines()) <= 48
+    assert len(told.splitlines()) <= 40
 
 
 def test_what_may_be_known_and_is_not_released_is_refused_as_protect_refuses_it() -> None:
