@@ -154,7 +154,7 @@ def _changes(audit: AuditResult, *, few: bool) -> Iterator[doc.Block]:
     ``few`` where more was said already: the first answer has to be short.
     """
     fixes, columns = audit.fixes, len(audit.names("released"))
-    best = chosen(fixes)[: _CHANGES_TOLD - few] if fixes is not None else []
+    best = chosen(fixes)[: _CHANGES_TOLD - 2 * few] if fixes is not None else []
     if fixes is not None and best:
         heads = (f"Change (people of {OF:,})", ">Found", ">Guessed", ">Kept")
         as_it_is = doc.Row(("as it is", people(fixes.found), people(fixes.guessed), doc.Share(1.0)))
@@ -173,7 +173,7 @@ def _changes(audit: AuditResult, *, few: bool) -> Iterator[doc.Block]:
         words += "the columns. Each line by itself{sample}."
         yield doc.Paragraph(sentence(words, sample=sample), "note")
         yield doc.Paragraph(sentence("{}", _again(audit, best[0])), label="See what stays")
-    if audit.found is not None and audit.found.cures and not _known(audit) and len(best) + few < _CHANGES_TOLD:
+    if audit.found is not None and audit.found.cures and not _known(audit) and len(best) + 2 * few < _CHANGES_TOLD:
         cure, whole = audit.found.cures[-1], audit.found.everything.sizes
         if len(cure.levels) <= _LEVELS_TOLD and cure.unique < whole.unique / 2:
             words = "{left} people stay alone with {levels}"
