@@ -102,7 +102,7 @@ def test_no_answer_in_bits_speaks_of_nats_but_a_column_of_that_name_keeps_it(run
     asked = ("people.csv", "--secret", "illness")
     answers = [
         run("audit", *asked, "--bits")[1],
-        run("protect", *asked, "--epsilon", "0.8", "-o", "release", "--bits")[1],
+        run("protect", *asked, "--epsilon", "0.8", "-o", "release", "--bits", "--full")[1],
         run("protect", *asked, "--epsilon", "0.8", "--delta", "0.01", "-o", "second", "--bits")[1],
         run("verify", "release", "--against", "people.csv", "--bits")[1],
     ]

@@ -145,7 +145,7 @@ def test_a_new_mechanism_is_an_option_with_its_help_and_makes_a_release_that_ver
     shown, protected, verified, _ = commands(
         house,
         "protect --help",
-        "protect people.psv --secret race --epsilon 0.5 --mechanism hide -o hidden",
+        "protect people.psv --secret race --epsilon 0.5 --mechanism hide -o hidden --full",
         "verify hidden --against people.psv",
     )
     assert "hide hides every value" in shown

@@ -85,6 +85,7 @@ def audit(source: str, **words: Any) -> int:
 @click.argument("source", metavar="TABLE")
 @settings(*PROTECT)
 @click.option("-o", "--out", type=click.Path(path_type=Path), required=True, help="Directory of the release.")
+@full_option
 @shown
 def protect(source: str, **words: Any) -> int:
     """Write a release of TABLE that keeps the secret, with a certificate.
@@ -116,6 +117,7 @@ def verify(release: Path, **words: Any) -> int:
 @tacit.command(epilog=EXIT_CODES)
 @click.argument("release", type=click.Path(path_type=Path))
 @settings(*ATTACK, required=["against"])
+@full_option
 @shown
 def attack(release: Path, **words: Any) -> int:
     """Train adversaries on the original and let them guess the secret from RELEASE.
@@ -123,10 +125,10 @@ def attack(release: Path, **words: Any) -> int:
     One more knows some true values of a person and looks for the rows that fit. Exit code 1 if an adversary beats what
     the certificate promises, or if people are found.
     """
+    from tacit.lenses.table.answers.attack import LOST
     from tacit.verbs.attack import attack as verb
 
-    lost = ("promise broken", "people are found")
-    return int(answer(verb, release, words=words).verdict in lost)
+    return int(answer(verb, release, words=words).verdict in LOST)
 
 
 @tacit.command(epilog=EXIT_CODES)

@@ -11,6 +11,7 @@ import click
 
 from tacit import report
 from tacit.cli.wording import wording
+from tacit.document.progress import step_words
 from tacit.report.result import Result
 
 
@@ -39,7 +40,7 @@ def watched(*, quiet: bool) -> Iterator[Callable[[str, float | None], None]]:
         from rich.console import Console
 
         with Console(stderr=True).status("starting") as status:
-            yield lambda stage, share: status.update(stage if share is None else f"{stage} {share:.0%}")
+            yield lambda stage, share: status.update(step_words(stage, share))
 
 
 @contextmanager

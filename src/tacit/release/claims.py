@@ -25,6 +25,8 @@ from tacit.release.whole_file import WholeFile
 
 C = TypeVar("C", bound=Certificate)
 
+# e to a larger power is no float.
+_LARGEST_POWER = 700.0
 # What every claim that rests on a learned estimate must say.
 NOTHING_POINTWISE = "A learned estimate certifies nothing pointwise."
 NOTHING_DRAWN = "None: the mechanism is deterministic."
@@ -59,6 +61,14 @@ def assumptions_in_words(certificate: Certificate) -> tuple[str, ...]:
 
 @claim_in_words.register
 def _(certificate: CountedCertificate) -> str:
+    return together((promise_in_words(certificate, log_lift=True), file_sentence(certificate.file)))
+
+
+def promise_in_words(certificate: CountedCertificate, *, log_lift: bool = False) -> Sentence:
+    """The claim of a table row by row, in factors; with ``log_lift``, in nats beside them.
+
+    A claim for somebody who knows some columns says what somebody learns who knows nothing, too, as it was counted.
+    """
     bounds = certificate.bounds
     named = ", ".join(certificate.secret)
     if certificate.secret_values:
@@ -69,19 +79,68 @@ def _(certificate: CountedCertificate) -> str:
             f"To somebody who knows {', '.join(certificate.known)} of a person, as this release tells it, its record "
         )
     # Inside what is known, so many of those who are there.
-    what = start + _changes(named, bounds, of="those people" if certificate.known else "all")
+    what = start + _changes(named, bounds, of="those people" if certificate.known else "all", log_lift=log_lift)
     for each in certificate.further:
-        what += "; it " + _changes(", ".join(each.secret), each.bounds)
-    return together((what + _except(bounds) + ".", file_sentence(certificate.file)))
+        what += "; it " + _changes(", ".join(each.secret), each.bounds, log_lift=log_lift)
+    return together((what + _except(bounds, log_lift=log_lift) + ".", _knowing_nothing(certificate)))
 
 
-def _except(bounds: LiftBounds) -> str:
+def attained_in_words(certificate: CountedCertificate) -> Sentence:
+    """What a release does to beliefs at most, as it was counted, beside what was asked: for a headline.
+
+    Guarantees
+    ----------
+    Factors are rounded up. Where the sides have bounds of their own these are told, for what is attained is of both.
+    """
+    bounds, named = certificate.bounds, ", ".join(certificate.secret)
+    who = f"To somebody who knows {', '.join(certificate.known)}, a record" if certificate.known else "A record"
+    what = (
+        f"value of {named}"
+        if bounds.thresholds is None
+        else f"side of a threshold of {named} that holds {bounds.thresholds:.6g} of all"
+    )
+    attained, asked = factor_up(certificate.attained_epsilon), factor_up(bounds.high)
+    both = "" if math.isinf(bounds.low) else ", or as unlikely"
+    if bounds.delta > 0 or not (bounds.symmetric or math.isinf(bounds.low)):
+        attained = asked
+    if not (bounds.symmetric or math.isinf(bounds.low)):
+        both = f", or {factor_up(bounds.low)} times as unlikely"
+    words = f"{who} of the release makes no {what} more than {attained} times as likely{both}"
+    if attained == "1":
+        words = f"{who} of the release makes no {what} likelier" + (" or less likely" if both else "")
+    if bounds.delta > 0:
+        excess = "with probability" if bounds.delta_kind == "mass" else "for an excess of probability of"
+        return Sentence(f"{words}, except {excess} {certificate.attained_delta:.3g} ({bounds.delta:g} allowed)")
+    return Sentence(words if attained == asked else f"{words} (at most {asked} was asked)")
+
+
+def _knowing_nothing(certificate: CountedCertificate) -> str:
+    """What a record tells somebody who knows nothing of the person, where the claim is for somebody who does.
+
+    It follows from two measures of the release, which are counted on all cells together and verified like the rest;
+    those of a number with thresholds are of its groups, and say nothing of this claim.
+    """
+    after = {each.name: each.after for each in certificate.measures}
+    risk, upwards = after.get("risk"), after.get("pointwise_maximal_leakage")
+    if not certificate.known or certificate.thresholds is not None or risk is None or upwards is None:
+        return ""
+    start, up = "To somebody who knows nothing of the person the same record", factor_up(upwards)
+    if math.isinf(certificate.bounds.low):
+        return f"{start} makes no value likelier by more than a factor of {up}, as counted."
+    if math.isinf(risk):
+        return f"{start} makes no value likelier by more than a factor of {up}, and may rule one out, as counted."
+    return f"{start} changes that probability by a factor between {factor_down(risk)} and {up}, as counted."
+
+
+def _except(bounds: LiftBounds, *, log_lift: bool) -> str:
     """How much may exceed the bounds."""
     if bounds.delta == 0:
         return ""
     if bounds.delta_kind == "egamma":
         return f", up to an excess of probability of {bounds.delta:g} in all"
     most = sentence("by at most {epsilon}", epsilon=_bound(bounds.epsilon_max))
+    if not log_lift:
+        most = sentence("up to a factor of {}", factor_up(bounds.epsilon_max))
     return sentence(
         ", except for pairs of total probability {delta:g}, which may exceed it {ceiling}",
         delta=bounds.delta,
@@ -110,28 +169,33 @@ def _bound(nats: float) -> Nats:
 
 def factor_up(nats: float) -> str:
     """e to the power of ``nats``, rounded up."""
-    return at_most(math.exp(nats))
+    return at_most(_factor(nats))
 
 
 def factor_down(nats: float) -> str:
     """e to the power of ``-nats``, rounded down."""
-    return at_least(math.exp(-nats))
+    return at_least(_factor(-nats))
 
 
-def _changes(named: str, bounds: LiftBounds, *, of: str = "all") -> Sentence:
+def _factor(nats: float) -> float:
+    # A certificate that somebody else wrote may hold any number.
+    return math.exp(nats) if nats < _LARGEST_POWER else math.inf
+
+
+def _changes(named: str, bounds: LiftBounds, *, of: str = "all", log_lift: bool) -> Sentence:
     low, high = bounds.low, bounds.high
     what, events = "any value of {named}", "values"
     if bounds.thresholds is not None:
         share = f"{bounds.thresholds:.6g}"
         named, events = f"'{named} is at most t' or '{named} is more than t'", "such events"
         what = f"any event {{named}} that holds at least {share} of {of}"
-    words = f"changes the probability of {what} by a factor between {{down}} and {{up}} (log-lift between -{{low}} and "
-    words += "{high})"
+    words, aside = f"changes the probability of {what} by a factor between {{down}} and {{up}}", ""
+    nats = "|log-lift| at most {high}" if low == high else "log-lift between -{low} and {high}"
     if math.isinf(low):
-        words = "makes " + what.replace("any", "no", 1) + " likelier by more than a factor of {up} (log-lift at most "
-        words += "{high}); it may make " + events + " less likely without a bound"
-    elif low == high:
-        words = words.replace("log-lift between -{low} and {high}", "|log-lift| at most {high}")
+        words = f"makes {what.replace('any', 'no', 1)} likelier by more than a factor of {{up}}"
+        nats = "log-lift at most {high}"
+        aside = f"; it may make {events} less likely without a bound"
+    words += (f" ({nats})" if log_lift else "") + aside
     factors = {"down": factor_down(low), "up": factor_up(high)}
     return sentence(words, named=named, **factors, low=_bound(low), high=_bound(high))
 

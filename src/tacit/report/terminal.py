@@ -9,6 +9,7 @@ from functools import singledispatch
 from typing import TYPE_CHECKING
 
 from rich import box
+from rich.cells import cell_len
 from rich.console import Console, Group, RenderableType
 from rich.padding import Padding
 from rich.table import Table as Grid
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
 Parts = Iterator[RenderableType]
 
 _GRIDS = (doc.TableBlock, doc.Figure, doc.Facts, doc.Tiles)
+# A longer word, such as a fingerprint, is broken where it must be.
+_LONGEST_WORD = 16
 _TONES = {"bad": "bold red", "good": "bold green", "doubt": "bold yellow"}
 _PARAGRAPHS = {"note": "dim", "warning": "yellow", "lead": "", "claim": "", "plain": ""}
 _CELLS = {
@@ -108,7 +111,7 @@ def _document(document: doc.Document, wording: Wording, full: bool) -> Parts:
         more = f"There is more, from {ends}: see it with {Setting('full', True).told(wording)}."
         yield Padding(Styled(more, style="dim"), (1, 0, 0, 0))
     made_from = " · ".join(told(each, wording) for each in (f"Tacit {__version__}", *document.footer))
-    yield Padding(Styled(made_from, style="dim"), (1, 0, 0, 0))
+    yield Padding(Styled(made_from, style="dim"), (0 if folded and not full else 1, 0, 0, 0))
 
 
 def _blocks(blocks: Sequence[doc.Block], wording: Wording) -> Parts:
@@ -116,11 +119,11 @@ def _blocks(blocks: Sequence[doc.Block], wording: Wording) -> Parts:
     for block in blocks:
         if block.where == "page":
             continue
+        # Two tables one under the other, or a table under facts, would read as one.
+        apart = isinstance(block, doc.TableBlock | doc.Figure) and isinstance(before, _GRIDS)
         for part in _block(block, wording):
-            # Two tables one under the other, or a table under facts, would read as one.
-            apart = isinstance(block, doc.TableBlock | doc.Figure) and isinstance(before, _GRIDS)
             yield Padding(part, (1, 0, 0, 0)) if apart else part
-            before = block
+            before, apart = block, False
 
 
 def told(text: doc.Text, wording: Wording = PLAIN) -> str:
@@ -161,7 +164,8 @@ def _bullets(block: doc.Bullets, wording: Wording) -> Parts:
 
 def _rest(n: int, things: str) -> Parts:
     if n > 0 and things:
-        yield Styled(f"{n} more {things} are in the JSON and in the HTML report.", style="dim")
+        more = f"1 more {things.removesuffix('s')} is" if n == 1 else f"{n} more {things} are"
+        yield Styled(f"{more} in the JSON and in the HTML report.", style="dim")
 
 
 @_block.register
@@ -202,28 +206,31 @@ def _table(block: doc.TableBlock, wording: Wording) -> Parts:
     heads, lines = block.heads, block.lines
     columns = [k for k, column in enumerate(heads) if column.where != "page"]
     grid = Grid(box=box.SIMPLE_HEAD, show_edge=False, header_style="bold dim", padding=(0, 1, 0, 0))
-    for k in columns:
-        _add_column(grid, heads[k], wording)
+    places = range(len(lines)) if block.shown is None else block.shown
+    shown = [lines[k] for k in places if k < len(lines)]
+    cells = [[_cell(row.cells[k], wording) for k in columns] for row in shown]
+    for at, k in enumerate(columns):
+        word = max((cell_len(word) for row in cells for word in row[at].plain.split()), default=0)
+        _add_column(grid, heads[k], wording, word=word)
     marked = any(row.chosen for row in lines)
     if marked:
         grid.add_column("", no_wrap=True)
-    places = range(len(lines)) if block.shown is None else block.shown
-    shown = [lines[k] for k in places if k < len(lines)]
-    for row in shown:
+    for row, told_cells in zip(shown, cells, strict=True):
         mark = [Styled(block.mark if row.chosen else "", style="bold")] if marked else []
-        grid.add_row(*(_cell(row.cells[k], wording) for k in columns), *mark)
+        grid.add_row(*told_cells, *mark)
     yield grid
     yield from _rest(len(lines) - len(shown), block.more)
 
 
-def _add_column(grid: Grid, column: doc.TableColumn, wording: Wording) -> None:
+def _add_column(grid: Grid, column: doc.TableColumn, wording: Wording, *, word: int) -> None:
+    # Rich would break a word where numbers take the room; ``word`` is the longest of the column.
     # A header may be broken where its writer says; folding keeps the whole of a long hash or name.
     lines = (column.title.told(wording) if isinstance(column.title, Part) else column.title).split("\n")
     grid.add_column(
         Styled("\n".join(map(printable, lines))),
         justify="right" if column.numeric else "left",
         no_wrap=column.numeric,
-        min_width=column.least,
+        min_width=max(column.least or 0, min(word, _LONGEST_WORD)),
         overflow="fold",
     )
 

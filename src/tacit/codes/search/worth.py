@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +18,8 @@ from tacit.lift.joint import sums
 _GROUPS = 16
 # A share of the use in an atom is drawn towards that of the table as by so many records.
 _DRAWN = 10.0
+# What columns tell of each other, of records that are searched again under another bound.
+_COUNTED: WeakKeyDictionary[GroupedRecords, tuple[tuple[Ints, ...], Matrix]] = WeakKeyDictionary()
 
 
 @dataclass(frozen=True, eq=False)
@@ -173,14 +176,25 @@ def information(a: Ints, b: Ints, weight: Vector, n: int) -> float:
 
 def _reach(records: GroupedRecords, groups: tuple[Ints, ...], share: Vector, other: Vector) -> Vector:
     """What telling a column tells of all, as a multiple of what it tells of itself."""
+    told = _told_of_each_other(records, groups)
+    return np.asarray(1 + told @ other / np.maximum(share, 1e-9))
+
+
+def _told_of_each_other(records: GroupedRecords, groups: tuple[Ints, ...]) -> Matrix:
+    """What every two columns tell of each other: columns x columns, 0 for a column itself.
+
+    It takes longest in a table of many columns and no bound changes it, so it is counted once for the same records.
+    """
+    before, told = _COUNTED.get(records, ((), np.zeros((0, 0))))
+    if len(before) == len(groups) and all(map(np.array_equal, before, groups)):
+        return told
     labels = [group[records.codes[:, j]] for j, group in enumerate(groups)]
-    out = np.ones(len(groups))
+    told = np.zeros((len(groups), len(groups)))
     for j in range(len(groups)):
         for k in range(j):
-            told = information(labels[j], labels[k], records.weight, int(groups[k].max()) + 1)
-            out[j] += told * other[k] / max(share[j], 1e-9)
-            out[k] += told * other[j] / max(share[k], 1e-9)
-    return out
+            told[j, k] = told[k, j] = information(labels[j], labels[k], records.weight, int(groups[k].max()) + 1)
+    _COUNTED[records] = groups, told
+    return told
 
 
 def _use_shares(records: GroupedRecords, groups: tuple[Ints, ...], use: Ints) -> tuple[Matrix, ...]:

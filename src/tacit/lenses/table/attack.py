@@ -7,13 +7,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from tacit.document import Progress, listed, silent
-from tacit.document.quantities import share
+from tacit.document import Progress, silent
 from tacit.errors import DataError
 from tacit.learn import binomial_limits
-from tacit.lenses.table.answers.attack import NOTHING_TO_FIND, AttackResult, AttackVerdict, somebody_who_knows
+from tacit.lenses.table.answers.attack import CHANCE, NOTHING_TO_FIND, AttackResult, AttackVerdict, somebody_who_knows
+from tacit.lenses.table.answers.linkage import found_words
 from tacit.lenses.table.attacking.training import TriedAdversary, split, tried_adversaries, views_of
-from tacit.lenses.table.attacking.weighing import WeighedAdversary, best_auc_after, beyond_chance
+from tacit.lenses.table.attacking.weighing import beyond_chance
 from tacit.lenses.table.certifying import given_joint
 from tacit.lenses.table.linkage.adversary import linked
 from tacit.lenses.table.linkage.levels import fittings_of
@@ -29,9 +29,6 @@ from tacit.requests import AttackRequest
 
 if TYPE_CHECKING:
     pass
-
-# What is reached by chance more often than this was not found.
-CHANCE = 0.05
 
 _NOTES = (
     "An adversary that fails proves nothing; the certificate does.",
@@ -89,7 +86,7 @@ def attack_table(asked: AttackRequest, *, progress: Progress = silent) -> Attack
         optimal_after=best,
         adversaries=tuple(scores),
         verdict=_verdict(reached, found, len(scores), bound=bound, findings=findings),
-        headline=_headline(reached, before, weighed, found, findings),
+        headline=_headline(reached, before, found, findings),
         weighed=weighed,
         chance_before=found.before,
         chance_after=found.after,
@@ -200,32 +197,13 @@ def _finds_people(finding: LinkageFinding) -> bool:
     return bool(finding.columns) and found > 0 and binomial_limits(right, found)[0] > 0.5
 
 
-def _headline(
-    reached: _Reached,
-    before: float,
-    weighed: Sequence[WeighedAdversary],
-    found: _Chance,
-    findings: Sequence[LinkageFinding],
-) -> str:
-    ranks = max(each.before.auc for each in weighed)
+def _headline(reached: _Reached, before: float, found: _Chance, findings: Sequence[LinkageFinding]) -> str:
     words = (
-        f"Always guessing the commonest secret is right {reached.prior:.1%} of the time; the best adversary reaches "
-        f"{before:.1%} on the original and {reached.trained:.1%} on the release, where the best possible guess is "
-        f"right {reached.possible:.1%} of the time. Of two people it tells who is likelier to have a secret "
-        f"{ranks:.1%} of the time before and {best_auc_after(weighed):.1%} after (50% is chance)"
+        f"The best adversary guesses {reached.trained:.1%} of secrets right from the release, {before:.1%} from the "
+        f"original; always guessing the commonest is right {reached.prior:.1%} of the time. On the release the best "
+        f"possible guess is right {reached.possible:.1%} of the time"
     )
     if min(found.before, found.after) > CHANCE:
         words += "; even on the original that is not more than chance, so the release was not put to a test"
-    return f"{words}.{''.join(map(_found, findings))}"
-
-
-def _found(finding: LinkageFinding) -> str:
-    """Who is found, and the column that is read best beyond what is known."""
-    after = finding.after
-    if not finding.columns:
-        return ""
-    words = f" Whoever knows {listed(finding.known, limit=6)} finds {share(after.found)} of the people in the release"
-    if after.found:
-        words += f", {share(after.found_right)} of those rightly"
-    best = max(finding.columns, key=lambda column: column.after - column.knowing)
-    return f"{words}, and reads {best.name} right for {share(best.after)} ({share(best.knowing)} without it)."
+    # What is read of people who are found is the answer; what is not stands below.
+    return f"{words}.{''.join(f' {found_words(each)}' for each in findings if _finds_people(each))}"

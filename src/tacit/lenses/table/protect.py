@@ -115,6 +115,7 @@ def _released(planned: CountedRelease, book: Ledger, making: Making, out: Path, 
             notes=(*question.notes, *planned.remarks(), *page.notes),
             corrected=planned.corrected(written),
             levels=() if planned.rules.code is None else PublishedCode.of(planned.rules.code).columns,
+            original=None if question.original.path is None else question.original.name,
         )
         draft.keep(RULES, text_of(planned.rules))
         if certificate.output.key_sha256 is not None:

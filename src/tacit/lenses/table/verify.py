@@ -26,7 +26,7 @@ from tacit.release import checks as release_checks
 from tacit.release.certificate import IN_CELLS, NOT_MADE_AGAIN, AnyCertificate, CountedCertificate, read_certificate
 from tacit.release.channel import PublishedChannel
 from tacit.release.checks import RECOMPUTED, Check, CheckedRelease, checked, same
-from tacit.release.claims import NOTHING_DRAWN, file_sentence
+from tacit.release.claims import NOTHING_DRAWN, attained_in_words, file_sentence
 from tacit.release.codec import text_of
 from tacit.release.directory import CHANNEL, KEY, PRIVATE, SALT
 from tacit.release.keys import committed, file_sha256, secret_bytes_in
@@ -109,15 +109,10 @@ def verify_table(
 
 def _headline(certificate: CountedCertificate) -> str:
     """What is said where everything holds."""
-    attained, claimed = Nats(certificate.attained_epsilon, 4, rounded="up"), Nats(certificate.epsilon, 6, rounded="up")
-    at = "" if certificate.thresholds is None else f" at any threshold of {certificate.secret[0]}"
-    what = sentence("{attained} attained{at}, {claimed} claimed", attained=attained, at=at, claimed=claimed)
-    if certificate.delta > 0:
-        words = "{claimed} but for a delta of {attained:.4g}, {delta:g} claimed"
-        what = sentence(words, claimed=claimed, attained=certificate.attained_delta, delta=certificate.delta)
     start = "The claim holds" if certificate.file.holds else "The claim holds row by row"
-    words = "{start}: {what}, recomputed from the original and the release. {file}"
-    return sentence(words, start=start, what=what, file=file_sentence(certificate.file))
+    what, file = attained_in_words(certificate), file_sentence(certificate.file)
+    words = "{start}, recomputed from the original and the release. {what}. {file}"
+    return sentence(words, start=start, what=what, file=file)
 
 
 def _notes(release: TableRelease, against: bool) -> tuple[str, ...]:

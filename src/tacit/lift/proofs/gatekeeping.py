@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field, replace
 from typing import Final
 
@@ -105,7 +106,20 @@ class CertifiedPartition:
                 f"above {self.epsilon_high:g} nats. "
                 f"{int((~self.merged).sum()):,} values are kept, {int(self.merged.sum()):,} merged."
             )
-        return start if self.need is None else f"{start} {self.need.sentence}"
+        return start if self.need is None else f"{start} {self._would_prove(self.need)}"
+
+    def _would_prove(self, need: RecordsNeeded) -> str:
+        """What it would take to prove the rest: a part of the records chooses, so more are needed than prove."""
+        records = self.records_to_choose + self.records_to_prove
+        needed = need.needed * records / max(self.records_to_prove, 1)
+        if math.isinf(needed):
+            return need.sentence
+        if needed <= records:
+            return "By their number the records should prove more: dealt otherwise they may."
+        return (
+            f"To keep every value that looks safe as counted, about {needed:,.0f} records are needed, instead of "
+            f"{records:,.0f}; some of them choose, the others prove."
+        )
 
 
 def certified_partition(

@@ -34,8 +34,6 @@ GRACE = 5.0
 _OFTEN = 0.1
 # Of so many jobs it is looked up how long the same took.
 _REMEMBERED = 50
-# A stage tells how long it will take after so many seconds.
-_TELLING = 0.5
 _NAME = re.compile(r"[0-9]{8}-[0-9]{6}-[0-9a-f]{8}")
 
 
@@ -240,18 +238,15 @@ class Desk:
         }
         if ended:
             return facts | {"seconds": ended["seconds"], "error": ended["error"]}
-        return facts | ({"left": self._left(asked, facts["seconds"], at)} if running else {})
+        return facts | ({"left": self._left(asked, facts["seconds"])} if running else {})
 
-    def _left(self, asked: dict[str, Any], seconds: float, at: dict[str, Any]) -> float | None:
-        """About how long it will take: as long as the same took before, or as this stage goes on."""
+    def _left(self, asked: dict[str, Any], seconds: float) -> float | None:
+        """About how long it will take, if the same was done before: of steps that are to come nobody knows."""
         before = next((job for job in reversed(self._kept()[-_REMEMBERED:]) if self._alike(job, asked)), None)
-        if before is not None:
-            took: float = before.read(ENDED)["seconds"]
-            return max(took - seconds, 0.0)
-        if not at["share"] or at["at"] - at["since"] < _TELLING:
+        if before is None:
             return None
-        spent, silent = at["at"] - at["since"], time.time() - at["at"]
-        return float(max(spent * (1 - at["share"]) / at["share"] - silent, 0.0))
+        took: float = before.read(ENDED)["seconds"]
+        return max(took - seconds, 0.0)
 
     @staticmethod
     def _alike(job: KeptJob, asked: dict[str, Any]) -> bool:

@@ -1,4 +1,4 @@
-// A job on its page: a bar with stage, share, time left and a button to cancel; then its answer, or why there is none.
+// A job on its page: a bar with step, its share, time so far and a button to cancel; then its answer, or why there is none.
 
 import { cancel, followed } from "./api.js";
 import { button, fill, make, problem, say } from "./dom.js";
@@ -7,7 +7,7 @@ import { duration, percent } from "./words.js";
 
 function bar(id) {
   const stage = make("p", { class: "stage" }, "waiting");
-  const meter = make("progress", { max: "1", "aria-label": "How far the job is" });
+  const meter = make("progress", { max: "1", "aria-label": "How far this step is" });
   const left = make("span", { class: "note" });
   const stop = button("Cancel", async () => {
     stop.disabled = true;
@@ -22,7 +22,7 @@ function bar(id) {
     if (typeof job.share === "number") meter.value = job.share;
     else meter.removeAttribute("value");
     const parts = [];
-    if (typeof job.share === "number") parts.push(percent(job.share));
+    if (typeof job.share === "number") parts.push(`${percent(job.share)} of this step`);
     if (typeof job.left === "number") parts.push(`about ${duration(job.left)} left`);
     else if (job.seconds > 2) parts.push(`${duration(job.seconds)} so far`);
     if (!stop.disabled) left.textContent = parts.join(" · ");

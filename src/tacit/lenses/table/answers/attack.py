@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from tacit import document as doc
-from tacit.errors import sentence
+from tacit.errors import Command, Setting, sentence
 from tacit.lenses.adversaries import guesses_right
 from tacit.lenses.glossary import DEFINITIONS
-from tacit.lenses.table.answers.linkage import linkage_sections
+from tacit.lenses.table.answers.linkage import found_words, linkage_sections
 from tacit.lenses.table.attacking.weighing import WeighedAdversary, best_auc_after
 from tacit.lenses.table.linkage.results import LinkageFinding
 from tacit.release.certificate import AdversaryScore
@@ -25,6 +26,20 @@ AttackVerdict = Literal[
     "nothing to be found, even in the original",
 ]
 NOTHING_TO_FIND: AttackVerdict = "nothing to be found, even in the original"
+# What is reached by chance more often than this was not found.
+CHANCE = 0.05
+# The verdicts by which a release fails.
+LOST: tuple[AttackVerdict, ...] = ("promise broken", "people are found")
+
+_FAILED = "No adversary here speaks against publishing it; but one that fails proves nothing, and the certificate does."
+_NEXT: Mapping[AttackVerdict, str] = {
+    "not detectably better than the prior": _FAILED,
+    "within the promise": _FAILED,
+    "better than the prior": "No promise was put to a test.",
+    "promise broken": "Do not publish it.",
+    "people are found": "Do not publish it.",
+    NOTHING_TO_FIND: "It was not put to a test: where the original tells nothing, no release can tell less.",
+}
 
 
 def somebody_who_knows(known: Sequence[str]) -> str:
@@ -68,7 +83,7 @@ class AttackResult(Result):
     known: tuple[str, ...] = ()
 
     def document(self) -> doc.Document:
-        """What was promised, and how often each adversary was right."""
+        """What was promised, how often it was reached and who is found; folded, how each adversary did."""
         return doc.Document(
             kind="attack",
             name=sentence("Tacit attack on {}", doc.FilePath(self.release)),
@@ -76,14 +91,36 @@ class AttackResult(Result):
             headline=self.headline,
             opening=(self._tiles(),),
             sections=(
-                self._guesses(),
-                *self._weighing(),
-                *linkage_sections(self.linkage),
-                *doc.notes_section(self.notes),
+                *self._found(),
+                self._next(),
+                *(replace(section, folded=True) for section in self._folded()),
             ),
             reading=DEFINITIONS,
             footer=(sentence("{} against {}", doc.FilePath(self.release), doc.FilePath(self.against)),),
         )
+
+    def _found(self) -> tuple[doc.Section, ...]:
+        """Who is found by whoever knows something, a sentence each."""
+        # Whoever knows everything reads nothing more.
+        items = [found_words(each) for each in self.linkage if each.columns]
+        return (doc.Section("Who is found", (doc.Bullets(items),)),) if items else ()
+
+    def _next(self) -> doc.Section:
+        """What the verdict leads to."""
+        # A frame has no name to type.
+        against = "TABLE" if self.against.startswith("the ") else self.against
+        verify = Command("verify", doc.FilePath(self.release), against=against)
+        items = [sentence("{} {}", _NEXT[self.verdict], sentence("Check the claim: {}", verify))]
+        if self.verdict in LOST:
+            words = "Then make another, with a smaller {}, a larger {} or fewer columns ({})."
+            items.append(sentence(words, *map(Setting, ("epsilon", "least", "drop"))))
+        return doc.Section("What to do next", (doc.Bullets(items),))
+
+    def _folded(self) -> Iterator[doc.Section]:
+        yield self._guesses()
+        yield from self._weighing()
+        yield from linkage_sections(self.linkage)
+        yield from doc.notes_section(self.notes)
 
     def _tiles(self) -> doc.Tiles:
         possible = sentence("{} before, {} after", doc.Share(self.optimal_before), doc.Share(self.optimal_after))
@@ -110,31 +147,38 @@ class AttackResult(Result):
         if not self.weighed:
             return ()
         before, after = max(each.before.auc for each in self.weighed), best_auc_after(self.weighed)
-        words = "of pairs ranked right; 50% is chance"
-        return (("Ranks before (AUC)", doc.Share(before), words), ("Ranks after (AUC)", doc.Share(after), words))
+        words, chance = "of pairs ranked right; 50% is chance", "no better than chance alone"
+        return (
+            ("Ranks before (AUC)", doc.Share(before), words if self.chance_before <= CHANCE else chance),
+            ("Ranks after (AUC)", doc.Share(after), words if self.chance_after <= CHANCE else chance),
+        )
 
     def _weighing(self) -> tuple[doc.Section, ...]:
         """A table of how well each adversary ranks and weighs."""
         if not self.weighed:
             return ()
-        columns = ("Adversary", *(f">{figure}, {view}" for figure in ("AUC", "Gain") for view in ("before", "after")))
+        figures = [f">{figure}\n{view}" for figure in ("AUC", "Held") for view in ("before", "after")]
         rows = []
         for each in self.weighed:
             after = max((each.after, each.retrained), key=lambda view: view.auc)
             ranks = [
                 doc.Cell(doc.Share(w.auc), small=doc.Interval.shares(*w.auc_interval)) for w in (each.before, after)
             ]
-            gains = [doc.Nats(w.gain) for w in (each.before, max((each.after, each.retrained), key=lambda v: v.gain))]
+            gains = [
+                doc.Number(math.exp(w.gain))
+                for w in (each.before, max((each.after, each.retrained), key=lambda v: v.gain))
+            ]
             rows.append((doc.DataValue(each.name, 40), *ranks, *gains))
         words = sentence(
-            "AUC: of two people, one of whom has a secret, how often that one is held likelier to have it. Gain: how "
-            "much likelier the true secret is held than by its share. After is the better of plain and retrained. "
+            "AUC: of two people, one of whom has a secret, how often that one is held likelier to have it; 50% is "
+            "chance. Held: how many times as likely the true secret is held as by its share, a mean of ratios; below 1 "
+            "is worse than its share. After is the better of plain and retrained. "
             "Chance alone does as well as the best of them {} of the time before, and {} after.",
             doc.Share(self.chance_before),
             doc.Share(self.chance_after),
         )
         title = "How well are secrets ranked and weighed? Higher is riskier."
-        return (doc.Section(title, (doc.Paragraph(words), doc.TableBlock(columns, rows))),)
+        return (doc.Section(title, (doc.Paragraph(words), doc.TableBlock(("Adversary", *figures), rows))),)
 
     def _guesses(self) -> doc.Section:
         trained = sentence(

@@ -38,6 +38,8 @@ from tacit.lift import Verdict
 from tacit.report.json import plain
 from tacit.report.result import Result
 
+# Of many columns the first line names so many.
+_NAMED = 5
 _COLUMNS_DRAWN = 25
 _COLUMNS_TOLD = 20
 _LINES_DRAWN = 4
@@ -127,7 +129,7 @@ def _about(audit: AuditResult) -> Sentence:
     words = "{records} of {name}. Secret: {secret}. Released: {released}."
     words += " Left out: {dropped}." if names["dropped"] else ""
     words += " Weight: {weight}." if names["weight"] else ""
-    named = {role: doc.listed(several) for role, several in names.items()}
+    named = {role: doc.listed(several, limit=_NAMED) for role, several in names.items()}
     source = audit.source
     return sentence(words, records=doc.Count(source.records, "record"), name=doc.FilePath(source.name), **named)
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from tacit import document as doc
-from tacit.errors import Command, Sentence, Setting, sentence
+from tacit.errors import Command, Sentence, Setting, sentence, together
 from tacit.lenses.table.answers.advice import changed, chosen, cure_of, secrets_released
 from tacit.lenses.table.answers.ladder import people
 from tacit.lenses.table.ladder.fixes import FixEffect
@@ -17,7 +17,11 @@ from tacit.lenses.table.roles.names import secret_in
 if TYPE_CHECKING:
     from tacit.lenses.table.answers.audit import AuditResult
 
-_COLUMNS_TOLD = 8
+# The first answer has forty lines: so many columns, changes and levels of a cure are told in it.
+_COLUMNS_TOLD = 5
+_QUIET_TOLD = 4
+_CHANGES_TOLD = 3
+_LEVELS_TOLD = 3
 OF = 1_000
 
 
@@ -50,11 +54,11 @@ def _found(found: PeopleFound) -> Iterator[Sentence]:
         return
     verb = "is" if alone == 1 and people < OF else "are"
     words = f"{of_thousand(alone, people)} people {verb} alone with their values {what}: whoever knows them finds the "
-    words += "record."
+    words += "record"
     few = next((by[why] for why in ("few columns", "one column") if why in by), None)
     if few is not None and few.sizes.unique and everything is found.everything:
-        words += f" {_named(few)} alone would do for {of_thousand(few.sizes.unique, people)}."
-    yield Sentence(words)
+        words += f"; {_named(few)} alone would do for {of_thousand(few.sizes.unique, people)}"
+    yield Sentence(f"{words}.")
 
 
 def _known(audit: AuditResult) -> list[str]:
@@ -92,30 +96,31 @@ def surviving(leaks: Sequence[ColumnLeak]) -> list[ColumnLeak]:
 
 
 def what_section(audit: AuditResult) -> doc.Section:
-    """The columns whose share survives chance, in order; the others in one line."""
+    """The columns whose share survives chance, in order; the others in one line. The page has a table of them."""
     loud = surviving(audit.column_leaks)
     whole = next((m.ceiling for m in audit.measures if m.name == "mutual_information"), 0.0) or 1.0
-    secret = doc.listed(audit.names("secret"))
+    shares = [
+        (doc.DataValue(leak.name, 32), doc.Share(max(0.0, leak.alone - leak.alone_null) / whole)) for leak in loud
+    ]
+    secret = doc.shorten(doc.listed(audit.names("secret")), 24)
     blocks: list[doc.Block] = []
     if loud:
-        head = sentence(">Share of the uncertainty about {}\nby itself, beyond chance", doc.shorten(secret, 24))
-        rows = [
-            (
-                doc.Cell(doc.DataValue(leak.name, 32), style="bold"),
-                doc.Share(max(0.0, leak.alone - leak.alone_null) / whole),
-            )
-            for leak in loud
-        ]
-        blocks.append(doc.TableBlock(("Column", head), rows, shown=range(_COLUMNS_TOLD), more="columns"))
+        head = sentence(">Share of the uncertainty about {}\nby itself, beyond chance", secret)
+        rows = [(doc.Cell(name, style="bold"), part) for name, part in shares]
+        blocks.append(doc.TableBlock(("Column", head), rows, where="page"))
+        named = together([sentence("{} {}", *each) for each in shares[:_COLUMNS_TOLD]], ", ")
+        rest = len(loud) - _COLUMNS_TOLD
+        words = "{named} of the uncertainty about {secret}, each by itself and beyond chance{rest}."
+        less = f"; {rest} more show less" if rest > 0 else ""
+        blocks.append(doc.Paragraph(sentence(words, named=named, secret=secret, rest=less), where="terminal"))
     unclear = [leak.name for leak in audit.column_leaks if leak.alone_verdict == "cannot tell"]
     quiet = [leak.name for leak in audit.column_leaks if leak not in loud and leak.name not in unclear]
     if unclear:
-        names = doc.listed(unclear, limit=_COLUMNS_TOLD)
+        names = doc.listed(unclear, limit=_QUIET_TOLD)
         blocks.append(doc.Paragraph(f"Cannot be told by counting, as nearly every value differs: {names}."))
     if quiet:
-        by = "By themselves, no leak was detected in" if loud else "No column gives anything away by itself"
-        names = doc.listed(quiet, limit=_COLUMNS_TOLD)
-        blocks.append(doc.Paragraph(f"{by}: {names}." if loud else f"{by} that chance would not show: {names}."))
+        by = "No leak by itself" if loud else "No column gives anything away by itself that chance would not show"
+        blocks.append(doc.Paragraph(f"{by}: {doc.listed(quiet, limit=_QUIET_TOLD)}."))
     return doc.Section("What gives it away", blocks)
 
 
@@ -124,24 +129,33 @@ def what_section(audit: AuditResult) -> doc.Section:
 
 def do_section(audit: AuditResult) -> doc.Section:
     """Columns that are released and look secret; what to leave out or to tell more coarsely; the command."""
-    return doc.Section("What to do", [*_warnings(audit), *_changes(audit)])
+    warned = [*_warnings(audit)]
+    return doc.Section("What to do", [*warned, *_changes(audit, few=bool(warned))])
 
 
 def _warnings(audit: AuditResult) -> Iterator[doc.Block]:
     """A released column that is named like a secret is not hidden by anything."""
-    for name in secrets_released(audit):
-        words = "'{name}' is named like {what} and is released: everybody will read it. Leave it out ({drop}), or ask "
-        words += "about it, too ({ask})."
-        told = {"what": secret_in(name), "drop": Setting("drop", name), "ask": Setting("secret", name)}
-        yield doc.Paragraph(sentence(words, name=doc.DataValue(name, 32), **told), "warning")
+    named = {name: secret_in(name) or "" for name in secrets_released(audit)}
+    if not named:
+        return
+    several = len(named) > 1
+    words = f"{{names}} {'are' if several else 'is'} named like {{what}} and released: everybody will read "
+    words += f"{'them' if several else 'it'}. Leave out: {{drop}}"
+    quoted = doc.listed([f"'{doc.shorten(name, 32)}'" for name in named], limit=_QUIET_TOLD)
+    kinds = " or ".join(dict.fromkeys(named.values()))
+    text = sentence(words, names=quoted, what=kinds, drop=Setting("drop", [*named]))
+    yield doc.Paragraph(text, "warning")
 
 
-def _changes(audit: AuditResult) -> Iterator[doc.Block]:
-    """What each change of one column would do, beside the table as it is; and the levels that hide most people."""
+def _changes(audit: AuditResult, *, few: bool) -> Iterator[doc.Block]:
+    """What each change of one column would do, beside the table as it is; and the levels that hide most people.
+
+    ``few`` where more was said already: the first answer has to be short.
+    """
     fixes, columns = audit.fixes, len(audit.names("released"))
-    best = chosen(fixes) if fixes is not None else []
+    best = chosen(fixes)[: _CHANGES_TOLD - 2 * few] if fixes is not None else []
     if fixes is not None and best:
-        heads = ("Change", f">Found\nof {OF:,}", f">Guessed\nof {OF:,}", ">Kept of\nthe columns")
+        heads = (f"Change (people of {OF:,})", ">Found", ">Guessed", ">Kept")
         as_it_is = doc.Row(("as it is", people(fixes.found), people(fixes.guessed), doc.Share(1.0)))
         rows = [
             (
@@ -153,13 +167,15 @@ def _changes(audit: AuditResult) -> Iterator[doc.Block]:
             for fix in best
         ]
         yield doc.TableBlock(heads, [as_it_is, *rows])
-        words = "Found: people whose values nobody else has. Guessed: secrets that are guessed right beyond guessing "
-        words += "without the table, at least so many. Each line by itself{sample}. See what stays: {again}"
         sample = "" if fixes.sampled is None else f", estimated from {fixes.sampled:,} records"
-        yield doc.Paragraph(sentence(words, again=_again(audit, best[0]), sample=sample), "note")
+        words = "Found: nobody else has their values. Guessed: beyond guessing without the table, at least. Kept: of "
+        words += "the columns. Each line by itself{sample}."
+        yield doc.Paragraph(sentence(words, sample=sample), "note")
+        yield doc.Paragraph(sentence("{}", _again(audit, best[0])), label="See what stays")
     cure = cure_of(audit)
-    if cure is not None and audit.found is not None:
-        words = "To hide people, tell less of several columns: {left} people stay alone with {levels}"
+    short = len(best) + 2 * few < _CHANGES_TOLD
+    if cure is not None and audit.found is not None and short and len(cure.levels) <= _LEVELS_TOLD:
+        words = "{left} people stay alone with {levels}"
         left = of_thousand(cure.unique, audit.found.everything.sizes.people)
         yield doc.Paragraph(sentence(words, levels=Setting("levels", dict(cure.levels)), left=left))
     if not best:

@@ -10,8 +10,8 @@ from tacit.errors import Sentence, Setting, sentence
 from tacit.release.kept import MOST_IN_TURN, ReaderKeeps, UseScore
 from tacit.release.levels import ColumnLevels
 
-# Of a wide table the terminal lists so many columns, the page draws so many.
-_LISTED, _DRAWN = 20, 40
+# Of a wide table the terminal lists so many columns, first and where all is asked for; the page draws so many.
+_FIRST, _LISTED, _DRAWN = 7, 20, 40
 _EXAMPLES = 3
 _TARGETS = {"value": "", "above the middle": "is it above the middle?", "commonest values": "which of the commonest?"}
 
@@ -32,20 +32,23 @@ def keeping_words(keeps: ReaderKeeps) -> Sentence:
 
 
 def keeping_section(keeps: ReaderKeeps) -> doc.Section:
-    """What a reader keeps: of each column, of whole rows, of associations, and of what the release may be used for."""
+    """What a reader keeps of each column; how well what was named to be of use is predicted."""
+    named = _uses(keeps) if keeps.uses == "named" else ()
+    words = () if len(keeps.columns) <= _FIRST else (doc.Paragraph(keeping_words(keeps)),)
+    blocks = (*words, _columns(keeps), *named)
+    return doc.Section("What a reader keeps", blocks, kind="plug-in")
+
+
+def using_section(keeps: ReaderKeeps) -> doc.Section:
+    """How it was looked at; what the columns predict of each other, and what became of rows and associations."""
     looked = sentence(
         "Of the table as it was given, in {}: the share of a column's information that a released row tells, less "
         "chance. Columns are looked at coarsely, numbers in tenths.",
         doc.Count(keeps.rows_used, "record"),
     )
-    blocks = (
-        doc.Paragraph(keeping_words(keeps)),
-        _columns(keeps),
-        doc.Paragraph(looked, "note"),
-        *_uses(keeps),
-        doc.Facts(list(_facts(keeps))),
-    )
-    return doc.Section("What a reader keeps", blocks, kind="plug-in")
+    used = _uses(keeps) if keeps.uses != "named" else ()
+    blocks = (doc.Paragraph(looked, "note"), *used, doc.Facts(list(_facts(keeps))))
+    return doc.Section("What it can be used for", blocks, kind="plug-in")
 
 
 def telling_section(columns: Sequence[ColumnLevels], *, mixed: bool) -> doc.Section:
@@ -89,7 +92,7 @@ def _columns(keeps: ReaderKeeps) -> doc.Figure:
         for each in keeps.columns
     ]
     table = doc.TableBlock(
-        ("Column", ">Kept", ">Shares off by"), rows, shown=range(min(len(rows), _LISTED)), more="columns"
+        ("Column", ">Kept", ">Shares off by"), rows, shown=range(min(len(rows), _FIRST)), more="columns"
     )
     chart = doc.Bars("Kept of each column", "Kept; higher is better", bars, unit="probability", whole=True)
     return doc.Figure(chart, (table,))

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Literal
 
 from tacit import document as doc
-from tacit.errors import Sentence, sentence
+from tacit.errors import Sentence, Setting, sentence
 from tacit.lenses.table.ladder.results import Ladder, ReleaseRung
 from tacit.lenses.table.results import Suggestion
 
@@ -26,14 +26,12 @@ _LISTED = 20
 
 def cost_section(ladder: Ladder, suggestion: Suggestion) -> doc.Section:
     """The suggestion and its command; on the page, what each epsilon keeps and whom it exposes, too."""
-    blocks: list[doc.Block] = [doc.Paragraph(suggestion.sentence, "lead")]
+    told = suggestion.sentence
     if ladder.suggested is not None:
-        words = (
-            "Epsilon is how far a record may move a belief: with {} no secret becomes more than {} times as likely, "
-        )
         epsilon = ladder.suggested.epsilon
-        told = sentence(words + "or as unlikely.", doc.Nats(epsilon, "setting", unit=False), _times(epsilon))
-        blocks.append(doc.Paragraph(told, "note"))
+        words = " With {} no secret becomes more than {} times as likely, or as unlikely."
+        told = sentence("{}" + words, told, Setting("epsilon", epsilon), _times(epsilon))
+    blocks: list[doc.Block] = [doc.Paragraph(told, "lead")]
     if suggestion.command:
         blocks.append(doc.Paragraph(suggestion.command, label="Make it"))
     blocks += [replace(block, where="page") for block in _epsilons(ladder)]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from tacit import document as doc
+from tacit.document.quantities import share
 from tacit.errors import sentence
 from tacit.lenses.table.linkage.results import LinkageFinding, LinkageScore
 
@@ -31,7 +32,21 @@ def linkage_sections(findings: Sequence[LinkageFinding]) -> Sequence[doc.Section
         doc.Count(first.people),
         doc.Count(first.learned_from),
     )
-    return (doc.Section("Who is found in the release? Higher is riskier.", (*blocks, doc.Paragraph(looked, "note"))),)
+    return (doc.Section("How people were looked for. Higher is riskier.", (*blocks, doc.Paragraph(looked, "note"))),)
+
+
+def found_words(finding: LinkageFinding) -> str:
+    """Who is found, and the column that is read best beyond what is known."""
+    after = finding.after
+    words = (
+        f"Whoever knows {doc.listed(finding.known, limit=6)} finds {share(after.found)} of the people in the release"
+    )
+    if after.found:
+        words += f", {share(after.found_right)} of those rightly"
+    if not finding.columns:
+        return f"{words}."
+    best = max(finding.columns, key=lambda column: column.after - column.knowing)
+    return f"{words}, and reads {best.name} right for {share(best.after)} ({share(best.knowing)} without it)."
 
 
 def _scores(finding: LinkageFinding) -> doc.TableBlock:

@@ -3,28 +3,38 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from tacit import document as doc
-from tacit.errors import Sentence, sentence, together
+from tacit.errors import sentence
 from tacit.lenses.glossary import DEFINITIONS, DIRECTION, INFINITE
 from tacit.lenses.histograms import histogram_numbers
 from tacit.lenses.papers import Rows, Sections, assumptions, certificate_section, claim
 from tacit.lenses.released import ReleasedTable
 from tacit.lenses.table.answers.correcting import corrected_section
-from tacit.lenses.table.answers.keeping import keeping_section, telling_section
+from tacit.lenses.table.answers.keeping import keeping_section, telling_section, using_section
+from tacit.lenses.table.answers.promised import (
+    epsilon_tiles,
+    is_on_curve,
+    mechanism_words,
+    next_section,
+    not_promised,
+    promise,
+    setting,
+    together_words,
+    unchanged_words,
+    verdict_of,
+)
 from tacit.lenses.table.answers.trade_off import trade_off
 from tacit.lenses.table.reading.exact import exactly
 from tacit.lenses.table.results import CorrectedColumn
-from tacit.release import certificate as papers
 from tacit.release.certificate import CountedCertificate, MeasureChange
 from tacit.release.levels import ColumnLevels, read_code
-from tacit.release.whole_file import ROW_BY_ROW, WholeFile
 
-# A bound on the loss below this share is shown as 0%, which says nothing.
-_WORTH_TELLING = 5e-4
+# Of many columns the terminal names so many.
+_NAMED = 6
 # A measure may meet its promise to the last bit; rounding must not call that a breach.
 _SLACK = 1e-9
 
@@ -33,7 +43,8 @@ _SLACK = 1e-9
 class ProtectResult(ReleasedTable):
     """A release that was written, and its certificate.
 
-    ``corrected`` are the counts of its columns with few values, ``levels`` how columns are told in cells.
+    ``corrected`` are the counts of its columns with few values, ``levels`` how columns are told in cells. ``original``
+    is the table as its owner named it, where it has a name.
     """
 
     certificate: CountedCertificate
@@ -45,134 +56,39 @@ class ProtectResult(ReleasedTable):
     notes: tuple[str, ...]
     corrected: tuple[CorrectedColumn, ...] = ()
     levels: tuple[ColumnLevels, ...] = ()
+    original: str | None = None
 
     def _typed(self, data: Any) -> Any:
         code = read_code(Path(self.out)) if self.levels else None
         return data if code is None else exactly(data, code)
 
     def document(self) -> doc.Document:
-        """The claim, what it costs and what it rests on.
+        """The promise, what readers keep and what to do next; folded, all that it rests on.
 
         Guarantees
         ----------
         The page is part of the release: it shows the certificate, the headline, the curve and shares of records. The
-        notes, the diagnosis and the path are the owner's, and for the terminal alone.
+        notes, the diagnosis, the paths and what to do next are the owner's, and for the terminal alone.
         """
         return doc.Document(
             kind="release",
             name=sentence("Tacit release of {}", doc.FilePath(self.data_file)),
             badge=verdict_of(self.certificate),
             headline=self.headline,
-            opening=(claim(self.certificate), *_why(self), _tiles(self)),
-            sections=[section for write in SECTIONS for section in write(self)],
+            opening=(
+                replace(claim(self.certificate), where="page"),
+                promise(self.certificate),
+                *_why(self),
+                doc.Paragraph(not_promised(self.certificate), "note", where="terminal"),
+                _tiles(self),
+            ),
+            sections=[
+                *(section for write in SECTIONS for section in write(self)),
+                *(replace(section, folded=True) for write in FOLDED for section in write(self)),
+            ],
             reading=DEFINITIONS,
             footer=(doc.FilePath(self.data_file),),
         )
-
-
-def verdict_of(certificate: CountedCertificate) -> doc.Badge:
-    """Whether the claim holds, and of the whole file too."""
-    if certificate.holds and not certificate.file.holds:
-        return doc.badge(ROW_BY_ROW)
-    return doc.badge("holds" if certificate.holds else "does not hold")
-
-
-# ---- what a certificate says in words ------------------------------------------------------------------------------
-
-
-def _setting(value: float) -> doc.Nats:
-    return doc.Nats(value, "setting")
-
-
-def _on_curve(certificate: CountedCertificate) -> bool:
-    """Whether the release is a point of the plain watchdog's trade-off."""
-    proved = any(reading.name == "sample" and reading.confidence for reading in certificate.readings)
-    return not (certificate.mechanism.name != "watchdog" or proved or certificate.delta > 0)
-
-
-def _claimed(certificate: CountedCertificate) -> str:
-    """The bounds of the two sides, where they differ."""
-    high, low = certificate.bounds.high, certificate.bounds.low
-    if low == high:
-        return "smaller is stricter"
-    if math.isinf(low):
-        return sentence("{} upwards, no bound downwards", _setting(high))
-    return sentence("{} upwards and {} downwards", _setting(high), _setting(low))
-
-
-def _epsilons(certificate: CountedCertificate) -> list[doc.Tile]:
-    """What was asked, and what is attained."""
-    tiles = [
-        doc.Tile("Epsilon claimed", _setting(certificate.epsilon), _claimed(certificate)),
-        doc.Tile("Epsilon attained", doc.Nats(certificate.attained_epsilon), "lower is safer"),
-    ]
-    for each in certificate.also:
-        claimed = sentence("attained, {} claimed", _setting(each.epsilon))
-        tiles.append(doc.Tile(f"Epsilon of {doc.listed(each.secret)}", doc.Nats(each.attained_epsilon), claimed))
-    if certificate.delta > 0 or certificate.attained_delta > 0:
-        mass = certificate.delta_kind == "mass"
-        kind = "probability of pairs beyond epsilon" if mass else "excess of probability, E-gamma"
-        allowed = sentence("attained, of {} allowed; {}", doc.Number(certificate.delta, "setting"), kind)
-        never = "for some secret, by however little"
-        if math.isfinite(certificate.epsilon_max):
-            never = sentence("never beyond {}", _setting(certificate.epsilon_max))
-        tiles.append(doc.Tile("Delta", doc.Number(certificate.attained_delta), allowed))
-        tiles.append(doc.Tile("Records beyond epsilon", doc.Share(certificate.breach_share), never))
-    return [*tiles, _shared(certificate.file)]
-
-
-def _shared(file: WholeFile) -> doc.Tile:
-    """How many people share a released value."""
-    asked = sentence("fewest; {} asked", doc.Count(file.least))
-    if not file.holds:
-        values = doc.Count(file.values_below, "value")
-        asked = sentence("fewest; {} asked, {} below", doc.Count(file.least), values)
-    return doc.Tile("People a value", doc.Count(file.smallest), asked)
-
-
-def _mechanism(certificate: CountedCertificate) -> Sentence:
-    """Which rung of the ladder it is, and what it gains over the watchdog."""
-    made_by = certificate.mechanism
-    if certificate.in_cells:
-        return sentence(
-            "{name}: records are in {cells}, and of each record the ranges and groups of its cell are written{mixed}.",
-            name=made_by.name,
-            cells=doc.Count(made_by.values, "cell"),
-            mixed=", or now and then those of another" if made_by.mixes else "; nothing is drawn",
-        )
-    if made_by.name == "watchdog":
-        return Sentence("watchdog: one set of values is merged")
-    mixed = "values are mixed" if made_by.mixes else "one set of values is merged"
-    what = "several sets of values are merged" if made_by.name == "subsets" else mixed
-    gain = Sentence("")
-    if made_by.watchdog_nmil is not None:
-        gain = sentence(". One merged set, the watchdog, would lose {}", doc.Share(made_by.watchdog_nmil))
-        if (made_by.loss_bound or 0.0) >= _WORTH_TELLING:
-            gain += sentence("; no mechanism loses less than {}", doc.Share(made_by.loss_bound))
-    return sentence("{}: {}{}", made_by.name, what, gain)
-
-
-def _unchanged(certificate: CountedCertificate) -> Sentence:
-    """How many rows and cells stay as they were; where replacements are drawn, what is expected of the draw."""
-    about = "" if certificate.mechanism.replacement in ("merge", "suppress") else "about "
-    rows, cells = doc.Share(certificate.utility.rows_unchanged), doc.Share(certificate.utility.cells_unchanged)
-    return sentence("{about}{rows} of rows and {about}{cells} of cells", about=about, rows=rows, cells=cells)
-
-
-def _together(composition: papers.LedgerComposition) -> Sentence:
-    """What all releases of a ledger say together of each secret, in short."""
-    told = [
-        sentence("{} of {}", doc.Nats(each.epsilon), doc.listed(each.secret))
-        if math.isfinite(each.epsilon)
-        else f"no bound of {doc.listed(each.secret)}"
-        for each in composition.secrets
-    ]
-    how = "counted, exact" if composition.exact else "by bound"
-    releases = doc.Count(composition.releases, "release")
-    return sentence("{} in the ledger: {} ({})", releases, together(told, "; "), how)
-
-
-# ---- the document --------------------------------------------------------------------------------------------------
 
 
 def _why(result: ProtectResult) -> tuple[doc.Block, ...]:
@@ -186,14 +102,13 @@ def _tiles(result: ProtectResult) -> doc.Tiles:
     tiles = [
         result.place_tile(f"data in {result.data_file}"),
         doc.Tile("Secret", doc.listed(certificate.secret), where="terminal"),
-        doc.Tile("Released", doc.listed(certificate.released), where="terminal"),
-        *_epsilons(certificate),
-        *_kept_tiles(certificate),
+        doc.Tile("Released", doc.listed(certificate.released, limit=_NAMED), where="terminal"),
+        *(replace(tile, where="page") for tile in (*epsilon_tiles(certificate), *_kept_tiles(certificate))),
     ]
     if certificate.left_out:
-        tiles.append(doc.Tile("Left out", doc.listed(certificate.left_out), where="terminal"))
+        tiles.append(doc.Tile("Left out", doc.listed(certificate.left_out, limit=_NAMED), where="terminal"))
     if certificate.composition is not None:
-        tiles.append(doc.Tile("Together", _together(certificate.composition), where="terminal"))
+        tiles.append(doc.Tile("Together", together_words(certificate.composition), where="terminal"))
     return doc.Tiles(tiles)
 
 
@@ -263,17 +178,17 @@ def _risks(result: ProtectResult) -> Sections:
 def _cost(result: ProtectResult) -> Sections:
     certificate, utility = result.certificate, result.certificate.utility
     if certificate.in_cells:
-        return (doc.Section("How it was made", (doc.Paragraph(_mechanism(certificate), label="Mechanism"),)),)
+        return (doc.Section("How it was made", (doc.Paragraph(mechanism_words(certificate), label="Mechanism"),)),)
     told = sentence(
         "The release keeps {} of {} of information about the original values; {} are unchanged, and no column's shares "
         "are expected to move by more than {}.",
         doc.Nats(utility.mutual_information, unit=False),
         doc.Nats(utility.entropy),
-        _unchanged(certificate),
+        unchanged_words(certificate),
         doc.Share(utility.column_shift),
     )
-    prose = (doc.Paragraph(told), doc.Paragraph(sentence("{}.", _mechanism(certificate)), label="Mechanism"))
-    if not _on_curve(certificate):
+    prose = (doc.Paragraph(told), doc.Paragraph(sentence("{}.", mechanism_words(certificate)), label="Mechanism"))
+    if not is_on_curve(certificate):
         return (doc.Section("What it costs", prose),)
     figure = trade_off(
         result.curve,
@@ -288,6 +203,17 @@ def _keeps(result: ProtectResult) -> Sections:
     """What the reader keeps of the table as it was given."""
     keeps = result.certificate.keeps
     return () if keeps is None else (keeping_section(keeps),)
+
+
+def _using(result: ProtectResult) -> Sections:
+    """What the release is good for, and what became of rows, shares and associations."""
+    keeps = result.certificate.keeps
+    return () if keeps is None else (using_section(keeps),)
+
+
+def _next(result: ProtectResult) -> Sections:
+    out = None if result.held is not None else result.out
+    return (next_section(result.certificate, out=out, original=result.original),)
 
 
 def _told(result: ProtectResult) -> Sections:
@@ -313,7 +239,18 @@ def _readings(result: ProtectResult) -> Sections:
         ("Row by row", doc.badge(holds[result.certificate.holds])),
         ("The whole file", doc.badge(holds[result.certificate.file.holds])),
     ]
-    return (doc.Section("How to read the claim", (doc.Facts(lines), doc.Bullets(readings))),)
+    certificate = result.certificate
+    numbers = [
+        (tile.name, doc.Cell(tile.value, tile.note))
+        for tile in (*epsilon_tiles(certificate), *_kept_tiles(certificate))
+    ]
+    blocks = (
+        replace(claim(certificate), where="terminal"),
+        doc.Facts(lines),
+        doc.Facts(numbers, where="terminal"),
+        doc.Bullets(readings),
+    )
+    return (doc.Section("How to read the claim", blocks),)
 
 
 def _assumptions(result: ProtectResult) -> Sections:
@@ -336,12 +273,12 @@ def _certificate(result: ProtectResult) -> Sections:
         name = sentence("cut: {}", doc.DataValue(cut.column, 24))
         rows.append((name, f"at {doc.listed([f'{edge:g}' for edge in cut.edges], limit=40)}"))
     rows += [("holds", verdict_of(c)), ("kind", c.kind)]
-    rows += [(tile.name, doc.Cell(tile.value, tile.note)) for tile in _epsilons(c)]
+    rows += [(tile.name, doc.Cell(tile.value, tile.note)) for tile in epsilon_tiles(c)]
     rows.append(("delta claimed", doc.Number(c.delta, "setting")))
     if math.isfinite(c.epsilon_max):
-        rows.append(("epsilon max", _setting(c.epsilon_max)))
+        rows.append(("epsilon max", setting(c.epsilon_max)))
     if c.composition:
-        rows.append(("together", _together(c.composition)))
+        rows.append(("together", together_words(c.composition)))
     check = "Anyone with the original table can check the claim: Tacit verifies this release against it."
     return certificate_section(c, rows, "mechanism", "file", check=check)
 
@@ -350,5 +287,6 @@ def _notes(result: ProtectResult) -> Sections:
     return tuple(doc.notes_section(result.notes, where="terminal"))
 
 
-# The order of the answer. A new section is a function and a line here.
-SECTIONS = (_keeps, _told, _changes, _risks, _cost, _corrected, _readings, _assumptions, _certificate, _notes)
+# The order of the answer, and of what is folded. A new section is a function and a line here.
+SECTIONS = (_keeps, _next)
+FOLDED = (_using, _told, _changes, _risks, _cost, _corrected, _readings, _assumptions, _certificate, _notes)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from tacit.document import Nats
 from tacit.errors import Sentence, Setting, sentence
-from tacit.lenses.table.certifying.planned import EXCESS, FEW_RECORDS, CountedRelease, leaks
+from tacit.lenses.table.certifying.planned import FEW_RECORDS, CountedRelease
 from tacit.lenses.table.kept.missing import missing_as_numbers
 from tacit.release.certificate import CountedCertificate
-from tacit.release.claims import file_sentence
+from tacit.release.claims import attained_in_words, file_sentence
 
 
 class CellRelease(CountedRelease):
@@ -26,12 +26,7 @@ class CellRelease(CountedRelease):
             cost = "its one cell holds everybody, so that it tells nothing: no cut of a column is within the bound."
         elif not certificate.file.holds:
             cost = f"it keeps {kept}. {file_sentence(certificate.file)}"
-        if certificate.delta == 0:
-            return sentence("The release leaks at most {leaks}: {cost}", leaks=leaks(certificate), cost=cost)
-        words = "The release leaks at most {epsilon} {excess} {attained:.3g} ({delta:g} allowed): {cost}"
-        epsilon, excess = Nats(certificate.epsilon, 6, rounded="up"), EXCESS[certificate.delta_kind]
-        attained, delta = certificate.attained_delta, certificate.delta
-        return sentence(words, epsilon=epsilon, excess=excess, attained=attained, delta=delta, cost=cost)
+        return sentence("{}: {}", attained_in_words(certificate), cost)
 
     def remarks(self) -> list[str]:
         """What else the owner should know."""

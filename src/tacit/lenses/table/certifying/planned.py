@@ -30,7 +30,7 @@ from tacit.lift import SLACK, Funnel, Joint, funnel, risk
 from tacit.release.bounds import Attained
 from tacit.release.certificate import MIXTURE, CountedCertificate, FurtherClaim
 from tacit.release.channel import PublishedChannel
-from tacit.release.claims import file_sentence, readings_of, worded
+from tacit.release.claims import attained_in_words, file_sentence, readings_of, worded
 from tacit.release.directory import ReleaseDraft
 from tacit.release.kept import ReaderKeeps
 from tacit.release.ledger.file import Entry, Original, People, SecretLeak
@@ -45,7 +45,6 @@ FEW_COLUMNS, FEW_VALUES = 8, 12
 FEW_RECORDS = 200
 # A bound on the loss below this share says nothing worth a sentence.
 WORTH_TELLING = 5e-4
-EXCESS = {"mass": "except with probability", "egamma": "but for an excess of probability of"}
 
 
 @dataclass(frozen=True)
@@ -178,18 +177,9 @@ class CountedRelease:
             same = f"{utility.rows_unchanged:.1%} of the records stay as they were"
         found = "" if certificate.file.holds else f" {file_sentence(certificate.file)}"
         cost = f"{same}, {utility.nmil:.1%} of the information is lost.{found}"
-        if certificate.delta == 0:
-            return sentence("The release leaks at most {leaks}: {cost}", leaks=leaks(certificate), cost=cost)
-        return sentence(
-            "The release leaks at most {epsilon} {excess} {attained:.3g} ({delta:g} allowed), and {breach:.1%} of the "
-            "records exceed it for some secret: {cost}",
-            epsilon=Nats(certificate.epsilon, 6, rounded="up"),
-            excess=EXCESS[certificate.delta_kind],
-            attained=certificate.attained_delta,
-            delta=certificate.delta,
-            breach=certificate.breach_share,
-            cost=cost,
-        )
+        if certificate.delta > 0:
+            cost = f"{certificate.breach_share:.1%} of the records exceed it for some secret, {cost}"
+        return sentence("{}: {}", attained_in_words(certificate), cost)
 
     def diagnosis(self, certificate: CountedCertificate, max_loss: float) -> Sentence | None:
         """What to do when little or nothing of the table came through."""
@@ -260,16 +250,3 @@ class CountedRelease:
             f"released value stands for {stands}; no column's shares are expected to move by more than "
             f"{utility.column_shift:.1%}"
         )
-
-
-def leaks(certificate: CountedCertificate) -> Sentence:
-    """What is attained and what was asked, of the sides that are bounded."""
-    low, high = certificate.epsilon_low, certificate.epsilon_high
-    at = "" if certificate.thresholds is None else f" at any threshold of {certificate.secret[0]}"
-    words = "{attained}{at} ({high} were asked upwards, {low} downwards)"
-    if low == high:
-        words = "{attained}{at} ({high} were asked)"
-    elif math.isinf(low):
-        words = "{attained} upwards{at} ({high} were asked, and no bound downwards)"
-    attained = Nats(certificate.attained_epsilon, 4, rounded="up")
-    return sentence(words, attained=attained, at=at, high=Nats(high, 6), low=Nats(low, 6))

@@ -39,18 +39,16 @@ def suggestion(found: Ladder, question: Question) -> Suggestion:
     told = {"epsilon": Setting("epsilon", rung.epsilon), "kept": rung.kept, "most": 1 - found.max_loss}
     if rung.kept >= 1 - found.max_loss:
         words = (
-            "With {epsilon} a reader keeps {kept:.1%} of a column on average. Of the epsilons tried it is the "
-            "strictest that keeps {most:.0%}."
+            "With {epsilon} a reader keeps {kept:.1%} of a column on average. No stricter one tried keeps {most:.0%}."
         )
         return Suggestion(found.max_loss, rung.epsilon, rung.kept, sentence(words, **told), command)
     best = max(found.rungs, key=lambda each: each.kept)
     words = "No epsilon tried keeps {most:.0%} of a column on average: {loosest} keeps {best:.1%}"
-    words += "." if best is rung else ", and {epsilon} nearly as much, {kept:.1%}."
+    words += "." if best is rung else ", {epsilon} {kept:.1%}."
     if best.kept < LITTLE and len(found.columns) > 1:
-        words += " Fewer released columns ({drop}) usually keep more each"
         named = len(question.secret or ()) == 1 and not question.secret_values
-        words += ", and so does naming the values that are secret ({values})." if named else "."
-    told |= {"loosest": Setting("epsilon", best.epsilon), "best": best.kept, "drop": Setting("drop", "COLUMN")}
+        words += " Fewer columns ({drop})" + (" or secret values ({values})" if named else "") + " usually keep more."
+    told |= {"loosest": Setting("epsilon", best.epsilon), "best": best.kept, "drop": Setting("drop")}
     told["values"] = Setting("secret", {next(iter(question.secret or ("",))): ("VALUE",)})
     return Suggestion(found.max_loss, None, None, sentence(words, **told), command)
 

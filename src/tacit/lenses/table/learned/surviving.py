@@ -115,16 +115,12 @@ def basis(answer: FirstAnswer, found: Counted) -> str:
     counted, chance = share(answer.counted), share(answer.chance)
     if answer.how == "counted":
         return f"Counted: {counted} of the uncertainty; when the secret is shuffled, chance alone shows up to {chance}."
-    by_counting = f"it shows {counted}, and up to {chance} when the secret is shuffled, because few records are alike."
+    by_counting = f"it shows {counted}, shuffled secrets up to {chance}."
     if answer.how is None:
         return f"Counting is swamped by chance: {by_counting}"
     some = "" if answer.records == found.n_records else f"{count(answer.records)} of "
-    learned = (
-        f"Estimated by learning ('{answer.estimator}') from {some}{count(found.n_records)} records, and checked on "
-    )
-    learned += f"records apart: {share(answer.share)}, 95% interval of what it finds {share(answer.low)} to "
-    learned += f"{share(answer.high)}."
-    return f"{learned} Counting cannot tell: {by_counting}"
+    learned = f"Quickly learned ('{answer.estimator}') from {some}{count(found.n_records)} records"
+    return f"{learned}; 95% interval {share(answer.low)} to {share(answer.high)}. Counting cannot tell: {by_counting}"
 
 
 def _would_tell(found: Counted) -> Sentence:
