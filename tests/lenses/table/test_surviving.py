@@ -18,8 +18,8 @@ from tables_of_people import clinic, write_csv
 from tacit import AuditResult, audit
 from tacit.cli.wording import COMMAND_LINE
 from tacit.errors import ArgumentError
-from tacit.lenses.table.answers.advice import chosen
 from tacit.lenses.table.ladder import suggesting
+from tacit.lenses.table.ladder.advice import chosen
 from tacit.lenses.table.learned import quick
 from tacit.report import to_text
 

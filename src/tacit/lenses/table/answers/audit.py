@@ -12,7 +12,6 @@ from tacit.errors import Command, Sentence, sentence
 from tacit.lenses.facts import SecretValue, SourceFacts
 from tacit.lenses.glossary import DEFINITIONS, DIRECTION, INFINITE, OWNER_ONLY, PLUG_IN
 from tacit.lenses.histograms import histogram_numbers
-from tacit.lenses.table.answers.advice import advised
 from tacit.lenses.table.answers.cards import risky_cards
 from tacit.lenses.table.answers.first import do_section, what_section, who_section
 from tacit.lenses.table.answers.ladder import cost_section, epsilons_section
@@ -20,6 +19,7 @@ from tacit.lenses.table.answers.learned import learned_sections
 from tacit.lenses.table.answers.people import people_section
 from tacit.lenses.table.answers.pricing import prices_section
 from tacit.lenses.table.answers.trade_off import EPSILON
+from tacit.lenses.table.ladder.advice import advised
 from tacit.lenses.table.ladder.fixes import FixEffects
 from tacit.lenses.table.ladder.results import Ladder
 from tacit.lenses.table.linkage.results import PeopleFound

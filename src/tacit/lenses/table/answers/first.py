@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from tacit import document as doc
 from tacit.errors import Command, Sentence, Setting, sentence, together
-from tacit.lenses.table.answers.advice import changed, chosen, cure_of, secrets_released
 from tacit.lenses.table.answers.ladder import people
+from tacit.lenses.table.ladder.advice import changed, chosen, cure_of, secrets_released
 from tacit.lenses.table.ladder.fixes import FixEffect
 from tacit.lenses.table.linkage.results import FoundBy, PeopleFound
 from tacit.lenses.table.results import ColumnLeak
