@@ -119,7 +119,7 @@ def basis(answer: FirstAnswer, found: Counted) -> str:
     if answer.how is None:
         return f"Counting is swamped by chance: {by_counting}"
     some = "" if answer.records == found.n_records else f"{count(answer.records)} of "
-    learned = f"Quickly learned ('{answer.estimator}') from {some}{count(found.n_records)} records"
+    learned = f"Quick estimate ('{answer.estimator}', learned) from {some}{count(found.n_records)} records"
     return f"{learned}; 95% interval {share(answer.low)} to {share(answer.high)}. Counting cannot tell: {by_counting}"
 
 
