@@ -39,7 +39,7 @@ def _label(reader: CaseReader, section: CaseSection) -> Label:
 
 
 def _normaliser(reader: CaseReader, node: yaml.Node, what: str) -> Callable[[str], str] | None:
-    from tacit.person.model.values import normaliser
+    from tacit.person.model.forms import normaliser
 
     name = reader.text(node, what)
     with reader.refusals(node, what):
