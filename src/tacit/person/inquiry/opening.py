@@ -164,7 +164,7 @@ def _undescribed(case: Case, labels: tuple[str, ...]) -> list[str]:
         return []
     true = {label for label, _ in case.person}
     notes = []
-    if strange := [label for label in labels if label not in true | set(case.labels)]:
+    if strange := [label for label in labels if label not in true | case.described]:
         shown = ", ".join(strange[:20]) + (", …" if len(strange) > 20 else "")
         notes.append(
             f"labels that the person has no value of count as wrong: {shown}; to leave a column out map it to null"

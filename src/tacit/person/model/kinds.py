@@ -65,7 +65,7 @@ KINDS: Final[dict[str, tuple[Kind, str]]] = {
     ),
     "phone": (
         Kind("phone", "phone"),
-        "phone telephone tel phone_number phonenumber telephone_number tel_number tel_no phone_no phone1 phone_1 mobile "
+        "phone telephone tel phone_number phonenumber telephone_number tel_number tel_no phone_no phone_1 mobile "
         "mobile_phone mobile_number cell cellphone cell_phone telefon telefonnummer handy telefono "
         "msisdn home_phone work_phone contact_number contact_phone primary_phone gsm",
     ),
@@ -90,7 +90,7 @@ KINDS: Final[dict[str, tuple[Kind, str]]] = {
     "passport": (_CODE, "passport passport_number passport_no passportnumber reisepass"),
     "driving_licence": (
         _CODE,
-        "driving_licence driving_license drivers_license driver_license drivers_licence license_number licence_number dl",
+        "driving_licence driving_license drivers_license driver_license drivers_licence license_number dl",
     ),
     "card": (_CODE, "card cc credit_card creditcard card_number cardnumber cc_number pan kreditkarte"),
     "account": (_CODE, "account iban account_number bank_account account_no kontonummer"),

@@ -33,6 +33,27 @@ def phone(value: str, *, country: str | None = None) -> str:
     return f"{whole}x{digits(extension)}" if extension else whole
 
 
+def country_of(number: str) -> str | None:
+    """The country, in two letters, of a number that says it: DE for +49; None if it does not."""
+    if not re.match(r"\D*(?:\+|00)\s*[1-9]", number):
+        return None
+    import phonenumbers
+
+    try:
+        read = phonenumbers.parse(phone(number), None)
+    except phonenumbers.NumberParseException:
+        return None
+    own: str | None = phonenumbers.region_code_for_number(read)
+    return own or phonenumbers.region_code_for_country_code(int(read.country_code or 0))
+
+
+def is_country(name: str) -> bool:
+    """Whether two letters name a country that has telephones."""
+    import phonenumbers
+
+    return name.upper() in phonenumbers.SUPPORTED_REGIONS
+
+
 def _international(number: str, country: str | None) -> str | None:
     if country is None and not number.strip().startswith("+"):
         return None
