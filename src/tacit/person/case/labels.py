@@ -15,6 +15,8 @@ from tacit.person.case.tables import pairs_in
 from tacit.person.model.kinds import kind_of
 from tacit.person.model.labels import Correlated, Label, Similarity, Suppressed
 
+# Values as they are, whatever the name of the label says.
+EXACT = "exact"
 # A domain is held in memory, value by value.
 LARGEST_DOMAIN = 1_000_000
 
@@ -53,6 +55,8 @@ def _normaliser(reader: CaseReader, node: yaml.Node, what: str) -> Callable[[str
     from tacit.person.model.forms import normaliser
 
     name = reader.text(node, what)
+    if name == EXACT:
+        return None
     with reader.refusals(node, what):
         return normaliser(name, country=reader.country) if name else None
     return None
