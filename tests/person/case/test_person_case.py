@@ -705,7 +705,9 @@ def test_columns_of_clusters_are_found_whatever_the_case_of_their_header(folder:
 
 def test_a_step_that_normalises_without_any_normal_form_is_noted(folder: Path) -> None:
     adversary = "adversaries: [{name: E, steps: [normalise]}]\n"
-    plainly = "labels: {name: {normalise: exact}}\n"
+    plainly = (
+        f"labels: {{{', '.join(f'{label}: {{normalise: exact}}' for label in ('name', 'card', 'phone', 'email'))}}}\n"
+    )
     (note,) = read(folder, LEAST + adversary + plainly).notes
     assert note.startswith("'normalise' of E changes nothing")
     assert not read(folder, LEAST + adversary).notes

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import phonenumbers
 import pytest
 
+import tacit
 from tacit.person.model import Label, Record, Reference, normaliser, similarity
 from tacit.person.model.comparing import compare
 from tacit.person.model.forms import says_nothing
@@ -151,3 +154,29 @@ def test_what_stands_for_nothing_is_nothing(said: str) -> None:
 @pytest.mark.parametrize("said", ["*", "1**", "Nadia", "0", "x@y.org", "Max", "Noneya", "no"])
 def test_what_says_something_is_not_nothing(said: str) -> None:
     assert not says_nothing(said)
+
+
+@pytest.mark.parametrize(
+    ("days", "wanted", "noted"),
+    [
+        # A day above 12 anywhere in the column decides about all of it.
+        (["12/03/1984", "25/12/1990"], "correct", False),
+        (["12/03/84", "25/12/90"], "correct", False),
+        (["03/12/1984", "12/25/1990"], "correct", False),
+        # Nothing decides: the day is nearly right, and that is said.
+        (["12/03/1984", "01/02/1990"], "near", True),
+        (["N/A", "1984-03-12"], "correct", False),
+    ],
+)
+def test_the_column_decides_whether_the_day_comes_first(
+    tmp_path: Path, days: list[str], wanted: str, noted: bool
+) -> None:
+    (tmp_path / "shop.csv").write_text("name,birthdate\n" + "".join(f"Alice Archer,{day}\n" for day in days))
+    (tmp_path / "case.yaml").write_text(
+        "person: {name: Alice Archer, dob: 1984-03-12}\nsources: [{name: shop, path: shop.csv}]\n"
+    )
+    audit = tacit.person_audit(tmp_path / "case.yaml")
+    (state,) = {held.state for held in audit.findings[0].held if held.label == "dob"}
+    assert state == wanted
+    assert any("nothing says whether" in note for note in audit.notes) == noted
+    assert any("read birthdate as dob" in note for note in audit.notes)

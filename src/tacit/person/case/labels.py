@@ -34,6 +34,8 @@ def _label(reader: CaseReader, section: CaseSection, name: str) -> Label:
         # What is not said of a label follows from its name.
         usual = kind.label(country=reader.country)
         fields = {"normalise": usual.normalise, "similarity": usual.similarity, "single": usual.single} | fields
+    if fields.get("normalise") is str:
+        del fields["normalise"]
     if "synonyms" in section:
         form = fields.get("normalise", str)
         fields["synonyms"] = _synonyms(reader, section["synonyms"], f"'synonyms' of {about}", form)
@@ -56,7 +58,7 @@ def _normaliser(reader: CaseReader, node: yaml.Node, what: str) -> Callable[[str
 
     name = reader.text(node, what)
     if name == EXACT:
-        return None
+        return str
     with reader.refusals(node, what):
         return normaliser(name, country=reader.country) if name else None
     return None

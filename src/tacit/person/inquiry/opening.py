@@ -20,6 +20,7 @@ from tacit.person.inquiry.describing import does
 from tacit.person.inquiry.hot import Hot, Winner, winner
 from tacit.person.inquiry.subject import Subject, remembering
 from tacit.person.inquiry.work import Grouped, Workbench
+from tacit.person.model.forms import normaliser
 from tacit.person.model.labels import Labels
 from tacit.person.model.records import Record
 from tacit.person.resolve.adversaries import Adversary
@@ -154,9 +155,16 @@ def _several(given: Thing | Sequence[Thing]) -> tuple[Thing, ...]:
 
 def read_sources(case: Case, *, progress: Progress = silent) -> RecordPool:
     """All records of a case, with notes on labels that do not fit the person or the adversaries."""
-    pool = read_pool(case.sources, case.person, progress=progress)
+    pool = read_pool(case.sources, case.person, days=_days(case), progress=progress)
     labels = pool.attributes.labels
     return replace(pool, notes=(*pool.notes, *_undescribed(case, labels), *_joinless(case, labels)))
+
+
+def _days(case: Case) -> dict[str, bool | None]:
+    """The labels whose values are days, and whether those that may be either begin with the day."""
+    orders = {normaliser("date"): None, normaliser("date-day-first"): True, normaliser("date-month-first"): False}
+    forms = ((label, case.labels[label].normalise) for label in case.labels)
+    return {label: orders[form] for label, form in forms if form in orders}
 
 
 def _undescribed(case: Case, labels: tuple[str, ...]) -> list[str]:

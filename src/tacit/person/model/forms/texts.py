@@ -10,10 +10,10 @@ from typing import Final
 _NOTHING = (
     "n/a|na|n.a.|#n/a|none|null|nil|nan|nat|<na>|unknown|unbekannt|inconnu|desconocido|not available|not applicable|"
     "not known|not provided|not given|no data|missing|undefined|undisclosed|withheld|redacted|tbd|tba|keine angabe|"
-    "k.a.|k. a.|s/o|s.o.|non renseigné|n/d|n.d.|nd"
+    "k.a.|k. a.|s/o|s.o.|non renseigné|n/d|n.d.|nd|xx|xxx|xxxx"
 )
 NOTHING: Final = frozenset(_NOTHING.split("|"))
-BLANK: Final = r"[-–—_.?x/\\*#\s]*"
+BLANK: Final = r"[-–—_.?/\\#\s]*"
 _BLANK: Final = re.compile(BLANK)
 
 
@@ -25,9 +25,8 @@ def says_nothing(value: str) -> bool:
     >>> says_nothing("N/A"), says_nothing(" -- "), says_nothing("*"), says_nothing("Nadia")
     (True, True, False, False)
     """
-    text = value.strip()
-    # A star alone, or among others, is a suppressed value.
-    return "*" not in text and (text.casefold() in NOTHING or _BLANK.fullmatch(text.casefold()) is not None)
+    said = value.strip().casefold()
+    return said in NOTHING or _BLANK.fullmatch(said) is not None
 
 
 def plain(value: str) -> str:
