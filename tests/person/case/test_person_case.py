@@ -202,7 +202,7 @@ adversaries:
 
 def test_without_adversaries_one_reads_and_one_joins_by_labels_that_occur(folder: Path) -> None:
     case = read(folder, LEAST)
-    assert [adversary.name for adversary in case.adversaries] == ["E0", "E1"]
+    assert [adversary.name for adversary in case.adversaries] == ["E0", "E1", "E2", "E3"]
     assert case.adversaries[0].steps == ()
     joins = case.adversaries[1]
     assert joins.steps[-1] == Resolve(Rules([("email",), ("name", "phone"), ("name", "card")]))
@@ -321,7 +321,7 @@ def test_a_described_label_that_nothing_has_is_noted(folder: Path) -> None:
         ("adversaries: [{name: E, cost: {per_pear: 1}}]", "did you mean 'per_pair'?"),
         ("adversaries: [{name: E, steps: [normalize]}]", "line 5: no step 'normalize'; did you mean 'normalise'?"),
         ("adversaries: [{name: E, steps: [resolve]}]", "line 5: step 'resolve' of adversary 'E' needs more words"),
-        ("adversaries: [{name: E, steps: [{resolve: {}}]}]", "has no 'rules', 'clusters' or 'splink'"),
+        ("adversaries: [{name: E, steps: [{resolve: {}}]}]", "has no 'rules', 'clusters', 'likely' or 'splink'"),
         (
             "adversaries: [{name: E, steps: [{resolve: {rules: [email], splink: shop.csv}}]}]",
             "'resolve' of adversary 'E' has rules and splink: keep one",

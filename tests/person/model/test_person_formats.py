@@ -146,7 +146,7 @@ def test_a_number_inside_its_country_is_the_number_from_outside(country: str) ->
             assert read(phonenumbers.format_number(example, form)) == whole
 
 
-@pytest.mark.parametrize("said", ["N/A", "n.a.", "unknown", "None", "-", "--", "???", "NULL", " ", "xx", "k.A."])
+@pytest.mark.parametrize("said", ["N/A", "n.a.", "unknown", "None", "-", "--", "???", "NULL", " ", "xxx", "k.A."])
 def test_what_stands_for_nothing_is_nothing(said: str) -> None:
     assert says_nothing(said)
 

@@ -69,7 +69,7 @@ def read_case(path: str | os.PathLike[str]) -> Case:
     if "adversaries" in section:
         adversaries = section["adversaries"]
     else:
-        adversaries, note = default_adversaries(reader.seen)
+        adversaries, note = default_adversaries(reader.seen, reader.person)
         notes.append(note)
     fields = {key: value for key, value in section.items() if key != "correlated"}
     fields |= {"person": reader.person, "labels": labels, "adversaries": adversaries, "country": reader.country}

@@ -17,9 +17,10 @@ from tacit.person.case.model import Case, Slot
 from tacit.person.case.reading import read_case
 from tacit.person.case.schema import nearest
 from tacit.person.inquiry.describing import does
-from tacit.person.inquiry.hot import Hot, Winner, winner
+from tacit.person.inquiry.hot import Hot, Winner, right_values, winner
 from tacit.person.inquiry.subject import Subject, remembering
 from tacit.person.inquiry.work import Grouped, Workbench
+from tacit.person.link.right import records_of_person, weight_together
 from tacit.person.model.forms import normaliser
 from tacit.person.model.labels import Labels
 from tacit.person.model.records import Record
@@ -72,8 +73,16 @@ class Inquiry:
 
     @property
     def strongest(self) -> Climbed:
-        """The adversary with the largest leakage."""
-        return max(self.ladder, key=lambda one: one.rung.leakage)
+        """The adversary who knows most of the person; of equals the one with the larger leakage, then the later."""
+        known = [(round(one.rung.best_recall, 12), round(one.rung.leakage, 12)) for one in self.ladder]
+        return self.ladder[max(range(len(known)), key=lambda place: (*known[place], place))]
+
+    @cached_property
+    def together(self) -> float:
+        """The share of the person's file that all records of theirs hold together, joined or not."""
+        held, whole = self.pool.attributes, self.subject.comparer.reference_weight
+        hits = right_values(held, self.subject)
+        return min(1.0, weight_together(held, hits, records_of_person(held, hits)) / whole) if whole else 0.0
 
     @property
     def notes(self) -> tuple[str, ...]:

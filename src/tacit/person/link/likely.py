@@ -7,17 +7,21 @@ records agree on a field, and how often two people's do, is found from the pairs
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.person.link.attributes import Attributes, IntArray, lent
+from tacit.person.link.attributes import Attributes, IntArray, lent, one
 from tacit.person.link.brought import surest_values
 from tacit.person.link.components import components
 from tacit.person.link.fields import Field, columns_of, fields_of
 from tacit.tables.engines import Store
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 Floats = NDArray[np.float64]
 
@@ -53,8 +57,10 @@ class LikelyPairs:
         return cls(np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0))
 
 
-def likely_pairs(held: Attributes) -> LikelyPairs:
+def likely_pairs(held: Attributes, values: pa.Table | None = None) -> LikelyPairs:
     """The pairs of records that are likely one person's, as far as the records show it.
+
+    ``values`` has one row a record and a column a label, if there are more records than those held.
 
     Guarantees
     ----------
@@ -66,16 +72,18 @@ def likely_pairs(held: Attributes) -> LikelyPairs:
     The least probability that is taken is half of the F1 that the model expects of its own answer, which is the one
     that maximises it (Lipton, Elkan and Naryanaswamy 2014).
     """
-    store = held.store
-    fields = fields_of(held.labels)
-    if held.records < 2 or not fields:
+    import pyarrow as pa
+
+    store, fields = held.store, fields_of(held.labels)
+    wide = (surest_values(held) if values is None else values).select(held.labels)
+    if wide.num_rows < 2 or not fields:
         return LikelyPairs.none()
-    values = surest_values(held)
-    wide = values.rename_columns([f"c{place}" for place in range(values.num_columns)])
-    with lent(store, wide) as given:
-        rows = store.make(f"SELECT row_number() OVER () - 1 AS rid, {columns_of(store, fields)} FROM {given}")
+    wide = wide.rename_columns([f"c{place}" for place in range(wide.num_columns)])
+    numbered = wide.append_column("rid", pa.array(np.arange(wide.num_rows)))
+    with lent(store, numbered) as given:
+        rows = store.make(f"SELECT rid, {columns_of(store, fields)} FROM {given}")
     try:
-        return _Model(store, rows, fields, held.records).pairs()
+        return _Model(store, rows, fields, wide.num_rows).pairs()
     finally:
         store.drop(rows)
 
@@ -83,17 +91,21 @@ def likely_pairs(held: Attributes) -> LikelyPairs:
 class _Model:
     def __init__(self, store: Store, rows: str, fields: Sequence[Field], records: int) -> None:
         self.store, self.rows, self.records = store, rows, records
-        counts = ", ".join(f"count({field.name}) AS n{at}, count(DISTINCT {field.name}) AS d{at}" for at, field in enumerate(fields))
+        counts = ", ".join(
+            f"count({field.name}) AS n{at}, count(DISTINCT {field.name}) AS d{at}" for at, field in enumerate(fields)
+        )
         (seen,) = store.ask(f"SELECT {counts} FROM {rows}").to_pylist()
-        kept = [at for at in range(len(fields)) if seen[f"n{at}"] >= max(2, LEAST_SHARE * records) and seen[f"d{at}"] > 1]
+        kept = [
+            at for at in range(len(fields)) if seen[f"n{at}"] >= max(2, LEAST_SHARE * records) and seen[f"d{at}"] > 1
+        ]
         self.fields = [fields[at] for at in kept]
         self._equal = [self._share_of_equals(field.name) for field in self.fields]
 
     def _share_of_equals(self, name: str) -> float:
         """The share of the pairs of records that agree on a field; above 0, for some may."""
         (found,) = self.store.ask(
-            f"SELECT sum(n * (n - 1)) AS same, sum(n) AS n FROM (SELECT count(*) AS n FROM {self.rows} WHERE {name} IS NOT "
-            f"NULL GROUP BY {name}) g"
+            f"SELECT sum(n * (n - 1)) AS same, sum(n) AS n FROM (SELECT count(*) AS n FROM {self.rows} "
+            f"WHERE {name} IS NOT NULL GROUP BY {name}) g"
         ).to_pylist()
         return float((found["same"] + 1) / (found["n"] * (found["n"] - 1) + 2))
 
@@ -119,12 +131,7 @@ class _Model:
             for some in itertools.combinations(range(len(names)), size):
                 if any(set(key) <= set(some) for key, _ in found):
                     continue
-                group = ", ".join(names[at] for at in some)
-                there = " AND ".join(f"{names[at]} IS NOT NULL" for at in some)
-                pairs = self.store.ask(
-                    f"SELECT coalesce(sum(n * (n - 1) / 2), 0) AS pairs FROM (SELECT count(*) AS n FROM {self.rows} WHERE "
-                    f"{there} GROUP BY {group}) g"
-                ).column("pairs")[0].as_py()
+                pairs = self._pairs_that_share([names[at] for at in some])
                 if 0 < pairs <= PAIRS_PER_KEY * self.records:
                     found.append((some, float(pairs)))
         keys, total = [], 0.0
@@ -133,6 +140,12 @@ class _Model:
                 keys.append(key)
                 total += pairs
         return keys
+
+    def _pairs_that_share(self, names: Sequence[str]) -> float:
+        """How many pairs of records agree on all of these fields."""
+        there = " AND ".join(f"{name} IS NOT NULL" for name in names)
+        sizes = f"SELECT count(*) AS n FROM {self.rows} WHERE {there} GROUP BY {', '.join(names)}"
+        return float(one(self.store, f"SELECT coalesce(sum(n * (n - 1) / 2), 0) AS pairs FROM ({sizes}) g"))
 
     def _compared(self, keys: Sequence[tuple[int, ...]]) -> str:
         """A table of pairs (l, r, k), k the first key that both share, with the level of every field."""
@@ -145,9 +158,11 @@ class _Model:
         ]
         pairs = f"SELECT l, r, min(k) AS k FROM ({' UNION ALL '.join(parts)}) u GROUP BY l, r"
         levels = ", ".join(f"CAST({field.level('a', 'b')} AS TINYINT) AS g{at}" for at, field in enumerate(self.fields))
-        return self.store.make(
-            f"SELECT p.l, p.r, p.k, {levels} FROM ({pairs}) p JOIN {self.rows} a ON a.rid = p.l JOIN {self.rows} b ON b.rid = p.r"
-        )
+        return self.store.make(f"SELECT p.l, p.r, p.k, {levels} {self._both(f'({pairs})')}")
+
+    def _both(self, pairs: str) -> str:
+        """SQL for pairs p beside the records a and b that they are of."""
+        return f"FROM {pairs} p JOIN {self.rows} a ON a.rid = p.l JOIN {self.rows} b ON b.rid = p.r"
 
     # ---- what agreement says
 
@@ -163,10 +178,8 @@ class _Model:
         levels = ", ".join(f"{field.level('a', 'b')} AS g{at}" for at, field in enumerate(self.fields))
         groups = ", ".join(f"g{at}" for at in range(len(self.fields)))
         with lent(self.store, drawn) as pairs:
-            rows = self.store.ask(
-                f"SELECT {groups}, count(*) AS n FROM (SELECT {levels} FROM {pairs} p JOIN {self.rows} a ON a.rid = p.l "
-                f"JOIN {self.rows} b ON b.rid = p.r) x GROUP BY {groups}"
-            )
+            drawn_levels = f"SELECT {levels} {self._both(pairs)}"
+            rows = self.store.ask(f"SELECT {groups}, count(*) AS n FROM ({drawn_levels}) x GROUP BY {groups}")
         counts = rows.column("n").to_numpy()
         shares = []
         for at, field in enumerate(self.fields):
@@ -197,10 +210,9 @@ class _Model:
             # Of two people's records as many agree on a value as share it.
             common = float(np.log(other[at][-1]))
             terms.append(f"CASE WHEN g{at} = {field.equal} THEN {common!r} - ln(f{at}.share) ELSE 0.0 END")
-            joins.append(
-                f"LEFT JOIN (SELECT {field.name} AS v, count(*) / sum(count(*)) OVER () AS share FROM {self.rows} WHERE "
-                f"{field.name} IS NOT NULL GROUP BY {field.name}) f{at} ON f{at}.v = a.{field.name}"
-            )
+            of_all = f"SELECT {field.name} AS v, count(*) / sum(count(*)) OVER () AS share FROM {self.rows}"
+            shares = f"{of_all} WHERE {field.name} IS NOT NULL GROUP BY {field.name}"
+            joins.append(f"LEFT JOIN ({shares}) f{at} ON f{at}.v = a.{field.name}")
         scored = store.ask(
             f"SELECT p.l, p.r, {' + '.join(terms)} AS w FROM {compared} p JOIN {self.rows} a ON a.rid = p.l "
             f"{' '.join(joins)} ORDER BY p.l, p.r"
@@ -241,7 +253,9 @@ def _fitted(
         match = counts / (1 + np.exp(-np.clip(weight, -50, 50)))
         share = np.clip(np.bincount(key, match, len(keys)) / np.maximum(whole, 1), 1e-6, 1 - 1e-6)
         for at, top in enumerate(equal):
-            found = np.bincount(levels[seen[:, at], at], match[seen[:, at]], top + 1) + _expected(top) * BELIEF * records
+            found = (
+                np.bincount(levels[seen[:, at], at], match[seen[:, at]], top + 1) + _expected(top) * BELIEF * records
+            )
             # The nearer two values are, the more of one person's: mistakes are rarer than what is right.
             own[at] = _rising(found / found.sum())
     return own
@@ -294,13 +308,13 @@ def held_together(left: IntArray, right: IntArray, probability: Floats, records:
     across: dict[int, dict[int, float]] = {}
     home, members = {}, {}
     pairs = list(zip(left[chained].tolist(), right[chained].tolist(), probability[chained].tolist(), strict=True))
-    for one, other, likely in pairs:
-        across.setdefault(one, {})[other] = likely
-        across.setdefault(other, {})[one] = likely
+    for first, other, likely in pairs:
+        across.setdefault(first, {})[other] = likely
+        across.setdefault(other, {})[first] = likely
     for record in across:
         home[record], members[record] = record, [record]
-    for one, other, _ in sorted(pairs, key=lambda pair: (-pair[2], pair[0], pair[1])):
-        a, b = home[one], home[other]
+    for first, other, _ in sorted(pairs, key=lambda pair: (-pair[2], pair[0], pair[1])):
+        a, b = home[first], home[other]
         if a == b or across[a][b] < LEAST_ACROSS * len(members[a]) * len(members[b]):
             continue
         if len(members[a]) < len(members[b]):

@@ -10,7 +10,7 @@ from typing import Final
 _NOTHING = (
     "n/a|na|n.a.|#n/a|none|null|nil|nan|nat|<na>|unknown|unbekannt|inconnu|desconocido|not available|not applicable|"
     "not known|not provided|not given|no data|missing|undefined|undisclosed|withheld|redacted|tbd|tba|keine angabe|"
-    "k.a.|k. a.|s/o|s.o.|non renseigné|n/d|n.d.|nd|xx|xxx|xxxx"
+    "k.a.|k. a.|s/o|s.o.|non renseigné|n/d|n.d.|nd|xxx|xxxx"
 )
 NOTHING: Final = frozenset(_NOTHING.split("|"))
 BLANK: Final = r"[-–—_.?/\\#\s]*"
