@@ -82,7 +82,9 @@ class Inquiry:
         """The share of the person's file that all records of theirs hold together, joined or not."""
         held, whole = self.pool.attributes, self.subject.comparer.reference_weight
         hits = right_values(held, self.subject)
-        return min(1.0, weight_together(held, hits, records_of_person(held, hits)) / whole) if whole else 0.0
+        found = weight_together(held, hits, records_of_person(held, hits)) / whole if whole else 0.0
+        # Who joined a record that says too little by itself knows more.
+        return min(1.0, max(found, self.strongest.rung.best_recall))
 
     @property
     def notes(self) -> tuple[str, ...]:
