@@ -20,9 +20,8 @@ from tacit.person.model import Record
 from tacit.tables import open_table
 
 GIVEN = [a + b for a in ("an", "ber", "car", "da", "el", "fra") for b in ("na", "ta", "vid", "ena", "nk")]
-SURNAMES = [a + b for a in ("berg", "stein", "wald", "fels", "brun", "holz") for b in ("er", "mann", "hof", "bach", "ner")]
-    a + b for a in ["berg", "stein", "wald", "fels", "brun", "holz", "lind", "mohr"] for b in ["er", "mann", "hof", "bach", "ner", "ing", "au"]
-]
+STEMS, ENDINGS = ("berg", "stein", "wald", "fels", "brun", "holz"), ("er", "mann", "hof", "bach", "ner", "ing")
+SURNAMES = [stem + ending for stem in STEMS for ending in ENDINGS]
 
 
 def mistyped(draw: random.Random, text: str) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -120,10 +120,15 @@ def ends_of(joining: tuple[IntArray, IntArray] | LikelyPairs) -> tuple[IntArray,
 
 
 class Workbench:
-    """Where adversaries are carried out on one pool; what several of them do to values is done once."""
+    """Where adversaries are carried out on one pool; what several of them do to values is done once.
 
-    def __init__(self, pool: RecordPool, labels: Labels, progress: Progress) -> None:
-        self.pool, self._labels, self._progress = pool, labels, progress
+    ``right`` gives what is right of a person in some attributes: the values, the facts they hit and their credit.
+    """
+
+    def __init__(
+        self, pool: RecordPool, labels: Labels, progress: Progress, right: Callable[[Attributes, Subject], pa.Table]
+    ) -> None:
+        self.pool, self._labels, self._progress, self._right = pool, labels, progress, right
         self._done: list[tuple[Attributes, Step, Attributes]] = []
         self._likely: list[tuple[Attributes, LikelyPairs]] = []
 
@@ -184,10 +189,8 @@ class Workbench:
 
     def _true_clusters(self, step: TrueClusters, held: Attributes) -> IntArray:
         """0 for every record that is the person's, -1 for the others."""
-        from tacit.person.inquiry.hot import right_values
-
         cluster = np.full(held.records, -1, dtype=np.int64)
-        cluster[records_of_person(held, right_values(held, Subject(step.reference, self._labels)))] = 0
+        cluster[records_of_person(held, self._right(held, Subject(step.reference, self._labels)))] = 0
         return cluster
 
 

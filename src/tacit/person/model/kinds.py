@@ -14,7 +14,7 @@ from tacit.person.model.values import similarity
 
 
 @dataclass(frozen=True)
-class Kind:
+class ValueKind:
     """A kind of value: its normal form, what is nearly right of it, and whether a person has one alone."""
 
     form: str
@@ -27,31 +27,31 @@ class Kind:
         return Label(single=self.single, normalise=normaliser(form or self.form, country=country), similarity=near)
 
 
-_CODE, _TEXT = Kind("code", "code"), Kind("text")
+_CODE, _TEXT = ValueKind("code", "code"), ValueKind("text")
 # What each is usually called, and what it is.
-KINDS: Final[dict[str, tuple[Kind, str]]] = {
+KINDS: Final[dict[str, tuple[ValueKind, str]]] = {
     "name": (
-        Kind("name", "name"),
+        ValueKind("name", "name"),
         "name full_name fullname real_name realname person_name customer_name client_name patient_name employee_name "
         "contact_name cardholder cardholder_name display_name complete_name name_full nom_complet nombre_completo naam "
         "vollstandiger_name",
     ),
     "given": (
-        Kind("name", "name"),
+        ValueKind("name", "name"),
         "given_name givenname given first_name firstname first forename fname vorname prenom nombre_de_pila fname_c1 "
         "name_first first_nm",
     ),
     "middle": (
-        Kind("name", "name"),
+        ValueKind("name", "name"),
         "middle_name middlename middle second_name mname fname_c2 middle_initial",
     ),
     "surname": (
-        Kind("name", "name"),
+        ValueKind("name", "name"),
         "surname last_name lastname last family_name familyname lname nachname familienname nom_de_famille apellido "
         "apellidos lname_c1 name_last last_nm sur_name",
     ),
     "dob": (
-        Kind("date", "date", single=True),
+        ValueKind("date", "date", single=True),
         "dob date_of_birth birth_date birthdate birthday birth_dt d_o_b bday born geburtsdatum geburtstag geb_datum "
         "date_naissance date_de_naissance fecha_nacimiento fecha_de_nacimiento data_nascita geboortedatum",
     ),
@@ -59,18 +59,18 @@ KINDS: Final[dict[str, tuple[Kind, str]]] = {
     "birth_month": (_TEXT, "birth_month month_of_birth bm"),
     "birth_day": (_TEXT, "birth_day day_of_birth bd"),
     "email": (
-        Kind("email", "code"),
+        ValueKind("email", "code"),
         "email e_mail mail email_address emailaddress e_mail_address mail_address courriel correo correo_electronico "
         "primary_email contact_email email1 email_1 user_email",
     ),
     "phone": (
-        Kind("phone", "phone"),
+        ValueKind("phone", "phone"),
         "phone telephone tel phone_number phonenumber telephone_number tel_number tel_no phone_no phone_1 mobile "
         "mobile_phone mobile_number cell cellphone cell_phone telefon telefonnummer handy telefono "
         "msisdn home_phone work_phone contact_number contact_phone primary_phone gsm",
     ),
     "address": (
-        Kind("address", "address"),
+        ValueKind("address", "address"),
         "address street_address streetaddress addr address_line_1 address_line1 addressline1 address1 address_1 street "
         "street_name adresse anschrift strasse direccion home_address postal_address residence full_address rue",
     ),
@@ -126,7 +126,7 @@ def _usual_names() -> dict[str, str]:
     return {name: kind for kind, (_, names) in KINDS.items() for name in names.split()} | {kind: kind for kind in KINDS}
 
 
-def kind_of(label: str) -> Kind | None:
+def kind_of(label: str) -> ValueKind | None:
     """The kind of a label's values, by its name."""
     found = usual(label)
     return None if found is None else KINDS[found][0]
