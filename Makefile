@@ -15,11 +15,13 @@ PYTEST := $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal
 demo: .venv/demo
 	$(BIN)/tacit demo
 
-test: .venv/dev check
-	$(PYTEST)
+# The checks run beside the tests: mypy alone would leave all cores but one idle for a minute. Both must pass.
+test: .venv/dev
+	@$(MAKE) --no-print-directory check & checks=$$!; $(PYTEST) $(LONG); tests=$$?; \
+		wait $$checks || { echo "the checks failed: make check"; exit 1; }; exit $$tests
 
-test-long: .venv/dev check
-	$(PYTEST) --long
+test-long: LONG := --long
+test-long: test
 
 # Damaged inputs of every kind and odd arguments; what is found is kept in fuzz-found: make fuzz SECONDS_LONG=3600 SEED=7
 SECONDS_LONG ?= 60

@@ -10,6 +10,7 @@ from __future__ import annotations
 import sys
 import tempfile
 from pathlib import Path
+from statistics import median
 from typing import Any
 
 import pandas as pd
@@ -19,19 +20,13 @@ import tacit
 sys.path.append(str(Path(__file__).parents[1] / "tests"))
 
 from hospital import SECRET, hospital
-from opened_pages import chromium, served
+from opened_pages import chromium, served, slider_times
 
 RECORDS = 50_000
 RUNS = 5
 EMPTY = "<!DOCTYPE html><title>empty</title><p>nothing</p>"
 PAINTED = """() => new Promise(told => { const seen = () => performance.getEntriesByName('first-contentful-paint')[0];
   const look = () => seen() ? told(seen().startTime) : setTimeout(look, 5); look(); })"""
-MOVED = """() => { const range = document.getElementById('epsilon'), times = [];
-  for (let round = 0; round < 5; round++) for (let rung = Number(range.max); rung >= 0; rung--) {
-    const began = performance.now(); range.value = String(rung);
-    range.dispatchEvent(new Event('input', { bubbles: true })); document.body.offsetHeight;
-    times.push(performance.now() - began); }
-  return times; }"""
 WEIGHED = "() => performance.getEntriesByType('resource').concat(performance.getEntriesByType('navigation'))"
 WEIGHED += ".map(each => each.decodedBodySize)"
 
@@ -76,9 +71,8 @@ def main() -> None:
             tab.wait_for_selector(".document .answer", timeout=300_000)
             tab.get_by_role("button", name="See what a safe version would keep").click()
             tab.wait_for_selector("#epsilon", timeout=300_000)
-            times = sorted(tab.evaluate(MOVED))
-            middle, most = times[len(times) // 2], times[-1]
-            print(f"slider: {middle:.1f} ms a step in the middle, {most:.1f} ms at most (bar: 100)")
+            for name, times in zip(("clock", "processor"), zip(*slider_times(tab, RUNS), strict=True), strict=True):
+                print(f"slider by the {name}: {median(times):.1f} ms a step, {max(times):.1f} ms at most (bar: 100)")
             sizes = tab.evaluate(WEIGHED)
             print(f"page of the slider: {sum(sizes) / 1e3:,.0f} kB in {len(sizes)} requests")
 

@@ -21,6 +21,7 @@ DOCS = Path(__file__).parent
 # The hospital and the browser are those of the tests.
 sys.path.insert(0, str(DOCS.parent / "tests"))
 
+import opened_pages  # noqa: E402
 from hospital import hospital  # noqa: E402
 from opened_pages import OpenedPages, chromium, served  # noqa: E402
 from tacit.person.case.starting import person_init  # noqa: E402
@@ -133,6 +134,7 @@ def others(pages: OpenedPages) -> None:
 def main() -> None:
     """All of them."""
     SHOTS.mkdir(exist_ok=True)
+    opened_pages.PATIENCE = 600_000
     with tempfile.TemporaryDirectory() as place, chromium() as browser:
         data = Path(place) / "data"
         data.mkdir()

@@ -65,11 +65,13 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Spark's tests first, so that one worker alone starts Java: only the end of its work goes to another worker.
+    """Spark's tests first, then the browser's, so that one worker alone starts Java and a browser.
 
-    Without Spark they are skipped with a reason; their warnings about versions of pandas are not ours to mend.
+    Only the end of a worker's work goes to another. Without Spark its tests are skipped with a reason; their warnings
+    about versions of pandas are not ours to mend.
     """
-    items.sort(key=lambda item: item.get_closest_marker("spark") is None)
+    started = ("spark", "browser")
+    items.sort(key=lambda item: next((at for at, name in enumerate(started) if item.get_closest_marker(name)), 2))
     for item in items:
         if item.get_closest_marker("spark"):
             reason = spark_missing()

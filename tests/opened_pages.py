@@ -66,6 +66,33 @@ def unsound(tab: Any) -> list[str]:
     return [*found, *([f"{over} pixels wide at 400"] if over > 400 else [])]
 
 
+_MOVED = """rung => { const range = document.getElementById('epsilon'), began = performance.now();
+  range.value = String(rung); range.dispatchEvent(new Event('input', { bubbles: true })); document.body.offsetHeight;
+  return performance.now() - began; }"""
+
+
+def slider_times(tab: Any, rounds: int = 1) -> list[tuple[float, float]]:
+    """Milliseconds of every step of the slider, layout included: by the clock, and of the processor for the page.
+
+    A machine that does other things at the same time shows in the first alone.
+    """
+    cdp = tab.context.new_cdp_session(tab)
+    cdp.send("Performance.enable", {"timeDomain": "threadTicks"})
+
+    def spent() -> float:
+        found = cdp.send("Performance.getMetrics")["metrics"]
+        return float(next(each["value"] for each in found if each["name"] == "TaskDuration"))
+
+    rungs = range(int(tab.locator("#epsilon").get_attribute("max")), -1, -1)
+    times = []
+    for rung in [*rungs] * rounds:
+        before = spent()
+        clock = tab.evaluate(_MOVED, rung)
+        times.append((clock, 1000 * (spent() - before)))
+    cdp.detach()
+    return times
+
+
 @contextmanager
 def chromium() -> Iterator[Any]:
     """A browser."""

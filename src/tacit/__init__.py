@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from tacit.lenses.table.answers.columns import ColumnsResult as ColumnsResult
     from tacit.lenses.table.answers.release import ProtectResult as ProtectResult
     from tacit.lenses.table.correcting import corrected_counts as corrected_counts
+    from tacit.lenses.table.reading.reading import read as read
     from tacit.lenses.verification import VerifyResult as VerifyResult
     from tacit.lift import (
         Channel as Channel,

@@ -7,6 +7,7 @@ import subprocess
 import sys
 import time
 import zipfile
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -48,7 +49,8 @@ def test_a_full_output_says_what_was_written_all_the_same(people: Path, tmp_path
     assert verify(tmp_path / "r", against=people).verdict == "holds"
 
 
-def test_a_closed_output_and_a_locale_of_ascii_are_no_defects(people: Path) -> None:
+def test_a_closed_output_and_a_locale_of_ascii_are_no_defects(tmp_path: Path) -> None:
+    people = write_csv(tmp_path / "few.csv", clinic(40))
     words = f"{sys.executable} -m tacit audit {people} --secret illness"
     done = subprocess.run(["sh", "-c", f"{words} >&-"], capture_output=True, text=True, timeout=60)
     assert (done.returncode, done.stderr) == (0, "")
@@ -174,10 +176,12 @@ def test_offsets_that_lead_out_of_an_arrow_file_are_refused(tmp_path: Path) -> N
         audit(tmp_path / "p.arrow", secret="s")
 
 
-def test_a_column_may_have_a_line_break_in_its_name(tmp_path: Path) -> None:
-    columns = clinic(300)
+def test_a_column_may_have_a_line_break_in_its_name(
+    tmp_path: Path, tacit_command: Callable[..., tuple[int, str, str]]
+) -> None:
+    columns = clinic(40)
     table = write_csv(tmp_path / "p.csv", {"ill\nness": columns.pop("illness"), **columns})
-    code, said = tacit("audit", str(table), "--secret", "ill\nness")
+    code, _, said = tacit_command("audit", str(table), "--secret", "ill\nness")
     assert (code, said) == (0, "")
 
 
@@ -207,6 +211,7 @@ def test_a_path_with_a_null_character_is_refused() -> None:
         audit("people\0.csv", secret="illness")
 
 
+@pytest.mark.usefixtures("without_suggestion")
 def test_models_and_scores_are_for_their_owner_alone(people: Path, tmp_path: Path) -> None:
     audit(people, secret="illness", estimator="linear", save_model=tmp_path / "m.tacit")
     audit(people, secret="illness", scores=tmp_path / "scores.parquet")

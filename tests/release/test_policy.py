@@ -80,7 +80,8 @@ def test_the_policy_of_the_documentation_is_one(written: Callable[[str], Path]) 
     shortest, policy = (read_policy(written(part.split("```")[0])) for part in page.split("```toml\n")[1:])
     assert shortest == Policy(secret="illness", epsilon=0.5, drop=["id", "name"])
     assert policy.of("staff_2024.csv").secret == ("salary_band",)
-    assert set(policy.also or {}) == {("race",), ("race", "sex")}
+    assert set(policy.also or {}) == {("income",), ("race",), ("race", "sex")}
+    assert policy.of("people.csv").bins == {"income": (20_000, 50_000)}
 
 
 @pytest.mark.parametrize(
@@ -103,6 +104,9 @@ def test_the_policy_of_the_documentation_is_one(written: Callable[[str], Path]) 
         ("also = 3", "it maps columns to their epsilon"),
         ("secret = 'a'\nknown = ['a']", "one role"),
         ("secret = 'a'\n[tables.'b*']\ndrop = 'a'", "one role"),
+        ("thresholds = 0.7", "0.5"),
+        ("secret = 'a'\n[bins]\nb = 3", "'b' is no secret of the policy"),
+        ("secret = 'a'\n[bins]\na = 'few'", "edges are finite numbers in rising order"),
         ("epsilon = ", "not TOML"),
         ("epsilon = 1\nepsilon = 2", "not TOML"),
         ("a = " + "[" * 100_000, "not TOML"),
@@ -127,6 +131,7 @@ def test_a_policy_that_cannot_be_read_is_a_wrong_argument(tmp_path: Path) -> Non
     [
         ({"epsilon": 0.5}, "'epsilon' and no 'secret'"),
         ({"also": {"sex": 1}}, "'also' and no 'secret'"),
+        ({"thresholds": 0.1}, "'thresholds' and no 'secret'"),
         ({"secret": "race"}, "no bound of it"),
         ({"secret": "race", "epsilon_low": 1}, "no bound of it"),
     ],
@@ -229,6 +234,29 @@ def test_a_bound_on_the_groups_of_a_number_is_none_on_the_number() -> None:
     assert not passed(further, "epsilon", also={"income": 5.0})
     # A bound on the combination implies that of the column that was not cut.
     assert passed(strict(secret=("race", "income"), cuts=groups.cuts), "epsilon")
+
+
+def test_a_bound_on_finer_groups_is_one_on_wider_groups_that_the_policy_names() -> None:
+    edges = (10_000, 30_000)
+    groups = strict(secret=("income",), cuts=(Cut("income", edges),), left_out=("id", "income"))
+    asked = {"secret": "income", "epsilon": 5}
+    for bins in ([10_000], [30_000], edges, 2, 3):
+        assert passed(groups, "epsilon", **asked, bins={"income": bins})
+    for bins in ([20_000], [10_000, 20_000], 4):
+        assert not passed(groups, "epsilon", **asked, bins={"income": bins})
+    # All values are bounded, so that any groups and thresholds of them are.
+    whole = replace(groups, cuts=())
+    assert passed(whole, "epsilon", **asked, bins={"income": [20_000]})
+    assert passed(whole, "epsilon", **asked, thresholds=0.01)
+    assert not passed(groups, "epsilon", **asked, thresholds=0.5)
+
+
+def test_a_policy_may_say_how_numbers_are_cut_for_the_tables_that_have_them() -> None:
+    policy = Policy(secret="race", epsilon=1, bins={"income": 2}, tables={"pay*": {"secret": "income"}})
+    assert policy.of("people.csv").bins is None
+    assert policy.of("pay.csv").bins == {"income": 2}
+    with pytest.raises(ArgumentError, match="of which no values or groups are named"):
+        checks_of_certificate(strict(), Policy(secret="income", epsilon=1, thresholds=0.1, bins={"income": 2}))
 
 
 def test_fewer_people_than_the_policy_asks_fail() -> None:

@@ -49,13 +49,23 @@ def made(sources: Path, kind: str, out: Path, **words: Any) -> Any:
     return protect(sources / name, **settings, out=out, random_state=0, **words)
 
 
+@pytest.fixture(scope="module")
+def releases(sources: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """One release of each lens, to be copied."""
+    place = tmp_path_factory.mktemp("releases")
+    for kind in MAKERS:
+        made(sources, kind, place / kind)
+    return place
+
+
 # ---- what is replaced ---------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("kind", MAKERS)
-def test_nothing_but_a_whole_release_and_nothing_else_is_overwritten(sources: Path, tmp_path: Path, kind: str) -> None:
-    out = tmp_path / "release"
-    made(sources, kind, out)
+def test_nothing_but_a_whole_release_and_nothing_else_is_overwritten(
+    sources: Path, releases: Path, tmp_path: Path, kind: str
+) -> None:
+    out = Path(shutil.copytree(releases / kind, tmp_path / "release"))
     written = {path.relative_to(out): path.read_bytes() for path in out.rglob("*") if path.is_file()}
     assert all(path.stat().st_mode & 0o777 == 0o600 for path in (out / "private").iterdir())
 
@@ -118,7 +128,13 @@ def test_a_folder_of_images_with_another_image_in_it_is_not_overwritten(tmp_path
         Image.fromarray(pixels).save(faces / f"{k}.png")
         rows.append(f"{k}.png,{k % 2}")
     (tmp_path / "labels.csv").write_text("\n".join(rows) + "\n")
-    words: dict[str, Any] = {"labels": tmp_path / "labels.csv", "secret": "smile", "epsilon": 1.0, "patch": 4}
+    words: dict[str, Any] = {
+        "labels": tmp_path / "labels.csv",
+        "secret": "smile",
+        "epsilon": 1.0,
+        "patch": 4,
+        "scale": 0.05,
+    }
     out = tmp_path / "release"
     protect(faces, **words, out=out)
     folder = next(path for path in out.iterdir() if path.is_dir() and path.name != "private")
@@ -130,11 +146,10 @@ def test_a_folder_of_images_with_another_image_in_it_is_not_overwritten(tmp_path
 
 
 @pytest.mark.parametrize("kind", ["images", "text"])
-def test_a_release_of_another_lens_is_known_by_its_certificate(sources: Path, tmp_path: Path, kind: str) -> None:
-    made(sources, kind, tmp_path / "r")
+def test_a_release_of_another_lens_is_known_by_its_certificate(sources: Path, releases: Path, kind: str) -> None:
     with pytest.raises(ArgumentError, match=f"is a release of {kind}, and this is not for {kind} yet"):
-        attack(tmp_path / "r", against=sources / MAKERS[kind][0])
-    assert verify(tmp_path / "r", against=sources / MAKERS[kind][0]).verdict == "holds"
+        attack(releases / kind, against=sources / MAKERS[kind][0])
+    assert verify(releases / kind, against=sources / MAKERS[kind][0]).verdict == "holds"
 
 
 # ---- the codec ----------------------------------------------------------------------------------------------------

@@ -69,6 +69,24 @@ def test_a_long_answer_is_folded_and_a_short_one_is_not() -> None:
     assert "<section>" not in before
     assert after.count("<section>") > 1
     assert '<details class="whole">' not in fragment(samples.verify_result())
+    # What opens with nothing has its answer in its sections.
+    assert '<details class="whole">' not in fragment(samples.check_result())
+
+
+def test_records_of_people_are_not_in_a_notebook_unless_they_are_asked_for() -> None:
+    audit = samples.audit_result()
+    cells = {cell for row in audit.ladder.before for cell in row} | {
+        str(value) for each in audit.riskiest for value in each.values.values()
+    }
+    whole, shown = fragment(audit, records=True), fragment(audit)
+    assert 'class="before-after"' in whole
+    assert whole.count('class="risky"') == len(audit.riskiest) > 0
+    assert 'class="before-after"' not in shown
+    assert 'class="risky"' not in shown
+    assert "left out of notebooks" in shown
+    # Only common words remain of what the records hold: none is marked up as a cell of theirs.
+    assert not any(f'title="{cell}">' in shown for cell in cells)
+    assert 'data-rows="[[], []' in shown
 
 
 @pytest.mark.skipif(CHROMIUM is None, reason="there is no browser")

@@ -58,6 +58,11 @@ def test_of_several_sheets_one_is_named(tmp_path: Path) -> None:
         ([["a", "a"], [1, 2]], "'a'"),
         ([["a", None], [1, 2]], "column 2 has no name"),
         ([["Stays of 2024", None, None], ["a", "b", "c"], [1, 2, 3]], "Row 1 looks like a title: delete it, or"),
+        (
+            [["Stays of 2024", None], ["a", "b"], [1, 2]],
+            "column 2 has no name; .* or, if that row is a title, delete it",
+        ),
+        ([["Stays", "2024", None, None], ["a", "b", "c", "d"], [1, 2, 3, 4]], "if that row is a title, delete it"),
         ([], "is empty"),
     ],
 )

@@ -8,7 +8,7 @@ from typing import Literal
 from tacit import document as doc
 from tacit.errors import PLAIN, Wording, sentence
 from tacit.lenses.glossary import DEFINITIONS
-from tacit.release.policy.lines import CheckedSource
+from tacit.release.policy.lines import UNNAMED, CheckedSource
 from tacit.report.result import Result
 
 
@@ -75,5 +75,6 @@ def _section(source: CheckedSource) -> doc.Section:
     rows = [
         (doc.Cell(each.name, style="bold"), doc.badge(outcomes[each.passed]), each.detail) for each in source.checks
     ]
-    title = sentence("{kind} {source}", kind=source.kind.capitalize(), source=doc.FilePath(source.source))
+    words = "The table" if source.source == UNNAMED else "{kind} {source}"
+    title = sentence(words, kind=source.kind.capitalize(), source=doc.FilePath(source.source))
     return doc.Section(title, (doc.TableBlock(("Asked", "Outcome", "Found"), rows),))

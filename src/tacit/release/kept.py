@@ -74,8 +74,8 @@ class AssociationChange:
 class UseScore:
     """How well a column is predicted in records apart, as they were given.
 
-    A model was trained on other records as they were given (``original``), and on the same as they were released
-    (``release``). ``baseline`` needs no model. ``target`` says what of the column was predicted.
+    Models were trained on other records as they were given (``original``), and on the same as they were released
+    (``release``); the best is told. ``baseline`` needs no model. ``target`` says what of the column was predicted.
     """
 
     name: str

@@ -3,20 +3,26 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING
 
 from markupsafe import Markup
 
-from tacit.document import Document
+from tacit import document as doc
 from tacit.errors import Wording
 from tacit.report.page import body_of, source_of
 
 if TYPE_CHECKING:
     from tacit.report.result import Result
 
-# A document of more sections than this is folded under its answer, if it does not say itself what to fold.
-MOST_OPEN = 1
+# A document of more sections than this is folded under what it opens with, if it does not say itself what to fold; one
+# that opens with nothing has its answer in the sections, of which so many are shown.
+MOST_OPEN, MOST_ANSWERS = 1, 6
+_LEFT_OUT = (
+    "Records of people are left out of notebooks, which are often passed on. write_report() writes them to a page."
+)
 # What notebooks say of their colours; their readers may have chosen others than for the rest of the screen.
 DARK = ':is([data-jp-theme-light="false"], [theme="dark"], .vscode-dark, .vscode-high-contrast)'
 LIGHT = '[data-jp-theme-light="true"], [theme="light"], .vscode-light'
@@ -25,16 +31,20 @@ _RESET = ".tacit.tacit.tacit.tacit :not(svg, svg *) { all: revert; }\n"
 _OURS = ".tacit.tacit.tacit.tacit.tacit"
 
 
-def fragment(result: Result, *, bits: bool = False, wording: Wording | None = None) -> str:
-    """The result as one element with its own style, for a notebook.
+def fragment(result: Result, *, bits: bool = False, wording: Wording | None = None, records: bool = False) -> str:
+    """The result as one element with its own style, for a notebook; with ``records`` those of people are in it, too.
 
     Guarantees
     ----------
     It asks for nothing from elsewhere. Every rule of its style is about what is inside it. A long document is folded
-    under what it says first.
+    under what it says first. Unless they are asked for, it shows no record of a table, as it is or as it would be
+    released.
     """
-    document = result.document()
-    body = body_of(document, wording or Wording(bits=bits), opened=_opened(document))
+    document = result.document() if records else _without_records(result.document())
+    opened = _opened(document)
+    # How to read it is longer than a short answer, and a page has it.
+    document = document if opened is not None else replace(document, reading=())
+    body = body_of(document, wording or Wording(bits=bits), opened=opened)
     # Style and script are our own files, written where escaping would break them.
     shell = Markup(
         '<div class="tacit-cell"><div class="tacit">\n<style>{}</style>\n{}\n<script>{}</script>\n</div></div>\n'
@@ -42,12 +52,37 @@ def fragment(result: Result, *, bits: bool = False, wording: Wording | None = No
     return shell.format(Markup(_style()), body, Markup(source_of("slider.js")))
 
 
-def _opened(document: Document) -> int | None:
+def _opened(document: doc.Document) -> int | None:
     """How many sections are shown before the fold: up to the first that is folded on a page, too; None for all."""
     folded = [section.folded for section in document.sections if section.where != "terminal"]
     if True in folded:
         return folded.index(True)
+    if not document.opening:
+        return MOST_ANSWERS if len(folded) > MOST_ANSWERS else None
     return 0 if len(folded) > MOST_OPEN else None
+
+
+def _without_records(document: doc.Document) -> doc.Document:
+    sections = [replace(section, blocks=[*_unnamed(section.blocks)]) for section in document.sections]
+    return replace(document, sections=sections)
+
+
+def _unnamed(blocks: Iterable[doc.Block]) -> Iterator[doc.Block]:
+    """The blocks without values that single people have: cards of risky values, and records before and after."""
+    for block in blocks:
+        match block:
+            case doc.Cards() if any(card.pairs for card in block.cards):
+                yield doc.Paragraph(_LEFT_OUT, "note", where=block.where)
+            case doc.Figure(chart=doc.KeptByEpsilon() as chart) if chart.before:
+                steps = [replace(step, rows=()) for step in chart.steps]
+                yield replace(block, chart=replace(chart, before=(), steps=steps))
+                yield doc.Paragraph(_LEFT_OUT, "note", where=block.where)
+            case doc.Folded():
+                yield replace(block, blocks=[*_unnamed(block.blocks)])
+            case doc.Beside():
+                yield replace(block, columns=[[*_unnamed(column)] for column in block.columns])
+            case _:
+                yield block
 
 
 @cache

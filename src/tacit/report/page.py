@@ -129,6 +129,9 @@ def _style(value: Any) -> str:
 
 def _told(value: Any, wording: Wording) -> Markup:
     """Anything that a document may hold, as markup: data is escaped, and long data is whole on hover."""
+    if type(value) is str:
+        # Most of what there is; to ask of each whether it is a part takes longer than to write it.
+        return escape(printable(value))
     match value:
         case doc.Cell():
             small = Markup("<small>{}</small>").format(_told(value.small, wording)) if value.small else ""

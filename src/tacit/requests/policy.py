@@ -18,6 +18,7 @@ from tacit.requests.secrets import SecretNames
 from tacit.requests.settings import (
     Amount,
     AnyPath,
+    Bins,
     Further,
     Kind,
     Name,
@@ -91,6 +92,18 @@ class Policy(Request):
     also: Mapping[str | Sequence[str], float] | None = setting(
         Further(), "Further secrets, each with its own epsilon.", lenses=TABLE
     )
+    thresholds: float | None = setting(
+        Amount(0, 0.5),
+        "The secret is a number: every event 'at most t' and 'more than t' that holds at least this share of all is "
+        "bounded, instead of its values.",
+        lenses=TABLE,
+    )
+    bins: Mapping[str, int | Sequence[float]] | None = setting(
+        Bins(),
+        "Secrets that are numbers: their groups are bounded, so many or more, or those between these edges, instead of "
+        "their values.",
+        lenses=TABLE,
+    )
     least: int = setting(
         Amount(1, whole=True), "Fewest people that may share a released value.", default=10, lenses=TABLE
     )
@@ -113,11 +126,20 @@ class Policy(Request):
     )
 
     def __post_init__(self) -> None:
-        """Check every value, here and for every pattern, and that no column has two roles."""
+        """Check every value, here and for every pattern, that no column has two roles, and none is cut but a secret."""
         super().__post_init__()
         self.question(None)
-        for pattern in self.tables or {}:
-            self._changed(pattern)
+        several = (self, *(self._changed(pattern) for pattern in self.tables or {}))
+        secrets = {name for each in several for name in each.secrets}
+        uncut = [name for name in self.bins or {} if name not in secrets]
+        if uncut:
+            raise refused("bins", None, f"'{uncut[0]}' is no secret of the policy, and no other column is cut")
+
+    @property
+    def secrets(self) -> tuple[str, ...]:
+        """Every column that is secret, alone or in combination."""
+        also = (cells(each) if isinstance(each, str) else each for each in self.also or {})
+        return tuple(dict.fromkeys([*(self.secret or ()), *(name for each in also for name in each)]))
 
     def _changed(self, pattern: str) -> Policy:
         return replace(self, tables=None, **(self.tables or {})[pattern])
@@ -136,7 +158,9 @@ class Policy(Request):
                 own = self._changed(pattern)
                 break
         bounded = [
-            name for name in ("epsilon", "epsilon_high", "epsilon_low", "also") if getattr(own, name) is not None
+            name
+            for name in ("epsilon", "epsilon_high", "epsilon_low", "also", "thresholds")
+            if getattr(own, name) is not None
         ]
         if own.secret is None and bounded:
             raise ArgumentError(
@@ -146,10 +170,11 @@ class Policy(Request):
             raise ArgumentError(
                 "the policy has 'secret' and no bound of it: say how much may be learned (epsilon = 0.5)"
             )
-        return replace(own, tables=None)
+        cut = {name: wish for name, wish in (own.bins or {}).items() if name in own.secrets}
+        return replace(own, tables=None, bins=cut or None)
 
     def question(self, source: Any, **more: Any) -> Question:
-        """The question that the policy asks of a table."""
+        """The question that the policy asks of a table; how a secret is cut is said where it is counted."""
         return Question(source, weight=self.weight, **{name: getattr(self, name) for name in _ROLES}, **more)
 
 

@@ -73,14 +73,14 @@ def check(
 
 def _checked(source: Any, policy: Policy, asked: CheckRequest, progress: Progress) -> CheckedSource:
     """One source; if it cannot be read or counted, that is its only line, and nothing of the others is lost."""
-    from tacit.release.policy.lines import CheckedSource, PolicyCheck
+    from tacit.release.policy.lines import UNNAMED, CheckedSource, PolicyCheck
 
     try:
         return _judged(source, policy, asked, progress)
     except (SourceError, DataError, EngineError) as error:
         name = _name(source)
         why = PolicyCheck("source", None, error.args[0], "source")
-        return CheckedSource(name or "the table", "release" if name and isdir(name) else "table", (why,))
+        return CheckedSource(name or UNNAMED, "release" if name and isdir(name) else "table", (why,))
 
 
 def _name(source: Any) -> str | None:
@@ -92,17 +92,17 @@ def _name(source: Any) -> str | None:
 def _judged(source: Any, policy: Policy, asked: CheckRequest, progress: Progress) -> CheckedSource:
     """One source: a release, by its directory or its certificate, or a table."""
     from tacit.release.certificate import CERTIFICATE
-    from tacit.release.policy.lines import CheckedSource
+    from tacit.release.policy.lines import UNNAMED, CheckedSource
 
     name, folder = _name(source), checked_path(source) if isinstance(source, (str, Path)) else None
     if folder is not None and folder.name == CERTIFICATE:
         folder = folder.parent
     release = folder if folder is not None and folder.is_dir() else None
     own = policy.of(name if release is None else str(release))
-    progress(f"checking {name or 'the table'}", None)
+    progress(f"checking {name or UNNAMED}", None)
     if release is not None:
         return CheckedSource(str(release), "release", *_of_release(release, own, asked, progress))
-    return CheckedSource(name or "the table", "table", *_of_table(source, name, own, asked))
+    return CheckedSource(name or UNNAMED, "table", *_of_table(source, name, own, asked))
 
 
 def _of_table(
@@ -130,8 +130,24 @@ def _of_release(
     seen = verify(request, progress=progress)
     words = "the claim of {folder} was believed: verify it ({command})"
     command = Command("check", str(folder), against="ORIGINAL")
-    notes = () if asked.against is not None else (sentence(words, folder=folder.name, command=command),)
-    return (*lines, _claim(seen, verified=asked.against is not None)), notes
+    believed = () if asked.against is not None else (sentence(words, folder=folder.name, command=command),)
+    private, notes = _private(folder)
+    return (*lines, _claim(seen, verified=asked.against is not None), *private), (*believed, *notes)
+
+
+def _private(folder: Path) -> tuple[tuple[PolicyCheck, ...], tuple[str, ...]]:
+    """Whether what is for the owner alone would go along; a note where it is there, and would not."""
+    from tacit.release.directory import PRIVATE, shared_with
+    from tacit.release.policy.lines import PolicyCheck
+
+    if not (folder / PRIVATE).is_dir():
+        return (), ()
+    why = shared_with(folder)
+    if why is None:
+        note = f"{PRIVATE}/ is beside {folder.name}, for its owner alone: git leaves it out; do not copy it along"
+        return (PolicyCheck(f"{PRIVATE}/", True, "for the owner alone, and git leaves it out", "private"),), (note,)
+    told = f"{PRIVATE}/ is beside the release: do not commit it, and remove it from what is shared ({why})"
+    return (PolicyCheck(f"{PRIVATE}/", False, told, "private"),), ()
 
 
 def _claim(seen: VerifyResult, *, verified: bool) -> PolicyCheck:

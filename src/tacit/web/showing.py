@@ -11,7 +11,6 @@ from starlette.responses import HTMLResponse, Response
 
 from tacit import __version__
 from tacit.report.page import source_of
-from tacit.tables.formats import written_endings
 from tacit.web.files import Folder, MissingError
 
 PLACE = Path(__file__).parent
@@ -26,9 +25,8 @@ def _environment() -> Environment:
 def pages(folder: Folder) -> APIRouter:
     """A route for every template: ``index.html`` at the root, ``table.html`` at ``/table`` and below it.
 
-    A template is told the name of the page, what stands after it in the address (``subject``), the folder's name, the
-    version, and the endings of tables that are written as they were read. One whose name begins with an underscore
-    is a part of others.
+    A template is told the name of the page, what stands after it in the address (``subject``), the folder's name and
+    the version. One whose name begins with an underscore is a part of others.
     """
     router = APIRouter(include_in_schema=False)
 
@@ -60,5 +58,4 @@ def _shown(page: str, subject: str, folder: Folder) -> HTMLResponse:
     if page.startswith("_") or name not in _environment().list_templates():
         raise MissingError("there is no such page")
     words = {"page": page, "subject": subject, "folder": folder.root.name, "version": __version__}
-    words["written"] = " ".join(written_endings())
     return HTMLResponse(_environment().get_template(name).render(**words))

@@ -13,6 +13,7 @@ from hypothesis import given, settings, strategies as st
 from scale_samples import all_scales, date_scales, number_scales, parts
 from sizes import many
 from tacit.codes import AnyScale, CategoryScale, DateScale, HierarchyScale, ListScale, NumberScale, PrefixScale
+from tacit.codes.scales.kinds.beginnings import BeginningScale
 from tacit.codes.scales.nice import centres, sober_mean
 from tacit.errors import ArgumentError
 from tacit.release import Damaged, decoded, text_of
@@ -170,6 +171,25 @@ def test_dates_read_by_the_coarsest_name_there_is(first, last, text):
     assert of(months, 0, 1) == "2024-02 and earlier"
     assert of(months, 9, 10, 11) == "2024-Q4"
     assert [level.name for level in months.levels] == ["quarter"]
+
+
+@pytest.mark.parametrize(
+    ("starts", "text"),
+    [
+        (("0417", "04179"), "04170 to 04178"),
+        (("04175", "043"), "04175 to 04299"),
+        (("0417", "042"), "0417* to 0419*"),
+        (("0417", "0418"), "0417*"),
+        (("011", "0137"), "0110* to 0136*"),
+    ],
+)
+def test_both_ends_of_a_run_of_codes_are_told_to_the_same_character(starts, text):
+    scale = BeginningScale("zip", starts, 5, False)
+    assert of(scale, 1) == text
+    assert len({of(scale, *atoms) for atoms in ([0], [1], [2], [0, 1], [1, 2])}) == 5
+    first, _, last = text.replace("*", "0").partition(" to ")
+    ends = [first, (last or first[:4] + "9")]
+    assert scale.atoms_of(ends).tolist() == [1, 1]
 
 
 @pytest.mark.parametrize(

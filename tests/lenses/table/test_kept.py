@@ -378,6 +378,25 @@ def test_a_use_is_judged_on_records_as_they_were_given() -> None:
     assert all(score.measure == "AUC" and score.baseline == 0.5 and score.target == "value" for score in scores)
 
 
+def test_a_use_that_is_linear_in_many_numbers_is_scored_as_a_linear_model_has_it() -> None:
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.metrics import roc_auc_score
+
+    rng = np.random.default_rng(1)
+    numbers = rng.normal(size=(900, 7))
+    use = rng.random(900) < 1 / (1 + np.exp(-0.35 * numbers.sum(axis=1)))
+    original = pa.table({**{f"x{at}": column for at, column in enumerate(numbers.T)}, "use": use})
+    release = pa.table(
+        {f"x{at}": ["under 0" if x < 0 else "from 0" for x in column] for at, column in enumerate(numbers.T)}
+    )
+    kinds = dict.fromkeys(release.column_names, "number") | {"use": "boolean"}
+    score = kept_of(original, release, released=release.column_names, kinds=kinds, use=["use"]).use[0]
+    model = LogisticRegression().fit(numbers[:600] > 0, use[:600])
+    plain = roc_auc_score(use[600:], model.predict_proba(numbers[600:] > 0)[:, 1])
+    assert score.release > plain - 0.03
+    assert score.original > score.release
+
+
 def test_a_reader_learns_from_the_levels_of_what_is_predicted() -> None:
     """Of half the people the release says nothing about being rich; the model learns from the others."""
     original = people(3000)

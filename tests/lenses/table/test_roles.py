@@ -62,6 +62,7 @@ def test_the_secret_is_proposed_with_its_reason_and_identifiers_are_left_out(lis
 def test_the_command_it_proposes_is_answered(tmp_path: Path) -> None:
     columns = {"id, old": list(range(200)), "full name": [f"Ann {i}" for i in range(200)], **clinic(200)}
     listed = audit(write_csv(tmp_path / "my people.csv", columns))
+    assert listed.written == ".csv"
     told = listed.command.told(COMMAND_LINE)
     assert told == f"tacit audit '{tmp_path}/my people.csv' --secret illness --drop '\"id, old\",full name'"
     words = {"secret": listed.proposed_secret, "drop": listed.proposed_drop}

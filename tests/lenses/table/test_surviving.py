@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -17,7 +18,7 @@ from tables_of_people import clinic, write_csv
 from tacit import AuditResult, audit
 from tacit.cli.wording import COMMAND_LINE
 from tacit.errors import ArgumentError
-from tacit.lenses.table.answers.first import chosen
+from tacit.lenses.table.answers.advice import chosen
 from tacit.lenses.table.ladder import suggesting
 from tacit.lenses.table.learned import quick
 from tacit.report import to_text
@@ -105,26 +106,47 @@ def test_where_nothing_tells_it_says_what_would(tmp_path: Path, monkeypatch: pyt
     dear = audit(write_csv(tmp_path / "p.csv", wide(60)), secret="ill", drop="q7", shuffles=19)
     would = dear.headline.told(COMMAND_LINE)
     assert f"tacit audit {tmp_path}/p.csv --secret ill --drop q7 --estimator auto" in would
+    said = {"secret": ["ill"], "drop": ["q7"], "estimator": "auto"}
+    assert dear.to_dict()["advice"][0] == {"words": "Learn it from the records", "settings": said}
+    assert not any("estimator" in each["settings"] for seen in (few, weighted) for each in seen.to_dict()["advice"])
 
 
-def test_changes_that_are_proposed_do_what_they_say_when_they_are_followed() -> None:
+def test_changes_that_are_proposed_do_what_they_say_when_they_are_followed(monkeypatch: pytest.MonkeyPatch) -> None:
     rng = np.random.default_rng(0)
     days = [dt.date(2024, 1, 1) + dt.timedelta(days=int(day)) for day in rng.integers(0, 366, 600)]
     columns = clinic(600) | {"years": rng.integers(18, 90, 600).tolist(), "day": days}
     before = audit(pa.table(columns), secret="illness", shuffles=19)
     assert chosen(before.fixes)
+    # What the page offers as buttons are the settings of audits, in JSON.
+    advice = before.to_dict()["advice"]
+    assert [each["words"] for each in advice[: len(chosen(before.fixes))]] == [
+        f"Leave out {fix.column}" if fix.fix == "drop" else f"Tell less of {fix.column}: {fix.level}"
+        for fix in chosen(before.fixes)
+    ]
     tried = {(change.column, change.fix): change for change in before.fixes.effects}
-    for change in (tried["years", "coarser"], tried["day", "coarser"], tried["ward", "drop"]):
-        after = audit(pa.table(columns), secret="illness", shuffles=19, **{change.setting.name: change.setting.value})
+    # Who is found is counted; to learn beside it would take most of the time.
+    monkeypatch.setattr(quick, "AFFORDABLE", 0)
+    followed = (chosen(before.fixes)[0], json.loads(json.dumps(advice[0]["settings"])))
+    others = (tried["years", "coarser"], tried["ward", "drop"])
+    for change, said in (
+        followed,
+        *((each, {"secret": "illness", each.setting.name: each.setting.value}) for each in others),
+    ):
+        after = audit(pa.table(columns), shuffles=19, **said)
         assert 1000 * after.found.everything.unique_share == pytest.approx(change.found)
 
 
 def test_a_released_column_that_is_named_like_a_secret_is_warned_of() -> None:
     columns = clinic(200)
     columns["religion"] = columns.pop("district")
-    text = " ".join(to_text(audit(pa.table(columns), secret="illness", shuffles=19), wording=COMMAND_LINE).split())
+    seen = audit(pa.table(columns), secret="illness", known=["religion", "ward"], shuffles=19)
+    text = " ".join(to_text(seen, wording=COMMAND_LINE).split())
     assert "'religion' is named like a belief and is released" in text
     assert "--drop religion" in text.split("'religion' is named")[1]
+    first = seen.to_dict()["advice"][0]
+    # What is left out is not known either.
+    said = {"secret": ["illness"], "known": ["ward"], "drop": ["religion"]}
+    assert (first["words"], first["settings"]) == ("Leave out religion", said)
 
 
 @pytest.mark.parametrize(

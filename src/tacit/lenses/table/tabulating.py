@@ -68,13 +68,17 @@ class Counted:
         """Which part of what may be known each released value lies in; None where nothing is."""
         return None if self.question.code is None else self.question.code.known_parts(self.symbols)
 
-    def attained(self, output: Joint, bounds: LiftBounds) -> Attained:
-        """What a release in cells, or one whose output is given, attains of the secret."""
-        if bounds.thresholds is None:
-            return Attained.of(output, bounds, self.parts)
-        return Attained.at_thresholds(*self._sides(bounds.thresholds), self.joint.marginal, bounds)
+    def attained(self, output: Joint, bounds: LiftBounds, parts: NDArray[np.int64] | None = None) -> Attained:
+        """What a release in cells, or one whose output is given, attains of the secret.
 
-    def _sides(self, floor: float) -> tuple[Vector, Vector]:
+        ``parts`` are of what may be known, where they are not those of the cells.
+        """
+        parts = self.parts if parts is None else parts
+        if bounds.thresholds is None:
+            return Attained.of(output, bounds, parts)
+        return Attained.at_thresholds(*self._sides(bounds.thresholds, parts), self.joint.marginal, bounds)
+
+    def _sides(self, floor: float, parts: NDArray[np.int64] | None) -> tuple[Vector, Vector]:
         """The largest -log-lift and log-lift of each cell at any threshold of the secret, inside what is known."""
         question = self.question
         table = question.to_bound()
@@ -89,7 +93,7 @@ class Counted:
         at = counts.columns.index(question.secret[0])
         levels, number = counts.levels[at], counts.codes[:, at]
         orders = at_both_ends(number, levels.index(None) if None in levels else None)
-        parts = np.zeros(len(low), np.int64) if self.parts is None else self.parts
+        parts = np.zeros(len(low), np.int64) if parts is None else parts
         for part in np.unique(parts):
             here = np.flatnonzero((cell >= 0) & (parts[cell] == part))
             cells, place = np.unique(cell[here], return_inverse=True)

@@ -12,6 +12,7 @@ from tacit.release.bounds import LiftBounds
 from tacit.release.certificate import AnyCertificate, CountedCertificate
 from tacit.release.policy.lines import AskedOfSecret, PolicyCheck, asked_of_secrets
 from tacit.requests.policy import Policy
+from tacit.tables.cutting import Cut
 
 
 def checks_of_certificate(certificate: AnyCertificate, policy: Policy) -> tuple[PolicyCheck, ...]:
@@ -20,9 +21,10 @@ def checks_of_certificate(certificate: AnyCertificate, policy: Policy) -> tuple[
     Guarantees
     ----------
     Every line passes only if the claim, were it true, implies what the policy asks. A bound on a secret implies that of
-    each of its columns, and of classes of its values; one on classes implies none on the values, so that a number that
-    was cut is not bounded. One inside what may be known implies none inside anything else, and none where something may
-    be known that is not released.
+    each of its columns, and of classes of its values: groups of a number, or its thresholds. One on groups implies that
+    of wider ones whose edges are among its own; none on the values, or on thresholds. One on thresholds implies that of
+    thresholds with a larger share on either side alone. One inside what may be known implies none inside anything else,
+    and none where something may be known that is not released.
     """
     if not isinstance(certificate, CountedCertificate):
         told = f"a release of {certificate.kind} certifies nothing about a single record"
@@ -51,27 +53,44 @@ def _of_secret(certificate: CountedCertificate, asked: AskedOfSecret, weight: st
 def _claims(certificate: CountedCertificate, asked: AskedOfSecret) -> Iterator[tuple[float, float]]:
     """Both sides of every claim that implies a bound of a secret: as claimed, or as attained where that is less."""
     wanted, bounds, attained = set(asked.secret), certificate.bounds, certificate.attained_epsilon
-    if wanted & {made.column for made in certificate.cuts}:
-        return
+    fine = all(_fine_enough(made, asked) for made in certificate.cuts if made.column in wanted)
+    if certificate.thresholds is not None:
+        floor = asked.bounds.thresholds
+        fine_enough = certificate.secret == asked.secret and floor is not None and certificate.thresholds <= floor
+    else:
+        fine_enough = fine and wanted <= {*certificate.secret}
     named = not certificate.secret_values or (
         asked.secret == certificate.secret and asked.values and {*asked.values} <= {*certificate.secret_values}
     )
-    if wanted <= {*certificate.secret} and named and certificate.thresholds is None:
+    if fine_enough and named:
         low = min(bounds.low, attained) if math.isfinite(bounds.low) else bounds.low
         yield low, min(bounds.high, attained)
     for each in certificate.also:
-        if wanted <= {*each.secret}:
+        if fine and wanted <= {*each.secret}:
             side = min(each.epsilon, each.attained_epsilon)
             yield side, side
 
 
+def _fine_enough(made: Cut, asked: AskedOfSecret) -> bool:
+    """Whether groups that are bounded are those that are asked for, or finer ones."""
+    wish = asked.groups.get(made.column)
+    if wish is None:
+        return False
+    return len(made.labels) >= wish if isinstance(wish, int) else {*map(float, wish)} <= {*made.edges}
+
+
 def _unclaimed(certificate: CountedCertificate, asked: AskedOfSecret) -> str:
-    """Why no claim implies a bound of a secret; edges may be values of records, and are not told."""
+    """Why no claim implies a bound of a secret, and what a policy can say; edges may be values, and are not told."""
+    if certificate.thresholds is not None and certificate.secret == asked.secret:
+        floor = certificate.thresholds
+        return f"only its thresholds with {floor:g} of all on either side are bounded, and the policy asks for more"
     cut = [made for made in certificate.cuts if made.column in asked.secret]
-    if not cut or certificate.thresholds is not None:
+    if not cut:
         return "the certificate bounds nothing that implies a bound of it"
     told = listed(f"{made.column} was cut into {len(made.labels)} groups" for made in cut)
-    return f"{told}, and a bound of the groups implies none of the values"
+    if any(made.column in asked.groups for made in cut):
+        return f"{told}, which are not those of the policy ('bins'), or finer"
+    return f"{told}, and a bound of the groups implies none of the values: if the groups are what is secret, say 'bins'"
 
 
 def beside(low: float, high: float, asked: LiftBounds) -> Sentence:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Literal
 
 from tacit.errors import ArgumentError
@@ -11,7 +12,7 @@ from tacit.release.checks import Check
 from tacit.requests import Bound, Question
 from tacit.requests.policy import Policy
 
-PolicyRule = Literal["epsilon", "least", "known", "columns", "confidence", "mechanism", "claim", "source"]
+PolicyRule = Literal["epsilon", "least", "known", "columns", "confidence", "mechanism", "claim", "private", "source"]
 
 # What each rule asks, for readers who see its name alone.
 RULES: dict[PolicyRule, str] = {
@@ -22,8 +23,12 @@ RULES: dict[PolicyRule, str] = {
     "confidence": "The bound is proved of the people behind the records, as surely as the policy asks.",
     "mechanism": "The release was made by a mechanism that the policy allows.",
     "claim": "The release is as it was certified, and its claim is true.",
+    "private": "What is for the owner alone does not go along with the release.",
     "source": "The source can be read and counted.",
 }
+
+# What a source is called that has no name.
+UNNAMED = "the table"
 
 
 @dataclass(frozen=True)
@@ -55,11 +60,15 @@ class CheckedSource:
 
 @dataclass(frozen=True)
 class AskedOfSecret:
-    """What a policy asks of one secret; ``values`` are those that are secret, where not all of the column's are."""
+    """What a policy asks of one secret; ``values`` are those that are secret, where not all of the column's are.
+
+    ``groups`` says of columns of numbers that their groups are bounded: so many or more, or those between edges.
+    """
 
     secret: tuple[str, ...]
     values: tuple[str, ...]
     bounds: LiftBounds
+    groups: Mapping[str, int | Sequence[float]] = field(default_factory=dict)
 
     @property
     def name(self) -> str:
@@ -79,7 +88,11 @@ def asked_of_secrets(policy: Policy) -> tuple[AskedOfSecret, ...]:
 
 
 def _asked(policy: Policy, question: Question) -> tuple[AskedOfSecret, ...]:
-    bound = Bound(epsilon=policy.epsilon, epsilon_low=policy.epsilon_low, epsilon_high=policy.epsilon_high)
-    first = AskedOfSecret(tuple(question.secret or ()), question.secret_values, asked_bounds(bound))
-    further = [AskedOfSecret(each.secret, (), each.bounds) for each in further_secrets(policy.also)]
+    sides = ("epsilon", "epsilon_low", "epsilon_high", "thresholds")
+    bounds, groups = asked_bounds(Bound(**{name: getattr(policy, name) for name in sides})), policy.bins or {}
+    secret = tuple(question.secret or ())
+    if bounds.thresholds is not None and (len(secret) > 1 or question.secret_values or secret[0] in groups):
+        raise ArgumentError("'thresholds' are those of one column of numbers, of which no values or groups are named")
+    first = AskedOfSecret(secret, question.secret_values, bounds, groups)
+    further = [AskedOfSecret(each.secret, (), each.bounds, groups) for each in further_secrets(policy.also)]
     return (first, *further)

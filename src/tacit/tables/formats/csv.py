@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import csv
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from tacit.errors import ArgumentError, DataError, SourceError
 from tacit.tables.columns import check_names
 from tacit.tables.engines import Engine
+from tacit.tables.engines.duckdb.connections import answered
 from tacit.tables.engines.duckdb.layouts import csv_delimiter, csv_kinds
-from tacit.tables.engines.duckdb.sql import text
 from tacit.tables.formats.format import Format, Opened
 from tacit.tables.table import Table
+
+if TYPE_CHECKING:
+    import duckdb
 
 # A header longer than this is a file that is no CSV.
 _HEADER_BYTES = 1 << 22
@@ -36,10 +40,13 @@ class Csv(Format):
         kinds = csv_kinds(path, names, delimiter)
         return Opened(engine.of_csv(path, names, delimiter), str(path), kinds, delimiter=delimiter)
 
-    def copy_options(self, like: Table) -> str:
+    def write(self, relation: duckdb.DuckDBPyRelation, target: Path, like: Table) -> None:
         """With quotes only where they are needed."""
-        delimiter = text(like.delimiter or ",")
-        return f"FORMAT csv, HEADER true, DELIMITER {delimiter}, QUOTE '\"', ESCAPE '\"', NULLSTR ''"
+        answered(
+            lambda: relation.write_csv(
+                str(target), sep=like.delimiter or ",", na_rep="", header=True, quotechar='"', escapechar='"'
+            )
+        )
 
 
 def _head(path: Path) -> str:

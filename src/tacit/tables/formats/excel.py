@@ -89,7 +89,8 @@ def _refuse_nameless(names: Sequence[str], where: str) -> None:
         words = "Row 1 looks like a title: delete it, or give every column a name in it"
         raise DataError(f"{where}: {words}")
     if nameless:
-        raise DataError(f"{where}: column {nameless[0]} has no name; give it one in the first row")
+        words = "give it one in the first row, or, if that row is a title, delete it"
+        raise DataError(f"{where}: column {nameless[0]} has no name; {words}")
 
 
 def _plain(data: pa.RecordBatch, names: Sequence[str]) -> pa.Table:

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, ClassVar
 from tacit.errors import SourceError
 from tacit.tables.columns import Kind
 from tacit.tables.engines import Engine
-from tacit.tables.engines.duckdb.sql import copied
 from tacit.tables.table import Table
 
 if TYPE_CHECKING:
@@ -53,10 +52,6 @@ class Format(ABC):
 
     def write(self, relation: duckdb.DuckDBPyRelation, target: Path, like: Table) -> None:
         """Write the rows in order to one file, with the delimiter or codec of the table they come from."""
-        copied(relation, target, self.copy_options(like))
-
-    def copy_options(self, like: Table) -> str:
-        """What DuckDB is told to write the format."""
         raise NotImplementedError
 
 

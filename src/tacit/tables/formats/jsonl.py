@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from tacit.errors import DataError
 from tacit.tables.columns import Kind, check_names, kind_of
 from tacit.tables.engines import Engine
 from tacit.tables.engines.duckdb import DuckDBEngine
 from tacit.tables.engines.duckdb.layouts import jsonl_types
+from tacit.tables.engines.duckdb.sql import copied
 from tacit.tables.formats.format import Format, Opened
 from tacit.tables.table import Table
+
+if TYPE_CHECKING:
+    import duckdb
 
 _TIMES = ("DATE", "TIME")
 _AS_TEXT = (*_TIMES, "JSON", "UUID", '"NULL"')
@@ -39,8 +44,8 @@ class Jsonl(Format):
         ]
         return Opened(engine.of_jsonl(path, plain), str(path), kinds)
 
-    def copy_options(self, like: Table) -> str:
-        return "FORMAT json, ARRAY false"
+    def write(self, relation: duckdb.DuckDBPyRelation, target: Path, like: Table) -> None:
+        copied(relation, target, "FORMAT json, ARRAY false")
 
 
 def _first_keys(path: Path) -> list[str]:

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from tacit.tables.columns import check_names
 from tacit.tables.engines import Engine
+from tacit.tables.engines.duckdb.connections import answered
 from tacit.tables.engines.duckdb.layouts import parquet_codec
 from tacit.tables.formats.format import Format, Opened, whole
 from tacit.tables.table import Table
+
+if TYPE_CHECKING:
+    import duckdb
 
 _CODECS = ("snappy", "gzip", "zstd", "brotli", "lz4", "lz4_raw", "uncompressed")
 
@@ -29,5 +34,6 @@ class Parquet(Format):
         check_names(names, str(path))
         return Opened(engine.of_parquet(path, names), str(path), codec=parquet_codec(path))
 
-    def copy_options(self, like: Table) -> str:
-        return f"FORMAT parquet, COMPRESSION {like.codec if like.codec in _CODECS else 'zstd'}"
+    def write(self, relation: duckdb.DuckDBPyRelation, target: Path, like: Table) -> None:
+        codec = like.codec if like.codec in _CODECS else "zstd"
+        answered(lambda: relation.write_parquet(str(target), compression=codec))

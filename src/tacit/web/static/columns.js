@@ -1,7 +1,7 @@
 // Which column is what? Tacit guesses, and the reader says; nothing is looked at before that.
 
 import { button, fill, make, say } from "./dom.js";
-import { count, listed, named } from "./words.js";
+import { count, listed, named, parted, quoted, secretIn } from "./words.js";
 
 const KINDS = {
   identifier: "identifier",
@@ -20,14 +20,15 @@ const ROLES = [
 
 function guessed(result) {
   const role = (name) => (result.proposed_secret.includes(name) ? "secret" : result.proposed_drop.includes(name) ? "drop" : "released");
-  return new Map(result.columns.map(({ name }) => [name, { role: role(name), known: result.proposed_known.includes(name), use: false, guess: role(name) }]));
+  // Others may well know a column; that somebody does weakens the promise, so that the reader says it and not we.
+  return new Map(result.columns.map(({ name }) => [name, { role: role(name), known: false, maybe: result.proposed_known.includes(name), values: [], guess: role(name) }]));
 }
 
 function chosen(result, request) {
   const roles = guessed(result);
   for (const [name, facts] of request?.secret ? roles : []) {
     const has = (setting) => named(request[setting]).includes(name);
-    Object.assign(facts, { role: has("secret") ? "secret" : has("drop") ? "drop" : "released", known: has("known"), use: has("use") });
+    Object.assign(facts, { role: has("secret") ? "secret" : has("drop") ? "drop" : "released", known: has("known"), values: request.secret[name] ?? [] });
   }
   return roles;
 }
@@ -54,17 +55,31 @@ function row(column, facts, changed) {
   );
   marked();
   const known = check(facts, "known", `Somebody may know ${column.name}`, changed);
-  facts.refresh = () => (known.disabled = facts.role === "secret");
-  facts.refresh();
+  const values = onlyThese(column, facts, changed);
+  facts.refresh = (secrets) => {
+    known.disabled = facts.role !== "released";
+    values.hidden = facts.role !== "secret" || secrets.length > 1;
+  };
   return make(
     "tr",
     {},
     make("th", { scope: "row" }, column.name),
     make("td", { "data-label": "Looks like" }, looks(column)),
     make("td", { "data-label": "Different values" }, count(column.distinct), make("small", {}, column.examples.join(", "))),
-    make("td", { "data-label": "It is" }, select, mark),
-    make("td", { class: "tick", "data-label": "A neighbour may know it" }, known),
+    make("td", { "data-label": "It is" }, select, mark, values),
+    make("td", { class: "tick", "data-label": "A neighbour may know it" }, known, facts.maybe && make("small", { class: "guess" }, "others may well know this")),
   );
+}
+
+/** The values of a secret, where not all of them are; none stands for all. */
+function onlyThese(column, facts, changed) {
+  const box = make("input", { value: facts.values.map(quoted).join(", "), autocomplete: "off", placeholder: column.examples.map(quoted).join(", ") });
+  box.addEventListener("input", () => {
+    facts.values = parted(box.value);
+    changed();
+  });
+  const words = `Only some values of ${column.name} are secret? Name them, with commas between; all others count as one.`;
+  return make("label", { class: "values" }, make("small", {}, words), box);
 }
 
 function check(facts, setting, words, changed) {
@@ -81,9 +96,11 @@ function request(source, roles) {
   const asked = {
     secret: those((facts) => facts.role === "secret"),
     drop: those((facts) => facts.role === "drop"),
-    known: those((facts) => facts.known && facts.role !== "secret"),
+    known: those((facts) => facts.known && facts.role === "released"),
   };
-  return { source, ...Object.fromEntries(Object.entries(asked).filter(([, names]) => names.length)) };
+  const said = Object.fromEntries(Object.entries(asked).filter(([, names]) => names.length));
+  const values = asked.secret.length === 1 ? roles.get(asked.secret[0]).values : [];
+  return { source, ...said, ...(values.length ? { secret: { [asked.secret[0]]: values } } : {}) };
 }
 
 /** What was said elsewhere, of columns that are still released. */
@@ -95,7 +112,7 @@ function kept(before, roles) {
 function summed(asked, roles) {
   const released = [...roles].filter(([, facts]) => facts.role === "released").map(([name]) => name);
   const parts = [
-    ["Must not be learned", asked.secret],
+    ["Must not be learned", asked.secret && [secretIn(asked.secret)]],
     ["Released", released],
     ["Left out", asked.drop],
     ["A neighbour may know", asked.known],
@@ -112,7 +129,7 @@ export function columnsStep(job, before, audit) {
   const refused = make("p", { class: "problem", role: "alert", hidden: true });
   const changed = () => {
     const asked = request(job.request.source, roles);
-    roles.forEach((facts) => facts.refresh?.());
+    roles.forEach((facts) => facts.refresh(named(asked.secret)));
     fill(sum, summed(asked, roles));
     const none = !asked.secret ? "Choose the column that must not be learned." : [...roles.values()].every((facts) => facts.role !== "released") ? "Release at least one column." : "";
     refused.hidden = !none;
@@ -132,7 +149,7 @@ export function columnsStep(job, before, audit) {
   return [
     make("h2", {}, "Which column must nobody learn?"),
     make("p", {}, "We guessed what each column is. Please look at every line: nobody but you knows."),
-    make("p", {}, make("b", {}, "What might a neighbour, a colleague or an employer know of somebody already?"), " Tick it in the last column: the age, the sex, the place, the day of an event."),
+    make("p", {}, make("b", {}, "What might a neighbour, a colleague or an employer know of somebody already?"), " Tick it in the last column: the age, the sex, the place, the day of an event. Who could be found is then counted among those who know it, and the promise is about what a row adds for them. What these columns say of the secret by themselves is no longer bounded: tick no more than you need to."),
     table,
     make("section", { class: "confirm", "aria-labelledby": "confirm" }, make("h2", { id: "confirm" }, "Is this right?"), sum, refused, go),
   ];

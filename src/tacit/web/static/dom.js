@@ -42,9 +42,9 @@ export function button(words, does, facts = {}) {
   return make("button", { type: "button", onclick: does, ...facts }, words);
 }
 
-/** An error beside what it is about: the command line's own sentence, after what it means here. */
-export function problem(error, means = "This does not work yet.") {
-  return make("p", { class: "problem", role: "alert" }, make("b", {}, `${means} `), error.message);
+/** An error beside what it is about: the command line's own sentence, after what it means here, if that is not said. */
+export function problem(error, means) {
+  return make("p", { class: "problem", role: "alert" }, means && make("b", {}, `${means} `), error.message);
 }
 
 /** A wide table in a box that scrolls sideways, by keys too; an edge and a note say that there is more on the right. */

@@ -23,13 +23,18 @@ function phrase(level) {
 
 /** The request with one column told at another level; null leaves it out, undefined tells it as it was. */
 function changed(request, name, level) {
-  const { levels, drop, prefer, ...rest } = request;
+  const { levels, drop, prefer, known, ...rest } = request;
   const others = Object.fromEntries(Object.entries(levels ?? {}).filter(([each]) => each !== name));
   const wished = level === null || level === undefined ? others : { ...others, [name]: level };
   const left = [...named(drop).filter((each) => each !== name), ...(level === null ? [name] : [])];
   const still = Object.fromEntries(Object.entries(prefer ?? {}).filter(([each]) => !left.includes(each)));
-  const parts = { levels: wished, drop: left, prefer: still };
+  const parts = { levels: wished, drop: left, prefer: still, known: named(known).filter((each) => !left.includes(each)) };
   return { ...rest, ...Object.fromEntries(Object.entries(parts).filter(([, part]) => Object.keys(part).length)) };
+}
+
+/** The request without a column. */
+export function without(request, name) {
+  return changed(request, name, null);
 }
 
 /** What may be done with a column, as buttons. */

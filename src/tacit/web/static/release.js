@@ -1,21 +1,16 @@
 // The release: what will be written, then what was.
 
-import { at, make, problem } from "./dom.js";
-import { named, promise } from "./words.js";
+import { make, problem } from "./dom.js";
+import { LEAST } from "./tradeoff.js";
+import { promise } from "./words.js";
 
 function nameAfter(source) {
   return `${String(source).split("/").at(-1).replace(/\.[^.]*$/, "")}-release`;
 }
 
-/** The file of the table: written as it was read, and where that cannot be (a sheet, a database), as Parquet. */
-function dataFile(source) {
-  const ending = /\.[a-z]+$/i.exec(source.split("::")[0])?.[0] ?? "";
-  return `data${at("step").dataset.written.split(" ").includes(ending.toLowerCase()) ? ending : ".parquet"}`;
-}
-
-function files(source) {
+function files(ending) {
   return [
-    [dataFile(source), "the table, with less in it: what you pass on"],
+    [`data${ending}`, "the table, with less in it: what you pass on"],
     ["certificate.json", "what is promised, and how to check it"],
     ["levels.json", "how every record found its group"],
     ["report.html", "the certificate in words, for readers"],
@@ -23,8 +18,8 @@ function files(source) {
   ];
 }
 
-/** The fourth step, before: what will be written, and a name for it. */
-export function releaseStep(request, start) {
+/** The fourth step, before: what will be written, with the ending of the table's file, and a name for it. */
+export function releaseStep(request, ending, start) {
   const name = make("input", { id: "out", required: true, value: nameAfter(request.source), autocomplete: "off" });
   const refused = make("div");
   const write = async (event) => {
@@ -36,8 +31,8 @@ export function releaseStep(request, start) {
     "form",
     { class: "write", onsubmit: write },
     make("h2", {}, "What will be written"),
-    make("p", { class: "claim" }, promise(request.epsilon, named(request.secret), named(request.known)), make("small", {}, "And at least ten people share every row.")),
-    make("dl", { class: "fields" }, files(request.source).map(([file, words]) => make("div", {}, make("dt", {}, make("code", {}, file)), make("dd", {}, words)))),
+    make("p", { class: "claim" }, promise(request.epsilon ?? request.epsilon_high, request), make("small", {}, `And at least ${request.least ?? LEAST} people share every row.`)),
+    make("dl", { class: "fields" }, files(ending).map(([file, words]) => make("div", {}, make("dt", {}, make("code", {}, file)), make("dd", {}, words)))),
     make("p", {}, make("label", { for: "out" }, "Name of the release "), name, make("small", {}, "A folder of this name appears beside your file, whole or not at all. Your file stays as it is.")),
     refused,
     make("button", { class: "main", type: "submit" }, "Write the release"),

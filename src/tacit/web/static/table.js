@@ -2,6 +2,7 @@
 // the step again, so that a closed tab, a second tab and the button "back" lose nothing.
 
 import { ask, followed, job as jobOf, read } from "./api.js";
+import { advised, changedBy } from "./advice.js";
 import { answer } from "./answer.js";
 import { columnsStep } from "./columns.js";
 import { at, button, copied, fill, make, problem } from "./dom.js";
@@ -20,11 +21,13 @@ const STEPS = [
 const THREE = 3;
 // What a step hands on to the next one: the question, not how closely it was looked at.
 const QUESTION = ["source", "secret", "drop", "known", "use", "levels", "bins", "keep_id", "weight"];
-const ASKED = { columns: ["source"], audit: QUESTION, ladder: [...QUESTION, "prefer"], protect: [...QUESTION, "prefer", "epsilon", "out"] };
+const CONDITIONS = [...QUESTION, "prefer", "least", "epsilon_high"];
+const ASKED = { columns: ["source"], audit: [...QUESTION, "estimator"], ladder: CONDITIONS, protect: [...CONDITIONS, "epsilon", "out"] };
 
-/** What of a request a verb can be asked. */
+/** What of a request a verb can be asked; a trade-off has epsilons of its own, and is asked for one side or both. */
 function asked(verb, request) {
-  return Object.fromEntries(ASKED[verb].filter((name) => request[name] !== undefined).map((name) => [name, request[name]]));
+  const said = Object.fromEntries(ASKED[verb].filter((name) => request[name] !== undefined).map((name) => [name, request[name]]));
+  return verb === "ladder" && said.epsilon_high !== undefined ? { ...said, epsilon_high: 1 } : said;
 }
 
 function steps(current, request) {
@@ -54,11 +57,11 @@ function kept(what, job) {
   return JSON.parse(sessionStorage.getItem(`${what} ${job.id}`) ?? "null");
 }
 
-/** The columns of a table, from an earlier job if there is one. */
-async function columnsOf(source) {
+/** What is known of the columns of a table, from an earlier job if there is one. */
+async function lookedAt(source) {
   const earlier = (await read("/api/jobs")).find((job) => job.verb === "columns" && job.state === "done" && job.request.source === source);
   const done = earlier ? await jobOf(earlier.id) : await followed((await ask("/api/columns", { source })).id, () => {});
-  return done.result?.columns ?? [];
+  return done.result ?? { columns: [] };
 }
 
 /** A step that was taken: its job, if there is one that was asked the same. */
@@ -74,9 +77,10 @@ async function back(verb, request) {
   return open();
 }
 
-function release(request) {
+async function release(request) {
+  const { written } = await lookedAt(request.source);
   steps("protect", request);
-  fill(at("step"), releaseStep(request, start));
+  fill(at("step"), releaseStep(request, written, start));
 }
 
 /** Ask for a step, and show it. */
@@ -98,7 +102,7 @@ async function tradeOff(job, ladder) {
   const earlier = from && (await jobOf(from).catch(() => null));
   const before = earlier && { ladder: earlier.result.ladder ?? earlier.result, said, epsilon };
   const look = (request, words, at) => start("ladder", request, { from: job.id, said: words, epsilon: at });
-  return tradeOffStep({ ladder, request: asked("ladder", job.request), columns: await columnsOf(job.request.source), before, look, release });
+  return tradeOffStep({ ladder, request: asked("ladder", job.request), columns: (await lookedAt(job.request.source)).columns, before, look, release });
 }
 
 function further(job) {
@@ -111,6 +115,11 @@ const SHOW = {
   columns: (job) => columnsStep(job, kept("chosen", job), (request) => start("audit", request)),
   audit: async (job) => {
     const told = await answer(job.id, THREE);
+    const { from, said } = kept("changed", job) ?? {};
+    const earlier = from && (await jobOf(from).catch(() => null));
+    const look = (request, words) => start("audit", request, { from: job.id, said: words });
+    told.insertBefore(make("div", {}, earlier && changedBy(said, earlier, job)), told.querySelector(":scope > section"));
+    told.querySelectorAll(":scope > section")[THREE - 1]?.append(advised(job, look));
     const next = make("section", { class: "next", "aria-label": "Next step" }, button("See what a safe version would keep", () => further(job), { class: "main" }));
     // After who is at risk, what gives it away and what to do; before all that is behind it.
     told.insertBefore(next, told.querySelectorAll(":scope > section")[THREE] ?? null);

@@ -2,13 +2,15 @@
 // Its bars are drawn here: a chart library would weigh 0.9 MB, and a bar is two rectangles.
 
 import { button, draw, fill, make, say, scrolling } from "./dom.js";
-import { effect, fixes } from "./fixes.js";
-import { count, factor, listed, named, ofThousand, percent, promise } from "./words.js";
+import { effect, fixes, without } from "./fixes.js";
+import { count, factor, listed, ofThousand, percent, promise } from "./words.js";
 
 const WIDTH = 200;
 const HEIGHT = 14;
 // How much more a ticked column counts than the others.
 const FIRST = 3;
+// The fewest people who share a row, where nothing else was said.
+export const LEAST = 10;
 // How a cell reads that tells nothing.
 const ANY = new Set(["any", "any number", "any date", "*"]);
 
@@ -58,8 +60,8 @@ function heads(names) {
 }
 
 /** The column's own cells, and a function that fills them. */
-function keptTable(ladder, cared, ways, changed) {
-  const cells = new Map(ladder.columns.map((name) => [name, [make("td", { class: "meter-cell" }), make("td", { class: "n big" })]]));
+function keptTable(ladder, cared, ways, why, changed) {
+  const cells = new Map(ladder.columns.map((name) => [name, [make("td", { class: "meter-cell" }), make("td", { class: "n big" }), make("td", {}, ways(name), make("div"))]]));
   const care = (name) => {
     const box = make("input", { type: "checkbox", "aria-label": `${name} matters to readers`, checked: cared.has(name) });
     box.addEventListener("change", () => {
@@ -69,16 +71,54 @@ function keptTable(ladder, cared, ways, changed) {
     });
     return box;
   };
-  const lines = ladder.columns.map((name) => make("tr", {}, make("td", { class: "tick" }, care(name)), make("th", { scope: "row" }, name), cells.get(name), make("td", {}, ways(name))));
+  const lines = ladder.columns.map((name) => make("tr", {}, make("td", { class: "tick" }, care(name)), make("th", { scope: "row" }, name), cells.get(name)));
   const table = make("table", { class: "kept" }, make("caption", { class: "unseen" }, "What is kept of each column, and how else it could be told"), heads(["Matters", "Column", "Kept", "", "Tell it in another way"]), make("tbody", {}, lines));
   const show = (rung) => {
     for (const [name, share] of rung.columns) {
-      const [meter, number] = cells.get(name);
+      const [meter, number, last] = cells.get(name);
+      const silent = untold(ladder, rung, name);
       fill(meter, bar(share));
-      fill(number, percent(share), untold(ladder, rung, name) && make("small", {}, "not told"));
+      fill(number, percent(share), silent && make("small", {}, "not told"));
+      fill(last.lastChild, silent && why(name, rung));
     }
   };
   return [table, show];
+}
+
+/**
+ * Why a column reads "any" everywhere, and what may let it be told. An epsilon was tried, and is gone to; the rest is
+ * worked out when it is asked for, and its effect is told then.
+ */
+function whyUntold(name, rung, ladder, request, move, look) {
+  const least = request.least ?? LEAST;
+  const told = ladder.rungs.findIndex((other) => other.epsilon > rung.epsilon && !untold(ladder, other, name));
+  const fullest = rung.columns.filter(([other]) => other !== name).sort(([, one], [, other]) => other - one)[0];
+  const fewer = Math.ceil(least / 2);
+  const press = (words, does) => button(words, does, { class: "plain", "aria-label": `${words}, to tell ${name}` });
+  const ways = [
+    told >= 0 && press(`epsilon ${ladder.rungs[told].epsilon}`, () => move(told)),
+    press("keep it first", () => look({ ...request, prefer: { ...request.prefer, [name]: FIRST } }, `${name} first`)),
+    fewer < least && press(`${fewer} people a row`, () => look({ ...request, least: fewer }, `At least ${fewer} people`)),
+    fullest && fullest[1] > 0 && press(`leave out ${fullest[0]}`, () => look(without(request, fullest[0]), `${fullest[0]} left out`)),
+  ];
+  const reason = `Beside what the other columns tell, no split of ${name} was found that keeps epsilon ${rung.epsilon} with ${least} people or more on each side.`;
+  const hope = told >= 0 ? "A larger epsilon tells it. These may, too:" : "No epsilon that was tried tells it. These may:";
+  return make("details", { class: "why" }, make("summary", {}, "Why, and what would tell it"), make("p", { class: "note" }, `${reason} ${hope}`), make("div", { class: "fixes" }, ways));
+}
+
+/** What else may be asked of a release: both sides or the upper one, and how many people share a row. */
+function conditions(request, look) {
+  const both = make("input", { type: "checkbox", id: "both", checked: request.epsilon_high === undefined });
+  const least = make("input", { type: "number", id: "least", min: "1", step: "1", required: true, value: String(request.least ?? LEAST) });
+  const { epsilon_high: _, ...rest } = request;
+  both.addEventListener("change", () => look(both.checked ? rest : { ...rest, epsilon_high: 1 }, both.checked ? "Both ways" : "Upwards alone"));
+  least.addEventListener("change", () => least.reportValidity() && look({ ...request, least: Number(least.value) }, `At least ${least.value} people`));
+  return make(
+    "div",
+    { class: "row conditions" },
+    make("label", { class: "inline-tick" }, both, "Promise both ways: a row may not make a secret unlikely, or rule it out, either"),
+    make("label", {}, "People who share a row, at least ", least),
+  );
 }
 
 /** Where the slider begins: where it was before a fix, at what is suggested, or where most begin. */
@@ -98,20 +138,28 @@ function slider(rungs, chosen) {
  */
 export function tradeOffStep({ ladder, request, columns, before, look, release }) {
   const rungs = ladder.rungs;
-  if (!rungs.length) return [make("p", { class: "problem" }, "No release keeps this secret at any of the epsilons that were tried. Leave columns out, or name the values that are secret.")];
-  const [secret, known] = [named(request.secret), named(request.known)];
+  if (!rungs.length) return [make("p", { class: "problem" }, "No release keeps this secret at any of the epsilons that were tried. Leave columns out, or name the values that are secret."), conditions(request, (other, said) => look(other, said))];
+  const again = (other, said) => look(other, said, rungs[range.value].epsilon);
   const cared = new Set(Object.keys(request.prefer ?? {}).filter((name) => ladder.columns.includes(name)));
-  const first = () => look({ ...request, prefer: Object.fromEntries([...cared].map((name) => [name, FIRST])) }, `${listed([...cared])} first`, rungs[range.value].epsilon);
+  const first = () => again({ ...request, prefer: Object.fromEntries([...cared].map((name) => [name, FIRST])) }, `${listed([...cared])} first`);
   const prefer = button("Work it out again, and keep these first", first, { class: "again" });
   const range = slider(rungs, begun(ladder, before));
   const [words, risks, after, compared] = [make("p", { id: "promise", class: "claim" }), make("dl", { class: "tiles" }), make("tbody"), make("div")];
-  const go = button("", () => release({ ...request, epsilon: rungs[range.value].epsilon }), { class: "main" });
-  const [table, showKept] = keptTable(ladder, cared, (name) => fixes(name, columns, request, (other, said) => look(other, said, rungs[range.value].epsilon)), () => move());
+  const side = request.epsilon_high === undefined ? "epsilon" : "epsilon_high";
+  const go = button("", () => release({ ...request, [side]: rungs[range.value].epsilon }), { class: "main" });
+  const to = (rung) => {
+    range.value = String(rung);
+    move();
+    range.focus();
+  };
+  const why = (name, rung) => whyUntold(name, rung, ladder, request, to, again);
+  const [table, showKept] = keptTable(ladder, cared, (name) => fixes(name, columns, request, again), why, () => move());
   const move = () => {
     const rung = rungs[range.value];
     const told = `${ofThousand(rung.found)} of 1,000 people could be found, ${percent(rung.kept)} of a column is kept`;
     const attained = rung.attained > 0 ? `What comes out: ${factor(rung.attained)}.` : "What comes out tells nothing of it.";
-    fill(words, promise(rung.epsilon, secret, known), make("small", {}, `In numbers: epsilon ${rung.epsilon}, a factor of ${factor(rung.epsilon)} either way. ${attained}`));
+    const ways = side === "epsilon" ? "either way" : "upwards";
+    fill(words, promise(rung.epsilon, request), make("small", {}, `In numbers: epsilon ${rung.epsilon}, a factor of ${factor(rung.epsilon)} ${ways}. ${attained}`));
     fill(risks, tiles(ladder, rung, cared));
     showKept(rung);
     fill(after, rows(ladder, rung));
@@ -132,6 +180,7 @@ export function tradeOffStep({ ladder, request, columns, before, look, release }
       words,
       risks,
       compared,
+      conditions(request, again),
       ladder.sampled && make("p", { class: "note" }, `Worked out on ${count(ladder.sampled)} of ${count(ladder.records)} records. The release is made of all of them, and counted anew.`),
     ),
     make("section", { "aria-labelledby": "kept" }, make("h2", { id: "kept" }, "What is kept of each column"), make("p", { class: "note" }, "Tick the columns that matter to your readers."), table, prefer),

@@ -29,13 +29,32 @@ export function factor(epsilon) {
 }
 
 /**
- * What epsilon means, in a sentence. Where columns are known, the bound is on what a row adds to them: what they say by
- * themselves is not in it.
+ * What epsilon means of a request, in a sentence. Where columns are known, the bound is on what a row adds to them: what
+ * they say by themselves is not in it. With `epsilon_high` the upper side alone is bounded.
  */
-export function promise(epsilon, secret, known = []) {
-  const change = `no value of ${listed(secret)} more than ${factor(epsilon)} times as likely as before, or as unlikely.`;
+export function promise(epsilon, request) {
+  const known = named(request.known);
+  const sides = request.epsilon_high === undefined ? ", or as unlikely." : ". It may make one unlikely, or rule it out.";
+  const change = `no value of ${secretIn(request.secret)} more than ${factor(epsilon)} times as likely as before${sides}`;
   if (!known.length) return `Reading a row makes ${change}`;
   return `To somebody who knows ${listed(known)} of a person, as the release tells it, reading the row makes ${change} What they knew says by itself is not counted.`;
+}
+
+/** The secret of a request: its columns, or the values of one that are secret. */
+export function secretIn(secret) {
+  const values = Object.values(typeof secret === "string" || Array.isArray(secret) ? {} : secret).flat();
+  return values.length ? `${named(secret)[0]} (${listed(values)}; all others are one)` : listed(named(secret));
+}
+
+/** Values with commas between them; one that holds a comma is in double quotes. */
+export function parted(text) {
+  const parts = [...text.matchAll(/\s*"((?:[^"]|"")*)"|[^,]+/g)].map(([whole, inside]) => inside?.replaceAll('""', '"') ?? whole.trim());
+  return [...new Set(parts)].filter(Boolean);
+}
+
+/** A value as `parted` takes it. */
+export function quoted(value) {
+  return /[",]/.test(value) ? `"${value.replaceAll('"', '""')}"` : value;
 }
 
 /** The columns that a setting of a request names; of a secret with values, its column. */

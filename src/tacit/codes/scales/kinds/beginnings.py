@@ -68,6 +68,9 @@ class BeginningScale(Scale):
         shorter = min(len(low), len(before))
         if low[:shorter] == before[:shorter] and _covers(low, before, shorter):
             return self._starred(low[:shorter])
+        if self.size_of_code is not None:
+            # 04170 to 04178, and not 0417* to 04178.
+            low, before = _filled_up(low, before, 0), _filled_up(before, low, -1)
         return f"{self._starred(low)} to {self._starred(before)}"
 
     def _starred(self, head: str) -> str:
@@ -86,6 +89,11 @@ def _covers(low: str, high: str, size: int) -> bool:
     return all(char == _class_of(char)[0] for char in low[size:]) and all(
         char == _class_of(char)[-1] for char in high[size:]
     )
+
+
+def _filled_up(head: str, like: str, end: int) -> str:
+    """A beginning made as long as another by the first (0) or last (-1) characters of the kinds that the other has."""
+    return head + "".join(_class_of(char)[end] for char in like[len(head) :])
 
 
 def _class_of(char: str) -> str:

@@ -12,6 +12,7 @@ from tacit.errors import Command, Sentence, sentence
 from tacit.lenses.facts import SecretValue, SourceFacts
 from tacit.lenses.glossary import DEFINITIONS, DIRECTION, INFINITE, OWNER_ONLY, PLUG_IN
 from tacit.lenses.histograms import histogram_numbers
+from tacit.lenses.table.answers.advice import advised
 from tacit.lenses.table.answers.cards import risky_cards
 from tacit.lenses.table.answers.first import do_section, what_section, who_section
 from tacit.lenses.table.answers.ladder import cost_section, epsilons_section
@@ -34,6 +35,7 @@ from tacit.lenses.table.results import (
     Suggestion,
 )
 from tacit.lift import Verdict
+from tacit.report.json import plain
 from tacit.report.result import Result
 
 _COLUMNS_DRAWN = 25
@@ -106,6 +108,10 @@ class AuditResult(Result):
             reading=DEFINITIONS,
             footer=(OWNER_ONLY,),
         )
+
+    def to_dict(self) -> dict[str, Any]:
+        """The whole result in strict JSON types, with what is advised: the settings of the audits that follow it."""
+        return {**super().to_dict(), "advice": plain(list(advised(self)))}
 
     def names(self, role: str) -> list[str]:
         """The columns in one role."""

@@ -49,7 +49,7 @@ class ColumnsResult(Result):
 
     ``proposed_secret`` is the likeliest secret, if there is one; ``proposed_drop`` identify people, or cannot be
     counted; ``proposed_known`` is what a neighbour may know. ``looked_at`` is the number of rows that were looked at,
-    ``command`` the audit to go on with.
+    ``command`` the audit to go on with; ``written`` is the ending of the file that a release of the table would have.
     """
 
     has_unit: ClassVar[bool] = False
@@ -61,6 +61,7 @@ class ColumnsResult(Result):
     proposed_known: tuple[str, ...]
     command: Sentence
     looked_at: int
+    written: str
 
     def document(self) -> doc.Document:
         """The columns in a table, and the command."""
@@ -126,7 +127,8 @@ class ColumnsResult(Result):
             words = "{drop} leaves out what tells one person from all others, or cannot be counted."
             items.append(sentence(words, drop=Setting("drop", list(self.proposed_drop))))
         if self.proposed_known:
-            words = "A neighbour may know {names}. Say so with {known}, and the answer counts with it."
+            words = "A neighbour may know {names}. If so, say {known}: what a row adds to that is then bounded; "
+            words += "what that says by itself is not."
             known = Setting("known", list(self.proposed_known))
             items.append(sentence(words, names=doc.listed(self.proposed_known), known=known))
         return (*blocks, doc.Bullets(items)) if items else blocks

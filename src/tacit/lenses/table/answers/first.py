@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 
 from tacit import document as doc
 from tacit.errors import Command, Sentence, Setting, sentence
+from tacit.lenses.table.answers.advice import changed, chosen, cure_of, secrets_released
 from tacit.lenses.table.answers.ladder import people
-from tacit.lenses.table.ladder.fixes import FixEffect, FixEffects
+from tacit.lenses.table.ladder.fixes import FixEffect
 from tacit.lenses.table.linkage.results import FoundBy, PeopleFound
 from tacit.lenses.table.results import ColumnLeak
 from tacit.lenses.table.roles.names import secret_in
@@ -17,10 +18,6 @@ if TYPE_CHECKING:
     from tacit.lenses.table.answers.audit import AuditResult
 
 _COLUMNS_TOLD = 8
-_CHANGES_TOLD = 4
-_LEVELS_TOLD = 6
-# Fewer people of 1,000 than this are not worth a change.
-_NOTICED = 5
 OF = 1_000
 
 
@@ -132,21 +129,11 @@ def do_section(audit: AuditResult) -> doc.Section:
 
 def _warnings(audit: AuditResult) -> Iterator[doc.Block]:
     """A released column that is named like a secret is not hidden by anything."""
-    for name in audit.names("released"):
-        what = secret_in(name)
-        if what is not None:
-            words = (
-                "'{name}' is named like {what} and is released: everybody will read it. Leave it out ({drop}), or ask "
-            )
-            words += "about it, too ({ask})."
-            text = sentence(
-                words,
-                name=doc.DataValue(name, 32),
-                what=what,
-                drop=Setting("drop", name),
-                ask=Setting("secret", name),
-            )
-            yield doc.Paragraph(text, "warning")
+    for name in secrets_released(audit):
+        words = "'{name}' is named like {what} and is released: everybody will read it. Leave it out ({drop}), or ask "
+        words += "about it, too ({ask})."
+        told = {"what": secret_in(name), "drop": Setting("drop", name), "ask": Setting("secret", name)}
+        yield doc.Paragraph(sentence(words, name=doc.DataValue(name, 32), **told), "warning")
 
 
 def _changes(audit: AuditResult) -> Iterator[doc.Block]:
@@ -170,40 +157,17 @@ def _changes(audit: AuditResult) -> Iterator[doc.Block]:
         words += "without the table, at least so many. Each line by itself{sample}. See what stays: {again}"
         sample = "" if fixes.sampled is None else f", estimated from {fixes.sampled:,} records"
         yield doc.Paragraph(sentence(words, again=_again(audit, best[0]), sample=sample), "note")
-    if audit.found is not None and audit.found.cures and not _known(audit):
-        cure, whole = audit.found.cures[-1], audit.found.everything.sizes
-        if len(cure.levels) <= _LEVELS_TOLD and cure.unique < whole.unique / 2:
-            words = "To hide people, tell less of several columns: {left} people stay alone with {levels}"
-            levels = Setting("levels", dict(cure.levels))
-            yield doc.Paragraph(sentence(words, levels=levels, left=of_thousand(cure.unique, whole.people)))
+    cure = cure_of(audit)
+    if cure is not None and audit.found is not None:
+        words = "To hide people, tell less of several columns: {left} people stay alone with {levels}"
+        left = of_thousand(cure.unique, audit.found.everything.sizes.people)
+        yield doc.Paragraph(sentence(words, levels=Setting("levels", dict(cure.levels)), left=left))
     if not best:
         yield doc.Paragraph("No change of one column does much. What a release would do is told below.")
 
 
-def chosen(fixes: FixEffects) -> list[FixEffect]:
-    """Of each column the change that hides most for what it loses, those that hide most people first."""
-
-    def hides(fix: FixEffect) -> float:
-        return max(0.0, fixes.found - fix.found) + max(0.0, fixes.guessed - fix.guessed)
-
-    best: dict[str, FixEffect] = {}
-    for fix in sorted(fixes.effects, key=lambda each: -hides(each) / (1.1 - each.kept)):
-        if hides(fix) >= _NOTICED and fix.guessed < fixes.guessed + _NOTICED:
-            best.setdefault(fix.column, fix)
-    return sorted(best.values(), key=lambda each: -hides(each))[:_CHANGES_TOLD]
-
-
 def _again(audit: AuditResult, fix: FixEffect) -> Command:
     """The same audit with one change."""
-    said = dict(audit.asked)
-    if fix.fix == "drop":
-        for name in ("known", "released", "use"):
-            said[name] = [each for each in said.get(name) or () if each != fix.column]
-        said["drop"] = [*(said.get("drop") or ()), fix.column]
-        said["levels"] = {name: level for name, level in (said.get("levels") or {}).items() if name != fix.column}
-    else:
-        said[fix.setting.name] = {**(said.get(fix.setting.name) or {}), **fix.setting.value}
-    said = {name: value for name, value in said.items() if value not in (None, [], (), {})}
     # A frame has no bytes to hash, and no name to type.
     source = doc.FilePath(audit.source.name) if audit.source.sha256 else "TABLE"
-    return Command("audit", source, **said)
+    return Command("audit", source, **changed(audit, fix))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Sequence
 
 from tacit import document as doc
@@ -47,8 +48,8 @@ def keeping_section(keeps: ReaderKeeps) -> doc.Section:
     return doc.Section("What a reader keeps", blocks, kind="plug-in")
 
 
-def telling_section(columns: Sequence[ColumnLevels]) -> doc.Section:
-    """How each column is told in a release in cells: how many levels it has, and what some of them look like."""
+def telling_section(columns: Sequence[ColumnLevels], *, mixed: bool) -> doc.Section:
+    """How each column is told in a release in cells: how many levels it has, what some look like, how they are read."""
     rows = [
         (doc.DataValue(each.column, 40), doc.Count(len(each.levels)), doc.listed(_examples(each), limit=_EXAMPLES))
         for each in columns
@@ -56,7 +57,19 @@ def telling_section(columns: Sequence[ColumnLevels]) -> doc.Section:
     table = doc.TableBlock(("Column", ">Levels", "Such as"), rows, shown=range(min(len(rows), _LISTED)), more="columns")
     words = "Levels that nobody asked for were found in the values; levels.json lists all. Ask for others ({levels})."
     note = doc.Paragraph(sentence(words, levels=Setting("levels")), "note")
-    return doc.Section("How columns are told", (table, note), kind="exact")
+    return doc.Section("How columns are told", (table, note, *(() if mixed else (_reading(columns),))), kind="exact")
+
+
+def _reading(columns: Sequence[ColumnLevels]) -> doc.Paragraph:
+    """How a reader counts, averages and trains; grouping the file by its words is what comes to mind first."""
+    name = json.dumps(max(columns, key=lambda each: len(each.levels)).column)
+    words = (
+        "Do not group the file by a column, and do not train a model on its words: rows that say a value are no fair "
+        "sample of it. {counts} tells how many there are of each in the directory {release}, {filled} gives rows to "
+        "train on."
+    )
+    counts, filled = (doc.Code(f'tacit.read("release").{call}({name})') for call in ("counts", "filled"))
+    return doc.Paragraph(sentence(words, counts=counts, filled=filled, release=doc.Code("release")), label="Reading it")
 
 
 def _examples(column: ColumnLevels) -> list[str]:
@@ -90,9 +103,9 @@ def _uses(keeps: ReaderKeeps) -> tuple[doc.Block, ...]:
         words = "What the release predicts was not tried, for it has more than {} columns: name some with {use}."
         return (doc.Paragraph(sentence(words, MOST_IN_TURN, use=Setting("use")), "note"),)
     told = (
-        "A model that was trained on the release is judged on other records as they were given, beside one that was "
-        "trained on the originals. AUC: how often it ranks two records rightly, one of each kind. Accuracy: how often "
-        "it is right."
+        "Models that were trained on the release are judged on other records as they were given, beside some that were "
+        "trained on the originals; the best of each is told. AUC: how often it ranks two records rightly, one of each "
+        "kind. Accuracy: how often it is right."
     )
     columns = ("Predicted", "Measure", ">Without a model", ">From the originals", ">From the release")
     return (doc.TableBlock(columns, [_use(score) for score in keeps.use]), doc.Paragraph(told, "note"))

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
 
 from tacit import document as doc
 from tacit.errors import Sentence, sentence, together
@@ -14,10 +16,11 @@ from tacit.lenses.released import ReleasedTable
 from tacit.lenses.table.answers.correcting import corrected_section
 from tacit.lenses.table.answers.keeping import keeping_section, telling_section
 from tacit.lenses.table.answers.trade_off import trade_off
+from tacit.lenses.table.reading.exact import exactly
 from tacit.lenses.table.results import CorrectedColumn
 from tacit.release import certificate as papers
 from tacit.release.certificate import CountedCertificate, MeasureChange
-from tacit.release.levels import ColumnLevels
+from tacit.release.levels import ColumnLevels, read_code
 from tacit.release.whole_file import ROW_BY_ROW, WholeFile
 
 # A bound on the loss below this share is shown as 0%, which says nothing.
@@ -42,6 +45,10 @@ class ProtectResult(ReleasedTable):
     notes: tuple[str, ...]
     corrected: tuple[CorrectedColumn, ...] = ()
     levels: tuple[ColumnLevels, ...] = ()
+
+    def _typed(self, data: Any) -> Any:
+        code = read_code(Path(self.out)) if self.levels else None
+        return data if code is None else exactly(data, code)
 
     def document(self) -> doc.Document:
         """The claim, what it costs and what it rests on.
@@ -284,7 +291,8 @@ def _keeps(result: ProtectResult) -> Sections:
 
 
 def _told(result: ProtectResult) -> Sections:
-    return (telling_section(result.levels),) if result.levels else ()
+    mixed = result.certificate.mechanism.mixes
+    return (telling_section(result.levels, mixed=mixed),) if result.levels else ()
 
 
 def _corrected(result: ProtectResult) -> Sections:

@@ -8,7 +8,6 @@ from tacit.document import listed
 from tacit.errors import Command, sentence
 from tacit.lenses.table.question import ask
 from tacit.lenses.table.tabulating import Counted, counted
-from tacit.release.bounds import Attained
 from tacit.release.policy.certificates import beside, not_bounded
 from tacit.release.policy.lines import AskedOfSecret, PolicyCheck, asked_of_secrets
 from tacit.requests.policy import Policy
@@ -39,7 +38,8 @@ def checks_of_table(source: Any, policy: Policy, *, engine: str) -> tuple[tuple[
     # A column that is different in every row fails the lines below, and need not be confirmed.
     keep = [name for name in table.names if name not in hidden] or None
     also = [each.secret for each in asked[1:]]
-    question = ask(policy.question(table, keep_id=keep, engine=engine), also=also, in_cells=True)
+    asking = policy.question(table, keep_id=keep, engine=engine, bins=policy.bins)
+    question = ask(asking, also=also, in_cells=True, thresholds=policy.thresholds)
     lines = _secrets(counted(question), asked)
     people = _people(question.original, question.released, policy)
     lost = [name for name in question.known if name not in question.released]
@@ -55,7 +55,7 @@ def _secrets(table: Counted, asked: tuple[AskedOfSecret, ...]) -> list[PolicyChe
     parts = in_order(table.symbols.codes[:, places])[1] if known else None
     lines = []
     for each, joint in zip(asked, (table.joint, *table.further), strict=True):
-        found = Attained.of(joint, each.bounds, parts)
+        found = table.attained(joint, each.bounds, parts)
         told = beside(found.low, found.high, each.bounds)
         lines.append(PolicyCheck(each.name, found.holds(each.bounds), told, "epsilon"))
     return lines

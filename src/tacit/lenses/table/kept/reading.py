@@ -82,21 +82,23 @@ class ReleasedColumn:
 
     def spread(self, groups: ValueGroups) -> Floats:
         """Each level over the groups, in proportion to the shares of its values; the last row is of missing cells."""
-        original = self.original
-        shares = np.zeros((len(original.values) + 1, groups.size))
-        np.add.at(shares, (np.arange(1, len(shares)), groups.of[:-1]), self.shares[:-1])
-        totals = np.cumsum(shares, axis=0)
-        absent = np.zeros(groups.size)
-        absent[groups.of[-1]] = self.shares[-1]
-        whole = totals[-1] + absent
-        spread = np.outer([*(level.missing for level in self.levels), False], absent)
+        spread = self.expected(np.eye(groups.size)[groups.of])
+        return np.asarray(spread / spread.sum(axis=1, keepdims=True))
+
+    def expected(self, numbers: Floats) -> Floats:
+        """What is expected of each level, by the shares of its values, of numbers of each value (missing is the last).
+
+        The last row is of missing cells. A level of values that do not occur may be anything.
+        """
+        weighted = self.shares[:, None] * np.column_stack([numbers, np.ones(len(numbers))])
+        totals = np.vstack([np.zeros(weighted.shape[1]), np.cumsum(weighted[:-1], axis=0)])
+        out = np.outer([*(level.missing for level in self.levels), False], weighted[-1])
         level, starts, stops = self._runs
-        np.add.at(spread, level, totals[stops] - totals[starts])
-        # A level of values that do not occur may be anything.
-        spread[spread.sum(axis=1) == 0] = whole
-        spread /= spread.sum(axis=1, keepdims=True)
-        spread[-1] = np.arange(groups.size) == groups.of[-1]
-        return spread
+        np.add.at(out, level, totals[stops] - totals[starts])
+        out[out[:, -1] <= 0] = totals[-1] + weighted[-1]
+        out = out[:, :-1] / out[:, -1:]
+        out[-1] = numbers[-1]
+        return out
 
     def drawn(self, rng: np.random.Generator) -> Codes:
         """A value for each row, by its number, of those that its level allows, by their shares; -1 is missing.

@@ -9,7 +9,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from tacit.codes.additive import additive_guesses, area_under_curve
-from tacit.lenses.table.kept.features import chances, features
+from tacit.lenses.table.kept.features import ModelColumn, chances, features, numbers
 from tacit.lenses.table.kept.reading import ReleasedColumn
 from tacit.lenses.table.kept.values import Codes, ColumnValues, Floats, ValueGroups
 from tacit.release.kept import UseScore
@@ -34,6 +34,8 @@ _FILLED = 3
 # A first guess is not surer than that.
 _SURE = 0.95
 
+# What models see of a column: the chances of its values, and its numbers.
+ModelColumns = tuple[ModelColumn, ModelColumn]
 Target = Literal["value", "above the middle", "commonest values"]
 
 
@@ -47,14 +49,17 @@ def use_scores(
 ) -> tuple[UseScore, ...]:
     """How well each of the columns ``names`` is predicted by all other released ones; constant ones are left out.
 
-    Two thirds of the records train both models, the others judge them. Where the column is released, the reader learns
+    Two thirds of the records train the models, the others judge them. Several are tried, and the best is told: one in
+    which every coarse group of values adds its part; one that is linear in numbers, as a logistic regression is; and,
+    where a model may take ``steps``, boosted trees. Where the column is released, the reader learns
     from what the release says of it (a level is read as one of its values, drawn by their shares); where it is not,
     from what it was.
     """
     n = len(next(iter(originals.values())).codes)
     chosen = np.random.default_rng(random_state).permutation(n)[: effort.records]
     with _one_thread(effort):
-        scores = [_score(originals[name], released, chosen, effort.steps, random_state) for name in names]
+        read = {name: (chances(each), numbers(each)) for name, each in released.items() if len(each.original.values)}
+        scores = [_score(originals[name], released, read, chosen, effort.steps, random_state) for name in names]
     return tuple(score for score in scores if score is not None)
 
 
@@ -84,7 +89,12 @@ def _target(column: ColumnValues) -> tuple[ValueGroups, Target]:
 
 
 def _score(
-    column: ColumnValues, released: Mapping[str, ReleasedColumn], chosen: Codes, steps: int, random_state: int
+    column: ColumnValues,
+    released: Mapping[str, ReleasedColumn],
+    read: Mapping[str, ModelColumns],
+    chosen: Codes,
+    steps: int,
+    random_state: int,
 ) -> UseScore | None:
     """The score of one column; None where there is nothing to tell apart, or nothing to tell it by."""
     groups, target = _target(column)
@@ -92,7 +102,7 @@ def _score(
     known = chosen[truth[chosen] >= 0]
     cut = int(len(known) * (1 - HOLDOUT))
     train, test = np.sort(known[:cut]), np.sort(known[cut:])
-    others = [each for name, each in released.items() if name != column.name and len(each.original.values)]
+    others = [each for name, each in read.items() if name != column.name]
     if not others or len(np.unique(truth[train])) < 2 or len(np.unique(truth[test])) < 2:
         return None
     if column.name in released and len(np.unique(released[column.name].codes)) < 2:
@@ -106,39 +116,49 @@ def _score(
         for rows, classes, as_released in ((train, truth, False), (says, learned, True))
     ]
     two = groups.size == 2
-    original, release = (round(_judged(guesses, truth[test], two=two), 4) for guesses in guessed)
+    original, release = (
+        round(max(_judged(guesses, truth[test], two=two) for guesses in models), 4) for models in guessed
+    )
     baseline = 0.5 if two else round(float(np.bincount(truth[test]).max() / len(test)), 4)
     return UseScore(column.name, "AUC" if two else "accuracy", target, original, release, baseline)
 
 
 def _guessed(
-    columns: Sequence[ReleasedColumn],
+    read: Sequence[ModelColumns],
     rows: Codes,
     classes: Codes,
     test: Codes,
     size: int,
     steps: int,
     rng: np.random.Generator | None,
-) -> Floats:
-    """How likely each class is in the rows ``test`` as they were given, by a model of other rows.
+) -> list[Floats]:
+    """How likely each class is in the rows ``test`` as they were given, by models of other rows.
 
-    It learns from rows as they were given or, with ``rng``, as they were released. Then each is filled in several
-    times with values that its levels allow, and each time counts as it fits the row's class by the first model:
-    that has every chance add its part, which is true of levels as it is of values.
+    They learn from rows as they were given or, with ``rng``, as they were released. For boosted trees each is then
+    filled in several times with values that its levels allow, and each time counts as it fits the row's class by the
+    first model: that has every chance add its part, which is true of levels as it is of values.
     """
     counts = np.eye(size)[classes[rows]]
-    given, told = (np.hstack(part) for part in zip(*map(chances, columns), strict=True))
-    learns = (given if rng is None else told)[rows]
+    learned = [
+        (
+            np.hstack([each.given(rows) if rng is None else each.told(rows) for each in kind]),
+            np.hstack([each.given(test) for each in kind]),
+        )
+        for kind in zip(*read, strict=True)
+    ]
+    guesses = [additive_guesses(learns, counts, seen) for learns, seen in learned]
     if not steps or len(np.unique(classes[rows])) < 2:
-        return additive_guesses(learns, counts, given[test])
+        return guesses
+    columns = [each.column for each, _ in read]
     seen = np.column_stack([features(each.original, each.original.codes[test]) for each in columns])
     if rng is None:
         filled = np.column_stack([features(each.original, each.original.codes[rows]) for each in columns])
-        return _boosted(filled, classes[rows], None, seen, size, steps)
+        return [*guesses, _boosted(filled, classes[rows], None, seen, size, steps)]
     values = [[each.drawn(rng)[rows] for each in columns] for _ in range(_FILLED)]
     filled = np.vstack([np.column_stack([features(*pair) for pair in _pairs(columns, one)]) for one in values])
-    fits = np.array([_fits(learns, counts, columns, one, classes[rows]) for one in values])
-    return _boosted(filled, np.tile(classes[rows], _FILLED), (fits / fits.sum(axis=0)).ravel(), seen, size, steps)
+    fits = np.array([_fits(learned[0][0], counts, columns, one, classes[rows]) for one in values])
+    weight = (fits / fits.sum(axis=0)).ravel()
+    return [*guesses, _boosted(filled, np.tile(classes[rows], _FILLED), weight, seen, size, steps)]
 
 
 def _pairs(columns: Sequence[ReleasedColumn], values: Sequence[Codes]) -> list[tuple[ColumnValues, Codes]]:

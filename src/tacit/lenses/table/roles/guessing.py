@@ -25,6 +25,7 @@ from tacit.lenses.table.roles.names import (
 )
 from tacit.tables.sources import open_table
 from tacit.tables.table import Table
+from tacit.tables.writing import suffix_for
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -88,6 +89,7 @@ def _result(table: Table, columns: Sequence[GuessedColumn], *, records: int, loo
         proposed_known=known,
         command=audit_command(table.name if table.path else "TABLE", secret, drop),
         looked_at=looked_at,
+        written=suffix_for(table),
     )
 
 

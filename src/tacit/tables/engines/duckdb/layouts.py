@@ -13,6 +13,11 @@ from tacit.tables.engines.duckdb.sql import identifier, pattern, text
 if TYPE_CHECKING:
     import duckdb
 
+# The kinds that a cell of text may be written in, the first that fits first, as DuckDB calls them.
+_WRITTEN: dict[Kind, str] = {"number": "DOUBLE", "boolean": "BOOLEAN", "time": "TIMESTAMP"}
+# Enough for a column of words to show that it is one.
+_FEW_LINES = 50
+
 
 def csv_scan(path: Path, names: Sequence[str], delimiter: str) -> str:
     """SQL that reads every cell of a CSV as text."""
@@ -41,20 +46,25 @@ def csv_delimiter(path: Path) -> str | None:
 
 
 def csv_kinds(path: Path, names: Sequence[str], delimiter: str) -> tuple[Kind, ...]:
-    """What the first 20,000 lines of a CSV hold: numbers, times or booleans written as text, else text."""
-    tests: dict[Kind, str] = {"number": "DOUBLE", "boolean": "BOOLEAN", "time": "TIMESTAMP"}
-    questions = [
-        f"count({identifier(n)}) > 0 AND count(try_cast({identifier(n)} AS {t})) = count(nullif({identifier(n)}, ''))"
-        for n in names
-        for t in tests.values()
-    ]
-    scan = csv_scan(path, names, delimiter)
+    """What the first 20,000 lines of a CSV hold: numbers, times or booleans written as text, else text.
+
+    Text that is no number costs more to try than to read: what the first lines rule out is not tried on the rest.
+    """
+    asked: list[tuple[str, Kind]] = [(name, kind) for name in names for kind in _WRITTEN]
+    scan, connection = csv_scan(path, names, delimiter), connect()
+    filled = ", ".join(f"count({identifier(name)}) > 0" for name in names)
     with reading(str(path)):
-        answer = (
-            connect().execute(f"SELECT {', '.join(questions)} FROM (SELECT * FROM {scan} LIMIT 20000)").fetchall()[0]
-        )
-    each = [answer[at : at + len(tests)] for at in range(0, len(questions), len(tests))]
-    return tuple(next((kind for kind, yes in zip(tests, some, strict=True) if yes), "text") for some in each)
+        for lines in (_FEW_LINES, 20_000):
+            tried = "".join(
+                f", count(try_cast({identifier(name)} AS {_WRITTEN[kind]})) = count(nullif({identifier(name)}, ''))"
+                for name, kind in asked
+            )
+            answer = connection.execute(f"SELECT {filled}{tried} FROM (SELECT * FROM {scan} LIMIT {lines})").fetchall()
+            asked = [each for each, fits in zip(asked, answer[0][len(names) :], strict=True) if fits]
+    holding = {name for name, some in zip(names, answer[0], strict=False) if some}
+    # The first kind that fits, for numbers such as 1 and 0 are booleans too.
+    fitting = {name: kind for name, kind in reversed(asked) if name in holding}
+    return tuple(fitting.get(name, "text") for name in names)
 
 
 def parquet_codec(path: Path) -> str:

@@ -1,0 +1,97 @@
+"""What an audit advises: which changes are worth telling, and the audit that follows each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from tacit.document import listed
+from tacit.lenses.table.ladder.fixes import FixEffect, FixEffects
+from tacit.lenses.table.linkage.results import Cure
+from tacit.lenses.table.roles.names import secret_in
+
+if TYPE_CHECKING:
+    from tacit.lenses.table.answers.audit import AuditResult
+
+_CHANGES_TOLD = 4
+_LEVELS_TOLD = 6
+# Fewer people of 1,000 than this are not worth a change.
+_NOTICED = 5
+# Fewer records are too few to learn from.
+_LEARNABLE = 50
+
+
+@dataclass(frozen=True)
+class Advice:
+    """One thing to try, in words, and the settings of the audit that does it."""
+
+    words: str
+    settings: Mapping[str, Any]
+
+
+def advised(audit: AuditResult) -> Iterator[Advice]:
+    """All that the audit advises, in the order in which it is told."""
+    if audit.answer is not None and audit.answer.how is None and audit.learned is None and _learnable(audit):
+        yield Advice("Learn it from the records", {**_said(audit.asked), "estimator": "auto"})
+    for name in secrets_released(audit):
+        yield Advice(f"Leave out {name}", left_out(audit, name))
+    for fix in chosen(audit.fixes) if audit.fixes is not None else ():
+        words = f"Leave out {fix.column}" if fix.fix == "drop" else f"Tell less of {fix.column}: {fix.level}"
+        yield Advice(words, changed(audit, fix))
+    cure = cure_of(audit)
+    if cure is not None:
+        yield Advice(f"Tell less of {listed(cure.levels)}", _with_levels(audit, cure.levels))
+
+
+def _learnable(audit: AuditResult) -> bool:
+    return audit.asked.get("weight") is None and audit.source.records >= _LEARNABLE
+
+
+def secrets_released(audit: AuditResult) -> list[str]:
+    """Released columns that are named like a secret."""
+    return [name for name in audit.names("released") if secret_in(name) is not None]
+
+
+def chosen(fixes: FixEffects) -> list[FixEffect]:
+    """Of each column the change that hides most for what it loses, those that hide most people first."""
+
+    def hides(fix: FixEffect) -> float:
+        return max(0.0, fixes.found - fix.found) + max(0.0, fixes.guessed - fix.guessed)
+
+    best: dict[str, FixEffect] = {}
+    for fix in sorted(fixes.effects, key=lambda each: -hides(each) / (1.1 - each.kept)):
+        if hides(fix) >= _NOTICED and fix.guessed < fixes.guessed + _NOTICED:
+            best.setdefault(fix.column, fix)
+    return sorted(best.values(), key=lambda each: -hides(each))[:_CHANGES_TOLD]
+
+
+def cure_of(audit: AuditResult) -> Cure | None:
+    """The levels of several columns that hide most people, if they hide half of them, and are few enough to tell."""
+    if audit.found is None or not audit.found.cures or audit.asked.get("known"):
+        return None
+    cure, whole = audit.found.cures[-1], audit.found.everything.sizes
+    return cure if len(cure.levels) <= _LEVELS_TOLD and cure.unique < whole.unique / 2 else None
+
+
+def changed(audit: AuditResult, fix: FixEffect) -> dict[str, Any]:
+    """The settings of the same audit with one change."""
+    return left_out(audit, fix.column) if fix.fix == "drop" else _with_levels(audit, fix.setting.value)
+
+
+def left_out(audit: AuditResult, column: str) -> dict[str, Any]:
+    """The settings of the same audit without a column."""
+    said = dict(audit.asked)
+    for name in ("known", "released", "use"):
+        said[name] = [each for each in said.get(name) or () if each != column]
+    for name in ("levels", "bins"):
+        said[name] = {each: wish for each, wish in (said.get(name) or {}).items() if each != column}
+    return _said({**said, "drop": [*(said.get("drop") or ()), column]})
+
+
+def _with_levels(audit: AuditResult, levels: Mapping[str, Any]) -> dict[str, Any]:
+    return _said({**audit.asked, "levels": {**(audit.asked.get("levels") or {}), **levels}})
+
+
+def _said(settings: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in settings.items() if value not in (None, [], (), {})}

@@ -1,0 +1,118 @@
+"""One column of a release in cells: which atoms each row may have, and how likely they are."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tacit.codes.scales.kinds.every import AnyScale
+from tacit.codes.scales.kinds.numbers import number_of
+from tacit.codes.tree import Ints, Mask
+from tacit.errors import SourceError
+from tacit.lenses.table.reading.atoms import AtomRanges, atom_names, filled_in, ranges_of
+from tacit.lenses.table.reading.shares import Floats, shares_of
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+# A first model adds the parts of at most so many groups of a column's atoms.
+_GROUPS = 20
+
+
+@dataclass(frozen=True, eq=False)
+class ReadColumn:
+    """The levels of a released column: ``parts`` (levels x atoms) of each, ``level`` of each row.
+
+    ``numbers`` are those that stand for the levels, where the release writes numbers (NaN is missing).
+    """
+
+    scale: AnyScale
+    parts: NDArray[np.bool_]
+    level: Ints
+    numbers: Floats | None = None
+
+    @classmethod
+    def of(cls, scale: AnyScale, meant: Mapping[str | float | None, Mask], told: pa.ChunkedArray) -> ReadColumn:
+        """An Arrow column of a release, by what its code says of the levels."""
+        found = told.combine_chunks().dictionary_encode()
+        numeric = not any(isinstance(level, str) for level in meant)
+        place = {level: at for at, level in enumerate(meant)}
+        seen = [place.get(_as_told(value, numeric=numeric), -1) for value in [*found.dictionary.to_pylist(), None]]
+        level = np.array(seen)[np.asarray(found.indices.fill_null(len(seen) - 1), dtype=np.int64)]
+        if (level < 0).any():
+            raise SourceError(f"column '{scale.column}' of the release says what its levels.json does not have")
+        numbers = np.array([np.nan if each is None else each for each in meant], dtype=np.float64) if numeric else None
+        return cls(scale, np.stack(list(meant.values())), level, numbers)
+
+    @property
+    def records(self) -> Floats:
+        """The rows of each level."""
+        return np.bincount(self.level, minlength=len(self.parts)).astype(np.float64)
+
+    @property
+    def surely(self) -> Floats:
+        """The rows that say each atom and no other."""
+        return np.asarray(self.records @ (self.parts & (self.parts.sum(axis=1) == 1)[:, None]))
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        """Each atom as the release words it."""
+        return atom_names(self.scale)
+
+    @cached_property
+    def ranges(self) -> AtomRanges | None:
+        """The numbers or days of each atom; None where it is of neither."""
+        return ranges_of(self.scale)
+
+    @cached_property
+    def shares(self) -> Floats:
+        """How often each atom occurs, as far as the release tells; wide ranges are likelier as far as it does not."""
+        start = np.ones(self.scale.size)
+        if self.ranges is not None:
+            start[: self.scale.present] = self.ranges.widths
+            start[self.scale.present :] = start[: self.scale.present].mean()
+        return shares_of(self.parts.astype(np.float64), self.records, start, even=self.ranges is not None)
+
+    @cached_property
+    def chances(self) -> Floats:
+        """How likely each atom is by each level (levels x atoms)."""
+        likely = self.parts * np.maximum(self.shares, 1e-12)
+        return np.asarray(likely / likely.sum(axis=1, keepdims=True))
+
+    def drawn(self, rng: np.random.Generator) -> Ints:
+        """An atom for each row, among those that its level has."""
+        steps, atom = np.cumsum(self.chances, axis=1), np.empty(len(self.level), np.int64)
+        chance = rng.random(len(self.level))
+        for at, step in enumerate(steps):
+            here = self.level == at
+            atom[here] = np.searchsorted(step[:-1], chance[here], side="right")
+        return atom
+
+    def filled_in(self, atoms: Ints, rng: np.random.Generator) -> pa.Array:
+        """A value for each row by its atom; a number that stands for a level stays."""
+        import pyarrow as pa
+
+        if self.numbers is not None:
+            return pa.array(self.numbers[self.level], from_pandas=True)
+        return filled_in(self.scale, atoms, self.shares, rng)
+
+    @cached_property
+    def groups(self) -> Ints:
+        """The group of each atom for a model that adds parts: about as many records in each."""
+        if self.scale.size <= _GROUPS:
+            return np.arange(self.scale.size)
+        middle = np.cumsum(self.shares) - self.shares / 2
+        return np.unique((middle * _GROUPS).astype(np.int64), return_inverse=True)[1].astype(np.int64)
+
+
+def _as_told(value: Any, *, numeric: bool) -> Any:
+    """A released value as its code has it: text, or a number that a CSV may hold as text."""
+    if not numeric or value is None:
+        return value
+    number = number_of(value)
+    return None if np.isnan(number) else number

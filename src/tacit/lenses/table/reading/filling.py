@@ -1,0 +1,67 @@
+"""How well rows that were filled in fit what a model shall predict, by a first model of what the release says."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from tacit.codes.additive import additive_guesses
+from tacit.codes.tree import Ints
+from tacit.lenses.table.reading.columns import ReadColumn
+from tacit.lenses.table.reading.shares import Floats
+
+# What is predicted is one of so few classes, or above the middle or not.
+_CLASSES = 10
+# A first guess is not surer than that.
+_SURE = 0.95
+
+
+@dataclass(frozen=True, eq=False)
+class FirstFit:
+    """An additive model: ``parts`` of each column's groups (groups x classes), and what all rows begin with.
+
+    ``wanted`` is the atom of each row in the column to be predicted, ``classes`` its class.
+    """
+
+    columns: Mapping[str, ReadColumn]
+    wanted: Ints
+    classes: Ints
+    start: Floats
+    parts: Mapping[str, Floats]
+
+    def weight(self, atoms: Mapping[str, Ints]) -> Floats:
+        """How likely each row's class is by its atoms."""
+        guess = self.start[self.classes]
+        for name, parts in self.parts.items():
+            guess = guess + parts[self.columns[name].groups[atoms[name]], self.classes]
+        return np.clip(guess, 1 - _SURE, _SURE)
+
+
+def first_fit(
+    columns: Mapping[str, ReadColumn], use: str, column: ReadColumn, cell: Ints, rng: np.random.Generator
+) -> FirstFit:
+    """The model of the column ``use`` by all others; it learns from cells, which read alike in every row."""
+    wanted = column.drawn(rng)
+    group = _classes(column)
+    classes = group[wanted]
+    first = np.unique(cell, return_index=True)[1]
+    counts = np.zeros((len(first), int(group.max()) + 1))
+    np.add.at(counts, (cell, classes), 1.0)
+    others = {name: each for name, each in columns.items() if name != use}
+    told = [(each.chances @ np.eye(each.groups.max() + 1)[each.groups])[each.level[first]] for each in others.values()]
+    width = sum(each.shape[1] for each in told)
+    if not width:
+        return FirstFit(others, wanted, classes, np.full(counts.shape[1], 0.5), {})
+    guesses = additive_guesses(np.hstack(told), counts, np.vstack([np.zeros(width), np.eye(width)]))
+    stops = np.cumsum([each.shape[1] for each in told])[:-1]
+    parts = np.split(guesses[1:] - guesses[0], stops)
+    return FirstFit(others, wanted, classes, guesses[0], dict(zip(others, parts, strict=True)))
+
+
+def _classes(column: ReadColumn) -> Ints:
+    """The class of each atom: itself, if they are few, else whether it is above the middle."""
+    if column.scale.size <= _CLASSES:
+        return np.arange(column.scale.size)
+    return (np.cumsum(column.shares) - column.shares / 2 > 1 / 2).astype(np.int64)

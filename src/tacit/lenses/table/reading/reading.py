@@ -1,0 +1,262 @@
+"""``read``: use a release in cells as it is meant, without the original."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from tacit.codes.tree import Ints
+from tacit.errors import ArgumentError, ColumnError, SourceError
+from tacit.lenses.released import BATCH, ReleasedTable
+from tacit.lenses.table.reading.columns import ReadColumn
+from tacit.lenses.table.reading.filling import first_fit
+from tacit.lenses.table.reading.shares import Floats, pair_shares, smallest_mean
+from tacit.release.certificate import CountedCertificate, read_certificate
+from tacit.release.keys import file_sha256
+from tacit.release.levels import LEVELS, read_code
+from tacit.requests.settings import AnyPath
+from tacit.tables.formats.frames import in_arrow
+from tacit.tables.sources import open_table
+from tacit.tables.symbols import in_order
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+
+@dataclass(frozen=True)
+class ValueCount:
+    """How many records of the original have a value of a column, or lie in a range of it.
+
+    ``records`` is an estimate. ``at_least`` rows of the release say it, ``at_most`` may mean it: that is certain.
+    """
+
+    name: str
+    records: float
+    at_least: int
+    at_most: int
+
+
+@dataclass(frozen=True)
+class GroupMean:
+    """The mean of a column over the records that have a value of another, or lie in a range of it.
+
+    ``records`` and ``mean`` are estimates. ``told`` is the share of the records whose row says the group and no other:
+    the smaller it is, the nearer the estimate is to the mean of all, and where it is 0 there is none. The true mean is
+    between ``at_least`` and ``at_most``: that is certain, and infinite where the release leaves an end open.
+    """
+
+    name: str
+    records: float
+    told: float
+    mean: float | None
+    at_least: float
+    at_most: float
+
+
+@dataclass(frozen=True, eq=False)
+class FilledRows:
+    """Rows to train a model on: each of the release several times, filled in with values that it allows.
+
+    Attributes
+    ----------
+    frame : frame
+        The values, as the kind of frame that ``ProtectResult.frame`` gives.
+    weight : array of float
+        How much each row counts; the rows of a record count as one.
+    record : array of int
+        The row of the release that each was made of: the groups of a cross-validation.
+    """
+
+    frame: Any
+    weight: Floats
+    record: Ints
+
+
+@dataclass(frozen=True, eq=False)
+class CellReading:
+    """A release in cells, to be counted, averaged and trained on.
+
+    A row that says "A or B", "30 to 39" or "any" is shared out over the values that it allows, by how often they occur
+    in the whole release. What is certain is told beside each estimate. Columns that are no cells, such as a secret that
+    was kept, are as they are.
+    """
+
+    columns: Mapping[str, ReadColumn]
+    certificate: CountedCertificate
+    data: pa.Table = field(repr=False)
+    framed: Callable[[Any], Any] = field(default=in_arrow, repr=False)
+
+    @cached_property
+    def cell(self) -> Ints:
+        """The number of each row's cell: rows that read alike.
+
+        They are no groups for a cross-validation. A cell that was left out is missing among its neighbours, which say
+        the opposite: a coin seems predictable, the wrong way round. The groups are ``FilledRows.record``.
+        """
+        return in_order(np.column_stack([column.level for column in self.columns.values()]))[1]
+
+    def counts(self, column: str) -> tuple[ValueCount, ...]:
+        """How many records have each value of a column, or lie in each of its finest ranges.
+
+        Guarantees
+        ----------
+        The number in the original lies between ``at_least`` and ``at_most``.
+        """
+        read = self._column(column)
+        records = read.shares * len(read.level)
+        maybe = read.records @ read.parts
+        return tuple(
+            ValueCount(name, round(float(records[at]), 1), int(read.surely[at]), int(maybe[at]))
+            for at, name in enumerate(read.names)
+        )
+
+    def means(self, of: str, *, by: str) -> tuple[GroupMean, ...]:
+        """The mean of a column of numbers for each value, or finest range, of another.
+
+        How the two go together is worked out from what the release says of both; numbers are taken to be spread evenly
+        within a range, and to thin out beyond an open end. What is missing has no part in it.
+
+        Guarantees
+        ----------
+        The mean in the original lies between ``at_least`` and ``at_most``.
+        """
+        numbers, groups = self._column(of), self._column(by)
+        if numbers.ranges is None or numbers.scale.kind != "numbers":
+            raise ArgumentError(f"column '{of}' of the release tells no numbers, so it has no mean")
+        here = numbers.scale.present
+        pairs = np.zeros((len(groups.parts), len(numbers.parts)))
+        np.add.at(pairs, (groups.level, numbers.level), 1.0)
+        joint = pair_shares(
+            groups.parts.astype(np.float64),
+            numbers.parts.astype(np.float64),
+            pairs,
+            np.outer(np.maximum(groups.shares, 1e-12), np.maximum(numbers.shares, 1e-12)),
+        )
+        sums = joint[:, :here] @ numbers.ranges.middles(numbers.shares[:here])
+        if numbers.numbers is not None:
+            joint, sums = _by_numbers(groups, numbers, pairs, joint)
+        total = joint[:, :here].sum(axis=1)
+        surely = groups.surely
+        told = np.divide(
+            surely, np.maximum(total * len(groups.level), surely), out=np.zeros(len(sums)), where=surely > 0
+        )
+        return tuple(
+            GroupMean(
+                name,
+                round(float(total[at] * len(groups.level)), 1),
+                round(float(told[at]), 4),
+                float(sums[at] / total[at]) if told[at] > 0 and total[at] > 0 else None,
+                *ends,
+            )
+            for at, (name, ends) in enumerate(zip(groups.names, self._ends(groups, numbers), strict=True))
+        )
+
+    def _ends(self, groups: ReadColumn, numbers: ReadColumn) -> list[tuple[float, float]]:
+        """The smallest and the largest mean of each group that the release allows."""
+        ranges, here = numbers.ranges, numbers.scale.present
+        assert ranges is not None
+        parts = numbers.parts[:, :here]
+        low = np.where(parts, ranges.low, np.inf).min(axis=1)[numbers.level]
+        high = np.where(parts, ranges.high, -np.inf).max(axis=1)[numbers.level]
+        told = np.any(parts, axis=1)[numbers.level]
+        present = told & ~np.any(numbers.parts[:, here:], axis=1)[numbers.level]
+        out = []
+        for at in range(groups.scale.size):
+            maybe = groups.parts[groups.level, at] & told
+            surely = maybe & present & (groups.parts.sum(axis=1) == 1)[groups.level]
+            maybe &= ~surely
+            out.append((smallest_mean(low[surely], low[maybe]), -smallest_mean(-high[surely], -high[maybe])))
+        return out
+
+    def filled(self, use: str | None = None, *, times: int = 3, random_state: int | None = None) -> FilledRows:
+        """Rows to train a model on, each record ``times`` over; with ``use``, those count more that fit it.
+
+        Of each row values are drawn that it allows, column by column, by how often they occur. A first model, in which
+        every value adds its part, says how well they fit the row's value of ``use``, the column to be predicted; that
+        is what the row counts. Dates are dates, codes stay as they are told, and what is not told at all is missing.
+
+        To cross-validate, fill in without ``use``, and keep the rows of a record together (``groups=rows.record``): to
+        the weights the first model has seen all records. Even so the score is a little too good, for what was drawn
+        depends on the cells, which depend on what is predicted. Go by the report's score, or by records as they were.
+        """
+        import pyarrow as pa
+
+        if times < 1:
+            raise ArgumentError(f"rows are filled in at least once, not {times} times")
+        rng, n = np.random.default_rng(random_state), self.data.num_rows
+        fits = None if use is None else first_fit(self.columns, use, self._column(use), self.cell, rng)
+        made, weights = [], []
+        for _ in range(times):
+            atoms = {name: column.drawn(rng) for name, column in self.columns.items()}
+            if fits is not None and use is not None:
+                # One value of what is to be predicted for all rows of a record.
+                atoms[use] = fits.wanted
+                weights.append(fits.weight(atoms))
+            told = {name: self.columns[name].filled_in(atoms[name], rng) for name in self.columns}
+            names = self.data.column_names
+            made.append(pa.table({name: told.get(name, self.data.column(name)) for name in names}))
+        weight = np.array(weights) if weights else np.ones((times, n))
+        filled = pa.concat_tables(made, promote_options="permissive")
+        return FilledRows(self.framed(filled), (weight / weight.sum(axis=0)).ravel(), np.tile(np.arange(n), times))
+
+    def _column(self, name: str) -> ReadColumn:
+        if name not in self.columns:
+            raise ColumnError(name, tuple(self.columns))
+        return self.columns[name]
+
+
+def _by_numbers(groups: ReadColumn, numbers: ReadColumn, pairs: Floats, joint: Floats) -> tuple[Floats, Floats]:
+    """The share of each group, and the sum of the numbers that stand for its levels."""
+    assert numbers.numbers is not None
+    fits = groups.parts[:, :, None] * (joint @ numbers.parts.T.astype(np.float64))[None, :, :]
+    total = fits.sum(axis=1, keepdims=True)
+    split = np.divide(fits, total, out=np.zeros_like(fits), where=total > 0) * pairs[:, None, :] / pairs.sum()
+    there = ~np.isnan(numbers.numbers)
+    by_level = split.sum(axis=0)[:, there]
+    return by_level.sum(axis=1, keepdims=True), by_level @ numbers.numbers[there]
+
+
+def read(release: AnyPath | ReleasedTable, *, engine: str = "duckdb") -> CellReading:
+    """A release in cells as its reader should use it: ``read("release").means("cost", by="ward")``.
+
+    Do not group a release by a column of cells: the rows that say "Oncology" are no fair sample of it, for elsewhere it
+    says "Oncology or Dermatology", or "any".
+
+    Parameters
+    ----------
+    release : path or ProtectResult
+        The directory that ``protect`` wrote; nothing in ``private/`` is looked at.
+    engine : str
+        As in ``audit``.
+
+    Raises
+    ------
+    ArgumentError
+        If the release is not in cells, or they were mixed; ``corrected_counts`` is for the latter.
+    SourceError
+        If the data or the levels are not what was certified.
+    """
+    import pyarrow as pa
+
+    folder = Path(release)
+    certificate = read_certificate(folder)
+    if not isinstance(certificate, CountedCertificate) or not certificate.in_cells:
+        raise ArgumentError(f"{folder} is no release in cells: its values are to be read as they are")
+    if certificate.mechanism.mixes:
+        raise ArgumentError(f"cells were mixed in {folder}, so what a row says may be another's: see corrected_counts")
+    output = certificate.output
+    for name, claimed in ((output.file, output.sha256), (LEVELS, output.levels_sha256)):
+        if not (folder / name).is_file() or file_sha256(folder / name) != claimed:
+            raise SourceError(f"{folder / name} is not what was certified: get the whole release again")
+    code, table = read_code(folder), open_table(folder / output.file, engine=engine)
+    assert code is not None
+    data = pa.concat_tables(table.batches(table.names, BATCH))
+    columns = {
+        name: ReadColumn.of(code.scales[at], code.meant(at), data.column(name)) for at, name in enumerate(code.columns)
+    }
+    return CellReading(columns, certificate, data, release.framed if isinstance(release, ReleasedTable) else in_arrow)

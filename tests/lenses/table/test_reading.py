@@ -1,0 +1,249 @@
+"""A release in cells, read as it is meant: counts, means of groups, and rows to train on."""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings, strategies as st
+from sklearn.metrics import roc_auc_score
+
+from hospital import hospital
+from sizes import many
+from tacit import ArgumentError, ColumnError, SourceError, protect, read
+from tacit.lenses.table.reading.reading import CellReading
+from tacit.lenses.table.reading.shares import smallest_mean
+from tacit.release.levels import read_code
+
+WARDS = ("Dermatology", "Internal", "Lung", "Oncology", "Surgery")
+COSTS = (90, 200, 250, 765, 300)
+
+
+def stays(n: int = 2_000, *, random_state: int = 9) -> pd.DataFrame:
+    """Costs follow the ward, the ward follows the illness; whether somebody comes back, the age. A coin is a coin."""
+    rng = np.random.default_rng(random_state)
+    ill = rng.random(n) < 0.1
+    ward = np.where(
+        ill, rng.choice(5, n, p=[0.1, 0.1, 0.1, 0.6, 0.1]), rng.choice(5, n, p=[0.05, 0.3, 0.25, 0.05, 0.35])
+    )
+    age = np.clip(rng.normal(55, 18, n), 0, 100).astype(int)
+    return pd.DataFrame(
+        {
+            "illness": np.where(ill, "cancer", "other"),
+            "ward": np.array(WARDS, dtype=object)[ward],
+            "age": age,
+            "cost": np.round(np.array(COSTS)[ward] * rng.lognormal(0, 0.3, n)).astype(int),
+            "coin": rng.choice(["heads", "tails"], n),
+            "back": rng.random(n) < 1 / (1 + np.exp(-0.06 * (age - 55))),
+        }
+    )
+
+
+@cache
+def released() -> tuple[pd.DataFrame, Any]:
+    table = stays()
+    return table, protect(table, secret="illness", epsilon_high=0.5)
+
+
+def test_counts_lie_between_what_is_certain_and_are_nearer_than_rows_that_say_the_value() -> None:
+    table, made = released()
+    true, says = table["ward"].value_counts(), made.frame()["ward"].value_counts()
+    found = {each.name: each for each in read(made).counts("ward")}
+    assert set(found) == set(WARDS)
+    for name, each in found.items():
+        assert each.at_least <= true[name] <= each.at_most
+        assert each.at_least == says.get(name, 0)
+    off = sum(abs(found[name].records - true[name]) for name in WARDS)
+    assert off < 0.2 * sum(abs(says.get(name, 0) - true[name]) for name in WARDS)
+    assert sum(each.records for each in found.values()) == pytest.approx(len(table), abs=1)
+
+
+def test_a_mean_of_a_group_is_nearer_than_that_of_the_rows_that_say_it_and_lies_between_its_ends() -> None:
+    table = stays(1_500, random_state=3)
+    reading = read(protect(table, secret="back", epsilon=0.5, drop=["illness"]))
+    true = table.groupby("ward")["cost"].mean()
+    found = {each.name: each for each in reading.means("cost", by="ward")}
+    assert all(each.at_least <= true[name] <= each.at_most for name, each in found.items())
+    cost, ward = reading.columns["cost"], reading.columns["ward"]
+    assert cost.ranges is not None
+    row = (cost.chances @ cost.ranges.middles(cost.shares))[cost.level]
+    says = ward.parts & (ward.parts.sum(axis=1) == 1)[:, None]
+    grouped = {name: row[says[ward.level, at]].mean() for at, name in enumerate(ward.names)}
+    assert sum(abs(found[name].mean - true[name]) for name in WARDS) < 0.6 * sum(
+        abs(grouped[name] - true[name]) for name in WARDS
+    )
+    assert found["Oncology"].mean > 1.5 * max(found[name].mean for name in WARDS if name != "Oncology")
+
+
+def test_of_a_group_that_no_row_says_there_is_no_mean() -> None:
+    table, made = released()
+    found = {each.name: each for each in read(made).means("cost", by="ward")}
+    says = set(made.frame()["ward"])
+    assert {name for name, each in found.items() if each.mean is None} == set(WARDS) - says
+    assert set(WARDS) - says
+    assert all(each.at_least <= table["cost"][table["ward"] == name].mean() for name, each in found.items())
+
+
+def test_what_is_certain_of_a_hospital_is_true() -> None:
+    table = pd.DataFrame(hospital(600, missing=0.05))
+    made = protect(table, secret={"illness": ["B20", "F32"]}, epsilon_high=0.5)
+    reading, code = read(made), read_code(Path(made.out))
+    assert code is not None
+    for at, scale in enumerate(code.scales):
+        values = [None if value != value else value for value in table[scale.column].astype(object)]
+        true = np.bincount(scale.atoms_of(values), minlength=scale.size)
+        counts = reading.counts(scale.column)
+        assert all(c.at_least <= n <= c.at_most for c, n in zip(counts, true.tolist(), strict=True)), at
+    ages = table.groupby("sex")["age"].mean()
+    for each in reading.means("age", by="sex"):
+        assert each.at_least <= ages[each.name] <= each.at_most
+
+
+@given(
+    st.lists(st.integers(-20, 20), max_size=4),
+    st.lists(st.integers(-20, 20), max_size=5),
+)
+@settings(max_examples=many(30, 1_000))
+def test_no_choice_of_rows_has_a_smaller_mean(surely: list[int], maybe: list[int]) -> None:
+    choices = [
+        surely + [each for at, each in enumerate(maybe) if chosen >> at & 1] for chosen in range(2 ** len(maybe))
+    ]
+    means = [float(np.mean(choice)) for choice in choices if choice]
+    found = smallest_mean(np.array(surely, float), np.array(maybe, float))
+    assert np.isnan(found) if not means else found == pytest.approx(min(means))
+
+
+def test_rows_are_filled_in_with_values_that_they_allow_and_count_as_one_record() -> None:
+    table, made = released()
+    reading = read(made)
+    rows = reading.filled("back", random_state=1)
+    assert len(rows.frame) == 3 * len(table)
+    assert np.allclose(np.bincount(rows.record, rows.weight), 1)
+    for name, column in reading.columns.items():
+        atoms = column.scale.atoms_of(rows.frame[name].tolist())
+        assert column.parts[np.tile(column.level, 3), atoms].all(), name
+    assert rows.frame["back"].dtype == bool
+    assert rows.frame["age"].dtype == np.int64
+    again = reading.filled("back", random_state=1)
+    assert again.frame.equals(rows.frame)
+
+
+def test_all_kinds_of_columns_are_filled_in() -> None:
+    table = pd.DataFrame(hospital(600, missing=0.1))
+    reading = read(protect(table, secret={"illness": ["F32"]}, epsilon_high=0.7))
+    rows = reading.filled(times=1, random_state=2).frame
+    for name, column in reading.columns.items():
+        if column.scale.kind == "beginnings":
+            assert set(rows[name].dropna()) <= set(column.names)
+            continue
+        values = [None if value is None or value != value else value for value in rows[name].astype(object)]
+        atoms = column.scale.atoms_of(values)
+        assert column.parts[column.level, atoms].all(), name
+
+
+def guessed(features: np.ndarray, wanted: np.ndarray, groups: np.ndarray, weight: np.ndarray) -> float:
+    """The area under the curve of boosted trees, in a cross-validation by groups."""
+    from sklearn.ensemble import HistGradientBoostingClassifier
+
+    fold, guesses = np.random.default_rng(5).integers(3, size=groups.max() + 1)[groups], np.zeros(len(wanted))
+    for each in range(3):
+        trees = HistGradientBoostingClassifier(max_iter=15, max_leaf_nodes=15, random_state=0)
+        trees.fit(features[fold != each], wanted[fold != each], sample_weight=weight[fold != each])
+        guesses[fold == each] = trees.predict_proba(features[fold == each])[:, 1]
+    return float(roc_auc_score(wanted, guesses, sample_weight=weight))
+
+
+def numbered(frame: pd.DataFrame) -> np.ndarray:
+    return np.column_stack([pd.factorize(frame[name], sort=True)[0] for name in frame]).astype(float)
+
+
+def test_a_coin_is_no_longer_predictable_once_rows_are_filled_in() -> None:
+    _, made = released()
+    reading, told = read(made), made.frame()
+    heads = (told["coin"] == "heads").to_numpy()
+    words = guessed(numbered(told.drop(columns="coin")), heads, np.arange(len(told)), np.ones(len(told)))
+    rows = reading.filled(random_state=3)
+    wanted = (rows.frame["coin"] == "heads").to_numpy()
+    features = numbered(rows.frame.drop(columns="coin"))
+    filled = guessed(features, wanted, rows.record, rows.weight)
+    by_cell = guessed(features, wanted, reading.cell[rows.record], rows.weight)
+    assert words > 0.9
+    assert abs(filled - 0.5) < 0.07
+    # Why the cell is no group: what was left out is missing beside its neighbours.
+    assert by_cell < 0.4
+
+
+def test_a_model_of_filled_rows_tells_people_as_they_are() -> None:
+    from sklearn.linear_model import LogisticRegression
+
+    _, made = released()
+    fresh = stays(random_state=8)
+    rows = read(made).filled("back", random_state=4)
+    model = LogisticRegression(max_iter=300).fit(rows.frame[["age", "cost"]], rows.frame["back"], rows.weight)
+    area = roc_auc_score(fresh["back"], model.predict_proba(fresh[["age", "cost"]])[:, 1])
+    assert area > roc_auc_score(fresh["back"], fresh["age"]) - 0.03
+
+
+def test_numbers_that_stand_for_ranges_are_averaged_as_they_are() -> None:
+    table = stays(1_000)
+    made = protect(table, secret="illness", epsilon_high=0.7, epsilon_low=3.0, write="means", prefer={"cost": 5})
+    reading = read(made)
+    whole = sum(each.mean * each.records for each in reading.means("cost", by="coin")) / len(table)
+    assert whole == pytest.approx(made.frame()["cost"].mean(), rel=0.01)
+    assert reading.filled(times=1).frame["cost"].equals(made.frame()["cost"])
+
+
+def test_a_release_is_read_from_its_directory_as_arrow_and_refused_where_it_is_not_what_was_certified(
+    tmp_path: Path,
+) -> None:
+    _, made = released()
+    kept = made.save(tmp_path / "release")
+    reading = read(tmp_path / "release")
+    assert isinstance(reading, CellReading)
+    assert reading.filled(times=1, random_state=0).frame.column_names == made.frame().columns.tolist()
+    with pytest.raises(ColumnError):
+        reading.counts("wards")
+    with pytest.raises(ArgumentError, match="no mean"):
+        reading.means("ward", by="coin")
+    Path(kept.out, kept.data_file).write_bytes(b"other")
+    with pytest.raises(SourceError, match="not what was certified"):
+        read(kept)
+
+
+def test_mixed_cells_and_other_releases_are_not_read() -> None:
+    table = stays(400)[["illness", "coin", "ward"]]
+    with pytest.raises(ArgumentError, match="corrected_counts"):
+        read(protect(table, secret="illness", epsilon=1.0, mechanism="cells+mix"))
+    with pytest.raises(ArgumentError, match="no release in cells"):
+        read(protect(table, secret="illness", epsilon=1.0, mechanism="watchdog"))
+
+
+def test_the_page_of_a_release_says_how_to_read_it() -> None:
+    _, made = released()
+    page = Path(made.out, "report.html").read_text("utf-8")
+    assert "Do not group the file by a column" in page
+    assert "tacit.read(" in page
+
+
+def test_what_is_told_exactly_comes_back_in_its_own_type_and_missing_as_missing() -> None:
+    rng = np.random.default_rng(0)
+    flag = pd.array(rng.choice([True, False], 400), dtype="boolean")
+    flag[:80] = pd.NA
+    table = pd.DataFrame({"s": rng.choice(["a", "b"], 400), "flag": flag, "few": rng.choice(3, 400)})
+    table["word"] = rng.choice(["any", "x"], 400)
+    told = protect(table, secret="s", epsilon_high=20.0, least=2).frame()
+    assert told["flag"].isna().tolist() == table["flag"].isna().tolist()
+    assert told["flag"].dropna().astype(bool).tolist() == table["flag"].dropna().astype(bool).tolist()
+    assert told["few"].dtype == np.int64
+    assert told["few"].tolist() == table["few"].tolist()
+    assert told["word"].tolist() == table["word"].tolist()
+
+
+def test_a_column_with_a_range_in_it_stays_text() -> None:
+    _, made = released()
+    assert all(isinstance(age, str) for age in made.frame()["age"])
+    assert made.frame()["coin"].tolist() == released()[0]["coin"].tolist()
