@@ -172,4 +172,4 @@ def _others(audit: PersonAuditResult) -> Sequence[doc.Section]:
 
 
 # The order of the answer. A new section is a function and a line here.
-SECTIONS = (_ladder, _worst, _shares, _actions, _others)
+SECTIONS = (_actions, _ladder, _worst, _shares, _others)
