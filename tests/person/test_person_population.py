@@ -136,7 +136,7 @@ def test_what_a_population_is_not_asked_for_is_told(tmp_path: Path) -> None:
     notes = " ".join(person_population(path).notes)
     assert "E1 merges without normalising" in notes
     assert "some values are suppressed" in notes
-    assert "without the similarity of town" in notes
+    assert "without the similarity of mail, name and town" in notes
     assert "without correlated labels" in notes
 
 

@@ -10,7 +10,8 @@ from hypothesis import given, strategies as st
 
 from tacit.errors import ArgumentError
 from tacit.person import covers, exp_abs, is_suppressed, normaliser, similarity
-from tacit.person.model.values import as_day, covered
+from tacit.person.model.forms import as_day
+from tacit.person.model.values import covered
 
 
 @pytest.mark.parametrize(
@@ -105,8 +106,8 @@ def test_an_unknown_similarity_is_refused(wanted: object) -> None:
     [
         ("text", "  ALICE   Smith ", "alice smith"),
         ("text", "Straße", "strasse"),
-        ("name", "GARCÍA,  Ana", "garcia ana"),
-        ("name", "O'Neill J.", "o'neill j"),
+        ("name", "GARCÍA,  Ana", "ana garcia"),
+        ("name", "O'Neill J.", "oneill j"),
         ("email", " Mailto:Ann@X.ORG ", "ann@x.org"),
         ("digits", "4111-1111 x", "41111111"),
         ("phone", "+1 (555) 123-4567", "+15551234567"),
@@ -128,7 +129,7 @@ def test_an_unknown_similarity_is_refused(wanted: object) -> None:
         ("date-month-first", "14-3-1990", "1990-03-14"),
         ("date-day-first", "1990-03-04", "1990-03-04"),
         ("date", "Unknown", "unknown"),
-        ("address", "123 Main Street, Apt. 4", "123 main st apt 4"),
+        ("address", "123 Main Street, Apt. 4", "main st 123 apt 4"),
     ],
 )
 def test_normal_forms(name: str, text: str, wanted: str) -> None:

@@ -73,7 +73,14 @@ def person_audit(
         actions=inquiring.ranked(actions),
         fail_above=fail_above,
         values_shown=show_values,
-        headline=audit_headline(top.rung, len(names.sources(members)), fail_above),
+        headline=audit_headline(
+            top.rung,
+            len(names.sources(members)),
+            inquiry.together,
+            max(rung.leakage for rung in rungs),
+            fail_above,
+        ),
+        together=inquiry.together,
         notes=(*notes, *weaker_notes(rungs), *_rough(shrinking), *inquiring.crowd_note(inquiry)),
     )
 

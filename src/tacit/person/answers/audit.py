@@ -31,7 +31,8 @@ _ACTIONS_SHOWN = 10
 class PersonAuditResult(PersonResult):
     """How much of a person's file each adversary can piece together, and what to do about it.
 
-    ``strongest`` names the adversary with the largest leakage; ``source_shares`` and ``actions`` are under it.
+    ``strongest`` names the adversary who knows most; ``source_shares`` and ``actions`` are under it. ``together`` is
+    the share of the person's file that all records of theirs hold, whether or not anybody joins them.
     """
 
     kind: ClassVar[str] = "audit of a person"
@@ -50,6 +51,7 @@ class PersonAuditResult(PersonResult):
     values_shown: bool
     headline: str
     notes: tuple[str, ...]
+    together: float = 0.0
 
     @property
     def leakage(self) -> float:
@@ -67,6 +69,7 @@ class PersonAuditResult(PersonResult):
             ("Leakage", leak(top.leakage), f"under {top.adversary}"),
             ("Recall", leak(top.recall), "of the file is in one record"),
             ("Precision", leak(top.precision), "of that record is right"),
+            ("Together", leak(self.together), "of the file is in all records of the person"),
             ("Person", doc.Count(self.facts, "fact"), f"with the labels {doc.listed(self.labels)}"),
             records_tile(self.sources),
         )
@@ -169,4 +172,4 @@ def _others(audit: PersonAuditResult) -> Sequence[doc.Section]:
 
 
 # The order of the answer. A new section is a function and a line here.
-SECTIONS = (_ladder, _worst, _shares, _actions, _others)
+SECTIONS = (_actions, _ladder, _worst, _shares, _others)

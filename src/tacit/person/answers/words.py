@@ -36,16 +36,29 @@ def counted(count: int, word: str) -> str:
     return f"{count:,} {word}" + ("" if count == 1 else "s")
 
 
-def audit_headline(rung: Rung, sources: int, fail_above: float | None) -> str:
-    """The one sentence of an audit: who knows how much, and how sure that is."""
+# A difference of less is not worth a sentence.
+NOTABLE = 0.005
+
+
+def audit_headline(rung: Rung, sources: int, together: float, largest: float, fail_above: float | None) -> str:
+    """The first words of an audit: who knows how much, how sure that is, and what there is to be known.
+
+    ``together`` is the share that all records of the person hold, ``largest`` the largest leakage of any adversary.
+    """
     if rung.leakage <= 0:
         return f"No record holds anything true of the person{verdict(0.0, fail_above)}."
     origin = "one record alone" if rung.merged <= 1 else f"{rung.merged:,} records of {counted(sources, 'source')}"
-    return (
-        f"{rung.adversary} reaches a leakage of {level(rung.leakage)} (1 is the whole file and nothing else) from "
-        f"{origin}: {share(rung.recall)} of what matters is known, {share(rung.precision)} of what is held is right"
-        f"{verdict(rung.leakage, fail_above)}."
+    more = []
+    if rung.best_recall > rung.recall + NOTABLE:
+        more.append(f"Another record, with more wrong beside it, holds {share(rung.best_recall)}.")
+    if together > max(rung.best_recall, rung.recall) + NOTABLE:
+        more.append(f"All records of the person together hold {share(together)}.")
+    first = (
+        f"{rung.adversary} knows {share(rung.recall)} of what matters about the person, from {origin}; "
+        f"{share(rung.precision)} of what it holds is right. That is a leakage of {level(rung.leakage)}, where 1 is "
+        f"the whole file and nothing else{verdict(largest, fail_above)}."
     )
+    return " ".join([first, *more])
 
 
 def verdict(leakage: float, fail_above: float | None) -> str:

@@ -10,14 +10,16 @@ import yaml
 from tacit.person.case.nodes import is_null
 from tacit.person.case.schema import CaseReader, CaseSection, Schema, as_node, choice, nearest, share
 from tacit.person.case.tables import columns_of, pairs_in
-from tacit.person.link.brought import FileClusters, SplinkClusters
+from tacit.person.link.brought import FileClusters, LikelyClusters, SplinkClusters, TrueClusters
+from tacit.person.model.kinds import usual
+from tacit.person.model.records import Reference
 from tacit.person.resolve.adversaries import Adversary
 from tacit.person.resolve.grouping import Closure
 from tacit.person.resolve.merging import Policy
 from tacit.person.resolve.rules import Rules
 from tacit.person.resolve.steps import FREE, Augment, Correct, Cost, Grouping, Normalise, Resolve, Step
 
-# Labels that name one person by themselves, and those that do beside a name.
+# Labels that name one person by themselves, and those that do beside a name, by what they are usually called.
 ALONE = ("email", "ssn", "passport", "national_id", "driving_licence", "tax_id")
 BESIDE_A_NAME = ("phone", "card", "dob", "address", "account")
 
@@ -29,22 +31,36 @@ CLUSTER_COLUMNS = {
 }
 
 
-def default_adversaries(labels: Collection[str]) -> tuple[tuple[Adversary, ...], str]:
+def default_adversaries(labels: Collection[str], person: Reference | None = None) -> tuple[tuple[Adversary, ...], str]:
     """Who is assumed where the case names nobody, and a sentence about it.
 
     E0 reads each record by itself. E1 normalises, and joins records that agree on a label that names one person, or on
-    a name and another label; it keeps the value most records agree on, and the records it started from, so that it is
-    never the weaker of the two.
+    a name and another label. E2 joins records that are likely one person's. E3 joins all that is the person's, which
+    nobody can do better. Each keeps the value most records agree on, and the records it started from, so that it is
+    never weaker than who reads.
     """
-    rules: list[tuple[str, ...]] = [(label,) for label in ALONE if label in labels]
-    if "name" in labels:
-        rules += [("name", label) for label in BESIDE_A_NAME if label in labels]
+    called: dict[str, list[str]] = {}
+    for label in sorted(labels):
+        called.setdefault(usual(label) or "", []).append(label)
+    rules: list[tuple[str, ...]] = [(label,) for kind in ALONE for label in called.get(kind, ())]
+    rules += [
+        (name, label) for name in called.get("name", ()) for kind in BESIDE_A_NAME for label in called.get(kind, ())
+    ]
     reads = Adversary("E0")
     if not rules:
         return (reads,), "no adversary is named, and no label by which records could be joined: E0 reads each by itself"
-    joins = Adversary("E1", (Normalise(), Resolve(Rules(rules))), merge="consensus", keep_base=True)
+    ways: list[Step] = [Resolve(Rules(rules)), LikelyClusters()]
+    ways += [] if person is None else [TrueClusters(reference=person)]
+    joins = [
+        Adversary(f"E{place}", (Normalise(), way), merge="consensus", keep_base=True)
+        for place, way in enumerate(ways, start=1)
+    ]
     by = ", ".join(" and ".join(rule) for rule in rules)
-    return (reads, joins), f"no adversary is named: E0 reads each record by itself, E1 joins those that agree on {by}"
+    best = "" if person is None else ", E3 all that is the person's, which nobody can do better"
+    return (reads, *joins), (
+        f"no adversary is named: E0 reads each record by itself, E1 joins those that agree on {by}, E2 those that are "
+        f"likely one person's{best}"
+    )
 
 
 def read_adversaries(reader: CaseReader, node: yaml.Node, what: str) -> tuple[Adversary, ...]:
@@ -157,13 +173,15 @@ def _resolve(reader: CaseReader, node: yaml.Node, what: str, labels: set[str]) -
     if len(ways) > 1:
         reader.wrong(node, f"{what} has {' and '.join(ways)}: keep one")
     elif not ways and isinstance(node, yaml.MappingNode):
-        reader.wrong(node, f"{what} has no 'rules', 'clusters' or 'splink': add one of them")
+        reader.wrong(node, f"{what} has no 'rules', 'clusters', 'likely' or 'splink': add one of them")
     if len(ways) != 1:
         return []
     section = reader.section(node, what, WAYS[ways[0]])
     if "rules" in section:
         rules = Rules(_rules(reader, section["rules"], what, labels), section.get("min_confidence", 0.0))
         return [Resolve(rules, **section.kept("closure", "cost"))]
+    if "likely" in section:
+        return [LikelyClusters(**section.kept("cost"))]
     if "splink" in section:
         return [SplinkClusters(**section.kept("threshold", "cost", model="splink"))]
     return [_clusters(reader, section)] if "clusters" in section else []
@@ -187,12 +205,12 @@ def _clusters(reader: CaseReader, section: CaseSection) -> Step:
     # Whoever exports such a table may have changed the case of its header.
     spelled = {name.casefold(): name for name in reversed(names)} | {name: name for name in names}
     columns: dict[str, str] = {}
-    for key, usual in CLUSTER_COLUMNS.items():
+    for key, known in CLUSTER_COLUMNS.items():
         if key in section:
             columns[key] = section[key]
             reader.known([(section[key], section.nodes[key])], names, "column", f"the clusters of {section.about}")
             continue
-        columns[key] = next((spelled[name] for name in [*usual, *map(str.casefold, usual)] if name in spelled), "")
+        columns[key] = next((spelled[name] for name in [*known, *map(str.casefold, known)] if name in spelled), "")
         if names and not columns[key] and key != "source":
             hint = f"name it, {key}: COLUMN{nearest('', names)}"
             reader.wrong(at, f"the clusters of {section.about} have no column '{key}': {hint}")
@@ -214,6 +232,7 @@ AUGMENT: Schema = {
 WAYS: dict[str, Schema] = {
     "rules": {"rules": as_node, "min_confidence": share, "closure": choice(get_args(Closure)), "cost": _cost},
     "clusters": {"clusters": CaseReader.file, **dict.fromkeys(CLUSTER_COLUMNS, CaseReader.text), "cost": _cost},
+    "likely": {"likely": CaseReader.flag, "cost": _cost},
     "splink": {"splink": CaseReader.file, "threshold": share, "cost": _cost},
 }
 STEPS: dict[str, Callable[[CaseReader, yaml.Node, str, set[str]], list[Step]]] = {

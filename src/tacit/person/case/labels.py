@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from datetime import date
 from functools import partial
 from typing import Any, get_args
@@ -12,8 +12,11 @@ import yaml
 
 from tacit.person.case.schema import CaseReader, CaseSection, Schema, as_node, as_number, choice, nearest
 from tacit.person.case.tables import pairs_in
+from tacit.person.model.kinds import kind_of
 from tacit.person.model.labels import Correlated, Label, Similarity, Suppressed
 
+# Values as they are, whatever the name of the label says.
+EXACT = "exact"
 # A domain is held in memory, value by value.
 LARGEST_DOMAIN = 1_000_000
 
@@ -21,12 +24,18 @@ LARGEST_DOMAIN = 1_000_000
 def read_labels(reader: CaseReader, node: yaml.Node, what: str) -> dict[str, Label]:
     """How values are weighed and compared, by label."""
     entries = reader.entries(node, what)
-    return {name: _label(reader, reader.section(inner, f"label '{name}'", LABEL)) for name, _, inner in entries}
+    return {name: _label(reader, reader.section(inner, f"label '{name}'", LABEL), name) for name, _, inner in entries}
 
 
-def _label(reader: CaseReader, section: CaseSection) -> Label:
+def _label(reader: CaseReader, section: CaseSection, name: str) -> Label:
     about = section.about
     fields = section.kept("normalise", "weight", "single", "similarity", "suppressed", "domain")
+    if (kind := kind_of(name)) is not None:
+        # What is not said of a label follows from its name.
+        usual = kind.label(country=reader.country)
+        fields = {"normalise": usual.normalise, "similarity": usual.similarity, "single": usual.single} | fields
+    if fields.get("normalise") is str:
+        del fields["normalise"]
     if "synonyms" in section:
         form = fields.get("normalise", str)
         fields["synonyms"] = _synonyms(reader, section["synonyms"], f"'synonyms' of {about}", form)
@@ -38,12 +47,20 @@ def _label(reader: CaseReader, section: CaseSection) -> Label:
     return Label(**fields)
 
 
+def usual_labels(names: Iterable[str], country: str | None) -> dict[str, Label]:
+    """How values of labels are compared of which nothing was said but their names."""
+    kinds = ((name, kind_of(name)) for name in names)
+    return {name: kind.label(country=country) for name, kind in kinds if kind is not None}
+
+
 def _normaliser(reader: CaseReader, node: yaml.Node, what: str) -> Callable[[str], str] | None:
-    from tacit.person.model.values import normaliser
+    from tacit.person.model.forms import normaliser
 
     name = reader.text(node, what)
+    if name == EXACT:
+        return str
     with reader.refusals(node, what):
-        return normaliser(name) if name else None
+        return normaliser(name, country=reader.country) if name else None
     return None
 
 

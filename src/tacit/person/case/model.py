@@ -62,6 +62,10 @@ class Case:
         Weight of completeness against correctness in the leakage; 1 is the paper's.
     source_labels : frozenset of str
         Every label that an attribute of a source may have.
+    described : frozenset of str
+        The labels of which the file says how values are compared; of others it follows from their names.
+    country : str or None
+        Whose telephone numbers have no country before them.
     notes : tuple of str
         What was assumed, in sentences without values.
     """
@@ -78,6 +82,8 @@ class Case:
     population: PopulationSpec | None = None
     beta: float = 1.0
     source_labels: frozenset[str] = frozenset()
+    described: frozenset[str] = frozenset()
+    country: str | None = None
     notes: tuple[str, ...] = ()
 
     @property

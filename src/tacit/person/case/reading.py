@@ -6,11 +6,11 @@ import os
 from pathlib import Path
 
 from tacit.person.case.adversaries import default_adversaries, read_adversaries
-from tacit.person.case.labels import read_correlated, read_labels
+from tacit.person.case.labels import read_correlated, read_labels, usual_labels
 from tacit.person.case.model import Case
 from tacit.person.case.nodes import case_bytes
 from tacit.person.case.plans import read_decoys, read_verification
-from tacit.person.case.records import read_person, read_queries, read_releases
+from tacit.person.case.records import read_country, read_person, read_queries, read_releases
 from tacit.person.case.schema import CaseReader, CaseSection, Schema
 from tacit.person.case.sources import read_population, read_sources
 from tacit.person.model.labels import Labels
@@ -20,6 +20,7 @@ from tacit.person.resolve.steps import Normalise
 # In this order: what comes later is checked against the person and the labels of the sources.
 CASE: Schema = {
     "person": read_person,
+    "country": read_country,
     "labels": read_labels,
     "correlated": read_correlated,
     "sources": read_sources,
@@ -55,21 +56,24 @@ def read_case(path: str | os.PathLike[str]) -> Case:
     file = Path(path)
     reader = CaseReader(file, case_bytes(file))
     section = reader.section(reader.root, "a case", CASE, required=["sources"])
-    labels = Labels(section.get("labels"), correlated=section.get("correlated", ()))
+    described = section.get("labels", {})
+    usual = usual_labels(sorted(reader.labels.difference(described)), reader.country)
+    labels = Labels({**usual, **described}, correlated=section.get("correlated", ()))
     _needs_person(reader, section)
     _needs_weight(reader, section, labels)
     reader.finish()
-    notes = []
-    idle = sorted(label for label in labels if label not in reader.labels)
+    notes = [*reader.notes]
+    idle = sorted(label for label in described if label not in reader.labels)
     if idle and reader.possible and reader.person is not None:
         notes.append(f"described and never used: {', '.join(idle)}; check the spelling of the labels")
     if "adversaries" in section:
         adversaries = section["adversaries"]
     else:
-        adversaries, note = default_adversaries(reader.seen)
+        adversaries, note = default_adversaries(reader.seen, reader.person)
         notes.append(note)
     fields = {key: value for key, value in section.items() if key != "correlated"}
-    fields |= {"person": reader.person, "labels": labels, "adversaries": adversaries}
+    fields |= {"person": reader.person, "labels": labels, "adversaries": adversaries, "country": reader.country}
+    fields["described"] = frozenset(described)
     notes += _idle_steps(adversaries, labels)
     return Case(path=file, source_labels=frozenset(reader.possible), notes=tuple(notes), **fields)
 

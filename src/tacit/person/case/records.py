@@ -9,6 +9,8 @@ import yaml
 from tacit.person.case.model import Slot
 from tacit.person.case.nodes import is_null, line_of
 from tacit.person.case.schema import CaseReader, CaseSection, Schema, as_node, share
+from tacit.person.model.forms.phones import country_of, is_country
+from tacit.person.model.kinds import usual
 from tacit.person.model.records import Attribute, Fact, Record, Reference
 
 # A label, the node of its value, and the confidence.
@@ -27,7 +29,19 @@ def read_person(reader: CaseReader, node: yaml.Node, _: str) -> Reference | None
         reader.wrong(node, "the person has no attribute: say at least one true thing, as label: value")
         return None
     reader.person = Reference([attribute.fact for attribute in attributes])
+    own = (country_of(value) for label, value in reader.person if usual(label) == "phone")
+    reader.country = next(filter(None, own), None)
     return reader.person
+
+
+def read_country(reader: CaseReader, node: yaml.Node, what: str) -> str | None:
+    """The country of telephone numbers that name none, in two letters."""
+    name = reader.text(node, what)
+    if not is_country(name):
+        reader.wrong(node, f"no country '{name}': give its two letters, such as DE, GB or US")
+        return None
+    reader.country = name.upper()
+    return reader.country
 
 
 def _attributes(reader: CaseReader, node: yaml.Node, what: str, *, confident: bool) -> list[Attribute]:

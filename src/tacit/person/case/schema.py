@@ -68,6 +68,11 @@ class CaseReader:
         As soon as it was read.
     possible, seen : set of str
         The labels that sources may have, and those found in them, as soon as they were read.
+    country : str or None
+        Whose telephone numbers have no country before them, in two letters: as the case says, or as the person's own
+        numbers do.
+    notes : list of str
+        What was assumed on the way.
     """
 
     def __init__(self, path: Path, raw: bytes) -> None:
@@ -76,6 +81,8 @@ class CaseReader:
         self.person: Reference | None = None
         self.possible: set[str] = set()
         self.seen: set[str] = set()
+        self.country: str | None = None
+        self.notes: list[str] = []
         self._mistakes: dict[tuple[int, str], None] = {}
 
     @property

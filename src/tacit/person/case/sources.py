@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import islice
 from typing import Any
 
@@ -10,6 +11,7 @@ import yaml
 from tacit.person.case.nodes import is_null
 from tacit.person.case.schema import CaseReader, CaseSection, choice, mapping, share
 from tacit.person.case.tables import columns_of
+from tacit.person.model.kinds import recognised
 from tacit.person.plans.removals import Offer
 from tacit.person.sources.breaches import CLASS_LABELS, labels_in
 from tacit.person.sources.features import USUAL_LABELS, read_features
@@ -78,6 +80,8 @@ def read_sources(reader: CaseReader, node: yaml.Node, what: str) -> tuple[Source
         names = {"columns": "map", "joined": "join", "identifier": "id", "removal": "remove"}
         fields = section.kept("path", **names, label_confidence="column_confidence") | section.get("confidence", {})
         source = Source(section.name, format=_format(reader, section), **fields)
+        if source.format == "table":
+            source = _recognised(reader, section, source)
         sources.append(source)
         if source.format == "table":
             possible = seen = _table_labels(reader, section, source)
@@ -96,6 +100,26 @@ def _format(reader: CaseReader, section: CaseSection) -> SourceFormat:
         at = next(section.nodes[key] for key in ("format", "breaches") if key in section)
         reader.wrong(at, f"{section.about} has two formats: keep one")
     return formats.pop() if formats else "table"
+
+
+def _recognised(reader: CaseReader, section: CaseSection, source: Source) -> Source:
+    """The source with columns that are called otherwise than the person's labels, but say what they hold."""
+    if "*" in source.columns or reader.person is None:
+        return source
+    hint = "; for a list of breaches say breaches: true" if source.path.suffix.lower() == ".json" else ""
+    names = columns_of(reader, section.nodes["path"], source.path, section.about, hint)
+    labels = {label for label, _ in reader.person}
+    said = {*source.columns, *(column for some in source.joined.values() for column in some)}
+    taken = {*source.columns.values(), *source.joined}
+    free = [name for name in names if name not in said | {source.identifier, source.confidence_column}]
+    found = recognised(free, labels - taken)
+    if not found.columns and not found.joined:
+        return source
+    parts = {label: " + ".join(columns) for label, columns in found.joined.items()}
+    told = [*(f"{column} as {label}" for column, label in found.columns.items())]
+    told += [f"{columns} as {label}" for label, columns in parts.items()]
+    reader.notes.append(f"source '{source.name}': read {', '.join(told)}; say otherwise with 'map' and 'join'")
+    return replace(source, columns={**found.columns, **source.columns}, joined={**found.joined, **source.joined})
 
 
 def _table_labels(reader: CaseReader, section: CaseSection, source: Source) -> set[str]:

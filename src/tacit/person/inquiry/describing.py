@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from tacit.person.answers.words import listed
-from tacit.person.link.brought import FileClusters, SplinkClusters
+from tacit.person.link.brought import FileClusters, LikelyClusters, SplinkClusters, TrueClusters
 from tacit.person.resolve.adversaries import Adversary
 from tacit.person.resolve.steps import Augment, Correct, Grouping, Normalise, Resolve, Step
 
@@ -40,6 +40,10 @@ def _step(step: Step) -> str:
         return f"joins records that agree on {listed([' + '.join(rule) for rule in step.rules.alternatives], 'or')}"
     if isinstance(step, FileClusters):
         return f"joins records as {step.path.name} does"
+    if isinstance(step, LikelyClusters):
+        return "joins records that are likely one person's"
+    if isinstance(step, TrueClusters):
+        return "joins all records that are the person's"
     assert isinstance(step, SplinkClusters)
     return f"joins records that Splink takes for one person with probability {step.threshold:g} or more"
 

@@ -11,7 +11,8 @@ from tacit.errors import DataError
 from tacit.person.inquiry.hot import Hot
 from tacit.person.inquiry.opening import Inquiry
 from tacit.person.inquiry.subject import Subject
-from tacit.person.inquiry.work import Grouped
+from tacit.person.inquiry.work import Grouped, ends_of
+from tacit.person.link.likely import LikelyPairs
 from tacit.person.link.linking import reached
 from tacit.person.model.labels import Labels
 from tacit.person.model.records import Record
@@ -128,9 +129,10 @@ def _joinable(work: Grouped, more: Sequence[Record], labels: Labels) -> set[int]
     while more and len(clusters) != before:
         before = len(clusters)
         for (joining, seen), some in zip(work.groupings, _as_seen(work, more, labels), strict=True):
-            if isinstance(joining, tuple):
+            if isinstance(joining, tuple | LikelyPairs):
                 # A model scored the records in question along with the others.
-                for one, other in (joining, joining[::-1]):
+                ends = ends_of(joining)
+                for one, other in (ends, ends[::-1]):
                     clusters.update(work.cluster[other[(one >= size) & (other < size)]].tolist())
             elif isinstance(joining, Resolve):
                 rules = joining.rules

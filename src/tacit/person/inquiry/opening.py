@@ -17,9 +17,11 @@ from tacit.person.case.model import Case, Slot
 from tacit.person.case.reading import read_case
 from tacit.person.case.schema import nearest
 from tacit.person.inquiry.describing import does
-from tacit.person.inquiry.hot import Hot, Winner, winner
+from tacit.person.inquiry.hot import Hot, Winner, right_values, winner
 from tacit.person.inquiry.subject import Subject, remembering
 from tacit.person.inquiry.work import Grouped, Workbench
+from tacit.person.link.right import records_of_person, weight_together
+from tacit.person.model.forms import normaliser
 from tacit.person.model.labels import Labels
 from tacit.person.model.records import Record
 from tacit.person.resolve.adversaries import Adversary
@@ -62,7 +64,7 @@ class Inquiry:
     @cached_property
     def bench(self) -> Workbench:
         """Where adversaries are carried out."""
-        return Workbench(self.pool, self.labels, self.progress)
+        return Workbench(self.pool, self.labels, self.progress, right_values)
 
     @cached_property
     def ladder(self) -> tuple[Climbed, ...]:
@@ -71,8 +73,18 @@ class Inquiry:
 
     @property
     def strongest(self) -> Climbed:
-        """The adversary with the largest leakage."""
-        return max(self.ladder, key=lambda one: one.rung.leakage)
+        """The adversary who knows most of the person; of equals the one with the larger leakage, then the later."""
+        known = [(round(one.rung.best_recall, 12), round(one.rung.leakage, 12)) for one in self.ladder]
+        return self.ladder[max(range(len(known)), key=lambda place: (*known[place], place))]
+
+    @cached_property
+    def together(self) -> float:
+        """The share of the person's file that all records of theirs hold together, joined or not."""
+        held, whole = self.pool.attributes, self.subject.comparer.reference_weight
+        hits = right_values(held, self.subject)
+        found = weight_together(held, hits, records_of_person(held, hits)) / whole if whole else 0.0
+        # Who joined a record that says too little by itself knows more.
+        return min(1.0, max(found, self.strongest.rung.best_recall))
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -154,9 +166,16 @@ def _several(given: Thing | Sequence[Thing]) -> tuple[Thing, ...]:
 
 def read_sources(case: Case, *, progress: Progress = silent) -> RecordPool:
     """All records of a case, with notes on labels that do not fit the person or the adversaries."""
-    pool = read_pool(case.sources, case.person, progress=progress)
+    pool = read_pool(case.sources, case.person, days=_days(case), progress=progress)
     labels = pool.attributes.labels
     return replace(pool, notes=(*pool.notes, *_undescribed(case, labels), *_joinless(case, labels)))
+
+
+def _days(case: Case) -> dict[str, bool | None]:
+    """The labels whose values are days, and whether those that may be either begin with the day."""
+    orders = {normaliser("date"): None, normaliser("date-day-first"): True, normaliser("date-month-first"): False}
+    forms = ((label, case.labels[label].normalise) for label in case.labels)
+    return {label: orders[form] for label, form in forms if form in orders}
 
 
 def _undescribed(case: Case, labels: tuple[str, ...]) -> list[str]:
@@ -164,7 +183,7 @@ def _undescribed(case: Case, labels: tuple[str, ...]) -> list[str]:
         return []
     true = {label for label, _ in case.person}
     notes = []
-    if strange := [label for label in labels if label not in true | set(case.labels)]:
+    if strange := [label for label in labels if label not in true | case.described]:
         shown = ", ".join(strange[:20]) + (", …" if len(strange) > 20 else "")
         notes.append(
             f"labels that the person has no value of count as wrong: {shown}; to leave a column out map it to null"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -10,10 +10,21 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tacit.document import Progress
+from tacit.person.inquiry.subject import Subject
 from tacit.person.link.attributes import Attributes, IntArray, augmented, distinct_values, recoded
-from tacit.person.link.brought import FileClusters, Linked, SplinkClusters, clusters_of_file, surest_values
+from tacit.person.link.brought import (
+    FileClusters,
+    LikelyClusters,
+    Linked,
+    SplinkClusters,
+    TrueClusters,
+    clusters_of_file,
+    surest_values,
+)
 from tacit.person.link.components import components
+from tacit.person.link.likely import LikelyPairs, likely_pairs
 from tacit.person.link.linking import resolved_again
+from tacit.person.link.right import records_of_person
 from tacit.person.link.splink import RECORD, SOURCE, splink_pairs
 from tacit.person.model.labels import Labels
 from tacit.person.model.records import Attribute, Record
@@ -25,7 +36,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 # What a resolution is for records in memory: rules, the cluster of every record, or pairs of records.
-Joining = Resolve | IntArray | tuple[IntArray, IntArray]
+Joining = Resolve | IntArray | tuple[IntArray, IntArray] | LikelyPairs
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,20 +101,36 @@ def _in_memory(joining: Joining, step: Step, rids: Sequence[int], more: Sequence
     """A resolution as a step on records in memory."""
     if isinstance(joining, Resolve):
         return joining
-    if isinstance(joining, tuple):
-        wanted = np.fromiter([*rids, *more], np.int64)
-        inside = np.isin(joining[0], wanted) & np.isin(joining[1], wanted)
-        left, right = (side[inside].tolist() for side in joining)
-        return Linked(cost=step.cost, pairs=tuple((str(a), str(b)) for a, b in zip(left, right, strict=True)))
+    if isinstance(joining, tuple | LikelyPairs):
+        wanted, (one, other) = np.fromiter([*rids, *more], np.int64), ends_of(joining)
+        inside = np.isin(one, wanted) & np.isin(other, wanted)
+        left, right = (side[inside].tolist() for side in (one, other))
+        likely = tuple(joining.probability[inside].tolist()) if isinstance(joining, LikelyPairs) else ()
+        pairs = tuple((str(a), str(b)) for a, b in zip(left, right, strict=True))
+        return Linked(cost=step.cost, pairs=pairs, likely=likely)
+    if isinstance(step, TrueClusters):
+        # What the person releases next is the person's, too.
+        return Clusters({str(rid): 0 for rid in [*(rid for rid in rids if joining[rid] >= 0), *more]}, step.cost)
     return Clusters([None if joining[rid] < 0 else int(joining[rid]) for rid in rids], step.cost)
 
 
-class Workbench:
-    """Where adversaries are carried out on one pool; what several of them do to values is done once."""
+def ends_of(joining: tuple[IntArray, IntArray] | LikelyPairs) -> tuple[IntArray, IntArray]:
+    """The records of pairs."""
+    return joining if isinstance(joining, tuple) else (joining.left, joining.right)
 
-    def __init__(self, pool: RecordPool, labels: Labels, progress: Progress) -> None:
-        self.pool, self._labels, self._progress = pool, labels, progress
+
+class Workbench:
+    """Where adversaries are carried out on one pool; what several of them do to values is done once.
+
+    ``right`` gives what is right of a person in some attributes: the values, the facts they hit and their credit.
+    """
+
+    def __init__(
+        self, pool: RecordPool, labels: Labels, progress: Progress, right: Callable[[Attributes, Subject], pa.Table]
+    ) -> None:
+        self.pool, self._labels, self._progress, self._right = pool, labels, progress, right
         self._done: list[tuple[Attributes, Step, Attributes]] = []
+        self._likely: list[tuple[Attributes, LikelyPairs]] = []
 
     def stepped(self, held: Attributes, step: Step) -> Attributes:
         """The attributes after a step on values."""
@@ -126,9 +153,9 @@ class Workbench:
         for step in spec.steps:
             if isinstance(step, Grouping):
                 self._progress(f"{spec.name}: resolving", None)
-                joining = _joining(self.pool, step, held, more)
-                if isinstance(joining, np.ndarray) and (alone := int((joining < 0).sum())):
-                    assert isinstance(step, FileClusters)
+                joining = self._joining(step, held, more)
+                if isinstance(step, FileClusters) and isinstance(joining, np.ndarray) and (joining < 0).any():
+                    alone = int((joining < 0).sum())
                     notes.append(
                         f"adversary '{spec.name}': {alone:,} records are not in {step.path.name} and stay alone"
                     )
@@ -136,17 +163,35 @@ class Workbench:
                 cluster = _regrouped(joining, held, cluster)
             else:
                 self._progress(f"{spec.name}: values", None)
-                held = self.stepped(held, step)
+                held, more = self.stepped(held, step), step.apply(more, self._labels)
         return Grouped(self.pool, spec, held, cluster, tuple(groupings), tuple(notes))
 
+    def _joining(self, step: Step, held: Attributes, more: Sequence[Record]) -> Joining:
+        if isinstance(step, FileClusters):
+            return clusters_of_file(step, self.pool.name_table())
+        if isinstance(step, SplinkClusters):
+            return splink_pairs(_splink_table(held, self.pool, more), step.model, step.threshold)
+        if isinstance(step, LikelyClusters):
+            return self._likely_pairs(held, more)
+        if isinstance(step, TrueClusters):
+            return self._true_clusters(step, held)
+        assert isinstance(step, Resolve)
+        return step
 
-def _joining(pool: RecordPool, step: Step, held: Attributes, more: Sequence[Record]) -> Joining:
-    if isinstance(step, FileClusters):
-        return clusters_of_file(step, pool.name_table())
-    if isinstance(step, SplinkClusters):
-        return splink_pairs(_splink_table(held, pool, more), step.model, step.threshold)
-    assert isinstance(step, Resolve)
-    return step
+    def _likely_pairs(self, held: Attributes, more: Sequence[Record]) -> LikelyPairs:
+        if more:
+            return likely_pairs(held, _splink_table(held, self.pool, more))
+        for before, pairs in self._likely:
+            if before is held:
+                return pairs
+        self._likely.append((held, likely_pairs(held)))
+        return self._likely[-1][1]
+
+    def _true_clusters(self, step: TrueClusters, held: Attributes) -> IntArray:
+        """0 for every record that is the person's, -1 for the others."""
+        cluster = np.full(held.records, -1, dtype=np.int64)
+        cluster[records_of_person(held, self._right(held, Subject(step.reference, self._labels)))] = 0
+        return cluster
 
 
 def _regrouped(joining: Joining, held: Attributes, cluster: IntArray) -> IntArray:
@@ -154,9 +199,10 @@ def _regrouped(joining: Joining, held: Attributes, cluster: IntArray) -> IntArra
     if isinstance(joining, Resolve):
         return resolved_again(held, joining.rules, cluster, closure=joining.closure)
     size = len(cluster)
-    if isinstance(joining, tuple):
-        out = (joining[0] < size) & (joining[1] < size)
-        first, second = joining[0][out], joining[1][out]
+    if isinstance(joining, tuple | LikelyPairs):
+        one, other = ends_of(joining)
+        out = (one < size) & (other < size)
+        first, second = one[out], other[out]
     else:
         first = np.flatnonzero(joining >= 0)
         smallest = np.full(int(joining.max(initial=-1)) + 1, size, dtype=np.int64)

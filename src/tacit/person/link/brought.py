@@ -12,7 +12,7 @@ import numpy as np
 from tacit.errors import ArgumentError, DataError
 from tacit.person.link.attributes import Attributes, IntArray
 from tacit.person.link.wide import text_columns
-from tacit.person.model.records import Record
+from tacit.person.model.records import Attribute, Record, Reference
 from tacit.person.resolve.resolver import Link
 from tacit.person.resolve.steps import Clusters
 from tacit.tables.engines import store_on
@@ -54,15 +54,55 @@ class SplinkClusters(_Outside):
     threshold: float = 0.9
 
 
+@dataclass(frozen=True, kw_only=True)
+class LikelyClusters(_Outside):
+    """Join records that are likely one person's, as the records themselves show (see :mod:`tacit.person.link.likely`).
+
+    What a record says is then as sure as it is that the record is the person's.
+    """
+
+
+@dataclass(frozen=True, kw_only=True)
+class TrueClusters(_Outside):
+    """Join every record that is the person's: what nobody can do better who does not know the person.
+
+    A record is taken for the person's if it has one of their addresses of e-mail, numbers or codes, or two things of
+    which one is a name, a date of birth or an address.
+    """
+
+    reference: Reference = field(repr=False)
+
+
 @dataclass(frozen=True)
 class Linked(Clusters):
     """Records joined along pairs that a model scored; which pairs count depends on which records are there.
 
-    ``pairs`` are names of records; what was joined through a record that is gone falls apart again.
+    ``pairs`` are names of records; what was joined through a record that is gone falls apart again. ``likely`` says of
+    each pair how sure it is, if not wholly: what a record says is then as sure as the surest of its pairs.
     """
 
     ids: Mapping[str, Hashable] | Sequence[Hashable] = field(default_factory=dict, repr=False)
     pairs: tuple[tuple[str, str], ...] = field(default=(), repr=False)
+    likely: tuple[float, ...] = field(default=(), repr=False)
+
+    def doubted(self, records: tuple[Record, ...]) -> tuple[Record, ...]:
+        """What each record says, as sure as the surest pair that put it there."""
+        there = {record.name for record in records}
+        sure: dict[str, float] = {}
+        for pair, probability in zip(self.pairs, self.likely, strict=False):
+            if there.issuperset(pair):
+                for name in pair:
+                    sure[name] = max(sure.get(name, 0.0), probability)
+        return tuple(
+            record
+            if (share := sure.get(record.name, 1.0)) >= 1.0
+            else Record.trusted(
+                (Attribute(label, value, confidence * share) for label, value, confidence in record),
+                name=record.name,
+                source=record.source,
+            )
+            for record in records
+        )
 
     def links(self, records: Sequence[Record]) -> Iterator[Link]:
         """The pairs that are there."""

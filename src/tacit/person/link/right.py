@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from tacit.person.link.attributes import Attributes, IntArray, cluster_table, lent
+import numpy as np
+
+from tacit.person.link.attributes import Attributes, IntArray, cluster_table, lent, listed, one
+from tacit.person.model.kinds import usual
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -55,6 +58,48 @@ def right_weights(held: Attributes, clusters: IntArray, hits: pa.Table) -> dict[
             "GROUP BY c.cid, h.fact, h.credit, a.label, a.value) GROUP BY cid, fact) GROUP BY cid HAVING sum(w) > 0"
         )
     return dict(zip(rows.column("cid").to_pylist(), rows.column("w").to_pylist(), strict=True))
+
+
+# One of these tells a person from all others; of these, beside anything else that is right, one does.
+ALONE = frozenset(
+    ("email", "phone", "ssn", "national_id", "tax_id", "passport", "driving_licence", "card", "account", "username")
+)
+BESIDE = frozenset(("name", "dob", "address"))
+# What is nearly right counts from so much credit.
+NEAR_ENOUGH = 0.5
+
+
+def records_of_person(held: Attributes, hits: pa.Table) -> IntArray:
+    """The records that are the person's, by what is right in them; ``hits`` is as in :func:`right_weights`.
+
+    A label whose name says nothing tells a person apart, if its value is right.
+    """
+    kinds = {label: usual(label) for label in hits.column("label").unique().to_pylist()}
+    alone = [label for label, kind in kinds.items() if kind is None or kind in ALONE]
+    beside = [label for label, kind in kinds.items() if kind in BESIDE]
+    with lent(held.store, hits) as given:
+        largest = f"SELECT fact, max(credit) AS whole FROM {given} GROUP BY fact"
+        rows = held.store.ask(
+            f"SELECT a.rid FROM {held.name} a JOIN {given} h ON h.label = a.label AND h.value = a.value "
+            f"JOIN ({largest}) m ON m.fact = h.fact WHERE h.fact >= 0 AND h.credit >= {NEAR_ENOUGH} * m.whole AND "
+            f"a.confidence > 0 GROUP BY a.rid HAVING bool_or(a.label IN ({listed(held.store, alone)})) OR "
+            f"(count(DISTINCT h.fact) > 1 AND bool_or(a.label IN ({listed(held.store, beside)}))) ORDER BY a.rid"
+        )
+    return np.asarray(rows.column("rid").to_numpy(), np.int64)
+
+
+def weight_together(held: Attributes, hits: pa.Table, rids: IntArray) -> float:
+    """The weight of what is right in any of some records: what they would tell if all were known to be one person's."""
+    import pyarrow as pa
+
+    with lent(held.store, hits) as given, lent(held.store, pa.table({"rid": rids})) as some:
+        weight = one(
+            held.store,
+            "SELECT coalesce(sum(w), 0.0) FROM (SELECT h.fact, max(h.credit * a.confidence) AS w FROM "
+            f"{held.name} a JOIN {some} s ON s.rid = a.rid JOIN {given} h ON h.label = a.label AND h.value = a.value "
+            "GROUP BY h.fact) f",
+        )
+    return float(weight)
 
 
 def any_value_like(held: Attributes, pattern: str) -> bool:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tacit.errors import ArgumentError, DataError
 from tacit.person.link.attributes import Attributes, one
+from tacit.person.link.forms import LONGEST_NOTHING, day_order, in_order_of_days, nothing
 from tacit.tables.columns import ROW
 from tacit.tables.engines import Store, store_on
 from tacit.tables.table import Table
@@ -40,6 +41,8 @@ class Wide:
         Times this, for the values of a label.
     confidence_column : str, optional
         Times the number in this column, for the values of a row; 1 where it is missing.
+    days : mapping from label to bool or None
+        Labels whose values are days: whether 03/04/1990 is in April, if the other days of its column do not say.
     """
 
     table: Table
@@ -48,6 +51,7 @@ class Wide:
     confidence: float = 1.0
     label_confidence: Mapping[str, float] = field(default_factory=dict)
     confidence_column: str | None = None
+    days: Mapping[str, bool | None] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.table.require(self.wanted)
@@ -72,11 +76,15 @@ class Long:
 
 
 class Gathered(NamedTuple):
-    """Attributes of all sources; of each source how many records it has and how many rows lack a confidence."""
+    """Attributes of all sources; of each source how many records it has and how many rows lack a confidence.
+
+    ``undecided`` are the columns of each source that hold days of which nothing says whether the month comes first.
+    """
 
     attributes: Attributes
     records: tuple[int, ...]
     unsure: tuple[int, ...]
+    undecided: tuple[tuple[str, ...], ...]
 
 
 def gathered(sources: Sequence[Wide | Long], *, starting: Callable[[int], None] = lambda place: None) -> Gathered:
@@ -94,6 +102,7 @@ def gathered(sources: Sequence[Wide | Long], *, starting: Callable[[int], None] 
     parts: dict[str, list[str]] = {}
     several: set[str] = set()
     sizes: list[tuple[int, int]] = []
+    undecided: list[tuple[str, ...]] = []
     records = 0
     try:
         for place, source in enumerate(sources):
@@ -103,10 +112,12 @@ def gathered(sources: Sequence[Wide | Long], *, starting: Callable[[int], None] 
                 own = _long_parts(store, source, loaded[-1], records)
                 several.update(own)
                 sizes.append((source.records, 0))
+                undecided.append(())
             else:
                 columns = _Columns(store, source.table, source.wanted)
                 loaded.append(columns.name)
-                own = _wide_parts(columns, source, records)
+                own, doubtful = _wide_parts(columns, source, records)
+                undecided.append(doubtful)
                 several |= _several(columns, source)
                 sizes.append(_counted(columns, source))
             records += sizes[-1][0]
@@ -119,7 +130,7 @@ def gathered(sources: Sequence[Wide | Long], *, starting: Callable[[int], None] 
     finally:
         store.drop(*loaded)
     counts, unsure = zip(*sizes, strict=True) if sizes else ((), ())
-    return Gathered(Attributes(store, name, records, frozenset(several)), counts, unsure)
+    return Gathered(Attributes(store, name, records, frozenset(several)), counts, unsure, tuple(undecided))
 
 
 _NOTHING = (
@@ -150,10 +161,18 @@ def _long_parts(store: Store, source: Long, name: str, first: int) -> dict[str, 
     }
 
 
-def _wide_parts(columns: _Columns, source: Wide, first: int) -> dict[str, str]:
-    """For every label a query of (rid, label, value, confidence)."""
+def _wide_parts(columns: _Columns, source: Wide, first: int) -> tuple[dict[str, str], tuple[str, ...]]:
+    """For every label a query of (rid, label, value, confidence); and columns of days that may be read in two ways."""
     share = "1.0" if source.confidence_column is None else f"coalesce({columns.number(source.confidence_column)}, 1.0)"
-    values = [(label, columns.values(name)) for name, label in source.columns.items()]
+    values, undecided = [], []
+    for name, label in source.columns.items():
+        cells, value = columns.values(name)
+        if label in source.days:
+            day_first, both = day_order(columns.store, cells, value)
+            day_first = source.days[label] if day_first is None else day_first
+            undecided += [name] if both and day_first is None else []
+            value = value if day_first is None else in_order_of_days(value, day_first=day_first)
+        values.append((label, (cells, value)))
     values += [(label, columns.joined(label, parts)) for label, parts in source.joined.items()]
     parts: dict[str, list[str]] = {}
     for label, (cells, value) in values:
@@ -162,10 +181,11 @@ def _wide_parts(columns: _Columns, source: Wide, first: int) -> dict[str, str]:
             f"SELECT CAST({columns.row} + {first} AS BIGINT) AS rid, {columns.store.text(label)} AS label, {value} AS "
             f"value, CAST({share} AS DOUBLE) * CAST({own!r} AS DOUBLE) AS confidence FROM {cells}"
         )
-    return {
+    queries = {
         label: f"SELECT * FROM ({' UNION ALL '.join(some)}) p WHERE value IS NOT NULL AND confidence > 0"
         for label, some in parts.items()
     }
+    return queries, tuple(undecided)
 
 
 def _counted(columns: _Columns, source: Wide) -> tuple[int, int]:
@@ -253,17 +273,18 @@ class _Columns:
 
     def values(self, name: str) -> tuple[str, str]:
         """SQL for the cells of a column one by one, and for the text of each; lists are laid end to end."""
-        if not self.several(name):
-            return self.name, self.text(name)
         cell = self._cells[name]
+        kind = self._kinds.field(cell).type
+        if not self.several(name):
+            return self.name, self._said(name, cell, kind)
         lists = f"(SELECT * EXCLUDE {cell}, unnest({cell}) AS x FROM {self.name}) l"
-        return lists, self._text(name, "x", self._kinds.field(cell).type.value_type)
+        return lists, self._said(name, "x", kind.value_type)
 
     def joined(self, label: str, columns: Sequence[str]) -> tuple[str, str]:
         """SQL for the cells of several columns, and for the text they make up together."""
         if any(map(self.several, columns)):
             raise DataError(f"'join' of '{label}' in {self._table.name} has a column of lists: join texts alone")
-        parts = ", ".join(f"trim({self.text(name)})" for name in columns)
+        parts = ", ".join(f"trim({self.values(name)[1]})" for name in columns)
         return self.name, f"nullif(concat_ws(' ', {parts}), '')"
 
     def _text(self, name: str, cell: str, kind: pa.DataType) -> str:
@@ -289,6 +310,17 @@ class _Columns:
         # To trim is slow, and what begins with an ordinary sign is not blank.
         trimmed = f"trim(BOTH {self.store.text(_SPACES)} FROM {said})"
         return f"CASE WHEN {said} >= '!' AND {said} < chr(127) THEN {said} WHEN {trimmed} <> '' THEN {said} END"
+
+    def _said(self, name: str, cell: str, kind: pa.DataType) -> str:
+        """SQL for the value of a cell: its text, and null for what stands where a value is missing, such as N/A."""
+        import pyarrow as pa
+
+        text = self._text(name, cell, kind)
+        if not (pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_dictionary(kind)):
+            return text
+        short = f"length(CAST({cell} AS STRING)) <= {LONGEST_NOTHING}"
+        missing = nothing(self.store, f"trim(BOTH {self.store.text(_SPACES)} FROM CAST({cell} AS STRING))")
+        return f"CASE WHEN {short} AND {missing} THEN NULL ELSE {text} END"
 
 
 @contextmanager

@@ -5,6 +5,7 @@ from tacit.person.model.background import SharedWeights, bits, entropy_bits, pri
 from tacit.person.model.batches import leakage_batch, record_leakages
 from tacit.person.model.comparing import ComparedRecord, Comparer, compare
 from tacit.person.model.derivatives import contributions, gradient
+from tacit.person.model.forms import normaliser
 from tacit.person.model.labels import Correlated, Label, Labels
 from tacit.person.model.leakage import (
     Leakage,
@@ -17,7 +18,7 @@ from tacit.person.model.leakage import (
     record_recall,
 )
 from tacit.person.model.records import Attribute, Record, Reference
-from tacit.person.model.values import covers, exp_abs, is_suppressed, normaliser, similarity
+from tacit.person.model.values import covers, exp_abs, is_suppressed, similarity
 
 __all__ = [
     "Anonymity",

@@ -1,17 +1,15 @@
-"""Values: which cover others ("11*", ">=50"), how near two are, and the form in which they are compared."""
+"""Values: which cover others ("11*", ">=50"), and how near two are."""
 
 from __future__ import annotations
 
 import math
 import re
-import unicodedata
 from collections.abc import Callable, Iterable, Mapping
-from datetime import date, datetime
-from functools import partial
 from operator import ge, gt, le, lt
 from typing import Any, Final
 
 from tacit.errors import ArgumentError
+from tacit.person.model.forms import ALIKE, as_day
 from tacit.person.model.labels import Similarity
 
 # What can be said of a value in place of the value. All else is a value.
@@ -138,11 +136,21 @@ def exp_abs(scale: float | str) -> Similarity:
     return credit
 
 
-_SIMILARITIES: Final[dict[str, Similarity]] = {"exact": exact, "jaro_winkler": jaro_winkler, "levenshtein": levenshtein}
+_SIMILARITIES: Final[dict[str, Similarity]] = {
+    "exact": exact,
+    "jaro_winkler": jaro_winkler,
+    "levenshtein": levenshtein,
+    **ALIKE,
+}
 
 
 def similarity(wanted: str | Mapping[str, Any]) -> Similarity:
-    """A similarity by its name: exact, jaro_winkler, levenshtein, or ``{"exp_abs": 10}`` with a scale."""
+    """A similarity by its name, or ``{"exp_abs": 10}`` with a scale.
+
+    ``exact``, ``jaro_winkler`` and ``levenshtein`` are of any text; ``name``, ``date``, ``phone``, ``address``
+    and ``code`` know how such values are mistaken: another order, day and month the wrong way round, a country left
+    out, one sign mistyped.
+    """
     if isinstance(wanted, str) and wanted in _SIMILARITIES:
         return _SIMILARITIES[wanted]
     if isinstance(wanted, Mapping) and len(wanted) == 1 and "exp_abs" in wanted:
@@ -151,114 +159,3 @@ def similarity(wanted: str | Mapping[str, Any]) -> Similarity:
     # What is no word was meant for another place, and may be a value.
     said = f" {wanted!r}" if isinstance(wanted, str) else " of this form"
     raise ArgumentError(f"no similarity{said}: choose {names}, or exp_abs with a scale such as {{exp_abs: 10}}")
-
-
-def _text(value: str) -> str:
-    return " ".join(unicodedata.normalize("NFKC", value).casefold().split())
-
-
-def _name(value: str) -> str:
-    """Without accents, full stops and commas: "O'Neill, J." as "o'neill j"."""
-    plain = "".join(sign for sign in unicodedata.normalize("NFKD", value) if not unicodedata.combining(sign))
-    return _text(re.sub(r"[.,;]", " ", plain))
-
-
-def _email(value: str) -> str:
-    return _text(value).removeprefix("mailto:")
-
-
-def _digits(value: str) -> str:
-    return "".join(sign for sign in unicodedata.normalize("NFKC", value) if sign.isdigit())
-
-
-def _phone(value: str) -> str:
-    """Digits, a leading 00 as +, without the (0) of +49 (0)151; what is written after x or ext is kept apart."""
-    number, _, extension = re.sub(r"(?i)\s*(?:ext\.?|x)\s*(?=\d+\s*$)", "~", value).partition("~")
-    if re.match(r"\s*(?:\+|00)", number):
-        number = re.sub(r"\(\s*0\s*\)", "", number, count=1)
-    digits = _digits(number)
-    digits = "+" + digits if number.strip().startswith("+") else re.sub(r"^00", "+", digits)
-    return f"{digits}x{_digits(extension)}" if extension else digits
-
-
-_DAY_FORMS: Final = ("%Y-%m-%d", "%Y/%m/%d", "%Y.%m.%d", "%Y%m%d", "%d.%m.%Y", "%d %b %Y", "%d %B %Y", "%B %d, %Y")
-
-
-def as_day(text: str, *, day_first: bool | None = None) -> date | None:
-    """The day a text means, if there is only one: 03/04/1990 could be two and is none, unless it is said which."""
-    text = text.strip()
-    if not 8 <= len(text) <= 40 or not any(sign.isdigit() for sign in text):
-        return None
-    for form in _DAY_FORMS:
-        try:
-            return datetime.strptime(text, form).date()
-        except ValueError:
-            continue
-    try:
-        return datetime.fromisoformat(text).date()
-    except ValueError:
-        return _slashed_day(text, day_first)
-
-
-def _slashed_day(text: str, day_first: bool | None) -> date | None:
-    form = re.fullmatch(r"(\d{1,2})[/-](\d{1,2})[/-](\d{4})", text)
-    if not form:
-        return None
-    first, second, year = (int(part) for part in form.groups())
-    if first > 12 >= second or (day_first and second <= 12):
-        first, second = second, first
-    elif second <= 12 and first != second and day_first is None:
-        return None
-    try:
-        return date(year, first, second)
-    except ValueError:
-        return None
-
-
-def _date(value: str, *, day_first: bool | None = None) -> str:
-    day = as_day(value, day_first=day_first)
-    return _text(value) if day is None else day.isoformat()
-
-
-_SHORT: Final = re.compile(r"(\w+) as (\w+)")
-_STREET: Final[dict[str, str]] = dict(
-    _SHORT.findall(
-        "street as st, road as rd, avenue as ave, drive as dr, lane as ln, court as ct, place as pl, "
-        "boulevard as blvd, square as sq, apartment as apt, north as n, south as s, east as e, west as w"
-    )
-)
-
-
-def _address(value: str) -> str:
-    """Without accents and punctuation, the usual words shortened: "123 Main Street." as "123 main st"."""
-    words = re.sub(r"[^\w\s/-]", " ", _name(value)).split()
-    return " ".join(_STREET.get(word, word) for word in words)
-
-
-_NORMALISERS: Final[dict[str, Callable[[str], str]]] = {
-    "text": _text,
-    "name": _name,
-    "email": _email,
-    "phone": _phone,
-    "digits": _digits,
-    "date": _date,
-    "date-day-first": partial(_date, day_first=True),
-    "date-month-first": partial(_date, day_first=False),
-    "address": _address,
-}
-
-
-def normaliser(name: str) -> Callable[[str], str]:
-    """A normal form by its name: text, name, email, phone, digits, date, address.
-
-    ``date-day-first`` and ``date-month-first`` also read 03/04/1990, which ``date`` leaves alone because it may be
-    either. A day above 12 is a day in all of them.
-
-    Examples
-    --------
-    >>> normaliser("name")("  GARCÍA,  Ana "), normaliser("date")("31.12.1990"), normaliser("phone")("+1 (555) 123")
-    ('garcia ana', '1990-12-31', '+1555123')
-    """
-    if name not in _NORMALISERS:
-        raise ArgumentError(f"no normal form {name!r}: choose {', '.join(_NORMALISERS)}")
-    return _NORMALISERS[name]

@@ -168,6 +168,7 @@ class Adversary:
         for step in self.steps:
             if isinstance(step, Grouping):
                 groups = step.groups(current, groups)
+                current = step.doubted(current)
             else:
                 current = self._stepped(step, current, described)
         cost = self.cost_of(len(given))

@@ -221,6 +221,10 @@ class Grouping:
         """Which records are one person's, and why; groups found earlier stay together."""
         raise NotImplementedError
 
+    def doubted(self, records: tuple[Record, ...]) -> tuple[Record, ...]:
+        """The records as sure as it is that they belong where they were put; as they are, where nobody doubts it."""
+        return records
+
     def apply(self, records: Sequence[Record], labels: Labels) -> tuple[Record, ...]:
         """The merged records, each fact with its best confidence."""
         return unions(records, self.groups(records))

@@ -33,7 +33,13 @@ class _Opened:
     notes: Sequence[str] = ()
 
 
-def read_pool(sources: Sequence[Source], person: Reference | None, *, progress: Progress) -> RecordPool:
+def read_pool(
+    sources: Sequence[Source],
+    person: Reference | None,
+    *,
+    days: Mapping[str, bool | None] | None = None,
+    progress: Progress,
+) -> RecordPool:
     """Read all records of some sources.
 
     The confidence of an attribute is that of its source, times that of its label, times that of its row. Empty cells
@@ -45,6 +51,8 @@ def read_pool(sources: Sequence[Source], person: Reference | None, *, progress: 
     sources : sequence of Source
     person : Reference or None
         Whose values stand in breaches, which name only what kind of data got out.
+    days : mapping from label to bool or None
+        Labels whose values are days: whether 03/04/1990 is in April, if the other days of its column do not say.
     progress : callable
         Told what is being done, and the share done.
 
@@ -55,7 +63,7 @@ def read_pool(sources: Sequence[Source], person: Reference | None, *, progress: 
     opened: list[_Opened] = []
     for place, source in enumerate(sources):
         progress(f"opening {source.name}", place / len(sources))
-        opened.append(_opened(source, person))
+        opened.append(_opened(source, person, days or {}))
     together = gathered(
         [one.records for one in opened],
         starting=lambda place: progress(f"reading {sources[place].name}", place / len(sources)),
@@ -63,9 +71,10 @@ def read_pool(sources: Sequence[Source], person: Reference | None, *, progress: 
     read: list[PoolSource] = []
     notes: list[str] = []
     first = 0
-    for source, one, records, unsure in zip(sources, opened, together.records, together.unsure, strict=True):
+    counted = zip(sources, opened, together.records, together.unsure, together.undecided, strict=True)
+    for source, one, records, unsure, undecided in counted:
         read.append(PoolSource(source.name, source.path, first, records, _sha256(source), one.names))
-        notes += [*one.notes, *_unsure(source, unsure)]
+        notes += [*one.notes, *_unsure(source, unsure), *_undecided(source, undecided)]
         first += records
     return RecordPool(together.attributes, tuple(read), tuple(notes))
 
@@ -95,12 +104,12 @@ def _sha256(source: Source) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def _opened(source: Source, person: Reference | None) -> _Opened:
+def _opened(source: Source, person: Reference | None, days: Mapping[str, bool | None]) -> _Opened:
     import pyarrow as pa
 
     try:
         if source.format == "table":
-            return _table(source)
+            return _table(source, days)
         if source.format == "features":
             records, notes = _features(source)
         else:
@@ -112,7 +121,7 @@ def _opened(source: Source, person: Reference | None) -> _Opened:
     return _Opened(_long(records, source), _distinct(names), notes)
 
 
-def _table(source: Source) -> _Opened:
+def _table(source: Source, days: Mapping[str, bool | None]) -> _Opened:
     table = open_table(source.path)
     table.require([*source.columns.keys() - {"*"}, *filter(None, [source.identifier])])
     wide = Wide(
@@ -122,6 +131,7 @@ def _table(source: Source) -> _Opened:
         source.confidence,
         source.label_confidence,
         source.confidence_column,
+        days,
     )
     if source.identifier is None:
         return _Opened(wide, None)
@@ -154,6 +164,15 @@ def _unsure(source: Source, rows: int) -> list[str]:
         return []
     some = "1 row has" if rows == 1 else f"{rows:,} rows have"
     return [f"source '{source.name}': {some} no '{source.confidence_column}', which was taken to be 1"]
+
+
+def _undecided(source: Source, columns: Sequence[str]) -> list[str]:
+    if not columns:
+        return []
+    return [
+        f"source '{source.name}': in {', '.join(columns)} nothing says whether 03/04/1990 is in March or in April; "
+        "such days count as nearly right: say normalise: date-day-first or date-month-first of the label"
+    ]
 
 
 def _distinct(names: pa.Array) -> pa.Array:

@@ -1,0 +1,50 @@
+"""Normal forms of values in an engine, by SQL: the same texts as :mod:`tacit.person.model.forms` makes of them."""
+
+from __future__ import annotations
+
+from tacit.person.model.forms.days import LAST_OF_THIS_CENTURY
+from tacit.person.model.forms.texts import BLANK, NOTHING
+from tacit.tables.engines import Store
+
+# Longer texts say something.
+LONGEST_NOTHING = max(map(len, NOTHING))
+# Days in numbers of which the first or the second may be the month.
+_NUMBERS = r"(\d{1,2})[-/ ](\d{1,2})[-/ ](\d{4}|\d{2})"
+
+
+def nothing(store: Store, said: str) -> str:
+    """SQL for whether a text, trimmed, stands where a value is missing."""
+    words = ", ".join(store.text(word) for word in sorted(NOTHING))
+    # What begins with a letter or a digit of this script says something, or is one of the words.
+    sign = f"regexp_full_match({said}, {store.text(BLANK)})"
+    return f"(lower({said}) IN ({words}) OR NOT ({said} >= '0' AND {said} <= '9~') AND {sign})"
+
+
+def day_order(store: Store, cells: str, value: str) -> tuple[bool | None, bool]:
+    """Whether the days of a column begin with the day, as those above 12 show; and whether any could be either.
+
+    None if none shows it, or if some show this and some that.
+    """
+    first, second = (f"try_cast({_part('v', place)} AS INTEGER)" for place in (1, 2))
+    (found,) = store.ask(
+        "SELECT count(*) FILTER (WHERE a > 12 AND b <= 12) AS day, count(*) FILTER (WHERE b > 12 AND a <= 12) AS month,"
+        " count(*) FILTER (WHERE a <= 12 AND b <= 12 AND a <> b) AS either FROM (SELECT "
+        f"{first} AS a, {second} AS b FROM (SELECT trim({value}) AS v FROM {cells}) s) n"
+    ).to_pylist()
+    if bool(found["day"]) == bool(found["month"]):
+        return None, found["either"] > 0
+    return found["day"] > 0, found["either"] > 0
+
+
+def in_order_of_days(value: str, *, day_first: bool) -> str:
+    """SQL for the text of a cell, days in numbers as 1990-04-03; what is no such day stays."""
+    year, month, day = (_part(f"trim({value})", place) for place in (3, *((2, 1) if day_first else (1, 2))))
+    century = f"CASE WHEN length({year}) = 4 THEN '' WHEN {year} <= '{LAST_OF_THIS_CENTURY}' THEN '20' ELSE '19' END"
+    written = f"{century} || {year} || '-' || lpad({month}, 2, '0') || '-' || lpad({day}, 2, '0')"
+    read = f"CAST(try_cast({written} AS DATE) AS STRING)"
+    return f"CASE WHEN regexp_full_match(trim({value}), '{_NUMBERS}') THEN coalesce({read}, {value}) ELSE {value} END"
+
+
+def _part(said: str, place: int) -> str:
+    """SQL for a number of a day in numbers."""
+    return f"regexp_extract({said}, '^{_NUMBERS}$', {place})"

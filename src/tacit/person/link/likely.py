@@ -1,0 +1,331 @@
+"""Which records are likely one person's: the model of Fellegi and Sunter, fitted to the records themselves (EM).
+
+Nobody says which labels matter. Pairs that agree on something are compared field by field; how often one person's
+records agree on a field, and how often two people's do, is found from the pairs; rare values that agree say more.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tacit.person.link.attributes import Attributes, IntArray, lent, one
+from tacit.person.link.brought import surest_values
+from tacit.person.link.components import components
+from tacit.person.link.fields import Field, columns_of, fields_of
+from tacit.tables.engines import Store
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+Floats = NDArray[np.float64]
+
+# So many pairs are compared for each record, at most, and so many for a record by one key.
+PAIRS_PER_RECORD = 40
+PAIRS_PER_KEY = 12
+# Keys of two fields, and of three where those are too few: a pair has to share one of them, whatever was mistyped.
+MOST_FIELDS = 3
+ENOUGH_KEYS = 8
+# Pairs taken at random to see how often two people's values agree.
+RANDOM_PAIRS = 30_000
+ROUNDS = 60
+# What is expected of one person's records counts as so many pairs a record: it keeps the fit from pairs of people who
+# are alike, where few are one person's.
+BELIEF = 0.03
+# Clusters are joined if so large a share of the pairs across them is linked.
+LEAST_ACROSS = 0.25
+# Fields of which fewer records have a value cannot be learned.
+LEAST_SHARE = 0.01
+
+
+@dataclass(frozen=True, eq=False)
+class LikelyPairs:
+    """Pairs of records, each the smaller number first, and how likely each is one person's."""
+
+    left: IntArray
+    right: IntArray
+    probability: Floats
+
+    @classmethod
+    def none(cls) -> LikelyPairs:
+        """No pair."""
+        return cls(np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0))
+
+
+def likely_pairs(held: Attributes, values: pa.Table | None = None) -> LikelyPairs:
+    """The pairs of records that are likely one person's, as far as the records show it.
+
+    ``values`` has one row a record and a column a label, if there are more records than those held.
+
+    Guarantees
+    ----------
+    The same records give the same pairs. Memory grows with the records, not with their pairs: at most
+    ``PAIRS_PER_RECORD`` of each are compared. An estimate: it says how likely, and certifies nothing.
+
+    Notes
+    -----
+    The least probability that is taken is half of the F1 that the model expects of its own answer, which is the one
+    that maximises it (Lipton, Elkan and Naryanaswamy 2014).
+    """
+    import pyarrow as pa
+
+    store, fields = held.store, fields_of(held.labels)
+    wide = (surest_values(held) if values is None else values).select(held.labels)
+    if wide.num_rows < 2 or not fields:
+        return LikelyPairs.none()
+    wide = wide.rename_columns([f"c{place}" for place in range(wide.num_columns)])
+    numbered = wide.append_column("rid", pa.array(np.arange(wide.num_rows)))
+    with lent(store, numbered) as given:
+        rows = store.make(f"SELECT rid, {columns_of(store, fields)} FROM {given}")
+    try:
+        return _Model(store, rows, fields, wide.num_rows).pairs()
+    finally:
+        store.drop(rows)
+
+
+class _Model:
+    def __init__(self, store: Store, rows: str, fields: Sequence[Field], records: int) -> None:
+        self.store, self.rows, self.records = store, rows, records
+        counts = ", ".join(
+            f"count({field.name}) AS n{at}, count(DISTINCT {field.name}) AS d{at}" for at, field in enumerate(fields)
+        )
+        (seen,) = store.ask(f"SELECT {counts} FROM {rows}").to_pylist()
+        kept = [
+            at for at in range(len(fields)) if seen[f"n{at}"] >= max(2, LEAST_SHARE * records) and seen[f"d{at}"] > 1
+        ]
+        self.fields = [fields[at] for at in kept]
+        self._equal = [self._share_of_equals(field.name) for field in self.fields]
+
+    def _share_of_equals(self, name: str) -> float:
+        """The share of the pairs of records that agree on a field; above 0, for some may."""
+        (found,) = self.store.ask(
+            f"SELECT sum(n * (n - 1)) AS same, sum(n) AS n FROM (SELECT count(*) AS n FROM {self.rows} "
+            f"WHERE {name} IS NOT NULL GROUP BY {name}) g"
+        ).to_pylist()
+        return float((found["same"] + 1) / (found["n"] * (found["n"] - 1) + 2))
+
+    def pairs(self) -> LikelyPairs:
+        keys = self._keys()
+        if not keys:
+            return LikelyPairs.none()
+        compared = self._compared(keys)
+        try:
+            return self._scored(compared, keys)
+        finally:
+            self.store.drop(compared)
+
+    # ---- which pairs are compared
+
+    def _keys(self) -> list[tuple[int, ...]]:
+        """Sets of fields that few enough pairs agree on, the smallest sets first; no set contains another."""
+        names = [field.name for field in self.fields]
+        found: list[tuple[tuple[int, ...], float]] = []
+        for size in range(1, MOST_FIELDS + 1):
+            if len(found) >= ENOUGH_KEYS:
+                break
+            for some in itertools.combinations(range(len(names)), size):
+                if any(set(key) <= set(some) for key, _ in found):
+                    continue
+                pairs = self._pairs_that_share([names[at] for at in some])
+                if 0 < pairs <= PAIRS_PER_KEY * self.records:
+                    found.append((some, float(pairs)))
+        keys, total = [], 0.0
+        for key, pairs in sorted(found, key=lambda each: each[1]):
+            if total + pairs <= PAIRS_PER_RECORD * self.records:
+                keys.append(key)
+                total += pairs
+        return keys
+
+    def _pairs_that_share(self, names: Sequence[str]) -> float:
+        """How many pairs of records agree on all of these fields."""
+        there = " AND ".join(f"{name} IS NOT NULL" for name in names)
+        sizes = f"SELECT count(*) AS n FROM {self.rows} WHERE {there} GROUP BY {', '.join(names)}"
+        return float(one(self.store, f"SELECT coalesce(sum(n * (n - 1) / 2), 0) AS pairs FROM ({sizes}) g"))
+
+    def _compared(self, keys: Sequence[tuple[int, ...]]) -> str:
+        """A table of pairs (l, r, k), k the first key that both share, with the level of every field."""
+        names = [field.name for field in self.fields]
+        parts = [
+            f"SELECT a.rid AS l, b.rid AS r, {place} AS k FROM {self.rows} a JOIN {self.rows} b ON "
+            + " AND ".join(f"a.{names[at]} = b.{names[at]}" for at in key)
+            + " AND a.rid < b.rid"
+            for place, key in enumerate(keys)
+        ]
+        pairs = f"SELECT l, r, min(k) AS k FROM ({' UNION ALL '.join(parts)}) u GROUP BY l, r"
+        levels = ", ".join(f"CAST({field.level('a', 'b')} AS TINYINT) AS g{at}" for at, field in enumerate(self.fields))
+        return self.store.make(f"SELECT p.l, p.r, p.k, {levels} {self._both(f'({pairs})')}")
+
+    def _both(self, pairs: str) -> str:
+        """SQL for pairs p beside the records a and b that they are of."""
+        return f"FROM {pairs} p JOIN {self.rows} a ON a.rid = p.l JOIN {self.rows} b ON b.rid = p.r"
+
+    # ---- what agreement says
+
+    def _random_levels(self) -> list[Floats]:
+        """How often each level of each field occurs in pairs of records taken at random, which are two people's."""
+        rng = np.random.default_rng(0)
+        size = min(RANDOM_PAIRS, self.records * (self.records - 1) // 2)
+        left, right = (rng.integers(0, self.records, size) for _ in range(2))
+        import pyarrow as pa
+
+        apart = left != right
+        drawn = pa.table({"l": left[apart], "r": right[apart]})
+        levels = ", ".join(f"{field.level('a', 'b')} AS g{at}" for at, field in enumerate(self.fields))
+        groups = ", ".join(f"g{at}" for at in range(len(self.fields)))
+        with lent(self.store, drawn) as pairs:
+            drawn_levels = f"SELECT {levels} {self._both(pairs)}"
+            rows = self.store.ask(f"SELECT {groups}, count(*) AS n FROM ({drawn_levels}) x GROUP BY {groups}")
+        counts = rows.column("n").to_numpy()
+        shares = []
+        for at, field in enumerate(self.fields):
+            level = rows.column(f"g{at}").to_numpy()
+            # Half a pair more at each level: what was not seen is rare, not impossible. Who is equal was counted.
+            seen = np.bincount(level[level >= 0], counts[level >= 0], field.equal + 1)[:-1] + 0.5
+            shares.append(np.append((1 - self._equal[at]) * seen / seen.sum(), self._equal[at]))
+        return shares
+
+    def _scored(self, compared: str, keys: Sequence[tuple[int, ...]]) -> LikelyPairs:
+        groups = ", ".join(f"g{at}" for at in range(len(self.fields)))
+        rows = self.store.ask(f"SELECT k, {groups}, count(*) AS n FROM {compared} GROUP BY k, {groups}")
+        counts, key = rows.column("n").to_numpy().astype(np.float64), rows.column("k").to_numpy()
+        levels = np.column_stack([rows.column(f"g{at}").to_numpy() for at in range(len(self.fields))])
+        other = self._random_levels()
+        own = _fitted(levels, counts, key, keys, other, [field.equal for field in self.fields], self.records)
+        return self._probable(compared, own, other, levels, counts)
+
+    def _probable(
+        self, compared: str, own: Sequence[Floats], other: Sequence[Floats], levels: NDArray[np.int64], counts: Floats
+    ) -> LikelyPairs:
+        """Every pair with its probability, where a rare value that agrees says more than a common one."""
+        store, weights = self.store, [np.log(own[at]) - np.log(other[at]) for at in range(len(self.fields))]
+        terms, joins = [], []
+        for at, field in enumerate(self.fields):
+            cases = " ".join(f"WHEN {level} THEN {weight!r}" for level, weight in enumerate(map(float, weights[at])))
+            terms.append(f"CASE g{at} {cases} ELSE 0.0 END")
+            # Of two people's records as many agree on a value as share it.
+            common = float(np.log(other[at][-1]))
+            terms.append(f"CASE WHEN g{at} = {field.equal} THEN {common!r} - ln(f{at}.share) ELSE 0.0 END")
+            of_all = f"SELECT {field.name} AS v, count(*) / sum(count(*)) OVER () AS share FROM {self.rows}"
+            shares = f"{of_all} WHERE {field.name} IS NOT NULL GROUP BY {field.name}"
+            joins.append(f"LEFT JOIN ({shares}) f{at} ON f{at}.v = a.{field.name}")
+        scored = store.ask(
+            f"SELECT p.l, p.r, {' + '.join(terms)} AS w FROM {compared} p JOIN {self.rows} a ON a.rid = p.l "
+            f"{' '.join(joins)} ORDER BY p.l, p.r"
+        )
+        left, right = (scored.column(name).to_numpy().astype(np.int64) for name in ("l", "r"))
+        probability = _calibrated(scored.column("w").to_numpy(), self.records)
+        taken = probability >= _least(probability)
+        left, right, probability = left[taken], right[taken], probability[taken]
+        cluster = held_together(left, right, probability, self.records)
+        whole = cluster[left] == cluster[right]
+        return LikelyPairs(left[whole], right[whole], probability[whole])
+
+
+def _fitted(
+    levels: NDArray[np.int64],
+    counts: Floats,
+    key: NDArray[np.int64],
+    keys: Sequence[tuple[int, ...]],
+    other: Sequence[Floats],
+    equal: Sequence[int],
+    records: int,
+) -> list[Floats]:
+    """How often each level of each field occurs in pairs that are one person's.
+
+    Pairs that share a key agree on its fields for certain, which says nothing: of them the other fields alone are
+    looked at.
+    """
+    own = [_expected(top) for top in equal]
+    free = np.array([[at not in fields for at in range(len(equal))] for fields in keys])[key]
+    seen = (levels >= 0) & free
+    whole = np.bincount(key, counts, len(keys))
+    share = np.clip(0.1 * records / np.maximum(whole, 1), 1e-6, 0.5)
+    for _ in range(ROUNDS):
+        weight = np.log(share[key]) - np.log1p(-share[key])
+        for at in range(len(equal)):
+            ratio = np.log(own[at]) - np.log(other[at])
+            weight += np.where(seen[:, at], ratio[np.maximum(levels[:, at], 0)], 0.0)
+        match = counts / (1 + np.exp(-np.clip(weight, -50, 50)))
+        share = np.clip(np.bincount(key, match, len(keys)) / np.maximum(whole, 1), 1e-6, 1 - 1e-6)
+        for at, top in enumerate(equal):
+            found = (
+                np.bincount(levels[seen[:, at], at], match[seen[:, at]], top + 1) + _expected(top) * BELIEF * records
+            )
+            # The nearer two values are, the more of one person's: mistakes are rarer than what is right.
+            own[at] = _rising(found / found.sum())
+    return own
+
+
+def _expected(top: int) -> Floats:
+    """How often levels occur in one person's records, before any was seen."""
+    shares = np.full(top + 1, 0.1 / top)
+    shares[-1] = 0.9
+    return shares
+
+
+def _rising(shares: Floats) -> Floats:
+    """The nearest shares, by least squares, none of which is below the one before."""
+    from scipy.optimize import isotonic_regression
+
+    return np.asarray(isotonic_regression(shares).x)
+
+
+def _calibrated(weight: Floats, records: int) -> Floats:
+    """Probabilities of pairs: as many pairs of all are one person's as the probabilities add up to."""
+    pairs = records * (records - 1) / 2
+    share = 1 / max(2, records)
+    for _ in range(ROUNDS):
+        probability = 1 / (1 + np.exp(-np.clip(weight + np.log(share) - np.log1p(-share), -50, 50)))
+        share = float(np.clip(probability.sum() / pairs, 1 / (pairs + 1), 0.5))
+    return np.asarray(probability)
+
+
+def _least(probability: Floats) -> float:
+    """The least probability that is taken: half of the F1 that can be expected of the answer."""
+    if not len(probability):
+        return 1.0
+    falling = np.sort(probability)[::-1]
+    expected = 2 * np.cumsum(falling) / (np.arange(1, len(falling) + 1) + falling.sum())
+    return float(max(expected.max() / 2, 1e-9))
+
+
+def held_together(left: IntArray, right: IntArray, probability: Floats, records: int) -> IntArray:
+    """The cluster of every record: likely pairs joined, the surest first, where enough of the two sides is linked.
+
+    Two people who share a name may each be linked to a third; along such chains all of a village would be one. Two
+    clusters are joined if the mean probability of all pairs across, of which most may be none, is at least
+    ``LEAST_ACROSS``.
+    """
+    cluster = components(left, right, records)
+    sizes = np.bincount(cluster, minlength=records)
+    chained = sizes[cluster[left]] > 2
+    # Sum of the probabilities across, by the smallest record of either side.
+    across: dict[int, dict[int, float]] = {}
+    home, members = {}, {}
+    pairs = list(zip(left[chained].tolist(), right[chained].tolist(), probability[chained].tolist(), strict=True))
+    for first, other, likely in pairs:
+        across.setdefault(first, {})[other] = likely
+        across.setdefault(other, {})[first] = likely
+    for record in across:
+        home[record], members[record] = record, [record]
+    for first, other, _ in sorted(pairs, key=lambda pair: (-pair[2], pair[0], pair[1])):
+        a, b = home[first], home[other]
+        if a == b or across[a][b] < LEAST_ACROSS * len(members[a]) * len(members[b]):
+            continue
+        if len(members[a]) < len(members[b]):
+            a, b = b, a
+        for record in members[b]:
+            home[record] = a
+        members[a] += members.pop(b)
+        for third, likely in across.pop(b).items():
+            del across[third][b]
+            if third != a:
+                across[a][third] = across[third][a] = across[a].get(third, 0.0) + likely
+    for records_of in members.values():
+        cluster[records_of] = min(records_of)
+    return cluster

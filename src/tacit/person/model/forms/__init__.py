@@ -1,0 +1,54 @@
+"""The forms in which values are compared, and the credit of values that are nearly right, by the kind of value."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Final
+
+from tacit.errors import ArgumentError
+from tacit.person.model.forms.addresses import address, addresses_alike
+from tacit.person.model.forms.days import as_day, days_alike, iso
+from tacit.person.model.forms.names import name, names_alike
+from tacit.person.model.forms.phones import phone, phones_alike
+from tacit.person.model.forms.texts import code, codes_alike, digits, email, says_nothing, text
+
+__all__ = ["FORMS", "as_day", "days_alike", "names_alike", "normaliser", "phones_alike", "says_nothing"]
+
+Form = Callable[[str], str]
+
+FORMS: Final[dict[str, Form]] = {
+    "text": text,
+    "name": name,
+    "email": email,
+    "phone": phone,
+    "digits": digits,
+    "code": code,
+    "date": iso,
+    "date-day-first": partial(iso, day_first=True),
+    "date-month-first": partial(iso, day_first=False),
+    "address": address,
+}
+ALIKE: Final = {
+    "name": names_alike,
+    "date": days_alike,
+    "phone": phones_alike,
+    "address": addresses_alike,
+    "code": codes_alike,
+}
+
+
+def normaliser(name: str, *, country: str | None = None) -> Form:
+    """A normal form by its name: text, name, email, phone, digits, code, date, address.
+
+    ``date-day-first`` and ``date-month-first`` also read 03/04/1990, which ``date`` leaves alone because it may be
+    either. A day above 12 is a day in all of them. ``country`` is that of telephone numbers without one ("DE").
+
+    Examples
+    --------
+    >>> normaliser("name")("  GARCÍA,  Ana "), normaliser("date")("31.12.1990"), normaliser("phone")("+1 (555) 123")
+    ('ana garcia', '1990-12-31', '+1555123')
+    """
+    if name not in FORMS:
+        raise ArgumentError(f"no normal form {name!r}: choose {', '.join(FORMS)}")
+    return partial(phone, country=country) if name == "phone" and country is not None else FORMS[name]

@@ -1,0 +1,86 @@
+"""Addresses: abbreviations of streets, directions and flats, in the languages they are most often written in."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from tacit.person.model.forms.texts import plain
+
+_SHORT: Final[dict[str, str]] = {
+    word: short
+    for short, words in {
+        "st": "street str strasse straat",
+        "rd": "road",
+        "ave": "avenue av aven",
+        "dr": "drive drv",
+        "ln": "lane",
+        "ct": "court crt",
+        "pl": "place platz plaza plz",
+        "blvd": "boulevard bvd bd boul",
+        "sq": "square",
+        "ter": "terrace terr",
+        "cres": "crescent cr",
+        "hwy": "highway",
+        "pkwy": "parkway",
+        "cl": "close",
+        "cir": "circuit circle cct circ",
+        "gr": "grove grv",
+        "apt": "apartment unit flat suite ste wohnung whg appt appartement app",
+        "fl": "floor etage stock og",
+        "n": "north nord norte",
+        "s": "south sud sur",
+        "e": "east ost est este",
+        "w": "west ouest oeste",
+        "r": "rue",
+        "c": "calle cl. calla",
+        "mt": "mount",
+        "po": "postal",
+    }.items()
+    for word in words.split()
+}
+# German and Dutch streets end in the word: Hauptstraße, Hauptstr., Lindenweg.
+_ENDING: Final = re.compile(r"(?<=[a-z]{2})(?:strasse|str|straat)$")
+
+
+def address(value: str) -> str:
+    """An address in small Latin letters, the usual words shortened: "12 Mill Lane" as "mill ln 12".
+
+    A house's number stands behind its street, where Germans write it.
+
+    Examples
+    --------
+    >>> address("123 Main Street."), address("Hauptstr. 5"), address("5 Haupt-Strasse")
+    ('main st 123', 'hauptst 5', 'haupt st 5')
+    """
+    return " ".join(word for part in value.split(",") for word in _behind(_words(part)))
+
+
+def _words(part: str) -> list[str]:
+    folded = re.sub(r"['’`´]", "", plain(part.replace("ß", "ss")))
+    folded = re.sub(r"\b(?:no|nr|num|number|hausnummer)\b[.:]?\s*(?=\d)|#\s*(?=\d)", " ", folded)
+    return [_SHORT.get(word, _ENDING.sub("st", word)) for word in re.split(r"[^a-z0-9/]+", folded) if word]
+
+
+def _behind(words: list[str]) -> list[str]:
+    """The words with a house's number behind its street, where it stands before it."""
+    if len(words) < 2 or not words[0][0].isdigit() or words[1][0].isdigit():
+        return words
+    ends = (at for at, word in enumerate(words) if at and (word in ("apt", "fl") or word[0].isdigit()))
+    end = next(ends, len(words))
+    return [*words[1:end], words[0], *words[end:]]
+
+
+def addresses_alike(held: str, true: str) -> float:
+    """Credit of an address that is nearly right: the share of its words that agree, in any order, above a half.
+
+    Another house number is another address: without it half of the credit is left.
+    """
+    if held == true:
+        return 1.0
+    from rapidfuzz import fuzz
+
+    similar = fuzz.token_sort_ratio(held, true) / 100
+    credit = max(0.0, min(0.95, (similar - 0.6) / 0.4))
+    numbers, others = (set(re.findall(r"\d+\w*", each)) for each in (held, true))
+    return credit if numbers & others or not (numbers and others) else credit / 2

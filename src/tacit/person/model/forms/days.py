@@ -1,0 +1,123 @@
+"""Days in every usual form: 21.04.1936, 21-APR-1936, April 21st, 1936, 21 de abril de 1936."""
+
+from __future__ import annotations
+
+import re
+from datetime import date
+from typing import Final
+
+from tacit.person.model.forms.texts import plain, text
+
+# Two digits of a year up to this one are of this century. Most dates about people are of the past.
+LAST_OF_THIS_CENTURY: Final = 29
+
+_MONTHS: Final[dict[str, int]] = {
+    name: number
+    for number, names in enumerate(
+        (
+            "jan january januar janner jaenner janvier enero ene gennaio gen januari janeiro styczen stycznia",
+            "feb february februar fevrier fev febrero febbraio februari fevereiro luty lutego",
+            "mar march marz maerz mrz mars marzo maart marco marzec marca",
+            "apr april avril avr abril abr aprile kwiecien kwietnia",
+            "may mai mayo maggio mag mei maio maj maja",
+            "jun june juni juin junio giugno giu junho czerwiec czerwca",
+            "jul july juli juillet juil julio luglio lug julho lipiec lipca",
+            "aug august aout agosto ago augustus augusti sierpien sierpnia",
+            "sep sept september septembre septiembre settembre set setembro wrzesien wrzesnia",
+            "oct october oktober okt octobre octubre ottobre ott outubro out pazdziernik pazdziernika",
+            "nov november novembre noviembre novembro listopad listopada",
+            "dec december dezember dez decembre diciembre dic dicembre dezembro grudzien grudnia",
+        ),
+        start=1,
+    )
+    for name in names.split()
+}
+_WEEKDAY: Final = re.compile(
+    r"^(?:mon|tue|tues|wed|thu|thur|thurs|fri|sat|sun|mo|di|mi|do|fr|sa|so|(?:mon|tues|wednes|thurs|fri|satur|sun)day|"
+    r"(?:mon|diens|donners|frei|sams|sonn)tag|mittwoch|lundi|mardi|mercredi|jeudi|vendredi|samedi|dimanche|"
+    r"lunes|martes|miercoles|jueves|viernes|sabado|domingo)\b[.,]?\s+"
+)
+_TIME: Final = re.compile(
+    r"(?<=\d)[t ]\s*\d{1,2}:\d{2}(?::\d{2}(?:[.,]\d+)?)?\s*(?:am|pm|z|utc|gmt|[+-]\d{2}:?\d{2})?$"
+)
+_YEAR_FIRST: Final = re.compile(r"(\d{4})[-/. ](\d{1,2})[-/. ](\d{1,2})")
+_TOGETHER: Final = re.compile(r"(\d{4})(\d{2})(\d{2})")
+_NUMBERS: Final = re.compile(r"(\d{1,2})([-/. ])(\d{1,2})[-/. ](\d{4}|\d{2})")
+_DAY_MONTH: Final = re.compile(r"(\d{1,2})[-/. ]*([a-z]+)[-/., ']*(\d{4}|\d{2})")
+_MONTH_DAY: Final = re.compile(r"([a-z]+)[-/. ]*(\d{1,2})[-/., ']+(\d{4}|\d{2})")
+_YEAR_NAMED: Final = re.compile(r"(\d{4})[-/. ]*([a-z]+)[-/. ]*(\d{1,2})")
+_CHINESE: Final = re.compile(r"(\d{4})\s*[年년]\s*(\d{1,2})\s*[月월]\s*(\d{1,2})\s*[日号일]?")
+
+
+def as_day(value: str, *, day_first: bool | None = None) -> date | None:
+    """The day a text means, if there is only one: 03/04/1990 could be two and is none, unless it is said which.
+
+    Points divide days from months in countries that write the day first. A day above 12 is a day whatever was said.
+
+    Examples
+    --------
+    >>> as_day("21-APR-1936"), as_day("April 21st, 1936"), as_day("03/04/1990"), as_day("03/04/1990", day_first=True)
+    (datetime.date(1936, 4, 21), datetime.date(1936, 4, 21), None, datetime.date(1990, 4, 3))
+    """
+    if not 6 <= len(value) <= 60 or not any(sign.isdigit() for sign in value):
+        return None
+    if found := _CHINESE.fullmatch(value.strip()):
+        return _day(found[1], found[2], found[3])
+    said = _WEEKDAY.sub("", _TIME.sub("", plain(value).strip("'\""))).strip(" ,")
+    if found := _YEAR_FIRST.fullmatch(said) or _TOGETHER.fullmatch(said):
+        return _day(found[1], found[2], found[3])
+    if found := _NUMBERS.fullmatch(said):
+        return _ordered(found[1], found[3], found[4], True if found[2] == "." else day_first)
+    said = re.sub(r"(?<=\d)(?:st|nd|rd|th|er|º|o)\b|\b(?:of|de|del|den|the|le)\b", " ", said)
+    said = " ".join(said.split())
+    for form, (year, month, day) in ((_DAY_MONTH, (3, 2, 1)), (_MONTH_DAY, (3, 1, 2)), (_YEAR_NAMED, (1, 2, 3))):
+        found = form.fullmatch(said)
+        if found and (number := _MONTHS.get(found[month])):
+            return _day(found[year], str(number), found[day])
+    return None
+
+
+def _ordered(first: str, second: str, year: str, day_first: bool | None) -> date | None:
+    if int(first) > 12 >= int(second) or (day_first and int(second) <= 12):
+        first, second = second, first
+    elif int(second) <= 12 and first != second and day_first is None:
+        return None
+    return _day(year, first, second)
+
+
+def _day(year: str, month: str, day: str) -> date | None:
+    number = int(year)
+    if len(year) == 2:
+        number += 2000 if number <= LAST_OF_THIS_CENTURY else 1900
+    try:
+        return date(number, int(month), int(day))
+    except ValueError:
+        return None
+
+
+def iso(value: str, *, day_first: bool | None = None) -> str:
+    """A day as 1936-04-21; what is no day, or may be two, as small letters."""
+    day = as_day(value, day_first=day_first)
+    return text(value) if day is None else day.isoformat()
+
+
+def days_alike(held: str, true: str) -> float:
+    """Credit of a day that is nearly right: day and month the wrong way round, one digit off, the year alone."""
+    if held == true:
+        return 1.0
+    if re.fullmatch(r"\d{4}", held) and true.startswith(held):
+        return 0.3
+    one, other = ((day.year, day.month, day.day) if (day := as_day(each)) else None for each in (held, true))
+    if other is None:
+        return 0.0
+    if one is None:
+        # 03/04/1990 may be either of two days.
+        either = (as_day(held, day_first=True), as_day(held, day_first=False))
+        return 0.8 if any(day and (day.year, day.month, day.day) == other for day in either) else 0.0
+    if (one[0], one[2], one[1]) == other:
+        return 0.8
+    written = (f"{year:04}{month:02}{day:02}" for year, month, day in (one, other))
+    apart = sum(a != b for a, b in zip(*written, strict=True))
+    if apart == 1 or (one[1:] == other[1:] and abs(one[0] - other[0]) == 100):
+        return 0.8
+    return 0.5 if one[:2] == other[:2] else 0.3 if one[0] == other[0] else 0.0

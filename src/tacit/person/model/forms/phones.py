@@ -1,0 +1,82 @@
+"""Numbers of telephones, by the plans of all countries (phonenumbers)."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from tacit.person.model.forms.texts import digits
+
+_EXTENSION: Final = re.compile(
+    r"(?i)[\s,;]*(?:ext(?:ension)?\.?|x|durchwahl|dw|poste|#|;ext=)\s*[:=.]?\s*(?=\d{1,6}\s*$)"
+)
+# So many last digits tell one telephone from another; the digits before say where it is.
+OWN_DIGITS: Final = 7
+
+
+def phone(value: str, *, country: str | None = None) -> str:
+    """A number as +491601234567, and what is dialled then as x12; digits alone if the country is not known.
+
+    ``country`` is that of numbers without one, in two letters.
+
+    Examples
+    --------
+    >>> phone("tel:+49-160-1234567"), phone("0160 1234567", country="DE"), phone("+1 (555) 123-4567 ext. 8")
+    ('+491601234567', '+491601234567', '+15551234567x8')
+    """
+    number, _, extension = _EXTENSION.sub("~", value).partition("~")
+    number = re.sub(r"(?i)^\s*(?:tel|phone|mobile|mob|cell|fax|t|m|p)\s*[.:]\s*", "", number)
+    said = re.sub(r"^\D*00(?=[1-9])", "+", number)
+    whole = _international(said, country)
+    if whole is None:
+        whole = ("+" if said.strip().startswith("+") else "") + digits(re.sub(r"^(\s*\+\d+)\s*\(0\)", r"\1", said))
+    return f"{whole}x{digits(extension)}" if extension else whole
+
+
+def country_of(number: str) -> str | None:
+    """The country, in two letters, of a number that says it: DE for +49; None if it does not."""
+    if not re.match(r"\D*(?:\+|00)\s*[1-9]", number):
+        return None
+    import phonenumbers
+
+    try:
+        read = phonenumbers.parse(phone(number), None)
+    except phonenumbers.NumberParseException:
+        return None
+    own: str | None = phonenumbers.region_code_for_number(read)
+    return own or phonenumbers.region_code_for_country_code(int(read.country_code or 0))
+
+
+def is_country(name: str) -> bool:
+    """Whether two letters name a country that has telephones."""
+    import phonenumbers
+
+    return name.upper() in phonenumbers.SUPPORTED_REGIONS
+
+
+def _international(number: str, country: str | None) -> str | None:
+    if country is None and not number.strip().startswith("+"):
+        return None
+    import phonenumbers
+
+    try:
+        read = phonenumbers.parse(number, country)
+    except phonenumbers.NumberParseException:
+        return None
+    return str(phonenumbers.format_number(read, phonenumbers.PhoneNumberFormat.E164))
+
+
+def phones_alike(held: str, true: str) -> float:
+    """Credit of a number that is nearly right: without its country, with another extension, one digit off."""
+    one, other = (number.partition("x")[0].lstrip("+") for number in (held, true))
+    if one == other:
+        return 1.0 if held == true else 0.9
+    # Without the country, and without the 0 that stands before the number inside it.
+    short, long = sorted((one.lstrip("0"), other.lstrip("0")), key=len)
+    if len(short) >= OWN_DIGITS and long.endswith(short):
+        return 0.9
+    if len(one) == len(other) >= OWN_DIGITS:
+        apart = [at for at, (a, b) in enumerate(zip(one, other, strict=True)) if a != b]
+        swapped = len(apart) == 2 and apart[1] == apart[0] + 1 and sorted(one) == sorted(other)
+        return 0.8 if len(apart) == 1 or swapped else 0.0
+    return 0.0

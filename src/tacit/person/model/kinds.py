@@ -1,0 +1,170 @@
+"""What a column is called, and what is known of its values from that alone."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
+from functools import cache
+from typing import Final
+
+from tacit.person.model.forms import normaliser
+from tacit.person.model.labels import Label
+from tacit.person.model.values import similarity
+
+
+@dataclass(frozen=True)
+class ValueKind:
+    """A kind of value: its normal form, what is nearly right of it, and whether a person has one alone."""
+
+    form: str
+    near: str | None = None
+    single: bool = False
+
+    def label(self, *, country: str | None = None, form: str | None = None) -> Label:
+        """How values of the kind are weighed and compared where nothing was said."""
+        near = None if self.near is None else similarity(self.near)
+        return Label(single=self.single, normalise=normaliser(form or self.form, country=country), similarity=near)
+
+
+_CODE, _TEXT = ValueKind("code", "code"), ValueKind("text")
+# What each is usually called, and what it is.
+KINDS: Final[dict[str, tuple[ValueKind, str]]] = {
+    "name": (
+        ValueKind("name", "name"),
+        "name full_name fullname real_name realname person_name customer_name client_name patient_name employee_name "
+        "contact_name cardholder cardholder_name display_name complete_name name_full nom_complet nombre_completo naam "
+        "vollstandiger_name",
+    ),
+    "given": (
+        ValueKind("name", "name"),
+        "given_name givenname given first_name firstname first forename fname vorname prenom nombre_de_pila fname_c1 "
+        "name_first first_nm",
+    ),
+    "middle": (
+        ValueKind("name", "name"),
+        "middle_name middlename middle second_name mname fname_c2 middle_initial",
+    ),
+    "surname": (
+        ValueKind("name", "name"),
+        "surname last_name lastname last family_name familyname lname nachname familienname nom_de_famille apellido "
+        "apellidos lname_c1 name_last last_nm sur_name",
+    ),
+    "dob": (
+        ValueKind("date", "date", single=True),
+        "dob date_of_birth birth_date birthdate birthday birth_dt d_o_b bday born geburtsdatum geburtstag geb_datum "
+        "date_naissance date_de_naissance fecha_nacimiento fecha_de_nacimiento data_nascita geboortedatum",
+    ),
+    "birth_year": (_TEXT, "birth_year year_of_birth yob by geburtsjahr"),
+    "birth_month": (_TEXT, "birth_month month_of_birth bm"),
+    "birth_day": (_TEXT, "birth_day day_of_birth bd"),
+    "email": (
+        ValueKind("email", "code"),
+        "email e_mail mail email_address emailaddress e_mail_address mail_address courriel correo correo_electronico "
+        "primary_email contact_email email1 email_1 user_email",
+    ),
+    "phone": (
+        ValueKind("phone", "phone"),
+        "phone telephone tel phone_number phonenumber telephone_number tel_number tel_no phone_no phone_1 mobile "
+        "mobile_phone mobile_number cell cellphone cell_phone telefon telefonnummer handy telefono "
+        "msisdn home_phone work_phone contact_number contact_phone primary_phone gsm",
+    ),
+    "address": (
+        ValueKind("address", "address"),
+        "address street_address streetaddress addr address_line_1 address_line1 addressline1 address1 address_1 street "
+        "street_name adresse anschrift strasse direccion home_address postal_address residence full_address rue",
+    ),
+    "house": (_TEXT, "street_number streetnumber house_number housenumber house_no hausnummer street_no"),
+    "zip": (_CODE, "zip zip_code zipcode postcode postal_code postalcode post_code plz postleitzahl code_postal cap"),
+    "city": (_TEXT, "city town suburb locality ort stadt ville ciudad municipality place_of_residence"),
+    "ssn": (
+        _CODE,
+        "ssn soc_sec_id soc_sec social_security_number social_security social_security_no ss_number sin nino "
+        "national_insurance_number national_insurance_no sozialversicherungsnummer numero_securite_sociale",
+    ),
+    "national_id": (
+        _CODE,
+        "national_id nationalid nid personal_number personnummer dni nie pesel bsn cpf id_card identity_no",
+    ),
+    "tax_id": (_CODE, "tax_id taxid tin steuer_id steuernummer nif codice_fiscale tax_number"),
+    "passport": (_CODE, "passport passport_number passport_no passportnumber reisepass"),
+    "driving_licence": (
+        _CODE,
+        "driving_licence driving_license drivers_license driver_license drivers_licence license_number dl",
+    ),
+    "card": (_CODE, "card cc credit_card creditcard card_number cardnumber cc_number pan kreditkarte"),
+    "account": (_CODE, "account iban account_number bank_account account_no kontonummer"),
+    "employer": (
+        _TEXT,
+        "employer company organisation organization firm arbeitgeber employer_name company_name",
+    ),
+    "username": (_TEXT, "username user_name login handle nick nickname screen_name screenname userid alias"),
+    "gender": (_TEXT, "gender sex geschlecht sexe sexo"),
+}
+# What is told in parts, and the parts in the order in which they make up one value.
+PARTS: Final[dict[str, tuple[tuple[str, ...], ...]]] = {
+    "name": (("given", "middle", "surname"), ("given", "surname")),
+    "dob": (("birth_year", "birth_month", "birth_day"),),
+    "address": (("house", "address"),),
+}
+
+
+def usual(name: str) -> str | None:
+    """What a column or label is usually called: e-mail-address is email; None if its name says nothing.
+
+    Examples
+    --------
+    >>> usual("soc_sec_id"), usual("E-Mail Address"), usual("dateOfBirth"), usual("price")
+    ('ssn', 'email', 'dob', None)
+    """
+    apart = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name.strip())
+    return _usual_names().get("_".join(re.findall(r"[a-z0-9]+", apart.casefold())))
+
+
+@cache
+def _usual_names() -> dict[str, str]:
+    return {name: kind for kind, (_, names) in KINDS.items() for name in names.split()} | {kind: kind for kind in KINDS}
+
+
+def kind_of(label: str) -> ValueKind | None:
+    """The kind of a label's values, by its name."""
+    found = usual(label)
+    return None if found is None else KINDS[found][0]
+
+
+@dataclass(frozen=True)
+class Recognised:
+    """Columns of a table whose names say what they hold: the label of each, and labels made of several columns."""
+
+    columns: Mapping[str, str]
+    joined: Mapping[str, tuple[str, ...]]
+
+
+def recognised(columns: Iterable[str], labels: Collection[str]) -> Recognised:
+    """Which columns hold which of the ``labels``, though they are called otherwise.
+
+    A column that is called like a label is that label and not looked at. Parts of a value (first and last name) make up
+    a label that no column holds whole.
+    """
+    there = list(columns)
+    called = {found: label for label in labels if (found := usual(label)) is not None}
+    held = {
+        found: column for column in reversed(there) if column not in labels and (found := usual(column)) is not None
+    }
+    joined: dict[str, tuple[str, ...]] = {}
+    for whole, ways in PARTS.items():
+        label = called.get(whole)
+        if label is None or label in there or (whole in held and whole not in ways[0]):
+            continue
+        parts = next(
+            (way for way in ways if all((part in held and part not in called) or part == whole for part in way)), ()
+        )
+        if parts and all(part in held for part in parts):
+            joined[label] = tuple(held[part] for part in parts)
+    taken = {column for some in joined.values() for column in some}
+    single = {
+        column: called[found]
+        for column in there
+        if column not in labels and column not in taken and (found := usual(column)) in called
+    }
+    return Recognised(single, joined)

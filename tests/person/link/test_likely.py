@@ -1,0 +1,144 @@
+"""Records that are likely one person's, as the records themselves show it, and all that is a person's."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+import tacit
+from tacit.person.link.attributes import Attributes
+from tacit.person.link.brought import Linked
+from tacit.person.link.components import components
+from tacit.person.link.fields import fields_of
+from tacit.person.link.likely import held_together, likely_pairs
+from tacit.person.link.wide import Wide, gathered
+from tacit.person.model import Record
+from tacit.tables import open_table
+
+GIVEN = [a + b for a in ("an", "ber", "car", "da", "el", "fra") for b in ("na", "ta", "vid", "ena", "nk")]
+STEMS, ENDINGS = ("berg", "stein", "wald", "fels", "brun", "holz"), ("er", "mann", "hof", "bach", "ner", "ing")
+SURNAMES = [stem + ending for stem in STEMS for ending in ENDINGS]
+
+
+def mistyped(draw: random.Random, text: str) -> str:
+    at = draw.randrange(1, len(text))
+    return text[:at] + draw.choice("abcdefghij0123456789") + text[at + 1 :]
+
+
+def people(draw: random.Random, persons: int, twice: int) -> tuple[Attributes, np.ndarray]:
+    """Some of the persons have a second record with one mistake."""
+    rows, true = [], []
+    for person in range(persons):
+        row = {
+            "name": f"{draw.choice(GIVEN)} {draw.choice(SURNAMES)}",
+            "dob": f"{draw.randrange(1930, 2005)}-{draw.randrange(1, 13):02}-{draw.randrange(1, 29):02}",
+            "zip": f"{draw.randrange(10000, 10400)}",
+        }
+        rows.append(row)
+        true.append(person)
+        if person < twice:
+            wrong = draw.choice(["name", "zip"])
+            rows.append({**row, wrong: mistyped(draw, row[wrong])})
+            true.append(person)
+    order = draw.sample(range(len(rows)), len(rows))
+    table = pa.table({name: [rows[at][name] for at in order] for name in ("name", "dob", "zip")})
+    held = gathered([Wide(open_table(table), {name: name for name in table.column_names})]).attributes
+    return held, np.array([true[at] for at in order])
+
+
+def test_records_with_a_mistake_are_found_without_any_rule() -> None:
+    held, true = people(random.Random(0), 1_500, 300)
+    pairs = likely_pairs(held)
+    right = true[pairs.left] == true[pairs.right]
+    assert right.mean() > 0.97
+    assert right.sum() > 0.95 * 300
+    assert (pairs.left < pairs.right).all()
+    assert ((pairs.probability > 0) & (pairs.probability <= 1)).all()
+    # Half of the people's records were expected to be as sure as they are right.
+    assert abs(pairs.probability.mean() - right.mean()) < 0.1
+
+
+def test_the_same_records_give_the_same_pairs() -> None:
+    once, again = (likely_pairs(people(random.Random(1), 400, 80)[0]) for _ in range(2))
+    assert once.left.tolist() == again.left.tolist()
+    assert once.probability.tolist() == again.probability.tolist()
+
+
+def test_people_who_are_all_different_stay_apart() -> None:
+    held, _ = people(random.Random(2), 800, 0)
+    assert len(likely_pairs(held).left) < 8
+
+
+@pytest.mark.parametrize("rows", [[], [{"name": "anna"}], [{"name": "anna"}, {"name": "anna"}]])
+def test_few_records_are_no_error(rows: list[dict[str, str]]) -> None:
+    table = pa.table({"name": pa.array([row["name"] for row in rows], pa.string())})
+    held = gathered([Wide(open_table(table), {"name": "name"})]).attributes
+    assert len(likely_pairs(held).left) <= 1
+
+
+def test_a_chain_of_people_who_are_alike_is_not_one_person() -> None:
+    left, right = np.arange(9), np.arange(1, 10)
+    chained = np.full(9, 0.9)
+    assert len(np.unique(components(left, right, 10))) == 1
+    assert len(np.unique(held_together(left, right, chained, 10))) > 2
+    # All pairs of three records are linked: they are one, and so are two alone.
+    left, right = np.array([0, 0, 1, 3]), np.array([1, 2, 2, 4])
+    assert held_together(left, right, np.full(4, 0.6), 5).tolist() == [0, 0, 0, 3, 3]
+
+
+def test_what_is_compared_is_the_part_that_can_be_mistyped() -> None:
+    names = [field.name.partition("_")[2] for field in fields_of(["date_of_birth", "full_name", "ssn"])]
+    assert names == ["year", "month", "day", "given", "surname", "whole"]
+
+
+def test_a_record_is_as_sure_as_the_surest_pair_that_put_it_there() -> None:
+    records = tuple(Record([("name", "anna")], name=name) for name in "abc")
+    step = Linked(pairs=(("a", "b"), ("b", "z")), likely=(0.5, 0.9))
+    doubted = step.doubted(records)
+    assert [record.attributes[0].confidence for record in doubted] == [0.5, 0.5, 1.0]
+
+
+def case_of(folder: Path, rows: str, person: str) -> Path:
+    (folder / "all.csv").write_text(rows)
+    (folder / "case.yaml").write_text(f"person: {person}\nsources: [{{name: all, path: all.csv}}]\n")
+    return folder / "case.yaml"
+
+
+def test_all_that_is_the_persons_is_joined_by_the_last_adversary(tmp_path: Path) -> None:
+    rows = "name,mail,tel,city\n" + "".join(
+        (
+            "Alice Archer,alice@x.example,,\n",
+            "ARCHER Alice,,020 7946 0018,\n",
+            ",,+44 20 7946 0018,Ambleford\n",
+            "Bob Baker,bob@x.example,020 7946 0999,Ambleford\n",
+        )
+    )
+    person = "{name: Alice Archer, email: alice@x.example, phone: +44 20 7946 0018, city: Ambleford}"
+    audit = tacit.person_audit(case_of(tmp_path, rows, person))
+    by_name = {rung.adversary: rung for rung in audit.rungs}
+    assert list(by_name) == ["E0", "E1", "E2", "E3"]
+    assert by_name["E3"].merged == 3
+    assert by_name["E3"].best_recall == pytest.approx(1.0)
+    assert by_name["E3"].best_recall > by_name["E0"].best_recall
+    assert audit.strongest == "E3"
+    assert audit.together == pytest.approx(1.0)
+
+
+def test_what_nobody_joins_is_told_all_the_same(tmp_path: Path) -> None:
+    rows = "name,mail,tel\nAlice Archer,alice@x.example,\n,,+44 20 7946 0018\n"
+    person = "{name: Alice Archer, email: alice@x.example, phone: +44 20 7946 0018}"
+    audit = tacit.person_audit(case_of(tmp_path, rows, person), adversary=["E0", "E1"])
+    assert audit.together == pytest.approx(1.0)
+    assert "All records of the person together hold 100 %" in audit.headline.replace("100%", "100 %")
+
+
+def test_the_strongest_is_who_knows_most_and_of_equals_the_later(tmp_path: Path) -> None:
+    rows = "name,mail,tel\nAlice Archer,alice@x.example,020 7946 0018\nBob Baker,bob@x.example,\n"
+    person = "{name: Alice Archer, email: alice@x.example, phone: +44 20 7946 0018}"
+    audit = tacit.person_audit(case_of(tmp_path, rows, person))
+    assert audit.rungs[0].leakage == pytest.approx(audit.leakage)
+    assert audit.strongest == "E3"
