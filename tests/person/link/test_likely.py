@@ -10,6 +10,7 @@ import pyarrow as pa
 import pytest
 
 import tacit
+from tacit.person.link import likely
 from tacit.person.link.attributes import Attributes
 from tacit.person.link.brought import Linked
 from tacit.person.link.components import components
@@ -60,6 +61,17 @@ def test_records_with_a_mistake_are_found_without_any_rule() -> None:
     assert ((pairs.probability > 0) & (pairs.probability <= 1)).all()
     # Half of the people's records were expected to be as sure as they are right.
     assert abs(pairs.probability.mean() - right.mean()) < 0.1
+
+
+def test_of_very_many_records_those_near_a_person_are_joined(monkeypatch: pytest.MonkeyPatch) -> None:
+    held, true = people(random.Random(3), 3_000, 900)
+    monkeypatch.setattr(likely, "MOST_WHOLE", 1_000)
+    monkeypatch.setattr(likely, "FITTED_RECORDS", 1_500)
+    twice = [np.flatnonzero(true == person) for person in range(40)]
+    pairs = likely_pairs(held, around=lambda: np.array([records[0] for records in twice]))
+    ends = set(zip(pairs.left.tolist(), pairs.right.tolist(), strict=True))
+    assert sum(tuple(records.tolist()) in ends for records in twice) >= 36
+    assert len(ends) <= 60
 
 
 def test_the_same_records_give_the_same_pairs() -> None:

@@ -64,7 +64,7 @@ class Inquiry:
     @cached_property
     def bench(self) -> Workbench:
         """Where adversaries are carried out."""
-        return Workbench(self.pool, self.labels, self.progress, right_values)
+        return Workbench(self.pool, self.labels, self.progress, right_values, self.case.person)
 
     @cached_property
     def ladder(self) -> tuple[Climbed, ...]:

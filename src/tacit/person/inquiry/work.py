@@ -27,7 +27,7 @@ from tacit.person.link.linking import resolved_again
 from tacit.person.link.right import records_of_person
 from tacit.person.link.splink import RECORD, SOURCE, splink_pairs
 from tacit.person.model.labels import Labels
-from tacit.person.model.records import Attribute, Record
+from tacit.person.model.records import Attribute, Record, Reference
 from tacit.person.resolve.adversaries import Adversary
 from tacit.person.resolve.steps import Augment, Clusters, Correct, Grouping, Normalise, Resolve, Step
 from tacit.person.sources.pool import RecordPool
@@ -123,12 +123,18 @@ class Workbench:
     """Where adversaries are carried out on one pool; what several of them do to values is done once.
 
     ``right`` gives what is right of a person in some attributes: the values, the facts they hit and their credit.
+    ``person`` is who is asked about, if it is one: of very many records those near the person are joined.
     """
 
     def __init__(
-        self, pool: RecordPool, labels: Labels, progress: Progress, right: Callable[[Attributes, Subject], pa.Table]
+        self,
+        pool: RecordPool,
+        labels: Labels,
+        progress: Progress,
+        right: Callable[[Attributes, Subject], pa.Table],
+        person: Reference | None = None,
     ) -> None:
-        self.pool, self._labels, self._progress, self._right = pool, labels, progress, right
+        self.pool, self._labels, self._progress, self._right, self._person = pool, labels, progress, right, person
         self._done: list[tuple[Attributes, Step, Attributes]] = []
         self._likely: list[tuple[Attributes, LikelyPairs]] = []
 
@@ -179,18 +185,23 @@ class Workbench:
         return step
 
     def _likely_pairs(self, held: Attributes, more: Sequence[Record]) -> LikelyPairs:
+        person = self._person
+        around = None if person is None else lambda: self._records_of(person, held)
         if more:
-            return likely_pairs(held, _splink_table(held, self.pool, more))
+            return likely_pairs(held, _splink_table(held, self.pool, more), around=around)
         for before, pairs in self._likely:
             if before is held:
                 return pairs
-        self._likely.append((held, likely_pairs(held)))
+        self._likely.append((held, likely_pairs(held, around=around)))
         return self._likely[-1][1]
+
+    def _records_of(self, person: Reference, held: Attributes) -> IntArray:
+        return records_of_person(held, self._right(held, Subject(person, self._labels)))
 
     def _true_clusters(self, step: TrueClusters, held: Attributes) -> IntArray:
         """0 for every record that is the person's, -1 for the others."""
         cluster = np.full(held.records, -1, dtype=np.int64)
-        cluster[records_of_person(held, self._right(held, Subject(step.reference, self._labels)))] = 0
+        cluster[self._records_of(step.reference, held)] = 0
         return cluster
 
 

@@ -7,8 +7,8 @@ records agree on a field, and how often two people's do, is found from the pairs
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -28,6 +28,12 @@ Floats = NDArray[np.float64]
 # So many pairs are compared for each record, at most, and so many for a record by one key.
 PAIRS_PER_RECORD = 40
 PAIRS_PER_KEY = 12
+# Of more records the model is fitted to some, with fewer pairs of each.
+MOST_WHOLE = 100_000
+FITTED_RECORDS = 10_000
+PAIRS_OF_MANY = 10
+# Records near a person are looked for in so many steps from one record to the next.
+STEPS = 3
 # Keys of two fields, and of three where those are too few: a pair has to share one of them, whatever was mistyped.
 MOST_FIELDS = 3
 ENOUGH_KEYS = 8
@@ -57,10 +63,18 @@ class LikelyPairs:
         return cls(np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0))
 
 
-def likely_pairs(held: Attributes, values: pa.Table | None = None) -> LikelyPairs:
+def likely_pairs(
+    held: Attributes, values: pa.Table | None = None, *, around: Callable[[], IntArray] | None = None
+) -> LikelyPairs:
     """The pairs of records that are likely one person's, as far as the records show it.
 
-    ``values`` has one row a record and a column a label, if there are more records than those held.
+    Parameters
+    ----------
+    held : Attributes
+    values : Arrow table, optional
+        One row a record and a column a label, if there are more records than those held.
+    around : callable, optional
+        Gives records of a person. Of very many records only pairs near these are looked for.
 
     Guarantees
     ----------
@@ -82,48 +96,91 @@ def likely_pairs(held: Attributes, values: pa.Table | None = None) -> LikelyPair
     numbered = wide.append_column("rid", pa.array(np.arange(wide.num_rows)))
     with lent(store, numbered) as given:
         rows = store.make(f"SELECT rid, {columns_of(store, fields)} FROM {given}")
+    step = 1 if wide.num_rows <= MOST_WHOLE or around is None else -(-wide.num_rows // FITTED_RECORDS)
+    few = rows if step == 1 else store.make(f"SELECT * FROM {rows} WHERE rid % {step} = 0")
     try:
-        return _Model(store, rows, fields, wide.num_rows).pairs()
+        model = _Model(store, rows, few, step, fields, wide.num_rows)
+        return model.pairs(around if step > 1 else None)
     finally:
-        store.drop(rows)
+        store.drop(*{rows, few})
+
+
+@dataclass(frozen=True, eq=False)
+class _Fit:
+    """How often the levels of each field occur in one person's and in two people's records.
+
+    ``share`` is that of the pairs of all records that are one person's, ``least`` the least probability taken.
+    """
+
+    own: list[Floats]
+    other: list[Floats]
+    share: float = 0.5
+    least: float = 1.0
+
+    def probability(self, weight: Floats) -> Floats:
+        """How likely pairs are one person's, by the log-odds of what agrees in them."""
+        return _likely(weight, self.share)
 
 
 class _Model:
-    def __init__(self, store: Store, rows: str, fields: Sequence[Field], records: int) -> None:
-        self.store, self.rows, self.records = store, rows, records
+    """All records as ``rows``; of very many, every ``step``-th is among the ``few`` to which the model is fitted."""
+
+    def __init__(self, store: Store, rows: str, few: str, step: int, fields: Sequence[Field], records: int) -> None:
+        self.store, self.rows, self.few, self.step, self.records = store, rows, few, step, records
         counts = ", ".join(
             f"count({field.name}) AS n{at}, count(DISTINCT {field.name}) AS d{at}" for at, field in enumerate(fields)
         )
-        (seen,) = store.ask(f"SELECT {counts} FROM {rows}").to_pylist()
-        kept = [
-            at for at in range(len(fields)) if seen[f"n{at}"] >= max(2, LEAST_SHARE * records) and seen[f"d{at}"] > 1
-        ]
+        (seen,) = store.ask(f"SELECT {counts} FROM {few}").to_pylist()
+        least = max(2, LEAST_SHARE * records / step)
+        kept = [at for at in range(len(fields)) if seen[f"n{at}"] >= least and seen[f"d{at}"] > 1]
         self.fields = [fields[at] for at in kept]
         self._equal = [self._share_of_equals(field.name) for field in self.fields]
 
     def _share_of_equals(self, name: str) -> float:
         """The share of the pairs of records that agree on a field; above 0, for some may."""
         (found,) = self.store.ask(
-            f"SELECT sum(n * (n - 1)) AS same, sum(n) AS n FROM (SELECT count(*) AS n FROM {self.rows} "
+            f"SELECT sum(n * (n - 1)) AS same, sum(n) AS n FROM (SELECT count(*) AS n FROM {self.few} "
             f"WHERE {name} IS NOT NULL GROUP BY {name}) g"
         ).to_pylist()
         return float((found["same"] + 1) / (found["n"] * (found["n"] - 1) + 2))
 
-    def pairs(self) -> LikelyPairs:
+    def pairs(self, around: Callable[[], IntArray] | None) -> LikelyPairs:
+        """The pairs that are likely one person's, of all records or of those near some."""
         keys = self._keys()
         if not keys:
             return LikelyPairs.none()
-        compared = self._compared(keys)
-        try:
-            return self._scored(compared, keys)
-        finally:
-            self.store.drop(compared)
+        with lent(self.store, self._compared(keys, self.few)) as compared:
+            fit = self._fitted(compared, keys)
+            if around is None:
+                return self._taken(fit, *self._weighed(compared, fit))
+        return self._near(around(), keys, fit)
+
+    def _near(self, start: IntArray, keys: Sequence[tuple[int, ...]], fit: _Fit) -> LikelyPairs:
+        """Pairs of records that are reached from some, along likely pairs."""
+        import pyarrow as pa
+
+        reached, found = np.unique(start), LikelyPairs.none()
+        new = reached
+        for _ in range(STEPS):
+            if not len(new):
+                break
+            with (
+                lent(self.store, pa.table({"rid": reached})) as some,
+                lent(self.store, f"SELECT r.* FROM {self.rows} r JOIN {some} w ON w.rid = r.rid") as near,
+                lent(self.store, self._compared(keys, near)) as compared,
+            ):
+                found = self._taken(fit, *self._weighed(compared, fit))
+            ends = np.unique(np.concatenate([found.left, found.right]))
+            new = np.setdiff1d(ends, reached)
+            reached = np.union1d(reached, ends)
+        return found
 
     # ---- which pairs are compared
 
     def _keys(self) -> list[tuple[int, ...]]:
         """Sets of fields that few enough pairs agree on, the smallest sets first; no set contains another."""
         names = [field.name for field in self.fields]
+        most = PAIRS_PER_KEY if self.step == 1 else PAIRS_OF_MANY / 2
         found: list[tuple[tuple[int, ...], float]] = []
         for size in range(1, MOST_FIELDS + 1):
             if len(found) >= ENOUGH_KEYS:
@@ -132,33 +189,37 @@ class _Model:
                 if any(set(key) <= set(some) for key, _ in found):
                     continue
                 pairs = self._pairs_that_share([names[at] for at in some])
-                if 0 < pairs <= PAIRS_PER_KEY * self.records:
-                    found.append((some, float(pairs)))
+                if (pairs > 0 or self.step > 1) and pairs <= most * self.records:
+                    found.append((some, pairs))
         keys, total = [], 0.0
         for key, pairs in sorted(found, key=lambda each: each[1]):
-            if total + pairs <= PAIRS_PER_RECORD * self.records:
+            if total + pairs <= (PAIRS_PER_RECORD if self.step == 1 else PAIRS_OF_MANY) * self.records:
                 keys.append(key)
                 total += pairs
         return keys
 
     def _pairs_that_share(self, names: Sequence[str]) -> float:
-        """How many pairs of records agree on all of these fields."""
+        """How many pairs of records agree on all of these fields; estimated, of very many records."""
         there = " AND ".join(f"{name} IS NOT NULL" for name in names)
-        sizes = f"SELECT count(*) AS n FROM {self.rows} WHERE {there} GROUP BY {', '.join(names)}"
-        return float(one(self.store, f"SELECT coalesce(sum(n * (n - 1) / 2), 0) AS pairs FROM ({sizes}) g"))
+        sizes = f"SELECT count(*) AS n FROM {self.few} WHERE {there} GROUP BY {', '.join(names)}"
+        pairs = one(self.store, f"SELECT coalesce(sum(n * (n - 1) / 2), 0) AS pairs FROM ({sizes}) g")
+        return float(pairs) * self.step**2
 
-    def _compared(self, keys: Sequence[tuple[int, ...]]) -> str:
-        """A table of pairs (l, r, k), k the first key that both share, with the level of every field."""
+    def _compared(self, keys: Sequence[tuple[int, ...]], some: str) -> str:
+        """SQL for pairs (l, r, k) of some records and any, k the first key both share, and the level of every field."""
         names = [field.name for field in self.fields]
+        ends = (
+            "a.rid AS l, b.rid AS r" if some == self.rows else "least(a.rid, b.rid) AS l, greatest(a.rid, b.rid) AS r"
+        )
         parts = [
-            f"SELECT a.rid AS l, b.rid AS r, {place} AS k FROM {self.rows} a JOIN {self.rows} b ON "
+            f"SELECT {ends}, {place} AS k FROM {some} a JOIN {self.rows} b ON "
             + " AND ".join(f"a.{names[at]} = b.{names[at]}" for at in key)
-            + " AND a.rid < b.rid"
+            + (" AND a.rid < b.rid" if some == self.rows else " AND a.rid <> b.rid")
             for place, key in enumerate(keys)
         ]
         pairs = f"SELECT l, r, min(k) AS k FROM ({' UNION ALL '.join(parts)}) u GROUP BY l, r"
         levels = ", ".join(f"CAST({field.level('a', 'b')} AS TINYINT) AS g{at}" for at, field in enumerate(self.fields))
-        return self.store.make(f"SELECT p.l, p.r, p.k, {levels} {self._both(f'({pairs})')}")
+        return f"SELECT p.l, p.r, p.k, {levels} {self._both(f'({pairs})')}"
 
     def _both(self, pairs: str) -> str:
         """SQL for pairs p beside the records a and b that they are of."""
@@ -189,37 +250,44 @@ class _Model:
             shares.append(np.append((1 - self._equal[at]) * seen / seen.sum(), self._equal[at]))
         return shares
 
-    def _scored(self, compared: str, keys: Sequence[tuple[int, ...]]) -> LikelyPairs:
+    def _fitted(self, compared: str, keys: Sequence[tuple[int, ...]]) -> _Fit:
         groups = ", ".join(f"g{at}" for at in range(len(self.fields)))
         rows = self.store.ask(f"SELECT k, {groups}, count(*) AS n FROM {compared} GROUP BY k, {groups}")
         counts, key = rows.column("n").to_numpy().astype(np.float64), rows.column("k").to_numpy()
         levels = np.column_stack([rows.column(f"g{at}").to_numpy() for at in range(len(self.fields))])
         other = self._random_levels()
-        own = _fitted(levels, counts, key, keys, other, [field.equal for field in self.fields], self.records)
-        return self._probable(compared, own, other, levels, counts)
+        tops = [field.equal for field in self.fields]
+        fit = _Fit(_fitted(levels, counts, key, keys, other, tops, self.records / self.step), other)
+        weight = self._weighed(compared, fit)[2]
+        # A pair of very many records is among those of the few if one of its two is.
+        share = _calibrated(weight, self.records, 1.0 if self.step == 1 else self.step / 2)
+        return replace(fit, share=share, least=_least(_likely(weight, share)))
 
-    def _probable(
-        self, compared: str, own: Sequence[Floats], other: Sequence[Floats], levels: NDArray[np.int64], counts: Floats
-    ) -> LikelyPairs:
-        """Every pair with its probability, where a rare value that agrees says more than a common one."""
-        store, weights = self.store, [np.log(own[at]) - np.log(other[at]) for at in range(len(self.fields))]
+    def _weighed(self, compared: str, fit: _Fit) -> tuple[IntArray, IntArray, Floats]:
+        """Pairs with the log-odds of what agrees in them, where a rare value says more than a common one."""
         terms, joins = [], []
         for at, field in enumerate(self.fields):
-            cases = " ".join(f"WHEN {level} THEN {weight!r}" for level, weight in enumerate(map(float, weights[at])))
+            weights = map(float, np.log(fit.own[at]) - np.log(fit.other[at]))
+            cases = " ".join(f"WHEN {level} THEN {weight!r}" for level, weight in enumerate(weights))
             terms.append(f"CASE g{at} {cases} ELSE 0.0 END")
-            # Of two people's records as many agree on a value as share it.
-            common = float(np.log(other[at][-1]))
-            terms.append(f"CASE WHEN g{at} = {field.equal} THEN {common!r} - ln(f{at}.share) ELSE 0.0 END")
-            of_all = f"SELECT {field.name} AS v, count(*) / sum(count(*)) OVER () AS share FROM {self.rows}"
+            # Of two people's records as many agree on a value as share it; one that none of the few has is rare.
+            common, rare = float(np.log(fit.other[at][-1])), 1 / self.records
+            rarity = f"{common!r} - ln(coalesce(f{at}.share, {rare!r}))"
+            terms.append(f"CASE WHEN g{at} = {field.equal} THEN {rarity} ELSE 0.0 END")
+            of_all = f"SELECT {field.name} AS v, count(*) / sum(count(*)) OVER () AS share FROM {self.few}"
             shares = f"{of_all} WHERE {field.name} IS NOT NULL GROUP BY {field.name}"
             joins.append(f"LEFT JOIN ({shares}) f{at} ON f{at}.v = a.{field.name}")
-        scored = store.ask(
+        scored = self.store.ask(
             f"SELECT p.l, p.r, {' + '.join(terms)} AS w FROM {compared} p JOIN {self.rows} a ON a.rid = p.l "
             f"{' '.join(joins)} ORDER BY p.l, p.r"
         )
         left, right = (scored.column(name).to_numpy().astype(np.int64) for name in ("l", "r"))
-        probability = _calibrated(scored.column("w").to_numpy(), self.records)
-        taken = probability >= _least(probability)
+        return left, right, scored.column("w").to_numpy()
+
+    def _taken(self, fit: _Fit, left: IntArray, right: IntArray, weight: Floats) -> LikelyPairs:
+        """The pairs that are likely enough, and whose clusters hold together."""
+        probability = fit.probability(weight)
+        taken = probability >= fit.least
         left, right, probability = left[taken], right[taken], probability[taken]
         cluster = held_together(left, right, probability, self.records)
         whole = cluster[left] == cluster[right]
@@ -233,7 +301,7 @@ def _fitted(
     keys: Sequence[tuple[int, ...]],
     other: Sequence[Floats],
     equal: Sequence[int],
-    records: int,
+    records: float,
 ) -> list[Floats]:
     """How often each level of each field occurs in pairs that are one person's.
 
@@ -275,14 +343,17 @@ def _rising(shares: Floats) -> Floats:
     return np.asarray(isotonic_regression(shares).x)
 
 
-def _calibrated(weight: Floats, records: int) -> Floats:
-    """Probabilities of pairs: as many pairs of all are one person's as the probabilities add up to."""
+def _calibrated(weight: Floats, records: int, scale: float) -> float:
+    """The share of all pairs that are one person's: what the probabilities add up to, of ``scale`` times these."""
     pairs = records * (records - 1) / 2
     share = 1 / max(2, records)
     for _ in range(ROUNDS):
-        probability = 1 / (1 + np.exp(-np.clip(weight + np.log(share) - np.log1p(-share), -50, 50)))
-        share = float(np.clip(probability.sum() / pairs, 1 / (pairs + 1), 0.5))
-    return np.asarray(probability)
+        share = float(np.clip(_likely(weight, share).sum() * scale / pairs, 1 / (pairs + 1), 0.5))
+    return share
+
+
+def _likely(weight: Floats, share: float) -> Floats:
+    return np.asarray(1 / (1 + np.exp(-np.clip(weight + np.log(share) - np.log1p(-share), -50, 50))))
 
 
 def _least(probability: Floats) -> float:
