@@ -408,7 +408,19 @@ def test_the_command_line_and_verify(people: Path, tmp_path: Path) -> None:
     assert first.exception is None
     second = CliRunner().invoke(
         command,
-        [*base, "--released", "ward", "--people", "same", "--budget", "9", "-o", str(tmp_path / "two"), "--bits"],
+        [
+            *base,
+            "--released",
+            "ward",
+            "--people",
+            "same",
+            "--budget",
+            "9",
+            "-o",
+            str(tmp_path / "two"),
+            "--bits",
+            "--full",
+        ],
         standalone_mode=False,
     )
     assert second.exception is None

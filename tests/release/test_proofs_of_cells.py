@@ -67,7 +67,11 @@ def test_a_release_of_finer_cells_cannot_borrow_the_proof(folder: Path, tmp_path
     assert finer["mechanism"]["values"] > proved["mechanism"]["values"]
     finer |= {"readings": [finer["readings"][0], proved["readings"][1]], "assumptions": proved["assumptions"]}
     (tmp_path / "finer" / "certificate.json").write_text(json.dumps(finer))
-    shutil.copy(folder / "release" / "private" / "rules.json", tmp_path / "finer" / "private" / "rules.json")
+    own, other = (place / "private" / "rules.json" for place in (tmp_path / "finer", folder / "release"))
+    kept = own.read_text()
+    own.write_text(other.read_text())
+    assert "rules belong to the certificate" in failed(tmp_path / "finer", folder)
+    own.write_text(json.dumps({**json.loads(kept), "design": json.loads(other.read_text())["design"]}))
     assert "proof from the records" in failed(tmp_path / "finer", folder)
 
 

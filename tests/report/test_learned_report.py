@@ -84,7 +84,7 @@ def test_rows_unchanged_are_an_expectation_where_replacements_are_drawn():
     merged = replace(result.certificate.mechanism, replacement="merge")
     for mechanism, said in ((drawn, True), (merged, False)):
         release = replace(result, certificate=replace(result.certificate, mechanism=mechanism))
-        for form in (one_line(to_text(release, width=100)), to_html(release)):
+        for form in (one_line(to_text(release, width=100, full=True)), to_html(release)):
             assert ("of rows and about" in form) is said
 
 

@@ -21,7 +21,7 @@ from sizes import many
 from tables_of_people import clinic, write_csv
 from tacit import ArgumentError, ProtectResult, SourceError, corrected_counts, protect, verify
 from tacit.lenses.table import CorrectedColumn
-from tacit.report import to_json
+from tacit.report import to_json, to_text
 from tacit.tables import open_table
 
 WORDS: dict[str, Any] = {"secret": "illness", "epsilon": 0.2, "mechanism": "optimal"}
@@ -140,7 +140,7 @@ def test_sql_knows_numbers_dates_quotes_and_missing_cells(tmp_path: Path) -> Non
 def test_the_report_and_the_answer_have_the_table_and_the_query(folder: Path, mixed: ProtectResult) -> None:
     page = (folder / "release" / "report.html").read_text()
     assert [each.column for each in mixed.corrected] == ["age", "ward", "district"]
-    assert "How many there were" in str(mixed)
+    assert "How many there were" in to_text(mixed, full=True)
     assert "How many there were" in page
     assert "JOIN (VALUES" in page
     assert json.loads(to_json(mixed))["corrected"][1]["column"] == "ward"

@@ -18,7 +18,7 @@ from sizes import many
 from tables_of_people import clinic
 from tacit import document as doc
 from tacit.errors import ColumnError, DataError
-from tacit.lenses.table.answers.keeping import keeping_section, keeping_words
+from tacit.lenses.table.answers.keeping import keeping_section, keeping_words, using_section
 from tacit.lenses.table.kept.information import cramers_v, entropy_of, kept_share, numbered
 from tacit.lenses.table.kept.keeping import kept_of
 from tacit.lenses.table.kept.levels import read_level, read_levels
@@ -538,8 +538,8 @@ class KeptAlone(Result):
         self.keeps = keeps
 
     def document(self) -> doc.Document:
-        section = keeping_section(self.keeps)
-        return doc.Document("kept", "Kept", doc.badge("holds"), keeping_words(self.keeps), (), (section,))
+        sections = keeping_section(self.keeps), using_section(self.keeps)
+        return doc.Document("kept", "Kept", doc.badge("holds"), keeping_words(self.keeps), (), sections)
 
 
 def test_the_answer_shows_columns_uses_shares_and_associations(keeps: ReaderKeeps) -> None:

@@ -341,7 +341,6 @@ def _checks_of_rules(release: TableRelease) -> list[Check]:
         (rules.also, certificate.further),
         (isinstance(rules.treatment, Mixing), certificate.mechanism.mixes),
         (_told(rules.code), _told(release.code)),
-        (rules.least, certificate.file.least),
         (rules.weight, certificate.mechanism.weight),
     )
     alike = all(one == other for one, other in pairs)
