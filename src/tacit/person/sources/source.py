@@ -12,7 +12,19 @@ from tacit.errors import DataError
 from tacit.person.model.records import Fact
 from tacit.person.plans.removals import Offer
 
-SourceFormat = Literal["table", "features", "breaches"]
+SourceFormat = Literal[
+    "table",
+    "json",
+    "long",
+    "features",
+    "breaches",
+    "vcard",
+    "entities",
+    "spiderfoot",
+    "harvester",
+    "contacts",
+    "mailbox",
+]
 
 
 @dataclass(frozen=True)
@@ -25,8 +37,9 @@ class Source:
         Unique in the case.
     path : Path
         The file; absolute, or relative as the case file was given.
-    format : {"table", "features", "breaches"}
-        Rows and columns; Senzing's FEATURES as JSONL; breaches as Have I Been Pwned lists them.
+    format : str
+        Rows and columns (``table``, ``json``); a label and a value to a row (``long``); or one of those in
+        :mod:`tacit.person.sources.formats`.
     columns : mapping from column to label
         A column that is not named is its own label; one whose label is None is left out; ``{"*": None}`` leaves out
         all that are not named. In a features file the keys are names of feature attributes, in a breaches file data
@@ -107,10 +120,11 @@ class PopulationSpec:
 class FileRecord(NamedTuple):
     """A record of a file that is no table: what it is called, its labels and values, and its confidence.
 
-    ``confidence`` is 1 if the case asks for none, and None if it asks and the record has none.
+    ``name`` is None if it is called by its number. ``confidence`` is 1 if the case asks for none, and None if it asks
+    and the record has none.
     """
 
-    name: str
+    name: str | None
     facts: list[Fact]
     confidence: float | None
 
@@ -132,12 +146,6 @@ def parsed(raw: bytes, path: Path, wanted: str, line: int = 1) -> Any:
     except RecursionError:
         raise DataError(f"{path}, line {line}: nests too deeply; {wanted}") from None
     return data
-
-
-def usual_labels(format_: SourceFormat) -> dict[str, str]:
-    """The labels of what files of a format name, as they are called where the case says nothing."""
-    labels: dict[str, str] = json.loads(Path(__file__).with_name("usual_labels.json").read_bytes())[format_]
-    return labels
 
 
 def mapped(columns: Mapping[str, str | None], names: Sequence[str], quiet: set[str | None]) -> dict[str, str]:
