@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -585,15 +586,15 @@ def test_the_example_overwrites_nothing_and_then_writes_nothing(tmp_path: Path) 
 
 
 def test_the_example_is_written_whole_or_not_at_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    read, calls = Path.read_bytes, []
+    opened, calls = os.fdopen, []
 
-    def failing(source: Path) -> bytes:
-        calls.append(source)
+    def failing(*words: Any) -> Any:
+        calls.append(words)
         if len(calls) == 4:
             raise OSError(28, "No space left on device")
-        return read(source)
+        return opened(*words)
 
-    monkeypatch.setattr(Path, "read_bytes", failing)
+    monkeypatch.setattr(os, "fdopen", failing)
     with pytest.raises(SourceError, match="No space left"):
         person_init(tmp_path / "a" / "b")
     assert list(tmp_path.iterdir()) == []
