@@ -18,6 +18,7 @@ from tacit.person import (
     Case,
     Correct,
     Cost,
+    Generalise,
     Normalise,
     Offer,
     Reference,
@@ -169,6 +170,7 @@ adversaries:
       - {augment: {given: phone, adds: address, table: {"007": [Mill Lane, High Street]}, cost: 2}}
       - {augment: {given: address, adds: zip, table: zips.csv, confidence: 0.9}}
       - {augment: pairs.csv}
+      - {generalise: {label: zip, level: 2, cost: 1}}
       - {resolve: {rules: [[name, card], email, [zip]], min_confidence: 0.5, closure: components}}
     merge: consensus
     keep_base: true
@@ -190,6 +192,7 @@ adversaries:
         Augment("address", "zip", {"Mill Lane": "Z1"}, 0.9),
         Augment("address", "zip", {"Mill Lane": "Z2"}, 0.9),
         Augment("phone", "town", {"007": "Ambleford"}),
+        Generalise("zip", 2, Cost(fixed=1)),
         Resolve(Rules([("name", "card"), ("email",), ("zip",)], 0.5), "components"),
     )
     assert (rules.merge, rules.keep_base, rules.cost) == ("consensus", True, Cost(1, 2, 3))
@@ -339,6 +342,9 @@ def test_a_described_label_that_nothing_has_is_noted(folder: Path) -> None:
         ),
         ("adversaries: [{name: E, steps: [{resolve: {clusters: shop.csv}}]}]", "have no column 'cluster': name it"),
         ("adversaries: [{name: E, steps: [{augment: {given: name, adds: name, table: {a: b}}}]}]", "adds the label"),
+        ("adversaries: [{name: E, steps: [{generalise: {label: name}}]}]", "has no 'level': add it"),
+        ("adversaries: [{name: E, steps: [{generalise: {label: name, level: 1.5}}]}]", "is no whole number"),
+        ("adversaries: [{name: E, steps: [{generalise: {label: nam, level: 1}}]}]", "no label 'nam'"),
         ("releases: [{name: r}]", "line 5: a release has no 'options': add it"),
         ("releases: [{name: r, options: [{name: a}, {name: a}]}]", "line 5: a second option 'a'"),
         ("queries: [{name: q, attributes: []}]", "line 5: query 'q' has no attribute"),
