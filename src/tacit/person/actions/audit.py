@@ -42,7 +42,8 @@ def person_audit(
     from tacit.person import inquiry as inquiring
 
     check_limit(fail_above)
-    inquiry, shown = inquiring.opened(case, adversary=adversary, progress=progress), showing(show_values)
+    inquiry = inquiring.opened(case, adversary=adversary, progress=progress)
+    shown = showing(show_values, inquiry.case.reference)
     subject, ladder, top = inquiry.subject, inquiry.ladder, inquiry.strongest
     names, before, shrinking = (
         inquiring.RecordNames(inquiry.pool, subject),
