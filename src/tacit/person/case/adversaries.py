@@ -214,7 +214,7 @@ def _clusters(reader: CaseReader, section: CaseSection) -> Step:
 ADVERSARY = {"steps": as_node, "merge": choice(get_args(Policy)), "keep_base": CaseReader.flag, "cost": _cost}
 NORMALISE = {"labels": CaseReader.texts, "cost": _cost}
 CORRECT = {"label": CaseReader.text, "table": as_node, "cost": _cost}
-GENERALISE = {"label": CaseReader.text, "level": CaseReader.number, "cost": _cost}
+GENERALISE: Schema = {"label": CaseReader.text, "level": CaseReader.number, "cost": _cost}
 AUGMENT: Schema = {
     "given": CaseReader.text,
     "adds": CaseReader.text,

@@ -11,6 +11,7 @@ from tacit.person.case.nodes import is_null
 from tacit.person.case.schema import CaseReader, CaseSection, choice, mapping, share
 from tacit.person.case.tables import columns_of
 from tacit.person.model.kinds import recognised, usual
+from tacit.person.plans.letters import Law
 from tacit.person.plans.removals import Offer
 from tacit.person.sources.formats import FORMATS, found_format, long_labels, table_of
 from tacit.person.sources.source import PopulationSpec, Source, SourceFormat
@@ -64,6 +65,7 @@ SOURCE = {
     "confidence": _confidence,
     "column_confidence": mapping(share),
     "remove": _removal,
+    "law": choice(get_args(Law)),
 }
 POPULATION = {
     "references": CaseReader.file,
@@ -80,7 +82,9 @@ def read_sources(reader: CaseReader, node: yaml.Node, what: str) -> tuple[Source
     empty = "name one file or more"
     for section in reader.named(node, what, "a source", SOURCE, required=["path"], empty=empty):
         names = {"columns": "map", "joined": "join", "identifier": "id", "removal": "remove"}
-        fields = section.kept("path", **names, label_confidence="column_confidence") | section.get("confidence", {})
+        fields = section.kept("path", "law", **names, label_confidence="column_confidence") | section.get(
+            "confidence", {}
+        )
         source = Source(section.name, format=_format(reader, section), **fields)
         if source.format in TABLES:
             source = _recognised(reader, section, source)

@@ -10,6 +10,7 @@ from typing import Any, Literal, NamedTuple
 
 from tacit.errors import DataError
 from tacit.person.model.records import Fact
+from tacit.person.plans.letters import Law
 from tacit.person.plans.removals import Offer
 
 SourceFormat = Literal[
@@ -56,6 +57,8 @@ class Source:
         What is known of getting the source removed; None if nothing was said.
     joined : mapping from label to columns
         Columns of a table whose texts make up one value together, with a space between: a first and a last name.
+    law : {"gdpr", "ccpa", "both"} or None
+        The law that a letter to the source names; the case's if None.
     """
 
     name: str
@@ -68,6 +71,7 @@ class Source:
     label_confidence: Mapping[str, float] = field(default_factory=dict)
     removal: Offer | None = None
     joined: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    law: Law | None = None
 
     def labelled(self, names: Sequence[str]) -> dict[str, str]:
         """The columns of a table that become attributes, each with its label, in the order of the table.
