@@ -22,7 +22,8 @@ from tacit.person.answers.presenting import (
     shares_section,
     source_table,
 )
-from tacit.person.answers.results import Action, Finding, PersonSource, Rung, SourceShare
+from tacit.person.answers.results import Action, AuditChanges, Finding, PersonSource, Rung, SourceShare
+from tacit.person.answers.since import since_section
 
 _ACTIONS_SHOWN = 10
 
@@ -32,6 +33,7 @@ class PersonAuditResult(PersonResult):
     """How much of a person's file each adversary can piece together, and what to do about it.
 
     ``strongest`` names the adversary with the largest leakage; ``source_shares`` and ``actions`` are under it.
+    ``changes`` is what changed since the last audit, if that was asked for and there was one.
     """
 
     kind: ClassVar[str] = "audit of a person"
@@ -50,6 +52,7 @@ class PersonAuditResult(PersonResult):
     values_shown: bool
     headline: str
     notes: tuple[str, ...]
+    changes: AuditChanges | None = None
 
     @property
     def leakage(self) -> float:
@@ -75,6 +78,10 @@ class PersonAuditResult(PersonResult):
     def source_names(self) -> list[str]:
         """The names of the sources."""
         return [source.name for source in self.sources]
+
+
+def _since(audit: PersonAuditResult) -> Sequence[doc.Section]:
+    return since_section(audit.changes)
 
 
 def _ladder(audit: PersonAuditResult) -> Sequence[doc.Section]:
@@ -169,4 +176,4 @@ def _others(audit: PersonAuditResult) -> Sequence[doc.Section]:
 
 
 # The order of the answer. A new section is a function and a line here.
-SECTIONS = (_ladder, _worst, _shares, _actions, _others)
+SECTIONS = (_since, _ladder, _worst, _shares, _actions, _others)
