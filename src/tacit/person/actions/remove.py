@@ -18,7 +18,6 @@ from tacit.person.actions.asking import Adversaries, Examples, FailAbove, ask
 from tacit.person.answers import PersonRemoveResult
 from tacit.person.answers.results import RemovalStep
 from tacit.person.answers.words import check_limit, level, listed, verdict
-from tacit.person.plans.letters import LetterTerms, file_names, known_by, law_of, letter
 from tacit.requests.settings import Amount, File
 
 if TYPE_CHECKING:
@@ -88,6 +87,7 @@ def person_remove(
 def _written(inquiry: "Inquiry", loaded: "Near", sources: Sequence[str], folder: str | Path) -> tuple[str, ...]:
     """The letters to the sources of a plan, written; where they are."""
     from tacit.person.case.placing import placed
+    from tacit.person.plans.letters import LetterTerms, file_names, known_by, law_of, letter
 
     named = {source.name: source for source in inquiry.case.sources}
     texts = []

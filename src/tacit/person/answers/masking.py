@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING
 
-from tacit.person.model.records import Fact
+if TYPE_CHECKING:
+    from tacit.person.model.records import Fact
 
 Showing = Callable[[str], str]
 

@@ -159,8 +159,6 @@ def _several(columns: _Columns, source: Wide) -> set[str]:
 
 def _long_parts(store: Store, source: Long, name: str, first: int) -> tuple[dict[str, str], tuple[str, ...]]:
     """For every label a query of (rid, label, value, confidence); and labels of days that may be read in two ways."""
-    said = f"trim(BOTH {store.text(_SPACES)} FROM value)"
-    missing = f"({said} = '' OR length(value) <= {LONGEST_NOTHING} AND {nothing(store, said)})"
     queries: dict[str, str] = {}
     undecided: list[str] = []
     for label in source.rows.column("label").unique().to_pylist():
@@ -168,8 +166,7 @@ def _long_parts(store: Store, source: Long, name: str, first: int) -> tuple[dict
         value, doubtful = _in_order(store, cells, "value", source.days[label]) if label in source.days else ("value", 0)
         undecided += [label] if doubtful else []
         queries[label] = (
-            f"SELECT rid + {first} AS rid, label, {value} AS value, confidence FROM {cells} WHERE confidence > 0 AND "
-            f"NOT {missing}"
+            f"SELECT rid + {first} AS rid, label, {value} AS value, confidence FROM {cells} WHERE confidence > 0"
         )
     return queries, tuple(undecided)
 

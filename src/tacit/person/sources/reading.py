@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from tacit.document import Progress
 from tacit.person.link.references import References, wide_references
 from tacit.person.link.wide import Long, Wide, gathered, text_columns
+from tacit.person.model.forms import says_nothing
 from tacit.person.model.records import Reference
 from tacit.person.sources.formats import FORMATS, long_records, table_of
 from tacit.person.sources.pool import PoolSource, RecordPool
@@ -146,6 +147,7 @@ def _long(records: Sequence[FileRecord], source: Source) -> Long:
         (rid, label, value, (1.0 if confidence is None else confidence) * source.share_of(label))
         for rid, (_, facts, confidence) in enumerate(records)
         for label, value in facts
+        if value.strip() and not says_nothing(value)
     ]
     kinds = {"rid": pa.int64(), "label": pa.string(), "value": pa.string(), "confidence": pa.float64()}
     columns = zip(*rows, strict=True) if rows else ((),) * len(kinds)

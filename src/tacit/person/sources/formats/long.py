@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from tacit.errors import DataError
 from tacit.person.link.wide import Long, text_columns
+from tacit.person.model.forms import says_nothing
 from tacit.person.sources.source import Source
 
 if TYPE_CHECKING:
@@ -85,7 +86,11 @@ def long_records(table: Table, source: Source) -> tuple[Long, pa.Array | None, i
     label = pa.array(labels, pa.string()).take(said.indices)
     share = pa.array([source.share_of(one or "") for one in labels], pa.float64()).take(said.indices)
     rows = pa.table({"rid": rids, "label": label, "value": held[columns.value], "confidence": pc.multiply(sure, share)})
-    kept = pc.and_(pc.is_valid(rows["label"]), pc.is_valid(rows["value"]))
+    distinct = held[columns.value].unique()
+    something = distinct.filter(
+        pa.array([text is not None and not says_nothing(text) for text in distinct.to_pylist()])
+    )
+    kept = pc.and_(pc.is_valid(rows["label"]), pc.is_in(rows["value"], something))
     return Long(rows.filter(kept), 1 if names is None else len(names)), names, unsure
 
 
