@@ -18,7 +18,7 @@ import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 from tacit.errors import SourceError
 
@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 
 # No paper of Tacit's comes near this; a file that does, or a device that never ends, is something else.
 MOST_BYTES = 1 << 28
+# No line of text comes near this.
+MOST_LINE = 1 << 26
 # An archive may unpack to so much more than it holds.
 MOST_UNPACKED = 1 << 31
 MOST_MEMBERS = 10_000
@@ -77,21 +79,44 @@ def bytes_in(path: str | Path, what: str, *, most: int = MOST_BYTES) -> bytes:
     ----------
     Reads at most ``most`` bytes, of a plain file alone: a device, pipe or socket, which may never end, is refused.
     """
-    try:
-        _refuse_outside(path)
-        # A pipe that nobody writes to would be waited for.
-        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
-        with os.fdopen(descriptor, "rb") as file:
-            if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-                raise SourceError(f"cannot read the {what} {path}: it is no file")
-            data = file.read(most + 1)
-    except OSError as error:
-        raise SourceError(f"cannot read the {what} {path}: {error.strerror or error}") from error
-    except ValueError as error:
-        raise SourceError(f"cannot read the {what}: {str(path)!r} is no path") from error
+    with _plain(path, what) as file:
+        data = file.read(most + 1)
     if len(data) > most:
         raise SourceError(f"{path} is too large for a {what}: it holds more than {most >> 20:,} MB")
     return data
+
+
+def opening_of(path: str | Path, what: str, *, most: int) -> bytes:
+    """The first bytes of a plain file, ``most`` of them if it has more."""
+    with _plain(path, what) as file:
+        return file.read(most)
+
+
+def lines_in(path: str | Path, what: str, *, most: int = MOST_LINE) -> Iterator[bytes]:
+    """The lines of a plain file, one after the other, however large it is; a line longer than ``most`` is refused."""
+    with _plain(path, what) as file:
+        while line := file.readline(most + 1):
+            if len(line) > most:
+                raise SourceError(f"{path} has a line of more than {most >> 20:,} MB, which is no {what}")
+            yield line
+
+
+@contextmanager
+def _plain(path: str | Path, what: str) -> Iterator[BinaryIO]:
+    """A plain file, open; within it, what the system refuses names the file."""
+    try:
+        try:
+            _refuse_outside(path)
+            # A pipe that nobody writes to would be waited for.
+            descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
+        except ValueError as error:
+            raise SourceError(f"cannot read the {what}: {str(path)!r} is no path") from error
+        with os.fdopen(descriptor, "rb") as file:
+            if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+                raise SourceError(f"cannot read the {what} {path}: it is no file")
+            yield file
+    except OSError as error:
+        raise SourceError(f"cannot read the {what} {path}: {error.strerror or error}") from error
 
 
 def text_in(path: str | Path, what: str) -> str:

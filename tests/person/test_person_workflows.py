@@ -232,7 +232,8 @@ def random_case(draw: random.Random) -> tuple[dict[str, Any], dict[str, Rows]]:
     }
     before = draw.sample(["normalise", {"correct": {"label": "mail", "table": {"c@x": "a@x"}}},
                           {"augment": {"given": "zip", "adds": "town", "table": {"111": "Rye", "112": ["Ely", "Rye"]},
-                                       "confidence": 0.7}}], draw.randint(0, 3))  # fmt: skip
+                                       "confidence": 0.7}},
+                          {"generalise": {"label": "zip", "level": 2}}], draw.randint(0, 4))  # fmt: skip
     second = [{"resolve": {"rules": [["name"]]}}] if draw.random() < 0.3 else []
     adversary = {
         "name": "E", "steps": [*before, {"resolve": resolve}, *second], "keep_base": draw.random() < 0.5,
@@ -270,6 +271,8 @@ def in_memory(said: Mapping[str, Any]) -> Adversary:
             made.append(steps.Normalise())
         elif "correct" in step:
             made.append(steps.Correct(step["correct"]["label"], step["correct"]["table"]))
+        elif "generalise" in step:
+            made.append(steps.Generalise(**step["generalise"]))
         elif "augment" in step:
             made.append(steps.Augment("zip", "town", {"111": "Rye", "112": "Ely"}, 0.7))
             made.append(steps.Augment("zip", "town", {"112": "Rye"}, 0.7))
@@ -303,7 +306,7 @@ def test_in_the_engine_leaks_what_leaks_in_memory(tmp_path: Path, seed: int, mon
     said, sources = random_case(random.Random(seed))
     result = person_audit(write_case(tmp_path, said, sources))
     records, reference, labels = records_of(said, sources), reference_of(said), labels_of(said)
-    found = exposure(records, reference, in_memory(said), labels)
+    found = exposure(records, reference, in_memory(said), labels=labels)
     rung = result.rungs[0]
     assert rung.leakage == pytest.approx(found.leakage, rel=1e-9, abs=1e-12)
     assert rung.best_recall == pytest.approx(found.greatest_recall, rel=1e-9, abs=1e-12)
@@ -311,7 +314,7 @@ def test_in_the_engine_leaks_what_leaks_in_memory(tmp_path: Path, seed: int, mon
     for share in result.source_shares:
         left = [record for record in records if record.source != share.source]
         assert share.leakage_without == pytest.approx(
-            exposure(left, reference, in_memory(said), labels).leakage, rel=1e-9
+            exposure(left, reference, in_memory(said), labels=labels).leakage, rel=1e-9
         )
     for action in result.actions:
         assert action.after < action.before

@@ -28,6 +28,7 @@ def person() -> None:
 
     \b
     tacit person init mine/                        write an example to start from
+    tacit person init --from takeout/ mine/        or the case of a folder of files
     tacit person audit mine/case.yaml              how much is out, who learns it, what to do first
     tacit person dip mine/case.yaml                what does a search for the person bring up?
     tacit person release mine/case.yaml            which card, which address to give next?
@@ -38,23 +39,37 @@ def person() -> None:
     """
 
 
-@person.command(epilog=_PLAIN_CODES, short_help="Write an example to start from.")
+@person.command(epilog=_PLAIN_CODES, short_help="Write a case to start from.")
 @click.argument("directory", type=click.Path(path_type=Path), default=Path())
-def init(directory: Path) -> int:
-    """Write a commented example of a case with its sources into DIRECTORY, here if you name none.
+@click.option("--from", "source", type=click.Path(path_type=Path), help="A folder of files that are to be its sources.")
+def init(directory: Path, source: Path | None) -> int:
+    """Write a commented case into DIRECTORY, here if you name none: an example, or that of a folder of files.
 
     \b
     tacit person init mine/
     tacit person audit mine/case.yaml
+    tacit person init --from takeout/ mine/
 
-    No file is overwritten: if one of them is there, nothing is written. The people in it are invented.
+    A folder may hold tables, JSON, vCards, contacts of Google, mailboxes (of which only From, To and Cc are read),
+    breaches of Have I Been Pwned, entities of FollowTheMoney, scans of SpiderFoot and theHarvester. It is told what
+    each was taken for, and what was left out; the person is left for you to fill in.
+
+    No file is overwritten: if one of them is there, nothing is written. The people in the example are invented.
     """
-    from tacit.person.case.starting import person_init as run
+    from tacit.person.case.proposing import proposed
+    from tacit.person.case.starting import person_init, write_proposed
 
-    written = run(directory)
+    if source is None:
+        written = person_init(directory)
+    else:
+        case = proposed(source)
+        written = write_proposed(case, directory)
+        for line in case.told():
+            click.echo(line)
     for path in written:
         click.echo(path)
-    click.echo(f"Now: tacit person audit {written[-1]}")
+    first = "" if source is None else f"say who 'person' is in {written[-1]}, then: "
+    click.echo(f"Now: {first}tacit person audit {written[-1]}")
     return 0
 
 

@@ -25,7 +25,7 @@ _OUT = SettingFacts(File(), "Name of the release: a folder that does not exist y
 _TEXT = SettingFacts(Kind(), "The post, as it would be sent.", ("text",))
 _LIMIT = SettingFacts(Amount(0, 100), "The risk in nats that no post should exceed.", ("text",))
 # What a run writes: it may not stand in the place of anything.
-WRITTEN = ("scores", "save_model", "out")
+WRITTEN = ("scores", "save_model", "out", "letters")
 # What the ladder takes; its epsilons are its own.
 _CLIMBED = (Question, Bound, Making)
 

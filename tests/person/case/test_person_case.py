@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ from tacit.person import (
     Case,
     Correct,
     Cost,
+    Generalise,
     Normalise,
     Offer,
     Reference,
@@ -168,6 +170,7 @@ adversaries:
       - {augment: {given: phone, adds: address, table: {"007": [Mill Lane, High Street]}, cost: 2}}
       - {augment: {given: address, adds: zip, table: zips.csv, confidence: 0.9}}
       - {augment: pairs.csv}
+      - {generalise: {label: zip, level: 2, cost: 1}}
       - {resolve: {rules: [[name, card], email, [zip]], min_confidence: 0.5, closure: components}}
     merge: consensus
     keep_base: true
@@ -189,6 +192,7 @@ adversaries:
         Augment("address", "zip", {"Mill Lane": "Z1"}, 0.9),
         Augment("address", "zip", {"Mill Lane": "Z2"}, 0.9),
         Augment("phone", "town", {"007": "Ambleford"}),
+        Generalise("zip", 2, Cost(fixed=1)),
         Resolve(Rules([("name", "card"), ("email",), ("zip",)], 0.5), "components"),
     )
     assert (rules.merge, rules.keep_base, rules.cost) == ("consensus", True, Cost(1, 2, 3))
@@ -338,6 +342,9 @@ def test_a_described_label_that_nothing_has_is_noted(folder: Path) -> None:
         ),
         ("adversaries: [{name: E, steps: [{resolve: {clusters: shop.csv}}]}]", "have no column 'cluster': name it"),
         ("adversaries: [{name: E, steps: [{augment: {given: name, adds: name, table: {a: b}}}]}]", "adds the label"),
+        ("adversaries: [{name: E, steps: [{generalise: {label: name}}]}]", "has no 'level': add it"),
+        ("adversaries: [{name: E, steps: [{generalise: {label: name, level: 1.5}}]}]", "is no whole number"),
+        ("adversaries: [{name: E, steps: [{generalise: {label: nam, level: 1}}]}]", "no label 'nam'"),
         ("releases: [{name: r}]", "line 5: a release has no 'options': add it"),
         ("releases: [{name: r, options: [{name: a}, {name: a}]}]", "line 5: a second option 'a'"),
         ("queries: [{name: q, attributes: []}]", "line 5: query 'q' has no attribute"),
@@ -585,15 +592,15 @@ def test_the_example_overwrites_nothing_and_then_writes_nothing(tmp_path: Path) 
 
 
 def test_the_example_is_written_whole_or_not_at_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    read, calls = Path.read_bytes, []
+    opened, calls = os.fdopen, []
 
-    def failing(source: Path) -> bytes:
-        calls.append(source)
+    def failing(*words: Any) -> Any:
+        calls.append(words)
         if len(calls) == 4:
             raise OSError(28, "No space left on device")
-        return read(source)
+        return opened(*words)
 
-    monkeypatch.setattr(Path, "read_bytes", failing)
+    monkeypatch.setattr(os, "fdopen", failing)
     with pytest.raises(SourceError, match="No space left"):
         person_init(tmp_path / "a" / "b")
     assert list(tmp_path.iterdir()) == []

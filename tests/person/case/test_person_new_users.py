@@ -105,8 +105,8 @@ def changed(case: Path, old: str, new: str) -> Path:
 
 def test_a_label_of_the_person_that_is_nearly_one_of_the_records_is_noted(case: Path) -> None:
     assert not person_audit(case).notes
-    notes = person_audit(changed(case, "phone: ", "phones: ")).notes
-    assert any("the person has 'phones', which no record has, and records have 'phone'" in note for note in notes)
+    notes = person_audit(changed(case, "phone: ", "phonne: ")).notes
+    assert any("the person has 'phonne', which no record has, and records have 'phone'" in note for note in notes)
 
 
 def test_a_rule_that_can_join_nothing_is_noted(case: Path) -> None:

@@ -407,8 +407,10 @@ def test_a_broken_line_of_features_is_named_in_the_case(tmp_path: Path, raw: byt
 def test_features_read_as_a_table_are_recognised(tmp_path: Path) -> None:
     write(tmp_path, "sz.jsonl", features({"RECORD_ID": "1", "FEATURES": [{"NAME_FULL": "A"}]}))
     case = case_of(tmp_path, {"name": "sz", "path": "sz.jsonl"})
+    assert held(read_sources(case)) == [{("name", "A"): 1.0}]
+    assert "source 'sz': read as features of Senzing; say otherwise with 'format'" in case.notes
     with pytest.raises(DataError, match="is it a file of Senzing"):
-        read_sources(case)
+        read_sources(case_of(tmp_path, {"name": "sz", "path": "sz.jsonl", "format": "table"}))
 
 
 # ---------------------------------------------------------------------------------------------------- breaches
@@ -463,9 +465,9 @@ def test_what_is_no_list_of_breaches_is_refused(tmp_path: Path, raw: str, reason
     assert reason in str(raised.value)
 
 
-def test_json_without_a_word_about_breaches_is_asked_about(tmp_path: Path) -> None:
+def test_json_that_holds_no_object_is_refused(tmp_path: Path) -> None:
     source = write(tmp_path, "b.json", "[]")
-    with pytest.raises(DataError, match="breaches: true"):
+    with pytest.raises(DataError, match="is not JSON: a list of objects"):
         case_of(tmp_path, source)
 
 

@@ -431,7 +431,7 @@ def test_who_keeps_the_originals_never_has_less_than_they_leak() -> None:
     consensus = Adversary("consensus", JOIN, merge="consensus")
     keeps = Adversary("keeps", JOIN, merge="consensus", keep_base=True)
     assert leakage(records, PERSON, consensus, labels=ONE_VALUE) < base
-    found = exposure(records, PERSON, keeps, ONE_VALUE)
+    found = exposure(records, PERSON, keeps, labels=ONE_VALUE)
     assert found.leakage == base
     assert found.cluster is not None
     assert found.cluster.members == (0,)
@@ -468,7 +468,7 @@ def test_the_ladder_has_a_rung_for_each_adversary_in_their_order() -> None:
         iter(DIRTY),
         PERSON,
         [Adversary("none"), Adversary("consensus", JOIN, merge="consensus", cost=Cost(fixed=3))],
-        ONE_VALUE,
+        labels=ONE_VALUE,
     )
     assert [(rung.adversary, rung.cost) for rung in rungs] == [("none", 0.0), ("consensus", 3.0)]
     assert [rung.leakage for rung in rungs] == pytest.approx([2 / 3, 6 / 7])
@@ -524,7 +524,7 @@ def test_exposure_is_the_largest_leakage_of_any_candidate_and_its_sources_are_tr
     records, reference, rules = drawn(seed)
     labels = Labels({"A": Label(single=True), "N": Label(similarity=lambda a, b: 0.5 + 0.5 * (a == b))})
     adversary = Adversary("E", [Resolve(Rules(rules))], merge=policy)  # type: ignore[arg-type]
-    found = exposure(records, reference, adversary, labels)
+    found = exposure(records, reference, adversary, labels=labels)
     each = [record_leakage(cluster.record, reference, labels=labels) for cluster in found.holdings.candidates]
     assert found.leakage == max(each) == leakage(records, reference, adversary, labels=labels)
     for cluster in found.holdings.clusters:

@@ -228,6 +228,28 @@ def test_weights_over_many_orders_of_magnitude_stay_exact() -> None:
             assert near(record_leakage(record, reference, labels=labels), wanted)
 
 
+@pytest.mark.parametrize("heavy", [1e-100, 1e-50, 1.0, 1e50, 1e100])
+@pytest.mark.parametrize("light", [1e-100, 1e-6, 1.0, 1e100])
+@pytest.mark.parametrize("unlikely", [1e-199, 1e-100, 0.5])
+def test_exactness_holds_up_to_the_ends_of_the_range_that_is_promised(
+    heavy: float, light: float, unlikely: float
+) -> None:
+    labels = Labels.weighted({"x": heavy, "n": light, "m": 1.0})
+    record = Record([("x", "false", 1 - 1e-10), ("n", "true", unlikely), ("m", "false", 0.3)])
+    reference = Reference([("n", "true"), ("m", "true")])
+    wanted = by_fractions(record, reference, labels)
+    if wanted >= Fraction(1, 10**200):
+        assert record_leakage(record, reference, labels=labels) == pytest.approx(float(wanted), rel=EXACT, abs=0)
+
+
+def test_below_the_range_a_leakage_may_be_lost_as_the_promise_says() -> None:
+    # The weight times the confidence is 1e-347, which no number is; the leakage is 1e-148.
+    labels = Labels.weighted({"n": 1e-199})
+    record, reference = Record([("n", "true", 1e-148)]), Reference([("n", "true")])
+    assert by_fractions(record, reference, labels) > Fraction(1, 10**149)
+    assert record_leakage(record, reference, labels=labels) == 0
+
+
 def test_a_long_record_is_exact_too() -> None:
     # Equal weights: the number of attributes present is a sum of two binomials, added term by term.
     from scipy.stats import binom

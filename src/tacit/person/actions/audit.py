@@ -6,18 +6,20 @@ what is right, wrong and missing in it, how its records came together, what each
 
 # No "from __future__ import annotations": what may be asked is read off the annotations.
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 from tacit.document import Progress
-from tacit.person.actions.asking import Adversaries, Examples, FailAbove, ShowValues
+from tacit.person.actions.asking import Adversaries, Examples, FailAbove, ShowValues, ask
 from tacit.person.answers import PersonAuditResult
 from tacit.person.answers.masking import showing
 from tacit.person.answers.words import audit_headline, check_limit, weaker_notes
+from tacit.requests.settings import Flag
 
 if TYPE_CHECKING:
+    from tacit.person.case.watching import Seen
     from tacit.person.inquiry import CaseLike, Inquiry, Shrinking
 
-EXAMPLES: Examples = ({}, {"fail_above": 0.6}, {"adversary": "detective", "show_values": True})
+EXAMPLES: Examples = ({}, {"fail_above": 0.6}, {"watch": True}, {"adversary": "detective", "show_values": True})
 
 
 def person_audit(
@@ -26,12 +28,16 @@ def person_audit(
     fail_above: FailAbove = None,
     adversary: Adversaries = (),
     show_values: ShowValues = False,
+    watch: Annotated[
+        bool, ask(Flag(), "Tell what changed since the last audit with it; hashes are kept beside the case.")
+    ] = False,
     progress: Progress | None = None,
 ) -> PersonAuditResult:
     """Measure how much of a person's file each adversary of a case can piece together, and what to do about it.
 
     The limit (``fail_above``) is compared, and changes nothing. Values are masked, a first character at most, unless
-    ``show_values``.
+    ``show_values``. ``watch`` tells what changed since the last audit that was watched, and remembers this one in a
+    file beside the case, which holds numbers and salted hashes and can be read by nobody else.
 
     Guarantees
     ----------
@@ -42,7 +48,8 @@ def person_audit(
     from tacit.person import inquiry as inquiring
 
     check_limit(fail_above)
-    inquiry, shown = inquiring.opened(case, adversary=adversary, progress=progress), showing(show_values)
+    inquiry = inquiring.opened(case, adversary=adversary, progress=progress)
+    shown = showing(show_values, inquiry.case.reference)
     subject, ladder, top = inquiry.subject, inquiry.ladder, inquiry.strongest
     names, before, shrinking = (
         inquiring.RecordNames(inquiry.pool, subject),
@@ -59,6 +66,15 @@ def person_audit(
     rungs = tuple(one.rung for one in ladder)
     members = top.winner.cluster.members if top.winner.cluster is not None else ()
     notes = [*inquiry.notes, *(note for one in ladder for note in one.work.notes)]
+    changes = None
+    if watch:
+        from tacit.person.case.watching import state_of, watched
+
+        changes = watched(inquiry.case.path, _seen(inquiry))
+        if changes is None:
+            notes.append(
+                f"the first audit that is watched: the next one is compared with {state_of(inquiry.case.path)}"
+            )
     return PersonAuditResult(
         case=str(inquiry.case.path),
         labels=tuple(dict.fromkeys(label for label, _ in subject.reference)),
@@ -82,7 +98,23 @@ def person_audit(
         ),
         together=inquiry.together,
         notes=(*notes, *weaker_notes(rungs), *_rough(shrinking), *inquiring.crowd_note(inquiry)),
+        changes=changes,
     )
+
+
+def _seen(inquiry: "Inquiry") -> "Seen":
+    """What this audit saw, for the next one: who knows which of the person's facts, and what the sources hold."""
+    from tacit.person.case.watching import Seen, SeenRung
+
+    subject, adversaries = inquiry.subject, {}
+    for one in inquiry.ladder:
+        cluster = one.winner.cluster
+        compared = None if cluster is None else subject.comparer.compare(cluster.record)
+        hits = [] if compared is None else sorted({int(place) for place in compared.hit if place >= 0})
+        facts = tuple(subject.reference.facts[place] for place in hits)
+        adversaries[one.rung.adversary] = SeenRung(one.rung.leakage, one.rung.recall, facts)
+    sources = {source.name: (source.records, source.sha256) for source in inquiry.pool.sources}
+    return Seen(adversaries, sources, tuple(subject.reference))
 
 
 def _without_each(inquiry: "Inquiry", shrinking: "Shrinking") -> dict[str, float]:

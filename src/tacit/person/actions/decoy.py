@@ -58,7 +58,8 @@ def person_decoy(
     from tacit.person.inquiry import decoy_plan, opened
 
     check_limit(fail_above)
-    inquiry, shown = opened(case, adversary=adversary, progress=progress), showing(show_values)
+    inquiry = opened(case, adversary=adversary, progress=progress)
+    shown = showing(show_values, inquiry.case.reference)
     plan, notes = decoy_plan(inquiry, budget=budget, allow=(allow,) if isinstance(allow, str) else allow)
 
     def masked(attributes: "Sequence[Attribute]") -> tuple[tuple[str, str], ...]:

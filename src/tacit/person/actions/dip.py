@@ -44,11 +44,12 @@ def person_dip(
     from tacit.person.inquiry import RecordNames, finding, narrowed, near, numbered, opened, renumbered, unseen_note
 
     check_limit(fail_above)
-    asked, shown = narrowed(case, adversary=adversary, query=query), showing(show_values)
+    asked = narrowed(case, adversary=adversary, query=query)
     if not asked.queries:
         raise DataError(f"{asked.path} has no 'queries': name what an adversary may start from, such as a name")
     inquiry = opened(asked, progress=progress)
     subject, size = inquiry.subject, inquiry.pool.n_records
+    shown = showing(show_values, subject.reference)
     more = numbered(asked.queries, inquiry)
     loaded = near(inquiry, more=more)
     # A query has the number after the last record.

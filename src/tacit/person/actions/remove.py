@@ -2,11 +2,15 @@
 
 A source of the case may say what a request costs and how likely it succeeds (remove: {cost: 5, success: 0.5}). The
 limit is about the expected leakage after the whole plan.
+
+It can write the letters that ask for it: under article 17 of the GDPR, the CCPA, or both, as the case says (law: gdpr,
+ccpa or both; else by its country). A letter holds the name and one value by which the source knows the person.
 """
 
 # No "from __future__ import annotations": what may be asked is read off the annotations.
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from tacit.document import Progress
@@ -14,12 +18,12 @@ from tacit.person.actions.asking import Adversaries, Examples, FailAbove, ask
 from tacit.person.answers import PersonRemoveResult
 from tacit.person.answers.results import RemovalStep
 from tacit.person.answers.words import check_limit, level, listed, verdict
-from tacit.requests.settings import Amount
+from tacit.requests.settings import Amount, File
 
 if TYPE_CHECKING:
-    from tacit.person.inquiry import CaseLike
+    from tacit.person.inquiry import CaseLike, Inquiry, Near
 
-EXAMPLES: Examples = ({"at_most": 3}, {"budget": 20, "fail_above": 0.5})
+EXAMPLES: Examples = ({"at_most": 3}, {"budget": 20, "fail_above": 0.5}, {"letters": "letters"})
 
 
 def person_remove(
@@ -27,6 +31,9 @@ def person_remove(
     *,
     budget: Annotated[float | None, ask(Amount(0), "Requests may cost this much together.", metavar="COST")] = None,
     at_most: Annotated[int | None, ask(Amount(1, whole=True), "Ask at most so many sources.", metavar="N")] = None,
+    letters: Annotated[
+        str | Path | None, ask(File(), "Write a request for erasure to each source into this folder.", metavar="DIR")
+    ] = None,
     fail_above: FailAbove = None,
     adversary: Adversaries = (),
     progress: Progress | None = None,
@@ -35,6 +42,12 @@ def person_remove(
 
     Sources with ``remove: {cost, success}`` can be asked; if none has it, all can, at cost 1 and with success. The plan
     is made under the adversary to whom most leaks now; the limit is compared with the expected leakage after it.
+    ``letters`` is a folder for one request for erasure a source of the plan.
+
+    Guarantees
+    ----------
+    A letter holds no value that its source does not. No file is overwritten; all letters are written, or none, and
+    nobody else can read them.
     """
     from tacit.person.inquiry import near, opened, source_shares
     from tacit.person.plans.removals import plan_removals
@@ -55,6 +68,7 @@ def person_remove(
         notes.append("no source says what a removal costs and how likely it is (remove: {cost, success}): all cost 1")
     if plan.expectation == "approximate":
         notes.append("with so many uncertain requests the expected leakage is an approximation")
+    written = _written(inquiry, loaded, [step.source for step in steps], letters) if letters is not None else ()
     return PersonRemoveResult(
         case=str(inquiry.case.path),
         adversary=top.rung.adversary,
@@ -66,7 +80,27 @@ def person_remove(
         fail_above=fail_above,
         headline=_headline(top.rung.adversary, plan.before, steps, fail_above),
         notes=tuple(notes),
+        letters=written,
     )
+
+
+def _written(inquiry: "Inquiry", loaded: "Near", sources: Sequence[str], folder: str | Path) -> tuple[str, ...]:
+    """The letters to the sources of a plan, written; where they are."""
+    from tacit.person.case.placing import placed
+    from tacit.person.plans.letters import LetterTerms, file_names, known_by, law_of, letter
+
+    named = {source.name: source for source in inquiry.case.sources}
+    texts = []
+    for name in sources:
+        source, own = named[name], [record for record in loaded.records if record.source == name]
+        known = known_by(own, inquiry.subject.reference, inquiry.subject.labels)
+        law = law_of(source.law or inquiry.case.law, inquiry.case.country)
+        # Who lists breaches holds nothing: those do whose breaches are listed.
+        services = [inquiry.pool.name(int(record.name)).removeprefix(f"{name} ") for record in own]
+        listed_there = tuple(dict.fromkeys(services)) if source.format == "breaches" else ()
+        texts.append(letter(LetterTerms(name, law, *known, listed_there)))
+    files = dict(zip(file_names(sources), (text.encode() for text in texts), strict=True))
+    return tuple(map(str, placed(Path(folder), files, mode=0o600)))
 
 
 def _headline(adversary: str, before: float, steps: Sequence[RemovalStep], fail_above: float | None) -> str:

@@ -45,7 +45,7 @@ def person_verify_next(
     inquiry = opened(case, adversary=adversary, progress=progress)
     terms, top = inquiry.case.verify, inquiry.strongest
     money = budget if budget is not None else terms.budget if terms is not None else None
-    checks = _checks(inquiry, money, showing(show_values))
+    checks = _checks(inquiry, money, showing(show_values, inquiry.case.reference))
     notes = [*inquiry.notes, *top.work.notes]
     merge, cluster = top.work.spec.merge, top.winner.cluster
     if cluster is not None and merge != "union" and len(cluster.members) > 1:

@@ -22,7 +22,8 @@ from tacit.person.answers.presenting import (
     shares_section,
     source_table,
 )
-from tacit.person.answers.results import Action, Finding, PersonSource, Rung, SourceShare
+from tacit.person.answers.results import Action, AuditChanges, Finding, PersonSource, Rung, SourceShare
+from tacit.person.answers.since import since_section
 
 _ACTIONS_SHOWN = 10
 
@@ -32,7 +33,8 @@ class PersonAuditResult(PersonResult):
     """How much of a person's file each adversary can piece together, and what to do about it.
 
     ``strongest`` names the adversary who knows most; ``source_shares`` and ``actions`` are under it. ``together`` is
-    the share of the person's file that all records of theirs hold, whether or not anybody joins them.
+    the share of the person's file that all records of theirs hold, whether or not anybody joins them. ``changes`` is
+    what changed since the last audit, if that was asked for and there was one.
     """
 
     kind: ClassVar[str] = "audit of a person"
@@ -52,6 +54,7 @@ class PersonAuditResult(PersonResult):
     headline: str
     notes: tuple[str, ...]
     together: float = 0.0
+    changes: AuditChanges | None = None
 
     @property
     def leakage(self) -> float:
@@ -78,6 +81,10 @@ class PersonAuditResult(PersonResult):
     def source_names(self) -> list[str]:
         """The names of the sources."""
         return [source.name for source in self.sources]
+
+
+def _since(audit: PersonAuditResult) -> Sequence[doc.Section]:
+    return since_section(audit.changes)
 
 
 def _ladder(audit: PersonAuditResult) -> Sequence[doc.Section]:
@@ -172,4 +179,4 @@ def _others(audit: PersonAuditResult) -> Sequence[doc.Section]:
 
 
 # The order of the answer. A new section is a function and a line here.
-SECTIONS = (_actions, _ladder, _worst, _shares, _others)
+SECTIONS = (_actions, _since, _ladder, _worst, _shares, _others)

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from tacit.person.model.records import Fact
 
 Showing = Callable[[str], str]
 
@@ -20,6 +24,20 @@ def mask(value: str) -> str:
     return value[0] + DOTS if len(value) >= 4 else DOTS
 
 
-def showing(show_values: bool) -> Showing:
-    """How values are written in a result: as they are if the caller asked for that, otherwise masked."""
-    return str if show_values else mask
+def showing(show_values: bool, person: Iterable[Fact] = ()) -> Showing:
+    """How values are written in a result: as they are if the caller asked for that, otherwise masked.
+
+    Values of the ``person`` that look alike when masked are numbered, in the order of the case: "a••• (2 of 2)".
+    """
+    if show_values:
+        return str
+    alike: dict[tuple[str, str], list[str]] = {}
+    for label, value in person:
+        alike.setdefault((label, mask(value)), []).append(value)
+    numbered = {
+        value: f"{masked} ({place} of {len(values)})"
+        for (_, masked), values in alike.items()
+        for place, value in enumerate(values, start=1)
+        if len(values) > 1
+    }
+    return lambda value: numbered.get(value) or mask(value)

@@ -30,6 +30,7 @@ class PersonRemoveResult(PersonResult):
     fail_above: float | None
     headline: str
     notes: tuple[str, ...]
+    letters: tuple[str, ...] = ()
 
     @property
     def leakage(self) -> float:
@@ -38,7 +39,7 @@ class PersonRemoveResult(PersonResult):
 
     def sections(self) -> Sequence[doc.Section]:
         """The requests in the order to make them, and what each source adds."""
-        return (self._steps(), *shares_section(self.source_shares, self.adversary))
+        return (self._steps(), *self._letters(), *shares_section(self.source_shares, self.adversary))
 
     def tiles(self) -> Sequence[tuple[doc.Text, ...]]:
         """The leakage now and after, and what that costs."""
@@ -49,6 +50,16 @@ class PersonRemoveResult(PersonResult):
             *([("If all succeed", leak(self.steps[-1].if_removed))] if self.steps else []),
             ("Cost", chosen(sum(step.cost for step in self.steps)), budget),
         )
+
+    def _letters(self) -> Sequence[doc.Section]:
+        if not self.letters:
+            return ()
+        words = (
+            "One letter a source, with the name and the one value by which the source knows the person. Fill in what "
+            "is in square brackets, read it, and send it."
+        )
+        table = doc.TableBlock(("Letter",), [(doc.FilePath(path),) for path in self.letters])
+        return (doc.Section("The letters", (doc.Paragraph(words), table)),)
 
     def _steps(self) -> doc.Section:
         title = "Ask for removal in this order"

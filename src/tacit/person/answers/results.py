@@ -219,3 +219,34 @@ class PopulationRung:
     cost: float
     seconds: float
     entities: int
+
+
+@dataclass(frozen=True)
+class RungChange:
+    """What leaked to an adversary at the last audit, None if it was not asked about, and what leaks now."""
+
+    adversary: str
+    then: float | None
+    now: float
+
+
+@dataclass(frozen=True)
+class AuditChanges:
+    """What changed since the last audit of the case that was watched.
+
+    ``new_facts`` and ``gone_facts`` count true things of the person that some adversary knows now and none did, or none
+    does any more, by label. Sources that are gone have no name any more. ``rewritten`` are sources with another file
+    and as many records. If the case says other things of the person than it did, the leakages are not of the same file
+    (``same_person`` is False).
+    """
+
+    since: str
+    rungs: tuple[RungChange, ...]
+    new_facts: Mapping[str, int]
+    gone_facts: Mapping[str, int]
+    new_sources: tuple[str, ...]
+    gone_sources: int
+    new_records: Mapping[str, int]
+    gone_records: Mapping[str, int]
+    rewritten: tuple[str, ...]
+    same_person: bool

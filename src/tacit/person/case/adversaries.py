@@ -17,7 +17,7 @@ from tacit.person.resolve.adversaries import Adversary
 from tacit.person.resolve.grouping import Closure
 from tacit.person.resolve.merging import Policy
 from tacit.person.resolve.rules import Rules
-from tacit.person.resolve.steps import FREE, Augment, Correct, Cost, Grouping, Normalise, Resolve, Step
+from tacit.person.resolve.steps import FREE, Augment, Correct, Cost, Generalise, Grouping, Normalise, Resolve, Step
 
 # Labels that name one person by themselves, and those that do beside a name, by what they are usually called.
 ALONE = ("email", "ssn", "passport", "national_id", "driving_licence", "tax_id")
@@ -127,6 +127,17 @@ def _correct(reader: CaseReader, node: yaml.Node, what: str, labels: set[str]) -
     return [Correct(section["label"], table, **section.kept("cost"))]
 
 
+def _generalise(reader: CaseReader, node: yaml.Node, what: str, labels: set[str]) -> list[Step]:
+    """So many characters stay. What other records say plays no part: a few of them are looked at alone elsewhere."""
+    section = reader.section(node, what, GENERALISE, required=["label", "level"])
+    if not section.complete:
+        return []
+    _check_labels(reader, section.nodes["label"], [section["label"]], what, labels)
+    if not section["level"].is_integer():
+        reader.wrong(section.nodes["level"], f"'level' of {what} is no whole number: say how many characters stay")
+    return [Generalise(section["label"], int(section["level"]), **section.kept("cost"))]
+
+
 def _augment(reader: CaseReader, node: yaml.Node, what: str, labels: set[str]) -> list[Step]:
     fields: dict[str, Any] = {}
     at = table = node
@@ -221,6 +232,7 @@ def _clusters(reader: CaseReader, section: CaseSection) -> Step:
 ADVERSARY = {"steps": as_node, "merge": choice(get_args(Policy)), "keep_base": CaseReader.flag, "cost": _cost}
 NORMALISE = {"labels": CaseReader.texts, "cost": _cost}
 CORRECT = {"label": CaseReader.text, "table": as_node, "cost": _cost}
+GENERALISE: Schema = {"label": CaseReader.text, "level": CaseReader.number, "cost": _cost}
 AUGMENT: Schema = {
     "given": CaseReader.text,
     "adds": CaseReader.text,
@@ -238,6 +250,7 @@ WAYS: dict[str, Schema] = {
 STEPS: dict[str, Callable[[CaseReader, yaml.Node, str, set[str]], list[Step]]] = {
     "normalise": _normalise,
     "correct": _correct,
+    "generalise": _generalise,
     "augment": _augment,
     "resolve": _resolve,
 }

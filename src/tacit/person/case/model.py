@@ -9,6 +9,7 @@ from pathlib import Path
 from tacit.errors import DataError
 from tacit.person.model.labels import Labels
 from tacit.person.model.records import Record, Reference
+from tacit.person.plans.letters import Law
 from tacit.person.resolve.adversaries import Adversary
 from tacit.person.sources.source import PopulationSpec, Source
 
@@ -66,6 +67,8 @@ class Case:
         The labels of which the file says how values are compared; of others it follows from their names.
     country : str or None
         Whose telephone numbers have no country before them.
+    law : {"gdpr", "ccpa", "both"} or None
+        The law that letters name, where a source does not say another; that of the country if None.
     notes : tuple of str
         What was assumed, in sentences without values.
     """
@@ -84,6 +87,7 @@ class Case:
     source_labels: frozenset[str] = frozenset()
     described: frozenset[str] = frozenset()
     country: str | None = None
+    law: Law | None = None
     notes: tuple[str, ...] = ()
 
     @property

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import get_args
 
 from tacit.person.case.adversaries import default_adversaries, read_adversaries
 from tacit.person.case.labels import read_correlated, read_labels, usual_labels
@@ -11,9 +12,10 @@ from tacit.person.case.model import Case
 from tacit.person.case.nodes import case_bytes
 from tacit.person.case.plans import read_decoys, read_verification
 from tacit.person.case.records import read_country, read_person, read_queries, read_releases
-from tacit.person.case.schema import CaseReader, CaseSection, Schema
+from tacit.person.case.schema import CaseReader, CaseSection, Schema, choice
 from tacit.person.case.sources import read_population, read_sources
 from tacit.person.model.labels import Labels
+from tacit.person.plans.letters import Law
 from tacit.person.resolve.adversaries import Adversary
 from tacit.person.resolve.steps import Normalise
 
@@ -21,6 +23,7 @@ from tacit.person.resolve.steps import Normalise
 CASE: Schema = {
     "person": read_person,
     "country": read_country,
+    "law": choice(get_args(Law)),
     "labels": read_labels,
     "correlated": read_correlated,
     "sources": read_sources,

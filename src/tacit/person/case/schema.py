@@ -95,12 +95,12 @@ class CaseReader:
         self._mistakes[line_of(node), reason] = None
 
     @contextmanager
-    def refusals(self, node: yaml.Node, what: str, hint: str = "") -> Iterator[None]:
+    def refusals(self, node: yaml.Node, what: str) -> Iterator[None]:
         """Within it, what another room refuses is a mistake at a node, and the rest of the block is left out."""
         try:
             yield
         except TacitError as error:
-            self.wrong(node, f"{what}: {error}{hint}")
+            self.wrong(node, f"{what}: {error}")
         except OSError as error:
             self.wrong(node, f"{what}: cannot be read: {error.strerror}")
 

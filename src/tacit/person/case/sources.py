@@ -3,29 +3,32 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from itertools import islice
-from typing import Any
+from typing import Any, get_args
 
 import yaml
 
 from tacit.person.case.nodes import is_null
 from tacit.person.case.schema import CaseReader, CaseSection, choice, mapping, share
 from tacit.person.case.tables import columns_of
-from tacit.person.model.kinds import recognised
+from tacit.person.model.kinds import recognised, usual
+from tacit.person.plans.letters import Law
 from tacit.person.plans.removals import Offer
-from tacit.person.sources.breaches import CLASS_LABELS, labels_in
-from tacit.person.sources.features import USUAL_LABELS, read_features
+from tacit.person.sources.formats import FORMATS, found_format, long_labels, table_of
 from tacit.person.sources.source import PopulationSpec, Source, SourceFormat
 
-FORMATS: dict[str, SourceFormat] = {
-    "table": "table",
-    "features": "features",
+# What a case may call the formats.
+CALLED: dict[str, SourceFormat] = {
+    **{name: name for name in get_args(SourceFormat)},
     "senzing": "features",
-    "breaches": "breaches",
     "hibp": "breaches",
+    "ftm": "entities",
+    "opensanctions": "entities",
+    "google": "contacts",
+    "theharvester": "harvester",
+    "mbox": "mailbox",
+    "eml": "mailbox",
 }
-# To see which labels a file of features has, so many of its records are looked at.
-LOOKED_AT = 10_000
+TABLES: tuple[SourceFormat, ...] = ("table", "json")
 
 
 def _map(reader: CaseReader, node: yaml.Node, what: str) -> dict[str, str | None]:
@@ -53,7 +56,7 @@ def _removal(reader: CaseReader, node: yaml.Node, what: str) -> Offer:
 
 SOURCE = {
     "path": CaseReader.file,
-    "format": choice(list(FORMATS)),
+    "format": choice(list(CALLED)),
     "features": CaseReader.flag,
     "breaches": CaseReader.flag,
     "map": _map,
@@ -62,6 +65,7 @@ SOURCE = {
     "confidence": _confidence,
     "column_confidence": mapping(share),
     "remove": _removal,
+    "law": choice(get_args(Law)),
 }
 POPULATION = {
     "references": CaseReader.file,
@@ -78,15 +82,17 @@ def read_sources(reader: CaseReader, node: yaml.Node, what: str) -> tuple[Source
     empty = "name one file or more"
     for section in reader.named(node, what, "a source", SOURCE, required=["path"], empty=empty):
         names = {"columns": "map", "joined": "join", "identifier": "id", "removal": "remove"}
-        fields = section.kept("path", **names, label_confidence="column_confidence") | section.get("confidence", {})
+        fields = section.kept("path", "law", **names, label_confidence="column_confidence") | section.get(
+            "confidence", {}
+        )
         source = Source(section.name, format=_format(reader, section), **fields)
-        if source.format == "table":
+        if source.format in TABLES:
             source = _recognised(reader, section, source)
-        sources.append(source)
-        if source.format == "table":
             possible = seen = _table_labels(reader, section, source)
         else:
+            source = _called(reader, source)
             possible, seen = _other_labels(reader, section, source)
+        sources.append(source)
         reader.known(section.keys_of("column_confidence"), possible, "label", section.about)
         reader.possible |= possible
         reader.seen |= seen
@@ -94,20 +100,25 @@ def read_sources(reader: CaseReader, node: yaml.Node, what: str) -> tuple[Source
 
 
 def _format(reader: CaseReader, section: CaseSection) -> SourceFormat:
-    formats = {FORMATS[key] for key in ("features", "breaches") if section.get(key)}
-    formats |= {FORMATS[section["format"]]} if "format" in section else set()
+    formats = {CALLED[key] for key in ("features", "breaches") if section.get(key)}
+    formats |= {CALLED[section["format"]]} if "format" in section else set()
     if len(formats) > 1:
         at = next(section.nodes[key] for key in ("format", "breaches") if key in section)
         reader.wrong(at, f"{section.about} has two formats: keep one")
-    return formats.pop() if formats else "table"
+    if formats:
+        return formats.pop()
+    found = found_format(section["path"])
+    if found not in TABLES:
+        title = FORMATS[found].title if found in FORMATS else "a label and a value to a row"
+        reader.notes.append(f"{section.about}: read as {title}; say otherwise with 'format'")
+    return found
 
 
 def _recognised(reader: CaseReader, section: CaseSection, source: Source) -> Source:
     """The source with columns that are called otherwise than the person's labels, but say what they hold."""
     if "*" in source.columns or reader.person is None:
         return source
-    hint = "; for a list of breaches say breaches: true" if source.path.suffix.lower() == ".json" else ""
-    names = columns_of(reader, section.nodes["path"], source.path, section.about, hint)
+    names = columns_of(reader, section.nodes["path"], source.path, section.about, source.format)
     labels = {label for label, _ in reader.person}
     said = {*source.columns, *(column for some in source.joined.values() for column in some)}
     taken = {*source.columns.values(), *source.joined}
@@ -122,34 +133,57 @@ def _recognised(reader: CaseReader, section: CaseSection, source: Source) -> Sou
     return replace(source, columns={**found.columns, **source.columns}, joined={**found.joined, **source.joined})
 
 
+def _called(reader: CaseReader, source: Source) -> Source:
+    """The source with its usual labels called as the person calls them: mail, where the format says email."""
+    if "*" in source.columns or reader.person is None or source.format not in FORMATS:
+        return source
+    own = {kind: label for label, _ in reader.person if (kind := usual(label)) is not None}
+    there = {label for label, _ in reader.person}
+    renamed = {
+        field: own[kind]
+        for field, label in FORMATS[source.format].usual.items()
+        if label not in there and (kind := usual(label)) in own
+    }
+    return replace(source, columns={**renamed, **source.columns}) if renamed else source
+
+
 def _table_labels(reader: CaseReader, section: CaseSection, source: Source) -> set[str]:
     """The labels of a table."""
-    hint = "; for a list of breaches say breaches: true" if source.path.suffix.lower() == ".json" else ""
-    names = columns_of(reader, section.nodes["path"], source.path, section.about, hint)
+    names = columns_of(reader, section.nodes["path"], source.path, section.about, source.format)
     named = [(column, at) for column, at in section.keys_of("map") if column != "*"]
-    for key, beside in (("id", source.identifier), ("confidence", source.confidence_column)):
-        named += [(beside, section.nodes[key])] if beside else []
     named += [(column, at) for label, at in section.keys_of("join") for column in source.joined[label]]
-    reader.known(named, names, "column", section.about)
+    reader.known([*named, *_beside(section, source)], names, "column", section.about)
     return {*source.labelled(names).values(), *source.joined} if names else set()
+
+
+def _beside(section: CaseSection, source: Source) -> list[tuple[str, yaml.Node]]:
+    """The columns that name records and hold confidences."""
+    pairs = (("id", source.identifier), ("confidence", source.confidence_column))
+    return [(column, section.nodes[key]) for key, column in pairs if column]
 
 
 def _other_labels(reader: CaseReader, section: CaseSection, source: Source) -> tuple[set[str], set[str]]:
     """The labels that a file of another format may have, and those found in it, or at its beginning."""
-    about, breaches = section.about, source.format == "breaches"
+    about, at = section.about, section.nodes["path"]
     if source.joined:
         reader.wrong(section.nodes["join"], f"{about} is no table, and has no columns to join: leave out 'join'")
-    if breaches and source.identifier is not None:
-        reader.wrong(section.nodes["id"], f"{about} is a list of breaches, which have names: leave out 'id'")
-    if breaches and source.confidence_column is not None:
-        reader.wrong(section.nodes["confidence"], f"{about} is a list of breaches, which has no columns: give a number")
-    usual = CLASS_LABELS if breaches else USUAL_LABELS
-    possible = {label for label in source.labels_of(usual).values() if label is not None}
-    with reader.refusals(section.nodes["path"], about):
-        if breaches:
-            return possible, labels_in(source)
-        records = islice(read_features(source), LOOKED_AT)
-        return possible, {label for record in records for label, _ in record.facts}
+    if source.format == "long":
+        names = columns_of(reader, at, source.path, about)
+        reader.known(_beside(section, source), names, "column", about)
+        with reader.refusals(at, about):
+            found = long_labels(table_of(source.path, source.format), source) if names else set()
+            return found, found
+        return set(), set()
+    form = FORMATS[source.format]
+    if source.format != "features":
+        kind = "a list of breaches" if source.format == "breaches" else form.title
+        given = {"id": source.identifier, "confidence": source.confidence_column}
+        for key in (key for key, column in given.items() if column):
+            out = f"'{key}'" if key == "id" else "the column of 'confidence', and give a number"
+            reader.wrong(section.nodes[key], f"{about} is {kind}, which has no columns: leave out {out}")
+    possible = {label for label in source.labels_of(form.usual).values() if label is not None}
+    with reader.refusals(at, about):
+        return possible, form.labels(source)
     return possible, set()
 
 

@@ -1,21 +1,28 @@
-"""A commented example of a case, with small sources of every kind, to start from; everybody in it is invented."""
+"""A commented case to start from: an example, in which everybody is invented, or that of a folder of files."""
 
 from __future__ import annotations
 
 import os
-from contextlib import suppress
 from pathlib import Path
 
-from tacit.errors import ArgumentError
-from tacit.tables.writing import os_errors
+from tacit.person.case.placing import placed
+from tacit.person.case.proposing import ProposedCase, proposed
 
 EXAMPLE = Path(__file__).parent / "example"
 # The case file is the last, so that nobody finds it before its sources.
 FILES = ("shop.csv", "broker.jsonl", "forum.csv", "breaches.json", "zip_codes.csv", "people.csv", "case.yaml")
 
 
-def person_init(directory: str | os.PathLike[str] = ".") -> list[Path]:
-    """Write a commented example of a case, with its sources, into a directory, which is made if it is not there.
+def person_init(directory: str | os.PathLike[str] = ".", *, source: str | os.PathLike[str] | None = None) -> list[Path]:
+    """Write a commented case into a directory, which is made if it is not there: an example, or that of a folder.
+
+    Parameters
+    ----------
+    directory : path
+        Where the case file goes.
+    source : path, optional
+        A folder of files (tables, JSON, vCards, mailboxes, breaches, scans), which become the sources of the case; the
+        person is left to fill in. Without it the case is an example with sources of its own.
 
     Returns
     -------
@@ -26,28 +33,12 @@ def person_init(directory: str | os.PathLike[str] = ".") -> list[Path]:
     ----------
     No file is overwritten. All files are written, or none.
     """
+    if source is None:
+        return placed(Path(directory), {name: (EXAMPLE / name).read_bytes() for name in FILES})
+    return write_proposed(proposed(source), directory)
+
+
+def write_proposed(case: ProposedCase, directory: str | os.PathLike[str]) -> list[Path]:
+    """Write the case of a folder; nobody else can read it, for a person will be filled in."""
     folder = Path(directory)
-    absolute = Path(os.path.abspath(folder))
-    placed: list[Path] = []
-    with os_errors(folder):
-        if folder.exists() and not folder.is_dir():
-            raise ArgumentError(f"{folder} is a file: choose another name for the directory")
-        there = [name for name in FILES if os.path.lexists(folder / name)]
-        if there:
-            raise ArgumentError(f"{folder / there[0]} is there already: choose another directory, or move it away")
-        missing = [path for path in (absolute, *absolute.parents) if not path.exists()]
-        try:
-            folder.mkdir(parents=True, exist_ok=True)
-            for name in FILES:
-                # Never a file that somebody else has written meanwhile.
-                with (folder / name).open("xb") as file:
-                    placed.append(folder / name)
-                    file.write((EXAMPLE / name).read_bytes())
-        except BaseException:
-            for path in placed:
-                path.unlink(missing_ok=True)
-            for parent in missing:
-                with suppress(OSError):
-                    parent.rmdir()
-            raise
-    return placed
+    return placed(folder, {"case.yaml": case.text(folder).encode()}, mode=0o600)

@@ -8,6 +8,7 @@ import yaml
 
 from tacit.errors import DataError
 from tacit.person.case.schema import CaseReader
+from tacit.person.sources.source import SourceFormat
 
 
 def pairs_in(
@@ -34,10 +35,12 @@ def pairs_in(
     return []
 
 
-def columns_of(reader: CaseReader, node: yaml.Node, path: Path, what: str, hint: str = "") -> tuple[str, ...]:
-    """The columns of a table; none after a mistake, which ``hint`` ends."""
-    from tacit.tables.sources import open_table
+def columns_of(
+    reader: CaseReader, node: yaml.Node, path: Path, what: str, format_: SourceFormat = "table"
+) -> tuple[str, ...]:
+    """The columns of a table; none after a mistake."""
+    from tacit.person.sources.formats import table_of
 
-    with reader.refusals(node, what, hint):
-        return open_table(path).names
+    with reader.refusals(node, what):
+        return table_of(path, format_).names
     return ()

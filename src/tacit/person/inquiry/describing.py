@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from tacit.person.answers.words import listed
 from tacit.person.link.brought import FileClusters, LikelyClusters, SplinkClusters, TrueClusters
 from tacit.person.resolve.adversaries import Adversary
-from tacit.person.resolve.steps import Augment, Correct, Grouping, Normalise, Resolve, Step
+from tacit.person.resolve.steps import Augment, Correct, Generalise, Grouping, Normalise, Resolve, Step
 
 MERGED = {
     "union": "keeps every value",
@@ -34,6 +34,8 @@ def _step(step: Step) -> str:
         return "normalises values" if step.labels is None else f"normalises {listed(step.labels)}"
     if isinstance(step, Correct):
         return f"corrects {step.label}"
+    if isinstance(step, Generalise):
+        return f"generalises {step.label}"
     if isinstance(step, Augment):
         return f"adds {step.adds} from {step.given}"
     if isinstance(step, Resolve):

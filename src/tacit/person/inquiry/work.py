@@ -29,7 +29,7 @@ from tacit.person.link.splink import RECORD, SOURCE, splink_pairs
 from tacit.person.model.labels import Labels
 from tacit.person.model.records import Attribute, Record, Reference
 from tacit.person.resolve.adversaries import Adversary
-from tacit.person.resolve.steps import Augment, Clusters, Correct, Grouping, Normalise, Resolve, Step
+from tacit.person.resolve.steps import Augment, Clusters, Correct, Generalise, Grouping, Normalise, Resolve, Step
 from tacit.person.sources.pool import RecordPool
 
 if TYPE_CHECKING:
@@ -246,7 +246,7 @@ def _stepped(held: Attributes, step: Step, labels: Labels) -> Attributes:
 
 def _concerned(held: Attributes, step: Step, labels: Labels) -> list[str]:
     """The labels whose values a step could change."""
-    if isinstance(step, Correct):
+    if isinstance(step, Correct | Generalise):
         return [step.label]
     assert isinstance(step, Normalise)
     wanted = [label for label in held.labels if step.labels is None or label in step.labels]

@@ -69,10 +69,14 @@ class Wide:
 
 @dataclass(frozen=True)
 class Long:
-    """Attributes of records that were read one by one: an Arrow table (rid, label, value, confidence), rid from 0."""
+    """Attributes of records that were read one by one: an Arrow table (rid, label, value, confidence), rid from 0.
+
+    ``days`` as of a :class:`Wide`.
+    """
 
     rows: pa.Table
     records: int
+    days: Mapping[str, bool | None] = field(default_factory=dict)
 
 
 class Gathered(NamedTuple):
@@ -109,10 +113,10 @@ def gathered(sources: Sequence[Wide | Long], *, starting: Callable[[int], None] 
             starting(place)
             if isinstance(source, Long):
                 loaded.append(store.load(source.rows))
-                own = _long_parts(store, source, loaded[-1], records)
+                own, doubtful = _long_parts(store, source, loaded[-1], records)
                 several.update(own)
                 sizes.append((source.records, 0))
-                undecided.append(())
+                undecided.append(doubtful)
             else:
                 columns = _Columns(store, source.table, source.wanted)
                 loaded.append(columns.name)
@@ -153,12 +157,27 @@ def _several(columns: _Columns, source: Wide) -> set[str]:
     )
 
 
-def _long_parts(store: Store, source: Long, name: str, first: int) -> dict[str, str]:
-    return {
-        label: f"SELECT rid + {first} AS rid, label, value, confidence FROM {name} WHERE label = {store.text(label)} "
-        "AND confidence > 0"
-        for label in source.rows.column("label").unique().to_pylist()
-    }
+def _long_parts(store: Store, source: Long, name: str, first: int) -> tuple[dict[str, str], tuple[str, ...]]:
+    """For every label a query of (rid, label, value, confidence); and labels of days that may be read in two ways."""
+    queries: dict[str, str] = {}
+    undecided: list[str] = []
+    for label in source.rows.column("label").unique().to_pylist():
+        cells = f"(SELECT * FROM {name} WHERE label = {store.text(label)}) l"
+        value, doubtful = _in_order(store, cells, "value", source.days[label]) if label in source.days else ("value", 0)
+        undecided += [label] if doubtful else []
+        queries[label] = (
+            f"SELECT rid + {first} AS rid, label, {value} AS value, confidence FROM {cells} WHERE confidence > 0"
+        )
+    return queries, tuple(undecided)
+
+
+def _in_order(store: Store, cells: str, value: str, day_first: bool | None) -> tuple[str, bool]:
+    """SQL for the days of a column, the year first where the column says what is the month; and whether some could be
+    either.
+    """
+    found, both = day_order(store, cells, value)
+    found = day_first if found is None else found
+    return value if found is None else in_order_of_days(value, day_first=found), both and found is None
 
 
 def _wide_parts(columns: _Columns, source: Wide, first: int) -> tuple[dict[str, str], tuple[str, ...]]:
@@ -168,10 +187,8 @@ def _wide_parts(columns: _Columns, source: Wide, first: int) -> tuple[dict[str, 
     for name, label in source.columns.items():
         cells, value = columns.values(name)
         if label in source.days:
-            day_first, both = day_order(columns.store, cells, value)
-            day_first = source.days[label] if day_first is None else day_first
-            undecided += [name] if both and day_first is None else []
-            value = value if day_first is None else in_order_of_days(value, day_first=day_first)
+            value, doubtful = _in_order(columns.store, cells, value, source.days[label])
+            undecided += [name] if doubtful else []
         values.append((label, (cells, value)))
     values += [(label, columns.joined(label, parts)) for label, parts in source.joined.items()]
     parts: dict[str, list[str]] = {}

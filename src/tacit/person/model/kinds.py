@@ -114,11 +114,13 @@ def usual(name: str) -> str | None:
 
     Examples
     --------
-    >>> usual("soc_sec_id"), usual("E-Mail Address"), usual("dateOfBirth"), usual("price")
-    ('ssn', 'email', 'dob', None)
+    >>> usual("soc_sec_id"), usual("E-Mail Address"), usual("dateOfBirth"), usual("phones"), usual("price")
+    ('ssn', 'email', 'dob', 'phone', None)
     """
     apart = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name.strip())
-    return _usual_names().get("_".join(re.findall(r"[a-z0-9]+", apart.casefold())))
+    said, names = "_".join(re.findall(r"[a-z0-9]+", apart.casefold())), _usual_names()
+    # A column of lists is called by the plural.
+    return next((names[one] for one in (said, said.removesuffix("s"), said.removesuffix("es")) if one in names), None)
 
 
 @cache

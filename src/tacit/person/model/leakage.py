@@ -68,7 +68,9 @@ def record_leakage(
 
     Guarantees
     ----------
-    The relative error of ``exact`` is at most 1e-12, whatever the number of attributes, confidences and weights.
+    The relative error of ``exact`` is at most 1e-12, whatever the number of attributes and their confidences, as long
+    as no weight but 0 is below 1e-100 or above 1e100 and the leakage is 1e-200 or more. Beyond that nothing is
+    promised: floating-point numbers end at 1e-308, and products on the way that are smaller come out as 0.
 
     Examples
     --------

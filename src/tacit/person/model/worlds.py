@@ -1,4 +1,7 @@
-"""The slow ways to a record's leakage, kept to compare with: possible worlds, Algorithm 1, Taylor's second order."""
+"""The slow ways to a record's leakage, kept to compare with: possible worlds, Algorithm 1, Taylor's second order.
+
+Probabilities of worlds are products, which are lost below 1e-308; what adds so little to a leakage is not seen.
+"""
 
 from __future__ import annotations
 

@@ -261,10 +261,15 @@ def leakage(
 
 
 def exposure(
-    records: Iterable[Record], reference: Reference, adversary: Adversary, labels: Labels | None = None
+    records: Iterable[Record],
+    reference: Reference,
+    adversary: Adversary,
+    *,
+    weights: Mapping[str, float] | None = None,
+    labels: Labels | None = None,
 ) -> Exposure:
-    """What leaks to an adversary, with the record that leaks most."""
-    described = as_labels(None, labels)
+    """What leaks to an adversary, with the record that leaks most; asked as :func:`leakage` is."""
+    described = as_labels(weights, labels)
     holdings = adversary.holdings(tuple(records), described)
     comparer = Comparer(reference, described)
     worst, leaker = Leakage(0.0, 0.0, 0.0), None
@@ -281,13 +286,19 @@ def exposure(
 
 
 def ladder(
-    records: Iterable[Record], reference: Reference, adversaries: Iterable[Adversary], labels: Labels | None = None
+    records: Iterable[Record],
+    reference: Reference,
+    adversaries: Iterable[Adversary],
+    *,
+    weights: Mapping[str, float] | None = None,
+    labels: Labels | None = None,
 ) -> tuple[Exposure, ...]:
     """What leaks to each of several adversaries of all that is out, and at what cost, in their order."""
     if isinstance(records, Record) or isinstance(adversaries, Adversary):
         raise ArgumentError("a ladder takes a list of records and a list of adversaries: put [ ] around a single one")
     given = tuple(records)
-    return tuple(exposure(given, reference, adversary, labels) for adversary in adversaries)
+    described = as_labels(weights, labels)
+    return tuple(exposure(given, reference, adversary, labels=described) for adversary in adversaries)
 
 
 def _hopeful(reference: Reference, labels: Labels) -> Callable[[Record], bool]:

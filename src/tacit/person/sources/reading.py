@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tacit.document import Progress
-from tacit.errors import SourceError
 from tacit.person.link.references import References, wide_references
 from tacit.person.link.wide import Long, Wide, gathered, text_columns
+from tacit.person.model.forms import says_nothing
 from tacit.person.model.records import Reference
-from tacit.person.sources.breaches import read_breaches
-from tacit.person.sources.features import read_features
+from tacit.person.sources.formats import FORMATS, long_records, table_of
 from tacit.person.sources.pool import PoolSource, RecordPool
 from tacit.person.sources.source import FileRecord, PopulationSpec, Source
 from tacit.tables.engines import Store
@@ -107,22 +106,18 @@ def _sha256(source: Source) -> str:
 def _opened(source: Source, person: Reference | None, days: Mapping[str, bool | None]) -> _Opened:
     import pyarrow as pa
 
-    try:
-        if source.format == "table":
-            return _table(source, days)
-        if source.format == "features":
-            records, notes = _features(source)
-        else:
-            assert person is not None, "a case with breaches has a person"
-            records, notes = read_breaches(source, person)
-    except OSError as error:
-        raise SourceError(f"cannot read {source.path}: {error.strerror}") from error
+    if source.format in ("table", "json"):
+        return _table(source, days)
+    if source.format == "long":
+        return _long_table(source, days)
+    records, notes = FORMATS[source.format].read(source, person)
     names = pa.array([record.name for record in records], pa.string())
-    return _Opened(_long(records, source), _distinct(names), notes)
+    unsure = _unsure(source, sum(one.confidence is None for one in records))
+    return _Opened(replace(_long(records, source), days=days), _distinct(names), [*notes, *unsure])
 
 
 def _table(source: Source, days: Mapping[str, bool | None]) -> _Opened:
-    table = open_table(source.path)
+    table = table_of(source.path, source.format)
     table.require([*source.columns.keys() - {"*"}, *filter(None, [source.identifier])])
     wide = Wide(
         table,
@@ -138,11 +133,11 @@ def _table(source: Source, days: Mapping[str, bool | None]) -> _Opened:
     return _Opened(wide, _distinct(text_columns(table, [source.identifier]).column("c0").combine_chunks()))
 
 
-def _features(source: Source) -> tuple[list[FileRecord], list[str]]:
-    unlabelled: set[str] = set()
-    records = list(read_features(source, unlabelled))
-    shown = f"source '{source.name}': feature attributes without a label: {', '.join(sorted(unlabelled))}"
-    return records, [shown] * bool(unlabelled) + _unsure(source, sum(one.confidence is None for one in records))
+def _long_table(source: Source, days: Mapping[str, bool | None]) -> _Opened:
+    rows, names, unsure = long_records(table_of(source.path, source.format), source)
+    alone = [f"source '{source.name}': no column says which record a fact is in: all are taken for one person's"]
+    notes = [*(alone if names is None else ()), *_unsure(source, unsure)]
+    return _Opened(replace(rows, days=days), names if names is None else _distinct(names), notes)
 
 
 def _long(records: Sequence[FileRecord], source: Source) -> Long:
@@ -152,6 +147,7 @@ def _long(records: Sequence[FileRecord], source: Source) -> Long:
         (rid, label, value, (1.0 if confidence is None else confidence) * source.share_of(label))
         for rid, (_, facts, confidence) in enumerate(records)
         for label, value in facts
+        if value.strip() and not says_nothing(value)
     ]
     kinds = {"rid": pa.int64(), "label": pa.string(), "value": pa.string(), "confidence": pa.float64()}
     columns = zip(*rows, strict=True) if rows else ((),) * len(kinds)
@@ -163,7 +159,7 @@ def _unsure(source: Source, rows: int) -> list[str]:
     if not rows:
         return []
     some = "1 row has" if rows == 1 else f"{rows:,} rows have"
-    return [f"source '{source.name}': {some} no '{source.confidence_column}', which was taken to be 1"]
+    return [f"source '{source.name}': {some} no '{source.confidence_column or 'confidence'}', which was taken to be 1"]
 
 
 def _undecided(source: Source, columns: Sequence[str]) -> list[str]:

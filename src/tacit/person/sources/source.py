@@ -10,9 +10,22 @@ from typing import Any, Literal, NamedTuple
 
 from tacit.errors import DataError
 from tacit.person.model.records import Fact
+from tacit.person.plans.letters import Law
 from tacit.person.plans.removals import Offer
 
-SourceFormat = Literal["table", "features", "breaches"]
+SourceFormat = Literal[
+    "table",
+    "json",
+    "long",
+    "features",
+    "breaches",
+    "vcard",
+    "entities",
+    "spiderfoot",
+    "harvester",
+    "contacts",
+    "mailbox",
+]
 
 
 @dataclass(frozen=True)
@@ -25,8 +38,9 @@ class Source:
         Unique in the case.
     path : Path
         The file; absolute, or relative as the case file was given.
-    format : {"table", "features", "breaches"}
-        Rows and columns; Senzing's FEATURES as JSONL; breaches as Have I Been Pwned lists them.
+    format : str
+        Rows and columns (``table``, ``json``); a label and a value to a row (``long``); or one of those in
+        :mod:`tacit.person.sources.formats`.
     columns : mapping from column to label
         A column that is not named is its own label; one whose label is None is left out; ``{"*": None}`` leaves out
         all that are not named. In a features file the keys are names of feature attributes, in a breaches file data
@@ -43,6 +57,8 @@ class Source:
         What is known of getting the source removed; None if nothing was said.
     joined : mapping from label to columns
         Columns of a table whose texts make up one value together, with a space between: a first and a last name.
+    law : {"gdpr", "ccpa", "both"} or None
+        The law that a letter to the source names; the case's if None.
     """
 
     name: str
@@ -55,6 +71,7 @@ class Source:
     label_confidence: Mapping[str, float] = field(default_factory=dict)
     removal: Offer | None = None
     joined: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    law: Law | None = None
 
     def labelled(self, names: Sequence[str]) -> dict[str, str]:
         """The columns of a table that become attributes, each with its label, in the order of the table.
@@ -107,10 +124,11 @@ class PopulationSpec:
 class FileRecord(NamedTuple):
     """A record of a file that is no table: what it is called, its labels and values, and its confidence.
 
-    ``confidence`` is 1 if the case asks for none, and None if it asks and the record has none.
+    ``name`` is None if it is called by its number. ``confidence`` is 1 if the case asks for none, and None if it asks
+    and the record has none.
     """
 
-    name: str
+    name: str | None
     facts: list[Fact]
     confidence: float | None
 
@@ -132,12 +150,6 @@ def parsed(raw: bytes, path: Path, wanted: str, line: int = 1) -> Any:
     except RecursionError:
         raise DataError(f"{path}, line {line}: nests too deeply; {wanted}") from None
     return data
-
-
-def usual_labels(format_: SourceFormat) -> dict[str, str]:
-    """The labels of what files of a format name, as they are called where the case says nothing."""
-    labels: dict[str, str] = json.loads(Path(__file__).with_name("usual_labels.json").read_bytes())[format_]
-    return labels
 
 
 def mapped(columns: Mapping[str, str | None], names: Sequence[str], quiet: set[str | None]) -> dict[str, str]:

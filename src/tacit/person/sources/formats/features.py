@@ -8,11 +8,14 @@ besides); the rest are looked up in :data:`USUAL_LABELS`.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
+from itertools import islice
 from typing import Any
 
 from tacit.errors import ArgumentError, DataError
-from tacit.person.model.records import Fact, as_text
-from tacit.person.sources.source import FileRecord, Source, parsed, usual_labels
+from tacit.loading import lines_in
+from tacit.person.model.records import Fact, Reference, as_text
+from tacit.person.sources.formats.format import LOOKED_AT, FileFormat, Reading, usual_labels
+from tacit.person.sources.source import FileRecord, Source, parsed
 
 # Words joined by a space, in this order; the middle name is in one source and not in the next, so it stays out.
 NAME_PARTS = ("NAME_FIRST", "NAME_LAST")
@@ -53,17 +56,16 @@ def _quiet(key: str) -> bool:
 
 def _objects(source: Source) -> Iterator[tuple[int, dict[str, Any]]]:
     wanted = "a JSON object; write one object to a line"
-    with source.path.open("rb") as file:
-        for line, raw in enumerate(file, start=1):
-            if not raw.strip():
-                continue
-            data = parsed(raw, source.path, wanted, line)
-            if not isinstance(data, dict):
-                raise DataError(f"{source.path}, line {line}: not {wanted}")
-            if line == 1 and "FEATURES" not in data:
-                hint = "if it is an ordinary table, leave out features: true"
-                raise DataError(f"{source.path}, line 1: no FEATURES; {hint}")
-            yield line, data
+    for line, raw in enumerate(lines_in(source.path, "list of features"), start=1):
+        if not raw.strip():
+            continue
+        data = parsed(raw, source.path, wanted, line)
+        if not isinstance(data, dict):
+            raise DataError(f"{source.path}, line {line}: not {wanted}")
+        if line == 1 and "FEATURES" not in data:
+            hint = "if it is an ordinary table, say format: table"
+            raise DataError(f"{source.path}, line 1: no FEATURES; {hint}")
+        yield line, data
 
 
 def _facts(
@@ -110,3 +112,20 @@ def _confidence(data: Mapping[str, Any], source: Source, where: str) -> float | 
     if not 0.0 <= value <= 1.0:
         raise DataError(f"{where}: '{source.confidence_column}' is no confidence: a number from 0 to 1")
     return value
+
+
+def _read(source: Source, person: Reference | None) -> Reading:
+    unlabelled: set[str] = set()
+    records = list(read_features(source, unlabelled))
+    told = f"source '{source.name}': feature attributes without a label: {', '.join(sorted(unlabelled))}"
+    return records, [told] * bool(unlabelled)
+
+
+FORMAT = FileFormat(
+    "features",
+    "features of Senzing",
+    fits=lambda file: isinstance(file.line.get("FEATURES"), list),
+    usual=USUAL_LABELS,
+    read=_read,
+    labels=lambda source: {label for one in islice(read_features(source), LOOKED_AT) for label, _ in one.facts},
+)

@@ -1,0 +1,221 @@
+"""A case from a folder of files: what each was taken for, what was left out, and a person to fill in."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from tacit.errors import SourceError, TacitError
+from tacit.loading import checked_path
+from tacit.person.model.kinds import KINDS, PARTS, recognised, usual
+from tacit.person.sources.formats import FORMATS, found_format, long_labels, table_of
+from tacit.person.sources.source import Source, SourceFormat
+from tacit.tables.formats import FORMATS as TABLES
+
+# A folder with more files is no case.
+MOST_FILES = 10_000
+# Parts of a value are labels only where they do not make up one.
+_PARTS = {part for ways in PARTS.values() for way in ways for part in way} - PARTS.keys()
+_WHOLE = [kind for kind in KINDS if kind not in _PARTS]
+_NAMES_RECORDS = re.compile(r"(?i)(.*[ _-])?(id|no|uuid|guid|key|customer|number)")
+# What hurts more when it is out: a suggestion, to be weighed by the person.
+_HEAVY = {"card": 4, "ssn": 4, "passport": 4, "national_id": 4, "account": 4, "password": 4}
+
+
+@dataclass(frozen=True)
+class ProposedSource:
+    """A file that can be read: what it was taken for, which columns hold which labels, and what was left out."""
+
+    name: str
+    path: Path
+    format: SourceFormat
+    title: str
+    labels: tuple[str, ...]
+    columns: Mapping[str, str] = field(default_factory=dict)
+    joined: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    identifier: str | None = None
+    left_out: tuple[str, ...] = ()
+
+    def told(self) -> str:
+        """What it was taken for, in a sentence."""
+        parts = [f"{column} as {label}" for column, label in self.columns.items() if column != label]
+        parts += [f"{' + '.join(columns)} as {label}" for label, columns in self.joined.items()]
+        said = [*parts, *(label for label in self.labels if not any(part.endswith(f" as {label}") for part in parts))]
+        rest = f"; left out: {', '.join(self.left_out)}" if self.left_out else ""
+        return f"{self.title}: {', '.join(said)}{rest}"
+
+    def lines(self, directory: Path) -> Iterator[str]:
+        """The source in a case file."""
+        yield f"  # {self.told()}"
+        yield f"  - name: {_quoted(self.name)}"
+        yield f"    path: {_quoted(os.path.relpath(self.path, directory))}"
+        if self.format != "table":
+            yield f"    format: {self.format}"
+        if self.identifier is not None:
+            yield f"    id: {_quoted(self.identifier)}"
+        if self.joined:
+            parts = (f"{_quoted(label)}: [{', '.join(map(_quoted, some))}]" for label, some in self.joined.items())
+            yield f"    join: {{{', '.join(parts)}}}"
+        if self.columns or self.joined:
+            named = [f"{_quoted(column)}: {_quoted(label)}" for column, label in self.columns.items()]
+            named += ['"*": null'] if self.left_out else []
+            yield f"    map: {{{', '.join(named)}}}"
+
+
+@dataclass(frozen=True)
+class ProposedCase:
+    """A case that lacks its person: the sources of a folder, and the files that were left out, each with a reason."""
+
+    folder: Path
+    sources: tuple[ProposedSource, ...]
+    left_out: Mapping[str, str]
+
+    @property
+    def labels(self) -> list[str]:
+        """All labels, those that most people have first."""
+        there = dict.fromkeys(label for source in self.sources for label in source.labels)
+        order = {kind: place for place, kind in enumerate(KINDS)}
+        return sorted(there, key=lambda label: order.get(label, len(order)))
+
+    def told(self) -> list[str]:
+        """What every file was taken for, and what was left out."""
+        taken = [f"{os.path.relpath(one.path, self.folder)}: {one.told()}" for one in self.sources]
+        return [*taken, *(f"{name}: left out: {reason}" for name, reason in self.left_out.items())]
+
+    def text(self, directory: Path) -> str:
+        """The case file, to be written into a directory."""
+        where = {label: [one.name for one in self.sources if label in one.labels] for label in self.labels}
+        person = [f"  # {_quoted(label)}:    # in {', '.join(names)}" for label, names in where.items()]
+        weights = [f"  # {_quoted(label)}: {{weight: {_HEAVY.get(label, 1)}}}" for label in self.labels]
+        out = [f"# {name}: {reason}" for name, reason in self.left_out.items()]
+        left_out = ["# Files that were left out:", *out, ""] if out else []
+        sources = [line for source in self.sources for line in source.lines(directory)]
+        blocks = (_PERSON, person, _COUNTRY, _LABELS, weights, _SOURCES, sources, [""], left_out)
+        return "\n".join(line for block in blocks for line in block).rstrip() + "\n"
+
+
+_PERSON = (
+    "# A case made from a folder of files: one person, and the files that speak of them.",
+    "#   1. Say below who it is about.  2. Look at the sources.  3. tacit person audit case.yaml",
+    "# Keep this file where such things are kept: it will hold the person's whole file.",
+    "",
+    "# Everything that is true of the person. Take away the '#' before a label and write the value after it; several",
+    "# values as [one, other]; in quotes what has a colon or begins with a sign. A value that turns up in a source and",
+    "# is not here counts as wrong: write down all there are.",
+    "person:",
+)
+_COUNTRY = ("", "# Whose telephone numbers have no country before them, in two letters.", "# country: GB")
+_LABELS = ("", "# How much each label matters to the person, 1 if not said; only ratios count.", "labels:")
+_SOURCES = (
+    "",
+    '# The files, and what they were taken for. Where a map has "*": null, columns that it does not name are left out:',
+    "# to count one, give it a label there and a value in 'person'.",
+    "sources:",
+)
+
+
+def proposed(folder: str | os.PathLike[str]) -> ProposedCase:
+    """What the files of a folder, and of the folders in it, would be as the sources of a case.
+
+    Guarantees
+    ----------
+    No link is followed. Nothing is written. No message holds a value of a person.
+
+    Raises
+    ------
+    SourceError
+        If it is no folder, or none of its files can be read as records.
+    """
+    place = checked_path(folder)
+    if not place.is_dir():
+        raise SourceError(f"{place} is no folder: name the one that holds the files")
+    sources: dict[str, ProposedSource] = {}
+    left_out: dict[str, str] = {}
+    for path in _files(place):
+        shown = os.path.relpath(path, place)
+        try:
+            if path.is_symlink() or not path.is_file():
+                raise SourceError("it is a link, a device or a pipe: copy the file here")
+            name = _unused(path, place, sources)
+            sources[name] = _taken(path, name)
+        except (TacitError, OSError) as error:
+            left_out[shown] = " ".join(str(error).replace(f"{path}", "it").split())
+    if not sources:
+        some = f"; such as {next(iter(left_out.items()))[0]}" if left_out else ""
+        raise SourceError(f"{place} holds no file that Tacit reads as records of people{some}")
+    return ProposedCase(place, tuple(sources.values()), left_out)
+
+
+def _files(folder: Path) -> Iterator[Path]:
+    count = 0
+    for here, folders, names in os.walk(folder):
+        folders[:] = sorted(name for name in folders if not name.startswith("."))
+        for name in sorted(name for name in names if not name.startswith(".") and name != "case.yaml"):
+            count += 1
+            if count > MOST_FILES:
+                raise SourceError(f"{folder} holds more than {MOST_FILES:,} files: name a folder of the case alone")
+            yield Path(here) / name
+
+
+def _unused(path: Path, folder: Path, taken: Mapping[str, object]) -> str:
+    """What a source is called: its file, with the folders it is in if another has that name."""
+    whole = path.relative_to(folder)
+    for name in (path.stem, path.name, str(whole)):
+        if name not in taken:
+            return name
+    return f"{whole} ({len(taken)})"
+
+
+def _taken(path: Path, name: str) -> ProposedSource:
+    found = found_format(path)
+    source = Source(name, path, format=found)
+    if found in FORMATS:
+        labels = FORMATS[found].labels(source)
+        if not labels:
+            raise SourceError("it says nothing of a person")
+        return ProposedSource(name, path, found, FORMATS[found].title, tuple(sorted(labels)))
+    if found == "table" and not any(path.suffix.lower() in one.endings for one in TABLES.values()):
+        raise SourceError("of no format that Tacit reads")
+    table = table_of(path, found)
+    if found == "long":
+        return ProposedSource(
+            name, path, found, "a label and a value to a row", tuple(sorted(long_labels(table, source)))
+        )
+    return _of_table(path, name, found, table.names)
+
+
+def _of_table(path: Path, name: str, format_: SourceFormat, names: tuple[str, ...]) -> ProposedSource:
+    found = recognised(names, _WHOLE)
+    own = {column: column for column in names if column in _WHOLE}
+    parts = {column for some in found.joined.values() for column in some}
+    single = {column: kind for column in names if (kind := usual(column)) in _PARTS and column not in parts}
+    columns = {**own, **found.columns, **single}
+    columns = {column: columns[column] for column in names if column in columns}
+    if not columns and not found.joined:
+        raise SourceError("no column is called as something of a person is: give it to the case yourself, with 'map'")
+    rest = [column for column in names if column not in columns and column not in parts]
+    identifier = next((column for column in rest if _NAMES_RECORDS.fullmatch(column.strip())), None)
+    return ProposedSource(
+        name,
+        path,
+        format_,
+        "a table",
+        tuple(dict.fromkeys([*columns.values(), *found.joined])),
+        columns,
+        found.joined,
+        identifier,
+        tuple(column for column in rest if column != identifier),
+    )
+
+
+def _quoted(text: str) -> str:
+    """Text as YAML takes it: plain where it is a word, else in quotes."""
+    plain = re.fullmatch(r"[A-Za-z_][\w./-]*", text) and text.casefold() not in _WORDS
+    return text if plain else json.dumps(text, ensure_ascii=False)
+
+
+_WORDS = {"y", "n", "yes", "no", "on", "off", "true", "false", "null", "~"}

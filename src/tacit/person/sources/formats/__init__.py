@@ -1,0 +1,53 @@
+"""The formats of sources that are no tables, one file each; a new one is one file and one line here."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tacit.errors import SourceError
+from tacit.person.sources.formats import (
+    breaches,
+    contacts,
+    entities,
+    features,
+    harvester,
+    mailbox,
+    spiderfoot,
+    vcard,
+)
+from tacit.person.sources.formats.format import Beginning, FileFormat
+from tacit.person.sources.formats.json_rows import json_table
+from tacit.person.sources.formats.long import is_long, long_labels, long_records
+from tacit.person.sources.source import SourceFormat
+from tacit.tables.sources import open_table
+from tacit.tables.table import Table
+
+_MODULES = (features, entities, breaches, harvester, spiderfoot, vcard, contacts, mailbox)
+FORMATS: dict[str, FileFormat] = {module.FORMAT.name: module.FORMAT for module in _MODULES}
+# What other tables begin with tells nothing.
+_TEXTS = ".csv .tsv .txt .json .jsonl .ndjson .ijson .vcf .vcard .mbox .mbx .eml .xml"
+_LOOKED_INTO = frozenset([*_TEXTS.split(), ""])
+
+__all__ = ["FORMATS", "FileFormat", "found_format", "long_labels", "long_records", "table_of"]
+
+
+def found_format(path: Path) -> SourceFormat:
+    """The format of a file, by what its name ends in and how it begins; a table if nothing tells otherwise."""
+    if path.suffix.lower() not in _LOOKED_INTO or not path.is_file():
+        return "table"
+    try:
+        file = Beginning(path)
+        for one in FORMATS.values():
+            if one.fits(file):
+                return one.name
+    except SourceError:
+        # Whoever reads it will say why it cannot be read.
+        return "table"
+    if file.ending == ".json":
+        return "json"
+    return "long" if file.columns and is_long(tuple(file.columns)) else "table"
+
+
+def table_of(path: Path, format_: SourceFormat) -> Table:
+    """A source of rows and columns, open."""
+    return json_table(path) if format_ == "json" or path.suffix.lower() == ".json" else open_table(path)

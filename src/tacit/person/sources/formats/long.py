@@ -1,0 +1,129 @@
+"""The long form: a row a fact, with its label, its value, and perhaps whose record it is in and how sure it is."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from tacit.errors import DataError
+from tacit.person.link.wide import Long, text_columns
+from tacit.person.model.forms import says_nothing
+from tacit.person.sources.source import Source
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from tacit.tables.table import Table
+
+# What each column may be called.
+_CALLED = {
+    "label": ("label", "attribute", "field", "key", "property"),
+    "value": ("value",),
+    "record": ("record", "record_id", "recordid", "entity", "entity_id", "id", "row"),
+    "confidence": ("confidence", "score", "probability"),
+}
+
+
+@dataclass(frozen=True)
+class LongColumns:
+    """Which column is what."""
+
+    label: str
+    value: str
+    record: str | None
+    confidence: str | None
+
+    @property
+    def all(self) -> list[str]:
+        """The columns there are."""
+        return [name for name in (self.label, self.value, self.record, self.confidence) if name is not None]
+
+
+def long_columns(names: tuple[str, ...], source: Source | None = None) -> LongColumns | None:
+    """Which column is what, by their names or as the source says; None if there is no label or no value."""
+    spelled = {name.strip().casefold(): name for name in reversed(names)}
+    found = {what: next((spelled[one] for one in called if one in spelled), None) for what, called in _CALLED.items()}
+    if source is not None:
+        found["record"] = source.identifier or found["record"]
+        found["confidence"] = source.confidence_column or found["confidence"]
+    label, value = found["label"], found["value"]
+    return None if label is None or value is None else LongColumns(label, value, found["record"], found["confidence"])
+
+
+def is_long(names: tuple[str, ...]) -> bool:
+    """Whether a table has such columns, and no others."""
+    found = long_columns(names)
+    return found is not None and set(found.all) == set(names)
+
+
+def long_labels(table: Table, source: Source) -> set[str]:
+    """The labels of the table, as the case calls them."""
+    said = text_columns(table, [_required(table, source).label]).column("c0").unique().to_pylist()
+    return {label for name in said if name is not None and (label := _label(source, name)) is not None}
+
+
+def long_records(table: Table, source: Source) -> tuple[Long, pa.Array | None, int]:
+    """The facts of a table, what its records are called, and how many facts lack a confidence.
+
+    Without a column for the record all facts are of one.
+    """
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    columns = _required(table, source)
+    cells = text_columns(table, columns.all)
+    held = {name: cells.column(place).combine_chunks() for place, name in enumerate(columns.all)}
+    names: pa.Array | None = None
+    rids = pa.array([0] * len(cells), pa.int64())
+    if columns.record is not None:
+        coded = held[columns.record].fill_null("").dictionary_encode()
+        rids, names = coded.indices.cast(pa.int64()), coded.dictionary
+    sure, unsure = pa.array([1.0] * len(cells), pa.float64()), 0
+    if columns.confidence is not None:
+        sure, unsure = _confidences(held[columns.confidence], table, columns.confidence)
+    said = held[columns.label].dictionary_encode()
+    labels = [_label(source, name) for name in said.dictionary.to_pylist()]
+    label = pa.array(labels, pa.string()).take(said.indices)
+    share = pa.array([source.share_of(one or "") for one in labels], pa.float64()).take(said.indices)
+    rows = pa.table({"rid": rids, "label": label, "value": held[columns.value], "confidence": pc.multiply(sure, share)})
+    distinct = held[columns.value].unique()
+    something = distinct.filter(
+        pa.array([text is not None and not says_nothing(text) for text in distinct.to_pylist()])
+    )
+    kept = pc.and_(pc.is_valid(rows["label"]), pc.is_in(rows["value"], something))
+    return Long(rows.filter(kept), 1 if names is None else len(names)), names, unsure
+
+
+def _required(table: Table, source: Source) -> LongColumns:
+    found = long_columns(table.names, source)
+    if found is None:
+        raise DataError(f"{table.name} has no columns 'label' and 'value': name them so, or say format: table")
+    table.require(found.all)
+    return found
+
+
+def _label(source: Source, name: str) -> str | None:
+    labels = source.columns
+    return labels.get(name, None if "*" in labels else name)
+
+
+def _confidences(said: pa.Array, table: Table, column: str) -> tuple[pa.Array, int]:
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    try:
+        numbers = pc.cast(pc.utf8_trim_whitespace(said), pa.float64())
+        wrong = pc.invert(pc.and_(pc.greater_equal(numbers, 0.0), pc.less_equal(numbers, 1.0))).fill_null(False)
+        place = pc.index(wrong, True).as_py()
+    except pa.ArrowInvalid:
+        place = next(row for row, text in enumerate(said.to_pylist()) if text is not None and not _is_number(text))
+    if place >= 0:
+        raise DataError(f"{table.name}, row {place + 1}: '{column}' is no confidence: a number from 0 to 1")
+    return numbers.fill_null(1.0), numbers.null_count
+
+
+def _is_number(text: str) -> bool:
+    try:
+        return 0 <= float(text) <= 1
+    except ValueError:
+        return False

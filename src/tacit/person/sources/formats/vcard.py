@@ -1,0 +1,89 @@
+"""vCards of versions 2.1, 3 and 4, as address books and Google Takeout write them: one record a card."""
+
+from __future__ import annotations
+
+import quopri
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+from tacit.loading import text_in
+from tacit.person.sources.formats.format import Beginning, FileEntry, of_entries
+
+_LINE = re.compile(r"(?:[\w-]+\.)?([\w-]+)((?:;[^:\"]*(?:\"[^\"]*\"[^:\"]*)*)?):(.*)", re.DOTALL)
+_ESCAPED = re.compile(r"\\(.)")
+# What says more about the card than about the person, or is no text.
+_QUIET = {
+    "BEGIN",
+    "END",
+    "VERSION",
+    "PRODID",
+    "REV",
+    "UID",
+    "PHOTO",
+    "LOGO",
+    "SOUND",
+    "KEY",
+    "CATEGORIES",
+    "SORT-STRING",
+}
+
+
+def _entries(path: Path) -> Iterator[FileEntry]:
+    fields: list[tuple[str, str]] = []
+    for name, given, value in _lines(text_in(path, "vCard")):
+        if name == "BEGIN" or (name == "END" and fields):
+            # A card that is cut off says something all the same.
+            yield from _card(fields)
+            fields = []
+        elif name not in _QUIET and not name.startswith("X-AB") and "BASE64" not in given and value.strip(" ;"):
+            fields.append((name, value))
+    yield from _card(fields)
+
+
+def _lines(text: str) -> Iterator[tuple[str, str, str]]:
+    """Name, parameters and value of every line, those that were folded laid together."""
+    # A soft break of quoted-printable goes on without the blank that other folded lines begin with.
+    text = re.sub(r"\r\n?", "\n", text)
+    text = re.sub(r"\n[ \t]", "", text)
+    text = re.sub(r"(?im)^([^:\n]*QUOTED-PRINTABLE[^:\n]*:(?:[^\n]*=\n)*[^\n]*)", _unbroken, text)
+    for line in text.split("\n"):
+        if found := _LINE.fullmatch(line):
+            name, given, value = found[1].upper(), found[2].upper(), found[3]
+            if "QUOTED-PRINTABLE" in given:
+                value = quopri.decodestring(value.encode()).decode("utf-8", "replace")
+            yield name, given.replace("ENCODING=B;", "BASE64").replace("ENCODING=B", "BASE64"), value
+
+
+def _unbroken(found: re.Match[str]) -> str:
+    return found[0].replace("=\n", "")
+
+
+def _card(fields: list[tuple[str, str]]) -> Iterator[FileEntry]:
+    whole = {name for name, _ in fields}
+    said: list[tuple[str, str]] = []
+    for name, value in fields:
+        parts = [_plain(part) for part in re.split(r"(?<!\\);", value)]
+        if name == "N":
+            # The family's name comes first; a card with the whole name has no need of its parts.
+            said += [] if "FN" in whole else [("FN", " ".join(filter(None, [*parts[1:2], *parts[:1]])))]
+        elif name == "ADR":
+            street, town, region, code = (*parts, *[""] * 7)[2:6]
+            said += [("ADR", ", ".join(filter(None, (street, town, region)))), ("ADR code", code)]
+        else:
+            said.append((name, parts[0] if name == "ORG" else _plain(value)))
+    said = [(name, re.sub(r"(?i)^(tel|mailto):", "", value)) for name, value in said if value]
+    if said:
+        yield FileEntry(None, said)
+
+
+def _plain(value: str) -> str:
+    unescaped = _ESCAPED.sub(lambda found: " " if found[1] in "nN" else found[1], value)
+    return " ".join(unescaped.split())
+
+
+def _fits(file: Beginning) -> bool:
+    return file.ending in (".vcf", ".vcard") or file.text.lstrip()[:11].upper() == "BEGIN:VCARD"
+
+
+FORMAT = of_entries("vcard", "vCards", fits=_fits, entries=_entries)
