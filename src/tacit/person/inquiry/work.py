@@ -13,8 +13,10 @@ from tacit.document import Progress
 from tacit.person.link.attributes import Attributes, IntArray, augmented, distinct_values, recoded
 from tacit.person.link.brought import FileClusters, Linked, SplinkClusters, clusters_of_file, surest_values
 from tacit.person.link.components import components
+from tacit.person.link.forming import NamedForm, formed
 from tacit.person.link.linking import resolved_again
 from tacit.person.link.splink import RECORD, SOURCE, splink_pairs
+from tacit.person.model.forms import form_name
 from tacit.person.model.labels import Labels
 from tacit.person.model.records import Attribute, Record
 from tacit.person.resolve.adversaries import Adversary
@@ -167,39 +169,45 @@ def _regrouped(joining: Joining, held: Attributes, cluster: IntArray) -> IntArra
 
 
 def _stepped(held: Attributes, step: Step, labels: Labels) -> Attributes:
-    """The attributes after a step on values; the step looks at every distinct value once.
+    """The attributes after a step on values.
 
-    The very step that works on records in memory is asked, so that the engine cannot mean something else by it.
+    What SQL does not know for certain, the very step that works on records in memory is asked, once for every distinct
+    value, so that the engine cannot mean something else by it.
     """
     if isinstance(step, Augment):
+        values = distinct_values(held, step.given)
         added = [
             (value, attribute.value)
-            for value, record in _after(held, step, step.given, labels)
+            for value, record in zip(values, _asked(step, step.given, values, labels), strict=True)
             for attribute in record
             if attribute.label == step.adds
         ]
         return augmented(held, step.given, step.adds, added, confidence=step.confidence)
-    changes = (
-        (label, value, record.attributes[0].value)
-        for label in _concerned(held, step, labels)
-        for value, record in _after(held, step, label, labels)
-    )
-    return recoded(held, changes)
 
+    def changed(label: str, values: Sequence[str]) -> Iterator[str]:
+        return (record.attributes[0].value for record in _asked(step, label, values, labels))
 
-def _concerned(held: Attributes, step: Step, labels: Labels) -> list[str]:
-    """The labels whose values a step could change."""
     if isinstance(step, Correct):
-        return [step.label]
+        values = distinct_values(held, step.label)
+        return recoded(held, ((step.label, *pair) for pair in zip(values, changed(step.label, values), strict=True)))
     assert isinstance(step, Normalise)
-    wanted = [label for label in held.labels if step.labels is None or label in step.labels]
-    return [label for label in wanted if labels[label].normalise is not None or labels[label].synonyms]
+    return formed(held, named_forms(labels, step.labels), changed)
 
 
-def _after(held: Attributes, step: Step, label: str, labels: Labels) -> Iterator[tuple[str, Record]]:
-    values = distinct_values(held, label)
-    alone = [Record.trusted((Attribute(label, value),)) for value in values]
-    return zip(values, step.apply(alone, labels), strict=True)
+def _asked(step: Step, label: str, values: Sequence[str], labels: Labels) -> tuple[Record, ...]:
+    return step.apply([Record.trusted((Attribute(label, value),)) for value in values], labels)
+
+
+def named_forms(labels: Labels, wanted: Sequence[str] | None = None) -> dict[str, NamedForm | None]:
+    """The labels whose values have a normal form or synonyms, and what the form is called, if SQL can make it.
+
+    A synonym is looked up after the form was made, which is done in memory.
+    """
+    return {
+        name: None if label.synonyms else form_name(label.normalise)
+        for name, label in labels.items()
+        if (label.normalise or label.synonyms) and (wanted is None or name in wanted)
+    }
 
 
 def _splink_table(held: Attributes, pool: RecordPool, more: Sequence[Record]) -> pa.Table:

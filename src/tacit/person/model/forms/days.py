@@ -11,7 +11,7 @@ from tacit.person.model.forms.texts import plain, text
 # Two digits of a year up to this one are of this century. Most dates about people are of the past.
 LAST_OF_THIS_CENTURY: Final = 29
 
-_MONTHS: Final[dict[str, int]] = {
+MONTHS: Final[dict[str, int]] = {
     name: number
     for number, names in enumerate(
         (
@@ -72,7 +72,7 @@ def as_day(value: str, *, day_first: bool | None = None) -> date | None:
     said = " ".join(said.split())
     for form, (year, month, day) in ((_DAY_MONTH, (3, 2, 1)), (_MONTH_DAY, (3, 1, 2)), (_YEAR_NAMED, (1, 2, 3))):
         found = form.fullmatch(said)
-        if found and (number := _MONTHS.get(found[month])):
+        if found and (number := MONTHS.get(found[month])):
             return _day(found[year], str(number), found[day])
     return None
 
