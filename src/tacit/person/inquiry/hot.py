@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tacit.person.inquiry.subject import Subject, exceeds
-from tacit.person.inquiry.work import Grouped
+from tacit.person.inquiry.work import Grouped, named_forms
 from tacit.person.link.attributes import Attributes
-from tacit.person.link.right import candidate_values, right_weights
+from tacit.person.link.right import Wanted, candidate_values, right_weights
 from tacit.person.model.comparing import Comparer
 from tacit.person.model.leakage import Leakage
 from tacit.person.model.records import Attribute, Record
+from tacit.person.model.values import similarity_name
 from tacit.person.resolve import Cluster, Link
 
 if TYPE_CHECKING:
@@ -47,7 +48,7 @@ class Hot:
         self._first: list[Record] = []
 
     def _weights(self, held: Attributes) -> dict[int, float]:
-        return right_weights(held, self.work.cluster, right_values(held, self.subject))
+        return right_weights(held, self.work.cluster, right_values(held, self.subject, self.work.forms(held)))
 
     def __len__(self) -> int:
         return len(self.clusters)
@@ -80,10 +81,10 @@ class Hot:
         return records
 
 
-def right_values(held: Attributes, subject: Subject) -> pa.Table:
+def right_values(held: Attributes, subject: Subject, forms: Attributes | None = None) -> pa.Table:
     """Every (label, value) that is right, nearly right or covers the truth: the fact it hits and the credit it has.
 
-    What correlated labels share is a fact of its own, hit by whatever is right of any of them.
+    ``forms`` are the attributes in normal form, if they are at hand. What correlated labels share is a fact of its own, hit by whatever is right of any of them.
     """
     import pyarrow as pa
 
@@ -95,7 +96,7 @@ def right_values(held: Attributes, subject: Subject) -> pa.Table:
         for label in group.labels
     }
     rows: list[tuple[str, str, int, float]] = []
-    for label, values in candidate_values(held, _exact_values(subject)):
+    for label, values in candidate_values(held, _wanted(subject), forms):
         compared = comparer.compare(Record.trusted(Attribute(label, value) for value in values))
         for place in np.flatnonzero(compared.hit >= 0).tolist():
             rows.append((label, values[place], int(compared.hit[place]), float(compared.credit[place])))
@@ -106,13 +107,21 @@ def right_values(held: Attributes, subject: Subject) -> pa.Table:
     return pa.table({name: pa.array([row[at] for row in rows], kind) for at, (name, kind) in enumerate(kinds.items())})
 
 
-def _exact_values(subject: Subject) -> dict[str, Sequence[str] | None]:
-    """For each label of the person its true values, if nothing else of the label is right but what covers them."""
-    labels = {label: subject.labels[label] for label, _ in subject.reference}
-    return {
-        name: None if label.normalise or label.similarity or label.synonyms else subject.reference.values(name)
-        for name, label in labels.items()
-    }
+def _wanted(subject: Subject) -> dict[str, Wanted]:
+    """For each label of the person what the engine can say of values that are right."""
+    forms = named_forms(subject.labels)
+    wanted = {}
+    for name in dict.fromkeys(label for label, _ in subject.reference):
+        label = subject.labels[name]
+        near = similarity_name(label.similarity)
+        wanted[name] = Wanted(
+            true=[label.meant(value) for value in subject.reference.values(name)],
+            form=forms.get(name),
+            near=near,
+            plain=name not in forms,
+            any=label.similarity is not None and near is None,
+        )
+    return wanted
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -45,6 +45,8 @@ class Grouped:
         The cluster of every record, named by its smallest record.
     groupings : tuple
         For each resolution what it is for records in memory, and the attributes as it saw them.
+    normalised : callable, optional
+        Gives the records as they were read in normal form, which is made once.
     """
 
     pool: RecordPool
@@ -53,6 +55,11 @@ class Grouped:
     cluster: IntArray
     groupings: tuple[tuple[Joining, Attributes], ...]
     notes: tuple[str, ...] = ()
+    normalised: Callable[[], Attributes] | None = None
+
+    def forms(self, held: Attributes) -> Attributes | None:
+        """The attributes in normal form, if these are the records as they were read; None if they were changed."""
+        return self.normalised() if held is self.pool.attributes and self.normalised is not None else None
 
     @cached_property
     def _layout(self) -> tuple[IntArray, IntArray, IntArray]:
@@ -116,6 +123,10 @@ class Workbench:
         self._done.append((held, step, after))
         return after
 
+    def normalised(self) -> Attributes:
+        """All records as they were read, every value in its normal form."""
+        return self.stepped(self.pool.attributes, Normalise())
+
     def grouped(self, spec: Adversary, *, more: Sequence[Record] = ()) -> Grouped:
         """Carry out an adversary in the engine.
 
@@ -139,7 +150,7 @@ class Workbench:
             else:
                 self._progress(f"{spec.name}: values", None)
                 held = self.stepped(held, step)
-        return Grouped(self.pool, spec, held, cluster, tuple(groupings), tuple(notes))
+        return Grouped(self.pool, spec, held, cluster, tuple(groupings), tuple(notes), self.normalised)
 
 
 def _joining(pool: RecordPool, step: Step, held: Attributes, more: Sequence[Record]) -> Joining:

@@ -27,12 +27,15 @@ class Attributes:
 
     Made by :func:`tacit.person.link.wide.gathered`. A record has every (label, value) at most once. ``name`` is the
     table's in the ``store``, which drops it with the object; ``records`` counts those without any attribute too.
+    ``formed`` are the labels whose values were brought into normal form, as :func:`tacit.person.link.forming.formed`
+    does it; the table tells more of these.
     """
 
     store: Store
     name: str
     records: int
     _several: frozenset[str] | None = None
+    formed: frozenset[str] = frozenset()
 
     def __post_init__(self) -> None:
         weakref.finalize(self, self.store.drop, self.name).atexit = False

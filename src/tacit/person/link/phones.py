@@ -11,22 +11,34 @@ Layer = dict[str, str]
 # Digits, and what people put between them.
 _ORDINARY = r"^ *(\+ ?|\+?\()?[0-9][-0-9 ()./]*$"
 _SAID = r"(?i)^ *(?:tel|phone|mobile|mob|cell|fax|t|m|p) *[.:] *"
+_EXTENSION = r"(?i)^(.*[0-9)]) *,? *(?:ext\.?|extension|x) ?[:.]? ?([0-9]{1,6})$"
 _SIGNS = " ()-./+"
 
 
 def phone_layers(store: Store, country: str | None) -> list[Layer]:
     """SQL for the columns that lead from ``value`` to ``form``, each using those before; form is null where unsure."""
     text = store.text
-    digits = f"CASE WHEN regexp_matches(said, {text(_ORDINARY)}) THEN translate(said, {text(_SIGNS)}, '') END"
-    zeros = "regexp_matches(said, '^[^0-9]*00[1-9]')"
+    number = f"CASE WHEN value < 'A' THEN value ELSE regexp_replace(value, {text(_SAID)}, '') END"
+    cut = [f"regexp_extract(value, {text(_EXTENSION)}, {place})" for place in (1, 2)]
+    digits = (
+        r"CASE WHEN regexp_full_match(said, '\+?[0-9]+') THEN ltrim(said, '+') "
+        f"WHEN regexp_matches(said, {text(_ORDINARY)}) THEN translate(said, {text(_SIGNS)}, '') END"
+    )
+    zeros = "starts_with(digits, '00') AND regexp_matches(said, '^[^0-9]*00[1-9]')"
     return [
-        {"said": f"CASE WHEN value < 'A' THEN value ELSE regexp_replace(value, {text(_SAID)}, '') END"},
-        {"said_digits": digits, "zeros": zeros},
-        {"abroad": "zeros OR contains(said, '+')", "d": "CASE WHEN zeros THEN substr(said_digits, 3) ELSE said_digits END"},
+        {"extended": "contains(value, 'x') AND value < 'A'"},
         {
-            "form": f"CASE WHEN length(d) NOT BETWEEN 7 AND 15 OR length(said) > 30 THEN NULL "
+            "said": f"CASE WHEN extended THEN {cut[0]} ELSE {number} END",
+            "extension": f"CASE WHEN extended THEN {cut[1]} END",
+        },
+        {"digits": digits},
+        {"zeros": zeros},
+        {"abroad": "zeros OR contains(said, '+')", "d": "CASE WHEN zeros THEN substr(digits, 3) ELSE digits END"},
+        {
+            "whole": "CASE WHEN length(d) NOT BETWEEN 7 AND 15 OR length(said) > 30 THEN NULL "
             f"WHEN abroad THEN {_abroad(store, country)} ELSE {_at_home(store, country)} END"
         },
+        {"form": "CASE WHEN extended THEN whole || 'x' || extension ELSE whole END"},
     ]
 
 
@@ -94,7 +106,8 @@ class _Plan:
             cases.append(
                 f"WHEN starts_with({number}, '{self.prefix}') THEN CASE WHEN {sure} THEN '+{self.code}' || {rest} END"
             )
-        cases.append(f"WHEN NOT starts_with({number}, '0') AND length({number}) > 4 THEN '+{self.code}' || {number}")
+        zero = f"NOT starts_with({number}, '0') AND " if self.prefixes else ""
+        cases.append(f"WHEN {zero}length({number}) > 4 THEN '+{self.code}' || {number}")
         return f"CASE {' '.join(cases)} END"
 
 

@@ -3,32 +3,47 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from tacit.person.link.attributes import Attributes, IntArray, cluster_table, lent
+from tacit.person.link.bounds import may_be_right
+from tacit.person.link.forming import NamedForm
+from tacit.person.link.normal import sql_form
+from tacit.person.model.values import SUPPRESSED
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 # Values that leave the engine at a time.
 VALUES = 100_000
-# A value with one of these signs may cover others: 11*, >=50, [30, 40).
-COVERING = "[*<>≥≤(){}\\[\\]]"
 
 
-def candidate_values(held: Attributes, wanted: Mapping[str, Sequence[str] | None]) -> Iterator[tuple[str, list[str]]]:
+@dataclass(frozen=True)
+class Wanted:
+    """What is right of one label: the true values in normal form, the form, and the similarity.
+
+    ``form`` is None if SQL does not know the form, ``near`` if values are right or wrong; ``any`` if any value may be
+    nearly right.
+    """
+
+    true: Sequence[str]
+    form: NamedForm | None
+    near: str | None
+    plain: bool
+    any: bool = False
+
+
+def candidate_values(
+    held: Attributes, wanted: Mapping[str, Wanted], forms: Attributes | None = None
+) -> Iterator[tuple[str, list[str]]]:
     """The values that may be right, label by label, some at a time, sorted.
 
-    ``wanted`` says of each label which values alone are right, besides what covers others; None if any may be.
+    Nothing that is right, nearly right or covers the truth is left out. ``forms`` are the same attributes in normal
+    form, as :func:`tacit.person.link.forming.formed` makes them, if they are at hand.
     """
     store = held.store
-    parts = []
-    for label, exact in wanted.items():
-        where = f"label = {store.text(label)}"
-        if exact is not None:
-            true = ", ".join(store.text(value) for value in exact)
-            where += f" AND (value IN ({true}) OR regexp_matches(value, {store.text(COVERING)}))"
-        parts.append(f"SELECT DISTINCT label, value FROM {held.name} WHERE {where}")
+    parts = [_candidates(held, label, own, forms) for label, own in wanted.items()]
     rows = store.ask(" UNION ALL ".join(parts) + " ORDER BY label, value")
     start = 0
     # Sorted, so that what is added up is added in one order.
@@ -37,6 +52,29 @@ def candidate_values(held: Attributes, wanted: Mapping[str, Sequence[str] | None
         start += run["counts"]
         for place in range(0, len(values), VALUES):
             yield run["values"], values[place : place + VALUES]
+
+
+def _candidates(held: Attributes, label: str, own: Wanted, forms: Attributes | None) -> str:
+    """A query of the values of a label that may be right."""
+    store, label_is = held.store, f"label = {held.store.text(label)}"
+    bound = None if own.any else may_be_right(store, own.near, own.true)
+    rows = f"SELECT label, value FROM {held.name} WHERE {label_is}"
+    hidden = f"regexp_matches(value, {store.text(SUPPRESSED)})"
+    if bound is None or (own.form is None and not own.plain):
+        return f"SELECT DISTINCT label, value FROM ({rows})"
+    if own.plain:
+        return f"SELECT DISTINCT label, value FROM (SELECT *, value AS form FROM ({rows})) WHERE {bound} OR {hidden}"
+    if label in held.formed:
+        # What is its own form is compared as it is.
+        rows = f"SELECT label, value, value AS form, fixed FROM {held.name} WHERE {label_is}"
+        return f"SELECT DISTINCT label, value FROM ({rows}) WHERE NOT fixed OR {bound}"
+    if forms is not None and label in forms.formed and label not in forms.several:
+        rows = f"SELECT label, raw AS value, value AS form, fixed FROM {forms.name} WHERE {label_is}"
+        return f"SELECT DISTINCT label, value FROM ({rows}) WHERE {bound} OR (NOT fixed AND {hidden})"
+    assert own.form is not None
+    # Written out first: the engine would make a form again for every part of the bound.
+    known = f"WITH known AS MATERIALIZED (SELECT label, value, form FROM ({sql_form(store, rows, *own.form)}))"
+    return f"SELECT * FROM ({known} SELECT DISTINCT label, value FROM known WHERE form IS NULL OR {bound})"
 
 
 def right_weights(held: Attributes, clusters: IntArray, hits: pa.Table) -> dict[int, float]:

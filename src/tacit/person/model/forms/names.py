@@ -15,9 +15,8 @@ _TITLES = (
     "dds dvm cpa obe mbe cbe"
 )
 TITLES: Final = frozenset(_TITLES.split())
-_UMLAUTS: Final = str.maketrans(
-    {"ä": "ae", "ö": "oe", "ü": "ue", "Ä": "Ae", "Ö": "Oe", "Ü": "Ue", "ø": "oe", "Ø": "Oe"}
-)
+UMLAUTS: Final = {"ä": "ae", "ö": "oe", "ü": "ue", "Ä": "Ae", "Ö": "Oe", "Ü": "Ue", "ø": "oe", "Ø": "Oe"}
+_UMLAUTS: Final = str.maketrans(UMLAUTS)
 
 
 def name(value: str) -> str:

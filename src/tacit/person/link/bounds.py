@@ -1,0 +1,92 @@
+"""Which values could be right or nearly right, in SQL: a bound that nothing worth a credit can miss."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from tacit.person.model.forms.phones import OWN_DIGITS
+from tacit.tables.engines import Store
+
+# Engines and Python round Jaro's number in their own ways; below 0.8 a word is another.
+_ANOTHER = 0.799
+# Of two addresses no more alike than this by their letters nothing is known.
+_LEAST_ALIKE = 0.6
+
+
+def may_be_right(store: Store, near: str | None, true: Sequence[str]) -> str | None:
+    """SQL for whether the column ``form`` may have a credit beside one of the true values; None if any value may.
+
+    ``near`` is the name of the similarity, None if only the very same form is right. Everything the similarity gives a
+    credit above 0 is within the bound; what is within it need not have one.
+    """
+    if near is not None and near not in _BOUNDS:
+        return None
+    same = f"form IN ({', '.join(store.text(value) for value in true)})"
+    if near is None:
+        return f"({same})"
+    return f"({' OR '.join([same, *(f'({_BOUNDS[near](store, value)})' for value in true)])})"
+
+
+def _words_alike(one: str, other: str) -> str:
+    return f"jaro_winkler_similarity({one}, {other}, {_ANOTHER}) >= {_ANOTHER}"
+
+
+def _name(store: Store, true: str) -> str:
+    """The last word, or the one before it, is like the true last; or the letters are the same in another order."""
+    words = true.split()
+    if not words:
+        return "false"
+    first, last = store.text(words[0]), store.text(words[-1])
+    few = "true" if len(words) == 1 else "NOT contains(form, ' ')"
+    letters = "".join(words)
+    return (
+        f"{_words_alike('''split_part(form, ' ', -1)''', last)} OR {_words_alike('''split_part(form, ' ', -2)''', last)} "
+        f"OR ({few} AND (split_part(form, ' ', 1) = {first} OR split_part(form, ' ', -1) = {first})) "
+        f"OR (length(form) BETWEEN {len(letters)} AND {2 * len(letters)} AND (replace(form, ' ', '') = "
+        f"{store.text(letters)} OR (length(form) = {len(' '.join(words))} AND contains(form, {last}))))"
+    )
+
+
+def _date(store: Store, true: str) -> str:
+    """The same year, or the same month and day, or what is no day by itself: a year, or a day that may be either."""
+    return (
+        f"NOT form LIKE '____-__-__' OR left(form, 4) = {store.text(true[:4])} OR right(form, 6) = {store.text(true[-6:])}"
+    )
+
+
+def _phone(store: Store, true: str) -> str:
+    """The same last digits, or as many digits of which two differ at most."""
+    number = true.partition("x")[0].lstrip("+")
+    own, said = store.text(number), "ltrim(split_part(form, 'x', 1), '+')"
+    last = store.text(number.lstrip("0")[-OWN_DIGITS:])
+    apart = f"CASE WHEN length({said}) = {len(number)} THEN hamming({said}, {own}) <= 2 ELSE false END" if number else "false"
+    return f"right({said}, {OWN_DIGITS}) = {last} OR {said} = {own} OR {apart}"
+
+
+def _code(store: Store, true: str) -> str:
+    """One sign more or less, or two others."""
+    own = store.text(true)
+    near = f"length(form) BETWEEN {len(true) - 1} AND {len(true) + 1}"
+    return f"CASE WHEN {near} THEN levenshtein(form, {own}) <= 2 ELSE false END"
+
+
+def _address(store: Store, true: str) -> str:
+    """So many of its signs occur in the true one that the share in common could be large enough."""
+    signs = store.text("".join(sorted(set(true))))
+    common = f"length(form) - length(translate(form, {signs}, ''))"
+    return f"2 * ({common}) >= {_LEAST_ALIKE} * (length(form) + {len(true)})"
+
+
+def _jaro_winkler(store: Store, true: str) -> str:
+    return _words_alike("form", store.text(true))
+
+
+_BOUNDS: dict[str, Callable[[Store, str], str]] = {
+    "name": _name,
+    "date": _date,
+    "phone": _phone,
+    "code": _code,
+    "address": _address,
+    "jaro_winkler": _jaro_winkler,
+    "exact": lambda store, true: "false",
+}
