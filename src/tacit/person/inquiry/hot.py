@@ -48,7 +48,7 @@ class Hot:
         self._first: list[Record] = []
 
     def _weights(self, held: Attributes) -> dict[int, float]:
-        return right_weights(held, self.work.cluster, right_values(held, self.subject, self.work.forms(held)))
+        return right_weights(held, self.work.cluster, _hits(held, self.subject, self.work))
 
     def __len__(self) -> int:
         return len(self.clusters)
@@ -81,6 +81,13 @@ class Hot:
         return records
 
 
+def _hits(held: Attributes, subject: Subject, work: Grouped) -> pa.Table:
+    """What is right among some attributes, looked for once."""
+    if held not in subject.found:
+        subject.found[held] = right_values(held, subject, work.forms(held))
+    return subject.found[held]
+
+
 def right_values(held: Attributes, subject: Subject, forms: Attributes | None = None) -> pa.Table:
     """Every (label, value) that is right, nearly right or covers the truth: the fact it hits and the credit it has.
 
@@ -96,12 +103,16 @@ def right_values(held: Attributes, subject: Subject, forms: Attributes | None = 
         for label in group.labels
     }
     rows: list[tuple[str, str, int, float]] = []
-    for label, values in candidate_values(held, _wanted(subject), forms):
-        compared = comparer.compare(Record.trusted(Attribute(label, value) for value in values))
-        for place in np.flatnonzero(compared.hit >= 0).tolist():
-            rows.append((label, values[place], int(compared.hit[place]), float(compared.credit[place])))
-            if label in shared:
-                rows.append((label, values[place], *shared[label]))
+    for label, candidates in candidate_values(held, _wanted(subject), forms):
+        verdicts = subject.verdicts.setdefault(label, {})
+        new = list(dict.fromkeys(meant for _, meant in candidates if meant not in verdicts))
+        compared = comparer.compare(Record.trusted(Attribute(label, meant) for meant in new))
+        verdicts.update(zip(new, zip(compared.hit.tolist(), compared.credit.tolist(), strict=True), strict=True))
+        for value, meant in candidates:
+            hit, credit = verdicts[meant]
+            if hit >= 0:
+                rows.append((label, value, hit, credit))
+                rows += [(label, value, *shared[label])] if label in shared else []
     rows = [row for row in rows if row[3] > 0]
     kinds = {"label": pa.string(), "value": pa.string(), "fact": pa.int64(), "credit": pa.float64()}
     return pa.table({name: pa.array([row[at] for row in rows], kind) for at, (name, kind) in enumerate(kinds.items())})

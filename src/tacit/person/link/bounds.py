@@ -10,7 +10,7 @@ from tacit.tables.engines import Store
 # Engines and Python round Jaro's number in their own ways; below 0.8 a word is another.
 _ANOTHER = 0.799
 # Of two addresses no more alike than this by their letters nothing is known.
-_LEAST_ALIKE = 0.6
+LEAST_ALIKE = 0.6
 
 
 def may_be_right(store: Store, near: str | None, true: Sequence[str]) -> str | None:
@@ -57,10 +57,18 @@ def _date(store: Store, true: str) -> str:
 def _phone(store: Store, true: str) -> str:
     """The same last digits, or as many digits of which two differ at most."""
     number = true.partition("x")[0].lstrip("+")
-    own, said = store.text(number), "ltrim(split_part(form, 'x', 1), '+')"
     last = store.text(number.lstrip("0")[-OWN_DIGITS:])
-    apart = f"CASE WHEN length({said}) = {len(number)} THEN hamming({said}, {own}) <= 2 ELSE false END" if number else "false"
-    return f"right({said}, {OWN_DIGITS}) = {last} OR {said} = {own} OR {apart}"
+
+    def like(said: str) -> str:
+        if not number:
+            return f"ltrim({said}, '+') = ''"
+        apart = " ".join(
+            f"WHEN {len(own)} THEN hamming({said}, {store.text(own)}) <= 2" for own in (number, f"+{number}")
+        )
+        return f"(right({said}, {OWN_DIGITS}) = {last} OR CASE length({said}) {apart} ELSE false END)"
+
+    split = "split_part(form, 'x', 1)"
+    return f"CASE WHEN contains(form, 'x') THEN {like(split)} ELSE {like('form')} END OR starts_with(form, '++')"
 
 
 def _code(store: Store, true: str) -> str:
@@ -71,10 +79,9 @@ def _code(store: Store, true: str) -> str:
 
 
 def _address(store: Store, true: str) -> str:
-    """So many of its signs occur in the true one that the share in common could be large enough."""
-    signs = store.text("".join(sorted(set(true))))
-    common = f"length(form) - length(translate(form, {signs}, ''))"
-    return f"2 * ({common}) >= {_LEAST_ALIKE} * (length(form) + {len(true)})"
+    """As long as one of which so large a share could be common to both."""
+    least, whole = LEAST_ALIKE / (2 - LEAST_ALIKE), len(true)
+    return f"length(form) BETWEEN {least * whole!r} AND {whole / least!r}"
 
 
 def _jaro_winkler(store: Store, true: str) -> str:

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from tacit.person.link.attributes import Attributes, IntArray, cluster_table, lent
-from tacit.person.link.bounds import may_be_right
+from tacit.person.link.bounds import LEAST_ALIKE, may_be_right
 from tacit.person.link.forming import NamedForm
-from tacit.person.link.normal import sql_form
+from tacit.person.link.normal import sql_fixed, sql_form
 from tacit.person.model.values import SUPPRESSED
 
 if TYPE_CHECKING:
@@ -36,8 +36,8 @@ class Wanted:
 
 def candidate_values(
     held: Attributes, wanted: Mapping[str, Wanted], forms: Attributes | None = None
-) -> Iterator[tuple[str, list[str]]]:
-    """The values that may be right, label by label, some at a time, sorted.
+) -> Iterator[tuple[str, list[tuple[str, str]]]]:
+    """The values that may be right, label by label, some at a time, sorted; each with one that means the same.
 
     Nothing that is right, nearly right or covers the truth is left out. ``forms`` are the same attributes in normal
     form, as :func:`tacit.person.link.forming.formed` makes them, if they are at hand.
@@ -48,33 +48,56 @@ def candidate_values(
     start = 0
     # Sorted, so that what is added up is added in one order.
     for run in rows.column("label").combine_chunks().value_counts().to_pylist():
-        values = rows.column("value").slice(start, run["counts"]).to_pylist()
+        for place in range(start, start + run["counts"], VALUES):
+            some = rows.slice(place, min(VALUES, start + run["counts"] - place))
+            yield run["values"], _likely(wanted[run["values"]], some)
         start += run["counts"]
-        for place in range(0, len(values), VALUES):
-            yield run["values"], values[place : place + VALUES]
 
 
 def _candidates(held: Attributes, label: str, own: Wanted, forms: Attributes | None) -> str:
-    """A query of the values of a label that may be right."""
+    """A query of the values of a label that may be right, and their forms where they are known."""
     store, label_is = held.store, f"label = {held.store.text(label)}"
     bound = None if own.any else may_be_right(store, own.near, own.true)
     rows = f"SELECT label, value FROM {held.name} WHERE {label_is}"
     hidden = f"regexp_matches(value, {store.text(SUPPRESSED)})"
+    unknown = "SELECT DISTINCT label, value, CAST(NULL AS STRING) AS form"
     if bound is None or (own.form is None and not own.plain):
-        return f"SELECT DISTINCT label, value FROM ({rows})"
+        return f"{unknown} FROM ({rows})"
     if own.plain:
-        return f"SELECT DISTINCT label, value FROM (SELECT *, value AS form FROM ({rows})) WHERE {bound} OR {hidden}"
+        return f"{unknown} FROM (SELECT *, value AS form FROM ({rows})) WHERE {bound} OR {hidden}"
     if label in held.formed:
         # What is its own form is compared as it is.
-        rows = f"SELECT label, value, value AS form, fixed FROM {held.name} WHERE {label_is}"
-        return f"SELECT DISTINCT label, value FROM ({rows}) WHERE NOT fixed OR {bound}"
+        rows = f"SELECT label, value, CASE WHEN fixed THEN value END AS form FROM {held.name} WHERE {label_is}"
+        return f"SELECT DISTINCT label, value, form FROM ({rows}) WHERE form IS NULL OR {bound}"
     if forms is not None and label in forms.formed and label not in forms.several:
         rows = f"SELECT label, raw AS value, value AS form, fixed FROM {forms.name} WHERE {label_is}"
-        return f"SELECT DISTINCT label, value FROM ({rows}) WHERE {bound} OR (NOT fixed AND {hidden})"
+        said = "CASE WHEN fixed THEN form END AS form"
+        return f"SELECT DISTINCT label, value, {said} FROM ({rows}) WHERE {bound} OR (NOT fixed AND {hidden})"
     assert own.form is not None
     # Written out first: the engine would make a form again for every part of the bound.
-    known = f"WITH known AS MATERIALIZED (SELECT label, value, form FROM ({sql_form(store, rows, *own.form)}))"
-    return f"SELECT * FROM ({known} SELECT DISTINCT label, value FROM known WHERE form IS NULL OR {bound})"
+    fixed = f"CASE WHEN {sql_fixed(store, own.form[0])} THEN form END AS said"
+    made = sql_form(store, rows, *own.form)
+    known = f"WITH known AS MATERIALIZED (SELECT label, value, form, {fixed} FROM ({made}))"
+    there = f"form IS NULL OR {bound}"
+    return f"SELECT * FROM ({known} SELECT DISTINCT label, value, said AS form FROM known WHERE {there})"
+
+
+def _likely(own: Wanted, some: pa.Table) -> list[tuple[str, str]]:
+    """The values that are worth a look, each with its form, or with itself if that is not known.
+
+    Of addresses, those whose letters are like a true one's, which SQL cannot say.
+    """
+    values: list[str] = some.column("value").to_pylist()
+    forms: list[str | None] = some.column("form").to_pylist()
+    pairs = [(value, value if form is None else form) for value, form in zip(values, forms, strict=True)]
+    if own.near != "address":
+        return pairs
+    from rapidfuzz import fuzz, process
+
+    known = [form or "" for form in forms]
+    scores = process.cdist(own.true, known, scorer=fuzz.token_sort_ratio, score_cutoff=100 * LEAST_ALIKE).max(axis=0)
+    zipped = zip(pairs, forms, scores.tolist(), strict=True)
+    return [pair for pair, form, score in zipped if form is None or score > 0 or form in own.true]
 
 
 def right_weights(held: Attributes, clusters: IntArray, hits: pa.Table) -> dict[int, float]:
