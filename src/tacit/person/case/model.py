@@ -66,6 +66,8 @@ class Case:
         The labels of which the file says how values are compared; of others it follows from their names.
     country : str or None
         Whose telephone numbers have no country before them.
+    index : bool
+        Whether what was read of many records is kept beside the case, for the next command.
     notes : tuple of str
         What was assumed, in sentences without values.
     """
@@ -84,6 +86,7 @@ class Case:
     source_labels: frozenset[str] = frozenset()
     described: frozenset[str] = frozenset()
     country: str | None = None
+    index: bool = True
     notes: tuple[str, ...] = ()
 
     @property

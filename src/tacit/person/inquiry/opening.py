@@ -18,6 +18,7 @@ from tacit.person.case.reading import read_case
 from tacit.person.case.schema import nearest
 from tacit.person.inquiry.describing import does
 from tacit.person.inquiry.hot import Hot, Winner, winner
+from tacit.person.inquiry.index import CaseIndex, case_index
 from tacit.person.inquiry.subject import Subject, remembering
 from tacit.person.inquiry.work import Grouped, Workbench
 from tacit.person.model.forms import normaliser
@@ -49,6 +50,7 @@ class Inquiry:
     case: Case
     pool: RecordPool
     progress: Progress = silent
+    index: CaseIndex | None = None
 
     @cached_property
     def labels(self) -> Labels:
@@ -63,7 +65,7 @@ class Inquiry:
     @cached_property
     def bench(self) -> Workbench:
         """Where adversaries are carried out."""
-        return Workbench(self.pool, self.labels, self.progress)
+        return Workbench(self.pool, self.labels, self.progress, self.index)
 
     @cached_property
     def ladder(self) -> tuple[Climbed, ...]:
@@ -107,7 +109,8 @@ def opened(case: CaseLike, *, adversary: str | Sequence[str] = (), progress: Pro
     """Read a case, narrow it to some adversaries, and read its sources; see :func:`narrowed`."""
     tell = progress or silent
     asked = narrowed(case, adversary=adversary)
-    return Inquiry(asked, read_sources(asked, progress=tell), tell)
+    index = case_index(asked, _days(asked))
+    return Inquiry(asked, read_sources(asked, progress=tell, index=index), tell, index)
 
 
 def narrowed(
@@ -153,9 +156,16 @@ def _several(given: Thing | Sequence[Thing]) -> tuple[Thing, ...]:
     return (given,) if isinstance(given, str | Record) else tuple(given)
 
 
-def read_sources(case: Case, *, progress: Progress = silent) -> RecordPool:
-    """All records of a case, with notes on labels that do not fit the person or the adversaries."""
-    pool = read_pool(case.sources, case.person, days=_days(case), progress=progress)
+def read_sources(case: Case, *, progress: Progress = silent, index: CaseIndex | None = None) -> RecordPool:
+    """All records of a case, with notes on labels that do not fit the person or the adversaries.
+
+    What an ``index`` has kept is not read again.
+    """
+    pool = None if index is None else index.pool()
+    if pool is None:
+        pool = read_pool(case.sources, case.person, days=_days(case), progress=progress)
+        if index is not None:
+            index.keep_pool(pool)
     labels = pool.attributes.labels
     return replace(pool, notes=(*pool.notes, *_undescribed(case, labels), *_joinless(case, labels)))
 

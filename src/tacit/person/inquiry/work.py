@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tacit.document import Progress
+from tacit.person.inquiry.index import CaseIndex
 from tacit.person.link.attributes import Attributes, IntArray, augmented, distinct_values, recoded
 from tacit.person.link.brought import FileClusters, Linked, SplinkClusters, clusters_of_file, surest_values
 from tacit.person.link.components import components
@@ -110,16 +111,21 @@ def _in_memory(joining: Joining, step: Step, rids: Sequence[int], more: Sequence
 class Workbench:
     """Where adversaries are carried out on one pool; what several of them do to values is done once."""
 
-    def __init__(self, pool: RecordPool, labels: Labels, progress: Progress) -> None:
-        self.pool, self._labels, self._progress = pool, labels, progress
+    def __init__(self, pool: RecordPool, labels: Labels, progress: Progress, index: CaseIndex | None = None) -> None:
+        self.pool, self._labels, self._progress, self._index = pool, labels, progress, index
         self._done: list[tuple[Attributes, Step, Attributes]] = []
 
     def stepped(self, held: Attributes, step: Step) -> Attributes:
         """The attributes after a step on values."""
+        if isinstance(step, Normalise):
+            step = Normalise(step.labels)  # whatever it costs
         for before, other, after in self._done:
             if before is held and other == step:
                 return after
-        after = _stepped(held, step, self._labels)
+        if self._index is not None and held is self.pool.attributes and step == Normalise():
+            after = self._index.forms(held.store, self._labels, lambda: _stepped(held, step, self._labels))
+        else:
+            after = _stepped(held, step, self._labels)
         self._done.append((held, step, after))
         return after
 
@@ -146,10 +152,18 @@ class Workbench:
                         f"adversary '{spec.name}': {alone:,} records are not in {step.path.name} and stay alone"
                     )
                 groupings.append((joining, held))
-                cluster = _regrouped(joining, held, cluster)
             else:
                 self._progress(f"{spec.name}: values", None)
                 held = self.stepped(held, step)
+        if groupings:
+
+            def joined() -> IntArray:
+                cluster = np.arange(self.pool.n_records, dtype=np.int64)
+                for joining, seen in groupings:
+                    cluster = _regrouped(joining, seen, cluster)
+                return cluster
+
+            cluster = joined() if self._index is None else self._index.clusters(spec, self._labels, joined)
         return Grouped(self.pool, spec, held, cluster, tuple(groupings), tuple(notes), self.normalised)
 
 
