@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 # Records fetched and merged at a time: few at first, because the first are likely to hold the winner.
-FIRST_RECORDS, MORE_RECORDS = 500, 20_000
+FIRST_RECORDS, TIMES_MORE, MORE_RECORDS = 60, 20, 20_000
 
 
 class Hot:
@@ -69,7 +69,7 @@ class Hot:
             total = np.cumsum(self.work.sizes(self.clusters[start : start + room]))
             after = start + max(1, int(np.searchsorted(total, room, side="right")))
             yield start, after
-            start, room = after, MORE_RECORDS
+            start, room = after, min(TIMES_MORE * room, MORE_RECORDS)
 
     def records(self, start: int, after: int) -> list[Record]:
         """The records of the clusters of a span, called by number; every question begins with the first span."""
@@ -91,7 +91,8 @@ def _hits(held: Attributes, subject: Subject, work: Grouped) -> pa.Table:
 def right_values(held: Attributes, subject: Subject, forms: Attributes | None = None) -> pa.Table:
     """Every (label, value) that is right, nearly right or covers the truth: the fact it hits and the credit it has.
 
-    ``forms`` are the attributes in normal form, if they are at hand. What correlated labels share is a fact of its own, hit by whatever is right of any of them.
+    ``forms`` are the attributes in normal form, if they are at hand. What correlated labels share is a fact of its own,
+    hit by whatever is right of any of them.
     """
     import pyarrow as pa
 

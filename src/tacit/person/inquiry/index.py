@@ -1,4 +1,4 @@
-"""What was read and worked out of the sources of a case, kept beside it: for its owner alone, and for the next command."""
+"""What was read of the sources of a case and worked out, kept beside it: for its owner alone, and the next command."""
 
 from __future__ import annotations
 
@@ -60,9 +60,7 @@ class CaseIndex:
         sources = []
         for place, one in enumerate(about["sources"]):
             own = names[place].slice(0, one["records"]) if one["named"] else None
-            sources.append(
-                PoolSource(one["name"], Path(one["path"]), one["first"], one["records"], one["sha256"], own)
-            )
+            sources.append(PoolSource(one["name"], Path(one["path"]), one["first"], one["records"], one["sha256"], own))
         return RecordPool(held, tuple(sources), tuple(about["notes"]))
 
     def keep_pool(self, pool: RecordPool) -> None:
@@ -136,9 +134,7 @@ class CaseIndex:
         several, formed = (frozenset(about[name]) for name in ("several", "formed"))
         labels = tuple(about["labels"])
         path = self._path(what)
-        return read_attributes(
-            store, path, records=about["records"], several=several, labels=labels, formed=formed
-        )
+        return read_attributes(store, path, records=about["records"], several=several, labels=labels, formed=formed)
 
     def _keep(self, what: str, held: Attributes, more: dict[str, Any]) -> None:
         facts = {"records": held.records, "several": sorted(held.several), "labels": held.labels}

@@ -38,10 +38,10 @@ def _name(store: Store, true: str) -> str:
         return "false"
     first, last = store.text(words[0]), store.text(words[-1])
     few = "true" if len(words) == 1 else "NOT contains(form, ' ')"
-    letters = "".join(words)
+    letters, end, before_end = "".join(words), "split_part(form, ' ', -1)", "split_part(form, ' ', -2)"
     return (
-        f"{_words_alike('''split_part(form, ' ', -1)''', last)} OR {_words_alike('''split_part(form, ' ', -2)''', last)} "
-        f"OR ({few} AND (split_part(form, ' ', 1) = {first} OR split_part(form, ' ', -1) = {first})) "
+        f"{_words_alike(end, last)} OR {_words_alike(before_end, last)} "
+        f"OR ({few} AND (split_part(form, ' ', 1) = {first} OR {end} = {first})) "
         f"OR (length(form) BETWEEN {len(letters)} AND {2 * len(letters)} AND (replace(form, ' ', '') = "
         f"{store.text(letters)} OR (length(form) = {len(' '.join(words))} AND contains(form, {last}))))"
     )
@@ -49,9 +49,8 @@ def _name(store: Store, true: str) -> str:
 
 def _date(store: Store, true: str) -> str:
     """The same year, or the same month and day, or what is no day by itself: a year, or a day that may be either."""
-    return (
-        f"NOT form LIKE '____-__-__' OR left(form, 4) = {store.text(true[:4])} OR right(form, 6) = {store.text(true[-6:])}"
-    )
+    year, rest = store.text(true[:4]), store.text(true[-6:])
+    return f"NOT form LIKE '____-__-__' OR left(form, 4) = {year} OR right(form, 6) = {rest}"
 
 
 def _phone(store: Store, true: str) -> str:

@@ -37,11 +37,14 @@ def formed(
     if not wanted:
         return held
     others = f"label NOT IN ({listed(store, wanted)})"
-    parts = [f"SELECT rid, label, value, confidence, value AS raw, false AS fixed, true AS sure FROM {held.name} WHERE {others}"]
+    same = "rid, label, value, confidence, value AS raw, false AS fixed, true AS sure"
+    parts = [f"SELECT {same} FROM {held.name} WHERE {others}"]
     for label in wanted:
         rows = f"SELECT rid, label, value, confidence FROM {held.name} WHERE label = {store.text(label)}"
         named = forms[label]
-        query = f"SELECT *, CAST(NULL AS STRING) AS form FROM ({rows})" if named is None else sql_form(store, rows, *named)
+        query = (
+            f"SELECT *, CAST(NULL AS STRING) AS form FROM ({rows})" if named is None else sql_form(store, rows, *named)
+        )
         fixed = "false" if named is None else f"coalesce({sql_fixed(store, named[0])}, false)"
         parts.append(
             f"SELECT rid, label, coalesce(form, value) AS value, confidence, value AS raw, {fixed} AS fixed, "

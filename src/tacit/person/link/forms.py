@@ -18,7 +18,7 @@ _NUMBERS = r"(\d{1,2})[-/ ](\d{1,2})[-/ ](\d{4}|\d{2})"
 
 def nothing(store: Store, said: str) -> str:
     """SQL for whether a text stands where a value is missing, spaces beside it aside."""
-    words = "|".join(re.escape(word).replace("/", "/") for word in sorted(NOTHING))
+    words = "|".join(re.escape(word) for word in sorted(NOTHING))
     spaces = f"[{SPACES}]*"
     return f"regexp_full_match({said}, {store.text(f'(?i){spaces}(?:{words}|{BLANK}){spaces}')})"
 
@@ -32,7 +32,8 @@ def day_order(store: Store, cells: str, value: str) -> tuple[bool | None, bool]:
     (found,) = store.ask(
         "SELECT count(*) FILTER (WHERE a > 12 AND b <= 12) AS day, count(*) FILTER (WHERE b > 12 AND a <= 12) AS month,"
         " count(*) FILTER (WHERE a <= 12 AND b <= 12 AND a <> b) AS either FROM (SELECT "
-        f"{first} AS a, {second} AS b FROM (SELECT trim({value}) AS v FROM {cells}) s WHERE regexp_full_match(v, '{_NUMBERS}')) n"
+        f"{first} AS a, {second} AS b FROM (SELECT trim({value}) AS v FROM {cells}) s "
+        f"WHERE regexp_full_match(v, '{_NUMBERS}')) n"
     ).to_pylist()
     if bool(found["day"]) == bool(found["month"]):
         return None, found["either"] > 0

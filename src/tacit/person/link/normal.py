@@ -198,7 +198,8 @@ def _address(store: Store, country: str | None) -> list[Layer]:
             rf"WHEN regexp_matches(words, 'str(aat|asse)?\b') THEN {joined} ELSE words END"
         },
         {
-            "form": f"CASE WHEN contains(short, ',') THEN array_to_string(list_filter({parts}, lambda s: s <> ''), ' ') "
+            "form": "CASE WHEN contains(short, ',') THEN "
+            f"array_to_string(list_filter({parts}, lambda s: s <> ''), ' ') "
             f"ELSE {behind('short')} END"
         },
     ]
