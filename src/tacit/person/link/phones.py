@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import cache
+from typing import Any
 
 from tacit.tables.engines import Store
 
@@ -76,14 +77,14 @@ class _Plan:
     def __init__(self, country: str) -> None:
         import phonenumbers
 
-        plan = phonenumbers.PhoneMetadata.metadata_for_region(country)
+        plan: Any = phonenumbers.PhoneMetadata.metadata_for_region(country)
         self.code = str(plan.country_code)
         self.main = phonenumbers.region_code_for_country_code(plan.country_code) == country
         self.numbers: str = plan.general_desc.national_number_pattern
         self.lengths = [length for length in plan.general_desc.possible_length if length > 0]
         self.dialled: str = plan.international_prefix or ""
         self.prefixes: str = plan.national_prefix_for_parsing or ""
-        self.prefix = plan.national_prefix or ""
+        self.prefix: str = plan.national_prefix or ""
         ways = (self.prefix, f"{self.prefix}|", f"|{self.prefix}")
         known = self.prefixes == ways[0] or self.prefixes.startswith(ways[1]) or self.prefixes.endswith(ways[2])
         # What may be stripped besides, of which SQL is not sure.
@@ -125,7 +126,7 @@ def _countries() -> tuple[str, str]:
 
     codes, inside = [], []
     for code, (main, *_) in sorted(phonenumbers.COUNTRY_CODE_TO_REGION_CODE.items()):
-        plan = phonenumbers.PhoneMetadata.metadata_for_region_or_calling_code(code, main)
+        plan: Any = phonenumbers.PhoneMetadata.metadata_for_region_or_calling_code(code, main)
         codes.append(str(code))
         if plan.national_prefix_for_parsing:
             inside.append(f"{code}(?:{plan.national_prefix_for_parsing})")
