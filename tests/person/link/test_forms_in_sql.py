@@ -11,8 +11,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
 
 from sizes import many
-from tacit.person.link.bounds import may_be_right
-from tacit.person.link.normal import sql_fixed, sql_form
+from tacit.person.link.forms.bounds import may_be_right
+from tacit.person.link.forms.normal import sql_fixed, sql_form
 from tacit.person.model.forms import normaliser
 from tacit.person.model.values import is_suppressed, similarity
 from tacit.tables.engines import Store, store_on

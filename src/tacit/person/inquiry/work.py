@@ -14,7 +14,7 @@ from tacit.person.inquiry.index import CaseIndex
 from tacit.person.link.attributes import Attributes, IntArray, augmented, distinct_values, recoded
 from tacit.person.link.brought import FileClusters, Linked, SplinkClusters, clusters_of_file, surest_values
 from tacit.person.link.components import components
-from tacit.person.link.forming import NamedForm, formed
+from tacit.person.link.forms.forming import NamedForm, formed
 from tacit.person.link.linking import resolved_again
 from tacit.person.link.splink import RECORD, SOURCE, splink_pairs
 from tacit.person.model.forms import form_name

@@ -28,7 +28,7 @@ class Attributes:
     Made by :func:`tacit.person.link.wide.gathered`. A record has every (label, value) at most once. ``name`` is the
     table's in the ``store``, which drops it with the object unless it is ``kept``; ``records`` counts those without any
     attribute too. ``formed`` are the labels whose values were brought into normal form, as
-    :func:`tacit.person.link.forming.formed` does it; the table tells more of these.
+    :func:`tacit.person.link.forms.forming.formed` does it; the table tells more of these.
     """
 
     store: Store

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from tacit.person.link.attributes import Attributes, IntArray, cluster_table, lent
-from tacit.person.link.bounds import LEAST_ALIKE, may_be_right
-from tacit.person.link.forming import NamedForm
-from tacit.person.link.normal import sql_fixed, sql_form
+from tacit.person.link.forms.bounds import LEAST_ALIKE, may_be_right
+from tacit.person.link.forms.forming import NamedForm
+from tacit.person.link.forms.normal import sql_fixed, sql_form
 from tacit.person.model.values import SUPPRESSED
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ def candidate_values(
     """The values that may be right, label by label, some at a time, sorted; each with one that means the same.
 
     Nothing that is right, nearly right or covers the truth is left out. ``forms`` are the same attributes in normal
-    form, as :func:`tacit.person.link.forming.formed` makes them, if they are at hand.
+    form, as :func:`tacit.person.link.forms.forming.formed` makes them, if they are at hand.
     """
     store = held.store
     parts = [_candidates(held, label, own, forms) for label, own in wanted.items()]

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tacit.errors import ArgumentError, DataError
 from tacit.person.link.attributes import Attributes, one
-from tacit.person.link.forms import LONGEST_NOTHING, SPACES, day_order, in_order_of_days, nothing
+from tacit.person.link.forms.missing import LONGEST_NOTHING, SPACES, day_order, in_order_of_days, nothing
 from tacit.tables.columns import ROW
 from tacit.tables.engines import Store, store_on
 from tacit.tables.table import Table

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from tacit.person.link.attributes import Attributes, lent, listed
-from tacit.person.link.normal import sql_fixed, sql_form
+from tacit.person.link.forms.normal import sql_fixed, sql_form
 
 # The name of a normal form, and its country.
 NamedForm = tuple[str, str | None]

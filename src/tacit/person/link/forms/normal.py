@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from functools import partial
 
-from tacit.person.link.phones import Layer, phone_layers
+from tacit.person.link.forms.phones import Layer, phone_layers
 from tacit.person.model.forms.addresses import SHORT
 from tacit.person.model.forms.days import MONTHS
 from tacit.person.model.forms.names import TITLES, UMLAUTS
