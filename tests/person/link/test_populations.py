@@ -180,8 +180,8 @@ def test_the_top_source_is_the_one_with_most_right_weight_in_the_best_cluster():
 
 def test_originals_are_kept_as_they_were_given():
     given = held_of([{("name", "ann"): 1.0}, {("name", "bo"): 1.0}])
-    worse = recoded(given, [("name", "ann", "xx")])
-    known = known_of(given, [[("name", "ann")], [("name", "xx")]])
+    worse = recoded(given, [("name", "ann", "yy")])
+    known = known_of(given, [[("name", "ann")], [("name", "yy")]])
     clusters = np.arange(2)
     assert [row["leakage"] for row in rows_of(population(worse, clusters, known))] == [0.0, 1.0]
     kept = rows_of(population(worse, clusters, known, base=given))

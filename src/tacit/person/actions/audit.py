@@ -16,8 +16,10 @@ from tacit.person.answers.words import audit_headline, check_limit, weaker_notes
 from tacit.requests.settings import Flag
 
 if TYPE_CHECKING:
+    from tacit.person.answers.results import AuditChanges
     from tacit.person.case.watching import Seen
     from tacit.person.inquiry import CaseLike, Inquiry, Shrinking
+    from tacit.person.inquiry.opening import Climbed
 
 EXAMPLES: Examples = ({}, {"fail_above": 0.6}, {"watch": True}, {"adversary": "detective", "show_values": True})
 
@@ -66,15 +68,7 @@ def person_audit(
     rungs = tuple(one.rung for one in ladder)
     members = top.winner.cluster.members if top.winner.cluster is not None else ()
     notes = [*inquiry.notes, *(note for one in ladder for note in one.work.notes)]
-    changes = None
-    if watch:
-        from tacit.person.case.watching import state_of, watched
-
-        changes = watched(inquiry.case.path, _seen(inquiry))
-        if changes is None:
-            notes.append(
-                f"the first audit that is watched: the next one is compared with {state_of(inquiry.case.path)}"
-            )
+    changes = _changes(inquiry, notes) if watch else None
     return PersonAuditResult(
         case=str(inquiry.case.path),
         labels=tuple(dict.fromkeys(label for label, _ in subject.reference)),
@@ -97,7 +91,7 @@ def person_audit(
             fail_above,
         ),
         together=inquiry.together,
-        notes=(*notes, *weaker_notes(rungs), *_rough(shrinking), *inquiring.crowd_note(inquiry)),
+        notes=(*notes, *weaker_notes(rungs), *_rough(shrinking), *_fitted_once(top), *inquiring.crowd_note(inquiry)),
         changes=changes,
     )
 
@@ -125,6 +119,27 @@ def _without_each(inquiry: "Inquiry", shrinking: "Shrinking") -> dict[str, float
         if source.records:
             without[source.name] = shrinking.without_source(source.name)
     return without
+
+
+def _changes(inquiry: "Inquiry", notes: list[str]) -> "AuditChanges | None":
+    """What changed since the last audit that was watched; a note if there was none."""
+    from tacit.person.case.watching import state_of, watched
+
+    changes = watched(inquiry.case.path, _seen(inquiry))
+    if changes is None:
+        notes.append(f"the first audit that is watched: the next one is compared with {state_of(inquiry.case.path)}")
+    return changes
+
+
+def _fitted_once(top: "Climbed") -> list[str]:
+    from tacit.person.link.brought import LikelyClusters
+
+    if not any(isinstance(step, LikelyClusters) for step in top.work.spec.steps):
+        return []
+    return [
+        f"what is left without a source or after an action is measured with the pairs that {top.rung.adversary} took "
+        "for likely with everything there: fitted anew without it they may be others, and the leakage larger or smaller"
+    ]
 
 
 def _rough(shrinking: "Shrinking") -> list[str]:

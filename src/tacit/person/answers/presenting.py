@@ -241,12 +241,14 @@ def _trace(finding: Finding, sources: Sequence[str]) -> list[doc.Block]:
     if not joins:
         told = f"Taken together as somebody else's clusters say: {doc.listed(members, limit=40)}."
         return [heading, doc.Paragraph(told)]
-    words = sentence(
-        "{} were taken for one person's: they agree on the labels named, by themselves or by what they had been merged "
-        "with.",
-        doc.Count(len(members), "record"),
-    )
-    lines = [f"{doc.shorten(one.left, 40)} — {doc.shorten(one.right, 40)}: {doc.listed(one.labels)}" for one in joins]
+    agree = ": they agree on the labels named, by themselves or by what they had been merged with"
+    told = agree if any(one.labels for one in joins) else ""
+    words = sentence("{} were taken for one person's{told}.", doc.Count(len(members), "record"), told=told)
+    lines = [
+        f"{doc.shorten(one.left, 40)} — {doc.shorten(one.right, 40)}"
+        + (f": {doc.listed(one.labels)}" * bool(one.labels))
+        for one in joins
+    ]
     graph = merge_graph(finding, sources)
     told = "The joins in words" if graph else f"The {len(joins)} joins of {len(members)} records, too many to draw"
     return [

@@ -35,8 +35,8 @@ def default_adversaries(labels: Collection[str], person: Reference | None = None
     """Who is assumed where the case names nobody, and a sentence about it.
 
     E0 reads each record by itself. E1 normalises, and joins records that agree on a label that names one person, or on
-    a name and another label. E2 joins records that are likely one person's. E3 joins all that is the person's, which
-    nobody can do better. Each keeps the value most records agree on, and the records it started from, so that it is
+    a name and another label. E2 joins records that are likely one person's. E3 knows the truth, and joins the records
+    that it recognises. Each keeps the value most records agree on, and the records it started from, so that it is
     never weaker than who reads.
     """
     called: dict[str, list[str]] = {}
@@ -56,7 +56,7 @@ def default_adversaries(labels: Collection[str], person: Reference | None = None
         for place, way in enumerate(ways, start=1)
     ]
     by = ", ".join(" and ".join(rule) for rule in rules)
-    best = "" if person is None else ", E3 all that is the person's, which nobody can do better"
+    best = "" if person is None else ", E3, who knows the truth, those that it recognises as the person's"
     return (reads, *joins), (
         f"no adversary is named: E0 reads each record by itself, E1 joins those that agree on {by}, E2 those that are "
         f"likely one person's{best}"

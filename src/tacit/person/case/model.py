@@ -69,6 +69,8 @@ class Case:
         Whose telephone numbers have no country before them.
     law : {"gdpr", "ccpa", "both"} or None
         The law that letters name, where a source does not say another; that of the country if None.
+    index : bool
+        Whether what was read of many records is kept beside the case, for the next command.
     notes : tuple of str
         What was assumed, in sentences without values.
     """
@@ -88,6 +90,7 @@ class Case:
     described: frozenset[str] = frozenset()
     country: str | None = None
     law: Law | None = None
+    index: bool = True
     notes: tuple[str, ...] = ()
 
     @property

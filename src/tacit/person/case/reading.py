@@ -34,6 +34,7 @@ CASE: Schema = {
     "verify": read_verification,
     "population": read_population,
     "beta": CaseReader.number,
+    "index": CaseReader.flag,
 }
 
 

@@ -45,7 +45,7 @@ def _step(step: Step) -> str:
     if isinstance(step, LikelyClusters):
         return "joins records that are likely one person's"
     if isinstance(step, TrueClusters):
-        return "joins all records that are the person's"
+        return "joins the records that whoever knows the truth recognises"
     assert isinstance(step, SplinkClusters)
     return f"joins records that Splink takes for one person with probability {step.threshold:g} or more"
 

@@ -9,19 +9,20 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tacit.person.inquiry.subject import Subject, exceeds
-from tacit.person.inquiry.work import Grouped
+from tacit.person.inquiry.work import Grouped, named_forms
 from tacit.person.link.attributes import Attributes
-from tacit.person.link.right import candidate_values, right_weights
+from tacit.person.link.right import Wanted, candidate_values, right_weights
 from tacit.person.model.comparing import Comparer
 from tacit.person.model.leakage import Leakage
 from tacit.person.model.records import Attribute, Record
+from tacit.person.model.values import similarity_name
 from tacit.person.resolve import Cluster, Link
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 # Records fetched and merged at a time: few at first, because the first are likely to hold the winner.
-FIRST_RECORDS, MORE_RECORDS = 500, 20_000
+FIRST_RECORDS, TIMES_MORE, MORE_RECORDS = 60, 20, 20_000
 
 
 class Hot:
@@ -47,7 +48,7 @@ class Hot:
         self._first: list[Record] = []
 
     def _weights(self, held: Attributes) -> dict[int, float]:
-        return right_weights(held, self.work.cluster, right_values(held, self.subject))
+        return right_weights(held, self.work.cluster, _hits(held, self.subject, self.work))
 
     def __len__(self) -> int:
         return len(self.clusters)
@@ -68,7 +69,7 @@ class Hot:
             total = np.cumsum(self.work.sizes(self.clusters[start : start + room]))
             after = start + max(1, int(np.searchsorted(total, room, side="right")))
             yield start, after
-            start, room = after, MORE_RECORDS
+            start, room = after, min(TIMES_MORE * room, MORE_RECORDS)
 
     def records(self, start: int, after: int) -> list[Record]:
         """The records of the clusters of a span, called by number; every question begins with the first span."""
@@ -80,10 +81,18 @@ class Hot:
         return records
 
 
-def right_values(held: Attributes, subject: Subject) -> pa.Table:
+def _hits(held: Attributes, subject: Subject, work: Grouped) -> pa.Table:
+    """What is right among some attributes, looked for once."""
+    if held not in subject.found:
+        subject.found[held] = right_values(held, subject, work.forms(held))
+    return subject.found[held]
+
+
+def right_values(held: Attributes, subject: Subject, forms: Attributes | None = None) -> pa.Table:
     """Every (label, value) that is right, nearly right or covers the truth: the fact it hits and the credit it has.
 
-    What correlated labels share is a fact of its own, hit by whatever is right of any of them.
+    ``forms`` are the attributes in normal form, if they are at hand. What correlated labels share is a fact of its own,
+    hit by whatever is right of any of them.
     """
     import pyarrow as pa
 
@@ -95,24 +104,36 @@ def right_values(held: Attributes, subject: Subject) -> pa.Table:
         for label in group.labels
     }
     rows: list[tuple[str, str, int, float]] = []
-    for label, values in candidate_values(held, _exact_values(subject)):
-        compared = comparer.compare(Record.trusted(Attribute(label, value) for value in values))
-        for place in np.flatnonzero(compared.hit >= 0).tolist():
-            rows.append((label, values[place], int(compared.hit[place]), float(compared.credit[place])))
-            if label in shared:
-                rows.append((label, values[place], *shared[label]))
+    for label, candidates in candidate_values(held, _wanted(subject), forms):
+        verdicts = subject.verdicts.setdefault(label, {})
+        new = list(dict.fromkeys(meant for _, meant in candidates if meant not in verdicts))
+        compared = comparer.compare(Record.trusted(Attribute(label, meant) for meant in new))
+        verdicts.update(zip(new, zip(compared.hit.tolist(), compared.credit.tolist(), strict=True), strict=True))
+        for value, meant in candidates:
+            hit, credit = verdicts[meant]
+            if hit >= 0:
+                rows.append((label, value, hit, credit))
+                rows += [(label, value, *shared[label])] if label in shared else []
     rows = [row for row in rows if row[3] > 0]
     kinds = {"label": pa.string(), "value": pa.string(), "fact": pa.int64(), "credit": pa.float64()}
     return pa.table({name: pa.array([row[at] for row in rows], kind) for at, (name, kind) in enumerate(kinds.items())})
 
 
-def _exact_values(subject: Subject) -> dict[str, Sequence[str] | None]:
-    """For each label of the person its true values, if nothing else of the label is right but what covers them."""
-    labels = {label: subject.labels[label] for label, _ in subject.reference}
-    return {
-        name: None if label.normalise or label.similarity or label.synonyms else subject.reference.values(name)
-        for name, label in labels.items()
-    }
+def _wanted(subject: Subject) -> dict[str, Wanted]:
+    """For each label of the person what the engine can say of values that are right."""
+    forms = named_forms(subject.labels)
+    wanted = {}
+    for name in dict.fromkeys(label for label, _ in subject.reference):
+        label = subject.labels[name]
+        near = similarity_name(label.similarity)
+        wanted[name] = Wanted(
+            true=[label.meant(value) for value in subject.reference.values(name)],
+            form=forms.get(name),
+            near=near,
+            plain=name not in forms,
+            any=label.similarity is not None and near is None,
+        )
+    return wanted
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from functools import cached_property
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from tacit.document import Progress, silent
 from tacit.errors import ArgumentError
@@ -18,6 +18,7 @@ from tacit.person.case.reading import read_case
 from tacit.person.case.schema import nearest
 from tacit.person.inquiry.describing import does
 from tacit.person.inquiry.hot import Hot, Winner, right_values, winner
+from tacit.person.inquiry.index import CaseIndex, case_index
 from tacit.person.inquiry.subject import Subject, remembering
 from tacit.person.inquiry.work import Grouped, Workbench
 from tacit.person.link.right import records_of_person, weight_together
@@ -28,6 +29,9 @@ from tacit.person.resolve.adversaries import Adversary
 from tacit.person.resolve.steps import Augment, Resolve
 from tacit.person.sources.pool import RecordPool
 from tacit.person.sources.reading import read_pool
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 CaseLike = Case | str | os.PathLike[str]
 Thing = TypeVar("Thing", str, Record)
@@ -50,6 +54,7 @@ class Inquiry:
     case: Case
     pool: RecordPool
     progress: Progress = silent
+    index: CaseIndex | None = None
 
     @cached_property
     def labels(self) -> Labels:
@@ -64,7 +69,7 @@ class Inquiry:
     @cached_property
     def bench(self) -> Workbench:
         """Where adversaries are carried out."""
-        return Workbench(self.pool, self.labels, self.progress, right_values, self.case.person)
+        return Workbench(self.pool, self.labels, self.progress, right_values, self.case.person, self.index)
 
     @cached_property
     def ladder(self) -> tuple[Climbed, ...]:
@@ -82,9 +87,13 @@ class Inquiry:
         """The share of the person's file that all records of theirs hold together, joined or not."""
         held, whole = self.pool.attributes, self.subject.comparer.reference_weight
         hits = right_values(held, self.subject)
-        found = weight_together(held, hits, records_of_person(held, hits)) / whole if whole else 0.0
+        found = self._weight_together(hits) / whole if whole else 0.0
         # Who joined a record that says too little by itself knows more.
         return min(1.0, max(found, self.strongest.rung.best_recall))
+
+    def _weight_together(self, hits: pa.Table) -> float:
+        held, subject = self.pool.attributes, self.subject
+        return weight_together(held, hits, records_of_person(held, hits, subject.comparer, subject.reference))
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -118,7 +127,8 @@ def opened(case: CaseLike, *, adversary: str | Sequence[str] = (), progress: Pro
     """Read a case, narrow it to some adversaries, and read its sources; see :func:`narrowed`."""
     tell = progress or silent
     asked = narrowed(case, adversary=adversary)
-    return Inquiry(asked, read_sources(asked, progress=tell), tell)
+    index = case_index(asked, _days(asked))
+    return Inquiry(asked, read_sources(asked, progress=tell, index=index), tell, index)
 
 
 def narrowed(
@@ -164,9 +174,16 @@ def _several(given: Thing | Sequence[Thing]) -> tuple[Thing, ...]:
     return (given,) if isinstance(given, str | Record) else tuple(given)
 
 
-def read_sources(case: Case, *, progress: Progress = silent) -> RecordPool:
-    """All records of a case, with notes on labels that do not fit the person or the adversaries."""
-    pool = read_pool(case.sources, case.person, days=_days(case), progress=progress)
+def read_sources(case: Case, *, progress: Progress = silent, index: CaseIndex | None = None) -> RecordPool:
+    """All records of a case, with notes on labels that do not fit the person or the adversaries.
+
+    What an ``index`` has kept is not read again.
+    """
+    pool = None if index is None else index.pool()
+    if pool is None:
+        pool = read_pool(case.sources, case.person, days=_days(case), progress=progress)
+        if index is not None:
+            index.keep_pool(pool)
     labels = pool.attributes.labels
     return replace(pool, notes=(*pool.notes, *_undescribed(case, labels), *_joinless(case, labels)))
 

@@ -4,11 +4,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
+from typing import TYPE_CHECKING
+from weakref import WeakKeyDictionary
 
+from tacit.person.link.attributes import Attributes
 from tacit.person.model.comparing import Comparer
 from tacit.person.model.labels import Labels
 from tacit.person.model.leakage import Leakage, measure_of
 from tacit.person.model.records import Record, Reference
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 # Normal forms remembered of each label.
 REMEMBERED = 1 << 20
@@ -28,6 +34,16 @@ class Subject:
     def comparer(self) -> Comparer:
         """A record is laid beside the reference by this; it remembers the values it has seen."""
         return Comparer(self.reference, self.labels)
+
+    @cached_property
+    def found(self) -> WeakKeyDictionary[Attributes, pa.Table]:
+        """What was found to be right among attributes, as long as these are there."""
+        return WeakKeyDictionary()
+
+    @cached_property
+    def verdicts(self) -> dict[str, dict[str, tuple[int, float]]]:
+        """By label, the values that were compared: the fact each hits, -1 for none, and its credit."""
+        return {}
 
     def measure(self, record: Record) -> Leakage:
         """Leakage, precision and recall of a record."""

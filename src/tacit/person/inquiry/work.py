@@ -3,29 +3,34 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from tacit.document import Progress
+from tacit.person.inquiry.index import CaseIndex
 from tacit.person.inquiry.subject import Subject
 from tacit.person.link.attributes import Attributes, IntArray, augmented, distinct_values, recoded
 from tacit.person.link.brought import (
     FileClusters,
     LikelyClusters,
     Linked,
+    OwnRecords,
     SplinkClusters,
     TrueClusters,
     clusters_of_file,
     surest_values,
 )
 from tacit.person.link.components import components
+from tacit.person.link.forms.forming import NamedForm, formed
 from tacit.person.link.likely import LikelyPairs, likely_pairs
 from tacit.person.link.linking import resolved_again
 from tacit.person.link.right import records_of_person
 from tacit.person.link.splink import RECORD, SOURCE, splink_pairs
+from tacit.person.model.comparing import Comparer
+from tacit.person.model.forms import form_name
 from tacit.person.model.labels import Labels
 from tacit.person.model.records import Attribute, Record, Reference
 from tacit.person.resolve.adversaries import Adversary
@@ -54,6 +59,8 @@ class Grouped:
         The cluster of every record, named by its smallest record.
     groupings : tuple
         For each resolution what it is for records in memory, and the attributes as it saw them.
+    normalised : callable, optional
+        Gives the records as they were read in normal form, which is made once.
     """
 
     pool: RecordPool
@@ -62,6 +69,12 @@ class Grouped:
     cluster: IntArray
     groupings: tuple[tuple[Joining, Attributes], ...]
     notes: tuple[str, ...] = ()
+    normalised: Callable[[], Attributes] | None = None
+    labels: Labels = field(default_factory=Labels)
+
+    def forms(self, held: Attributes) -> Attributes | None:
+        """The attributes in normal form, if these are the records as they were read; None if they were changed."""
+        return self.normalised() if held is self.pool.attributes and self.normalised is not None else None
 
     @cached_property
     def _layout(self) -> tuple[IntArray, IntArray, IntArray]:
@@ -91,13 +104,13 @@ class Grouped:
         """The adversary for these records in memory, in this order; ``more`` are numbers of records to come."""
         joinings = (joining for joining, _ in self.groupings)
         steps = [
-            _in_memory(next(joinings), step, rids, more) if isinstance(step, Grouping) else step
+            _in_memory(next(joinings), step, rids, more, self.labels) if isinstance(step, Grouping) else step
             for step in self.spec.steps
         ]
         return replace(self.spec, steps=steps)
 
 
-def _in_memory(joining: Joining, step: Step, rids: Sequence[int], more: Sequence[int]) -> Step:
+def _in_memory(joining: Joining, step: Step, rids: Sequence[int], more: Sequence[int], labels: Labels) -> Step:
     """A resolution as a step on records in memory."""
     if isinstance(joining, Resolve):
         return joining
@@ -107,10 +120,10 @@ def _in_memory(joining: Joining, step: Step, rids: Sequence[int], more: Sequence
         left, right = (side[inside].tolist() for side in (one, other))
         likely = tuple(joining.probability[inside].tolist()) if isinstance(joining, LikelyPairs) else ()
         pairs = tuple((str(a), str(b)) for a, b in zip(left, right, strict=True))
-        return Linked(cost=step.cost, pairs=pairs, likely=likely)
+        return Linked(cost=step.cost, pairs=pairs, likely=likely, sure=frozenset(map(str, more)))
     if isinstance(step, TrueClusters):
-        # What the person releases next is the person's, too.
-        return Clusters({str(rid): 0 for rid in [*(rid for rid in rids if joining[rid] >= 0), *more]}, step.cost)
+        own = {str(rid): 0 for rid in rids if joining[rid] >= 0}
+        return OwnRecords(own, step.cost, frozenset(map(str, more)), Comparer(step.reference, labels))
     return Clusters([None if joining[rid] < 0 else int(joining[rid]) for rid in rids], step.cost)
 
 
@@ -123,7 +136,8 @@ class Workbench:
     """Where adversaries are carried out on one pool; what several of them do to values is done once.
 
     ``right`` gives what is right of a person in some attributes: the values, the facts they hit and their credit.
-    ``person`` is who is asked about, if it is one: of very many records those near the person are joined.
+    ``person`` is who is asked about, if it is one: of very many records those near the person are joined. ``index`` is
+    where what was done before is kept, if it is.
     """
 
     def __init__(
@@ -131,21 +145,32 @@ class Workbench:
         pool: RecordPool,
         labels: Labels,
         progress: Progress,
-        right: Callable[[Attributes, Subject], pa.Table],
+        right: Callable[..., pa.Table],
         person: Reference | None = None,
+        index: CaseIndex | None = None,
     ) -> None:
         self.pool, self._labels, self._progress, self._right, self._person = pool, labels, progress, right, person
+        self._index = index
         self._done: list[tuple[Attributes, Step, Attributes]] = []
         self._likely: list[tuple[Attributes, LikelyPairs]] = []
 
     def stepped(self, held: Attributes, step: Step) -> Attributes:
         """The attributes after a step on values."""
+        if isinstance(step, Normalise):
+            step = Normalise(step.labels)  # whatever it costs
         for before, other, after in self._done:
             if before is held and other == step:
                 return after
-        after = _stepped(held, step, self._labels)
+        if self._index is not None and held is self.pool.attributes and step == Normalise():
+            after = self._index.forms(held.store, self._labels, lambda: _stepped(held, step, self._labels))
+        else:
+            after = _stepped(held, step, self._labels)
         self._done.append((held, step, after))
         return after
+
+    def normalised(self) -> Attributes:
+        """All records as they were read, every value in its normal form."""
+        return self.stepped(self.pool.attributes, Normalise())
 
     def grouped(self, spec: Adversary, *, more: Sequence[Record] = ()) -> Grouped:
         """Carry out an adversary in the engine.
@@ -166,11 +191,19 @@ class Workbench:
                         f"adversary '{spec.name}': {alone:,} records are not in {step.path.name} and stay alone"
                     )
                 groupings.append((joining, held))
-                cluster = _regrouped(joining, held, cluster)
             else:
                 self._progress(f"{spec.name}: values", None)
                 held, more = self.stepped(held, step), step.apply(more, self._labels)
-        return Grouped(self.pool, spec, held, cluster, tuple(groupings), tuple(notes))
+        if groupings:
+
+            def joined() -> IntArray:
+                cluster = np.arange(self.pool.n_records, dtype=np.int64)
+                for joining, seen in groupings:
+                    cluster = _regrouped(joining, seen, cluster)
+                return cluster
+
+            cluster = joined() if self._index is None else self._index.clusters(spec, self._labels, joined)
+        return Grouped(self.pool, spec, held, cluster, tuple(groupings), tuple(notes), self.normalised, self._labels)
 
     def _joining(self, step: Step, held: Attributes, more: Sequence[Record]) -> Joining:
         if isinstance(step, FileClusters):
@@ -196,7 +229,8 @@ class Workbench:
         return self._likely[-1][1]
 
     def _records_of(self, person: Reference, held: Attributes) -> IntArray:
-        return records_of_person(held, self._right(held, Subject(person, self._labels)))
+        subject = Subject(person, self._labels)
+        return records_of_person(held, self._right(held, subject), subject.comparer, person)
 
     def _true_clusters(self, step: TrueClusters, held: Attributes) -> IntArray:
         """0 for every record that is the person's, -1 for the others."""
@@ -224,39 +258,45 @@ def _regrouped(joining: Joining, held: Attributes, cluster: IntArray) -> IntArra
 
 
 def _stepped(held: Attributes, step: Step, labels: Labels) -> Attributes:
-    """The attributes after a step on values; the step looks at every distinct value once.
+    """The attributes after a step on values.
 
-    The very step that works on records in memory is asked, so that the engine cannot mean something else by it.
+    What SQL does not know for certain, the very step that works on records in memory is asked, once for every distinct
+    value, so that the engine cannot mean something else by it.
     """
     if isinstance(step, Augment):
+        values = distinct_values(held, step.given)
         added = [
             (value, attribute.value)
-            for value, record in _after(held, step, step.given, labels)
+            for value, record in zip(values, _asked(step, step.given, values, labels), strict=True)
             for attribute in record
             if attribute.label == step.adds
         ]
         return augmented(held, step.given, step.adds, added, confidence=step.confidence)
-    changes = (
-        (label, value, record.attributes[0].value)
-        for label in _concerned(held, step, labels)
-        for value, record in _after(held, step, label, labels)
-    )
-    return recoded(held, changes)
 
+    def changed(label: str, values: Sequence[str]) -> Iterator[str]:
+        return (record.attributes[0].value for record in _asked(step, label, values, labels))
 
-def _concerned(held: Attributes, step: Step, labels: Labels) -> list[str]:
-    """The labels whose values a step could change."""
     if isinstance(step, Correct | Generalise):
-        return [step.label]
+        values = distinct_values(held, step.label)
+        return recoded(held, ((step.label, *pair) for pair in zip(values, changed(step.label, values), strict=True)))
     assert isinstance(step, Normalise)
-    wanted = [label for label in held.labels if step.labels is None or label in step.labels]
-    return [label for label in wanted if labels[label].normalise is not None or labels[label].synonyms]
+    return formed(held, named_forms(labels, step.labels), changed)
 
 
-def _after(held: Attributes, step: Step, label: str, labels: Labels) -> Iterator[tuple[str, Record]]:
-    values = distinct_values(held, label)
-    alone = [Record.trusted((Attribute(label, value),)) for value in values]
-    return zip(values, step.apply(alone, labels), strict=True)
+def _asked(step: Step, label: str, values: Sequence[str], labels: Labels) -> tuple[Record, ...]:
+    return step.apply([Record.trusted((Attribute(label, value),)) for value in values], labels)
+
+
+def named_forms(labels: Labels, wanted: Sequence[str] | None = None) -> dict[str, NamedForm | None]:
+    """The labels whose values have a normal form or synonyms, and what the form is called, if SQL can make it.
+
+    A synonym is looked up after the form was made, which is done in memory.
+    """
+    return {
+        name: None if label.synonyms else form_name(label.normalise)
+        for name, label in labels.items()
+        if (label.normalise or label.synonyms) and (wanted is None or name in wanted)
+    }
 
 
 def _splink_table(held: Attributes, pool: RecordPool, more: Sequence[Record]) -> pa.Table:

@@ -26,15 +26,21 @@ class Attributes:
     """A table (rid, label, value, confidence) held in an engine; records are numbered from 0.
 
     Made by :func:`tacit.person.link.wide.gathered`. A record has every (label, value) at most once. ``name`` is the
-    table's in the ``store``, which drops it with the object; ``records`` counts those without any attribute too.
+    table's in the ``store``, which drops it with the object unless it is ``kept``; ``records`` counts those without any
+    attribute too. ``formed`` are the labels whose values were brought into normal form, as
+    :func:`tacit.person.link.forms.forming.formed` does it; the table tells more of these.
     """
 
     store: Store
     name: str
     records: int
     _several: frozenset[str] | None = None
+    formed: frozenset[str] = frozenset()
+    kept: bool = False
 
     def __post_init__(self) -> None:
+        if self.kept:
+            return
         weakref.finalize(self, self.store.drop, self.name).atexit = False
 
     @cached_property

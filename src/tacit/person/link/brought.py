@@ -11,7 +11,9 @@ import numpy as np
 
 from tacit.errors import ArgumentError, DataError
 from tacit.person.link.attributes import Attributes, IntArray
+from tacit.person.link.right import is_of_person
 from tacit.person.link.wide import text_columns
+from tacit.person.model.comparing import Comparer
 from tacit.person.model.records import Attribute, Record, Reference
 from tacit.person.resolve.resolver import Link
 from tacit.person.resolve.steps import Clusters
@@ -66,8 +68,8 @@ class LikelyClusters(_Outside):
 class TrueClusters(_Outside):
     """Join every record that is the person's: what nobody can do better who does not know the person.
 
-    A record is taken for the person's if it has one of their addresses of e-mail, numbers or codes, or two things of
-    which one is a name, a date of birth or an address.
+    Whether a record is theirs is told by the truth (:func:`tacit.person.link.right.is_of_person`): one of their
+    addresses of e-mail, numbers or codes, or two of name, date of birth, address, postcode.
     """
 
     reference: Reference = field(repr=False)
@@ -78,12 +80,14 @@ class Linked(Clusters):
     """Records joined along pairs that a model scored; which pairs count depends on which records are there.
 
     ``pairs`` are names of records; what was joined through a record that is gone falls apart again. ``likely`` says of
-    each pair how sure it is, if not wholly: what a record says is then as sure as the surest of its pairs.
+    each pair how sure it is, if not wholly: what a record says is then as sure as the surest of its pairs. Those that
+    are ``sure`` stay so whatever they are joined with: what somebody asks with, or releases.
     """
 
     ids: Mapping[str, Hashable] | Sequence[Hashable] = field(default_factory=dict, repr=False)
     pairs: tuple[tuple[str, str], ...] = field(default=(), repr=False)
     likely: tuple[float, ...] = field(default=(), repr=False)
+    sure: frozenset[str] = field(default=frozenset(), repr=False)
 
     def doubted(self, records: tuple[Record, ...]) -> tuple[Record, ...]:
         """What each record says, as sure as the surest pair that put it there."""
@@ -95,7 +99,7 @@ class Linked(Clusters):
                     sure[name] = max(sure.get(name, 0.0), probability)
         return tuple(
             record
-            if (share := sure.get(record.name, 1.0)) >= 1.0
+            if record.name in self.sure or (share := sure.get(record.name, 1.0)) >= 1.0
             else Record.trusted(
                 (Attribute(label, value, confidence * share) for label, value, confidence in record),
                 name=record.name,
@@ -110,6 +114,22 @@ class Linked(Clusters):
         for a, b in self.pairs:
             if a in places and b in places:
                 yield Link(min(places[a], places[b]), max(places[a], places[b]), ())
+
+
+@dataclass(frozen=True)
+class OwnRecords(Clusters):
+    """The records that are a person's, as one; of those that are to come (``more``), the ones that are recognised."""
+
+    more: frozenset[str] = frozenset()
+    comparer: Comparer | None = field(default=None, repr=False)
+
+    def links(self, records: Sequence[Record]) -> Iterator[Link]:
+        """From each record of the person to the one before it."""
+        own = dict(self.ids) if isinstance(self.ids, Mapping) else {}
+        for record in records:
+            if record.name in self.more and self.comparer is not None and is_of_person(record, self.comparer):
+                own[record.name] = 0
+        yield from Clusters(own).links(records)
 
 
 def clusters_of_file(step: FileClusters, names: pa.Table) -> IntArray:

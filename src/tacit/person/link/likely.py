@@ -43,6 +43,8 @@ ROUNDS = 60
 # What is expected of one person's records counts as so many pairs a record: it keeps the fit from pairs of people who
 # are alike, where few are one person's.
 BELIEF = 0.03
+# What is called likely is likelier than not.
+LEAST_LIKELY = 0.5
 # Clusters are joined if so large a share of the pairs across them is linked.
 LEAST_ACROSS = 0.25
 # Fields of which fewer records have a value cannot be learned.
@@ -362,7 +364,7 @@ def _least(probability: Floats) -> float:
         return 1.0
     falling = np.sort(probability)[::-1]
     expected = 2 * np.cumsum(falling) / (np.arange(1, len(falling) + 1) + falling.sum())
-    return float(max(expected.max() / 2, 1e-9))
+    return float(max(expected.max() / 2, LEAST_LIKELY))
 
 
 def held_together(left: IntArray, right: IntArray, probability: Floats, records: int) -> IntArray:

@@ -3,43 +3,106 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from tacit.person.link.attributes import Attributes, IntArray, cluster_table, lent, listed, one
+from tacit.person.link.forms.bounds import LEAST_ALIKE, may_be_right
+from tacit.person.link.forms.forming import NamedForm
+from tacit.person.link.forms.normal import sql_fixed, sql_form
+from tacit.person.model.comparing import Comparer
 from tacit.person.model.kinds import usual
+from tacit.person.model.records import Record, Reference
+from tacit.person.model.values import SUPPRESSED
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 # Values that leave the engine at a time.
 VALUES = 100_000
-# A value with one of these signs may cover others: 11*, >=50, [30, 40).
-COVERING = "[*<>≥≤(){}\\[\\]]"
 
 
-def candidate_values(held: Attributes, wanted: Mapping[str, Sequence[str] | None]) -> Iterator[tuple[str, list[str]]]:
-    """The values that may be right, label by label, some at a time, sorted.
+@dataclass(frozen=True)
+class Wanted:
+    """What is right of one label: the true values in normal form, the form, and the similarity.
 
-    ``wanted`` says of each label which values alone are right, besides what covers others; None if any may be.
+    ``form`` is None if SQL does not know the form, ``near`` if values are right or wrong; ``any`` if any value may be
+    nearly right.
+    """
+
+    true: Sequence[str]
+    form: NamedForm | None
+    near: str | None
+    plain: bool
+    any: bool = False
+
+
+def candidate_values(
+    held: Attributes, wanted: Mapping[str, Wanted], forms: Attributes | None = None
+) -> Iterator[tuple[str, list[tuple[str, str]]]]:
+    """The values that may be right, label by label, some at a time, sorted; each with one that means the same.
+
+    Nothing that is right, nearly right or covers the truth is left out. ``forms`` are the same attributes in normal
+    form, as :func:`tacit.person.link.forms.forming.formed` makes them, if they are at hand.
     """
     store = held.store
-    parts = []
-    for label, exact in wanted.items():
-        where = f"label = {store.text(label)}"
-        if exact is not None:
-            true = ", ".join(store.text(value) for value in exact)
-            where += f" AND (value IN ({true}) OR regexp_matches(value, {store.text(COVERING)}))"
-        parts.append(f"SELECT DISTINCT label, value FROM {held.name} WHERE {where}")
+    parts = [_candidates(held, label, own, forms) for label, own in wanted.items()]
     rows = store.ask(" UNION ALL ".join(parts) + " ORDER BY label, value")
     start = 0
     # Sorted, so that what is added up is added in one order.
     for run in rows.column("label").combine_chunks().value_counts().to_pylist():
-        values = rows.column("value").slice(start, run["counts"]).to_pylist()
+        for place in range(start, start + run["counts"], VALUES):
+            some = rows.slice(place, min(VALUES, start + run["counts"] - place))
+            yield run["values"], _likely(wanted[run["values"]], some)
         start += run["counts"]
-        for place in range(0, len(values), VALUES):
-            yield run["values"], values[place : place + VALUES]
+
+
+def _candidates(held: Attributes, label: str, own: Wanted, forms: Attributes | None) -> str:
+    """A query of the values of a label that may be right, and their forms where they are known."""
+    store, label_is = held.store, f"label = {held.store.text(label)}"
+    bound = None if own.any else may_be_right(store, own.near, own.true)
+    rows = f"SELECT label, value FROM {held.name} WHERE {label_is}"
+    hidden = f"regexp_matches(value, {store.text(SUPPRESSED)})"
+    unknown = "SELECT DISTINCT label, value, CAST(NULL AS STRING) AS form"
+    if bound is None or (own.form is None and not own.plain):
+        return f"{unknown} FROM ({rows})"
+    if own.plain:
+        return f"{unknown} FROM (SELECT *, value AS form FROM ({rows})) WHERE {bound} OR {hidden}"
+    if label in held.formed:
+        # What is its own form is compared as it is.
+        rows = f"SELECT label, value, CASE WHEN fixed THEN value END AS form FROM {held.name} WHERE {label_is}"
+        return f"SELECT DISTINCT label, value, form FROM ({rows}) WHERE form IS NULL OR {bound}"
+    if forms is not None and label in forms.formed and label not in forms.several:
+        rows = f"SELECT label, raw AS value, value AS form, fixed FROM {forms.name} WHERE {label_is}"
+        said = "CASE WHEN fixed THEN form END AS form"
+        return f"SELECT DISTINCT label, value, {said} FROM ({rows}) WHERE {bound} OR (NOT fixed AND {hidden})"
+    assert own.form is not None
+    # Written out first: the engine would make a form again for every part of the bound.
+    fixed = f"CASE WHEN {sql_fixed(store, own.form[0])} THEN form END AS said"
+    made = sql_form(store, rows, *own.form)
+    known = f"WITH known AS MATERIALIZED (SELECT label, value, form, {fixed} FROM ({made}))"
+    there = f"form IS NULL OR {bound}"
+    return f"SELECT * FROM ({known} SELECT DISTINCT label, value, said AS form FROM known WHERE {there})"
+
+
+def _likely(own: Wanted, some: pa.Table) -> list[tuple[str, str]]:
+    """The values that are worth a look, each with its form, or with itself if that is not known.
+
+    Of addresses, those whose letters are like a true one's, which SQL cannot say.
+    """
+    values: list[str] = some.column("value").to_pylist()
+    forms: list[str | None] = some.column("form").to_pylist()
+    pairs = [(value, value if form is None else form) for value, form in zip(values, forms, strict=True)]
+    if own.near != "address":
+        return pairs
+    from rapidfuzz import fuzz, process
+
+    known = [form or "" for form in forms]
+    scores = process.cdist(own.true, known, scorer=fuzz.token_sort_ratio, score_cutoff=100 * LEAST_ALIKE).max(axis=0)
+    zipped = zip(pairs, forms, scores.tolist(), strict=True)
+    return [pair for pair, form, score in zipped if form is None or score > 0 or form in own.true]
 
 
 def right_weights(held: Attributes, clusters: IntArray, hits: pa.Table) -> dict[int, float]:
@@ -60,30 +123,53 @@ def right_weights(held: Attributes, clusters: IntArray, hits: pa.Table) -> dict[
     return dict(zip(rows.column("cid").to_pylist(), rows.column("w").to_pylist(), strict=True))
 
 
-# One of these tells a person from all others; of these, beside anything else that is right, one does.
+# The truth of one of these tells a person from all others.
 ALONE = frozenset(
     ("email", "phone", "ssn", "national_id", "tax_id", "passport", "driving_licence", "card", "account", "username")
 )
+# So does one of these beside another, or beside one of those, each right or so nearly right.
 BESIDE = frozenset(("name", "dob", "address"))
-# What is nearly right counts from so much credit.
-NEAR_ENOUGH = 0.5
+BOTH = ALONE | BESIDE | {"zip"}
+NEAR_ENOUGH = 0.75
 
 
-def records_of_person(held: Attributes, hits: pa.Table) -> IntArray:
-    """The records that are the person's, by what is right in them; ``hits`` is as in :func:`right_weights`.
+def is_of_person(record: Record, comparer: Comparer) -> bool:
+    """Whether a record is recognised as the person's by whoever knows the truth; what only covers it says nothing."""
+    compared = comparer.compare(record)
+    facts: dict[int, str] = {}
+    for place, (attribute, kind) in enumerate(zip(record.attributes, compared.kinds, strict=True)):
+        called = usual(attribute.label)
+        if attribute.confidence <= 0 or kind not in ("correct", "near"):
+            continue
+        if kind == "correct" and called in ALONE:
+            return True
+        if called in BOTH and compared.credit[place] >= NEAR_ENOUGH * compared.weight[place]:
+            facts[int(compared.hit[place])] = called
+    return len(facts) > 1 and not BESIDE.isdisjoint(facts.values())
 
-    A label whose name says nothing tells a person apart, if its value is right.
-    """
+
+def records_of_person(held: Attributes, hits: pa.Table, comparer: Comparer, reference: Reference) -> IntArray:
+    """The records of which :func:`is_of_person` is true; ``hits`` is as in :func:`right_weights`."""
+    import pyarrow as pa
+
+    truth = comparer.compare(Record([(label, value) for label, value in reference]))
+    whole = {int(fact): float(credit) for fact, credit in zip(truth.hit, truth.credit, strict=True)}
+    weights = pa.table(
+        {"fact": pa.array(list(whole), pa.int64()), "whole": pa.array(list(whole.values()), pa.float64())}
+    )
     kinds = {label: usual(label) for label in hits.column("label").unique().to_pylist()}
-    alone = [label for label, kind in kinds.items() if kind is None or kind in ALONE]
-    beside = [label for label, kind in kinds.items() if kind in BESIDE]
-    with lent(held.store, hits) as given:
-        largest = f"SELECT fact, max(credit) AS whole FROM {given} GROUP BY fact"
+    alone, beside, both = (
+        listed(held.store, [label for label, kind in kinds.items() if kind in some]) for some in (ALONE, BESIDE, BOTH)
+    )
+    hidden = f"regexp_matches(a.value, {held.store.text(SUPPRESSED)})"
+    with lent(held.store, hits) as given, lent(held.store, weights) as told:
         rows = held.store.ask(
-            f"SELECT a.rid FROM {held.name} a JOIN {given} h ON h.label = a.label AND h.value = a.value "
-            f"JOIN ({largest}) m ON m.fact = h.fact WHERE h.fact >= 0 AND h.credit >= {NEAR_ENOUGH} * m.whole AND "
-            f"a.confidence > 0 GROUP BY a.rid HAVING bool_or(a.label IN ({listed(held.store, alone)})) OR "
-            f"(count(DISTINCT h.fact) > 1 AND bool_or(a.label IN ({listed(held.store, beside)}))) ORDER BY a.rid"
+            "SELECT rid FROM (SELECT a.rid, a.label, h.fact, h.credit >= 0.999999 * m.whole AS whole FROM "
+            f"{held.name} a JOIN {given} h ON h.label = a.label AND h.value = a.value "
+            f"JOIN {told} m ON m.fact = h.fact WHERE "
+            f"a.label IN ({both}) AND h.credit >= {NEAR_ENOUGH} * m.whole AND a.confidence > 0 AND NOT {hidden}) r "
+            f"GROUP BY rid HAVING bool_or(whole AND label IN ({alone})) OR (count(DISTINCT fact) > 1 AND "
+            f"bool_or(label IN ({beside}))) ORDER BY rid"
         )
     return np.asarray(rows.column("rid").to_numpy(), np.int64)
 

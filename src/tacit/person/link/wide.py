@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tacit.errors import ArgumentError, DataError
 from tacit.person.link.attributes import Attributes, one
-from tacit.person.link.forms import LONGEST_NOTHING, day_order, in_order_of_days, nothing
+from tacit.person.link.forms.missing import LONGEST_NOTHING, SPACES, day_order, in_order_of_days, nothing
 from tacit.tables.columns import ROW
 from tacit.tables.engines import Store, store_on
 from tacit.tables.table import Table
@@ -20,8 +20,6 @@ if TYPE_CHECKING:
 
 # Rows of a table that travel from one connection to another at a time.
 BATCH = 100_000
-# Every character that Python, too, takes for a space; engines by themselves trim the ordinary one alone.
-_SPACES = "".join(chr(code) for code in range(1, 0x3001) if chr(code).isspace())
 
 
 @dataclass(frozen=True)
@@ -325,7 +323,7 @@ class _Columns:
         if not (pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_dictionary(kind)):
             return said
         # To trim is slow, and what begins with an ordinary sign is not blank.
-        trimmed = f"trim(BOTH {self.store.text(_SPACES)} FROM {said})"
+        trimmed = f"trim(BOTH {self.store.text(SPACES)} FROM {said})"
         return f"CASE WHEN {said} >= '!' AND {said} < chr(127) THEN {said} WHEN {trimmed} <> '' THEN {said} END"
 
     def _said(self, name: str, cell: str, kind: pa.DataType) -> str:
@@ -336,7 +334,7 @@ class _Columns:
         if not (pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_dictionary(kind)):
             return text
         short = f"length(CAST({cell} AS STRING)) <= {LONGEST_NOTHING}"
-        missing = nothing(self.store, f"trim(BOTH {self.store.text(_SPACES)} FROM CAST({cell} AS STRING))")
+        missing = nothing(self.store, f"CAST({cell} AS STRING)")
         return f"CASE WHEN {short} AND {missing} THEN NULL ELSE {text} END"
 
 

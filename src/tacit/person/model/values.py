@@ -144,6 +144,11 @@ _SIMILARITIES: Final[dict[str, Similarity]] = {
 }
 
 
+def similarity_name(given: Similarity | None) -> str | None:
+    """What a similarity is called; None for a function that is none of these."""
+    return next((name for name, own in _SIMILARITIES.items() if own is given), None)
+
+
 def similarity(wanted: str | Mapping[str, Any]) -> Similarity:
     """A similarity by its name, or ``{"exp_abs": 10}`` with a scale.
 

@@ -147,11 +147,12 @@ class AttackResult(Result):
         if not self.weighed:
             return ()
         before, after = max(each.before.auc for each in self.weighed), best_auc_after(self.weighed)
-        words, chance = "of pairs ranked right; 50% is chance", "no better than chance alone"
-        return (
-            ("Ranks before (AUC)", doc.Share(before), words if self.chance_before <= CHANCE else chance),
-            ("Ranks after (AUC)", doc.Share(after), words if self.chance_after <= CHANCE else chance),
-        )
+        words = "of pairs ranked right; 50% is chance"
+        said = [
+            words if share <= CHANCE else f"chance alone does as well {share:.0%} of the time"
+            for share in (self.chance_before, self.chance_after)
+        ]
+        return (("Ranks before (AUC)", doc.Share(before), said[0]), ("Ranks after (AUC)", doc.Share(after), said[1]))
 
     def _weighing(self) -> tuple[doc.Section, ...]:
         """A table of how well each adversary ranks and weighs."""

@@ -108,8 +108,9 @@ class CellReading:
         The number in the original lies between ``at_least`` and ``at_most``.
         """
         read = self._column(column)
-        records = read.shares * len(read.level)
         maybe = read.records @ read.parts
+        # What is certain is known to the estimate, too.
+        records = np.clip(read.shares * len(read.level), read.surely, maybe)
         return tuple(
             ValueCount(name, round(float(records[at]), 1), int(read.surely[at]), int(maybe[at]))
             for at, name in enumerate(read.names)

@@ -13,7 +13,16 @@ from tacit.person.model.forms.names import name, names_alike
 from tacit.person.model.forms.phones import phone, phones_alike
 from tacit.person.model.forms.texts import code, codes_alike, digits, email, says_nothing, text
 
-__all__ = ["FORMS", "as_day", "days_alike", "names_alike", "normaliser", "phones_alike", "says_nothing"]
+__all__ = [
+    "FORMS",
+    "as_day",
+    "days_alike",
+    "form_name",
+    "names_alike",
+    "normaliser",
+    "phones_alike",
+    "says_nothing",
+]
 
 Form = Callable[[str], str]
 
@@ -52,3 +61,11 @@ def normaliser(name: str, *, country: str | None = None) -> Form:
     if name not in FORMS:
         raise ArgumentError(f"no normal form {name!r}: choose {', '.join(FORMS)}")
     return partial(phone, country=country) if name == "phone" and country is not None else FORMS[name]
+
+
+def form_name(form: Form | None) -> tuple[str, str | None] | None:
+    """What a normal form is called, and its country; None for a function that is none of these."""
+    form = getattr(form, "__wrapped__", form)  # one that remembers
+    if isinstance(form, partial) and form.func is phone:
+        return "phone", form.keywords.get("country")
+    return next(((name, None) for name, own in FORMS.items() if own is form), None)

@@ -7,7 +7,7 @@ from typing import Final
 
 from tacit.person.model.forms.texts import plain
 
-_SHORT: Final[dict[str, str]] = {
+SHORT: Final[dict[str, str]] = {
     word: short
     for short, words in {
         "st": "street str strasse straat",
@@ -59,7 +59,7 @@ def address(value: str) -> str:
 def _words(part: str) -> list[str]:
     folded = re.sub(r"['’`´]", "", plain(part.replace("ß", "ss")))
     folded = re.sub(r"\b(?:no|nr|num|number|hausnummer)\b[.:]?\s*(?=\d)|#\s*(?=\d)", " ", folded)
-    return [_SHORT.get(word, _ENDING.sub("st", word)) for word in re.split(r"[^a-z0-9/]+", folded) if word]
+    return [SHORT.get(word, _ENDING.sub("st", word)) for word in re.split(r"[^a-z0-9/]+", folded) if word]
 
 
 def _behind(words: list[str]) -> list[str]:

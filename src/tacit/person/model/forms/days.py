@@ -11,13 +11,13 @@ from tacit.person.model.forms.texts import plain, text
 # Two digits of a year up to this one are of this century. Most dates about people are of the past.
 LAST_OF_THIS_CENTURY: Final = 29
 
-_MONTHS: Final[dict[str, int]] = {
+MONTHS: Final[dict[str, int]] = {
     name: number
     for number, names in enumerate(
         (
             "jan january januar janner jaenner janvier enero ene gennaio gen januari janeiro styczen stycznia",
             "feb february februar fevrier fev febrero febbraio februari fevereiro luty lutego",
-            "mar march marz maerz mrz mars marzo maart marco marzec marca",
+            "mar march marz maerz mrz mrt mars marzo maart marco marzec marca",
             "apr april avril avr abril abr aprile kwiecien kwietnia",
             "may mai mayo maggio mag mei maio maj maja",
             "jun june juni juin junio giugno giu junho czerwiec czerwca",
@@ -63,7 +63,8 @@ def as_day(value: str, *, day_first: bool | None = None) -> date | None:
         return None
     if found := _CHINESE.fullmatch(value.strip()):
         return _day(found[1], found[2], found[3])
-    said = _WEEKDAY.sub("", _TIME.sub("", plain(value).strip("'\""))).strip(" ,")
+    said = _WEEKDAY.sub("", _TIME.sub("", plain(value).strip("'\"()[]"))).strip(" ,")
+    said = re.sub(r"(?<=\d)([./-]) +(?=\d)", r"\1", said)
     if found := _YEAR_FIRST.fullmatch(said) or _TOGETHER.fullmatch(said):
         return _day(found[1], found[2], found[3])
     if found := _NUMBERS.fullmatch(said):
@@ -72,7 +73,7 @@ def as_day(value: str, *, day_first: bool | None = None) -> date | None:
     said = " ".join(said.split())
     for form, (year, month, day) in ((_DAY_MONTH, (3, 2, 1)), (_MONTH_DAY, (3, 1, 2)), (_YEAR_NAMED, (1, 2, 3))):
         found = form.fullmatch(said)
-        if found and (number := _MONTHS.get(found[month])):
+        if found and (number := MONTHS.get(found[month])):
             return _day(found[year], str(number), found[day])
     return None
 
@@ -101,12 +102,21 @@ def iso(value: str, *, day_first: bool | None = None) -> str:
     return text(value) if day is None else day.isoformat()
 
 
+def _part(held: str) -> str | None:
+    """A year, or a year and a month, as a day begins with it; None for what is neither."""
+    if found := re.fullmatch(r"(\d{4})(?:[-/. ]?(0[1-9]|1[0-2]))?", held):
+        return found[1] if found[2] is None else f"{found[1]}-{found[2]}"
+    if (found := re.fullmatch(r"([a-z]+)[. ]*(\d{4})", held)) and (month := MONTHS.get(found[1])):
+        return f"{found[2]}-{month:02}"
+    return None
+
+
 def days_alike(held: str, true: str) -> float:
     """Credit of a day that is nearly right: day and month the wrong way round, one digit off, the year alone."""
     if held == true:
         return 1.0
-    if re.fullmatch(r"\d{4}", held) and true.startswith(held):
-        return 0.3
+    if (part := _part(held)) and true.startswith(part):
+        return 0.3 if len(part) == 4 else 0.5
     one, other = ((day.year, day.month, day.day) if (day := as_day(each)) else None for each in (held, true))
     if other is None:
         return 0.0

@@ -9,15 +9,13 @@ from typing import Final
 from tacit.person.model.forms.texts import plain
 
 _TITLES = (
-    "mr mrs ms miss mx dr drs prof professor sir dame lord lady rev reverend fr father sr sra srta don dona hon judge "
-    "capt captain lt col sgt maj gen herr frau fraulein hr fru mme mlle madame monsieur m signor signora sig dott "
-    "doktor doctor ing dipl mag univ med phil jur habil phd md mba msc bsc ma ba esq jr senior junior ii iii iv "
-    "dds dvm cpa obe mbe cbe"
+    "mr mrs ms miss mx dr drs prof professor sir dame rev reverend sra srta capt captain lt sgt herr frau fraulein "
+    "mme mlle madame monsieur signor signora dott doktor doctor dipl univ habil phd md mba msc bsc esq dds dvm cpa obe "
+    "mbe cbe"
 )
 TITLES: Final = frozenset(_TITLES.split())
-_UMLAUTS: Final = str.maketrans(
-    {"ä": "ae", "ö": "oe", "ü": "ue", "Ä": "Ae", "Ö": "Oe", "Ü": "Ue", "ø": "oe", "Ø": "Oe"}
-)
+UMLAUTS: Final = {"ä": "ae", "ö": "oe", "ü": "ue", "Ä": "Ae", "Ö": "Oe", "Ü": "Ue", "ø": "oe", "Ø": "Oe"}
+_UMLAUTS: Final = str.maketrans(UMLAUTS)
 
 
 def name(value: str) -> str:
@@ -54,6 +52,16 @@ def _words(part: str) -> list[str]:
     return [_one_letter(word) for word in kept]
 
 
+_GENERATIONS: Final = {"jr": "jr", "junior": "jr", "sr": "sr", "senior": "sr", "ii": "ii", "iii": "iii", "iv": "iv"}
+
+
+def generation_of(words: list[str]) -> tuple[list[str], str | None]:
+    """A name without what tells father and son apart, and that."""
+    if len(words) > 2 and words[-1] in _GENERATIONS:
+        return words[:-1], _GENERATIONS[words[-1]]
+    return words, None
+
+
 def names_alike(held: str, true: str) -> float:
     """Credit of a name that is nearly right: another order, a nickname, an initial, a name left out, a typing error.
 
@@ -68,9 +76,11 @@ def names_alike(held: str, true: str) -> float:
     """
     if held == true:
         return 1.0
-    one, other = held.split(), true.split()
-    if not one or not other:
+    (one, first), (other, second) = generation_of(held.split()), generation_of(true.split())
+    if not one or not other or (first and second and first != second):
         return 0.0
+    if one == other:
+        return 0.9
     if sorted(one) == sorted(other):
         return 0.95
     # The same letters, divided or joined in another way: de la cruz, delacruz.

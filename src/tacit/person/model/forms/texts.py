@@ -8,9 +8,9 @@ from typing import Final
 
 # What people write where they have nothing to write. A field of dashes, dots or question marks says nothing either.
 _NOTHING = (
-    "n/a|na|n.a.|#n/a|none|null|nil|nan|nat|<na>|unknown|unbekannt|inconnu|desconocido|not available|not applicable|"
+    "n/a|na|n.a.|#n/a|none|null|nil|nan|<na>|unknown|unbekannt|inconnu|desconocido|not available|not applicable|"
     "not known|not provided|not given|no data|missing|undefined|undisclosed|withheld|redacted|tbd|tba|keine angabe|"
-    "k.a.|k. a.|s/o|s.o.|non renseigné|n/d|n.d.|nd|xxx|xxxx"
+    "k.a.|k. a.|s/o|s.o.|non renseigné|n/d|n.d.|xxx|xxxx"
 )
 NOTHING: Final = frozenset(_NOTHING.split("|"))
 BLANK: Final = r"[-–—_.?/\\#\s]*"

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import re
+
 from tacit.person.model.forms.days import LAST_OF_THIS_CENTURY
 from tacit.person.model.forms.texts import BLANK, NOTHING
 from tacit.tables.engines import Store
 
+# Every character that Python, too, takes for a space; engines by themselves trim the ordinary one alone.
+SPACES = "".join(chr(code) for code in range(1, 0x3001) if chr(code).isspace())
 # Longer texts say something.
 LONGEST_NOTHING = max(map(len, NOTHING))
 # Days in numbers of which the first or the second may be the month.
@@ -13,11 +17,10 @@ _NUMBERS = r"(\d{1,2})[-/ ](\d{1,2})[-/ ](\d{4}|\d{2})"
 
 
 def nothing(store: Store, said: str) -> str:
-    """SQL for whether a text, trimmed, stands where a value is missing."""
-    words = ", ".join(store.text(word) for word in sorted(NOTHING))
-    # What begins with a letter or a digit of this script says something, or is one of the words.
-    sign = f"regexp_full_match({said}, {store.text(BLANK)})"
-    return f"(lower({said}) IN ({words}) OR NOT ({said} >= '0' AND {said} <= '9~') AND {sign})"
+    """SQL for whether a text stands where a value is missing, spaces beside it aside."""
+    words = "|".join(re.escape(word) for word in sorted(NOTHING))
+    spaces = f"[{SPACES}]*"
+    return f"regexp_full_match({said}, {store.text(f'(?i){spaces}(?:{words}|{BLANK}){spaces}')})"
 
 
 def day_order(store: Store, cells: str, value: str) -> tuple[bool | None, bool]:
@@ -29,7 +32,8 @@ def day_order(store: Store, cells: str, value: str) -> tuple[bool | None, bool]:
     (found,) = store.ask(
         "SELECT count(*) FILTER (WHERE a > 12 AND b <= 12) AS day, count(*) FILTER (WHERE b > 12 AND a <= 12) AS month,"
         " count(*) FILTER (WHERE a <= 12 AND b <= 12 AND a <> b) AS either FROM (SELECT "
-        f"{first} AS a, {second} AS b FROM (SELECT trim({value}) AS v FROM {cells}) s) n"
+        f"{first} AS a, {second} AS b FROM (SELECT trim({value}) AS v FROM {cells}) s "
+        f"WHERE regexp_full_match(v, '{_NUMBERS}')) n"
     ).to_pylist()
     if bool(found["day"]) == bool(found["month"]):
         return None, found["either"] > 0

@@ -1,0 +1,212 @@
+"""What was read of the sources of a case and worked out, kept beside it: for its owner alone, and the next command."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import secrets
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from tacit import __version__
+from tacit.errors import TacitError
+from tacit.person.case.model import Case
+from tacit.person.link.attributes import Attributes, IntArray
+from tacit.person.link.keeping import read_attributes, write_attributes
+from tacit.person.model.forms import form_name
+from tacit.person.model.labels import Labels
+from tacit.person.resolve.adversaries import Adversary
+from tacit.person.resolve.steps import Normalise, Resolve
+from tacit.person.sources.pool import PoolSource, RecordPool
+from tacit.tables.engines import Store, store_on
+from tacit.tables.table import stamp_of
+
+# Fewer records are read again as quickly.
+FEWEST = 50_000
+FOLDER = ".tacit"
+
+
+@dataclass(frozen=True)
+class CaseIndex:
+    """A folder of files, each called by all that it depends on; what depends on something else is another file.
+
+    ``folder`` is the case's own below ``.tacit``, ``key`` that of its sources as they are. Files are written under
+    another name and renamed, so that no process sees half of one, and are never changed. One that was changed all the
+    same, or cannot be read, is made again. Where nothing can be written, nothing is kept.
+    """
+
+    folder: Path
+    key: str
+
+    def pool(self) -> RecordPool | None:
+        """The records of the sources, if they are kept."""
+        import pyarrow as pa
+
+        about = self._about("pool")
+        if about is None:
+            return None
+        try:
+            held = self._attributes(store_on("duckdb"), "pool", about)
+            with pa.memory_map(str(self._path("names"))) as file:
+                names = [column.combine_chunks() for column in pa.ipc.open_file(file).read_all().columns]
+        except (TacitError, OSError, pa.ArrowInvalid):
+            return None
+        sources = []
+        for place, one in enumerate(about["sources"]):
+            own = names[place].slice(0, one["records"]) if one["named"] else None
+            sources.append(PoolSource(one["name"], Path(one["path"]), one["first"], one["records"], one["sha256"], own))
+        return RecordPool(held, tuple(sources), tuple(about["notes"]))
+
+    def keep_pool(self, pool: RecordPool) -> None:
+        """Keep the records, if they are many, and forget those of sources that have changed."""
+        if pool.n_records < FEWEST:
+            return
+        sources = [
+            {
+                "name": one.name,
+                "path": str(one.path),
+                "first": one.first,
+                "records": one.records,
+                "sha256": one.sha256,
+                "named": one.names is not None,
+            }
+            for one in pool.sources
+        ]
+        with suppress(OSError, TacitError):
+            self._forget()
+            self._write("names", lambda path: _write_names(pool, path), {})
+            self._keep("pool", pool.attributes, {"sources": sources, "notes": list(pool.notes)})
+
+    def forms(self, store: Store, labels: Labels, make: Callable[[], Attributes]) -> Attributes:
+        """The records in normal form: as they are kept, or made and kept."""
+        described = _described(labels)
+        if described is None or self._about("pool") is None:
+            return make()
+        what = f"forms-{_digest(described)}"
+        about = self._about(what)
+        if about is not None:
+            with suppress(TacitError, OSError):
+                return self._attributes(store, what, about)
+        held = make()
+        with suppress(OSError, TacitError):
+            self._keep(what, held, {})
+        return held
+
+    def clusters(self, spec: Adversary, labels: Labels, make: Callable[[], IntArray]) -> IntArray:
+        """The cluster of every record after the last resolution of an adversary."""
+        described = _described(labels)
+        known = all(type(step) in (Normalise, Resolve) for step in spec.steps)
+        if described is None or not known or self._about("pool") is None:
+            return make()
+        what = f"clusters-{_digest([described, repr(spec.steps)])}"
+        if self._about(what) is not None:
+            with suppress(OSError, ValueError, EOFError):
+                found: IntArray = np.load(self._path(what), allow_pickle=False)
+                return found
+        made = make()
+
+        def write(path: Path) -> None:
+            with path.open("wb") as file:
+                np.save(file, made)
+
+        with suppress(OSError):
+            self._write(what, write, {})
+        return made
+
+    def _path(self, what: str) -> Path:
+        return self.folder / f"{self.key}-{what}"
+
+    def _about(self, what: str) -> dict[str, Any] | None:
+        """What was noted of a file; None if there is none, or it is not as it was left."""
+        try:
+            noted: dict[str, Any] = json.loads(self._path(f"{what}.json").read_bytes())
+            return noted if noted["stamp"] == list(stamp_of(self._path(what))) else None
+        except (OSError, ValueError, KeyError, TypeError):
+            return None
+
+    def _attributes(self, store: Store, what: str, about: dict[str, Any]) -> Attributes:
+        several, formed = (frozenset(about[name]) for name in ("several", "formed"))
+        labels = tuple(about["labels"])
+        path = self._path(what)
+        return read_attributes(store, path, records=about["records"], several=several, labels=labels, formed=formed)
+
+    def _keep(self, what: str, held: Attributes, more: dict[str, Any]) -> None:
+        facts = {"records": held.records, "several": sorted(held.several), "labels": held.labels}
+        noted = {**facts, "formed": sorted(held.formed), **more}
+        self._write(what, lambda path: write_attributes(held, path), noted)
+
+    def _write(self, what: str, write: Callable[[Path], None], noted: dict[str, Any]) -> None:
+        """A file and what is noted of it, each whole or not at all."""
+        for place in (self.folder.parent, self.folder):
+            place.mkdir(mode=0o700, exist_ok=True)
+            place.chmod(0o700)
+        (self.folder.parent / ".gitignore").write_text("*\n")
+        draft = self.folder / f"draft-{secrets.token_hex(8)}"
+        path = self._path(what)
+        try:
+            write(draft)
+            draft.chmod(0o600)
+            os.replace(draft, path)
+            draft.touch(mode=0o600)
+            draft.write_text(json.dumps({**noted, "stamp": stamp_of(path)}))
+            os.replace(draft, path.with_name(f"{path.name}.json"))
+        finally:
+            draft.unlink(missing_ok=True)
+
+    def _forget(self) -> None:
+        """Remove what was kept of other sources, or of these as they were. Who reads it still may go on reading."""
+        for path in self.folder.glob("*"):
+            if not path.name.startswith((self.key, "draft-")):
+                path.unlink(missing_ok=True)
+
+
+def case_index(case: Case, days: object) -> CaseIndex | None:
+    """The index of a case; None if it wants none, or if not all its sources are files that say when they changed."""
+    if not case.index:
+        return None
+    stamps = []
+    for source in case.sources:
+        path = source.path if source.path.exists() else Path(str(source.path).rsplit("::", 1)[0])
+        if not path.is_file():
+            return None
+        stamps.append([repr(source), str(path.absolute()), stamp_of(path)])
+    # What breaches say of the person are the person's own values.
+    person = list(case.person.facts) if case.person is not None else []
+    own = person if any(source.format != "table" for source in case.sources) else []
+    key = _digest([__version__, stamps, days, own])
+    return CaseIndex(case.path.absolute().parent / FOLDER / case.path.name, key)
+
+
+def _digest(what: object) -> str:
+    return hashlib.sha256(json.dumps(what, sort_keys=True).encode()).hexdigest()[:32]
+
+
+def _described(labels: Labels) -> object | None:
+    """The normal forms of labels, in words; None if one has a form that has no name."""
+    described = {}
+    for name, label in labels.items():
+        form = form_name(label.normalise)
+        if form is None and label.normalise is not None:
+            return None
+        described[name] = [form, sorted(label.synonyms.items())]
+    return described
+
+
+def _write_names(pool: RecordPool, path: Path) -> None:
+    """What sources call their records, a column a source, so that they can be read where they lie."""
+    import pyarrow as pa
+
+    longest = max(source.records for source in pool.sources)
+    columns = {}
+    for place, source in enumerate(pool.sources):
+        own = pa.nulls(0, pa.string()) if source.names is None else source.names.cast(pa.string())
+        columns[str(place)] = pa.concat_arrays([own, pa.nulls(longest - len(own), pa.string())])
+    table = pa.table(columns)
+    with pa.OSFile(str(path), "wb") as file, pa.ipc.new_file(file, table.schema) as writer:
+        writer.write_table(table)

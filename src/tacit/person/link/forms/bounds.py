@@ -1,0 +1,102 @@
+"""Which values could be right or nearly right, in SQL: a bound that nothing worth a credit can miss."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from tacit.person.model.forms.names import generation_of
+from tacit.person.model.forms.phones import OWN_DIGITS
+from tacit.tables.engines import Store
+
+# Engines and Python round Jaro's number in their own ways; below 0.8 a word is another.
+_ANOTHER = 0.799
+# Of two addresses no more alike than this by their letters nothing is known.
+LEAST_ALIKE = 0.6
+
+
+def may_be_right(store: Store, near: str | None, true: Sequence[str]) -> str | None:
+    """SQL for whether the column ``form`` may have a credit beside one of the true values; None if any value may.
+
+    ``near`` is the name of the similarity, None if only the very same form is right. Everything the similarity gives a
+    credit above 0 is within the bound; what is within it need not have one.
+    """
+    if near is not None and near not in _BOUNDS:
+        return None
+    same = f"form IN ({', '.join(store.text(value) for value in true)})"
+    if near is None:
+        return f"({same})"
+    return f"({' OR '.join([same, *(f'({_BOUNDS[near](store, value)})' for value in true)])})"
+
+
+def _words_alike(one: str, other: str) -> str:
+    return f"jaro_winkler_similarity({one}, {other}, {_ANOTHER}) >= {_ANOTHER}"
+
+
+def _name(store: Store, true: str) -> str:
+    """The last word, or the one before it, is like the true last; or the letters are the same in another order."""
+    words = generation_of(true.split())[0]
+    if not words:
+        return "false"
+    first, last = store.text(words[0]), store.text(words[-1])
+    few = "true" if len(words) == 1 else "NOT contains(form, ' ')"
+    letters, end, before_end = "".join(words), "split_part(form, ' ', -1)", "split_part(form, ' ', -2)"
+    # A word behind the surname may say whose son it is.
+    third = "split_part(form, ' ', -3)"
+    alike = " OR ".join(_words_alike(word, last) for word in (end, before_end, third))
+    return (
+        f"{alike} "
+        f"OR ({few} AND (split_part(form, ' ', 1) = {first} OR {end} = {first})) "
+        f"OR (length(form) BETWEEN {len(letters)} AND {2 * len(letters)} AND (replace(form, ' ', '') = "
+        f"{store.text(letters)} OR (length(form) = {len(' '.join(words))} AND contains(form, {last}))))"
+    )
+
+
+def _date(store: Store, true: str) -> str:
+    """The same year, or the same month and day, or what is no day by itself: a year, or a day that may be either."""
+    year, rest = store.text(true[:4]), store.text(true[-6:])
+    return f"NOT form LIKE '____-__-__' OR left(form, 4) = {year} OR right(form, 6) = {rest}"
+
+
+def _phone(store: Store, true: str) -> str:
+    """The same last digits, or as many digits of which two differ at most."""
+    number = true.partition("x")[0].lstrip("+")
+    last = store.text(number.lstrip("0")[-OWN_DIGITS:])
+
+    def like(said: str) -> str:
+        if not number:
+            return f"ltrim({said}, '+') = ''"
+        apart = " ".join(
+            f"WHEN {len(own)} THEN hamming({said}, {store.text(own)}) <= 2" for own in (number, f"+{number}")
+        )
+        return f"(right({said}, {OWN_DIGITS}) = {last} OR CASE length({said}) {apart} ELSE false END)"
+
+    split = "split_part(form, 'x', 1)"
+    return f"CASE WHEN contains(form, 'x') THEN {like(split)} ELSE {like('form')} END OR starts_with(form, '++')"
+
+
+def _code(store: Store, true: str) -> str:
+    """One sign more or less, or two others."""
+    own = store.text(true)
+    near = f"length(form) BETWEEN {len(true) - 1} AND {len(true) + 1}"
+    return f"CASE WHEN {near} THEN levenshtein(form, {own}) <= 2 ELSE false END"
+
+
+def _address(store: Store, true: str) -> str:
+    """As long as one of which so large a share could be common to both."""
+    least, whole = LEAST_ALIKE / (2 - LEAST_ALIKE), len(true)
+    return f"length(form) BETWEEN {least * whole!r} AND {whole / least!r}"
+
+
+def _jaro_winkler(store: Store, true: str) -> str:
+    return _words_alike("form", store.text(true))
+
+
+_BOUNDS: dict[str, Callable[[Store, str], str]] = {
+    "name": _name,
+    "date": _date,
+    "phone": _phone,
+    "code": _code,
+    "address": _address,
+    "jaro_winkler": _jaro_winkler,
+    "exact": lambda store, true: "false",
+}

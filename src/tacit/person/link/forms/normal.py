@@ -1,0 +1,219 @@
+"""Normal forms in an engine, by SQL: of ordinary values the very texts that :mod:`tacit.person.model.forms` makes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import partial
+
+from tacit.person.link.forms.phones import Layer, phone_layers
+from tacit.person.model.forms.addresses import SHORT
+from tacit.person.model.forms.days import MONTHS
+from tacit.person.model.forms.names import TITLES, UMLAUTS
+from tacit.tables.engines import Store
+
+# Ordinary signs; not those with which a value may stand for several (11*, >=50, {a, b}), and no bracket first.
+_PLAIN = r"([!-')+-;=?-Z\\-z|}~]([ !-)+-;=?-Z\\-z|}~]*[!-)+-;=?-Z\\-z|}~])?)?"
+_NAME = r"[A-Za-z0-9 .,'`-]*"
+# Letters with marks, of which engines and Python make the same small letters.
+_MARKED = "À-ÖØ-Þà-öø-ÿĀ-įĴ-ľŁ-ňŊ-ž"
+_EMAIL = rf"[A-Za-z0-9._%{_MARKED}-][A-Za-z0-9._%+{_MARKED}-]*@[A-Za-z0-9{_MARKED}-]+(\.[A-Za-z0-9-]+)+"
+_ADDRESS = r"[A-Za-z0-9 .,'`/#:-]*"
+_NUMBERED = r"\b(?:no|nr|num|number|hausnummer)\b[.:]? *([0-9])|# *([0-9])"
+_QUOTES = "'`"
+_TITLES = "|".join(sorted(TITLES))
+# Forms that may have another form again.
+_TITLED = f"^(?:{_TITLES})(?: |$)| (?:{_TITLES})$|[aou]e"
+_MOVED = r"^[0-9][^ ]* [^0-9]|\b(?:no|nr|num|number|hausnummer) [0-9]"
+
+
+def sql_form(store: Store, rows: str, name: str, country: str | None = None) -> str:
+    """A query of the rows of a query, with a column ``form`` besides: the normal form of the column ``value``.
+
+    It is what :func:`tacit.person.model.forms.normaliser` gives, or null where SQL is not sure: signs of other scripts,
+    what stands for several values (11*), what is written in an unusual way.
+    """
+    for layer in _WAYS[name](store, country):
+        columns = ", ".join(f"{sql} AS {column}" for column, sql in layer.items())
+        rows = f"SELECT *, {columns} FROM ({rows}) l"
+    return rows
+
+
+def sql_fixed(store: Store, name: str) -> str:
+    """SQL for whether ``form``, which SQL was sure of, is its own normal form."""
+    again = {"name": _TITLED, "address": _MOVED}.get(name)
+    return "true" if again is None else f"NOT regexp_matches(form, {store.text(again)})"
+
+
+def _signs(kept: str, store: Store, country: str | None) -> list[Layer]:
+    """A text of which some signs are kept, in small letters."""
+    return [{"form": f"CASE WHEN regexp_full_match(value, {store.text(_PLAIN)}) THEN {kept} END"}]
+
+
+_SPACED = "CASE WHEN contains(value, '  ') THEN regexp_replace(lower(value), ' +', ' ', 'g') ELSE lower(value) END"
+_DIGITS = "regexp_replace(value, '[^0-9]+', '', 'g')"
+_CODE = (
+    "CASE WHEN regexp_full_match(value, '[a-z0-9]*') THEN value "
+    "ELSE regexp_replace(lower(value), '[^a-z0-9]+', '', 'g') END"
+)
+
+
+def _latin(store: Store, spelled: Mapping[str, str]) -> str:
+    """SQL for the value without marks on its letters; some letters are ``spelled`` otherwise."""
+    cleared = "value"
+    for sign, own in {**spelled, "Ł": "L", "ł": "l"}.items():
+        cleared = f"replace({cleared}, '{sign}', '{own}')"
+    return f"CASE WHEN strlen(value) = length(value) THEN value ELSE strip_accents({cleared}) END"
+
+
+def _unquoted(store: Store, said: str) -> str:
+    for quote in _QUOTES:
+        said = f"replace({said}, {store.text(quote)}, '')"
+    return said
+
+
+def _email(store: Store, country: str | None) -> list[Layer]:
+    box, host = "split_part(split_part(e, '@', 1), '+', 1)", "split_part(e, '@', 2)"
+    gmail = "ends_with(e, '@gmail.com') OR ends_with(e, '@googlemail.com')"
+    return [
+        {"e": f"CASE WHEN regexp_full_match(value, {store.text(_EMAIL)}) THEN lower(value) END"},
+        {
+            "form": f"CASE WHEN {gmail} THEN replace({box}, '.', '') || '@gmail.com' "
+            f"WHEN contains(e, '+') THEN {box} || '@' || {host} ELSE e END"
+        },
+    ]
+
+
+def _name(store: Store, country: str | None) -> list[Layer]:
+    """Words of small letters, the part behind a comma first, without titles; unsure of a second comma."""
+    ordinary = f"regexp_full_match(latin, {store.text(_NAME)})"
+    joined = (
+        "CASE WHEN regexp_matches(n, ',.*,') THEN NULL WHEN coalesce(y, '') = '' THEN x WHEN x = '' THEN y "
+        "ELSE y || ' ' || x END"
+    )
+    return [
+        {"simple": "regexp_full_match(value, '[A-Za-z]+( [A-Za-z]+)*')"},
+        {"latin": f"CASE WHEN NOT simple THEN {_latin(store, UMLAUTS)} END"},
+        {"n": f"CASE WHEN simple THEN lower(value) WHEN {ordinary} THEN lower(latin) END"},
+        {"special": f"NOT simple OR regexp_matches(n, '{_TITLED}')"},
+        {
+            "a": "CASE WHEN special THEN split_part(n, ',', 1) END",
+            "b": "CASE WHEN special AND contains(n, ',') THEN split_part(n, ',', 2) END",
+        },
+        {"p": _words(store, "a"), "q": _words(store, "b")},
+        {"x": _untitled("p"), "y": _untitled("q")},
+        {"ordered": f"CASE WHEN special THEN {joined} END"},
+        {"form": r"CASE WHEN special THEN regexp_replace(ordered, '([aou])e', '\1', 'g') ELSE n END"},
+    ]
+
+
+def _words(store: Store, part: str) -> str:
+    """SQL for the words of a text in small letters, a space between them."""
+    cleaned = f"trim(regexp_replace({_unquoted(store, part)}, '[^a-z0-9]+', ' ', 'g'))"
+    return f"CASE WHEN {part} IS NOT NULL THEN {cleaned} END"
+
+
+def _untitled(words: str) -> str:
+    """SQL for words without the titles at their ends; a word alone that is a title is nothing."""
+    first = f"regexp_replace({words}, '^(?:(?:{_TITLES}) )+', '')"
+    both = f"regexp_replace({first}, '(?: (?:{_TITLES}))+$', '')"
+    # A single letter may be the title of a gentleman and an initial.
+    alone = f"regexp_full_match({both}, '(?:{_TITLES})') AND length({both}) > 1"
+    return f"CASE WHEN {words} IS NULL THEN NULL WHEN {alone} THEN '' ELSE {both} END"
+
+
+def _date(day_first: bool | None, store: Store, country: str | None) -> list[Layer]:
+    """Days in numbers and with the names of months; unsure of two digits of a year, weekdays and times."""
+    numbers, named = r"^(\d{1,2})([-/. ])(\d{1,2})[-/. ](\d{4})$", r"^(\d{1,2})[- ]([A-Za-z]+)[- ](\d{4})$"
+    spelled = r"^([A-Za-z]+) (\d{1,2}), (\d{4})$"
+    months = " ".join(
+        f"WHEN m IN ({', '.join(store.text(word) for word, at in MONTHS.items() if at == number)}) THEN {number}"
+        for number in range(1, 13)
+    )
+    first = "true" if day_first else "sign = '.'"
+    # 03/04/1990 may be either, and stays.
+    doubtful = "a <= 12 AND b <= 12 AND a <> b AND sign <> '.'" if day_first is None else "false"
+    part = "regexp_extract(value, '{}', {})".format
+    a = f"CASE kind WHEN 3 THEN {part(numbers, 1)} WHEN 4 THEN {part(named, 1)} WHEN 5 THEN {part(spelled, 2)} END"
+    month = (
+        f"CASE WHEN kind > 3 THEN CASE {months} END WHEN b <= 12 AND (a > 12 OR {first}) THEN b "
+        f"WHEN kind = 3 AND NOT ({doubtful}) THEN a END"
+    )
+    return [
+        {
+            "kind": r"CASE WHEN regexp_full_match(value, '[12]\d{3}-\d{2}-\d{2}') THEN 1 "
+            r"WHEN regexp_full_match(value, '[12]\d{7}') THEN 2 "
+            f"WHEN regexp_matches(value, '{numbers}') THEN 3 WHEN regexp_matches(value, '{named}') THEN 4 "
+            f"WHEN regexp_matches(value, '{spelled}') THEN 5 END"
+        },
+        {
+            "a": f"CASE WHEN kind > 2 THEN CAST({a} AS INTEGER) END",
+            "b": f"CASE WHEN kind = 3 THEN CAST({part(numbers, 3)} AS INTEGER) END",
+            "sign": f"CASE WHEN kind = 3 THEN {part(numbers, 2)} END",
+            "m": f"CASE kind WHEN 4 THEN lower({part(named, 2)}) WHEN 5 THEN lower({part(spelled, 1)}) END",
+        },
+        {"month": f"CASE WHEN kind > 2 THEN {month} END", "doubtful": f"CASE WHEN kind = 3 THEN {doubtful} END"},
+        {"day": "CASE WHEN kind > 2 THEN CASE WHEN kind = 3 AND month = a THEN b ELSE a END END"},
+        {
+            "written": "CASE WHEN kind = 1 THEN value WHEN kind = 2 THEN value[:4] || '-' || value[5:6] || '-' || "
+            "value[7:8] WHEN kind > 2 THEN printf('%s-%02d-%02d', right(value, 4), month, day) END"
+        },
+        {
+            "form": "CASE WHEN doubtful THEN value WHEN written >= '0001' AND try_cast(written AS DATE) IS NOT NULL "
+            "THEN written END"
+        },
+    ]
+
+
+def _address(store: Store, country: str | None) -> list[Layer]:
+    """Every part between commas by itself: the usual words shortened, the house's number behind its street."""
+    cases = " ".join(
+        f"WHEN w IN ({', '.join(store.text(word) for word, own in SHORT.items() if own == short)}) THEN '{short}'"
+        for short in sorted(set(SHORT.values()))
+    )
+    usual = "|".join(sorted(word for word in SHORT if word.isalpha()))
+    each = rf"CASE {cases} ELSE regexp_replace(w, '([a-z]{{2}})(strasse|straat|str)$', '\1st') END"
+    shortened = f"array_to_string(list_transform(string_split(words, ' '), lambda w: {each}), ' ')"
+    joined = r"regexp_replace(words, '([a-z]{2})(strasse|straat|str)\b', '\1st', 'g')"
+    street = r"'^([0-9][^ ]*)((?: [^ ]+)*?)((?: (?:apt|fl|[0-9][^ ]*)(?: .*)?)?)$'"
+    behind = (
+        r"CASE WHEN regexp_matches({0}, '^[0-9][^ ]* [^0-9]') THEN trim(regexp_replace({0}, "
+        + street.replace("{", "{{").replace("}", "}}")
+        + r", '\2 \1\3')) ELSE {0} END"
+    ).format
+    parts = f"list_transform(string_split(short, ','), lambda s: {behind('trim(s)')})"
+    cleaned = f"replace({_unquoted(store, 'unnumbered')}, ',', ' , ')"
+    return [
+        {"latin": _latin(store, {"ß": "ss"})},
+        {"n": f"CASE WHEN regexp_full_match(latin, {store.text(_ADDRESS)}) THEN lower(latin) END"},
+        {
+            "unnumbered": rf"CASE WHEN regexp_matches(n, '#|n(o|r|um|umber)\b|hausnummer') THEN regexp_replace("
+            rf"{_unquoted(store, 'n')}, {store.text(_NUMBERED)}, ' \1\2', 'g') ELSE n END"
+        },
+        {
+            "words": "CASE WHEN regexp_full_match(unnumbered, '[a-z0-9/]+( [a-z0-9/]+)*') THEN unnumbered "
+            f"ELSE trim(regexp_replace({cleaned}, '[^a-z0-9/,]+', ' ', 'g')) END"
+        },
+        {
+            "short": rf"CASE WHEN regexp_matches(words, '/|\b(?:{usual})\b') THEN {shortened} "
+            rf"WHEN regexp_matches(words, 'str(aat|asse)?\b') THEN {joined} ELSE words END"
+        },
+        {
+            "form": "CASE WHEN contains(short, ',') THEN "
+            f"array_to_string(list_filter({parts}, lambda s: s <> ''), ' ') "
+            f"ELSE {behind('short')} END"
+        },
+    ]
+
+
+_WAYS: dict[str, Callable[[Store, str | None], list[Layer]]] = {
+    "text": partial(_signs, _SPACED),
+    "digits": partial(_signs, _DIGITS),
+    "code": partial(_signs, _CODE),
+    "name": _name,
+    "email": _email,
+    "phone": phone_layers,
+    "date": partial(_date, None),
+    "date-day-first": partial(_date, True),
+    "date-month-first": partial(_date, False),
+    "address": _address,
+}

@@ -1,0 +1,133 @@
+"""Numbers of telephones in an engine: what :func:`tacit.person.model.forms.phones.phone` makes of ordinary ones."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+from tacit.tables.engines import Store
+
+Layer = dict[str, str]
+
+# Digits, and what people put between them.
+_ORDINARY = r"^ *(\+ ?|\+?\()?[0-9][-0-9 ()./]*$"
+_SAID = r"(?i)^ *(?:tel|phone|mobile|mob|cell|fax|t|m|p) *[.:] *"
+_EXTENSION = r"(?i)^(.*[0-9)]) *,? *(?:ext\.?|extension|x) ?[:.]? ?([0-9]{1,6})$"
+_SIGNS = " ()-./+"
+
+
+def phone_layers(store: Store, country: str | None) -> list[Layer]:
+    """SQL for the columns that lead from ``value`` to ``form``, each using those before; form is null where unsure."""
+    text = store.text
+    number = f"CASE WHEN value < 'A' THEN value ELSE regexp_replace(value, {text(_SAID)}, '') END"
+    cut = [f"regexp_extract(value, {text(_EXTENSION)}, {place})" for place in (1, 2)]
+    digits = (
+        r"CASE WHEN regexp_full_match(said, '\+?[0-9]+') THEN ltrim(said, '+') "
+        f"WHEN regexp_matches(said, {text(_ORDINARY)}) THEN translate(said, {text(_SIGNS)}, '') END"
+    )
+    zeros = "starts_with(digits, '00') AND regexp_matches(said, '^[^0-9]*00[1-9]')"
+    return [
+        {"extended": "contains(value, 'x') AND value < 'A'"},
+        {
+            "said": f"CASE WHEN extended THEN {cut[0]} ELSE {number} END",
+            "extension": f"CASE WHEN extended THEN {cut[1]} END",
+        },
+        {"digits": digits},
+        {"zeros": zeros},
+        {"abroad": "zeros OR contains(said, '+')", "d": "CASE WHEN zeros THEN substr(digits, 3) ELSE digits END"},
+        {
+            "whole": "CASE WHEN length(d) NOT BETWEEN 7 AND 15 OR length(said) > 30 THEN NULL "
+            f"WHEN abroad THEN {_abroad(store, country)} ELSE {_at_home(store, country)} END"
+        },
+        {"form": "CASE WHEN extended THEN whole || 'x' || extension ELSE whole END"},
+    ]
+
+
+def _abroad(store: Store, country: str | None) -> str:
+    """SQL for a number with its country: as it is, unless what stands before numbers inside the country may follow."""
+    codes, inside = _countries()
+    plain = f"regexp_matches(d, '^(?:{codes})') AND NOT regexp_matches(d, {store.text(inside)})"
+    cases = [f"WHEN {plain} THEN '+' || d"]
+    if country is not None and (own := _plan(country)) is not None and own.main:
+        rest = f"substr(d, {len(own.code) + 1})"
+        cases.append(f"WHEN starts_with(d, '{own.code}') THEN {own.stripped(store, rest)}")
+    return f"CASE {' '.join(cases)} END"
+
+
+def _at_home(store: Store, country: str | None) -> str:
+    if country is None:
+        return "CASE WHEN NOT starts_with(d, '00') THEN d END"
+    own = _plan(country)
+    if own is None:
+        return "NULL"
+    text, rest = store.text, f"substr(d, {len(own.code) + 1})"
+    whole, prefixed = f"regexp_full_match(d, {text(own.numbers)})", f"starts_with(d, '{own.code}')"
+    cases = [f"WHEN regexp_matches(d, {text(f'^(?:{own.dialled})')}) THEN NULL"] if own.dialled else []
+    cases.append(f"WHEN NOT {prefixed} OR {whole} THEN {own.stripped(store, 'd')}")
+    if own.main:
+        inside = f"NOT regexp_matches({rest}, {text(f'^(?:{own.prefixes})')})" if own.prefixes else "true"
+        right = f"{inside} AND regexp_full_match({rest}, {text(own.numbers)})"
+        cases.append(f"WHEN {right} THEN '+' || d")
+    return f"CASE {' '.join(cases)} END"
+
+
+class _Plan:
+    """How one country numbers its telephones, as far as SQL can say it."""
+
+    def __init__(self, country: str) -> None:
+        import phonenumbers
+
+        plan: Any = phonenumbers.PhoneMetadata.metadata_for_region(country)
+        self.code = str(plan.country_code)
+        self.main = phonenumbers.region_code_for_country_code(plan.country_code) == country
+        self.numbers: str = plan.general_desc.national_number_pattern
+        self.lengths = [length for length in plan.general_desc.possible_length if length > 0]
+        self.dialled: str = plan.international_prefix or ""
+        self.prefixes: str = plan.national_prefix_for_parsing or ""
+        self.prefix: str = plan.national_prefix or ""
+        ways = (self.prefix, f"{self.prefix}|", f"|{self.prefix}")
+        known = self.prefixes == ways[0] or self.prefixes.startswith(ways[1]) or self.prefixes.endswith(ways[2])
+        # What may be stripped besides, of which SQL is not sure.
+        self.others = self.prefixes.removeprefix(ways[1]).removesuffix(ways[2])
+        if not known or not self.prefix:
+            self.prefix, self.others = "", self.prefixes
+        elif self.prefixes == self.prefix:
+            self.others = ""
+
+    def stripped(self, store: Store, number: str) -> str:
+        """SQL for a number inside the country, with the country and without what is dialled before it there."""
+        text, cases = store.text, []
+        if self.others:
+            cases.append(f"WHEN regexp_matches({number}, {text(f'^(?:{self.others})')}) THEN NULL")
+        if self.prefix:
+            rest = f"substr({number}, {len(self.prefix) + 1})"
+            whole, left = (f"regexp_full_match({one}, {text(self.numbers)})" for one in (number, rest))
+            possible = f"length({rest}) IN ({', '.join(map(str, self.lengths))})"
+            sure = f"{possible} AND NOT starts_with({rest}, '0') AND ({left} OR NOT {whole})"
+            cases.append(
+                f"WHEN starts_with({number}, '{self.prefix}') THEN CASE WHEN {sure} THEN '+{self.code}' || {rest} END"
+            )
+        zero = f"NOT starts_with({number}, '0') AND " if self.prefixes else ""
+        cases.append(f"WHEN {zero}length({number}) > 4 THEN '+{self.code}' || {number}")
+        return f"CASE {' '.join(cases)} END"
+
+
+@cache
+def _plan(country: str) -> _Plan | None:
+    import phonenumbers
+
+    return _Plan(country.upper()) if country.upper() in phonenumbers.SUPPORTED_REGIONS else None
+
+
+@cache
+def _countries() -> tuple[str, str]:
+    """Patterns of the codes of countries, and of those with what is dialled before numbers inside each."""
+    import phonenumbers
+
+    codes, inside = [], []
+    for code, (main, *_) in sorted(phonenumbers.COUNTRY_CODE_TO_REGION_CODE.items()):
+        plan: Any = phonenumbers.PhoneMetadata.metadata_for_region_or_calling_code(code, main)
+        codes.append(str(code))
+        if plan.national_prefix_for_parsing:
+            inside.append(f"{code}(?:{plan.national_prefix_for_parsing})")
+    return "|".join(codes), f"^(?:{'|'.join(inside)})"
