@@ -553,6 +553,13 @@ def test_the_answer_shows_columns_uses_shares_and_associations(keeps: ReaderKeep
     assert "<svg" in page
 
 
+def test_columns_that_read_the_same_in_every_row_are_named(keeps: ReaderKeeps) -> None:
+    blocks = keeping_section(keeps, ["age", "trade"]).blocks
+    told = [str(block.text) for block in blocks if isinstance(block, doc.Paragraph)]
+    assert "Told nowhere, the same in every row: age, trade." in told
+    assert not any("nowhere" in str(block) for block in keeping_section(keeps).blocks)
+
+
 def test_the_answer_says_why_nothing_was_predicted(keeps: ReaderKeeps) -> None:
     shown = " ".join(str(KeptAlone(replace(keeps, use=(), uses="too many columns"))).split())
     assert "more than 8 columns: name some with use" in shown

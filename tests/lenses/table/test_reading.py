@@ -98,6 +98,8 @@ def test_what_is_certain_of_a_hospital_is_true() -> None:
         true = np.bincount(scale.atoms_of(values), minlength=scale.size)
         counts = reading.counts(scale.column)
         assert all(c.at_least <= n <= c.at_most for c, n in zip(counts, true.tolist(), strict=True)), at
+        # An estimate knows what is certain.
+        assert all(c.at_least <= c.records <= c.at_most for c in counts), at
     ages = table.groupby("sex")["age"].mean()
     for each in reading.means("age", by="sex"):
         assert each.at_least <= ages[each.name] <= each.at_most

@@ -72,7 +72,9 @@ def test_it_is_told_what_was_taken_for_what_and_what_was_left_out(folder: Path) 
 
 
 def test_the_command_tells_it_and_what_comes_next(folder: Path, tmp_path: Path) -> None:
-    done = CliRunner().invoke(command, ["person", "init", "--from", str(folder), str(tmp_path / "mine")], standalone_mode=False)
+    done = CliRunner().invoke(
+        command, ["person", "init", "--from", str(folder), str(tmp_path / "mine")], standalone_mode=False
+    )
     assert "tel as phone" in done.output
     assert done.output.rstrip().endswith(f"tacit person audit {tmp_path / 'mine' / 'case.yaml'}")
 

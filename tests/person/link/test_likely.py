@@ -154,3 +154,26 @@ def test_the_strongest_is_who_knows_most_and_of_equals_the_later(tmp_path: Path)
     audit = tacit.person_audit(case_of(tmp_path, rows, person))
     assert audit.rungs[0].leakage == pytest.approx(audit.leakage)
     assert audit.strongest == "E3"
+
+
+STRANGERS = """name,mail,tel,city
+Bob Bell,bo@firm.example,+44 20 7946 0019,Ambleford
+Alice Archer,,,Ambleford
+Cy Cole,,020 7946 00**,Ambleford
+"""
+
+
+def test_whoever_knows_the_truth_takes_no_stranger_who_is_nearly_the_person(tmp_path: Path) -> None:
+    own = "Alice Archer,jo@firm.example,,\n,,+44 20 7946 0018,\n"
+    person = "{name: Alice Archer, email: jo@firm.example, phone: +44 20 7946 0018, city: Ambleford}"
+    audit = tacit.person_audit(case_of(tmp_path, STRANGERS + own, person))
+    assert {rung.adversary: rung.merged for rung in audit.rungs}["E3"] == 2
+    assert audit.together == pytest.approx(0.75)
+
+
+def test_a_query_for_somebody_else_brings_up_nothing_of_the_person(tmp_path: Path) -> None:
+    rows = "name,mail,tel\nAlice Archer,alice@x.example,\nAlice Archer,alice@x.example,020 7946 0018\n"
+    case = case_of(tmp_path, rows, "{name: Alice Archer, email: alice@x.example, phone: +44 20 7946 0018}")
+    stranger = Record([("name", "Zed Young"), ("email", "zed@y.example")])
+    found = tacit.person_dip(case, query=stranger, adversary="E3")
+    assert found.headline.startswith("No query brings up any record")

@@ -31,11 +31,15 @@ def keeping_words(keeps: ReaderKeeps) -> Sentence:
     )
 
 
-def keeping_section(keeps: ReaderKeeps) -> doc.Section:
-    """What a reader keeps of each column; how well what was named to be of use is predicted."""
+def keeping_section(keeps: ReaderKeeps, nowhere: Sequence[str] = ()) -> doc.Section:
+    """What a reader keeps of each column; how well what was named to be of use is predicted.
+
+    ``nowhere`` are columns that read the same in every row: of them nothing is kept but what chance gives.
+    """
     named = _uses(keeps) if keeps.uses == "named" else ()
     words = () if len(keeps.columns) <= _FIRST else (doc.Paragraph(keeping_words(keeps)),)
-    blocks = (*words, _columns(keeps), *named)
+    empty = doc.Paragraph(f"Told nowhere, the same in every row: {doc.listed(nowhere, limit=_FIRST)}.", "warning")
+    blocks = (*words, *((empty,) if nowhere else ()), _columns(keeps), *named)
     return doc.Section("What a reader keeps", blocks, kind="plug-in")
 
 

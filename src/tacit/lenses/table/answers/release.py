@@ -202,7 +202,8 @@ def _cost(result: ProtectResult) -> Sections:
 def _keeps(result: ProtectResult) -> Sections:
     """What the reader keeps of the table as it was given."""
     keeps = result.certificate.keeps
-    return () if keeps is None else (keeping_section(keeps),)
+    nowhere = [each.column for each in result.levels if len(each.levels) < 2]
+    return () if keeps is None else (keeping_section(keeps, nowhere),)
 
 
 def _using(result: ProtectResult) -> Sections:
