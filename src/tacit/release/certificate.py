@@ -501,7 +501,8 @@ def read_certificate(directory: Path) -> AnyCertificate:
     """The certificate of a release; a SourceError if there is none, or it is damaged."""
     paper = checked_path(directory) / CERTIFICATE
     if not directory.is_dir():
-        raise SourceError(f"no release at {directory}: it is not a directory; protect makes one")
+        way = "unpack it first" if directory.suffix == ".zip" and directory.is_file() else "protect makes one"
+        raise SourceError(f"no release at {directory}: it is not a directory; {way}")
     if not paper.is_file():
         raise SourceError(f"{directory} is no release: there is no {CERTIFICATE} in it")
     try:

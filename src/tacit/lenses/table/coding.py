@@ -126,7 +126,9 @@ def _told(obstacle: Obstacle, goal: ReleaseGoal) -> Sentence:
             "occurs, which no epsilon allows"
         )
     if obstacle.freed and not math.isinf(goal.bounds.low):
-        words += "; with a bound on the upper side alone ({alone}) it could be"
+        words += (
+            "; with a bound on the upper side alone ({alone}) a cut of it would be allowed, if no other is worth more"
+        )
     side = "unlikely" if obstacle.side == "low" else "likely"
     alone = Setting("epsilon_high", goal.bounds.high)
     return sentence(words, column=obstacle.column, value=value, secret=secret, side=side, alone=alone)
