@@ -209,7 +209,7 @@ class Workbench:
         if isinstance(step, FileClusters):
             return clusters_of_file(step, self.pool.name_table())
         if isinstance(step, SplinkClusters):
-            return splink_pairs(_splink_table(held, self.pool, more), step.model, step.threshold)
+            return splink_pairs(_row_a_record(held, self.pool, more), step.model, step.threshold)
         if isinstance(step, LikelyClusters):
             return self._likely_pairs(held, more)
         if isinstance(step, TrueClusters):
@@ -221,7 +221,7 @@ class Workbench:
         person = self._person
         around = None if person is None else lambda: self._records_of(person, held)
         if more:
-            return likely_pairs(held, _splink_table(held, self.pool, more), around=around)
+            return likely_pairs(held, _row_a_record(held, self.pool, more), around=around)
         for before, pairs in self._likely:
             if before is held:
                 return pairs
@@ -299,8 +299,8 @@ def named_forms(labels: Labels, wanted: Sequence[str] | None = None) -> dict[str
     }
 
 
-def _splink_table(held: Attributes, pool: RecordPool, more: Sequence[Record]) -> pa.Table:
-    """One row a record for Splink, a column a label, the record's number and its source."""
+def _row_a_record(held: Attributes, pool: RecordPool, more: Sequence[Record]) -> pa.Table:
+    """One row a record for a model that compares them: a column a label, the record's number and its source."""
     import pyarrow as pa
 
     labels = held.labels

@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from tacit.errors import ArgumentError
 from tacit.person.model.forms import ALIKE, as_day
+from tacit.person.model.forms.texts import jaro_winkler
 from tacit.person.model.labels import Similarity
 
 # What can be said of a value in place of the value. All else is a value.
@@ -84,16 +85,6 @@ def _within(value: str, bound: str, relation: str) -> bool:
 def covered(pattern: str, domain: Iterable[str]) -> list[str]:
     """The values of the domain for which the pattern may stand."""
     return [value for value in domain if covers(pattern, value)]
-
-
-def jaro_winkler(held: str, true: str) -> float:
-    """Credit of a name that is nearly right: 0 up to a Jaro-Winkler similarity of 0.8, then linear.
-
-    99 of 100 pairs of surnames taken at random are less similar than 0.75: below 0.8 nothing is known.
-    """
-    from rapidfuzz.distance import JaroWinkler
-
-    return max(0.0, 1 - (1 - JaroWinkler.similarity(held, true)) / 0.2)
 
 
 def levenshtein(held: str, true: str) -> float:

@@ -6,7 +6,7 @@ import re
 from functools import cache
 from typing import Final
 
-from tacit.person.model.forms.texts import plain
+from tacit.person.model.forms.texts import jaro_winkler, plain
 
 _TITLES = (
     "mr mrs ms miss mx dr drs prof professor sir dame rev reverend sra srta capt captain lt sgt herr frau fraulein "
@@ -87,12 +87,12 @@ def names_alike(held: str, true: str) -> float:
     if "".join(one) == "".join(other):
         return 0.95
     if len(one) == len(other) == 1:
-        return 0.9 * _typed(one[0], other[0])
+        return 0.9 * jaro_winkler(one[0], other[0])
     return max(_given_and_last(one, other), _given_and_last([one[-1], *one[:-1]], other) - 0.05, 0.0)
 
 
 def _given_and_last(one: list[str], other: list[str]) -> float:
-    last = _typed(one[-1], other[-1])
+    last = jaro_winkler(one[-1], other[-1])
     if len(one) == 1 or len(other) == 1:
         # A surname alone is little, and a given name alone is less.
         return max(0.3 * last, 0.2 * (one[0] == other[0]))
@@ -108,14 +108,7 @@ def _given(one: str, other: str) -> float:
         return 0.6 if one[0] == other[0] else 0.0
     if other in _called(one) or one in _called(other):
         return 0.95
-    return _typed(one, other)
-
-
-def _typed(one: str, other: str) -> float:
-    """1 for one word, less for one mistyped, 0 for another."""
-    from rapidfuzz.distance import JaroWinkler
-
-    return 1.0 if one == other else max(0.0, 1 - (1 - JaroWinkler.similarity(one, other)) / 0.2)
+    return jaro_winkler(one, other)
 
 
 def _called(given: str) -> frozenset[str]:

@@ -62,6 +62,16 @@ def codes_alike(held: str, true: str) -> float:
     return 1.0 if held == true else 0.8 if min(len(held), len(true)) >= 6 and OSA.distance(held, true) == 1 else 0.0
 
 
+def jaro_winkler(held: str, true: str) -> float:
+    """Credit of a name that is nearly right: 0 up to a Jaro-Winkler similarity of 0.8, then linear.
+
+    99 of 100 pairs of surnames taken at random are less similar than 0.75: below 0.8 nothing is known.
+    """
+    from rapidfuzz.distance import JaroWinkler
+
+    return max(0.0, 1 - (1 - JaroWinkler.similarity(held, true)) / 0.2)
+
+
 def email(value: str) -> str:
     """An address of e-mail as the mailbox it reaches: what is after a plus, and the dots of Gmail, do not matter."""
     address = text(value).removeprefix("mailto:").strip("<>\"' ,;")
