@@ -78,8 +78,7 @@ class Question(Request):
     use: Sequence[str] | str | None = setting(
         Names(),
         "Column(s) that readers want to predict or count. What tells about them is kept first, and the answer says how "
-        "well the release predicts them. They may be released or not.",
-        lenses=TABLE,
+        "well the release predicts them. They may be released or not. Of images and posts it is another label.",
     )
     bins: Mapping[str, int | Sequence[float]] | None = setting(
         Bins(), "Cut a number column into groups of equal size, or at these edges. Repeatable.", lenses=TABLE
@@ -97,6 +96,12 @@ class Question(Request):
     )
     text: str | None = setting(Name(), "Posts: the column with their text; its words are audited.", lenses=TEXT)
     labels: AnyPath | None = labels_setting()
+    group: str | None = setting(
+        Name(),
+        "Images and posts: the column that says whose each is. All of one person's are then coded together, and the "
+        "claim is about people.",
+        lenses=(*IMAGES, *TEXT),
+    )
     engine: str = engine_setting()
     memory: str | None = memory_setting()
     # The values that are secret, where not all of a column's are; said as part of ``secret``.

@@ -14,9 +14,10 @@ from tacit.requests.verbs import PROTECT
 from tacit.tables import memory_limit
 from tacit.tables.formats.frames import framing
 from tacit.verbs.keywords import ProtectImages, ProtectTable, ProtectText
-from tacit.verbs.lens import lens_of
+from tacit.verbs.lens import lens_of, media_mechanism
 
 if TYPE_CHECKING:
+    from tacit.lenses.coded.answers import CodedProtectResult
     from tacit.lenses.images.answers.release import ImageProtectResult
     from tacit.lenses.images.images import Images
     from tacit.lenses.table.answers.release import ProtectResult
@@ -30,7 +31,7 @@ def protect(
     out: AnyPath | None = ...,
     progress: Progress = ...,
     **settings: Unpack[ProtectImages],
-) -> ImageProtectResult: ...
+) -> CodedProtectResult | ImageProtectResult: ...
 @overload
 def protect(
     source: AnyPath,
@@ -39,7 +40,7 @@ def protect(
     labels: AnyPath,
     progress: Progress = ...,
     **settings: Unpack[ProtectImages],
-) -> ImageProtectResult: ...
+) -> CodedProtectResult | ImageProtectResult: ...
 @overload
 def protect(
     source: Any,
@@ -48,7 +49,7 @@ def protect(
     text: str,
     progress: Progress = ...,
     **settings: Unpack[ProtectText],
-) -> TextProtectResult: ...
+) -> CodedProtectResult | TextProtectResult: ...
 @overload
 def protect(
     source: Any,
@@ -79,8 +80,8 @@ def protect(
 
     Returns
     -------
-    ProtectResult, ImageProtectResult or TextProtectResult
-        By what was released.
+    ProtectResult, CodedProtectResult, ImageProtectResult or TextProtectResult
+        By what was released, and how.
 
     Raises
     ------
@@ -108,7 +109,12 @@ def protect(
     if out is None:
         held = PassingFolder()
         place = held.path / place
+    coded = media_mechanism(lens, making.mechanism, (noise, mask)) == "code"
     if lens == "images":
+        if coded:
+            from tacit.lenses.images.coding import protect_coded_images
+
+            return replace(protect_coded_images(question, bound, making, out=place, progress=progress), held=held)
         from tacit.lenses.images.protect import protect_images
 
         return replace(protect_images(question, bound, making, noise, out=place, progress=progress), held=held)
@@ -118,6 +124,10 @@ def protect(
             from tacit.lenses.table.protect import protect_table
 
             made: Any = protect_table(question, bound, making, learning, ledgered, out=place, progress=progress)
+        elif coded:
+            from tacit.lenses.text.coding import protect_coded_posts
+
+            return replace(protect_coded_posts(question, bound, making, out=place, progress=progress), held=held)
         else:
             from tacit.lenses.text.protect import protect_text
 

@@ -11,6 +11,8 @@ from tacit.learn.arrays import Codes, Floats
 
 # How much the direction that tells the reader's use weighs, beside the direction in which vectors vary most.
 _WEIGHT_OF_USE = 2.0
+# Rounds of K-means with all vectors, after those with a few at a time.
+_ROUNDS = 30
 # Vectors that are compared with all centres at a time.
 _AT_ONCE = 8_192
 
@@ -71,17 +73,18 @@ def codebook(space: CodeSpace, vectors: Floats, *, codes: int, least: int, rando
     ----------
     On these vectors every code has at least ``least`` people, or there is one code alone.
     """
-    from sklearn.cluster import MiniBatchKMeans
+    from sklearn.cluster import KMeans, MiniBatchKMeans
 
     points = space(vectors)
     k = min(codes, len(np.unique(points, axis=0)))
-    tool = MiniBatchKMeans(k, random_state=random_state, n_init=3, batch_size=4096).fit(points)
+    start = MiniBatchKMeans(k, random_state=random_state, n_init=3, batch_size=4096).fit(points).cluster_centers_
+    tool = KMeans(k, init=start, n_init=1, max_iter=_ROUNDS).fit(points)
     centres = np.asarray(tool.cluster_centers_, dtype=np.float64)
     people = np.bincount(nearest(points, centres), minlength=k).astype(np.float64)
-    return Codebook(space, centres, _joined(centres, people, least))
+    return Codebook(space, centres, joined(centres, people, least))
 
 
-def _joined(centres: Floats, people: Floats, least: int) -> Codes:
+def joined(centres: Floats, people: Floats, least: int) -> Codes:
     """Codes of centres: the smallest joins its nearest neighbour until each has ``least`` people."""
     code, people, middles = np.arange(len(centres)), people.copy(), centres.copy()
     alive = np.ones(len(centres), dtype=bool)

@@ -9,6 +9,9 @@ import numpy as np
 from tacit.learn.arrays import Codes, Flags
 from tacit.lift import Matrix, certify_counts, guessing_ceiling
 
+# Of the chance that the claim is false so much is for epsilon, which hardly feels it, and the rest for the ceiling.
+SHARE_OF_EPSILON = 0.2
+
 
 @dataclass(frozen=True)
 class CodedEvidence:
@@ -43,14 +46,14 @@ def evidence(
     Guarantees
     ----------
     If the units are independent draws from a population, and the code and its channel depend on the design part alone,
-    each of ``ceiling`` and ``epsilon`` is false of that population with probability at most beta/2, both together with
-    at most beta; the ceiling for the best of ``tried`` codes, however the one was chosen.
+    ``ceiling`` and ``epsilon`` are both true of that population with probability at least 1 - beta; the ceiling of
+    each of ``tried`` codes at once, however the one was chosen.
     """
     counts = counts_of(secret[~design], released[~design], secrets=secrets, codes=len(possible))
     people = np.bincount(released, minlength=len(possible))
     return CodedEvidence(
-        ceiling=guessing_ceiling(counts, beta=beta / 2 / tried),
-        epsilon=certify_counts(counts[:, possible], beta=beta / 2).epsilon,
+        ceiling=guessing_ceiling(counts, beta=(1 - SHARE_OF_EPSILON) * beta / tried),
+        epsilon=certify_counts(counts[:, possible], beta=SHARE_OF_EPSILON * beta).epsilon,
         guessed=float(counts.max(axis=0).sum() / counts.sum()),
         prior=float(np.bincount(secret).max() / len(secret)),
         smallest=int(people[possible].min()),

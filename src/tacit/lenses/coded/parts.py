@@ -13,8 +13,8 @@ from tacit.learn import fold_of_each
 from tacit.learn.arrays import Codes, Flags, Floats
 from tacit.tables.drawing import BITS, HEX_DIGITS, key_text
 
-# Of five parts two make the code: more of them make better codes, fewer prove more.
-_PARTS, _TO_DESIGN = 5, 2
+# Of ten parts three make the code: more of them make better codes, fewer prove more.
+_PARTS, _TO_DESIGN = 10, 3
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,7 +65,7 @@ def units_of(
 
 
 def design_part(secret: Codes, *, random_state: int) -> Flags:
-    """Which units the code is made from, two of five, each secret alike; the others prove it."""
+    """Which units the code is made from, three of ten, each secret alike; the others prove it."""
     fold = fold_of_each(secret, _PARTS, np.random.default_rng([random_state, 3]))
     return np.asarray(fold < _TO_DESIGN)
 
@@ -84,3 +84,10 @@ def drawn(codes: Codes, channel: Floats | None, key: bytes) -> Codes:
         reached = np.searchsorted(steps[code], chance[rows] * steps[code, -1], side="right")
         out[rows] = np.minimum(reached, int(np.flatnonzero(channel[code])[-1]))
     return out
+
+
+def share_drawn(codes: Codes, channel: Floats | None) -> float:
+    """The share of units whose released code is left to chance: their row of the channel has several."""
+    if channel is None:
+        return 0.0
+    return float(((channel > 0).sum(axis=1) > 1)[codes].mean())

@@ -7,17 +7,21 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tacit.codes.vectors.codebook import Codebook, CodeSpace, code_space, codebook, means_of
+from tacit.codes.vectors.codebook import Codebook, code_space, codebook, joined, means_of
 from tacit.document import Progress
 from tacit.errors import NotCertifiedError, Setting, sentence
 from tacit.learn.arrays import Codes, Flags, Floats
-from tacit.lenses.coded.evidence import CodedEvidence, counts_of, evidence
+from tacit.lenses.coded.evidence import SHARE_OF_EPSILON, CodedEvidence, counts_of, evidence
 from tacit.lenses.coded.parts import Units, drawn
 from tacit.lift import Effort, Joint, certify_counts, guessing_ceiling, optimal
 
-MOST_CODES = 1024
+_SIZES = (2, 4, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512, 768)
 # Codes are mixed until the design part alone keeps so much of epsilon; the rest is for chance among the others.
-_SHARES = (1.0, 0.75, 0.5, 0.35, 0.2)
+_SHARES = (1.0, 0.7, 0.5, 0.35, 0.25, 0.18, 0.12)
+# Limits of the normal distribution that are about those of a proof.
+_SURE = 2.2
+# One point of the ceiling weighs as much as so many points of epsilon's share.
+_STEEP = 50.0
 # With more secrets than two an optimum takes longer than it is worth for so many codes.
 _MOST_MIXED = 256
 
@@ -58,6 +62,11 @@ class CodedBound:
     ceiling: float | None
     least: int
     beta: float
+
+    @property
+    def beta_of_epsilon(self) -> float:
+        """How much of beta is for epsilon; the rest is for the ceiling."""
+        return SHARE_OF_EPSILON * self.beta
 
 
 def proved_plan(
@@ -129,34 +138,81 @@ def _plans(
     """Codebooks of every size, as they are and mixed more and more."""
     points, secret = vectors[design], units.secret[design]
     space = code_space(points, secret, None if units.use is None else units.use[design], random_state=random_state)
-    sizes = [2**k for k in range(1, 11) if 2**k <= min(MOST_CODES, len(points) // max(bound.least, 2))]
+    fewest = max(bound.least, _to_prove(secret, design, bound))
+    sizes = [size for size in _SIZES if size <= len(points) // 4]
     before = 0
     for at, size in enumerate(sizes):
         progress(f"trying {size} codes", at / len(sizes))
-        book = codebook(space, points, codes=size, least=bound.least, random_state=random_state)
+        book = codebook(space, points, codes=size, least=fewest, random_state=random_state)
         if len(book) <= before:
             continue
         before = len(book)
-        counts = counts_of(secret, book.codes(points), secrets=len(units.secrets), codes=len(book))
-        yield from _mixed_plans(space, book, points, counts, int((~design).sum()), bound)
+        trial = _Trial(space(points), book.codes(points), secret, len(units.secrets), int((~design).sum()), fewest)
+        yield from trial.plans(book, bound, np.random.default_rng([random_state, size]))
 
 
-def _mixed_plans(
-    space: CodeSpace, book: Codebook, points: Floats, counts: Floats, proving: int, bound: CodedBound
-) -> Iterator[CodePlan]:
-    joint, seen = Joint.from_counts(counts), set[bytes]()
-    codes, target = book.codes(points), space(points)
-    for share in _SHARES:
-        channel = None
-        if len(counts) == 2 or len(book) <= _MOST_MIXED:
-            mixed = np.asarray(optimal(joint, share * bound.epsilon, effort=_effort(len(counts))).matrix)
-            channel = None if np.allclose(mixed, np.eye(len(book)), atol=1e-12) else mixed
-        fingerprint = b"" if channel is None else channel.tobytes()
-        if fingerprint in seen:
-            continue
-        seen.add(fingerprint)
-        expected = counts if channel is None else counts @ channel
-        yield CodePlan(book, channel, _told(target, codes, channel, len(book)), _slack(expected, proving, bound))
+def _to_prove(secret: Codes, design: Flags, bound: CodedBound) -> int:
+    """About how many of the design part a code must have for half of epsilon to be proved of it on the others."""
+    rarest = float(np.bincount(secret).min() / len(secret))
+    share = float(design.mean())
+    needed = _SURE**2 / max(bound.epsilon / 2, 1e-3) ** 2 * (1 - rarest) / max(rarest, 1e-9)
+    return int(min(needed * share / (1 - share), len(secret)))
+
+
+@dataclass(frozen=True, eq=False)
+class _Trial:
+    """The design part in the codes of one codebook."""
+
+    points: Floats
+    codes: Codes
+    secret: Codes
+    secrets: int
+    proving: int
+    fewest: int
+
+    def plans(self, book: Codebook, bound: CodedBound, rng: np.random.Generator) -> Iterator[CodePlan]:
+        """The code as it is, and mixed more and more."""
+        counts = counts_of(self.secret, self.codes, secrets=self.secrets, codes=len(book))
+        means, sizes = means_of(self.points, self.codes, len(book)), counts.sum(axis=0)
+        # What the others will show differs from these counts as much as they differ from the truth.
+        elsewhere = np.stack([rng.multinomial(int(n), c / n) for n, c in zip(sizes, counts.T, strict=True)]).T
+        joint, seen = Joint.from_counts(counts), set[bytes]()
+        for share in _SHARES if self.secrets == 2 or len(book) <= _MOST_MIXED else (1.0,):
+            mixed = np.asarray(optimal(joint, share * bound.epsilon, effort=_effort(self.secrets)).matrix)
+            channel = _with_enough(mixed, means, sizes, self.fewest)
+            if channel.tobytes() in seen:
+                continue
+            seen.add(channel.tobytes())
+            same = bool(np.allclose(channel, np.eye(len(book)), atol=1e-12))
+            told, slack = self._told(means, sizes, channel), _slack(elsewhere @ channel, self.proving, bound)
+            yield CodePlan(book, None if same else channel, told, slack)
+
+    def _told(self, means: Floats, sizes: Floats, channel: Floats) -> float:
+        """The share of the points' variance that is between the means of released codes."""
+        flow = sizes[:, None] * channel
+        total = flow.sum(axis=0)
+        shown = (flow.T @ means) / np.where(total > 0, total, 1.0)[:, None]
+        middle = self.points.mean(axis=0)
+        between = float((total * ((shown - middle) ** 2).sum(axis=1)).sum())
+        return between / max(float(((self.points - middle) ** 2).sum()), np.finfo(np.float64).tiny)
+
+
+def _with_enough(channel: Floats, means: Floats, sizes: Floats, fewest: int) -> Floats:
+    """The channel with outputs joined to their neighbours until each is released of so many.
+
+    Joining outputs keeps every bound on their log-lifts: a joined one is a mean of both.
+    """
+    flow = sizes[:, None] * channel
+    people = flow.sum(axis=0)
+    used = np.flatnonzero(people > 0)
+    shown = (flow[:, used].T @ means) / people[used][:, None]
+    # A joined output is written as the largest of those in it.
+    group = joined(shown, people[used], fewest)
+    out = np.zeros_like(channel)
+    for each in range(int(group.max()) + 1):
+        members = used[group == each]
+        out[:, members[people[members].argmax()]] = channel[:, members].sum(axis=1)
+    return out
 
 
 def _effort(secrets: int) -> Effort:
@@ -165,26 +221,13 @@ def _effort(secrets: int) -> Effort:
 
 def _slack(expected: Floats, proving: int, bound: CodedBound) -> float:
     """How far within the bound the others are expected to prove it, as a share of it; below 0 they are not."""
-    scaled = np.floor(expected / expected.sum() * proving)
-    scaled = scaled[:, scaled.sum(axis=0) > 0]
-    if not scaled.size or (scaled.sum(axis=1) == 0).any():
+    scaled = np.floor(expected[:, expected.any(axis=0)] / expected.sum() * proving)
+    if (scaled.sum(axis=0) == 0).any() or (scaled.sum(axis=1) == 0).any():
         return -np.inf
-    slack = 1 - certify_counts(scaled, beta=bound.beta / 2).epsilon / max(bound.epsilon, 1e-12)
+    slack = 1 - certify_counts(scaled, beta=bound.beta_of_epsilon).epsilon / max(bound.epsilon, 1e-12)
     if bound.ceiling is not None:
-        slack = min(slack, 50 * (bound.ceiling - guessing_ceiling(scaled, beta=bound.beta / 2)))
+        slack = min(slack, _STEEP * (bound.ceiling - guessing_ceiling(scaled, beta=bound.beta - bound.beta_of_epsilon)))
     return float(slack)
-
-
-def _told(target: Floats, codes: Codes, channel: Floats | None, count: int) -> float:
-    """The share of the vectors' variance that is between the means of released codes."""
-    means, sizes = means_of(target, codes, count), np.bincount(codes, minlength=count).astype(np.float64)
-    if channel is not None:
-        flow = sizes[:, None] * channel
-        sizes = flow.sum(axis=0)
-        means = (flow.T @ means) / np.where(sizes > 0, sizes, 1.0)[:, None]
-    middle = target.mean(axis=0)
-    between = float((sizes * ((means - middle) ** 2).sum(axis=1)).sum())
-    return between / max(float(((target - middle) ** 2).sum()), np.finfo(np.float64).tiny)
 
 
 def _in_order(plans: list[CodePlan]) -> list[CodePlan]:
