@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
 
 import numpy as np
@@ -78,7 +79,10 @@ def codebook(space: CodeSpace, vectors: Floats, *, codes: int, least: int, rando
     points = space(vectors)
     k = min(codes, len(np.unique(points, axis=0)))
     start = MiniBatchKMeans(k, random_state=random_state, n_init=3, batch_size=4096).fit(points).cluster_centers_
-    tool = KMeans(k, init=start, n_init=1, max_iter=_ROUNDS).fit(points)
+    with warnings.catch_warnings():
+        # Points that coincide make fewer codes than asked, which is no matter.
+        warnings.filterwarnings("ignore", message="Number of distinct clusters")
+        tool = KMeans(k, init=start, n_init=1, max_iter=_ROUNDS).fit(points)
     centres = np.asarray(tool.cluster_centers_, dtype=np.float64)
     people = np.bincount(nearest(points, centres), minlength=k).astype(np.float64)
     return Codebook(space, centres, joined(centres, people, least))
