@@ -533,6 +533,7 @@ class CodedCertificate(Certificate):
     confidence: float
     ceiling: float
     ceiling_asked: bool
+    epsilon_asked: bool
     attained_epsilon: Information
     guessed: float
     prior: float
@@ -557,6 +558,8 @@ class CodedCertificate(Certificate):
             raise ValueError("shares are out of range")
         if not 0 <= self.attained_epsilon <= self.epsilon:
             raise ValueError("attained_epsilon is beyond epsilon")
+        if not (self.epsilon_asked or (self.ceiling_asked and self.attained_epsilon == self.epsilon)):
+            raise ValueError("nothing was asked, or epsilon is not the one attained")
         if not 2 <= self.codes <= self.units or not 1 <= self.least <= self.smallest or self.tried < 1:
             raise ValueError("codes are missing, or have too few people")
         if self.designed_on + self.proved_on != self.units or min(self.designed_on, self.proved_on) < 1:

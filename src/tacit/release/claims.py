@@ -496,8 +496,9 @@ def _(certificate: CodedCertificate) -> tuple[str, ...]:
         "Codes were tried in an order that the first part fixed, and the last before one failed was taken; the "
         "confidence allows for that.",
     ]
-    if not c.ceiling_asked:
-        lines.append(f"No ceiling was asked: the one claimed allows for the {c.tried:,} codes that were tried.")
+    if not (c.ceiling_asked and c.epsilon_asked):
+        what_else = "epsilon" if c.ceiling_asked else "ceiling"
+        lines.append(f"No {what_else} was asked: the one claimed allows for the {c.tried:,} codes that were tried.")
     if c.group is None:
         lines.append(
             f"Each {whose} is taken by itself and for independent of the others. Whoever knows that several are of one "

@@ -9,7 +9,7 @@ from typing import Literal
 from tacit.errors import ArgumentError, Setting, sentence
 from tacit.requests.names import MECHANISMS, MEDIA
 from tacit.requests.settings import Amount, AnyPath, File, Flag, Further, OneOf, Request, setting
-from tacit.requests.table import IMAGES, TABLE, TEXT
+from tacit.requests.table import TABLE, TEXT
 from tacit.requests.weights import ColumnWeights
 
 NATS = Amount(0, 100)
@@ -48,12 +48,6 @@ class Bound(Request):
         Amount(1, whole=True),
         "Fewest people that may share a released value, all its columns taken together; or a picture or topic.",
         default=10,
-    )
-    ceiling: float | None = setting(
-        Amount(0, 1),
-        "Images and posts in codes: how often an adversary may guess the secret right, at most, whoever it is.",
-        lenses=(*IMAGES, *TEXT),
-        metavar="0.6",
     )
     confidence: float | None = setting(
         Amount(0, 1),

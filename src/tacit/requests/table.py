@@ -96,12 +96,6 @@ class Question(Request):
     )
     text: str | None = setting(Name(), "Posts: the column with their text; its words are audited.", lenses=TEXT)
     labels: AnyPath | None = labels_setting()
-    group: str | None = setting(
-        Name(),
-        "Images and posts: the column that says whose each is. All of one person's are then coded together, and the "
-        "claim is about people.",
-        lenses=(*IMAGES, *TEXT),
-    )
     engine: str = engine_setting()
     memory: str | None = memory_setting()
     # The values that are secret, where not all of a column's are; said as part of ``secret``.

@@ -70,7 +70,7 @@ def protect(
     ----------
     source : path, frame, Table or Question
         As in ``audit``.
-    *requests : Bound, Making, Learning, Ledgered, PatchNoise, WordMask
+    *requests : Bound, Making, Learning, Ledgered, Coding, PatchNoise, WordMask
         Requests that were made already; settings change them.
     out : path, optional
         The directory of the release. Without one it is kept for as long as the result: ``frame()`` gives its data,
@@ -96,10 +96,10 @@ def protect(
     merged nor mixed are unchanged and in their place, and every released value is one of the table's. What a
     single image or post still gives away is not certified.
     """
-    question, bound, making, learning, ledgered, noise, mask = asked(
+    question, bound, making, learning, ledgered, coding, noise, mask = asked(
         PROTECT, source, requests, settings, verb="protect"
     )
-    lens = lens_of(question, (bound, making, learning, ledgered, noise, mask))
+    lens = lens_of(question, (bound, making, learning, ledgered, coding, noise, mask))
     if out is None and ledgered.ledger is not None:
         words = "a ledger remembers where a release is: say {out}, or leave out {ledger}"
         raise ArgumentError(sentence(words, out=Setting("out", "release"), ledger=Setting("ledger")))
@@ -109,12 +109,14 @@ def protect(
     if out is None:
         held = PassingFolder()
         place = held.path / place
-    coded = media_mechanism(lens, making.mechanism, (noise, mask)) == "code"
+    coded = media_mechanism(lens, making, coding, (noise, mask)) == "code"
     if lens == "images":
         if coded:
             from tacit.lenses.images.coding import protect_coded_images
 
-            return replace(protect_coded_images(question, bound, making, out=place, progress=progress), held=held)
+            return replace(
+                protect_coded_images(question, bound, making, coding, out=place, progress=progress), held=held
+            )
         from tacit.lenses.images.protect import protect_images
 
         return replace(protect_images(question, bound, making, noise, out=place, progress=progress), held=held)
@@ -127,7 +129,9 @@ def protect(
         elif coded:
             from tacit.lenses.text.coding import protect_coded_posts
 
-            return replace(protect_coded_posts(question, bound, making, out=place, progress=progress), held=held)
+            return replace(
+                protect_coded_posts(question, bound, making, coding, out=place, progress=progress), held=held
+            )
         else:
             from tacit.lenses.text.protect import protect_text
 

@@ -102,6 +102,16 @@ def test_posts_become_topics_that_no_family_of_readers_reads_beyond_the_ceiling(
     assert tacit.verify(topics.out, against=topics.source).verdict == "holds"
 
 
+def test_a_ceiling_alone_is_enough_and_neither_is_refused(images, tmp_path) -> None:
+    made = tacit.protect(images.source, secret="smile", ceiling=0.65, random_state=1, out=tmp_path / "r")
+    certificate = made.certificate
+    assert certificate.ceiling == 0.65
+    assert certificate.attained_epsilon == certificate.epsilon < 10
+    assert tacit.verify(tmp_path / "r", against=images.source).verdict == "holds"
+    with pytest.raises(ArgumentError, match="say how much may be given away"):
+        tacit.protect(images.source, secret="smile", out=tmp_path / "s")
+
+
 @pytest.mark.parametrize("kind", ["images", "topics"])
 def test_without_originals_or_the_owners_folder_nothing_is_said_to_hold(kind, request, tmp_path) -> None:
     made = request.getfixturevalue(kind)
@@ -228,7 +238,7 @@ def test_claims_are_false_of_the_population_no_more_often_than_said() -> None:
         flat = rng.choice(6, size=400, p=joint.ravel())
         secret, codes = flat // 3, flat % 3
         proved = evidence(
-            secret, codes, np.arange(400) < 100, secrets=2, possible=np.ones(3, dtype=bool), beta=0.2, tried=1
+            secret, codes, np.arange(400) < 100, secrets=2, possible=np.ones(3, dtype=bool), beta=0.2, tried=(1, 1)
         )
         prior = joint.sum(axis=1, keepdims=True)
         lift = np.abs(np.log(joint / joint.sum(axis=0) / prior)).max()

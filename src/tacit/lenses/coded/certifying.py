@@ -45,7 +45,8 @@ def coded_certificate(
         CodedCertificate(
             claim="",
             assumptions=(),
-            epsilon=bound.epsilon,
+            epsilon=proved.epsilon if bound.epsilon is None else bound.epsilon,
+            epsilon_asked=bound.epsilon is not None,
             medium=about.medium,
             secret=about.secret,
             column=about.column,

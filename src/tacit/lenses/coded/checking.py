@@ -67,7 +67,7 @@ def checks_of_code(
         secrets=len(units.secrets),
         possible=possible,
         beta=1 - c.confidence,
-        tried=1 if c.ceiling_asked else c.tried,
+        tried=(1 if c.ceiling_asked else c.tried, 1 if c.epsilon_asked else c.tried),
     )
     yield close("epsilon proved", proved.epsilon, c.attained_epsilon)
     within = proved.ceiling <= c.ceiling + 1e-12 if c.ceiling_asked else abs(proved.ceiling - c.ceiling) <= 1e-9

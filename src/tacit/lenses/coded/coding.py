@@ -17,7 +17,7 @@ from tacit.lenses.coded.parts import Units
 from tacit.lenses.coded.planning import CodedBound, ProvedPlan, proved_plan
 from tacit.lenses.coded.projecting import Projection
 from tacit.release.certificate import AdversaryScore, CodedUse
-from tacit.requests import Bound
+from tacit.requests import Bound, Coding
 
 CONFIDENCE = 0.95
 
@@ -54,10 +54,14 @@ def code_means(values: Floats, codes: Codes, design: Flags, channel: Floats | No
     return np.asarray((flow.T @ means) / np.where(total > 0, total, 1.0)[:, None])
 
 
-def asked_bound(bound: Bound) -> CodedBound:
+def asked_bound(bound: Bound, coding: Coding) -> CodedBound:
     """What a coded release is asked."""
     confidence = CONFIDENCE if bound.confidence is None else bound.confidence
-    return CodedBound(bound.one_epsilon("a code may say"), bound.ceiling, bound.least, 1 - confidence)
+    if bound.epsilon is None and coding.ceiling is None:
+        words = "say how much may be given away: {epsilon}, in nats, or how often anybody may guess right, {ceiling}"
+        settings = {"epsilon": Setting("epsilon", 1), "ceiling": Setting("ceiling", 0.6)}
+        raise ArgumentError(sentence(words, **settings))
+    return CodedBound(bound.epsilon, coding.ceiling, bound.least, 1 - confidence)
 
 
 def coded(

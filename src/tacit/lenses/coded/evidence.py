@@ -39,21 +39,21 @@ def counts_of(secret: Codes, released: Codes, *, secrets: int, codes: int) -> Ma
 
 
 def evidence(
-    secret: Codes, released: Codes, design: Flags, *, secrets: int, possible: Flags, beta: float, tried: int
+    secret: Codes, released: Codes, design: Flags, *, secrets: int, possible: Flags, beta: float, tried: tuple[int, int]
 ) -> CodedEvidence:
     """What the units outside the design part prove, of all codes that are ``possible``.
 
     Guarantees
     ----------
     If the units are independent draws from a population, and the code and its channel depend on the design part alone,
-    ``ceiling`` and ``epsilon`` are both true of that population with probability at least 1 - beta; the ceiling of
-    each of ``tried`` codes at once, however the one was chosen.
+    ``ceiling`` and ``epsilon`` are both true of that population with probability at least 1 - beta; of each of
+    ``tried`` codes at once (for the one and for the other), however the one was chosen.
     """
     counts = counts_of(secret[~design], released[~design], secrets=secrets, codes=len(possible))
     people = np.bincount(released, minlength=len(possible))
     return CodedEvidence(
-        ceiling=guessing_ceiling(counts, beta=(1 - SHARE_OF_EPSILON) * beta / tried),
-        epsilon=certify_counts(counts[:, possible], beta=SHARE_OF_EPSILON * beta).epsilon,
+        ceiling=guessing_ceiling(counts, beta=(1 - SHARE_OF_EPSILON) * beta / tried[0]),
+        epsilon=certify_counts(counts[:, possible], beta=SHARE_OF_EPSILON * beta / tried[1]).epsilon,
         guessed=float(counts.max(axis=0).sum() / counts.sum()),
         prior=float(np.bincount(secret).max() / len(secret)),
         smallest=int(people[possible].min()),

@@ -14,12 +14,15 @@ from tacit.learn.arrays import Codes, Flags, Floats
 from tacit.lenses.coded.evidence import SHARE_OF_EPSILON, CodedEvidence, counts_of, evidence
 from tacit.lenses.coded.parts import Units, drawn
 from tacit.lift import Effort, Joint, certify_counts, guessing_ceiling, optimal
+from tacit.release.bounds import LARGEST_EPSILON
 
 _SIZES = (2, 4, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512, 768)
 # Codes are mixed until the design part alone keeps so much of epsilon; the rest is for chance among the others.
-_SHARES = (1.0, 0.7, 0.5, 0.35, 0.25, 0.18, 0.12)
+_SHARES = (1.0, 0.7, 0.5, 0.35, 0.25, 0.18, 0.12, 0.08)
 # Limits of the normal distribution that are about those of a proof.
 _SURE = 2.2
+# How far a proof of epsilon may be from what is counted where no epsilon was asked, in nats.
+_WIDE = 1.5
 # One point of the ceiling weighs as much as so many points of epsilon's share.
 _STEEP = 50.0
 # With more secrets than two an optimum takes longer than it is worth for so many codes.
@@ -56,9 +59,9 @@ class ProvedPlan:
 
 @dataclass(frozen=True)
 class CodedBound:
-    """What a coded release may give away: ``epsilon`` in nats, and how often anybody may guess right, if asked."""
+    """What a coded release may give away: in nats, or how often anybody may guess right; what was asked, or both."""
 
-    epsilon: float
+    epsilon: float | None
     ceiling: float | None
     least: int
     beta: float
@@ -67,6 +70,11 @@ class CodedBound:
     def beta_of_epsilon(self) -> float:
         """How much of beta is for epsilon; the rest is for the ceiling."""
         return SHARE_OF_EPSILON * self.beta
+
+    @property
+    def mixing(self) -> float:
+        """The epsilon that codes are mixed for, the largest."""
+        return 1.0 if self.epsilon is None else self.epsilon
 
 
 def proved_plan(
@@ -104,8 +112,7 @@ def proved_plan(
             secrets=len(units.secrets),
             possible=plan.possible,
             beta=bound.beta,
-            # With a ceiling that was asked the order of the trial pays for the choice.
-            tried=1 if bound.ceiling is not None else len(plans),
+            tried=paid(bound, len(plans)),
         )
         if not _keeps(proved, bound):
             break
@@ -115,14 +122,21 @@ def proved_plan(
     return taken
 
 
+def paid(bound: CodedBound, tried: int) -> tuple[int, int]:
+    """For how many codes the ceiling and epsilon allow; for one, where it was asked: the order pays for the choice."""
+    return (tried if bound.ceiling is None else 1), (tried if bound.epsilon is None else 1)
+
+
 def _keeps(proved: CodedEvidence, bound: CodedBound) -> bool:
-    within = proved.epsilon <= bound.epsilon and (bound.ceiling is None or proved.ceiling <= bound.ceiling)
+    within = proved.epsilon <= (LARGEST_EPSILON if bound.epsilon is None else bound.epsilon)
+    within = within and (bound.ceiling is None or proved.ceiling <= bound.ceiling)
     return within and proved.smallest >= bound.least and proved.codes > 1
 
 
 def _why_none(units: Units, design: Flags, bound: CodedBound) -> str:
     settings = {"epsilon": Setting("epsilon"), "ceiling": Setting("ceiling"), "least": Setting("least")}
-    which = "a larger {epsilon}" if bound.ceiling is None else "a larger {epsilon} or {ceiling}"
+    asked = [f"{{{name}}}" for name in ("epsilon", "ceiling") if getattr(bound, name) is not None]
+    which = f"a larger {' or '.join(asked)}"
     return sentence(
         f"no code is proved to keep the bound: {{proving:,}} of {{all:,}} are left to prove it on, too few even for "
         f"two codes. More records, {which}, or a smaller {{least}} would help; nothing was written",
@@ -155,7 +169,12 @@ def _to_prove(secret: Codes, design: Flags, bound: CodedBound) -> int:
     """About how many of the design part a code must have for half of epsilon to be proved of it on the others."""
     rarest = float(np.bincount(secret).min() / len(secret))
     share = float(design.mean())
-    needed = _SURE**2 / max(bound.epsilon / 2, 1e-3) ** 2 * (1 - rarest) / max(rarest, 1e-9)
+    needed = (
+        _SURE**2
+        / max(_WIDE if bound.epsilon is None else bound.epsilon / 2, 1e-3) ** 2
+        * (1 - rarest)
+        / max(rarest, 1e-9)
+    )
     return int(min(needed * share / (1 - share), len(secret)))
 
 
@@ -178,7 +197,7 @@ class _Trial:
         elsewhere = np.stack([rng.multinomial(int(n), c / n) for n, c in zip(sizes, counts.T, strict=True)]).T
         joint, seen = Joint.from_counts(counts), set[bytes]()
         for share in _SHARES if self.secrets == 2 or len(book) <= _MOST_MIXED else (1.0,):
-            mixed = np.asarray(optimal(joint, share * bound.epsilon, effort=_effort(self.secrets)).matrix)
+            mixed = np.asarray(optimal(joint, share * bound.mixing, effort=_effort(self.secrets)).matrix)
             channel = _with_enough(mixed, means, sizes, self.fewest)
             if channel.tobytes() in seen:
                 continue
@@ -224,7 +243,10 @@ def _slack(expected: Floats, proving: int, bound: CodedBound) -> float:
     scaled = np.floor(expected[:, expected.any(axis=0)] / expected.sum() * proving)
     if (scaled.sum(axis=0) == 0).any() or (scaled.sum(axis=1) == 0).any():
         return -np.inf
-    slack = 1 - certify_counts(scaled, beta=bound.beta_of_epsilon).epsilon / max(bound.epsilon, 1e-12)
+    expected_epsilon = certify_counts(scaled, beta=bound.beta_of_epsilon).epsilon
+    slack = np.inf if expected_epsilon <= LARGEST_EPSILON else -np.inf
+    if bound.epsilon is not None:
+        slack = 1 - expected_epsilon / max(bound.epsilon, 1e-12)
     if bound.ceiling is not None:
         slack = min(slack, _STEEP * (bound.ceiling - guessing_ceiling(scaled, beta=bound.beta - bound.beta_of_epsilon)))
     return float(slack)

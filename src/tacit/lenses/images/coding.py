@@ -24,7 +24,7 @@ from tacit.release.certificate import CertifiedInput, CertifiedOutput, CodedCert
 from tacit.release.checks import Check, CheckedRelease, check_of_original
 from tacit.release.directory import PRIVATE, SALT, new_release, refuse_target
 from tacit.release.keys import LABELS, committed, files_sha256, secret_bytes_in, seed_or_secure
-from tacit.requests import Bound, Making, Question
+from tacit.requests import Bound, Coding, Making, Question
 from tacit.tables.drawing import new_key
 
 # Directions that pixels are brought down to: faces differ in fewer than this.
@@ -34,7 +34,7 @@ CODE_LABEL = "code"
 
 
 def protect_coded_images(
-    question: Question, bound: Bound, making: Making, *, out: Path, progress: Progress = silent
+    question: Question, bound: Bound, making: Making, coding: Coding, *, out: Path, progress: Progress = silent
 ) -> CodedProtectResult:
     """Write one of a few pictures for every image, or every person; the requests say what each setting means.
 
@@ -47,8 +47,8 @@ def protect_coded_images(
     seed, repeatable = seed_or_secure(making.random_state), making.random_state is not None
     asked = ask_images(question, random_state=seed)
     refuse_target(out, original=asked.images.source, overwrite=making.overwrite)
-    about = CodedAbout("images", asked.secret, None, question.group, _one_use(question))
-    limits, key = asked_bound(bound), new_key(making.random_state)
+    about = CodedAbout("images", asked.secret, None, coding.group, _one_use(question))
+    limits, key = asked_bound(bound, coding), new_key(making.random_state)
     units, matrix = _units(asked, about), asked.images.matrix()
     design = design_part(units.secret, random_state=seed)
     progress("reading the images", None)
@@ -125,7 +125,7 @@ def verify_coded_images(
     digest = images.sha256()
     salt = secret_bytes_in(private / SALT)
     checks.append(check_of_original(digest, certificate, salt, why=f"needs {PRIVATE}/{SALT}"))
-    question = Question(images, secret=certificate.secret, group=certificate.group)
+    question = Question(images, secret=certificate.secret)
     units = _units(
         ask_images(question, random_state=0), CodedAbout("images", certificate.secret, None, certificate.group)
     )

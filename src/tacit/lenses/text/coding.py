@@ -24,7 +24,7 @@ from tacit.release.certificate import CertifiedInput, CertifiedOutput, CodedCert
 from tacit.release.checks import Check, CheckedRelease, check_of_original
 from tacit.release.directory import PRIVATE, SALT, new_release, refuse_target
 from tacit.release.keys import committed, file_sha256, secret_bytes_in, seed_or_secure
-from tacit.requests import Bound, Making, Question
+from tacit.requests import Bound, Coding, Making, Question
 from tacit.tables.drawing import new_key
 from tacit.tables.sources import open_table
 from tacit.tables.writing import suffix_for, write_table
@@ -59,7 +59,7 @@ class Made:
 
 
 def protect_coded_posts(
-    question: Question, bound: Bound, making: Making, *, out: Path, progress: Progress = silent
+    question: Question, bound: Bound, making: Making, coding: Coding, *, out: Path, progress: Progress = silent
 ) -> CodedProtectResult:
     """Write the words of a topic for every post, or every author; the requests say what each setting means.
 
@@ -75,9 +75,9 @@ def protect_coded_posts(
     uses = tuple(question.use or ())
     if len(uses) > 1:
         raise ArgumentError("images and posts in codes keep one use: name one column")
-    about = CodedAbout("posts", posts.secret, posts.text, question.group, uses[0] if uses else None)
+    about = CodedAbout("posts", posts.secret, posts.text, coding.group, uses[0] if uses else None)
     refuse_target(out, original=posts.table.path, overwrite=making.overwrite)
-    limits, key, units = asked_bound(bound), new_key(making.random_state), _units(posts, about)
+    limits, key, units = asked_bound(bound, coding), new_key(making.random_state), _units(posts, about)
     design = design_part(units.secret, random_state=seed)
     words = _topic_words(posts.texts, design[units.of_record], bound.least)
     bags = words.bags(posts.texts)
