@@ -99,7 +99,7 @@ class Certificate:
     @property
     def of_images(self) -> bool:
         """Whether what is released are images: a folder of files, or an npz."""
-        return False
+        return self.output.file in ("images", "images.npz")
 
 
 @dataclass(frozen=True)
@@ -427,11 +427,6 @@ class ImageCertificate(Certificate):
     certified_epsilon: None = None
     kind: Literal["images"] = "images"
 
-    @property
-    def of_images(self) -> bool:
-        """They are."""
-        return True
-
     def __post_init__(self) -> None:
         super().__post_init__()
         numbers = (self.scale, self.flagged_share, self.flagged_images, self.mean_square, self.prior)
@@ -545,11 +540,6 @@ class CodedCertificate(Certificate):
     use: CodedUse | None
     adversaries: tuple[AdversaryScore, ...]
     kind: Literal["coded"] = "coded"
-
-    @property
-    def of_images(self) -> bool:
-        """Where the code is of images."""
-        return self.medium == "images"
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -461,18 +461,23 @@ def _(certificate: CodedCertificate) -> str:
     c = certificate
     what, whose = _CODED[c.medium]
     unit = whose if c.group is None else f"person ({c.group}) with all {what}"
+    factor = sentence(
+        ", and it changes the probability of any value of '{secret}' by a factor between {down} and {up} (|log-lift| "
+        "at most {epsilon})",
+        secret=c.secret,
+        down=factor_down(c.epsilon),
+        up=factor_up(c.epsilon),
+        epsilon=_bound(c.epsilon),
+    )
     return sentence(
         "Every {unit} was replaced by one of {c.codes:,} codes, each shared by {c.smallest:,} or more of {c.units:,}. "
         "With {sure} confidence nobody who sees one of them, however trained, guesses '{c.secret}' right more often "
-        "than {ceiling} of the time (always the commonest: {c.prior:.1%}), and it changes the probability of any value "
-        "of '{c.secret}' by a factor between {down} and {up} (|log-lift| at most {epsilon}).",
+        "than {ceiling} of the time (always the commonest: {c.prior:.1%}){factor}.",
         c=c,
         unit=unit,
         sure=confident(c.confidence),
         ceiling=share_up(c.ceiling),
-        down=factor_down(c.epsilon),
-        up=factor_up(c.epsilon),
-        epsilon=_bound(c.epsilon),
+        factor=factor if c.epsilon_asked else "",
     )
 
 
@@ -496,9 +501,13 @@ def _(certificate: CodedCertificate) -> tuple[str, ...]:
         "Codes were tried in an order that the first part fixed, and the last before one failed was taken; the "
         "confidence allows for that.",
     ]
-    if not (c.ceiling_asked and c.epsilon_asked):
-        what_else = "epsilon" if c.ceiling_asked else "ceiling"
-        lines.append(f"No {what_else} was asked: the one claimed allows for the {c.tried:,} codes that were tried.")
+    if not c.ceiling_asked:
+        lines.append(f"No ceiling was asked: the one claimed allows for the {c.tried:,} codes that were tried.")
+    if not c.epsilon_asked:
+        lines.append(
+            "No epsilon was asked: the ceiling is about all codes together, and a code that few have may tell their "
+            "secret almost surely."
+        )
     if c.group is None:
         lines.append(
             f"Each {whose} is taken by itself and for independent of the others. Whoever knows that several are of one "

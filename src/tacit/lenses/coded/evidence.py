@@ -8,7 +8,10 @@ import numpy as np
 
 from tacit.learn.arrays import Codes, Flags
 from tacit.lift import Matrix, certify_counts, guessing_ceiling
+from tacit.release.bounds import LARGEST_EPSILON
 
+# No epsilon is proved: a certificate holds finite numbers.
+UNBOUNDED = LARGEST_EPSILON
 # Of the chance that the claim is false so much is for epsilon, which hardly feels it, and the rest for the ceiling.
 SHARE_OF_EPSILON = 0.2
 
@@ -53,7 +56,7 @@ def evidence(
     people = np.bincount(released, minlength=len(possible))
     return CodedEvidence(
         ceiling=guessing_ceiling(counts, beta=(1 - SHARE_OF_EPSILON) * beta / tried[0]),
-        epsilon=certify_counts(counts[:, possible], beta=SHARE_OF_EPSILON * beta / tried[1]).epsilon,
+        epsilon=min(certify_counts(counts[:, possible], beta=SHARE_OF_EPSILON * beta / tried[1]).epsilon, UNBOUNDED),
         guessed=float(counts.max(axis=0).sum() / counts.sum()),
         prior=float(np.bincount(secret).max() / len(secret)),
         smallest=int(people[possible].min()),

@@ -14,7 +14,6 @@ from tacit.learn.arrays import Codes, Flags, Floats
 from tacit.lenses.coded.evidence import SHARE_OF_EPSILON, CodedEvidence, counts_of, evidence
 from tacit.lenses.coded.parts import Units, drawn
 from tacit.lift import Effort, Joint, certify_counts, guessing_ceiling, optimal
-from tacit.release.bounds import LARGEST_EPSILON
 
 _SIZES = (2, 4, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512, 768)
 # Codes are mixed until the design part alone keeps so much of epsilon; the rest is for chance among the others.
@@ -23,6 +22,8 @@ _SHARES = (1.0, 0.7, 0.5, 0.35, 0.25, 0.18, 0.12, 0.08)
 _SURE = 2.2
 # How far a proof of epsilon may be from what is counted where no epsilon was asked, in nats.
 _WIDE = 1.5
+# A plan is tried if it is expected to pass by so much.
+_MARGIN = 0.1
 # One point of the ceiling weighs as much as so many points of epsilon's share.
 _STEEP = 50.0
 # With more secrets than two an optimum takes longer than it is worth for so many codes.
@@ -128,7 +129,7 @@ def paid(bound: CodedBound, tried: int) -> tuple[int, int]:
 
 
 def _keeps(proved: CodedEvidence, bound: CodedBound) -> bool:
-    within = proved.epsilon <= (LARGEST_EPSILON if bound.epsilon is None else bound.epsilon)
+    within = bound.epsilon is None or proved.epsilon <= bound.epsilon
     within = within and (bound.ceiling is None or proved.ceiling <= bound.ceiling)
     return within and proved.smallest >= bound.least and proved.codes > 1
 
@@ -243,19 +244,23 @@ def _slack(expected: Floats, proving: int, bound: CodedBound) -> float:
     scaled = np.floor(expected[:, expected.any(axis=0)] / expected.sum() * proving)
     if (scaled.sum(axis=0) == 0).any() or (scaled.sum(axis=1) == 0).any():
         return -np.inf
-    expected_epsilon = certify_counts(scaled, beta=bound.beta_of_epsilon).epsilon
-    slack = np.inf if expected_epsilon <= LARGEST_EPSILON else -np.inf
+    slack = np.inf
     if bound.epsilon is not None:
-        slack = 1 - expected_epsilon / max(bound.epsilon, 1e-12)
+        slack = 1 - certify_counts(scaled, beta=bound.beta_of_epsilon).epsilon / max(bound.epsilon, 1e-12)
     if bound.ceiling is not None:
         slack = min(slack, _STEEP * (bound.ceiling - guessing_ceiling(scaled, beta=bound.beta - bound.beta_of_epsilon)))
     return float(slack)
 
 
 def _in_order(plans: list[CodePlan]) -> list[CodePlan]:
-    """The plans that are expected to pass, the safest first; one that tells less at less slack is left out."""
+    """Of each codebook the plan that tells most of those expected to pass, from few codes to many.
+
+    The fewer codes, the surer is what the design part says of them; one that tells less than fewer codes is left out.
+    """
     best: list[CodePlan] = []
-    for plan in sorted((each for each in plans if each.slack >= 0), key=lambda each: -each.slack):
-        if not best or plan.told > best[-1].told:
-            best.append(plan)
+    for size in sorted({len(plan.book) for plan in plans}):
+        passing = [plan for plan in plans if len(plan.book) == size and plan.slack >= _MARGIN]
+        top = max(passing, key=lambda plan: plan.told, default=None)
+        if top is not None and (not best or top.told > best[-1].told):
+            best.append(top)
     return best

@@ -34,6 +34,8 @@ _DIRECTIONS = 100
 _MOST, _FEWEST = 0.2, 20
 # Words that a topic is written with.
 _WORDS = 8
+# Beginnings of what English writes with an apostrophe: don't, that's, we'll.
+_SMALL = {"don", "didn", "doesn", "isn", "wasn", "won", "let", "that", "what", "here", "there", "rt", "amp"}
 TOPIC = "topic"
 
 
@@ -137,7 +139,11 @@ def _topic_words(texts: Sequence[str], design: Flags, least: int) -> TopicWords:
 
 
 def _is_word(term: str) -> bool:
-    return len(term) > 2 and term[0] not in "@<" and any(sign.isalpha() for sign in term)
+    """Whether a term can tell a topic: no mention, number or address, and none of the small words of English."""
+    from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
+
+    whole = len(term) > 2 and term[0] not in "@<" and any(sign.isalpha() for sign in term)
+    return whole and term.split("'")[0] not in _SMALL | ENGLISH_STOP_WORDS
 
 
 def _written(bags: Any, terms: Sequence[str], units: Units, design: Flags, made: Made, least: int) -> tuple[str, ...]:
