@@ -41,7 +41,7 @@ export function form(fields, pressed, submitted) {
   };
 }
 
-/** Show a job below the form, then its answer, with what `beside` puts above, in and below it. */
+/** Show a job below the form, then its answer, with what `beside` puts above, in and below it, and so many sections `unfolded`. */
 export async function show(job, beside = () => ({})) {
   const box = at("answer");
   const here = location.pathname;
@@ -50,8 +50,8 @@ export async function show(job, beside = () => ({})) {
   if (!done) return;
   try {
     const same = done.command && make("details", { class: "other" }, make("summary", {}, "The same on the command line"), copied(done.command));
-    const { above, middle, below } = beside(done);
-    const told = await answer(done.id);
+    const { above, middle, below, unfolded } = beside(done);
+    const told = await answer(done.id, unfolded);
     // After the answer in short, before all that is behind it.
     if (middle) told.insertBefore(middle, told.querySelector("section"));
     fill(box, above, told, below, same);

@@ -15,7 +15,11 @@ async function build(request) {
     ["verify", "Is the promise true?"],
     ["attack", "Try to break it"],
   ];
-  form([release, against], pressed, (verb) => run(`/api/${verb}`, { release: release.control.value, ...(against.control.value ? { against: against.control.value } : {}) }));
+  form([release, against], pressed, (verb) => run(`/api/${verb}`, { release: release.control.value, ...(against.control.value ? { against: against.control.value } : {}) }, beside));
 }
 
-open(build);
+function beside(job) {
+  return { unfolded: job.verb === "verify" ? 1 : 2 };
+}
+
+open(build, beside);
