@@ -66,31 +66,20 @@ def unsound(tab: Any) -> list[str]:
     return [*found, *([f"{over} pixels wide at 400"] if over > 400 else [])]
 
 
-_MOVED = """rung => { const range = document.getElementById('epsilon'), began = performance.now();
-  range.value = String(rung); range.dispatchEvent(new Event('input', { bubbles: true })); document.body.offsetHeight;
-  return performance.now() - began; }"""
+# From the key or the pointer to the picture: what is drawn in a frame is there when the task after it begins.
+_MOVED = """rung => new Promise(told => { const range = document.getElementById('epsilon'), began = performance.now();
+  range.value = String(rung); range.dispatchEvent(new Event('input', { bubbles: true }));
+  requestAnimationFrame(() => setTimeout(() => told(performance.now() - began))); })"""
 
 
-def slider_times(tab: Any, rounds: int = 1) -> list[tuple[float, float]]:
-    """Milliseconds of every step of the slider, layout included: by the clock, and of the processor for the page.
+def rungs_of(tab: Any) -> range:
+    """The places of the slider."""
+    return range(int(tab.locator("#epsilon").get_attribute("max")) + 1)
 
-    A machine that does other things at the same time shows in the first alone.
-    """
-    cdp = tab.context.new_cdp_session(tab)
-    cdp.send("Performance.enable", {"timeDomain": "threadTicks"})
 
-    def spent() -> float:
-        found = cdp.send("Performance.getMetrics")["metrics"]
-        return float(next(each["value"] for each in found if each["name"] == "TaskDuration"))
-
-    rungs = range(int(tab.locator("#epsilon").get_attribute("max")), -1, -1)
-    times = []
-    for rung in [*rungs] * rounds:
-        before = spent()
-        clock = tab.evaluate(_MOVED, rung)
-        times.append((clock, 1000 * (spent() - before)))
-    cdp.detach()
-    return times
+def slider_time(tab: Any, rung: int) -> float:
+    """Milliseconds by the clock until the page shows what is at a place of the slider, its picture included."""
+    return float(tab.evaluate(_MOVED, rung))
 
 
 @contextmanager
