@@ -6,7 +6,7 @@ import shutil
 import socket
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
@@ -17,6 +17,7 @@ import pytest
 from sizes import many
 from tacit.cli.serving import WORKER
 from tacit.cli.wording import COMMAND_LINE
+from tacit.web.jobs.desk import Desk
 
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 MISSING = "no Chromium on this machine" if CHROMIUM is None else None
@@ -30,8 +31,8 @@ PATIENCE = many(60_000, 300_000)
 class OpenedPages:
     """A folder that is served, and tabs of one browser in it. ``noise`` is what the console said, which is nothing."""
 
-    def __init__(self, address: str, token: str, context: Any) -> None:
-        self.address, self.token, self.context = address, token, context
+    def __init__(self, address: str, token: str, context: Any, desk: Desk) -> None:
+        self.address, self.token, self.context, self.desk = address, token, context, desk
         self.noise: list[str] = []
 
     def tab(self, path: str = "/", width: int = 1200) -> Any:
@@ -44,6 +45,13 @@ class OpenedPages:
         page.on("dialog", lambda dialog: self.noise.append(f"dialog: {dialog.message}") or dialog.dismiss())
         page.goto(f"{self.address}{path}{'&' if '?' in path else '?'}token={self.token}")
         return page
+
+    def answered(self, tab: Any, press: Callable[[], Any]) -> None:
+        """Press what asks for a job, and wait until it has ended: a browser that waits itself looks at every frame."""
+        with tab.expect_response(lambda answer: answer.request.method == "POST" and answer.status == 202):
+            press()
+        while any(job["state"] in ("waiting", "running") for job in self.desk.all()):
+            time.sleep(0.1)
 
 
 def unsound(tab: Any) -> list[str]:
@@ -113,7 +121,7 @@ def served(folder: Path, browser: Any, *, worker: tuple[str, ...] = WORKER, **lo
     # What moves is drawn again and again, by this processor.
     context = browser.new_context(accept_downloads=True, reduced_motion="reduce", **look)
     try:
-        yield OpenedPages(f"http://{ADDRESS}:{port}", keys.token, context)
+        yield OpenedPages(f"http://{ADDRESS}:{port}", keys.token, context, app.app.state.desk)
     finally:
         context.close()
         server.should_exit = True

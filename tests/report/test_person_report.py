@@ -546,4 +546,5 @@ def test_titles_of_axes_are_not_cut_on_a_narrow_page() -> None:
     bars = ladder([("reads", "cost 0", 0.5, 1.0, 0.4)], limit=None)
     for chart in (terms, bars):
         titles = re.findall(r'class="axis-title"[^>]*>([^<]*)<', str(draw(chart, width=360)))
-        assert titles and all("…" not in title.replace(" … ", "") and text_width(title) <= 360 for title in titles)
+        assert titles
+        assert all("…" not in title.replace(" … ", "") and text_width(title) <= 360 for title in titles)

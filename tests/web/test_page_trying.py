@@ -76,7 +76,8 @@ def tab(pages: OpenedPages) -> Any:
     tab = pages.tab("/")
     asked = "{method: 'POST', headers: {'content-type': 'application/json'}, body: JSON.stringify(body)}"
     job = tab.evaluate(
-        f"body => fetch('/api/audit', {asked}).then(answer => answer.json())", {"source": "people.csv", "secret": ["race"]}
+        f"body => fetch('/api/audit', {asked}).then(answer => answer.json())",
+        {"source": "people.csv", "secret": ["race"]},
     )
     tab.goto(f"{pages.address}/table?job={job['id']}")
     tab.locator(".document .answer").wait_for()
@@ -95,11 +96,15 @@ def test_advice_stands_beside_its_effect_and_is_followed_and_undone_with_a_click
     was = tab.url
     tab.get_by_role("button", name="Leave out sex").click()
     effect = tab.locator(".effect")
-    assert effect.inner_text().startswith("Leave out sex: this did not help. People of 1,000 who could be found 412 → 412")
+    assert effect.inner_text().startswith(
+        "Leave out sex: this did not help. People of 1,000 who could be found 412 → 412"
+    )
     assert unsound(tab) == []
     tab.get_by_role("button", name="Undo: Leave out sex").click()
     effect.wait_for(state="detached")
     assert tab.url == was
+    # Whoever goes by keys is at what came of it, not at the top of the page.
+    assert tab.evaluate("document.activeElement.id") == "step"
     assert "tried: found 412, guessed 96" in advice.nth(2).inner_text()
     tab.get_by_role("button", name="Leave out zip").click()
     assert effect.inner_text().startswith("Leave out zip: people of 1,000 who could be found 412 → 0,")

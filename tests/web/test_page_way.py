@@ -67,7 +67,7 @@ def pages(browser: Any, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Op
         yield opened
 
 
-def to_the_trade_off(tab: Any, secret: str) -> None:
+def to_the_trade_off(tab: Any, secret: str, pages: OpenedPages) -> None:
     """From the columns, whose guesses are looked at and confirmed, to the slider."""
     assert tab.get_by_label(f"What is {secret}?").input_value() == "secret"
     # That somebody knows a column weakens the promise: it is suggested, and said by nobody but the reader.
@@ -76,7 +76,7 @@ def to_the_trade_off(tab: Any, secret: str) -> None:
     only_some_values_are_secret(tab, secret)
     assert unsound(tab) == []
     nothing_was_run(tab)
-    tab.get_by_role("button", name="This is right").click()
+    pages.answered(tab, tab.get_by_role("button", name="This is right").click)
     tab.wait_for_selector(".document .answer")
     assert unsound(tab) == []
     nothing_was_run(tab)
@@ -119,12 +119,13 @@ def test_the_whole_way_from_a_hostile_file_to_a_downloaded_release(
     name: str, secret: str, pages: OpenedPages, tmp_path: Path
 ) -> None:
     tab = pages.tab("/")
-    tab.set_input_files("#file", table(name, tmp_path))
+    path = table(name, tmp_path)
+    pages.answered(tab, lambda: tab.set_input_files("#file", path))
     tab.wait_for_selector("table.columns")
     if name.startswith("hospital"):
         assert tab.get_by_label("What is patient?").input_value() == "drop"
         assert tab.get_by_role("rowheader", name=EVIL, exact=True).inner_text() == EVIL
-    to_the_trade_off(tab, secret)
+    to_the_trade_off(tab, secret, pages)
     a_column_that_is_not_told_says_why_and_what_would_tell_it(tab)
     assert unsound(tab) == []
     nothing_was_run(tab)
@@ -138,7 +139,7 @@ def test_the_whole_way_from_a_hostile_file_to_a_downloaded_release(
     data = "data.parquet" if name.endswith(".xlsx") else "data.csv"
     assert tab.locator(".write dt").first.inner_text() == data
     tab.get_by_label("Name of the release").fill(f"made of {name}")
-    tab.get_by_role("button", name="Write the release").click()
+    pages.answered(tab, tab.get_by_role("button", name="Write the release").click)
     with tab.expect_download() as download:
         tab.get_by_role("link", name="Download the release").click()
     with zipfile.ZipFile(download.value.path()) as archive:
@@ -194,7 +195,6 @@ def the_edge_of_a_wide_table_is_seen(tab: Any) -> None:
     tab.set_viewport_size({"width": 360, "height": 800})
     tab.get_by_text("Scroll sideways to see more columns.").wait_for()
     tab.locator(".edged.more").wait_for()
-    assert unsound(tab) == []
     tab.locator(".edged .scroll").evaluate("box => box.scrollLeft = box.scrollWidth")
     tab.locator(".edged:not(.more)").wait_for()
     tab.set_viewport_size(before)

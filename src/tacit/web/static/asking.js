@@ -2,7 +2,7 @@
 
 import { ask, job as jobOf, read } from "./api.js";
 import { answer } from "./answer.js";
-import { at, copied, fill, make, problem } from "./dom.js";
+import { at, beginAt, copied, fill, make, problem } from "./dom.js";
 import { begin } from "./frame.js";
 import { shown } from "./progress.js";
 
@@ -45,6 +45,7 @@ export function form(fields, pressed, submitted) {
 export async function show(job, beside = () => ({})) {
   const box = at("answer");
   const here = location.pathname;
+  const pressed = box.contains(document.activeElement);
   history.replaceState({}, "", `${here}?job=${encodeURIComponent(job.id)}`);
   const done = job.state === "done" && job.result ? job : await shown(job, box, (next) => show(next, beside));
   if (!done) return;
@@ -55,6 +56,7 @@ export async function show(job, beside = () => ({})) {
     // After the answer in short, before all that is behind it.
     if (middle) told.insertBefore(middle, told.querySelector("section"));
     fill(box, above, told, below, same);
+    if (pressed) beginAt(box);
   } catch (error) {
     fill(box, problem(error));
   }

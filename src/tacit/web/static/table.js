@@ -5,7 +5,7 @@ import { ask, followed, job as jobOf, read } from "./api.js";
 import { advised } from "./advice.js";
 import { answer } from "./answer.js";
 import { columnsStep } from "./columns.js";
-import { at, button, copied, fill, make, problem } from "./dom.js";
+import { at, beginAt, button, copied, fill, make, problem } from "./dom.js";
 import { address, begin } from "./frame.js";
 import { shown } from "./progress.js";
 import { releaseStep, writtenStep } from "./release.js";
@@ -82,6 +82,7 @@ async function release(request) {
   const { written } = await lookedAt(request.source);
   steps("protect", request);
   fill(at("step"), releaseStep(request, written, start));
+  beginAt(at("step"));
 }
 
 /** Ask for a step, and show it. */
@@ -151,6 +152,7 @@ function command(job) {
 
 async function show(job) {
   const box = at("step");
+  const pressed = at("main").contains(document.activeElement);
   // An audit brings its trade-off with it, which is a step of its own.
   const step = job.verb === "audit" && new URLSearchParams(location.search).has("tell") ? "ladder" : job.verb;
   title(job.request.source);
@@ -162,6 +164,8 @@ async function show(job) {
   if (!done) return;
   try {
     fill(box, await SHOW[step](done));
+    // What was pressed is gone: whoever goes by keys begins at what came of it, not at the top of the page.
+    if (pressed) beginAt(box);
   } catch (error) {
     fill(box, problem(error));
   }

@@ -27,8 +27,8 @@ _LEARNABLE = 50
 class Advice:
     """One thing to try, in words, and the settings of the audit that does it.
 
-    ``found`` and ``guessed`` are the people of 1,000 who could then be found, and whose secret could be guessed, ``kept``
-    the share of the columns that is kept; None where that was not measured.
+    ``found`` and ``guessed`` are the people of 1,000 who could then be found, and whose secret could be guessed;
+    ``kept`` is the share of the columns that is kept. None where that was not measured.
     """
 
     words: str
