@@ -55,11 +55,14 @@ def answers(folder: Path) -> None:
         "auditzip": {**found, "ladder": safe},
         "ladder": ladder,
         "laddertold": told,
+        "verify": {},
     }
     for name, answer in canned.items():
         (folder / f"{name}.json").write_text(json.dumps(plain(answer)))
     (folder / "page.html").write_text(to_html(audit))
     (folder / "people.csv").write_text("zip,race\n1,2\n")
+    (folder / "made").mkdir()
+    (folder / "made" / "certificate.json").write_text("{}")
 
 
 @pytest.fixture(scope="module")
@@ -141,3 +144,14 @@ def test_the_upper_side_alone_is_promised_where_that_is_asked(tab: Any) -> None:
     tab.get_by_text("It may make one unlikely, or rule it out.").wait_for()
     tab.go_back()
     tab.get_by_text("or as unlikely.").wait_for()
+
+
+def test_what_cannot_be_asked_says_so_in_the_pages_words_and_takes_nothing_away(tab: Any, pages: OpenedPages) -> None:
+    tab.goto(f"{pages.address}/check?release=made")
+    tab.get_by_role("button", name="Is the promise true?").click()
+    tab.locator(".document").wait_for()
+    tab.get_by_role("button", name="Try to break it").click()
+    assert "takes the original" in tab.get_by_role("alert").inner_text()
+    assert tab.locator(".document").count() == 1
+    assert unsound(tab) == []
+    assert pages.noise == []

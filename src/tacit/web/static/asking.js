@@ -62,12 +62,20 @@ export async function show(job, beside = () => ({})) {
   }
 }
 
+/** Say above the answer why something was not asked; what was told before stays. */
+export function refuse(error) {
+  const box = at("answer");
+  box.querySelectorAll(":scope > .problem").forEach((each) => each.remove());
+  box.prepend(problem(error));
+  box.firstChild.scrollIntoView({ block: "center" });
+}
+
 /** Ask a verb, and show its job. */
 export async function run(path, body, beside) {
   try {
     await show(await ask(path, body), beside);
   } catch (error) {
-    fill(at("answer"), problem(error));
+    refuse(error);
   }
 }
 

@@ -132,9 +132,9 @@ class AttackResult(Result):
                 ("Guessing the prior", doc.Share(self.prior_guess), "right: the commonest secret, without looking"),
                 ("Best adversary before", doc.Share(self.best_before), "right, from the original"),
                 ("Best adversary after", doc.Share(self.best_after), "right, from the release; lower is safer"),
-                *self._ranked(),
                 ("Best possible", doc.Share(self.optimal_after), possible),
                 *self._promise(),
+                *self._ranked(),
             )
         )
 
