@@ -50,8 +50,8 @@ def page(folder: Path, start: Callable[..., Page]) -> Page:
     return start(folder)
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def browser() -> Iterator[Any]:
-    """One browser: to start it takes longer than most pages do."""
+    """One browser for a file of tests; none longer, for while there is one, this thread has a loop of its own running."""
     with chromium() as opened:
         yield opened
