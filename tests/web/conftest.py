@@ -52,6 +52,6 @@ def page(folder: Path, start: Callable[..., Page]) -> Page:
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Any]:
-    """One browser for a file of tests; none longer, for while there is one, this thread has a loop of its own running."""
+    """One browser for a file of tests, and none for longer: while there is one, this thread has a loop that runs."""
     with chromium() as opened:
         yield opened
