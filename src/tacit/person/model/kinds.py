@@ -59,7 +59,7 @@ KINDS: Final[dict[str, tuple[ValueKind, str]]] = {
     "birth_month": (_TEXT, "birth_month month_of_birth bm"),
     "birth_day": (_TEXT, "birth_day day_of_birth bd"),
     "email": (
-        ValueKind("email", "code"),
+        ValueKind("email", "email"),
         "email e_mail mail email_address emailaddress e_mail_address mail_address courriel correo correo_electronico "
         "primary_email contact_email email1 email_1 user_email",
     ),
@@ -75,7 +75,10 @@ KINDS: Final[dict[str, tuple[ValueKind, str]]] = {
         "street_name adresse anschrift strasse direccion home_address postal_address residence full_address rue",
     ),
     "house": (_TEXT, "street_number streetnumber house_number housenumber house_no hausnummer street_no"),
-    "zip": (_CODE, "zip zip_code zipcode postcode postal_code postalcode post_code plz postleitzahl code_postal cap"),
+    "zip": (
+        ValueKind("zip", "zip"),
+        "zip zip_code zipcode postcode postal_code postalcode post_code plz postleitzahl code_postal cap",
+    ),
     "city": (_TEXT, "city town suburb locality ort stadt ville ciudad municipality place_of_residence"),
     "ssn": (
         _CODE,
