@@ -16,7 +16,9 @@ from tacit.person.answers.words import audit_headline, check_limit, weaker_notes
 from tacit.requests.settings import Flag
 
 if TYPE_CHECKING:
-    from tacit.person.answers.results import AuditChanges
+    from collections.abc import Sequence
+
+    from tacit.person.answers.results import AuditChanges, Finding
     from tacit.person.case.watching import Seen
     from tacit.person.inquiry import CaseLike, Inquiry, Shrinking
     from tacit.person.inquiry.opening import Climbed
@@ -69,15 +71,16 @@ def person_audit(
     members = top.winner.cluster.members if top.winner.cluster is not None else ()
     notes = [*inquiry.notes, *(note for one in ladder for note in one.work.notes)]
     changes = _changes(inquiry, notes) if watch else None
+    findings = tuple(
+        inquiring.finding(one.rung.adversary, one.rung.leakage, one.winner.cluster, names, shown) for one in ladder
+    )
     return PersonAuditResult(
         case=str(inquiry.case.path),
         labels=tuple(dict.fromkeys(label for label, _ in subject.reference)),
         facts=len(subject.reference),
         sources=inquiring.source_facts(inquiry.pool),
         rungs=rungs,
-        findings=tuple(
-            inquiring.finding(one.rung.adversary, one.rung.leakage, one.winner.cluster, names, shown) for one in ladder
-        ),
+        findings=findings,
         strongest=top.rung.adversary,
         source_shares=shares,
         actions=inquiring.ranked(actions),
@@ -91,7 +94,14 @@ def person_audit(
             fail_above,
         ),
         together=inquiry.together,
-        notes=(*notes, *weaker_notes(rungs), *_rough(shrinking), *_fitted_once(top), *inquiring.crowd_note(inquiry)),
+        notes=(
+            *notes,
+            *weaker_notes(rungs),
+            *_rough(shrinking),
+            *_covering(findings),
+            *_fitted_once(top),
+            *inquiring.crowd_note(inquiry),
+        ),
         changes=changes,
     )
 
@@ -139,6 +149,16 @@ def _fitted_once(top: "Climbed") -> list[str]:
     return [
         f"what is left without a source or after an action is measured with the pairs that {top.rung.adversary} took "
         "for likely with everything there: fitted anew without it they may be others, and the leakage larger or smaller"
+    ]
+
+
+def _covering(findings: "Sequence[Finding]") -> list[str]:
+    labels = dict.fromkeys(held.label for one in findings for held in one.held if held.state == "covered")
+    if not labels:
+        return []
+    return [
+        f"of {', '.join(labels)} a value that only covers the truth (11* for 111) counts as the truth, as in the "
+        "paper, and stars alone count as nothing, unless the label says suppressed: size or prior"
     ]
 
 

@@ -5,22 +5,25 @@ from __future__ import annotations
 import re
 
 from tacit.person.model.forms.days import LAST_OF_THIS_CENTURY
-from tacit.person.model.forms.texts import BLANK, NOTHING
+from tacit.person.model.forms.texts import BLANK, NAMES, NOTHING
 from tacit.tables.engines import Store
 
 # Every character that Python, too, takes for a space; engines by themselves trim the ordinary one alone.
 SPACES = "".join(chr(code) for code in range(1, 0x3001) if chr(code).isspace())
 # Longer texts say something.
 LONGEST_NOTHING = max(map(len, NOTHING))
-# Days in numbers of which the first or the second may be the month.
+# Days in numbers of which the first or the second may be the month; those in digits alone are divided first.
 _NUMBERS = r"(\d{1,2})[-/ ](\d{1,2})[-/ ](\d{4}|\d{2})"
+_TOGETHER = r"^(\d{1,2})(\d{2})((?:1[89]|20)\d{2})$"
 
 
-def nothing(store: Store, said: str) -> str:
-    """SQL for whether a text stands where a value is missing, spaces beside it aside."""
+def nothing(store: Store, said: str, *, name: bool = False) -> str:
+    """SQL for whether a text stands where a value is missing, spaces beside it aside; in a ``name`` Null is none."""
     words = "|".join(re.escape(word) for word in sorted(NOTHING))
     spaces = f"[{SPACES}]*"
-    return f"regexp_full_match({said}, {store.text(f'(?i){spaces}(?:{words}|{BLANK}){spaces}')})"
+    missing = f"regexp_full_match({said}, {store.text(f'(?i){spaces}(?:{words}|{BLANK}){spaces}')})"
+    named = store.text(f"{spaces}(?:{'|'.join(NAMES)}){spaces}")
+    return f"({missing} AND NOT regexp_full_match({said}, {named}))" if name else missing
 
 
 def day_order(store: Store, cells: str, value: str) -> tuple[bool | None, bool]:
@@ -32,7 +35,7 @@ def day_order(store: Store, cells: str, value: str) -> tuple[bool | None, bool]:
     (found,) = store.ask(
         "SELECT count(*) FILTER (WHERE a > 12 AND b <= 12) AS day, count(*) FILTER (WHERE b > 12 AND a <= 12) AS month,"
         " count(*) FILTER (WHERE a <= 12 AND b <= 12 AND a <> b) AS either FROM (SELECT "
-        f"{first} AS a, {second} AS b FROM (SELECT trim({value}) AS v FROM {cells}) s "
+        f"{first} AS a, {second} AS b FROM (SELECT {_divided(value)} AS v FROM {cells}) s "
         f"WHERE regexp_full_match(v, '{_NUMBERS}')) n"
     ).to_pylist()
     if bool(found["day"]) == bool(found["month"]):
@@ -42,11 +45,18 @@ def day_order(store: Store, cells: str, value: str) -> tuple[bool | None, bool]:
 
 def in_order_of_days(value: str, *, day_first: bool) -> str:
     """SQL for the text of a cell, days in numbers as 1990-04-03; what is no such day stays."""
-    year, month, day = (_part(f"trim({value})", place) for place in (3, *((2, 1) if day_first else (1, 2))))
+    year, month, day = (_part(_divided(value), place) for place in (3, *((2, 1) if day_first else (1, 2))))
     century = f"CASE WHEN length({year}) = 4 THEN '' WHEN {year} <= '{LAST_OF_THIS_CENTURY}' THEN '20' ELSE '19' END"
     written = f"{century} || {year} || '-' || lpad({month}, 2, '0') || '-' || lpad({day}, 2, '0')"
     read = f"CAST(try_cast({written} AS DATE) AS STRING)"
-    return f"CASE WHEN regexp_full_match(trim({value}), '{_NUMBERS}') THEN coalesce({read}, {value}) ELSE {value} END"
+    return (
+        f"CASE WHEN regexp_full_match({_divided(value)}, '{_NUMBERS}') THEN coalesce({read}, {value}) ELSE {value} END"
+    )
+
+
+def _divided(value: str) -> str:
+    """SQL for 21041936 as 21/04/1936; other texts without spaces beside them."""
+    return rf"regexp_replace(trim({value}), '{_TOGETHER}', '\1/\2/\3')"
 
 
 def _part(said: str, place: int) -> str:

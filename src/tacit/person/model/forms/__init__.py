@@ -41,7 +41,7 @@ FORMS: Final[dict[str, Form]] = {
     "zip": postcode,
 }
 # Forms that depend on the country.
-_OF_COUNTRIES: Final = {"phone": phone, "zip": postcode}
+_OF_COUNTRIES: Final[dict[str, Callable[..., str]]] = {"phone": phone, "zip": postcode}
 ALIKE: Final = {
     "name": names_alike,
     "date": days_alike,
@@ -67,7 +67,7 @@ def normaliser(name: str, *, country: str | None = None) -> Form:
     """
     if name not in FORMS:
         raise ArgumentError(f"no normal form {name!r}: choose {', '.join(FORMS)}")
-    return partial(FORMS[name], country=country) if name in _OF_COUNTRIES and country is not None else FORMS[name]
+    return partial(_OF_COUNTRIES[name], country=country) if name in _OF_COUNTRIES and country else FORMS[name]
 
 
 def form_name(form: Form | None) -> tuple[str, str | None] | None:

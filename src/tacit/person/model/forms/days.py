@@ -57,8 +57,8 @@ def as_day(value: str, *, day_first: bool | None = None) -> date | None:
         return _day(_western(found[1]), found[2], found[3])
     said = _WEEKDAY.sub("", _TIME.sub("", plain(value).strip("'\"()[]"))).strip(" ,")
     said = re.sub(r"(?<=\d)([./-]) +(?=\d)", r"\1", said)
-    if said.removeprefix("-").replace(".", "").isdecimal() and (day := _in_digits(said, day_first)):
-        return day
+    if said.removeprefix("-").replace(".", "").isdecimal() and (whole := _in_digits(said, day_first)):
+        return whole
     if found := _YEAR_FIRST.fullmatch(said.rstrip(".")):
         return _day(found[1], found[2], found[3])
     if found := _ERA.fullmatch(said):
