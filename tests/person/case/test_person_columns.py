@@ -13,7 +13,7 @@ from tacit.person.answers import PersonAuditResult
 def audited(folder: Path, person: str, table: str, more: str = "") -> PersonAuditResult:
     (folder / "shop.csv").write_text(table, "utf-8")
     (folder / "case.yaml").write_text(f"person: {person}\nsources: [{{name: shop, path: shop.csv}}]\n{more}", "utf-8")
-    return tacit.person_audit(folder / "case.yaml")
+    return tacit.person_audit(folder / "case.yaml", adversary="E0")
 
 
 def states(audit: PersonAuditResult, label: str) -> set[str]:

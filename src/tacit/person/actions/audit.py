@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from tacit.person.answers.results import AuditChanges, Finding
     from tacit.person.case.watching import Seen
     from tacit.person.inquiry import CaseLike, Inquiry, Shrinking
-    from tacit.person.inquiry.opening import Climbed
 
 EXAMPLES: Examples = ({}, {"fail_above": 0.6}, {"watch": True}, {"adversary": "detective", "show_values": True})
 
@@ -47,7 +46,7 @@ def person_audit(
     ----------
     Records stay in the engine; only clusters that may hold something of the person are fetched. The leakages are those
     of ``tacit.leakage`` on all records, to a relative 1e-12. Every number "without" a source or "after" an action was
-    measured after everything was resolved again.
+    measured after everything was resolved again; likely pairs are those found with everything there, as a note says.
     """
     from tacit.person import inquiry as inquiring
 
@@ -99,7 +98,7 @@ def person_audit(
             *weaker_notes(rungs),
             *_rough(shrinking),
             *_covering(findings),
-            *_fitted_once(top),
+            *inquiring.fitted_once(top.work.spec),
             *inquiring.crowd_note(inquiry),
         ),
         changes=changes,
@@ -139,17 +138,6 @@ def _changes(inquiry: "Inquiry", notes: list[str]) -> "AuditChanges | None":
     if changes is None:
         notes.append(f"the first audit that is watched: the next one is compared with {state_of(inquiry.case.path)}")
     return changes
-
-
-def _fitted_once(top: "Climbed") -> list[str]:
-    from tacit.person.link.brought import LikelyClusters
-
-    if not any(isinstance(step, LikelyClusters) for step in top.work.spec.steps):
-        return []
-    return [
-        f"what is left without a source or after an action is measured with the pairs that {top.rung.adversary} took "
-        "for likely with everything there: fitted anew without it they may be others, and the leakage larger or smaller"
-    ]
 
 
 def _covering(findings: "Sequence[Finding]") -> list[str]:
