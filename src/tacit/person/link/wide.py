@@ -310,9 +310,9 @@ class _Columns:
         cell = self._cells[name]
         kind = self._kinds.field(cell).type
         if not self.several(name):
-            return ColumnCells(self.name, self._said(name, cell, kind, label))
+            return ColumnCells(self.name, self._said(name, cell, kind, label), written=f"CAST({cell} AS STRING)")
         lists = f"(SELECT * EXCLUDE {cell}, unnest({cell}) AS x FROM {self.name}) l"
-        return ColumnCells(lists, self._said(name, "x", kind.value_type, label))
+        return ColumnCells(lists, self._said(name, "x", kind.value_type, label), written="CAST(x AS STRING)")
 
     def joined(self, label: str, columns: Sequence[str]) -> ColumnCells:
         """The cells of several columns, and the text they make up together."""

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from tacit.person.link.attributes import listed
-from tacit.person.link.forms.missing import day_order, in_order_of_days
+from tacit.person.link.forms.missing import day_order, divided, in_order_of_days
 from tacit.person.link.forms.normal import sql_form
 from tacit.person.model.forms.codes import FIVE_DIGITS
 from tacit.person.model.forms.countries import country_named
@@ -15,6 +15,10 @@ from tacit.tables.engines import Store
 # Numbers that a spreadsheet writes for the days from 1927 to 2063, and the one that it writes for 1970-01-01.
 _SERIAL = r"[1-5]\d{4}(\.0+)?"
 _SERIAL_1970 = 25_569
+_SECONDS = r"-?\d{9,10}(\.0+)?"
+_SHORT, _LONG = r"\d{3,4}(\.0+)?", r"[1-9]\d{4}(-?\d{4})?(\.0+)?"
+# So many cells are looked at to see whether a column may be one of numbers.
+FIRST_CELLS = 100
 # Of a column of postcodes so large a share may have lost a 0.
 MOST_SHORT = 0.5
 # Telephones of so many countries are read by their plans; those of the others are nearly right without theirs.
@@ -30,7 +34,8 @@ _WHOLE = {
 }
 _MAY_BE_TWO = {
     "phone": rf"length({{0}}) > {2 * OWN_DIGITS} AND regexp_matches({{0}}, '[;|&,/\n]| (?:or|and|und|oder|ou|o|y) ')",
-    "email": "regexp_matches({0}, '@.*@')",
+    "email": "(contains({0}, ';') OR contains({0}, ',') OR contains({0}, '|') OR contains({0}, ' ') OR "
+    "contains({0}, chr(10))) AND regexp_matches({0}, '@(.|\\n)*@')",
 }
 
 
@@ -39,13 +44,23 @@ class ColumnCells:
     """Where the cells of a column are (``rows``, SQL), and the text of each (``value``, SQL).
 
     ``several`` if a cell may hold several values, each of which has a row; ``undecided`` if the column holds days of
-    which nothing says whether the month comes first.
+    which nothing says whether the month comes first. ``written`` is the cell as it is, N/A too, which is quicker.
     """
 
     rows: str
     value: str
     several: bool = False
     undecided: bool = False
+    written: str | None = None
+
+    def begins_with(self, store: Store, pattern: str) -> bool:
+        """Whether the first cells that say something all match; where they do not, the column need not be read."""
+        first = f"SELECT {self.value} AS v FROM {self.rows} WHERE {self.value} IS NOT NULL LIMIT {FIRST_CELLS}"
+        (found,) = store.ask(
+            f"SELECT count(*) AS n, count(CASE WHEN regexp_full_match(trim(v), '{pattern}') THEN 1 END) AS those "
+            f"FROM ({first}) s"
+        ).to_pylist()
+        return bool(found["n"] == found["those"] > 0)
 
 
 def as_the_column_says(store: Store, cells: ColumnCells, form: str, country: str | None) -> ColumnCells:
@@ -60,45 +75,51 @@ def as_the_column_says(store: Store, cells: ColumnCells, form: str, country: str
 def _days(store: Store, cells: ColumnCells, day_first: bool | None) -> ColumnCells:
     """Numbers as days, if all are; days in digits, the year first where the column says what is the month."""
     value = cells.value
-    digits = rf"regexp_full_match(trim(v), '{_SERIAL}')"
-    seconds = r"regexp_full_match(trim(v), '-?\d{9,10}(\.0+)?')"
-    (found,) = store.ask(
-        f"SELECT count(v) AS n, count(CASE WHEN {digits} THEN 1 END) AS serials, "
-        f"count(CASE WHEN {seconds} THEN 1 END) AS seconds FROM (SELECT {value} AS v FROM {cells.rows}) s"
-    ).to_pylist()
-    if found["n"] and found["n"] in (found["serials"], found["seconds"]):
-        number = f"CAST(CAST(trim({value}) AS DOUBLE) AS BIGINT)"
-        days = f"{number} - {_SERIAL_1970}" if found["serials"] else f"floor({number} / 86400.0)"
-        return ColumnCells(cells.rows, f"CAST(DATE '1970-01-01' + CAST({days} AS INTEGER) AS STRING)", cells.several)
+    if cells.begins_with(store, f"{_SERIAL}|{_SECONDS}"):
+        counts = ", ".join(
+            f"count(CASE WHEN regexp_full_match(trim(v), '{pattern}') THEN 1 END) AS {name}"
+            for name, pattern in (("serials", _SERIAL), ("seconds", _SECONDS))
+        )
+        (found,) = store.ask(
+            f"SELECT count(v) AS n, {counts} FROM (SELECT {value} AS v FROM {cells.rows}) s"
+        ).to_pylist()
+        if found["n"] in (found["serials"], found["seconds"]):
+            number = f"CAST(CAST(trim({value}) AS DOUBLE) AS BIGINT)"
+            days = f"{number} - {_SERIAL_1970}" if found["serials"] else f"floor({number} / 86400.0)"
+            return replace(cells, value=f"CAST(DATE '1970-01-01' + CAST({days} AS INTEGER) AS STRING)")
+    if cells.begins_with(store, r"\d{7,8}"):
+        value = divided(value)
     first, both = day_order(store, cells.rows, value)
     first = day_first if first is None else first
-    written = value if first is None else in_order_of_days(value, day_first=first)
-    return ColumnCells(cells.rows, written, cells.several, both and first is None)
+    ordered = cells.value if first is None else in_order_of_days(value, day_first=first)
+    return replace(cells, value=ordered, undecided=both and first is None)
 
 
 def _postcodes(store: Store, cells: ColumnCells, country: str | None) -> ColumnCells:
     """Postcodes of five digits with the 0 that a spreadsheet dropped from some, in which case none begins with one."""
-    if country is not None:
-        return cells  # the country has said it
-    value, short, long = cells.value, r"\d{3,4}(\.0+)?", r"[1-9]\d{4}(-?\d{4})?(\.0+)?"
+    if country is not None or not cells.begins_with(store, f"{_SHORT}|{_LONG}"):
+        return cells  # the country has said it, or zeros were kept
+    value = cells.value
     (found,) = store.ask(
-        f"SELECT count(v) AS n, count(CASE WHEN regexp_full_match(trim(v), '{short}') THEN 1 END) AS short, "
-        f"count(CASE WHEN regexp_full_match(trim(v), '{long}') THEN 1 END) AS long FROM "
+        f"SELECT count(v) AS n, count(CASE WHEN regexp_full_match(trim(v), '{_SHORT}') THEN 1 END) AS short, "
+        f"count(CASE WHEN regexp_full_match(trim(v), '{_LONG}') THEN 1 END) AS long FROM "
         f"(SELECT {value} AS v FROM {cells.rows}) s WHERE v IS NOT NULL"
     ).to_pylist()
     if found["short"] + found["long"] != found["n"] or not 0 < found["short"] <= MOST_SHORT * found["n"]:
         return cells
     padded = f"lpad(split_part(trim({value}), '.', 1), 5, '0')"
-    whole = f"CASE WHEN regexp_full_match(trim({value}), '{short}') THEN {padded} ELSE {value} END"
-    return ColumnCells(cells.rows, whole, cells.several)
+    whole = f"CASE WHEN regexp_full_match(trim({value}), '{_SHORT}') THEN {padded} ELSE {value} END"
+    return replace(cells, value=whole)
 
 
 def _apart(store: Store, cells: ColumnCells, form: str) -> ColumnCells:
     """Each value of a cell by itself, if some cells hold two: "0160 1234567 / 089 7654321"."""
-    said = f"SELECT *, {cells.value} AS said FROM {cells.rows}"
-    may_be_two = _MAY_BE_TWO[form].format("said")
-    if not store.ask(f"SELECT 1 AS x FROM ({said}) s WHERE {may_be_two} LIMIT 1").num_rows:
+    written, may_be_two = cells.written or cells.value, _MAY_BE_TWO[form].format("said")
+    if not store.ask(
+        f"SELECT 1 AS x FROM (SELECT {written} AS said FROM {cells.rows}) s WHERE {may_be_two} LIMIT 1"
+    ).num_rows:
         return cells
+    said = f"SELECT *, {cells.value} AS said FROM {cells.rows}"
     cases = ""
     for between in _BETWEEN[form]:
         parts = f"string_split_regex(trim(said), {store.text(between)})"

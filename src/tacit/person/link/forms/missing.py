@@ -35,7 +35,7 @@ def day_order(store: Store, cells: str, value: str) -> tuple[bool | None, bool]:
     (found,) = store.ask(
         "SELECT count(*) FILTER (WHERE a > 12 AND b <= 12) AS day, count(*) FILTER (WHERE b > 12 AND a <= 12) AS month,"
         " count(*) FILTER (WHERE a <= 12 AND b <= 12 AND a <> b) AS either FROM (SELECT "
-        f"{first} AS a, {second} AS b FROM (SELECT {_divided(value)} AS v FROM {cells}) s "
+        f"{first} AS a, {second} AS b FROM (SELECT trim({value}) AS v FROM {cells}) s "
         f"WHERE regexp_full_match(v, '{_NUMBERS}')) n"
     ).to_pylist()
     if bool(found["day"]) == bool(found["month"]):
@@ -45,16 +45,14 @@ def day_order(store: Store, cells: str, value: str) -> tuple[bool | None, bool]:
 
 def in_order_of_days(value: str, *, day_first: bool) -> str:
     """SQL for the text of a cell, days in numbers as 1990-04-03; what is no such day stays."""
-    year, month, day = (_part(_divided(value), place) for place in (3, *((2, 1) if day_first else (1, 2))))
+    year, month, day = (_part(f"trim({value})", place) for place in (3, *((2, 1) if day_first else (1, 2))))
     century = f"CASE WHEN length({year}) = 4 THEN '' WHEN {year} <= '{LAST_OF_THIS_CENTURY}' THEN '20' ELSE '19' END"
     written = f"{century} || {year} || '-' || lpad({month}, 2, '0') || '-' || lpad({day}, 2, '0')"
     read = f"CAST(try_cast({written} AS DATE) AS STRING)"
-    return (
-        f"CASE WHEN regexp_full_match({_divided(value)}, '{_NUMBERS}') THEN coalesce({read}, {value}) ELSE {value} END"
-    )
+    return f"CASE WHEN regexp_full_match(trim({value}), '{_NUMBERS}') THEN coalesce({read}, {value}) ELSE {value} END"
 
 
-def _divided(value: str) -> str:
+def divided(value: str) -> str:
     """SQL for 21041936 as 21/04/1936; other texts without spaces beside them."""
     return rf"regexp_replace(trim({value}), '{_TOGETHER}', '\1/\2/\3')"
 
