@@ -54,11 +54,8 @@ def person_audit(
     inquiry = inquiring.opened(case, adversary=adversary, progress=progress)
     shown = showing(show_values, inquiry.case.reference)
     subject, ladder, top = inquiry.subject, inquiry.ladder, inquiry.strongest
-    names, before, shrinking = (
-        inquiring.RecordNames(inquiry.pool, subject),
-        top.rung.leakage,
-        inquiring.Shrinking(top.hot),
-    )
+    names, shrinking = inquiring.RecordNames(inquiry.pool, subject), inquiring.Shrinking(top.hot)
+    before = top.rung.leakage
     shares = inquiring.source_shares(inquiry.pool, before, _without_each(inquiry, shrinking))
     inquiry.progress("actions", None)
     actions = [
@@ -73,6 +70,7 @@ def person_audit(
     findings = tuple(
         inquiring.finding(one.rung.adversary, one.rung.leakage, one.winner.cluster, names, shown) for one in ladder
     )
+    notes += [*_covering(findings), *inquiring.fitted_once(top.work.spec)]
     return PersonAuditResult(
         case=str(inquiry.case.path),
         labels=tuple(dict.fromkeys(label for label, _ in subject.reference)),
@@ -93,14 +91,7 @@ def person_audit(
             fail_above,
         ),
         together=inquiry.together,
-        notes=(
-            *notes,
-            *weaker_notes(rungs),
-            *_rough(shrinking),
-            *_covering(findings),
-            *inquiring.fitted_once(top.work.spec),
-            *inquiring.crowd_note(inquiry),
-        ),
+        notes=(*notes, *weaker_notes(rungs), *_rough(shrinking), *inquiring.crowd_note(inquiry)),
         changes=changes,
     )
 
