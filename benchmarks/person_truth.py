@@ -102,7 +102,9 @@ def pool_of(rows: pa.Table, labels: list[str]) -> RecordPool:
     found = recognised(table.names, labels)
     parts = {column for columns in found.joined.values() for column in columns}
     columns = {column: found.columns.get(column, column) for column in table.names if column not in parts}
-    attributes = gathered([Wide(table, columns, found.joined, days={"dob": None})]).attributes
+    attributes = gathered(
+        [Wide(table, columns, found.joined, forms={"dob": ("date", None), "name": ("name", None)})]
+    ).attributes
     return RecordPool(attributes, (PoolSource("all", Path("all"), 0, attributes.records, "", None),), ())
 
 

@@ -1,4 +1,4 @@
-"""Make the pictures of the page: .venv/bin/python docs/make_screenshots.py
+"""Make the pictures of the page and of reports: .venv/bin/python docs/make_screenshots.py
 
 Each page of `tacit serve` is opened in Chromium, wide and light, narrow and dark, on invented people; what is seen goes
 to docs/pages. Look at them afterwards. Takes some minutes.
@@ -13,6 +13,7 @@ import tempfile
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
+from urllib.parse import parse_qs, urlsplit
 
 import numpy as np
 from PIL import Image
@@ -28,7 +29,7 @@ from tacit.person.case.starting import person_init  # noqa: E402
 
 SHOTS = DOCS / "pages"
 # How each picture looks: width, height, colours.
-LOOKS = {"wide": (1100, 1000, "light"), "narrow": (400, 1000, "dark")}
+LOOKS = {"wide": (1200, 1000, "light"), "narrow": (400, 1000, "dark")}
 WORDS = (
     "train",
     "morning",
@@ -84,6 +85,14 @@ def shoot(tab: Any, name: str) -> None:
         picture.convert("RGB").quantize(128, dither=Image.Dither.NONE).save(SHOTS / f"{name}-{look}.png", optimize=True)
 
 
+def report(pages: OpenedPages, tab: Any, name: str) -> None:
+    """The same answer as the report that a command writes."""
+    job = parse_qs(urlsplit(tab.url).query)["job"][0]
+    other = pages.tab(f"/api/jobs/{job}/page")
+    shoot(other, f"{name}-report")
+    other.close()
+
+
 def table(pages: OpenedPages) -> None:
     """From the file to the release, and the check of it."""
     tab = pages.tab("/")
@@ -97,6 +106,7 @@ def table(pages: OpenedPages) -> None:
     shoot(tab, "progress")
     tab.wait_for_selector(".document")
     shoot(tab, "audit")
+    report(pages, tab, "audit")
     tab.get_by_role("button", name="See what a safe version would keep").click()
     tab.wait_for_selector("#epsilon")
     shoot(tab, "slider")
@@ -110,6 +120,9 @@ def table(pages: OpenedPages) -> None:
     tab.get_by_role("button", name="Is the promise true?").click()
     tab.wait_for_selector(".document")
     shoot(tab, "check")
+    tab.get_by_role("button", name="Try to break it").click()
+    tab.get_by_text("Tacit attack on").wait_for()
+    shoot(tab, "attack")
 
 
 def others(pages: OpenedPages) -> None:
@@ -129,6 +142,7 @@ def others(pages: OpenedPages) -> None:
     tab.get_by_role("button", name="How much is out?").click()
     tab.wait_for_selector(".document")
     shoot(tab, "person")
+    report(pages, tab, "person")
 
 
 def main() -> None:

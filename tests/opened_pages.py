@@ -6,7 +6,7 @@ import shutil
 import socket
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
@@ -17,6 +17,7 @@ import pytest
 from sizes import many
 from tacit.cli.serving import WORKER
 from tacit.cli.wording import COMMAND_LINE
+from tacit.web.jobs.desk import Desk
 
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 MISSING = "no Chromium on this machine" if CHROMIUM is None else None
@@ -30,8 +31,8 @@ PATIENCE = many(60_000, 300_000)
 class OpenedPages:
     """A folder that is served, and tabs of one browser in it. ``noise`` is what the console said, which is nothing."""
 
-    def __init__(self, address: str, token: str, context: Any) -> None:
-        self.address, self.token, self.context = address, token, context
+    def __init__(self, address: str, token: str, context: Any, desk: Desk) -> None:
+        self.address, self.token, self.context, self.desk = address, token, context, desk
         self.noise: list[str] = []
 
     def tab(self, path: str = "/", width: int = 1200) -> Any:
@@ -44,6 +45,13 @@ class OpenedPages:
         page.on("dialog", lambda dialog: self.noise.append(f"dialog: {dialog.message}") or dialog.dismiss())
         page.goto(f"{self.address}{path}{'&' if '?' in path else '?'}token={self.token}")
         return page
+
+    def answered(self, tab: Any, press: Callable[[], Any]) -> None:
+        """Press what asks for a job, and wait until it has ended: a browser that waits itself looks at every frame."""
+        with tab.expect_response(lambda answer: answer.request.method == "POST" and answer.status == 202):
+            press()
+        while any(job["state"] in ("waiting", "running") for job in self.desk.all()):
+            time.sleep(0.1)
 
 
 def unsound(tab: Any) -> list[str]:
@@ -66,31 +74,20 @@ def unsound(tab: Any) -> list[str]:
     return [*found, *([f"{over} pixels wide at 400"] if over > 400 else [])]
 
 
-_MOVED = """rung => { const range = document.getElementById('epsilon'), began = performance.now();
-  range.value = String(rung); range.dispatchEvent(new Event('input', { bubbles: true })); document.body.offsetHeight;
-  return performance.now() - began; }"""
+# From the key or the pointer to the picture: what is drawn in a frame is there when the task after it begins.
+_MOVED = """rung => new Promise(told => { const range = document.getElementById('epsilon'), began = performance.now();
+  range.value = String(rung); range.dispatchEvent(new Event('input', { bubbles: true }));
+  requestAnimationFrame(() => setTimeout(() => told(performance.now() - began))); })"""
 
 
-def slider_times(tab: Any, rounds: int = 1) -> list[tuple[float, float]]:
-    """Milliseconds of every step of the slider, layout included: by the clock, and of the processor for the page.
+def rungs_of(tab: Any) -> range:
+    """The places of the slider."""
+    return range(int(tab.locator("#epsilon").get_attribute("max")) + 1)
 
-    A machine that does other things at the same time shows in the first alone.
-    """
-    cdp = tab.context.new_cdp_session(tab)
-    cdp.send("Performance.enable", {"timeDomain": "threadTicks"})
 
-    def spent() -> float:
-        found = cdp.send("Performance.getMetrics")["metrics"]
-        return float(next(each["value"] for each in found if each["name"] == "TaskDuration"))
-
-    rungs = range(int(tab.locator("#epsilon").get_attribute("max")), -1, -1)
-    times = []
-    for rung in [*rungs] * rounds:
-        before = spent()
-        clock = tab.evaluate(_MOVED, rung)
-        times.append((clock, 1000 * (spent() - before)))
-    cdp.detach()
-    return times
+def slider_time(tab: Any, rung: int) -> float:
+    """Milliseconds by the clock until the page shows what is at a place of the slider, its picture included."""
+    return float(tab.evaluate(_MOVED, rung))
 
 
 @contextmanager
@@ -124,7 +121,7 @@ def served(folder: Path, browser: Any, *, worker: tuple[str, ...] = WORKER, **lo
     # What moves is drawn again and again, by this processor.
     context = browser.new_context(accept_downloads=True, reduced_motion="reduce", **look)
     try:
-        yield OpenedPages(f"http://{ADDRESS}:{port}", keys.token, context)
+        yield OpenedPages(f"http://{ADDRESS}:{port}", keys.token, context, app.app.state.desk)
     finally:
         context.close()
         server.should_exit = True

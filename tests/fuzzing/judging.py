@@ -26,7 +26,7 @@ from fuzzing.targets import READ, READERS, TARGETS, Words
 OPTIONS = "options"
 # An odd argument costs little, and there are many.
 SHARE_OF_OPTIONS = 0.2
-CASES, IMAGES = ("case", "linked"), ("npz", "folder")
+CASES, IMAGES = ("case", "linked", "files"), ("npz", "folder")
 READABLE = tuple(target for target in TARGETS if target.lines[0][0] == READ)
 POSTS = b"word1 word2 #tax\n@left \xff\n\n"
 Listing = dict[str, tuple[int, int]]

@@ -31,7 +31,7 @@ def people() -> dict[str, list[Any]]:
 def make_seeds(place: Path) -> None:
     """Write every folder of good inputs."""
     place.mkdir(parents=True, exist_ok=True)
-    for make in (_tables, _releases, _models, _posts, _images, _case, _options):
+    for make in (_tables, _releases, _models, _posts, _images, _case, _files, _options):
         make(place)
 
 
@@ -165,6 +165,67 @@ def _case(place: Path) -> None:
         "  - {name: splink, steps: [{resolve: {splink: splink.json, threshold: 0.9}}]}\n"
         "  - {name: clusters, steps: [{resolve: {clusters: clusters.csv}}]}\n"
     )
+
+
+def _files(place: Path) -> None:
+    """A person's files of every form, each with a case of its own."""
+    box = _box(place, "files")
+    person = f"{MARKER} Archer"
+    breach = {"Name": "Adobe", "DataClasses": ["Email addresses", "Phone numbers"], "IsVerified": True}
+    rows = [
+        {
+            "name": {"first": MARKER, "last": "Archer"},
+            "emails": [{"value": "a@x.org"}, {"value": "b@x.org"}],
+            "dob": 30753,
+        },
+        {"name": {"first": "Bob"}, "phone": "0160 1234567 / 089 7654321", "country": "DE", "zip": "2138", "dob": 33218},
+    ]
+    entities = [
+        {
+            "id": "p1",
+            "schema": "Person",
+            "properties": {"name": [person], "addressEntity": ["a1"], "birthDate": ["1984"]},
+        },
+        {"id": "a1", "schema": "Address", "properties": {"full": ["12 Mill Lane"]}},
+        {"id": "i1", "schema": "Passport", "properties": {"number": ["P1"], "holder": ["p1"]}},
+    ]
+    events = [
+        {
+            "event_type": "HUMAN_NAME",
+            "module": "sfp_pgp",
+            "source_data": "a@x.org",
+            "false_positive": 0,
+            "data": person,
+        },
+        {"event_type": "EMAILADDR_COMPROMISED", "module": "sfp_leak", "source_data": "x", "data": "a@x.org [Adobe]"},
+    ]
+    results = [{"Alias": "a", "DomainName": "x.org", "Breaches": [breach]}]
+    for name, text in {
+        "rows.json": json.dumps(rows),
+        "facts.csv": f"record,label,value,confidence\n1,name,{person},0.5\n1,dob,21/04/1936,1\n2,dob,03041936,\n"
+        "2,zip,021**,1\n",
+        "cards.vcf": "BEGIN:VCARD\r\nVERSION:2.1\r\nN;ENCODING=QUOTED-PRINTABLE:M=C3=BCller;J=C3=B6rg;;;\r\n"
+        "TEL;CELL:0160 1234567\r\nEND:VCARD\r\nBEGIN:VCARD\nVERSION:4.0\nitem1.EMAIL;TYPE=home:a@x\n .org\n"
+        'TEL;VALUE=uri;TYPE="voice":tel:+44-20-7946-0018\nBDAY:19840312\nADR;TYPE=home:;;12 Mill Lane;A;;2138;\n'
+        f"FN:{person}\nEND:VCARD\n",
+        "contacts.csv": "First Name,Last Name,Birthday,E-mail 1 - Value,Phone 1 - Value,Address 1 - Postal Code\n"
+        f"{MARKER},Archer,1984-03-12,a@x.org ::: b@x.org,4155552671.0,02138\n",
+        "mails.mbox": "From a@x.org Mon Jan  1 00:00:00 2024\nFrom: =?utf-8?q?J=C3=B6rg?= <j@x.org>\n"
+        f'To: {person} <a@x.org>,\n "Doe, Jane" <jane@x.org>\nSubject: {MARKER}\n\nbody\n\n'
+        "From j@x.org Mon Jan  1 00:00:00 2024\nCc: a@x.org\n\nhello\n",
+        "entities.json": "\n".join(map(json.dumps, entities)),
+        "scan.csv": f"Updated,Type,Module,Source,F/P,Data\n2024-01-01,HUMAN_NAME,sfp_pgp,a@x.org,0,{person}\n",
+        "scan.json": json.dumps(events),
+        "harvest.json": json.dumps({"cmd": "x", "emails": ["a@x.org"], "linkedin_people": [f"{person} - CTO - Ox"]}),
+        "harvest.xml": f"<theHarvester><email>a@x.org</email><person>{person}</person></theHarvester>",
+        "domain.json": json.dumps({"a": ["Adobe"], "bob": ["Adobe", "Gawker"]}),
+        "breaches.json": json.dumps({"BreachSearchResults": results, "PasteSearchResults": []}),
+    }.items():
+        (box / name).write_text(text, "utf-8")
+        (box / f"{name}.yaml").write_text(
+            f"person: {{name: {person}, email: a@x.org, phone: +49 160 1234567, dob: 1984-03-12, zip: '02138'}}\n"
+            f"country: US\nsources: [{{name: s, path: {name}}}]\n"
+        )
 
 
 def _options(place: Path) -> None:

@@ -71,6 +71,12 @@ def _person(box: str, file: str, form: str, *actions: str, reader: str | None = 
     return Target(box, file, form, (((READ, reader, "case.yaml"), *lines) if reader else lines), weight)
 
 
+def _file(file: str, form: str = "lines") -> Target:
+    """A file of a person's, in a case of its own."""
+    case = f"{file}.yaml"
+    return Target("files", file, form, ((READ, "pool", case), ("person", "audit", case, "--format", "json")))
+
+
 _READING = ("--model", "m.tacit", "--format", "json")
 TARGETS: tuple[Target, ...] = (
     _table("csv", "p.csv", "lines"),
@@ -127,6 +133,9 @@ TARGETS: tuple[Target, ...] = (
     _person("case", "shop.csv", "lines", "audit", reader="pool"),
     _person("case", "zip_codes.csv", "lines", "audit", reader="case"),
     _person("case", "people.csv", "lines", "population", weight=0.5),
+    *(_file(file, "json") for file in ("rows.json", "scan.json", "harvest.json", "domain.json", "breaches.json")),
+    *(_file(file) for file in ("facts.csv", "cards.vcf", "contacts.csv", "mails.mbox", "entities.json", "scan.csv")),
+    _file("harvest.xml", "bytes"),
     _person("linked", "case.yaml", "yaml", "audit", reader="case"),
     _person("linked", "splink.json", "json", "audit"),
     _person("linked", "clusters.csv", "lines", "audit", reader="case"),
@@ -193,10 +202,9 @@ def _read_case(path: Path) -> None:
 
 def _read_pool(path: Path) -> None:
     from tacit.person.case.reading import read_case
-    from tacit.person.sources.reading import read_pool
+    from tacit.person.inquiry import read_sources
 
-    case = read_case(path)
-    read_pool(case.sources, case.person, progress=lambda stage, share: None)
+    read_sources(read_case(path))
 
 
 READERS: dict[str, Callable[[Path], Any]] = {

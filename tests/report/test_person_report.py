@@ -27,6 +27,7 @@ from tacit.document import (
     RemovalStage,
     SignedBar,
     SignedBars,
+    TermBars,
     quantities as numbers,
 )
 from tacit.person.answers import PersonAuditResult, PersonDecoyResult, PersonReleaseResult, PersonVerifyResult
@@ -36,6 +37,7 @@ from tacit.person.answers.results import Finding, Held, Join, Missing, SourceSha
 from tacit.report import Result, fragment, show, to_html, to_json, to_text
 from tacit.report.charts import draw
 from tacit.report.charts.leakage.merge_graph import _lanes
+from tacit.report.charts.svg import text_width
 from test_report import Balance, in_a_browser, marks, opened, pictures, refuse, size
 
 INF = math.inf
@@ -537,3 +539,12 @@ def test_the_page_opens_in_a_browser_and_the_console_is_silent(name, tmp_path):
     assert console == ""
     assert "How to read this page" in elements
     assert elements.count("<script>") == 1
+
+
+def test_titles_of_axes_are_not_cut_on_a_narrow_page() -> None:
+    terms = TermBars([], ["north", "south"])
+    bars = ladder([("reads", "cost 0", 0.5, 1.0, 0.4)], limit=None)
+    for chart in (terms, bars):
+        titles = re.findall(r'class="axis-title"[^>]*>([^<]*)<', str(draw(chart, width=360)))
+        assert titles
+        assert all("…" not in title.replace(" … ", "") and text_width(title) <= 360 for title in titles)

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from opened_pages import chromium
 from served_page import Page
 
 
@@ -47,3 +48,10 @@ def start() -> Iterator[Callable[..., Page]]:
 @pytest.fixture
 def page(folder: Path, start: Callable[..., Page]) -> Page:
     return start(folder)
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    """One browser for a file of tests, and none for longer: while there is one, this thread has a loop that runs."""
+    with chromium() as opened:
+        yield opened

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from opened_pages import OpenedPages, chromium, in_a_browser, served, unsound
+from opened_pages import OpenedPages, in_a_browser, served, unsound
 from sizes import many
 from tacit import protect
 from tacit.person.case.starting import person_init
@@ -44,8 +44,8 @@ def filled(folder: Path) -> Path:
 
 
 @pytest.fixture(scope="module")
-def pages(tmp_path_factory: pytest.TempPathFactory) -> Iterator[OpenedPages]:
-    with chromium() as browser, served(filled(tmp_path_factory.mktemp("served")), browser) as opened:
+def pages(browser: Any, tmp_path_factory: pytest.TempPathFactory) -> Iterator[OpenedPages]:
+    with served(filled(tmp_path_factory.mktemp("served")), browser) as opened:
         yield opened
 
 

@@ -153,25 +153,28 @@ def test_a_number_that_another_process_has_by_now_is_not_taken_for_the_worker(
     assert page.seen(job.name)["state"] == "interrupted"
 
 
-@pytest.mark.parametrize(
-    ("name", "text"),
-    [
-        *(("request.json", text) for text in ("", "[]", "{}", '{"verb": 5}', "[" * 100_000)),
-        *(("ended.json", text) for text in ("", "{}", '{"state": "done"}', "null")),
-        *(("started.json", text) for text in ("5", '{"pid": "1", "at": 0.0}')),
-        ("progress.json", '{"stage": [], "share": 1, "since": 1, "at": 1}'),
-    ],
-)
+# What a folder from elsewhere may hold in the place of a job.
+STRANGE = [
+    *(("request.json", text) for text in ("", "[]", "{}", '{"verb": 5}', "[" * 100_000)),
+    *(("ended.json", text) for text in ("", "{}", '{"state": "done"}', "null")),
+    *(("started.json", text) for text in ("5", '{"pid": "1", "at": 0.0}')),
+    ("progress.json", '{"stage": [], "share": 1, "since": 1, "at": 1}'),
+]
+
+
 def test_what_looks_like_a_job_in_a_folder_from_elsewhere_harms_nothing(
-    folder: Path, start: Callable[..., Page], name: str, text: str
+    folder: Path, start: Callable[..., Page]
 ) -> None:
-    job = KeptJob(folder / ".tacit/jobs/20260101-000000-00000000")
-    job.place.mkdir(parents=True)
-    job.write("request.json", {"verb": "audit", "request": {}, "command": "", "asked": 0.0})
-    job.write_text(name, text)
+    names = [f"20260101-000000-{number:08d}" for number in range(len(STRANGE))]
+    for place, (name, text) in zip(names, STRANGE, strict=True):
+        job = KeptJob(folder / ".tacit/jobs" / place)
+        job.place.mkdir(parents=True)
+        job.write("request.json", {"verb": "audit", "request": {}, "command": "", "asked": 0.0})
+        job.write_text(name, text)
     page = start(folder)
     assert page.script.get("/api/jobs").json() == []
-    assert page.script.get(f"/api/jobs/{job.name}").status_code in (404, 422)
+    for place, strange in zip(names, STRANGE, strict=True):
+        assert page.script.get(f"/api/jobs/{place}").status_code in (404, 422), strange
     assert page.until(page.ask(source="people.csv", secret="race"))["state"] == "done"
 
 
@@ -185,10 +188,10 @@ def test_a_job_that_has_ended_is_forgotten_with_its_answer(page: Page) -> None:
     assert not (page.folder / ".tacit/jobs" / job).exists()
 
 
-@pytest.mark.parametrize("name", ["x", "..", "20260101-000000-zzzzzzzz", "%2e%2e%2f%2e%2e", "20260101-000000-00000000"])
-def test_there_is_no_job_but_those_that_were_asked(page: Page, name: str) -> None:
-    for address in (f"/api/jobs/{name}", f"/api/jobs/{name}/page", f"/api/jobs/{name}/events"):
-        assert page.script.get(address).status_code in (404, 405)
+def test_there_is_no_job_but_those_that_were_asked(page: Page) -> None:
+    for name in ("x", "..", "20260101-000000-zzzzzzzz", "%2e%2e%2f%2e%2e", "20260101-000000-00000000"):
+        for address in (f"/api/jobs/{name}", f"/api/jobs/{name}/page", f"/api/jobs/{name}/events"):
+            assert page.script.get(address).status_code in (404, 405)
 
 
 def test_the_page_of_an_answer_runs_in_a_frame_that_reaches_nothing(page: Page) -> None:

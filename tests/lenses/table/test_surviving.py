@@ -107,7 +107,8 @@ def test_where_nothing_tells_it_says_what_would(tmp_path: Path, monkeypatch: pyt
     would = dear.headline.told(COMMAND_LINE)
     assert f"tacit audit {tmp_path}/p.csv --secret ill --drop q7 --estimator auto" in would
     said = {"secret": ["ill"], "drop": ["q7"], "estimator": "auto"}
-    assert dear.to_dict()["advice"][0] == {"words": "Learn it from the records", "settings": said}
+    learn = dear.to_dict()["advice"][0]
+    assert (learn["words"], learn["settings"], learn["found"]) == ("Learn it from the records", said, None)
     assert not any("estimator" in each["settings"] for seen in (few, weighted) for each in seen.to_dict()["advice"])
 
 
@@ -123,10 +124,13 @@ def test_changes_that_are_proposed_do_what_they_say_when_they_are_followed(monke
         f"Leave out {fix.column}" if fix.fix == "drop" else f"Tell less of {fix.column}: {fix.level}"
         for fix in chosen(before.fixes)
     ]
+    best = chosen(before.fixes)[0]
+    assert (advice[0]["found"], advice[0]["guessed"]) == (best.found, best.guessed)
+    assert advice[0]["kept"] == pytest.approx(1 - (1 - best.kept) / len(before.names("released")))
     tried = {(change.column, change.fix): change for change in before.fixes.effects}
     # Who is found is counted; to learn beside it would take most of the time.
     monkeypatch.setattr(quick, "AFFORDABLE", 0)
-    followed = (chosen(before.fixes)[0], json.loads(json.dumps(advice[0]["settings"])))
+    followed = (best, json.loads(json.dumps(advice[0]["settings"])))
     others = (tried["years", "coarser"], tried["ward", "drop"])
     for change, said in (
         followed,

@@ -214,9 +214,17 @@ def test_without_adversaries_one_reads_and_one_joins_by_labels_that_occur(folder
     assert "no adversary is named" in case.notes[0]
 
 
-def test_without_anything_to_join_by_only_the_reader_is_assumed(folder: Path) -> None:
-    case = read(folder, LEAST.replace("nm: name", "nm: x").replace("mail: email", "mail: y"))
-    assert case.adversaries == (Adversary("E0"),)
+def test_without_a_name_records_are_joined_by_what_few_people_share(folder: Path) -> None:
+    case = read(folder, LEAST.replace("nm: name", "nm: username").replace("mail: email", "mail: y"))
+    assert [adversary.name for adversary in case.adversaries] == ["E0", "E1", "E2", "E3"]
+    assert case.adversaries[1].steps[-1] == Resolve(Rules([("phone",), ("username",), ("card",)]))
+
+
+def test_without_anything_that_names_a_person_the_ladder_goes_on_and_says_what_is_left_out(folder: Path) -> None:
+    plain = LEAST.replace("nm: name", "nm: x").replace("mail: email", "mail: y")
+    case = read(folder, plain.replace("phone", "z").replace("card", "w"))
+    assert [adversary.name for adversary in case.adversaries] == ["E0", "E2", "E3"]
+    assert "there is no E1" in case.notes[0]
 
 
 def test_labels_of_files_of_features_and_breaches_occur_if_they_are_in_them(folder: Path) -> None:

@@ -21,14 +21,17 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "model"))
 from test_person_formats import FORMATS
 
 PIECES = {
-    "name": "alice Archer dr Mr. van o'neil MUELLER , - phd m jr é ` 1 aee prof Łukasz SØREN ß ma ae",
+    "name": "alice Archer dr Mr. van o'neil MUELLER , - phd m jr é ` 1 aee prof Łukasz SØREN ß ma ae Mü "
+    "üe u\u0308 张伟 Joel",
     "email": "a b.c +x @ gmail.com googlemail.com X.org . < > mailto: - % zoë@x.org a+b@gmail.com ß İ",
-    "date": "1 12 31 02 1990 90 apr April - / . 21 2024 may of st T00:00 20240131 03/04/1990 3.4.1990 12/31/1990 1,",
+    "date": "1 12 31 02 1990 90 apr April - / . 21 2024 may of st T00:00 20240131 03/04/1990 3.4.1990 12/31/1990 1, "
+    "21041936 4211936 мая dubna 1036800000",
     "address": "12 Main street Str hauptstr , . # no nr. apt 4b fl / flat ' straat 5/3 north straße number",
     "code": "a B 1 - / * ß ( )",
+    "zip": "02138 2138 213 -1234 1 sw1a 1AA .0 - 021381234 ( ß",
     "text": "a B 1 - * ß ( ) [ < { } >=5",
     "digits": "a 1 22 - / * ² ( )",
-    "phone": "0 00 + 1 49 160 1234567 ( ) - / x ext. 555 tel: 123 0160 (555) +49 +44 20",
+    "phone": "0 00 + 1 49 160 1234567 ( ) - / x ext. 555 tel: 123 0160 (555) +49 +44 20 4155552671.0",
 }
 
 
@@ -51,7 +54,7 @@ def agrees(store: Store, name: str, country: str | None, values: list[str]) -> i
     return rows.num_rows
 
 
-@pytest.mark.parametrize("kind", ["name", "date", "phone", "email", "address"])
+@pytest.mark.parametrize("kind", ["name", "date", "phone", "email", "address", "zip"])
 def test_sql_reads_the_table_of_formats_as_python_does(store: Store, kind: str) -> None:
     rows = [row for row in FORMATS if row[0] == kind]
     for country in {row[1] for row in rows}:
@@ -67,6 +70,9 @@ def test_sql_is_sure_only_where_python_agrees(store: Store, form: str) -> None:
         for _ in range(many(400, 8_000))
     ]
     agrees(store, form, None, values)
+    if form == "zip":
+        agrees(store, form, "US", values)
+        agrees(store, form, "DE", values)
 
 
 @pytest.mark.parametrize("form", list(PIECES))
@@ -93,18 +99,46 @@ def test_sql_dials_as_python_does(store: Store, country: str) -> None:
 
 
 TRUE = {
-    "name": ["alice archer", "archer", "juan de la cruz", "a m archer"],
+    "name": [
+        "alice archer",
+        "archer",
+        "juan de la cruz",
+        "a m archer",
+        "maria garcia lopez",
+        "juergen mueller",
+        "张伟",
+    ],
     "date": ["1990-04-03", "1990", "no day"],
     "phone": ["+491601234567", "01601234567", "+491601234567x2", ""],
     "code": ["ab12345", "aliceq@gmail.com", "ab"],
+    "email": ["aliceq@gmail.com", "jo@x.org"],
+    "zip": ["02138", "2138", "sw1a1aa"],
     "address": ["main st 12", "hauptst 5", "st"],
     "jaro_winkler": ["alice", ""],
 }
 MORE = {
-    "name": ["bob archer", "archer alice", "alice acher", "cruz juan", "juan delacruz", "alice", "liz", "m a archer"],
+    "name": [
+        "bob archer",
+        "archer alice",
+        "alice acher",
+        "cruz juan",
+        "juan delacruz",
+        "alice",
+        "liz",
+        "m a archer",
+        "maria garcia",
+        "lopez maria g",
+        "jurgen muller",
+        "zhang wei",
+        "章伟",
+        "ivan maria lopez garcia",
+        "archer a m",
+    ],
     "date": ["1990-03-04", "1890-04-03", "03/04/1990", "03/04/90", "1991-04-03"],
     "phone": ["1234567", "+491601234576", "0001234567", "491601234567", "+", "++491601234567"],
     "code": ["ab12354", "b12345", "aab12345"],
+    "email": ["aliceg@gmail.com", "jo@x.or", "bo@x.org"],
+    "zip": ["2138", "002138", "sw1a1a"],
     "address": ["mian st 12", "12 main", "st main 12", "main st 12 apt 4", "haupt st 5"],
     "jaro_winkler": ["alicia", "lice"],
 }

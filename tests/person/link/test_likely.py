@@ -10,12 +10,11 @@ import pyarrow as pa
 import pytest
 
 import tacit
-from tacit.person.link import likely
 from tacit.person.link.attributes import Attributes
 from tacit.person.link.brought import Linked
 from tacit.person.link.components import components
-from tacit.person.link.fields import fields_of
-from tacit.person.link.likely import held_together, likely_pairs
+from tacit.person.link.likely import held_together, likely_pairs, model
+from tacit.person.link.likely.fields import fields_of
 from tacit.person.link.wide import Wide, gathered
 from tacit.person.model import Record
 from tacit.tables import open_table
@@ -65,8 +64,8 @@ def test_records_with_a_mistake_are_found_without_any_rule() -> None:
 
 def test_of_very_many_records_those_near_a_person_are_joined(monkeypatch: pytest.MonkeyPatch) -> None:
     held, true = people(random.Random(3), 3_000, 900)
-    monkeypatch.setattr(likely, "MOST_WHOLE", 1_000)
-    monkeypatch.setattr(likely, "FITTED_RECORDS", 1_500)
+    monkeypatch.setattr(model, "MOST_WHOLE", 1_000)
+    monkeypatch.setattr(model, "FITTED_RECORDS", 1_500)
     twice = [np.flatnonzero(true == person) for person in range(40)]
     pairs = likely_pairs(held, around=lambda: np.array([records[0] for records in twice]))
     ends = set(zip(pairs.left.tolist(), pairs.right.tolist(), strict=True))

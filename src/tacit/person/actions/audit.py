@@ -16,10 +16,11 @@ from tacit.person.answers.words import audit_headline, check_limit, weaker_notes
 from tacit.requests.settings import Flag
 
 if TYPE_CHECKING:
-    from tacit.person.answers.results import AuditChanges
+    from collections.abc import Sequence
+
+    from tacit.person.answers.results import AuditChanges, Finding
     from tacit.person.case.watching import Seen
     from tacit.person.inquiry import CaseLike, Inquiry, Shrinking
-    from tacit.person.inquiry.opening import Climbed
 
 EXAMPLES: Examples = ({}, {"fail_above": 0.6}, {"watch": True}, {"adversary": "detective", "show_values": True})
 
@@ -45,7 +46,7 @@ def person_audit(
     ----------
     Records stay in the engine; only clusters that may hold something of the person are fetched. The leakages are those
     of ``tacit.leakage`` on all records, to a relative 1e-12. Every number "without" a source or "after" an action was
-    measured after everything was resolved again.
+    measured after everything was resolved again; likely pairs are those found with everything there, as a note says.
     """
     from tacit.person import inquiry as inquiring
 
@@ -53,11 +54,8 @@ def person_audit(
     inquiry = inquiring.opened(case, adversary=adversary, progress=progress)
     shown = showing(show_values, inquiry.case.reference)
     subject, ladder, top = inquiry.subject, inquiry.ladder, inquiry.strongest
-    names, before, shrinking = (
-        inquiring.RecordNames(inquiry.pool, subject),
-        top.rung.leakage,
-        inquiring.Shrinking(top.hot),
-    )
+    names, shrinking = inquiring.RecordNames(inquiry.pool, subject), inquiring.Shrinking(top.hot)
+    before = top.rung.leakage
     shares = inquiring.source_shares(inquiry.pool, before, _without_each(inquiry, shrinking))
     inquiry.progress("actions", None)
     actions = [
@@ -69,15 +67,17 @@ def person_audit(
     members = top.winner.cluster.members if top.winner.cluster is not None else ()
     notes = [*inquiry.notes, *(note for one in ladder for note in one.work.notes)]
     changes = _changes(inquiry, notes) if watch else None
+    findings = tuple(
+        inquiring.finding(one.rung.adversary, one.rung.leakage, one.winner.cluster, names, shown) for one in ladder
+    )
+    notes += [*_covering(findings), *inquiring.fitted_once(top.work.spec)]
     return PersonAuditResult(
         case=str(inquiry.case.path),
         labels=tuple(dict.fromkeys(label for label, _ in subject.reference)),
         facts=len(subject.reference),
         sources=inquiring.source_facts(inquiry.pool),
         rungs=rungs,
-        findings=tuple(
-            inquiring.finding(one.rung.adversary, one.rung.leakage, one.winner.cluster, names, shown) for one in ladder
-        ),
+        findings=findings,
         strongest=top.rung.adversary,
         source_shares=shares,
         actions=inquiring.ranked(actions),
@@ -91,7 +91,7 @@ def person_audit(
             fail_above,
         ),
         together=inquiry.together,
-        notes=(*notes, *weaker_notes(rungs), *_rough(shrinking), *_fitted_once(top), *inquiring.crowd_note(inquiry)),
+        notes=(*notes, *weaker_notes(rungs), *_rough(shrinking), *inquiring.crowd_note(inquiry)),
         changes=changes,
     )
 
@@ -131,14 +131,13 @@ def _changes(inquiry: "Inquiry", notes: list[str]) -> "AuditChanges | None":
     return changes
 
 
-def _fitted_once(top: "Climbed") -> list[str]:
-    from tacit.person.link.brought import LikelyClusters
-
-    if not any(isinstance(step, LikelyClusters) for step in top.work.spec.steps):
+def _covering(findings: "Sequence[Finding]") -> list[str]:
+    labels = dict.fromkeys(held.label for one in findings for held in one.held if held.state == "covered")
+    if not labels:
         return []
     return [
-        f"what is left without a source or after an action is measured with the pairs that {top.rung.adversary} took "
-        "for likely with everything there: fitted anew without it they may be others, and the leakage larger or smaller"
+        f"of {', '.join(labels)} a value that only covers the truth (11* for 111) counts as the truth, as in the "
+        "paper, and stars alone count as nothing, unless the label says suppressed: size or prior"
     ]
 
 

@@ -49,7 +49,7 @@ def person_remove(
     A letter holds no value that its source does not. No file is overwritten; all letters are written, or none, and
     nobody else can read them.
     """
-    from tacit.person.inquiry import near, opened, source_shares
+    from tacit.person.inquiry import fitted_once, near, opened, source_shares
     from tacit.person.plans.removals import plan_removals
 
     check_limit(fail_above)
@@ -63,7 +63,7 @@ def person_remove(
     steps = tuple(
         RemovalStep(r.source, size[r.source], r.cost, r.success, r.if_removed, r.expected) for r in plan.requests
     )
-    notes = [*inquiry.notes, *loaded.notes]
+    notes = [*inquiry.notes, *loaded.notes, *fitted_once(top.work.spec)]
     if not offers:
         notes.append("no source says what a removal costs and how likely it is (remove: {cost, success}): all cost 1")
     if plan.expectation == "approximate":

@@ -162,7 +162,7 @@ def ladder(rows: Sequence[tuple[str, str, float, float, float]], *, limit: float
     """Leakage, precision and recall of each row, with a name and a word under it."""
     return doc.Bars(
         "Leakage, precision and recall",
-        "0: nothing known … 1: all of it, and nothing wrong",
+        "0: nothing … 1: all, and nothing wrong",
         [
             doc.BarRow(name, tuple(doc.Bar(series, v) for series, v in zip(_TRIO, values, strict=True)), note)
             for name, note, *values in rows

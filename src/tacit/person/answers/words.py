@@ -54,7 +54,7 @@ def audit_headline(rung: Rung, sources: int, together: float, largest: float, fa
     if together > max(rung.best_recall, rung.recall) + NOTABLE:
         more.append(f"All records of the person together hold {share(together)}.")
     first = (
-        f"{rung.adversary} knows {share(rung.recall)} of what matters about the person, from {origin}; "
+        f"The adversary '{rung.adversary}' knows {share(rung.recall)} of what matters about the person, from {origin}; "
         f"{share(rung.precision)} of what it holds is right. That is a leakage of {level(rung.leakage)}, where 1 is "
         f"the whole file and nothing else{verdict(largest, fail_above)}."
     )

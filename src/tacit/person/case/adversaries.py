@@ -22,6 +22,8 @@ from tacit.person.resolve.steps import FREE, Augment, Correct, Cost, Generalise,
 # Labels that name one person by themselves, and those that do beside a name, by what they are usually called.
 ALONE = ("email", "ssn", "passport", "national_id", "driving_licence", "tax_id")
 BESIDE_A_NAME = ("phone", "card", "dob", "address", "account")
+# Where there is neither, records are joined by what few people share.
+WITHOUT_A_NAME = ("phone", "username", "card", "account")
 
 # What Splink, Senzing and Zingg call the columns of their answers.
 CLUSTER_COLUMNS = {
@@ -35,9 +37,9 @@ def default_adversaries(labels: Collection[str], person: Reference | None = None
     """Who is assumed where the case names nobody, and a sentence about it.
 
     E0 reads each record by itself. E1 normalises, and joins records that agree on a label that names one person, or on
-    a name and another label. E2 joins records that are likely one person's. E3 knows the truth, and joins the records
-    that it recognises. Each keeps the value most records agree on, and the records it started from, so that it is
-    never weaker than who reads.
+    a name and another label; there is no E1 where no label does. E2 joins records that are likely one person's. E3
+    knows the truth, and joins the records that it recognises. Each keeps the value most records agree on, and the
+    records it started from, so that it is never weaker than who reads.
     """
     called: dict[str, list[str]] = {}
     for label in sorted(labels):
@@ -46,20 +48,16 @@ def default_adversaries(labels: Collection[str], person: Reference | None = None
     rules += [
         (name, label) for name in called.get("name", ()) for kind in BESIDE_A_NAME for label in called.get(kind, ())
     ]
-    reads = Adversary("E0")
-    if not rules:
-        return (reads,), "no adversary is named, and no label by which records could be joined: E0 reads each by itself"
-    ways: list[Step] = [Resolve(Rules(rules)), LikelyClusters()]
-    ways += [] if person is None else [TrueClusters(reference=person)]
-    joins = [
-        Adversary(f"E{place}", (Normalise(), way), merge="consensus", keep_base=True)
-        for place, way in enumerate(ways, start=1)
-    ]
+    rules = rules or [(label,) for kind in WITHOUT_A_NAME for label in called.get(kind, ())]
+    ways: dict[str, Step] = {"E1": Resolve(Rules(rules))} if rules else {}
+    ways |= {"E2": LikelyClusters()} | ({} if person is None else {"E3": TrueClusters(reference=person)})
+    joins = [Adversary(name, (Normalise(), way), merge="consensus", keep_base=True) for name, way in ways.items()]
     by = ", ".join(" and ".join(rule) for rule in rules)
+    exact = f"E1 joins those that agree on {by}, " if rules else "there is no E1, as no label names one person, "
     best = "" if person is None else ", E3, who knows the truth, those that it recognises as the person's"
-    return (reads, *joins), (
-        f"no adversary is named: E0 reads each record by itself, E1 joins those that agree on {by}, E2 those that are "
-        f"likely one person's{best}"
+    return (Adversary("E0"), *joins), (
+        f"no adversary is named: E0 reads each record by itself, {exact}E2 joins those that are likely one person's"
+        f"{best}"
     )
 
 

@@ -2,7 +2,7 @@
 
 from tacit.person.inquiry.crowd import crowd_note, references_of
 from tacit.person.inquiry.decoying import decoy_action, decoy_plan
-from tacit.person.inquiry.describing import does, unseen_note
+from tacit.person.inquiry.describing import does, fitted_once, unseen_note
 from tacit.person.inquiry.effects import SAME, changes, ranked, removals, source_shares
 from tacit.person.inquiry.findings import RecordNames, finding, source_facts
 from tacit.person.inquiry.hot import Shrinking, renumbered
@@ -22,6 +22,7 @@ __all__ = [
     "decoy_plan",
     "does",
     "finding",
+    "fitted_once",
     "narrowed",
     "near",
     "numbered",

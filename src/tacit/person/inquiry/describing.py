@@ -59,3 +59,18 @@ def unseen_note(adversaries: Sequence[Adversary], what: str) -> list[str]:
         f"the clusters of {listed(names)} were made without {what}, which stays alone there: with it they may join "
         "more, and the leakage may be larger"
     ]
+
+
+def fitted_once(spec: Adversary) -> list[str]:
+    """Where records are joined by what is likely, what is taken away was still there when that was found out.
+
+    To fit the model anew for every source and every plan would take the time of an audit each, and audit, removal and
+    release would no longer say the same of one source.
+    """
+    if not any(isinstance(step, LikelyClusters) for step in spec.steps):
+        return []
+    return [
+        f"what is left without a source or after an action is measured with the pairs that {spec.name} took for "
+        "likely with everything there, so that every command says the same: fitted anew without it they may be "
+        "others, and the leakage larger or smaller"
+    ]

@@ -108,7 +108,8 @@ def right_values(held: Attributes, subject: Subject, forms: Attributes | None = 
         verdicts = subject.verdicts.setdefault(label, {})
         new = list(dict.fromkeys(meant for _, meant in candidates if meant not in verdicts))
         compared = comparer.compare(Record.trusted(Attribute(label, meant) for meant in new))
-        verdicts.update(zip(new, zip(compared.hit.tolist(), compared.credit.tolist(), strict=True), strict=True))
+        hits = np.where(compared.share > 0, compared.hit, -1).tolist()
+        verdicts.update(zip(new, zip(hits, compared.credit.tolist(), strict=True), strict=True))
         for value, meant in candidates:
             hit, credit = verdicts[meant]
             if hit >= 0:

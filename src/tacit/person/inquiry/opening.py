@@ -22,7 +22,7 @@ from tacit.person.inquiry.index import CaseIndex, case_index
 from tacit.person.inquiry.subject import Subject, remembering
 from tacit.person.inquiry.work import Grouped, Workbench
 from tacit.person.link.right import records_of_person, weight_together
-from tacit.person.model.forms import normaliser
+from tacit.person.model.forms import form_name
 from tacit.person.model.labels import Labels
 from tacit.person.model.records import Record
 from tacit.person.resolve.adversaries import Adversary
@@ -127,7 +127,7 @@ def opened(case: CaseLike, *, adversary: str | Sequence[str] = (), progress: Pro
     """Read a case, narrow it to some adversaries, and read its sources; see :func:`narrowed`."""
     tell = progress or silent
     asked = narrowed(case, adversary=adversary)
-    index = case_index(asked, _days(asked))
+    index = case_index(asked, _forms(asked))
     return Inquiry(asked, read_sources(asked, progress=tell, index=index), tell, index)
 
 
@@ -181,18 +181,17 @@ def read_sources(case: Case, *, progress: Progress = silent, index: CaseIndex | 
     """
     pool = None if index is None else index.pool()
     if pool is None:
-        pool = read_pool(case.sources, case.person, days=_days(case), progress=progress)
+        pool = read_pool(case.sources, case.person, forms=_forms(case), progress=progress)
         if index is not None:
             index.keep_pool(pool)
     labels = pool.attributes.labels
     return replace(pool, notes=(*pool.notes, *_undescribed(case, labels), *_joinless(case, labels)))
 
 
-def _days(case: Case) -> dict[str, bool | None]:
-    """The labels whose values are days, and whether those that may be either begin with the day."""
-    orders = {normaliser("date"): None, normaliser("date-day-first"): True, normaliser("date-month-first"): False}
-    forms = ((label, case.labels[label].normalise) for label in case.labels)
-    return {label: orders[form] for label, form in forms if form in orders}
+def _forms(case: Case) -> dict[str, tuple[str, str | None]]:
+    """The labels whose values have a normal form, and what it is called."""
+    named = ((label, form_name(case.labels[label].normalise)) for label in case.labels)
+    return {label: form for label, form in named if form is not None}
 
 
 def _undescribed(case: Case, labels: tuple[str, ...]) -> list[str]:

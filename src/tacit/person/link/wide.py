@@ -10,7 +10,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tacit.errors import ArgumentError, DataError
 from tacit.person.link.attributes import Attributes, one
-from tacit.person.link.forms.missing import LONGEST_NOTHING, SPACES, day_order, in_order_of_days, nothing
+from tacit.person.link.forms.columns import ColumnCells, as_the_column_says, in_their_countries
+from tacit.person.link.forms.forming import NamedForm
+from tacit.person.link.forms.missing import LONGEST_NOTHING, SPACES, nothing
+from tacit.person.model.forms.countries import COUNTRY_COLUMNS
+from tacit.person.model.kinds import column_name, is_name
 from tacit.tables.columns import ROW
 from tacit.tables.engines import Store, store_on
 from tacit.tables.table import Table
@@ -18,6 +22,8 @@ from tacit.tables.table import Table
 if TYPE_CHECKING:
     import pyarrow as pa
 
+# Normal forms that depend on the country.
+IN_COUNTRIES = ("phone", "zip")
 # Rows of a table that travel from one connection to another at a time.
 BATCH = 100_000
 
@@ -39,8 +45,8 @@ class Wide:
         Times this, for the values of a label.
     confidence_column : str, optional
         Times the number in this column, for the values of a row; 1 where it is missing.
-    days : mapping from label to bool or None
-        Labels whose values are days: whether 03/04/1990 is in April, if the other days of its column do not say.
+    forms : mapping from label to (name, country)
+        The normal forms of labels whose columns say more of a value than the value: whether 03/04/1990 is in April.
     """
 
     table: Table
@@ -49,7 +55,7 @@ class Wide:
     confidence: float = 1.0
     label_confidence: Mapping[str, float] = field(default_factory=dict)
     confidence_column: str | None = None
-    days: Mapping[str, bool | None] = field(default_factory=dict)
+    forms: Mapping[str, NamedForm] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.table.require(self.wanted)
@@ -62,19 +68,26 @@ class Wide:
     def wanted(self) -> list[str]:
         """All columns to look at, each once."""
         parts = [name for columns in self.joined.values() for name in columns]
-        return list(dict.fromkeys([*self.columns, *parts, *filter(None, [self.confidence_column])]))
+        return list(dict.fromkeys([*self.columns, *parts, *filter(None, [self.confidence_column, self.country])]))
+
+    @property
+    def country(self) -> str | None:
+        """The column that says in which country the telephones and postcodes of a row are, if one is called so."""
+        if not any(label in self.forms and self.forms[label][0] in IN_COUNTRIES for label in self.columns.values()):
+            return None
+        return next((name for name in self.table.names if column_name(name) in COUNTRY_COLUMNS), None)
 
 
 @dataclass(frozen=True)
 class Long:
     """Attributes of records that were read one by one: an Arrow table (rid, label, value, confidence), rid from 0.
 
-    ``days`` as of a :class:`Wide`.
+    ``forms`` as of a :class:`Wide`.
     """
 
     rows: pa.Table
     records: int
-    days: Mapping[str, bool | None] = field(default_factory=dict)
+    forms: Mapping[str, NamedForm] = field(default_factory=dict)
 
 
 class Gathered(NamedTuple):
@@ -118,9 +131,9 @@ def gathered(sources: Sequence[Wide | Long], *, starting: Callable[[int], None] 
             else:
                 columns = _Columns(store, source.table, source.wanted)
                 loaded.append(columns.name)
-                own, doubtful = _wide_parts(columns, source, records)
+                own, doubtful, more = _wide_parts(columns, source, records)
                 undecided.append(doubtful)
-                several |= _several(columns, source)
+                several |= _several(columns, source) | more
                 sizes.append(_counted(columns, source))
             records += sizes[-1][0]
             for label, part in own.items():
@@ -160,47 +173,53 @@ def _long_parts(store: Store, source: Long, name: str, first: int) -> tuple[dict
     queries: dict[str, str] = {}
     undecided: list[str] = []
     for label in source.rows.column("label").unique().to_pylist():
-        cells = f"(SELECT * FROM {name} WHERE label = {store.text(label)}) l"
-        value, doubtful = _in_order(store, cells, "value", source.days[label]) if label in source.days else ("value", 0)
-        undecided += [label] if doubtful else []
+        cells = ColumnCells(f"(SELECT * FROM {name} WHERE label = {store.text(label)}) l", "value")
+        if label in source.forms:
+            cells = as_the_column_says(store, cells, *source.forms[label])
+        undecided += [label] if cells.undecided else []
         queries[label] = (
-            f"SELECT rid + {first} AS rid, label, {value} AS value, confidence FROM {cells} WHERE confidence > 0"
+            f"SELECT rid + {first} AS rid, label, {cells.value} AS value, confidence FROM {cells.rows} "
+            "WHERE confidence > 0"
         )
     return queries, tuple(undecided)
 
 
-def _in_order(store: Store, cells: str, value: str, day_first: bool | None) -> tuple[str, bool]:
-    """SQL for the days of a column, the year first where the column says what is the month; and whether some could be
-    either.
+def _wide_parts(columns: _Columns, source: Wide, first: int) -> tuple[dict[str, str], tuple[str, ...], set[str]]:
+    """For every label a query of (rid, label, value, confidence); columns of days that may be read in two ways; and
+    labels of which a cell holds several values.
     """
-    found, both = day_order(store, cells, value)
-    found = day_first if found is None else found
-    return value if found is None else in_order_of_days(value, day_first=found), both and found is None
-
-
-def _wide_parts(columns: _Columns, source: Wide, first: int) -> tuple[dict[str, str], tuple[str, ...]]:
-    """For every label a query of (rid, label, value, confidence); and columns of days that may be read in two ways."""
     share = "1.0" if source.confidence_column is None else f"coalesce({columns.number(source.confidence_column)}, 1.0)"
-    values, undecided = [], []
-    for name, label in source.columns.items():
-        cells, value = columns.values(name)
-        if label in source.days:
-            value, doubtful = _in_order(columns.store, cells, value, source.days[label])
-            undecided += [name] if doubtful else []
-        values.append((label, (cells, value)))
-    values += [(label, columns.joined(label, parts)) for label, parts in source.joined.items()]
+    values = [(name, label, _column(columns, source, name, label)) for name, label in source.columns.items()]
+    undecided = tuple(name for name, _, cells in values if cells.undecided)
+    several = {label for _, label, cells in values if cells.several}
+    values += [(label, label, columns.joined(label, parts)) for label, parts in source.joined.items()]
     parts: dict[str, list[str]] = {}
-    for label, (cells, value) in values:
+    for _, label, cells in values:
         own = source.confidence * source.label_confidence.get(label, 1.0)
         parts.setdefault(label, []).append(
-            f"SELECT CAST({columns.row} + {first} AS BIGINT) AS rid, {columns.store.text(label)} AS label, {value} AS "
-            f"value, CAST({share} AS DOUBLE) * CAST({own!r} AS DOUBLE) AS confidence FROM {cells}"
+            f"SELECT CAST({columns.row} + {first} AS BIGINT) AS rid, {columns.store.text(label)} AS label, "
+            f"{cells.value} AS value, CAST({share} AS DOUBLE) * CAST({own!r} AS DOUBLE) AS confidence FROM {cells.rows}"
         )
     queries = {
         label: f"SELECT * FROM ({' UNION ALL '.join(some)}) p WHERE value IS NOT NULL AND confidence > 0"
         for label, some in parts.items()
     }
-    return queries, tuple(undecided)
+    return queries, undecided, several
+
+
+def _column(columns: _Columns, source: Wide, name: str, label: str) -> ColumnCells:
+    """The cells of a column, read as the column and the country of the row say."""
+    cells, country = columns.values(name, label), source.country
+    if label not in source.forms:
+        return cells
+    form, home = source.forms[label]
+    at_home = country is None or form not in IN_COUNTRIES
+    read = as_the_column_says(columns.store, cells, form, home if at_home else "")
+    if at_home:
+        return read
+    assert country is not None
+    kept = ", ".join([columns.row, *([] if source.confidence_column is None else [columns[source.confidence_column]])])
+    return in_their_countries(columns.store, read, form, columns.text(country), kept)
 
 
 def _counted(columns: _Columns, source: Wide) -> tuple[int, int]:
@@ -250,8 +269,8 @@ def keyed_values(store: Store, table: Table, key: str, columns: Mapping[str, str
         nothing = "CAST(NULL AS STRING) AS label, CAST(NULL AS STRING) AS value"
         parts = [f"SELECT DISTINCT {who} AS pid, {nothing} FROM {held.name}"]
         for name, label in columns.items():
-            cells, value = held.values(name)
-            own = f"SELECT {who} AS pid, {store.text(label)} AS label, {value} AS value FROM {cells}"
+            cells = held.values(name, label)
+            own = f"SELECT {who} AS pid, {store.text(label)} AS label, {cells.value} AS value FROM {cells.rows}"
             parts.append(f"SELECT * FROM ({own}) p WHERE value IS NOT NULL")
         return store.make(" UNION ALL ".join(parts))
     finally:
@@ -286,21 +305,21 @@ class _Columns:
         """SQL for a cell as text, as people write it (30, not 30.0); null for what is blank or no finite number."""
         return self._text(name, self._cells[name], self._kinds.field(self._cells[name]).type)
 
-    def values(self, name: str) -> tuple[str, str]:
-        """SQL for the cells of a column one by one, and for the text of each; lists are laid end to end."""
+    def values(self, name: str, label: str) -> ColumnCells:
+        """The cells of a column one by one, which hold values of a label; lists are laid end to end."""
         cell = self._cells[name]
         kind = self._kinds.field(cell).type
         if not self.several(name):
-            return self.name, self._said(name, cell, kind)
+            return ColumnCells(self.name, self._said(name, cell, kind, label), written=f"CAST({cell} AS STRING)")
         lists = f"(SELECT * EXCLUDE {cell}, unnest({cell}) AS x FROM {self.name}) l"
-        return lists, self._said(name, "x", kind.value_type)
+        return ColumnCells(lists, self._said(name, "x", kind.value_type, label), written="CAST(x AS STRING)")
 
-    def joined(self, label: str, columns: Sequence[str]) -> tuple[str, str]:
-        """SQL for the cells of several columns, and for the text they make up together."""
+    def joined(self, label: str, columns: Sequence[str]) -> ColumnCells:
+        """The cells of several columns, and the text they make up together."""
         if any(map(self.several, columns)):
             raise DataError(f"'join' of '{label}' in {self._table.name} has a column of lists: join texts alone")
-        parts = ", ".join(f"trim({self.values(name)[1]})" for name in columns)
-        return self.name, f"nullif(concat_ws(' ', {parts}), '')"
+        values = (self.values(name, label).value for name in columns)
+        return ColumnCells(self.name, f"nullif(concat_ws(' ', {', '.join(f'trim({each})' for each in values)}), '')")
 
     def _text(self, name: str, cell: str, kind: pa.DataType) -> str:
         import pyarrow as pa
@@ -326,7 +345,7 @@ class _Columns:
         trimmed = f"trim(BOTH {self.store.text(SPACES)} FROM {said})"
         return f"CASE WHEN {said} >= '!' AND {said} < chr(127) THEN {said} WHEN {trimmed} <> '' THEN {said} END"
 
-    def _said(self, name: str, cell: str, kind: pa.DataType) -> str:
+    def _said(self, name: str, cell: str, kind: pa.DataType, label: str) -> str:
         """SQL for the value of a cell: its text, and null for what stands where a value is missing, such as N/A."""
         import pyarrow as pa
 
@@ -334,7 +353,7 @@ class _Columns:
         if not (pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_dictionary(kind)):
             return text
         short = f"length(CAST({cell} AS STRING)) <= {LONGEST_NOTHING}"
-        missing = nothing(self.store, f"CAST({cell} AS STRING)")
+        missing = nothing(self.store, f"CAST({cell} AS STRING)", name=is_name(label))
         return f"CASE WHEN {short} AND {missing} THEN NULL ELSE {text} END"
 
 

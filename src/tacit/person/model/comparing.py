@@ -15,7 +15,7 @@ from tacit.errors import ArgumentError
 from tacit.lift.joint import Vector
 from tacit.person.model.labels import Correlated, Label, Labels
 from tacit.person.model.records import Record, Reference
-from tacit.person.model.values import covered, covers, is_suppressed
+from tacit.person.model.values import covered, covers, is_suppressed, tells_something
 
 Places = NDArray[np.intp]
 Kind = Literal["correct", "near", "covered", "wrong"]
@@ -165,7 +165,8 @@ class Comparer:
         for block in (block for unit in units for block in unit.blocks if block.exclusive):
             places = list(block.places)
             confidence[places] /= max(1.0, math.fsum(confidence[places]))
-        missing = _missing(self._facts, hits)
+        # A star alone is about the fact and says nothing of it.
+        missing = _missing(self._facts, (fact for fact, part in zip(hits, shares, strict=True) if part > 0))
         return ComparedRecord(
             confidence, share, weight, credit, hit, kinds, alone, units, self.reference_weight, missing
         )
@@ -292,7 +293,7 @@ class _Facts:
         """What is left of the confidence: the more a pattern covers, the less it says."""
         label = self._label
         if label.suppressed == "equal":
-            return 1.0
+            return float(tells_something(pattern))
         if label.suppressed == "size":
             if not label.domain:
                 raise ArgumentError(

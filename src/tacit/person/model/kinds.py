@@ -59,7 +59,7 @@ KINDS: Final[dict[str, tuple[ValueKind, str]]] = {
     "birth_month": (_TEXT, "birth_month month_of_birth bm"),
     "birth_day": (_TEXT, "birth_day day_of_birth bd"),
     "email": (
-        ValueKind("email", "code"),
+        ValueKind("email", "email"),
         "email e_mail mail email_address emailaddress e_mail_address mail_address courriel correo correo_electronico "
         "primary_email contact_email email1 email_1 user_email",
     ),
@@ -75,7 +75,10 @@ KINDS: Final[dict[str, tuple[ValueKind, str]]] = {
         "street_name adresse anschrift strasse direccion home_address postal_address residence full_address rue",
     ),
     "house": (_TEXT, "street_number streetnumber house_number housenumber house_no hausnummer street_no"),
-    "zip": (_CODE, "zip zip_code zipcode postcode postal_code postalcode post_code plz postleitzahl code_postal cap"),
+    "zip": (
+        ValueKind("zip", "zip"),
+        "zip zip_code zipcode postcode postal_code postalcode post_code plz postleitzahl code_postal cap",
+    ),
     "city": (_TEXT, "city town suburb locality ort stadt ville ciudad municipality place_of_residence"),
     "ssn": (
         _CODE,
@@ -117,10 +120,14 @@ def usual(name: str) -> str | None:
     >>> usual("soc_sec_id"), usual("E-Mail Address"), usual("dateOfBirth"), usual("phones"), usual("price")
     ('ssn', 'email', 'dob', 'phone', None)
     """
-    apart = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name.strip())
-    said, names = "_".join(re.findall(r"[a-z0-9]+", apart.casefold())), _usual_names()
+    said, names = column_name(name), _usual_names()
     # A column of lists is called by the plural.
     return next((names[one] for one in (said, said.removesuffix("s"), said.removesuffix("es")) if one in names), None)
+
+
+def column_name(name: str) -> str:
+    """The name of a column in small letters, its words divided by low lines: dateOfBirth as date_of_birth."""
+    return "_".join(re.findall(r"[a-z0-9]+", re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name.strip()).casefold()))
 
 
 @cache
@@ -132,6 +139,12 @@ def kind_of(label: str) -> ValueKind | None:
     """The kind of a label's values, by its name."""
     found = usual(label)
     return None if found is None else KINDS[found][0]
+
+
+def is_name(label: str) -> bool:
+    """Whether the values of a label are names of people, by its own name."""
+    kind = kind_of(label)
+    return kind is not None and kind.form == "name"
 
 
 @dataclass(frozen=True)

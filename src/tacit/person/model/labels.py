@@ -13,8 +13,9 @@ from tacit.errors import ArgumentError
 # The credit in [0, 1] of a held value for a true one; 1 for equal values.
 Similarity = Callable[[str, str], float]
 
-# What a value that only covers the truth ("11*" for 111) is worth: as much as the truth itself (the paper), its
-# confidence divided by the number of values it covers, or its confidence times the truth's share of what it covers.
+# What a value that only covers the truth ("11*" for 111) is worth: as much as the truth itself (the paper; stars alone
+# are worth nothing), its confidence divided by the number of values it covers, or its confidence times the truth's
+# share of what it covers.
 Suppressed = Literal["equal", "size", "prior"]
 
 

@@ -34,6 +34,17 @@ def is_suppressed(text: str) -> bool:
     return "*" in text or any(form.fullmatch(text) for form in (_BOUND, _RANGE, _SET))
 
 
+def tells_something(pattern: str) -> bool:
+    """Whether a suppressed value leaves anything of the value; stars alone hide all of it.
+
+    Examples
+    --------
+    >>> tells_something("11*"), tells_something("***")
+    (True, False)
+    """
+    return pattern.replace("*", "").strip() != ""
+
+
 def _number(text: str) -> float | None:
     return float(text) if re.fullmatch(_NUMBER, text.strip()) else None
 

@@ -9,9 +9,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tacit.document import Progress
+from tacit.person.link.forms.forming import NamedForm
 from tacit.person.link.references import References, wide_references
 from tacit.person.link.wide import Long, Wide, gathered, text_columns
 from tacit.person.model.forms import says_nothing
+from tacit.person.model.kinds import is_name
 from tacit.person.model.records import Reference
 from tacit.person.sources.formats import FORMATS, long_records, table_of
 from tacit.person.sources.pool import PoolSource, RecordPool
@@ -36,7 +38,7 @@ def read_pool(
     sources: Sequence[Source],
     person: Reference | None,
     *,
-    days: Mapping[str, bool | None] | None = None,
+    forms: Mapping[str, NamedForm] | None = None,
     progress: Progress,
 ) -> RecordPool:
     """Read all records of some sources.
@@ -50,8 +52,8 @@ def read_pool(
     sources : sequence of Source
     person : Reference or None
         Whose values stand in breaches, which name only what kind of data got out.
-    days : mapping from label to bool or None
-        Labels whose values are days: whether 03/04/1990 is in April, if the other days of its column do not say.
+    forms : mapping from label to (name, country)
+        What the normal forms of labels are called, by which columns are read: whether 03/04/1990 is in April.
     progress : callable
         Told what is being done, and the share done.
 
@@ -62,7 +64,7 @@ def read_pool(
     opened: list[_Opened] = []
     for place, source in enumerate(sources):
         progress(f"opening {source.name}", place / len(sources))
-        opened.append(_opened(source, person, days or {}))
+        opened.append(_opened(source, person, forms or {}))
     together = gathered(
         [one.records for one in opened],
         starting=lambda place: progress(f"reading {sources[place].name}", place / len(sources)),
@@ -103,20 +105,20 @@ def _sha256(source: Source) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def _opened(source: Source, person: Reference | None, days: Mapping[str, bool | None]) -> _Opened:
+def _opened(source: Source, person: Reference | None, forms: Mapping[str, NamedForm]) -> _Opened:
     import pyarrow as pa
 
     if source.format in ("table", "json"):
-        return _table(source, days)
+        return _table(source, forms)
     if source.format == "long":
-        return _long_table(source, days)
+        return _long_table(source, forms)
     records, notes = FORMATS[source.format].read(source, person)
     names = pa.array([record.name for record in records], pa.string())
     unsure = _unsure(source, sum(one.confidence is None for one in records))
-    return _Opened(replace(_long(records, source), days=days), _distinct(names), [*notes, *unsure])
+    return _Opened(replace(_long(records, source), forms=forms), _distinct(names), [*notes, *unsure])
 
 
-def _table(source: Source, days: Mapping[str, bool | None]) -> _Opened:
+def _table(source: Source, forms: Mapping[str, NamedForm]) -> _Opened:
     table = table_of(source.path, source.format)
     table.require([*source.columns.keys() - {"*"}, *filter(None, [source.identifier])])
     wide = Wide(
@@ -126,18 +128,18 @@ def _table(source: Source, days: Mapping[str, bool | None]) -> _Opened:
         source.confidence,
         source.label_confidence,
         source.confidence_column,
-        days,
+        forms,
     )
     if source.identifier is None:
         return _Opened(wide, None)
     return _Opened(wide, _distinct(text_columns(table, [source.identifier]).column("c0").combine_chunks()))
 
 
-def _long_table(source: Source, days: Mapping[str, bool | None]) -> _Opened:
+def _long_table(source: Source, forms: Mapping[str, NamedForm]) -> _Opened:
     rows, names, unsure = long_records(table_of(source.path, source.format), source)
     alone = [f"source '{source.name}': no column says which record a fact is in: all are taken for one person's"]
     notes = [*(alone if names is None else ()), *_unsure(source, unsure)]
-    return _Opened(replace(rows, days=days), names if names is None else _distinct(names), notes)
+    return _Opened(replace(rows, forms=forms), names if names is None else _distinct(names), notes)
 
 
 def _long(records: Sequence[FileRecord], source: Source) -> Long:
@@ -147,7 +149,7 @@ def _long(records: Sequence[FileRecord], source: Source) -> Long:
         (rid, label, value, (1.0 if confidence is None else confidence) * source.share_of(label))
         for rid, (_, facts, confidence) in enumerate(records)
         for label, value in facts
-        if value.strip() and not says_nothing(value)
+        if value.strip() and not says_nothing(value, name=is_name(label))
     ]
     kinds = {"rid": pa.int64(), "label": pa.string(), "value": pa.string(), "confidence": pa.float64()}
     columns = zip(*rows, strict=True) if rows else ((),) * len(kinds)

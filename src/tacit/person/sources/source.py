@@ -137,8 +137,8 @@ def parsed(raw: bytes, path: Path, wanted: str, line: int = 1) -> Any:
     """The JSON that begins on a line of a file; a DataError if it is none, or holds what is no text."""
     try:
         data = json.loads(raw)
-        # JSON lets halves of characters through, escaped.
-        if b"\\u" in raw:
+        # JSON lets halves of characters through, escaped or as three bytes of which the first is this.
+        if b"\\u" in raw or b"\xed" in raw:
             json.dumps(data, ensure_ascii=False).encode()
     except UnicodeDecodeError as error:
         line += raw[: error.start].count(b"\n")

@@ -1,17 +1,30 @@
-// What an audit advises, as buttons: each runs the audit again with one thing changed. Then what that changed.
+// What an audit advises, as buttons with what each would do: one runs the audit again with one thing changed.
 
 import { button, make } from "./dom.js";
-import { ofThousand } from "./words.js";
+import { withTrial } from "./trying.js";
+import { ofThousand, percent } from "./words.js";
 
-/** The advice of an audit; `look` asks for the audit that follows it. */
-export function advised(job, look) {
-  const ways = (job.result.advice ?? []).map(({ words, settings }) => make("li", {}, button(words, () => look({ source: job.request.source, ...settings }, words), { class: "plain" })));
-  return ways.length ? make("div", { class: "advised" }, make("p", {}, "Try it: the table is looked at again, and stays as it is."), make("ul", { class: "fixes" }, ways)) : "";
+function numbers({ found, guessed, kept }) {
+  const said = [[found, ofThousand], [guessed, ofThousand], [kept, percent]];
+  return said.map(([value, words]) => make("td", { class: "n" }, typeof value === "number" ? words(value) : "–"));
 }
 
-/** What a change did to the table as it is: who could be found, and whose secret could be guessed. */
-export function changedBy(said, before, after) {
-  const [old, now] = [before, after].map((job) => job.result.ladder.original);
-  const people = `people of 1,000 who could be found ${ofThousand(old.found)} → ${ofThousand(now.found)}, whose secret could be guessed ${ofThousand(old.guessed)} → ${ofThousand(now.guessed)}`;
-  return make("p", { class: "effect" }, make("b", {}, `${said}: `), people, ".");
+/**
+ * Put the advice of an audit into its section, in the place of the lines for the command line; `look` asks for the audit
+ * that follows one, `tried` is what was measured of those that were pressed before.
+ */
+export function advised(section, job, look, tried) {
+  const advice = job.result.advice ?? [];
+  if (!section || !advice.length) return;
+  section.querySelectorAll(":scope > .scroll, :scope > p:not([class]):has(> code)").forEach((each) => each.remove());
+  const lines = advice.map((each) => {
+    const press = button(each.words, () => look({ source: job.request.source, ...each.settings }, each.words), { class: "plain" });
+    return make("tr", {}, make("th", { scope: "row" }, withTrial(press, tried[each.words])), numbers(each));
+  });
+  const { found, guessed } = job.result.fixes ?? job.result.ladder.original;
+  const as = make("tr", {}, make("th", { scope: "row" }, "as it is"), numbers({ found, guessed, kept: 1 }));
+  const heads = ["Change", "Found", "Guessed", "Kept"].map((words, place) => make("th", { scope: "col", class: place ? "n" : null }, words));
+  const caption = make("caption", {}, "Press one to look at the table again with that change; the file stays as it is. Found and guessed: people of 1,000.");
+  const table = make("table", { class: "advised" }, caption, make("thead", {}, make("tr", {}, heads)), make("tbody", {}, as, lines));
+  section.querySelector("h2, h3")?.after(...section.querySelectorAll(":scope > .warning"), table);
 }

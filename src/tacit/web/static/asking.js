@@ -2,7 +2,7 @@
 
 import { ask, job as jobOf, read } from "./api.js";
 import { answer } from "./answer.js";
-import { at, copied, fill, make, problem } from "./dom.js";
+import { at, beginAt, copied, fill, make, problem } from "./dom.js";
 import { begin } from "./frame.js";
 import { shown } from "./progress.js";
 
@@ -41,23 +41,33 @@ export function form(fields, pressed, submitted) {
   };
 }
 
-/** Show a job below the form, then its answer, with what `beside` puts above, in and below it. */
+/** Show a job below the form, then its answer, with what `beside` puts above, in and below it, and so many sections `unfolded`. */
 export async function show(job, beside = () => ({})) {
   const box = at("answer");
   const here = location.pathname;
+  const pressed = box.contains(document.activeElement);
   history.replaceState({}, "", `${here}?job=${encodeURIComponent(job.id)}`);
   const done = job.state === "done" && job.result ? job : await shown(job, box, (next) => show(next, beside));
   if (!done) return;
   try {
     const same = done.command && make("details", { class: "other" }, make("summary", {}, "The same on the command line"), copied(done.command));
-    const { above, middle, below } = beside(done);
-    const told = await answer(done.id);
+    const { above, middle, below, unfolded } = beside(done);
+    const told = await answer(done.id, unfolded);
     // After the answer in short, before all that is behind it.
     if (middle) told.insertBefore(middle, told.querySelector("section"));
     fill(box, above, told, below, same);
+    if (pressed) beginAt(box);
   } catch (error) {
     fill(box, problem(error));
   }
+}
+
+/** Say above the answer why something was not asked; what was told before stays. */
+export function refuse(error) {
+  const box = at("answer");
+  box.querySelectorAll(":scope > .problem").forEach((each) => each.remove());
+  box.prepend(problem(error));
+  box.firstChild.scrollIntoView({ block: "center" });
 }
 
 /** Ask a verb, and show its job. */
@@ -65,7 +75,7 @@ export async function run(path, body, beside) {
   try {
     await show(await ask(path, body), beside);
   } catch (error) {
-    fill(at("answer"), problem(error));
+    refuse(error);
   }
 }
 

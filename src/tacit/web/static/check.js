@@ -1,6 +1,6 @@
 // A release that was received: is its promise true, and would somebody still win?
 
-import { choice, filesOf, form, open, run } from "./asking.js";
+import { choice, filesOf, form, open, refuse, run } from "./asking.js";
 import { at, fill, make } from "./dom.js";
 
 async function build(request) {
@@ -15,7 +15,14 @@ async function build(request) {
     ["verify", "Is the promise true?"],
     ["attack", "Try to break it"],
   ];
-  form([release, against], pressed, (verb) => run(`/api/${verb}`, { release: release.control.value, ...(against.control.value ? { against: against.control.value } : {}) }));
+  form([release, against], pressed, (verb) => {
+    if (verb === "attack" && !against.control.value) refuse({ message: "To try to break a release takes the original, to see whether a guess is right. Choose it above, or ask its owner to try." });
+    else run(`/api/${verb}`, { release: release.control.value, ...(against.control.value ? { against: against.control.value } : {}) }, beside);
+  });
 }
 
-open(build);
+function beside(job) {
+  return { unfolded: job.verb === "verify" ? 1 : 2 };
+}
+
+open(build, beside);

@@ -149,7 +149,7 @@ export function columnsStep(job, before, audit) {
   return [
     make("h2", {}, "Which column must nobody learn?"),
     make("p", {}, "We guessed what each column is. Please look at every line: nobody but you knows."),
-    make("p", {}, make("b", {}, "What might a neighbour, a colleague or an employer know of somebody already?"), " Tick it in the last column: the age, the sex, the place, the day of an event. Who could be found is then counted among those who know it, and the promise is about what a row adds for them. What these columns say of the secret by themselves is no longer bounded: tick no more than you need to."),
+    make("p", {}, make("b", {}, "What might a neighbour, a colleague or an employer know of somebody already?"), " Tick it: the age, the sex, the place, the day of an event. Tacit then counts who could be found by somebody who knows it, and the promise is about what a row adds to it. What the ticked columns say of the secret by themselves is no longer limited: tick no more than you need to."),
     table,
     make("section", { class: "confirm", "aria-labelledby": "confirm" }, make("h2", { id: "confirm" }, "Is this right?"), sum, refused, go),
   ];

@@ -31,6 +31,13 @@ export function fill(box, ...inside) {
   return box;
 }
 
+/** Begin at a box that was filled anew: the focus is on it, and it is seen from its top. */
+export function beginAt(box) {
+  window.scrollTo(0, 0);
+  box.tabIndex = -1;
+  box.focus({ preventScroll: true });
+}
+
 /** Tell those who listen instead of looking. */
 export function say(words) {
   const place = at("said");

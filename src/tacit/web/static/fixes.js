@@ -1,7 +1,8 @@
-// One click for a column: tell the month instead of the day, or leave it out. Then what it changed.
+// One click for a column: tell the month instead of the day, or leave it out.
 
 import { button, make } from "./dom.js";
-import { named, ofThousand, percent } from "./words.js";
+import { withTrial } from "./trying.js";
+import { named } from "./words.js";
 
 const UNITS = ["hour", "day", "week", "month", "quarter", "year"];
 const MOST = 3;
@@ -37,12 +38,12 @@ export function without(request, name) {
   return changed(request, name, null);
 }
 
-/** What may be done with a column, as buttons. */
-export function fixes(name, columns, request, look) {
+/** What may be done with a column, as buttons; `tried` is what was measured of those that were pressed before. */
+export function fixes(name, columns, request, look, tried) {
   const levels = columns.find((column) => column.name === name)?.levels ?? [];
   const told = request.levels?.[name];
   const ways = levels.map((level) => [level, wish(level)]).filter(([, setting]) => setting !== null && setting !== told);
-  const press = (words, setting, said) => button(words, () => look(changed(request, name, setting), said), { class: "plain", "aria-label": said });
+  const press = (words, setting, said) => withTrial(button(words, () => look(changed(request, name, setting), said), { class: "plain", "aria-label": said }), tried[said]);
   return make(
     "div",
     { class: "fixes" },
@@ -50,19 +51,4 @@ export function fixes(name, columns, request, look) {
     ways.slice(0, MOST).map(([level, setting]) => press(phrase(level), setting, `${name} ${phrase(level)}`)),
     press("leave out", null, `${name} left out`),
   );
-}
-
-/** What the last fix changed, at the same epsilon. */
-export function effect(before, rung) {
-  const old = before?.ladder.rungs.find((each) => each.epsilon === rung.epsilon);
-  if (!old) return null;
-  const was = new Map(old.columns);
-  const people = [
-    ["people who could be found", old.found, rung.found],
-    ["people whose secret could be guessed", old.guessed, rung.guessed],
-  ].filter(([, one, other]) => Math.abs(one - other) >= 0.5);
-  const kept = rung.columns.map(([name, share]) => [`kept of ${name}`, was.get(name) ?? 0, share]).filter(([, one, other]) => Math.abs(one - other) >= 0.01);
-  const parts = [...people.map(([what, one, other]) => [what, ofThousand(one), ofThousand(other)]), ...kept.map(([what, one, other]) => [what, percent(one), percent(other)])];
-  const told = parts.map(([what, one, other]) => `${what} ${one} → ${other}`).join("; ");
-  return make("p", { class: "effect" }, make("b", {}, `${before.said}: `), told || "hardly anything changes at this epsilon", ".");
 }

@@ -39,9 +39,10 @@ async function suggest(table, input) {
 }
 
 function beside(job) {
-  if (job.verb === "protect") return { above: writtenStep(job) };
+  if (job.verb === "protect") return { above: writtenStep(job), unfolded: 2 };
   const words = "Patches that say more than epsilon get noise. What that is worth is measured: how well somebody who learned from such images still guesses.";
-  return { below: releaseBox(job, words, ({ patch, ...request }) => run("/api/protect", { ...request, ...(patch ? { patch: patch[0] } : {}) }, beside)) };
+  // What patches say, the maps, and a few images.
+  return { unfolded: 3, below: releaseBox(job, words, ({ patch, ...request }) => run("/api/protect", { ...request, ...(patch ? { patch: patch[0] } : {}) }, beside)) };
 }
 
 open(build, beside);

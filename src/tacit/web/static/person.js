@@ -29,7 +29,8 @@ function whatIf(job) {
     return make("li", {}, make("div", { class: "row" }, button(`… ${words}?`, go), said), make("small", {}, note));
   });
   const middle = make("section", { "aria-labelledby": "what-if" }, make("h2", { id: "what-if" }, "What if …"), make("ul", { class: "what-if" }, lines));
-  return { middle };
+  // What to do first, the ladder, the merged record.
+  return { middle, unfolded: 3 };
 }
 
 open(build, whatIf);

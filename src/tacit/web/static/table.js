@@ -2,14 +2,15 @@
 // the step again, so that a closed tab, a second tab and the button "back" lose nothing.
 
 import { ask, followed, job as jobOf, read } from "./api.js";
-import { advised, changedBy } from "./advice.js";
+import { advised } from "./advice.js";
 import { answer } from "./answer.js";
 import { columnsStep } from "./columns.js";
-import { at, button, copied, fill, make, problem } from "./dom.js";
+import { at, beginAt, button, copied, fill, make, problem } from "./dom.js";
 import { address, begin } from "./frame.js";
 import { shown } from "./progress.js";
 import { releaseStep, writtenStep } from "./release.js";
 import { tradeOffStep } from "./tradeoff.js";
+import { changedBy } from "./trying.js";
 
 const STEPS = [
   ["columns", "Columns"],
@@ -81,6 +82,7 @@ async function release(request) {
   const { written } = await lookedAt(request.source);
   steps("protect", request);
   fill(at("step"), releaseStep(request, written, start));
+  beginAt(at("step"));
 }
 
 /** Ask for a step, and show it. */
@@ -96,13 +98,29 @@ async function start(verb, request, change) {
   }
 }
 
+/**
+ * The change that led from an earlier job to this one, and that job; `undo` goes back to it, `note` remembers beside its
+ * button what was measured.
+ */
+async function changeOf(job) {
+  const change = kept("changed", job);
+  const earlier = change && (await jobOf(change.from).catch(() => null));
+  if (!earlier?.result) return null;
+  const key = change.wanted ? `${change.said} ${change.wanted}` : change.said;
+  const undo = () => {
+    if (change.epsilon !== undefined) keep("epsilon", earlier, change.epsilon);
+    history.pushState({}, "", `${address(earlier)}${earlier.verb === "audit" && change.epsilon !== undefined ? "&tell=1" : ""}`);
+    return show(earlier);
+  };
+  return { ...change, earlier, undo, note: (told) => keep("tried", earlier, { ...kept("tried", earlier), [key]: told }) };
+}
+
 /** The trade-off: of a job of its own, or the one that came with an audit. */
 async function tradeOff(job, ladder) {
-  const { from, said, epsilon } = kept("changed", job) ?? {};
-  const earlier = from && (await jobOf(from).catch(() => null));
-  const before = earlier && { ladder: earlier.result.ladder ?? earlier.result, said, epsilon };
-  const look = (request, words, at) => start("ladder", request, { from: job.id, said: words, epsilon: at });
-  return tradeOffStep({ ladder, request: asked("ladder", job.request), columns: (await lookedAt(job.request.source)).columns, before, look, release });
+  const change = job.verb === "ladder" ? await changeOf(job) : null;
+  const before = change && { ...change, ladder: change.earlier.result.ladder ?? change.earlier.result };
+  const look = (request, said, epsilon, wanted) => start("ladder", request, { from: job.id, said, epsilon, wanted });
+  return tradeOffStep({ ladder, request: asked("ladder", job.request), columns: (await lookedAt(job.request.source)).columns, before, tried: kept("tried", job) ?? {}, epsilon: kept("epsilon", job), look, release });
 }
 
 function further(job) {
@@ -115,11 +133,10 @@ const SHOW = {
   columns: (job) => columnsStep(job, kept("chosen", job), (request) => start("audit", request)),
   audit: async (job) => {
     const told = await answer(job.id, THREE);
-    const { from, said } = kept("changed", job) ?? {};
-    const earlier = from && (await jobOf(from).catch(() => null));
+    const change = await changeOf(job);
     const look = (request, words) => start("audit", request, { from: job.id, said: words });
-    told.insertBefore(make("div", {}, earlier && changedBy(said, earlier, job)), told.querySelector(":scope > section"));
-    told.querySelectorAll(":scope > section")[THREE - 1]?.append(advised(job, look));
+    told.insertBefore(make("div", {}, change && changedBy(change, change.earlier, job)), told.querySelector(":scope > section"));
+    advised(told.querySelectorAll(":scope > section")[THREE - 1], job, look, kept("tried", job) ?? {});
     const next = make("section", { class: "next", "aria-label": "Next step" }, button("See what a safe version would keep", () => further(job), { class: "main" }));
     // After who is at risk, what gives it away and what to do; before all that is behind it.
     told.insertBefore(next, told.querySelectorAll(":scope > section")[THREE] ?? null);
@@ -135,6 +152,7 @@ function command(job) {
 
 async function show(job) {
   const box = at("step");
+  const pressed = at("main").contains(document.activeElement);
   // An audit brings its trade-off with it, which is a step of its own.
   const step = job.verb === "audit" && new URLSearchParams(location.search).has("tell") ? "ladder" : job.verb;
   title(job.request.source);
@@ -146,6 +164,8 @@ async function show(job) {
   if (!done) return;
   try {
     fill(box, await SHOW[step](done));
+    // What was pressed is gone: whoever goes by keys begins at what came of it, not at the top of the page.
+    if (pressed) beginAt(box);
   } catch (error) {
     fill(box, problem(error));
   }

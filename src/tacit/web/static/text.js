@@ -119,10 +119,10 @@ function typingBox(model) {
 }
 
 function typing(job) {
-  if (job.verb === "protect") return { above: writtenStep(job) };
+  if (job.verb === "protect") return { above: writtenStep(job), unfolded: 1 };
   const words = "Words that say more than epsilon are masked. What that is worth is measured: how well somebody who learned from masked posts still guesses.";
   const below = releaseBox(job, words, (request) => run("/api/protect", request, typing));
-  return job.request.save_model ? { above: typingBox(job.request.save_model), below } : { below };
+  return { above: job.request.save_model && typingBox(job.request.save_model), below, unfolded: 1 };
 }
 
 open(build, typing);

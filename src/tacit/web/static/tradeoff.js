@@ -2,7 +2,8 @@
 // Its bars are drawn here: a chart library would weigh 0.9 MB, and a bar is two rectangles.
 
 import { button, draw, fill, make, say, scrolling } from "./dom.js";
-import { effect, fixes, without } from "./fixes.js";
+import { fixes, without } from "./fixes.js";
+import { effect, withTrial } from "./trying.js";
 import { count, factor, listed, ofThousand, percent, promise } from "./words.js";
 
 const WIDTH = 200;
@@ -87,22 +88,24 @@ function keptTable(ladder, cared, ways, why, changed) {
 
 /**
  * Why a column reads "any" everywhere, and what may let it be told. An epsilon was tried, and is gone to; the rest is
- * worked out when it is asked for, and its effect is told then.
+ * worked out when it is asked for. What was measured then is told, stands beside the button afterwards, and is undone
+ * with a click.
  */
-function whyUntold(name, rung, ladder, request, move, look) {
+function whyUntold(name, rung, ladder, request, move, look, tried) {
   const least = request.least ?? LEAST;
   const told = ladder.rungs.findIndex((other) => other.epsilon > rung.epsilon && !untold(ladder, other, name));
   const fullest = rung.columns.filter(([other]) => other !== name).sort(([, one], [, other]) => other - one)[0];
   const fewer = Math.ceil(least / 2);
-  const press = (words, does) => button(words, does, { class: "plain", "aria-label": `${words}, to tell ${name}` });
+  const press = (words, does, told) => withTrial(button(words, does, { class: "plain", "aria-label": `${words}, to tell ${name}` }), told);
+  const attempt = (words, other, said) => press(words, () => look(other, said, name), tried[`${said} ${name}`]);
   const ways = [
-    told >= 0 && press(`epsilon ${ladder.rungs[told].epsilon}`, () => move(told)),
-    press("keep it first", () => look({ ...request, prefer: { ...request.prefer, [name]: FIRST } }, `${name} first`)),
-    fewer < least && press(`${fewer} people a row`, () => look({ ...request, least: fewer }, `At least ${fewer} people`)),
-    fullest && fullest[1] > 0 && press(`leave out ${fullest[0]}`, () => look(without(request, fullest[0]), `${fullest[0]} left out`)),
+    told >= 0 && press(`epsilon ${ladder.rungs[told].epsilon}`, () => move(told), `${percent(new Map(ladder.rungs[told].columns).get(name))} kept`),
+    attempt("keep it first", { ...request, prefer: { ...request.prefer, [name]: FIRST } }, `${name} first`),
+    fewer < least && attempt(`${fewer} people a row`, { ...request, least: fewer }, `At least ${fewer} people`),
+    fullest && fullest[1] > 0 && attempt(`leave out ${fullest[0]}`, without(request, fullest[0]), `${fullest[0]} left out`),
   ];
   const reason = `Beside what the other columns tell, no split of ${name} was found that keeps epsilon ${rung.epsilon} with ${least} people or more on each side.`;
-  const hope = told >= 0 ? "A larger epsilon tells it. These may, too:" : "No epsilon that was tried tells it. These may:";
+  const hope = told >= 0 ? "A larger epsilon tells it. The others may: press one, see what it did, and undo it if it did not help." : "No epsilon that was tried tells it. These may: press one, see what it did, and undo it if it did not help.";
   return make("details", { class: "why" }, make("summary", {}, "Why, and what would tell it"), make("p", { class: "note" }, `${reason} ${hope}`), make("div", { class: "fixes" }, ways));
 }
 
@@ -122,8 +125,8 @@ function conditions(request, look) {
 }
 
 /** Where the slider begins: where it was before a fix, at what is suggested, or where most begin. */
-function begun(ladder, before) {
-  const wanted = before?.epsilon ?? ladder.epsilon ?? 0.5;
+function begun(ladder, epsilon) {
+  const wanted = epsilon ?? ladder.epsilon ?? 0.5;
   const away = ladder.rungs.map((rung) => Math.abs(rung.epsilon - wanted));
   return away.indexOf(Math.min(...away));
 }
@@ -133,17 +136,18 @@ function slider(rungs, chosen) {
 }
 
 /**
- * The third step. `columns` are those that were guessed, with their levels; `before` is the ladder that a fix changed.
- * `look` asks for another trade-off, `release` goes on.
+ * The third step. `columns` are those that were guessed, with their levels; `before` is the ladder that a change
+ * was made to, `tried` what was measured of changes to this one, `epsilon` where the slider was. `look` asks for another
+ * trade-off, `release` goes on.
  */
-export function tradeOffStep({ ladder, request, columns, before, look, release }) {
+export function tradeOffStep({ ladder, request, columns, before, tried, epsilon, look, release }) {
   const rungs = ladder.rungs;
   if (!rungs.length) return [make("p", { class: "problem" }, "No release keeps this secret at any of the epsilons that were tried. Leave columns out, or name the values that are secret."), conditions(request, (other, said) => look(other, said))];
-  const again = (other, said) => look(other, said, rungs[range.value].epsilon);
+  const again = (other, said, wanted) => look(other, said, rungs[range.value].epsilon, wanted);
   const cared = new Set(Object.keys(request.prefer ?? {}).filter((name) => ladder.columns.includes(name)));
   const first = () => again({ ...request, prefer: Object.fromEntries([...cared].map((name) => [name, FIRST])) }, `${listed([...cared])} first`);
   const prefer = button("Work it out again, and keep these first", first, { class: "again" });
-  const range = slider(rungs, begun(ladder, before));
+  const range = slider(rungs, begun(ladder, before?.epsilon ?? epsilon));
   const [words, risks, after, compared] = [make("p", { id: "promise", class: "claim" }), make("dl", { class: "tiles" }), make("tbody"), make("div")];
   const side = request.epsilon_high === undefined ? "epsilon" : "epsilon_high";
   const go = button("", () => release({ ...request, [side]: rungs[range.value].epsilon }), { class: "main" });
@@ -152,8 +156,8 @@ export function tradeOffStep({ ladder, request, columns, before, look, release }
     move();
     range.focus();
   };
-  const why = (name, rung) => whyUntold(name, rung, ladder, request, to, again);
-  const [table, showKept] = keptTable(ladder, cared, (name) => fixes(name, columns, request, again), why, () => move());
+  const why = (name, rung) => whyUntold(name, rung, ladder, request, to, again, tried);
+  const [table, showKept] = keptTable(ladder, cared, (name) => fixes(name, columns, request, again, tried), why, () => move());
   const move = () => {
     const rung = rungs[range.value];
     const told = `${ofThousand(rung.found)} of 1,000 people could be found, ${percent(rung.kept)} of a column is kept`;
@@ -163,7 +167,7 @@ export function tradeOffStep({ ladder, request, columns, before, look, release }
     fill(risks, tiles(ladder, rung, cared));
     showKept(rung);
     fill(after, rows(ladder, rung));
-    fill(compared, effect(before, rung));
+    fill(compared, effect(before, rung, Boolean(before?.wanted) && untold(ladder, rung, before.wanted)));
     prefer.hidden = !cared.size || [...cared].sort().join() === Object.keys(request.prefer ?? {}).sort().join();
     go.textContent = `Release at epsilon ${rung.epsilon}`;
     range.setAttribute("aria-valuetext", `epsilon ${rung.epsilon}: ${told}`);

@@ -123,27 +123,35 @@ class AttackResult(Result):
         yield from doc.notes_section(self.notes)
 
     def _tiles(self) -> doc.Tiles:
-        possible = sentence("{} before, {} after", doc.Share(self.optimal_before), doc.Share(self.optimal_after))
+        possible = sentence(
+            "from a row of the release, for whoever knows every share of the table; {} from the original",
+            doc.Share(self.optimal_before),
+        )
         return doc.Tiles(
             (
                 ("Guessing the prior", doc.Share(self.prior_guess), "right: the commonest secret, without looking"),
-                ("Best adversary before", doc.Share(self.best_before), "of secrets right"),
-                ("Best adversary after", doc.Share(self.best_after), "lower is safer"),
-                *self._ranked(),
-                ("Best possible", possible, "knowing every share of the table"),
+                ("Best adversary before", doc.Share(self.best_before), "right, from the original"),
+                ("Best adversary after", doc.Share(self.best_after), "right, from the release; lower is safer"),
+                ("Best possible", doc.Share(self.optimal_after), possible),
                 *self._promise(),
+                *self._ranked(),
             )
         )
 
     def _promise(self) -> tuple[tuple[str, doc.Share, str], ...]:
+        """The bound, and for whom it holds: whoever knows more of a person may guess better."""
         if self.guessing_bound is None:
             return ()
-        words = "no adversary can be right more often"
+        who = "somebody who sees one row and knows nothing else of the person"
         if self.known:
-            words = f"{somebody_who_knows(self.known)} can be right no more often"
+            who = somebody_who_knows(self.known)
+        words = f"{who} can be right no more often"
+        if self.guessing_bound >= 1:
+            words = "nothing is promised of guesses: the epsilon allows them all"
         return (("Promise", doc.Share(self.guessing_bound), words),)
 
-    def _ranked(self) -> tuple[tuple[str, doc.Share, str], ...]:
+    def _ranked(self) -> tuple[doc.Tile, ...]:
+        """How well secrets are ranked; the page shows it first where the release is told from chance by it."""
         if not self.weighed:
             return ()
         before, after = max(each.before.auc for each in self.weighed), best_auc_after(self.weighed)
@@ -152,7 +160,9 @@ class AttackResult(Result):
             words if share <= CHANCE else f"chance alone does as well {share:.0%} of the time"
             for share in (self.chance_before, self.chance_after)
         ]
-        return (("Ranks before (AUC)", doc.Share(before), said[0]), ("Ranks after (AUC)", doc.Share(after), said[1]))
+        where: Literal["terminal"] | None = None if self.chance_after <= CHANCE else "terminal"
+        names = ("Ranks before (AUC)", "Ranks after (AUC)")
+        return tuple(doc.Tile(*each, where) for each in zip(names, map(doc.Share, (before, after)), said, strict=True))
 
     def _weighing(self) -> tuple[doc.Section, ...]:
         """A table of how well each adversary ranks and weighs."""

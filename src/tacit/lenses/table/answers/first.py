@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from tacit import document as doc
 from tacit.errors import Command, Sentence, Setting, sentence, together
 from tacit.lenses.table.answers.ladder import people
-from tacit.lenses.table.ladder.advice import changed, chosen, cure_of, secrets_released
+from tacit.lenses.table.ladder.advice import changed, chosen, cure_of, kept_of_all, secrets_released
 from tacit.lenses.table.ladder.fixes import FixEffect
 from tacit.lenses.table.linkage.results import FoundBy, PeopleFound
 from tacit.lenses.table.results import ColumnLeak
@@ -152,7 +152,7 @@ def _changes(audit: AuditResult, *, few: bool) -> Iterator[doc.Block]:
 
     ``few`` where more was said already: the first answer has to be short.
     """
-    fixes, columns = audit.fixes, len(audit.names("released"))
+    fixes = audit.fixes
     best = chosen(fixes)[: _CHANGES_TOLD - 2 * few] if fixes is not None else []
     if fixes is not None and best:
         heads = (f"Change (people of {OF:,})", ">Found", ">Guessed", ">Kept")
@@ -162,7 +162,7 @@ def _changes(audit: AuditResult, *, few: bool) -> Iterator[doc.Block]:
                 sentence("{}", fix.setting),
                 people(fix.found),
                 people(fix.guessed),
-                doc.Share(1 - (1 - fix.kept) / columns),
+                doc.Share(kept_of_all(audit, fix)),
             )
             for fix in best
         ]

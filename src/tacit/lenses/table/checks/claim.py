@@ -44,7 +44,11 @@ def checks_of_claim(
     )
     known = () if counted.question.code is None else counted.question.code.known
     return [
-        Check("what may be known", known == certificate.known, f"the cells are inside {listed(known) or 'nothing'}"),
+        Check(
+            "what may be known",
+            known == certificate.known,
+            f"the cells are inside {listed(known)}" if known else "nothing was",
+        ),
         close("attained epsilon", attained.epsilon, certificate.attained_epsilon),
         Check("epsilon is kept", attained.holds(bounds, slack=SLACK), sides),
         close("delta", attained.delta, certificate.attained_delta),

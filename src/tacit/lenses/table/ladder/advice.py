@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from tacit.document import listed
 from tacit.lenses.table.ladder.fixes import FixEffect, FixEffects
+from tacit.lenses.table.ladder.guessing import OF
 from tacit.lenses.table.linkage.results import Cure
 from tacit.lenses.table.roles.names import secret_in
 
@@ -24,10 +25,17 @@ _LEARNABLE = 50
 
 @dataclass(frozen=True)
 class Advice:
-    """One thing to try, in words, and the settings of the audit that does it."""
+    """One thing to try, in words, and the settings of the audit that does it.
+
+    ``found`` and ``guessed`` are the people of 1,000 who could then be found, and whose secret could be guessed;
+    ``kept`` is the share of the columns that is kept. None where that was not measured.
+    """
 
     words: str
     settings: Mapping[str, Any]
+    found: float | None = None
+    guessed: float | None = None
+    kept: float | None = None
 
 
 def advised(audit: AuditResult) -> Iterator[Advice]:
@@ -38,10 +46,11 @@ def advised(audit: AuditResult) -> Iterator[Advice]:
         yield Advice(f"Leave out {name}", left_out(audit, name))
     for fix in chosen(audit.fixes) if audit.fixes is not None else ():
         words = f"Leave out {fix.column}" if fix.fix == "drop" else f"Tell less of {fix.column}: {fix.level}"
-        yield Advice(words, changed(audit, fix))
+        yield Advice(words, changed(audit, fix), fix.found, fix.guessed, kept_of_all(audit, fix))
     cure = cure_of(audit)
-    if cure is not None:
-        yield Advice(f"Tell less of {listed(cure.levels)}", _with_levels(audit, cure.levels))
+    if cure is not None and audit.found is not None:
+        found = OF * cure.unique / audit.found.everything.sizes.people
+        yield Advice(f"Tell less of {listed(cure.levels)}", _with_levels(audit, cure.levels), found)
 
 
 def _learnable(audit: AuditResult) -> bool:
@@ -64,6 +73,11 @@ def chosen(fixes: FixEffects) -> list[FixEffect]:
         if hides(fix) >= _NOTICED and fix.guessed < fixes.guessed + _NOTICED:
             best.setdefault(fix.column, fix)
     return sorted(best.values(), key=lambda each: -hides(each))[:_CHANGES_TOLD]
+
+
+def kept_of_all(audit: AuditResult, fix: FixEffect) -> float:
+    """What one change of one column keeps of all released columns."""
+    return 1 - (1 - fix.kept) / len(audit.names("released"))
 
 
 def cure_of(audit: AuditResult) -> Cure | None:

@@ -71,7 +71,7 @@ def ladder(
     climb = Climb.of(question, goals[0], making)
     rungs = list[ReleaseRung]()
     for at, goal in enumerate(goals if epsilons and climb.varies else ()):
-        progress("trying epsilons", at / len(goals))
+        progress("working out what releases would keep", at / len(goals))
         rungs += climb.rung(goal)
     most = making.max_loss if max_loss is None else max_loss
     return climb.ladder(rungs, most)

@@ -6,10 +6,13 @@ from collections.abc import Callable, Sequence
 
 from tacit.person.model.forms.names import generation_of
 from tacit.person.model.forms.phones import OWN_DIGITS
+from tacit.person.model.forms.texts import plain
 from tacit.tables.engines import Store
 
 # Engines and Python round Jaro's number in their own ways; below 0.8 a word is another.
 _ANOTHER = 0.799
+# Names of other than Latin letters, which may be said as the true one is.
+_FOREIGN = "strlen(form) <> length(form)"
 # Of two addresses no more alike than this by their letters nothing is known.
 LEAST_ALIKE = 0.6
 
@@ -33,21 +36,26 @@ def _words_alike(one: str, other: str) -> str:
 
 
 def _name(store: Store, true: str) -> str:
-    """The last word, or the one before it, is like the true last; or the letters are the same in another order."""
+    """A word at an end of it is like the true last, or one of two surnames; or the letters are the same."""
+    if not true.isascii():
+        return f"{_FOREIGN} OR replace(form, ' ', '') = {store.text(plain(true).replace(' ', ''))}"
     words = generation_of(true.split())[0]
     if not words:
-        return "false"
+        return _FOREIGN
     first, last = store.text(words[0]), store.text(words[-1])
     few = "true" if len(words) == 1 else "NOT contains(form, ' ')"
-    letters, end, before_end = "".join(words), "split_part(form, ' ', -1)", "split_part(form, ' ', -2)"
-    # A word behind the surname may say whose son it is.
-    third = "split_part(form, ' ', -3)"
-    alike = " OR ".join(_words_alike(word, last) for word in (end, before_end, third))
+    letters, start, end = "".join(words), "split_part(form, ' ', 1)", "split_part(form, ' ', -1)"
+    # A word behind the surname may say whose son it is, and the surname may stand before all others.
+    ends = (end, "split_part(form, ' ', -2)", "split_part(form, ' ', -3)", start, "split_part(form, ' ', 2)")
+    alike = " OR ".join(_words_alike(word, last) for word in ends)
+    halves = "".join(f" OR contains(form, {store.text(word)})" for word in words[1:])
     return (
-        f"{alike} "
-        f"OR ({few} AND (split_part(form, ' ', 1) = {first} OR {end} = {first})) "
-        f"OR (length(form) BETWEEN {len(letters)} AND {2 * len(letters)} AND (replace(form, ' ', '') = "
-        f"{store.text(letters)} OR (length(form) = {len(' '.join(words))} AND contains(form, {last}))))"
+        f"{alike}{halves} OR {_FOREIGN} "
+        f"OR ({few} AND ({start} = {first} OR {end} = {first})) "
+        # An umlaut more or less is an e more or less.
+        f"OR (length(form) BETWEEN {len(letters) // 2} AND {3 * len(letters)} AND "
+        f"replace(replace(form, ' ', ''), 'e', '') = {store.text(letters.replace('e', ''))}) "
+        f"OR (length(form) = {len(' '.join(words))} AND contains(form, {last}))"
     )
 
 
@@ -81,6 +89,11 @@ def _code(store: Store, true: str) -> str:
     return f"CASE WHEN {near} THEN levenshtein(form, {own}) <= 2 ELSE false END"
 
 
+def _postcode(store: Store, true: str) -> str:
+    """As a code, or without the 0 at its beginning."""
+    return f"{_code(store, true)} OR ltrim(form, '0') = {store.text(true.lstrip('0'))}"
+
+
 def _address(store: Store, true: str) -> str:
     """As long as one of which so large a share could be common to both."""
     least, whole = LEAST_ALIKE / (2 - LEAST_ALIKE), len(true)
@@ -96,6 +109,8 @@ _BOUNDS: dict[str, Callable[[Store, str], str]] = {
     "date": _date,
     "phone": _phone,
     "code": _code,
+    "email": _code,
+    "zip": _postcode,
     "address": _address,
     "jaro_winkler": _jaro_winkler,
     "exact": lambda store, true: "false",

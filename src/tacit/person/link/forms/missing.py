@@ -5,22 +5,25 @@ from __future__ import annotations
 import re
 
 from tacit.person.model.forms.days import LAST_OF_THIS_CENTURY
-from tacit.person.model.forms.texts import BLANK, NOTHING
+from tacit.person.model.forms.texts import BLANK, NAMES, NOTHING
 from tacit.tables.engines import Store
 
 # Every character that Python, too, takes for a space; engines by themselves trim the ordinary one alone.
 SPACES = "".join(chr(code) for code in range(1, 0x3001) if chr(code).isspace())
 # Longer texts say something.
 LONGEST_NOTHING = max(map(len, NOTHING))
-# Days in numbers of which the first or the second may be the month.
+# Days in numbers of which the first or the second may be the month; those in digits alone are divided first.
 _NUMBERS = r"(\d{1,2})[-/ ](\d{1,2})[-/ ](\d{4}|\d{2})"
+_TOGETHER = r"^(\d{1,2})(\d{2})((?:1[89]|20)\d{2})$"
 
 
-def nothing(store: Store, said: str) -> str:
-    """SQL for whether a text stands where a value is missing, spaces beside it aside."""
+def nothing(store: Store, said: str, *, name: bool = False) -> str:
+    """SQL for whether a text stands where a value is missing, spaces beside it aside; in a ``name`` Null is none."""
     words = "|".join(re.escape(word) for word in sorted(NOTHING))
     spaces = f"[{SPACES}]*"
-    return f"regexp_full_match({said}, {store.text(f'(?i){spaces}(?:{words}|{BLANK}){spaces}')})"
+    missing = f"regexp_full_match({said}, {store.text(f'(?i){spaces}(?:{words}|{BLANK}){spaces}')})"
+    named = store.text(f"{spaces}(?:{'|'.join(NAMES)}){spaces}")
+    return f"({missing} AND NOT regexp_full_match({said}, {named}))" if name else missing
 
 
 def day_order(store: Store, cells: str, value: str) -> tuple[bool | None, bool]:
@@ -47,6 +50,11 @@ def in_order_of_days(value: str, *, day_first: bool) -> str:
     written = f"{century} || {year} || '-' || lpad({month}, 2, '0') || '-' || lpad({day}, 2, '0')"
     read = f"CAST(try_cast({written} AS DATE) AS STRING)"
     return f"CASE WHEN regexp_full_match(trim({value}), '{_NUMBERS}') THEN coalesce({read}, {value}) ELSE {value} END"
+
+
+def divided(value: str) -> str:
+    """SQL for 21041936 as 21/04/1936; other texts without spaces beside them."""
+    return rf"regexp_replace(trim({value}), '{_TOGETHER}', '\1/\2/\3')"
 
 
 def _part(said: str, place: int) -> str:

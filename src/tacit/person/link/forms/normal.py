@@ -7,7 +7,8 @@ from functools import partial
 
 from tacit.person.link.forms.phones import Layer, phone_layers
 from tacit.person.model.forms.addresses import SHORT
-from tacit.person.model.forms.days import MONTHS
+from tacit.person.model.forms.codes import FIVE_DIGITS
+from tacit.person.model.forms.months import MONTHS
 from tacit.person.model.forms.names import TITLES, UMLAUTS
 from tacit.tables.engines import Store
 
@@ -22,7 +23,7 @@ _NUMBERED = r"\b(?:no|nr|num|number|hausnummer)\b[.:]? *([0-9])|# *([0-9])"
 _QUOTES = "'`"
 _TITLES = "|".join(sorted(TITLES))
 # Forms that may have another form again.
-_TITLED = f"^(?:{_TITLES})(?: |$)| (?:{_TITLES})$|[aou]e"
+_TITLED = f"^(?:{_TITLES})(?: |$)| (?:{_TITLES})$"
 _MOVED = r"^[0-9][^ ]* [^0-9]|\b(?:no|nr|num|number|hausnummer) [0-9]"
 
 
@@ -57,9 +58,25 @@ _CODE = (
 )
 
 
+def _postcode(store: Store, country: str | None) -> list[Layer]:
+    """Letters and digits; a postcode of five digits without the four behind it, and with the 0 before it."""
+    plain = r"[A-Za-z0-9]+([ -][A-Za-z0-9]+)*"
+    cases = [r"WHEN regexp_full_match(value, '\d{5}[- ]\d{4}') THEN left(value, 5)"]
+    if country is not None and country.upper() in FIVE_DIGITS:
+        nine = "9" if country.upper() in ("US", "PR") else "0"
+        cases.append(
+            rf"WHEN regexp_full_match(own, '\d+') THEN CASE length(own) WHEN {nine} THEN left(own, 5) "
+            "WHEN 3 THEN '00' || own WHEN 4 THEN '0' || own ELSE own END"
+        )
+    return [
+        {"own": f"CASE WHEN regexp_full_match(value, '{plain}') THEN translate(lower(value), '- ', '') END"},
+        {"form": f"CASE {' '.join(cases)} ELSE own END"},
+    ]
+
+
 def _latin(store: Store, spelled: Mapping[str, str]) -> str:
     """SQL for the value without marks on its letters; some letters are ``spelled`` otherwise."""
-    cleared = "value"
+    cleared = "nfc_normalize(value)"
     for sign, own in {**spelled, "Ł": "L", "ł": "l"}.items():
         cleared = f"replace({cleared}, '{sign}', '{own}')"
     return f"CASE WHEN strlen(value) = length(value) THEN value ELSE strip_accents({cleared}) END"
@@ -101,8 +118,7 @@ def _name(store: Store, country: str | None) -> list[Layer]:
         },
         {"p": _words(store, "a"), "q": _words(store, "b")},
         {"x": _untitled("p"), "y": _untitled("q")},
-        {"ordered": f"CASE WHEN special THEN {joined} END"},
-        {"form": r"CASE WHEN special THEN regexp_replace(ordered, '([aou])e', '\1', 'g') ELSE n END"},
+        {"form": f"CASE WHEN special THEN {joined} ELSE n END"},
     ]
 
 
@@ -216,4 +232,5 @@ _WAYS: dict[str, Callable[[Store, str | None], list[Layer]]] = {
     "date-day-first": partial(_date, True),
     "date-month-first": partial(_date, False),
     "address": _address,
+    "zip": _postcode,
 }

@@ -25,6 +25,8 @@ def phone_layers(store: Store, country: str | None) -> list[Layer]:
         r"CASE WHEN regexp_full_match(said, '\+?[0-9]+') THEN ltrim(said, '+') "
         f"WHEN regexp_matches(said, {text(_ORDINARY)}) THEN translate(said, {text(_SIGNS)}, '') END"
     )
+    # 4155552671.0, which a spreadsheet wrote.
+    reckoned = r"(contains(value, '.0') AND regexp_full_match(value, ' *\+?[0-9]{6,15}\.0+ *'))"
     zeros = "starts_with(digits, '00') AND regexp_matches(said, '^[^0-9]*00[1-9]')"
     return [
         {"extended": "contains(value, 'x') AND value < 'A'"},
@@ -36,7 +38,7 @@ def phone_layers(store: Store, country: str | None) -> list[Layer]:
         {"zeros": zeros},
         {"abroad": "zeros OR contains(said, '+')", "d": "CASE WHEN zeros THEN substr(digits, 3) ELSE digits END"},
         {
-            "whole": "CASE WHEN length(d) NOT BETWEEN 7 AND 15 OR length(said) > 30 THEN NULL "
+            "whole": f"CASE WHEN length(d) NOT BETWEEN 7 AND 15 OR length(said) > 30 OR {reckoned} THEN NULL "
             f"WHEN abroad THEN {_abroad(store, country)} ELSE {_at_home(store, country)} END"
         },
         {"form": "CASE WHEN extended THEN whole || 'x' || extension ELSE whole END"},

@@ -8,10 +8,11 @@ from typing import Final
 
 from tacit.errors import ArgumentError
 from tacit.person.model.forms.addresses import address, addresses_alike
+from tacit.person.model.forms.codes import code, codes_alike, email, emails_alike, postcode, postcodes_alike
 from tacit.person.model.forms.days import as_day, days_alike, iso
 from tacit.person.model.forms.names import name, names_alike
 from tacit.person.model.forms.phones import phone, phones_alike
-from tacit.person.model.forms.texts import code, codes_alike, digits, email, says_nothing, text
+from tacit.person.model.forms.texts import digits, says_nothing, text
 
 __all__ = [
     "FORMS",
@@ -37,21 +38,27 @@ FORMS: Final[dict[str, Form]] = {
     "date-day-first": partial(iso, day_first=True),
     "date-month-first": partial(iso, day_first=False),
     "address": address,
+    "zip": postcode,
 }
+# Forms that depend on the country.
+_OF_COUNTRIES: Final[dict[str, Callable[..., str]]] = {"phone": phone, "zip": postcode}
 ALIKE: Final = {
     "name": names_alike,
     "date": days_alike,
     "phone": phones_alike,
     "address": addresses_alike,
     "code": codes_alike,
+    "email": emails_alike,
+    "zip": postcodes_alike,
 }
 
 
 def normaliser(name: str, *, country: str | None = None) -> Form:
-    """A normal form by its name: text, name, email, phone, digits, code, date, address.
+    """A normal form by its name: text, name, email, phone, digits, code, date, address, zip.
 
     ``date-day-first`` and ``date-month-first`` also read 03/04/1990, which ``date`` leaves alone because it may be
-    either. A day above 12 is a day in all of them. ``country`` is that of telephone numbers without one ("DE").
+    either. A day above 12 is a day in all of them. ``country`` is that of telephone numbers without one and of
+    postcodes ("DE").
 
     Examples
     --------
@@ -60,12 +67,14 @@ def normaliser(name: str, *, country: str | None = None) -> Form:
     """
     if name not in FORMS:
         raise ArgumentError(f"no normal form {name!r}: choose {', '.join(FORMS)}")
-    return partial(phone, country=country) if name == "phone" and country is not None else FORMS[name]
+    return partial(_OF_COUNTRIES[name], country=country) if name in _OF_COUNTRIES and country else FORMS[name]
 
 
 def form_name(form: Form | None) -> tuple[str, str | None] | None:
     """What a normal form is called, and its country; None for a function that is none of these."""
     form = getattr(form, "__wrapped__", form)  # one that remembers
-    if isinstance(form, partial) and form.func is phone:
-        return "phone", form.keywords.get("country")
+    if isinstance(form, partial) and "country" in form.keywords:
+        return next((name for name, own in _OF_COUNTRIES.items() if own is form.func), "phone"), form.keywords[
+            "country"
+        ]
     return next(((name, None) for name, own in FORMS.items() if own is form), None)

@@ -1,37 +1,20 @@
-"""Days in every usual form: 21.04.1936, 21-APR-1936, April 21st, 1936, 21 de abril de 1936."""
+"""Days in every usual form: 21.04.1936, 21-APR-1936, April 21st, 1936, 21 de abril de 1936, 21041936."""
 
 from __future__ import annotations
 
 import re
-from datetime import date
+import unicodedata
+from datetime import date, timedelta
 from typing import Final
 
+from tacit.person.model.forms.months import MONTHS
 from tacit.person.model.forms.texts import plain, text
 
 # Two digits of a year up to this one are of this century. Most dates about people are of the past.
 LAST_OF_THIS_CENTURY: Final = 29
+# A number that would be a later year is no day.
+LAST_YEAR: Final = 2100
 
-MONTHS: Final[dict[str, int]] = {
-    name: number
-    for number, names in enumerate(
-        (
-            "jan january januar janner jaenner janvier enero ene gennaio gen januari janeiro styczen stycznia",
-            "feb february februar fevrier fev febrero febbraio februari fevereiro luty lutego",
-            "mar march marz maerz mrz mrt mars marzo maart marco marzec marca",
-            "apr april avril avr abril abr aprile kwiecien kwietnia",
-            "may mai mayo maggio mag mei maio maj maja",
-            "jun june juni juin junio giugno giu junho czerwiec czerwca",
-            "jul july juli juillet juil julio luglio lug julho lipiec lipca",
-            "aug august aout agosto ago augustus augusti sierpien sierpnia",
-            "sep sept september septembre septiembre settembre set setembro wrzesien wrzesnia",
-            "oct october oktober okt octobre octubre ottobre ott outubro out pazdziernik pazdziernika",
-            "nov november novembre noviembre novembro listopad listopada",
-            "dec december dezember dez decembre diciembre dic dicembre dezembro grudzien grudnia",
-        ),
-        start=1,
-    )
-    for name in names.split()
-}
 _WEEKDAY: Final = re.compile(
     r"^(?:mon|tue|tues|wed|thu|thur|thurs|fri|sat|sun|mo|di|mi|do|fr|sa|so|(?:mon|tues|wednes|thurs|fri|satur|sun)day|"
     r"(?:mon|diens|donners|frei|sams|sonn)tag|mittwoch|lundi|mardi|mercredi|jeudi|vendredi|samedi|dimanche|"
@@ -46,7 +29,16 @@ _NUMBERS: Final = re.compile(r"(\d{1,2})([-/. ])(\d{1,2})[-/. ](\d{4}|\d{2})")
 _DAY_MONTH: Final = re.compile(r"(\d{1,2})[-/. ]*([a-z]+)[-/., ']*(\d{4}|\d{2})")
 _MONTH_DAY: Final = re.compile(r"([a-z]+)[-/. ]*(\d{1,2})[-/., ']+(\d{4}|\d{2})")
 _YEAR_NAMED: Final = re.compile(r"(\d{4})[-/. ]*([a-z]+)[-/. ]*(\d{1,2})")
-_CHINESE: Final = re.compile(r"(\d{4})\s*[年년]\s*(\d{1,2})\s*[月월]\s*(\d{1,2})\s*[日号일]?")
+_DIGITS: Final = re.compile(r"(\d{1,2})(\d{2})((?:1[89]|20)\d{2})")
+# Seconds or milliseconds since 1970. Fewer digits may be anything else; a column of them says what they are.
+_SECONDS: Final = re.compile(r"(-\d{8,10}|\d{10})(?:\.0+)?")
+_MILLISECONDS: Final = re.compile(r"(-\d{11,13}|\d{13})(?:\.0+)?")
+_SIGNED: Final = r"(\d{4}|ERA\d{1,2})\s*[年년]\s*(\d{1,2})\s*[月월]\s*(\d{1,2})\s*[日号일]?"
+_CHINESE: Final = re.compile(_SIGNED.replace("ERA", "(?:明治|大正|昭和|平成|令和)"))
+_ERA: Final = re.compile(r"([mtshr])\.?\s*(\d{1,2})[-/. ](\d{1,2})[-/. ](\d{1,2})")
+# The year before the first of each Japanese era, by its name and its letter.
+_ERAS: Final = {"明治": 1867, "大正": 1911, "昭和": 1925, "平成": 1988, "令和": 2018}
+_LETTERS: Final = dict(zip("mtshr", _ERAS.values(), strict=True))
 
 
 def as_day(value: str, *, day_first: bool | None = None) -> date | None:
@@ -61,21 +53,45 @@ def as_day(value: str, *, day_first: bool | None = None) -> date | None:
     """
     if not 6 <= len(value) <= 60 or not any(sign.isdigit() for sign in value):
         return None
-    if found := _CHINESE.fullmatch(value.strip()):
-        return _day(found[1], found[2], found[3])
+    if found := _CHINESE.fullmatch(unicodedata.normalize("NFKC", value).strip().replace("元年", "1年")):
+        return _day(_western(found[1]), found[2], found[3])
     said = _WEEKDAY.sub("", _TIME.sub("", plain(value).strip("'\"()[]"))).strip(" ,")
     said = re.sub(r"(?<=\d)([./-]) +(?=\d)", r"\1", said)
-    if found := _YEAR_FIRST.fullmatch(said) or _TOGETHER.fullmatch(said):
+    if said.removeprefix("-").replace(".", "").isdecimal() and (whole := _in_digits(said, day_first)):
+        return whole
+    if found := _YEAR_FIRST.fullmatch(said.rstrip(".")):
         return _day(found[1], found[2], found[3])
+    if found := _ERA.fullmatch(said):
+        return _day(str(_LETTERS[found[1]] + int(found[2])), found[3], found[4])
     if found := _NUMBERS.fullmatch(said):
         return _ordered(found[1], found[3], found[4], True if found[2] == "." else day_first)
+    # The soft sign of Cyrillic letters; the year that is called one (1936 г.).
+    said = re.sub(r"(?<=[a-z])'|(?<=\d)\s*(?:g|r)\.?$", "", said)
     said = re.sub(r"(?<=\d)(?:st|nd|rd|th|er|º|o)\b|\b(?:of|de|del|den|the|le)\b", " ", said)
-    said = " ".join(said.split())
+    said = " ".join(said.split()).rstrip(".")
     for form, (year, month, day) in ((_DAY_MONTH, (3, 2, 1)), (_MONTH_DAY, (3, 1, 2)), (_YEAR_NAMED, (1, 2, 3))):
         found = form.fullmatch(said)
         if found and (number := MONTHS.get(found[month])):
             return _day(found[year], str(number), found[day])
     return None
+
+
+def _in_digits(said: str, day_first: bool | None) -> date | None:
+    """A day in digits alone: 19360421, 21041936 or seconds since 1970."""
+    if (found := _TOGETHER.fullmatch(said)) and (day := _day(found[1], found[2], found[3])):
+        return day
+    if found := _DIGITS.fullmatch(said):
+        return _ordered(found[1], found[2], found[3], day_first)
+    for form, unit in ((_SECONDS, 1), (_MILLISECONDS, 1000)):
+        if found := form.fullmatch(said):
+            day = date(1970, 1, 1) + timedelta(seconds=int(found[1]) // unit)
+            return day if day.year <= LAST_YEAR else None
+    return None
+
+
+def _western(year: str) -> str:
+    """A year that may be counted from the beginning of an era: 昭和11 as 1936."""
+    return str(_ERAS[year[:2]] + int(year[2:])) if year[:2] in _ERAS else year
 
 
 def _ordered(first: str, second: str, year: str, day_first: bool | None) -> date | None:

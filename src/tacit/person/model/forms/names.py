@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from functools import cache
 from typing import Final
 
@@ -16,17 +17,19 @@ _TITLES = (
 TITLES: Final = frozenset(_TITLES.split())
 UMLAUTS: Final = {"ä": "ae", "ö": "oe", "ü": "ue", "Ä": "Ae", "Ö": "Oe", "Ü": "Ue", "ø": "oe", "Ø": "Oe"}
 _UMLAUTS: Final = str.maketrans(UMLAUTS)
+# Many Chinese signs are said alike: they stay as they are.
+_HAN: Final = "\u3400-\u4dbf\u4e00-\u9fff"
 
 
 def name(value: str) -> str:
     """A name as given names and surname in small Latin letters, without titles: "Dr. GARCÍA, Ana" as "ana garcia".
 
-    Umlauts are written as one letter, however they were: Müller, Mueller and Muller are one.
+    Umlauts are written as two letters: Müller and Mueller are one. Chinese signs stay, for many are said alike.
 
     Examples
     --------
     >>> name("Dr. Archer, Alice M."), name("Alice ARCHER"), name("Jürgen von Müller-Lüdenscheidt")
-    ('alice m archer', 'alice archer', 'jurgen von muller ludenscheidt')
+    ('alice m archer', 'alice archer', 'juergen von mueller luedenscheidt')
     """
     parts = [_words(part) for part in value.split(",")]
     parts = [part for part in parts if part]
@@ -38,9 +41,8 @@ def name(value: str) -> str:
 
 
 def _words(part: str) -> list[str]:
-    folded = plain(part.translate(_UMLAUTS))
-    folded = re.sub(r"['’`´]", "", folded)
-    words = [word for word in re.split(r"[^a-z0-9]+", folded) if word]
+    folded = re.sub(r"['’`´]", "", _latin(part))
+    words = [word for word in re.split(rf"[^a-z0-9{_HAN}]+", folded) if word]
     kept = words[:]
     while kept and kept[0] in TITLES and len(kept) > 1:
         kept = kept[1:]
@@ -49,7 +51,15 @@ def _words(part: str) -> list[str]:
     if len(kept) == 1 and kept[0] in TITLES and len(kept[0]) > 1:
         # Behind a comma: Alice Archer, PhD.
         kept = []
-    return [_one_letter(word) for word in kept]
+    return kept
+
+
+def _latin(part: str) -> str:
+    if part.isascii():
+        return plain(part)
+    part = unicodedata.normalize("NFKC", part).translate(_UMLAUTS)
+    together = re.sub(rf"(?<=[{_HAN}])[\s·]+(?=[{_HAN}])", "", part)
+    return re.sub(rf"[^{_HAN}]+", lambda found: f" {plain(found[0])} ", together)
 
 
 _GENERATIONS: Final = {"jr": "jr", "junior": "jr", "sr": "sr", "senior": "sr", "ii": "ii", "iii": "iii", "iv": "iv"}
@@ -76,6 +86,8 @@ def names_alike(held: str, true: str) -> float:
     """
     if held == true:
         return 1.0
+    if not (held.isascii() and true.isascii()):
+        return _sounds_alike(held, true)
     (one, first), (other, second) = generation_of(held.split()), generation_of(true.split())
     if not one or not other or (first and second and first != second):
         return 0.0
@@ -83,12 +95,20 @@ def names_alike(held: str, true: str) -> float:
         return 0.9
     if sorted(one) == sorted(other):
         return 0.95
-    # The same letters, divided or joined in another way: de la cruz, delacruz.
-    if "".join(one) == "".join(other):
+    # The same letters, divided or joined in another way: de la cruz, delacruz. An umlaut may be one letter or two.
+    if "".join(one) == "".join(other) or _one_letter("".join(one)) == _one_letter("".join(other)):
         return 0.95
     if len(one) == len(other) == 1:
         return 0.9 * jaro_winkler(one[0], other[0])
-    return max(_given_and_last(one, other), _given_and_last([one[-1], *one[:-1]], other) - 0.05, 0.0)
+    turned = (_given_and_last(each, other) - 0.05 for each in ([one[-1], *one[:-1]], [*one[1:], one[0]]))
+    return max(_given_and_last(one, other), *turned, 0.0)
+
+
+def _sounds_alike(held: str, true: str) -> float:
+    """Credit of a name in Chinese signs beside one in Latin letters, or in other signs that are said alike."""
+    said = (plain(each).replace(" ", "") for each in (held, true))
+    both = not (held.isascii() or true.isascii())
+    return 0.0 if len(set(said)) > 1 else 0.5 if both else 0.8
 
 
 def _given_and_last(one: list[str], other: list[str]) -> float:
@@ -97,8 +117,16 @@ def _given_and_last(one: list[str], other: list[str]) -> float:
         # A surname alone is little, and a given name alone is less.
         return max(0.3 * last, 0.2 * (one[0] == other[0]))
     first = _given(one[0], other[0])
-    middle = 1.0 if one[1:-1] == other[1:-1] else 0.95
-    return min(0.95, last * first * middle)
+    # One of two surnames: garcia for garcia lopez.
+    half = 0.6 * first * (one[-1] in other[1:-1] or other[-1] in one[1:-1])
+    return max(half, min(0.95, last * first * _middle(one[1:-1], other[1:-1])))
+
+
+def _middle(one: list[str], other: list[str]) -> float:
+    """Another middle name, or another father's, may be another person's; one left out or shortened says nothing."""
+    if one == other:
+        return 1.0
+    return 0.95 if all(_given(a, b) > 0 for a, b in zip(one, other, strict=False)) else 0.5
 
 
 def _given(one: str, other: str) -> float:
@@ -123,12 +151,11 @@ def _nicknames() -> dict[str, frozenset[str]]:
     called: dict[str, set[str]] = {}
     for given, others in NickNamer().nickname_lookup.items():
         for other in others:
-            one, two = _one_letter(given), _one_letter(other)
-            called.setdefault(one, set()).add(two)
-            called.setdefault(two, set()).add(one)
+            called.setdefault(given, set()).add(other)
+            called.setdefault(other, set()).add(given)
     return {given: frozenset(others) for given, others in called.items()}
 
 
 def _one_letter(word: str) -> str:
-    """Mueller as Muller: an umlaut is one letter, however it is written."""
+    """Mueller as Muller: where marks were left out, an umlaut is one letter."""
     return re.sub(r"([aou])e", r"\1", word)

@@ -24,13 +24,24 @@ def phone(value: str, *, country: str | None = None) -> str:
     >>> phone("tel:+49-160-1234567"), phone("0160 1234567", country="DE"), phone("+1 (555) 123-4567 ext. 8")
     ('+491601234567', '+491601234567', '+15551234567x8')
     """
-    number, _, extension = _EXTENSION.sub("~", value).partition("~")
+    number, _, extension = _EXTENSION.sub("~", _as_dialled(value)).partition("~")
     number = re.sub(r"(?i)^\s*(?:tel|phone|mobile|mob|cell|fax|t|m|p)\s*[.:]\s*", "", number)
     said = re.sub(r"^\D*00(?=[1-9])", "+", number)
     whole = _international(said, country)
     if whole is None:
         whole = ("+" if said.strip().startswith("+") else "") + digits(re.sub(r"^(\s*\+\d+)\s*\(0\)", r"\1", said))
     return f"{whole}x{digits(extension)}" if extension else whole
+
+
+def _as_dialled(value: str) -> str:
+    """A number that a spreadsheet took for one to reckon with, as it is dialled: 4155552671.0, 4.155552671E9."""
+    if re.fullmatch(r"\s*\+?\d{6,15}\.0+\s*", value):
+        return value.partition(".")[0]
+    if found := re.fullmatch(r"\s*(\d)[.,](\d{5,14})[eE]\+?(\d{1,2})\s*", value):
+        whole = found[2].rstrip("0")
+        # Where digits were lost there is no number any more.
+        return found[1] + whole.ljust(int(found[3]), "0") if len(whole) <= int(found[3]) <= len(whole) + 2 else value
+    return value
 
 
 def country_of(number: str) -> str | None:

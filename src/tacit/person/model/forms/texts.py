@@ -13,18 +13,24 @@ _NOTHING = (
     "k.a.|k. a.|s/o|s.o.|non renseigné|n/d|n.d.|xxx|xxxx"
 )
 NOTHING: Final = frozenset(_NOTHING.split("|"))
+# Names of people, written as names are: a program writes NULL or nan.
+NAMES: Final = ("Na", "Nan", "Nil", "Null")
 BLANK: Final = r"[-–—_.?/\\#\s]*"
 _BLANK: Final = re.compile(BLANK)
 
 
-def says_nothing(value: str) -> bool:
-    """Whether a text stands where a value is missing: N/A, unknown, ---.
+def says_nothing(value: str, *, name: bool = False) -> bool:
+    """Whether a text stands where a value is missing: N/A, unknown, ---. In a ``name``, Na and Null are people.
 
     Examples
     --------
     >>> says_nothing("N/A"), says_nothing(" -- "), says_nothing("*"), says_nothing("Nadia")
     (True, True, False, False)
+    >>> says_nothing("Null"), says_nothing("Null", name=True), says_nothing("NULL", name=True)
+    (True, False, True)
     """
+    if name and value.strip() in NAMES:
+        return False
     said = value.strip().casefold()
     return said in NOTHING or _BLANK.fullmatch(said) is not None
 
@@ -50,18 +56,6 @@ def digits(value: str) -> str:
     return "".join(sign for sign in unicodedata.normalize("NFKC", value) if sign.isdigit())
 
 
-def code(value: str) -> str:
-    """Letters and digits alone: "AB 12-34/5" as "ab12345"."""
-    return re.sub(r"[^a-z0-9]", "", plain(value))
-
-
-def codes_alike(held: str, true: str) -> float:
-    """Credit of a code or an address of e-mail that is nearly right: one sign more, less or other, or two swapped."""
-    from rapidfuzz.distance import OSA
-
-    return 1.0 if held == true else 0.8 if min(len(held), len(true)) >= 6 and OSA.distance(held, true) == 1 else 0.0
-
-
 def jaro_winkler(held: str, true: str) -> float:
     """Credit of a name that is nearly right: 0 up to a Jaro-Winkler similarity of 0.8, then linear.
 
@@ -70,16 +64,3 @@ def jaro_winkler(held: str, true: str) -> float:
     from rapidfuzz.distance import JaroWinkler
 
     return max(0.0, 1 - (1 - JaroWinkler.similarity(held, true)) / 0.2)
-
-
-def email(value: str) -> str:
-    """An address of e-mail as the mailbox it reaches: what is after a plus, and the dots of Gmail, do not matter."""
-    address = text(value).removeprefix("mailto:").strip("<>\"' ,;")
-    if named := re.fullmatch(r".*<\s*([^<>\s]+@[^<>\s]+)\s*>?", address):
-        address = named[1]
-    box, at, host = address.rpartition("@")
-    if not at or not box:
-        return address
-    host = {"googlemail.com": "gmail.com"}.get(host.rstrip("."), host.rstrip("."))
-    box = box.partition("+")[0] or box
-    return f"{box.replace('.', '') if host == 'gmail.com' else box}@{host}"

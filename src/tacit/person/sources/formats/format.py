@@ -42,9 +42,13 @@ class Beginning:
     @cached_property
     def columns(self) -> frozenset[str]:
         """What the first line of a CSV names."""
+        if self.ending not in (".csv", ".tsv", ".txt"):
+            return frozenset()
         line = self.text.partition("\n")[0].strip()
-        cells = next(csv.reader(io.StringIO(line), delimiter=max(",;\t|", key=line.count)), [])
-        return frozenset(cells) if self.ending in (".csv", ".tsv", ".txt") else frozenset()
+        try:
+            return frozenset(next(csv.reader(io.StringIO(line), delimiter=max(",;\t|", key=line.count)), []))
+        except csv.Error:
+            return frozenset()
 
     @cached_property
     def line(self) -> Mapping[str, Any]:

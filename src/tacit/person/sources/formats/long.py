@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from tacit.errors import DataError
 from tacit.person.link.wide import Long, text_columns
 from tacit.person.model.forms import says_nothing
+from tacit.person.model.kinds import is_name
 from tacit.person.sources.source import Source
 
 if TYPE_CHECKING:
@@ -87,10 +88,16 @@ def long_records(table: Table, source: Source) -> tuple[Long, pa.Array | None, i
     share = pa.array([source.share_of(one or "") for one in labels], pa.float64()).take(said.indices)
     rows = pa.table({"rid": rids, "label": label, "value": held[columns.value], "confidence": pc.multiply(sure, share)})
     distinct = held[columns.value].unique()
-    something = distinct.filter(
-        pa.array([text is not None and not says_nothing(text) for text in distinct.to_pylist()])
-    )
-    kept = pc.and_(pc.is_valid(rows["label"]), pc.is_in(rows["value"], something))
+    names_of_people = pa.array([one for one in labels if one is not None and is_name(one)], pa.string())
+    of_name = pc.is_in(rows["label"], names_of_people)
+    something = [
+        distinct.filter(
+            pa.array([text is not None and not says_nothing(text, name=name) for text in distinct.to_pylist()])
+        )
+        for name in (False, True)
+    ]
+    told = pc.or_(pc.is_in(rows["value"], something[0]), pc.and_(of_name, pc.is_in(rows["value"], something[1])))
+    kept = pc.and_(pc.is_valid(rows["label"]), told)
     return Long(rows.filter(kept), 1 if names is None else len(names)), names, unsure
 
 

@@ -1,4 +1,4 @@
-"""Which records are likely one person's: the model of Fellegi and Sunter, fitted to the records themselves (EM).
+"""Pairs of records that are likely one person's: which are compared, and what agrees in them.
 
 Nobody says which labels matter. Pairs that agree on something are compared field by field; how often one person's
 records agree on a field, and how often two people's do, is found from the pairs; rare values that agree say more.
@@ -12,18 +12,16 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from tacit.person.link.attributes import Attributes, IntArray, lent, one
 from tacit.person.link.brought import surest_values
-from tacit.person.link.components import components
-from tacit.person.link.fields import Field, columns_of, fields_of
+from tacit.person.link.likely.clusters import held_together
+from tacit.person.link.likely.fields import Field, columns_of, fields_of
+from tacit.person.link.likely.fitting import Floats, LevelFit, calibrated, fitted, least_taken, likely
 from tacit.tables.engines import Store
 
 if TYPE_CHECKING:
     import pyarrow as pa
-
-Floats = NDArray[np.float64]
 
 # So many pairs are compared for each record, at most, and so many for a record by one key.
 PAIRS_PER_RECORD = 40
@@ -39,14 +37,6 @@ MOST_FIELDS = 3
 ENOUGH_KEYS = 8
 # Pairs taken at random to see how often two people's values agree.
 RANDOM_PAIRS = 30_000
-ROUNDS = 60
-# What is expected of one person's records counts as so many pairs a record: it keeps the fit from pairs of people who
-# are alike, where few are one person's.
-BELIEF = 0.03
-# What is called likely is likelier than not.
-LEAST_LIKELY = 0.5
-# Clusters are joined if so large a share of the pairs across them is linked.
-LEAST_ACROSS = 0.25
 # Fields of which fewer records have a value cannot be learned.
 LEAST_SHARE = 0.01
 
@@ -107,23 +97,6 @@ def likely_pairs(
         store.drop(*{rows, few})
 
 
-@dataclass(frozen=True, eq=False)
-class _Fit:
-    """How often the levels of each field occur in one person's and in two people's records.
-
-    ``share`` is that of the pairs of all records that are one person's, ``least`` the least probability taken.
-    """
-
-    own: list[Floats]
-    other: list[Floats]
-    share: float = 0.5
-    least: float = 1.0
-
-    def probability(self, weight: Floats) -> Floats:
-        """How likely pairs are one person's, by the log-odds of what agrees in them."""
-        return _likely(weight, self.share)
-
-
 class _Model:
     """All records as ``rows``; of very many, every ``step``-th is among the ``few`` to which the model is fitted."""
 
@@ -157,7 +130,7 @@ class _Model:
                 return self._taken(fit, *self._weighed(compared, fit))
         return self._near(around(), keys, fit)
 
-    def _near(self, start: IntArray, keys: Sequence[tuple[int, ...]], fit: _Fit) -> LikelyPairs:
+    def _near(self, start: IntArray, keys: Sequence[tuple[int, ...]], fit: LevelFit) -> LikelyPairs:
         """Pairs of records that are reached from some, along likely pairs."""
         import pyarrow as pa
 
@@ -252,20 +225,20 @@ class _Model:
             shares.append(np.append((1 - self._equal[at]) * seen / seen.sum(), self._equal[at]))
         return shares
 
-    def _fitted(self, compared: str, keys: Sequence[tuple[int, ...]]) -> _Fit:
+    def _fitted(self, compared: str, keys: Sequence[tuple[int, ...]]) -> LevelFit:
         groups = ", ".join(f"g{at}" for at in range(len(self.fields)))
         rows = self.store.ask(f"SELECT k, {groups}, count(*) AS n FROM {compared} GROUP BY k, {groups}")
         counts, key = rows.column("n").to_numpy().astype(np.float64), rows.column("k").to_numpy()
         levels = np.column_stack([rows.column(f"g{at}").to_numpy() for at in range(len(self.fields))])
         other = self._random_levels()
         tops = [field.equal for field in self.fields]
-        fit = _Fit(_fitted(levels, counts, key, keys, other, tops, self.records / self.step), other)
+        fit = LevelFit(fitted(levels, counts, key, keys, other, tops, self.records / self.step), other)
         weight = self._weighed(compared, fit)[2]
         # A pair of very many records is among those of the few if one of its two is.
-        share = _calibrated(weight, self.records, 1.0 if self.step == 1 else self.step / 2)
-        return replace(fit, share=share, least=_least(_likely(weight, share)))
+        share = calibrated(weight, self.records, 1.0 if self.step == 1 else self.step / 2)
+        return replace(fit, share=share, least=least_taken(likely(weight, share)))
 
-    def _weighed(self, compared: str, fit: _Fit) -> tuple[IntArray, IntArray, Floats]:
+    def _weighed(self, compared: str, fit: LevelFit) -> tuple[IntArray, IntArray, Floats]:
         """Pairs with the log-odds of what agrees in them, where a rare value says more than a common one."""
         terms, joins = [], []
         for at, field in enumerate(self.fields):
@@ -286,7 +259,7 @@ class _Model:
         left, right = (scored.column(name).to_numpy().astype(np.int64) for name in ("l", "r"))
         return left, right, scored.column("w").to_numpy()
 
-    def _taken(self, fit: _Fit, left: IntArray, right: IntArray, weight: Floats) -> LikelyPairs:
+    def _taken(self, fit: LevelFit, left: IntArray, right: IntArray, weight: Floats) -> LikelyPairs:
         """The pairs that are likely enough, and whose clusters hold together."""
         probability = fit.probability(weight)
         taken = probability >= fit.least
@@ -294,111 +267,3 @@ class _Model:
         cluster = held_together(left, right, probability, self.records)
         whole = cluster[left] == cluster[right]
         return LikelyPairs(left[whole], right[whole], probability[whole])
-
-
-def _fitted(
-    levels: NDArray[np.int64],
-    counts: Floats,
-    key: NDArray[np.int64],
-    keys: Sequence[tuple[int, ...]],
-    other: Sequence[Floats],
-    equal: Sequence[int],
-    records: float,
-) -> list[Floats]:
-    """How often each level of each field occurs in pairs that are one person's.
-
-    Pairs that share a key agree on its fields for certain, which says nothing: of them the other fields alone are
-    looked at.
-    """
-    own = [_expected(top) for top in equal]
-    free = np.array([[at not in fields for at in range(len(equal))] for fields in keys])[key]
-    seen = (levels >= 0) & free
-    whole = np.bincount(key, counts, len(keys))
-    share = np.clip(0.1 * records / np.maximum(whole, 1), 1e-6, 0.5)
-    for _ in range(ROUNDS):
-        weight = np.log(share[key]) - np.log1p(-share[key])
-        for at in range(len(equal)):
-            ratio = np.log(own[at]) - np.log(other[at])
-            weight += np.where(seen[:, at], ratio[np.maximum(levels[:, at], 0)], 0.0)
-        match = counts / (1 + np.exp(-np.clip(weight, -50, 50)))
-        share = np.clip(np.bincount(key, match, len(keys)) / np.maximum(whole, 1), 1e-6, 1 - 1e-6)
-        for at, top in enumerate(equal):
-            found = (
-                np.bincount(levels[seen[:, at], at], match[seen[:, at]], top + 1) + _expected(top) * BELIEF * records
-            )
-            # The nearer two values are, the more of one person's: mistakes are rarer than what is right.
-            own[at] = _rising(found / found.sum())
-    return own
-
-
-def _expected(top: int) -> Floats:
-    """How often levels occur in one person's records, before any was seen."""
-    shares = np.full(top + 1, 0.1 / top)
-    shares[-1] = 0.9
-    return shares
-
-
-def _rising(shares: Floats) -> Floats:
-    """The nearest shares, by least squares, none of which is below the one before."""
-    from scipy.optimize import isotonic_regression
-
-    return np.asarray(isotonic_regression(shares).x)
-
-
-def _calibrated(weight: Floats, records: int, scale: float) -> float:
-    """The share of all pairs that are one person's: what the probabilities add up to, of ``scale`` times these."""
-    pairs = records * (records - 1) / 2
-    share = 1 / max(2, records)
-    for _ in range(ROUNDS):
-        share = float(np.clip(_likely(weight, share).sum() * scale / pairs, 1 / (pairs + 1), 0.5))
-    return share
-
-
-def _likely(weight: Floats, share: float) -> Floats:
-    return np.asarray(1 / (1 + np.exp(-np.clip(weight + np.log(share) - np.log1p(-share), -50, 50))))
-
-
-def _least(probability: Floats) -> float:
-    """The least probability that is taken: half of the F1 that can be expected of the answer."""
-    if not len(probability):
-        return 1.0
-    falling = np.sort(probability)[::-1]
-    expected = 2 * np.cumsum(falling) / (np.arange(1, len(falling) + 1) + falling.sum())
-    return float(max(expected.max() / 2, LEAST_LIKELY))
-
-
-def held_together(left: IntArray, right: IntArray, probability: Floats, records: int) -> IntArray:
-    """The cluster of every record: likely pairs joined, the surest first, where enough of the two sides is linked.
-
-    Two people who share a name may each be linked to a third; along such chains all of a village would be one. Two
-    clusters are joined if the mean probability of all pairs across, of which most may be none, is at least
-    ``LEAST_ACROSS``.
-    """
-    cluster = components(left, right, records)
-    sizes = np.bincount(cluster, minlength=records)
-    chained = sizes[cluster[left]] > 2
-    # Sum of the probabilities across, by the smallest record of either side.
-    across: dict[int, dict[int, float]] = {}
-    home, members = {}, {}
-    pairs = list(zip(left[chained].tolist(), right[chained].tolist(), probability[chained].tolist(), strict=True))
-    for first, other, likely in pairs:
-        across.setdefault(first, {})[other] = likely
-        across.setdefault(other, {})[first] = likely
-    for record in across:
-        home[record], members[record] = record, [record]
-    for first, other, _ in sorted(pairs, key=lambda pair: (-pair[2], pair[0], pair[1])):
-        a, b = home[first], home[other]
-        if a == b or across[a][b] < LEAST_ACROSS * len(members[a]) * len(members[b]):
-            continue
-        if len(members[a]) < len(members[b]):
-            a, b = b, a
-        for record in members[b]:
-            home[record] = a
-        members[a] += members.pop(b)
-        for third, likely in across.pop(b).items():
-            del across[third][b]
-            if third != a:
-                across[a][third] = across[third][a] = across[a].get(third, 0.0) + likely
-    for records_of in members.values():
-        cluster[records_of] = min(records_of)
-    return cluster

@@ -1,0 +1,107 @@
+"""What agreement says: how often fields agree in one person's records and in two people's, found from pairs (EM)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+
+ROUNDS = 60
+# What is expected of one person's records counts as so many pairs a record: it keeps the fit from pairs of people who
+# are alike, where few are one person's.
+BELIEF = 0.03
+# What is called likely is likelier than not.
+LEAST_LIKELY = 0.5
+
+
+@dataclass(frozen=True, eq=False)
+class LevelFit:
+    """How often the levels of each field occur in one person's and in two people's records.
+
+    ``share`` is that of the pairs of all records that are one person's, ``least`` the least probability taken.
+    """
+
+    own: list[Floats]
+    other: list[Floats]
+    share: float = 0.5
+    least: float = 1.0
+
+    def probability(self, weight: Floats) -> Floats:
+        """How likely pairs are one person's, by the log-odds of what agrees in them."""
+        return likely(weight, self.share)
+
+
+def fitted(
+    levels: NDArray[np.int64],
+    counts: Floats,
+    key: NDArray[np.int64],
+    keys: Sequence[tuple[int, ...]],
+    other: Sequence[Floats],
+    equal: Sequence[int],
+    records: float,
+) -> list[Floats]:
+    """How often each level of each field occurs in pairs that are one person's.
+
+    Pairs that share a key agree on its fields for certain, which says nothing: of them the other fields alone are
+    looked at.
+    """
+    own = [_expected(top) for top in equal]
+    free = np.array([[at not in fields for at in range(len(equal))] for fields in keys])[key]
+    seen = (levels >= 0) & free
+    whole = np.bincount(key, counts, len(keys))
+    share = np.clip(0.1 * records / np.maximum(whole, 1), 1e-6, 0.5)
+    for _ in range(ROUNDS):
+        weight = np.log(share[key]) - np.log1p(-share[key])
+        for at in range(len(equal)):
+            ratio = np.log(own[at]) - np.log(other[at])
+            weight += np.where(seen[:, at], ratio[np.maximum(levels[:, at], 0)], 0.0)
+        match = counts / (1 + np.exp(-np.clip(weight, -50, 50)))
+        share = np.clip(np.bincount(key, match, len(keys)) / np.maximum(whole, 1), 1e-6, 1 - 1e-6)
+        for at, top in enumerate(equal):
+            found = (
+                np.bincount(levels[seen[:, at], at], match[seen[:, at]], top + 1) + _expected(top) * BELIEF * records
+            )
+            # The nearer two values are, the more of one person's: mistakes are rarer than what is right.
+            own[at] = _rising(found / found.sum())
+    return own
+
+
+def _expected(top: int) -> Floats:
+    """How often levels occur in one person's records, before any was seen."""
+    shares = np.full(top + 1, 0.1 / top)
+    shares[-1] = 0.9
+    return shares
+
+
+def _rising(shares: Floats) -> Floats:
+    """The nearest shares, by least squares, none of which is below the one before."""
+    from scipy.optimize import isotonic_regression
+
+    return np.asarray(isotonic_regression(shares).x)
+
+
+def calibrated(weight: Floats, records: int, scale: float) -> float:
+    """The share of all pairs that are one person's: what the probabilities add up to, of ``scale`` times these."""
+    pairs = records * (records - 1) / 2
+    share = 1 / max(2, records)
+    for _ in range(ROUNDS):
+        share = float(np.clip(likely(weight, share).sum() * scale / pairs, 1 / (pairs + 1), 0.5))
+    return share
+
+
+def likely(weight: Floats, share: float) -> Floats:
+    """How likely pairs are one person's, by the log-odds of what agrees and the share of all pairs that are."""
+    return np.asarray(1 / (1 + np.exp(-np.clip(weight + np.log(share) - np.log1p(-share), -50, 50))))
+
+
+def least_taken(probability: Floats) -> float:
+    """The least probability that is taken: half of the F1 that can be expected of the answer."""
+    if not len(probability):
+        return 1.0
+    falling = np.sort(probability)[::-1]
+    expected = 2 * np.cumsum(falling) / (np.arange(1, len(falling) + 1) + falling.sum())
+    return float(max(expected.max() / 2, LEAST_LIKELY))

@@ -1,0 +1,71 @@
+"""Codes, postcodes and addresses of e-mail: signs of which each counts."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from tacit.person.model.forms.texts import plain, text
+
+# Countries whose postcodes are five digits, of which the first may be a 0 that a spreadsheet has dropped.
+FIVE_DIGITS: Final = frozenset(
+    ["US", "PR", "DE", "FR", "ES", "IT", "MX", "FI", "TR", "EE", "HR", "MY", "TH", "SA", "UA"]
+)
+# A mistyped sign of a shorter name before the @ makes another person's.
+LEAST_BOX: Final = 5
+
+
+def code(value: str) -> str:
+    """Letters and digits alone: "AB 12-34/5" as "ab12345"."""
+    return re.sub(r"[^a-z0-9]", "", plain(value))
+
+
+def postcode(value: str, *, country: str | None = None) -> str:
+    """A postcode: letters and digits alone, without the last four of an American one; 2138 as 02138 in such a country.
+
+    Examples
+    --------
+    >>> postcode("02138-1234"), postcode("sw1a 1aa"), postcode("2138", country="US"), postcode("2138.0")
+    ('02138', 'sw1a1aa', '02138', '2138')
+    """
+    said = re.sub(r"^(\d{3,9})\.0+$", r"\1", value.strip())
+    said = re.sub(r"^(\d{5})[- ]\d{4}$", r"\1", said)
+    own = code(said)
+    if country is None or country.upper() not in FIVE_DIGITS or not own.isdecimal():
+        return own
+    return own[:5] if len(own) == 9 and country.upper() in ("US", "PR") else own.zfill(5) if len(own) in (3, 4) else own
+
+
+def codes_alike(held: str, true: str) -> float:
+    """Credit of a code that is nearly right: one sign more, less or other, or two swapped."""
+    from rapidfuzz.distance import OSA
+
+    return 1.0 if held == true else 0.8 if min(len(held), len(true)) >= 6 and OSA.distance(held, true) == 1 else 0.0
+
+
+def postcodes_alike(held: str, true: str) -> float:
+    """Credit of a postcode that is nearly right: without the 0 at its beginning, or mistyped as a code may be."""
+    if held != true and held.isdecimal() and len(held.lstrip("0")) >= 3 and held.lstrip("0") == true.lstrip("0"):
+        return 0.9
+    return codes_alike(held, true)
+
+
+def emails_alike(held: str, true: str) -> float:
+    """Credit of an address of e-mail that is nearly right: one sign mistyped. jo@ and bo@ are two people's."""
+    same_box = held.rpartition("@")[0] == true.rpartition("@")[0]
+    if held != true and not same_box and min(len(each.rpartition("@")[0]) for each in (held, true)) < LEAST_BOX:
+        return 0.0
+    return codes_alike(held, true)
+
+
+def email(value: str) -> str:
+    """An address of e-mail as the mailbox it reaches: what is after a plus, and the dots of Gmail, do not matter."""
+    address = text(value).removeprefix("mailto:").strip("<>\"' ,;")
+    if named := re.fullmatch(r".*<\s*([^<>\s]+@[^<>\s]+)\s*>?", address):
+        address = named[1]
+    box, at, host = address.rpartition("@")
+    if not at or not box:
+        return address
+    host = {"googlemail.com": "gmail.com"}.get(host.rstrip("."), host.rstrip("."))
+    box = box.partition("+")[0] or box
+    return f"{box.replace('.', '') if host == 'gmail.com' else box}@{host}"
