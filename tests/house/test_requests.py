@@ -14,7 +14,7 @@ from tacit.cli.commands import tacit as command
 from tacit.cli.wording import COMMAND_LINE, option
 from tacit.errors import ArgumentError
 from tacit.requests import Bound, Learning, Look, Making, Question, asked, given, schema, settings_of
-from tacit.requests.names import ENGINES, MECHANISMS
+from tacit.requests.names import ENGINES, MECHANISMS, MEDIA
 from tacit.requests.verbs import ATTACK, AUDIT, CHECK, PROTECT, VERIFY
 from tacit.verbs import keywords
 
@@ -207,7 +207,7 @@ def test_the_names_to_choose_from_are_those_that_can_be_made() -> None:
 
     assert all(callable(mechanism_of(name)) for name in MECHANISMS)
     assert [engine_class(name).name for name in ENGINES] == list(ENGINES)
-    assert schema([Making])["properties"]["mechanism"]["enum"] == ["auto", *MECHANISMS]
+    assert schema([Making])["properties"]["mechanism"]["enum"] == ["auto", *MECHANISMS, *MEDIA]
     assert schema([Question])["properties"]["engine"]["enum"] == list(ENGINES)
 
 

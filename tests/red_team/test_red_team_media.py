@@ -202,7 +202,15 @@ def posts(tmp_path: Path) -> Path:
 
 
 def test_the_order_of_the_posts_is_named_and_one_that_tells_is_warned_of(posts: Path) -> None:
-    made = protect(posts / "posts.csv", text="text", secret="party", epsilon=0.5, out=posts / "release", random_state=0)
+    made = protect(
+        posts / "posts.csv",
+        text="text",
+        secret="party",
+        mechanism="mask",
+        epsilon=0.5,
+        out=posts / "release",
+        random_state=0,
+    )
     assert any("order of the original" in line for line in made.certificate.assumptions)
     assert any("the order tells it" in note for note in made.notes)
 
@@ -218,7 +226,7 @@ def test_neighbours_tell_or_do_not() -> None:
 def test_a_text_certificate_with_other_words_or_another_prior_is_broken(posts: Path, damage: str) -> None:
     from dataclasses import replace
 
-    protect(posts / "posts.csv", text="text", secret="party", epsilon=0.5, out=posts / "release")
+    protect(posts / "posts.csv", text="text", secret="party", mechanism="mask", epsilon=0.5, out=posts / "release")
     assert verify(posts / "release", against=posts / "posts.csv").verdict == "holds"
     told = read_certificate(posts / "release")
     if damage == "prior":

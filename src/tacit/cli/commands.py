@@ -91,8 +91,9 @@ def protect(source: str, **words: Any) -> int:
     """Write a release of TABLE that keeps the secret, with a certificate.
 
     Only what leaks is changed. The directory holds data, certificate.json and report.html to
-    publish, and private/ for you alone. It appears whole or not at all. With a folder of images, or an npz, noise is
-    put on the patches that give a label away; with --text the words of posts are masked.
+    publish, and private/ for you alone. It appears whole or not at all. A folder of
+    images, or an npz, and posts (--text) are written in codes: a few pictures or topics, with a ceiling for every
+    adversary.
     """
     from tacit.verbs.protect import protect as verb
 

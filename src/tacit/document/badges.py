@@ -12,6 +12,7 @@ Tone = Literal["bad", "good", "doubt"]
 SYMBOLS: dict[Tone, str] = {"bad": "✗", "good": "✓", "doubt": "?"}
 _GOOD = (
     "holds",
+    "proved",
     "no leak detected",
     "not detectably better than the prior",
     "passed",

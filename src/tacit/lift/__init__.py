@@ -124,6 +124,7 @@ if TYPE_CHECKING:
         compose_given_secret as compose_given_secret,
         compose_table as compose_table,
         dp_epsilon as dp_epsilon,
+        guessing_ceiling as guessing_ceiling,
         lower_limit as lower_limit,
         records_needed as records_needed,
         split_counts as split_counts,

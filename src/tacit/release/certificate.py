@@ -96,6 +96,11 @@ class Certificate:
         if not 0 <= self.epsilon < math.inf:
             raise ValueError("epsilon is out of range")
 
+    @property
+    def of_images(self) -> bool:
+        """Whether what is released are images: a folder of files, or an npz."""
+        return self.output.file in ("images", "images.npz")
+
 
 @dataclass(frozen=True)
 class AdversaryScore:
@@ -475,12 +480,89 @@ class TextCertificate(Certificate):
             raise ValueError("adversaries are missing, or shares are out of range")
 
 
-AnyCertificate = CountedCertificate | ImageCertificate | TextCertificate
+@dataclass(frozen=True)
+class CodedUse:
+    """How well a reader tells another label from a released code: of ``tested_on`` records, trained on others.
+
+    ``before`` is the same reader with the vectors as they were, ``prior`` always the commonest.
+    """
+
+    column: str
+    before: float
+    after: float
+    prior: float
+    tested_on: int
+
+    def __post_init__(self) -> None:
+        if not all(0 <= share <= 1 for share in (self.before, self.after, self.prior)) or self.tested_on < 1:
+            raise ValueError("shares are out of range")
+
+
+@dataclass(frozen=True, kw_only=True)
+class CodedCertificate(Certificate):
+    """What is claimed of images or posts that were released as codes, and proved on a part apart.
+
+    A unit is a record, or a person with all records, where ``group`` says whose they are. The code was made from
+    ``designed_on`` units and proved on the ``proved_on`` others.
+
+    Guarantees
+    ----------
+    If the units are independent draws from a population, then with probability ``confidence``, over the draw of the
+    units that prove: no adversary that sees one released unit guesses the secret of a new one right more often than
+    ``ceiling``; and no released code changes the probability of a secret by more than e^``epsilon`` either way.
+    ``attained_epsilon`` and ``guessed`` are what was proved and counted of this one. Each code has at least ``least``
+    units of the release.
+    """
+
+    private_files: ClassVar[tuple[str, ...]] = (*Certificate.private_files, "key.txt", "code.npz")
+
+    medium: Literal["images", "posts"]
+    secret: str
+    column: str | None
+    group: str | None
+    units: int
+    codes: int
+    least: int
+    smallest: int
+    mixed: float
+    confidence: float
+    ceiling: float
+    ceiling_asked: bool
+    epsilon_asked: bool
+    attained_epsilon: Information
+    guessed: float
+    prior: float
+    designed_on: int
+    proved_on: int
+    tried: int
+    told: float
+    order: Literal["shuffled", "kept"]
+    use: CodedUse | None
+    adversaries: tuple[AdversaryScore, ...]
+    kind: Literal["coded"] = "coded"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        shares = (self.mixed, self.ceiling, self.guessed, self.prior)
+        if not all(0 <= share <= 1 for share in shares) or not 0 < self.confidence < 1 or not math.isfinite(self.told):
+            raise ValueError("shares are out of range")
+        if not 0 <= self.attained_epsilon <= self.epsilon:
+            raise ValueError("attained_epsilon is beyond epsilon")
+        if not (self.epsilon_asked or (self.ceiling_asked and self.attained_epsilon == self.epsilon)):
+            raise ValueError("nothing was asked, or epsilon is not the one attained")
+        if not 2 <= self.codes <= self.units or not 1 <= self.least <= self.smallest or self.tried < 1:
+            raise ValueError("codes are missing, or have too few people")
+        if self.designed_on + self.proved_on != self.units or min(self.designed_on, self.proved_on) < 1:
+            raise ValueError("the two parts are not all units")
+
+
+AnyCertificate = CountedCertificate | ImageCertificate | TextCertificate | CodedCertificate
 
 _KINDS: Mapping[Any, type[AnyCertificate]] = {
     "counted": CountedCertificate,
     "images": ImageCertificate,
     "text": TextCertificate,
+    "coded": CodedCertificate,
 }
 
 

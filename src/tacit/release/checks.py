@@ -10,7 +10,7 @@ from typing import Any, Literal
 from tacit import __version__
 from tacit.errors import sentence
 from tacit.lift import AGREEMENT, agree
-from tacit.release.certificate import Certificate, ImageCertificate
+from tacit.release.certificate import Certificate
 from tacit.release.claims import randomness_of, worded
 from tacit.release.directory import CHANNEL, PRIVATE, REPORT, strangers
 from tacit.release.keys import file_sha256, files_sha256, salted
@@ -101,7 +101,7 @@ def checks_of_papers(folder: Path, certificate: Certificate, *, drawn: bool, lea
     data = folder / output.file
     if not data.exists():
         return [Check("released data is the data certified", False, f"there is no {output.file}")]
-    digest = files_sha256(folder, output.file) if isinstance(certificate, ImageCertificate) else file_sha256(data)
+    digest = files_sha256(folder, output.file) if certificate.of_images else file_sha256(data)
     sources = [
         randomness_of(drawn=drawn, repeatable=repeatable, learned_here=learned_here) for repeatable in (False, True)
     ]

@@ -13,6 +13,7 @@ from tacit.lift import at_least, at_most, confident
 from tacit.release.bounds import LiftBounds
 from tacit.release.certificate import (
     Certificate,
+    CodedCertificate,
     CountedCertificate,
     ImageCertificate,
     PatchDelta,
@@ -452,6 +453,78 @@ def _(certificate: TextCertificate) -> tuple[str, ...]:
         lines.append(f"column{'s' * (len(others) > 1)} {', '.join(others)}: released as they are, and not looked at")
     if certificate.secret in certificate.kept:
         lines.append("the secret itself is in the file: whoever reads it reads the secret")
+    return tuple(lines)
+
+
+@claim_in_words.register
+def _(certificate: CodedCertificate) -> str:
+    c = certificate
+    what, whose = _CODED[c.medium]
+    unit = whose if c.group is None else f"person ({c.group}) with all {what}"
+    factor = sentence(
+        ", and it changes the probability of any value of '{secret}' by a factor between {down} and {up} (|log-lift| "
+        "at most {epsilon})",
+        secret=c.secret,
+        down=factor_down(c.epsilon),
+        up=factor_up(c.epsilon),
+        epsilon=_bound(c.epsilon),
+    )
+    return sentence(
+        "Every {unit} was replaced by one of {c.codes:,} codes, each shared by {c.smallest:,} or more of {c.units:,}. "
+        "With {sure} confidence nobody who sees one of them, however trained, guesses '{c.secret}' right more often "
+        "than {ceiling} of the time (always the commonest: {c.prior:.1%}){factor}.",
+        c=c,
+        unit=unit,
+        sure=confident(c.confidence),
+        ceiling=share_up(c.ceiling),
+        factor=factor if c.epsilon_asked else "",
+    )
+
+
+_CODED = {"images": ("images", "image"), "posts": ("posts", "post")}
+
+
+def share_up(share: float) -> str:
+    """A share in percent, rounded up, so that the sentence never claims more than was proved."""
+    return f"{math.ceil(share * 1000 - 1e-9) / 10:.1f}%"
+
+
+@assumptions_in_words.register
+def _(certificate: CodedCertificate) -> tuple[str, ...]:
+    c = certificate
+    what, whose = _CODED[c.medium]
+    unit = whose if c.group is None else "person"
+    lines = [
+        f"The code was made from {c.designed_on:,} of them alone and proved on the {c.proved_on:,} others, which were "
+        "dealt by chance: that is the owner's word. Those others are taken for a random sample of the people that the "
+        "claim is about; it is proved once, and chance may make it false as often as the confidence leaves open.",
+        "Codes were tried in an order that the first part fixed, and the last before one failed was taken; the "
+        "confidence allows for that.",
+    ]
+    if not c.ceiling_asked:
+        lines.append(f"No ceiling was asked: the one claimed allows for the {c.tried:,} codes that were tried.")
+    if not c.epsilon_asked:
+        lines.append(
+            "No epsilon was asked: the ceiling is about all codes together, and a code that few have may tell their "
+            "secret almost surely."
+        )
+    if c.group is None:
+        lines.append(
+            f"Each {whose} is taken by itself and for independent of the others. Whoever knows that several are of one "
+            f"person adds up what each says (m of them: up to m times epsilon); and {what} of one person in both parts "
+            "would break the proof. Where a column says whose they are, name it as group."
+        )
+    if c.mixed > 0:
+        lines.append(f"The code of {c.mixed:.1%} was drawn among several, so that it may not be the nearest one.")
+    lines.append(
+        f"What a code shows is made of at least {c.least:,} of the first part together. It is true of the code and "
+        f"need not be true of the {unit}."
+    )
+    if c.order == "kept":
+        lines.append("The order of the original was kept, and was not looked at: it may tell the secret.")
+    lines.append(
+        "Not counted in is what somebody knows already of a person, such as which row is theirs, and other releases."
+    )
     return tuple(lines)
 
 

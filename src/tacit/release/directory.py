@@ -12,7 +12,7 @@ from typing import TypeVar
 
 from tacit.errors import ArgumentError, Setting, SourceError, sentence
 from tacit.loading import checked_path
-from tacit.release.certificate import CERTIFICATE, Certificate, ImageCertificate, read_certificate
+from tacit.release.certificate import CERTIFICATE, Certificate, read_certificate
 from tacit.release.codec import text_of
 from tacit.release.keys import LABELS, file_sha256, files_sha256, new_salt, salted
 from tacit.release.levels import LEVELS
@@ -187,7 +187,7 @@ def _why_not_ours(target: Path) -> str | None:
     except SourceError as error:
         return str(error)
     data = target / certificate.output.file
-    if isinstance(certificate, ImageCertificate):
+    if certificate.of_images:
         if not data.exists() or files_sha256(target, data.name) != certificate.output.sha256:
             return "its images are not those that were certified"
     elif data.exists() and not (data.is_file() and file_sha256(data) == certificate.output.sha256):
@@ -206,7 +206,7 @@ def strangers(target: Path, certificate: Certificate) -> Iterator[Path]:
     data, folders = target / certificate.output.file, {target / PRIVATE}
     files = {data, *(target / name for name in (CERTIFICATE, REPORT, CHANNEL, LEVELS))}
     files |= {target / PRIVATE / name for name in certificate.private_files}
-    if isinstance(certificate, ImageCertificate):
+    if certificate.of_images:
         files |= {target / LABELS, *(data.iterdir() if data.is_dir() else ())}
         folders.add(data)
     for path in sorted(target.rglob("*")):

@@ -5,7 +5,7 @@ checked once, when it is made.
 """
 
 from tacit.requests.asking import asked, given, schema
-from tacit.requests.media import PatchNoise, WordMask
+from tacit.requests.media import Coding, PatchNoise, WordMask
 from tacit.requests.policy import Policy, read_policy
 from tacit.requests.release import Bound, Ledgered, Making
 from tacit.requests.settings import Request, settings_of
@@ -16,6 +16,7 @@ __all__ = [
     "AttackRequest",
     "Bound",
     "CheckRequest",
+    "Coding",
     "Learning",
     "Ledgered",
     "Look",

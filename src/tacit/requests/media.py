@@ -6,8 +6,26 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from tacit.requests.settings import Amount, Flag, Kind, Names, OneOf, Request, setting
+from tacit.requests.settings import Amount, Flag, Kind, Name, Names, OneOf, Request, setting
 from tacit.requests.table import IMAGES, TEXT
+
+
+@dataclass(frozen=True)
+class Coding(Request):
+    """Images and posts in codes, with a ceiling for every adversary."""
+
+    group: str | None = setting(
+        Name(),
+        "Images and posts: the column that says whose each is. All of one person's are then coded together, and the "
+        "claim is about people.",
+        lenses=(*IMAGES, *TEXT),
+    )
+    ceiling: float | None = setting(
+        Amount(0, 1),
+        "Images and posts: how often an adversary may guess the secret right, at most, whoever it is.  [default: told]",
+        lenses=(*IMAGES, *TEXT),
+        metavar="0.6",
+    )
 
 
 @dataclass(frozen=True)

@@ -33,6 +33,13 @@ MECHANISMS = {
     ),
 }
 
+# What is done to images and posts: a code is the default of both.
+MEDIA = {
+    "code": "writes one of a few pictures or topics for each image or post, with a ceiling for every adversary",
+    "noise": "puts noise on the patches of images that give the secret away: an estimate, which certifies nothing",
+    "mask": "hides the words of posts that give the secret away: an estimate, which certifies nothing",
+}
+
 # A new engine is one file and one line here; the first is the one that nobody has to name.
 ENGINES = {
     "duckdb": "tacit.tables.engines.duckdb:DuckDBEngine",

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from tacit.errors import ArgumentError, Setting, sentence
-from tacit.requests.names import MECHANISMS
+from tacit.requests.names import MECHANISMS, MEDIA
 from tacit.requests.settings import Amount, AnyPath, File, Flag, Further, OneOf, Request, setting
 from tacit.requests.table import TABLE, TEXT
 from tacit.requests.weights import ColumnWeights
@@ -46,14 +46,13 @@ class Bound(Request):
     )
     least: int = setting(
         Amount(1, whole=True),
-        "Fewest people that may share a released value, all its columns taken together.",
+        "Fewest people that may share a released value, all its columns taken together; or a picture or topic.",
         default=10,
-        lenses=TABLE,
     )
     confidence: float | None = setting(
         Amount(0, 1),
-        "Prove the bound for the people the records were drawn from, with this probability.",
-        lenses=TABLE,
+        "Prove the bound for the people the records were drawn from, with this probability. Codes of images and posts "
+        "are always proved.  [default: 0.95 of them]",
         metavar="0.95",
     )
     delta: float | None = setting(Amount(0, 1), "How much may exceed the bound.  [default: 0]", lenses=TABLE)
@@ -80,10 +79,11 @@ class Making(Request):
     """How a release is made."""
 
     mechanism: str | None = setting(
-        OneOf(("auto", *MECHANISMS)),
+        OneOf(("auto", *MECHANISMS, *MEDIA)),
         "; ".join(f"{name} {choice.does}" for name, choice in MECHANISMS.items())
-        + ". auto, the default, is cells; or watchdog, where its replacement is named.",
-        lenses=TABLE,
+        + ". auto, the default, is cells; or watchdog, where its replacement is named. Of images and posts: "
+        + "; ".join(f"{name} {does}" for name, does in MEDIA.items())
+        + ". auto is code.",
     )
     effort: Literal["low", "normal", "high"] | None = setting(
         OneOf(("low", "normal", "high")), "How hard to look for the best mechanism.  [default: normal]", lenses=TABLE

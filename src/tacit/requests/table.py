@@ -78,8 +78,7 @@ class Question(Request):
     use: Sequence[str] | str | None = setting(
         Names(),
         "Column(s) that readers want to predict or count. What tells about them is kept first, and the answer says how "
-        "well the release predicts them. They may be released or not.",
-        lenses=TABLE,
+        "well the release predicts them. They may be released or not. Of images and posts it is another label.",
     )
     bins: Mapping[str, int | Sequence[float]] | None = setting(
         Bins(), "Cut a number column into groups of equal size, or at these edges. Repeatable.", lenses=TABLE

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from tacit.requests.media import PatchNoise, WordMask
+from tacit.requests.media import Coding, PatchNoise, WordMask
 from tacit.requests.policy import POLICY
 from tacit.requests.release import Bound, Ledgered, Making
 from tacit.requests.settings import Amount, AnyPath, Anything, Names, Request, setting
@@ -56,7 +56,7 @@ class CheckRequest(Request):
 
 
 AUDIT: tuple[type[Request], ...] = (Question, Look, Learning)
-PROTECT: tuple[type[Request], ...] = (Question, Bound, Making, Learning, Ledgered, PatchNoise, WordMask)
+PROTECT: tuple[type[Request], ...] = (Question, Bound, Making, Learning, Ledgered, Coding, PatchNoise, WordMask)
 VERIFY: tuple[type[Request], ...] = (VerifyRequest,)
 ATTACK: tuple[type[Request], ...] = (AttackRequest,)
 CHECK: tuple[type[Request], ...] = (CheckRequest,)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Unpack, overload
 
 from tacit.document import Progress, silent
+from tacit.errors import ArgumentError, Setting, sentence
 from tacit.requests import Request, asked
 from tacit.requests.asking import given
 from tacit.requests.settings import AnyPath
@@ -72,6 +73,9 @@ def audit(source: Any, *requests: Request, progress: Progress = silent, **settin
     """
     question, look, learning = asked(AUDIT, source, requests, settings, verb="audit")
     lens = lens_of(question, (look, learning))
+    if lens != "table" and question.use:
+        words = "{use} is for protect, or for tables: leave it out"
+        raise ArgumentError(sentence(words, use=Setting("use", question.use)))
     if lens == "images":
         from tacit.lenses.images.audit import audit_images
 

@@ -95,10 +95,19 @@ class ProtectTable(_Table, _Made, total=False):
     budget: float | None
 
 
-class ProtectImages(_Made, total=False):
+class _Coded(TypedDict, total=False):
+    secret: Names
+    use: Names | None
+    group: str | None
+    mechanism: str | None
+    least: int
+    ceiling: float | None
+    confidence: float | None
+
+
+class ProtectImages(_Made, _Coded, total=False):
     """What ``protect`` takes of images."""
 
-    secret: Names
     patch: int | None
     scale: float
     order: Literal["given", "leak"]
@@ -106,10 +115,9 @@ class ProtectImages(_Made, total=False):
     keep_names: bool
 
 
-class ProtectText(_Engine, _Made, total=False):
+class ProtectText(_Engine, _Made, _Coded, total=False):
     """What ``protect`` takes of posts."""
 
-    secret: Names
     keep_secret: bool
     keep: Names | None
     mask: str

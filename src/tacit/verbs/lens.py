@@ -6,9 +6,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Literal
 
+from tacit.errors import ArgumentError, Setting, sentence
 from tacit.loading import checked_path
-from tacit.requests import Question, Request
-from tacit.requests.asking import refuse_others
+from tacit.requests import Coding, Making, Question, Request
+from tacit.requests.asking import given, refuse_others
+from tacit.requests.names import MEDIA
 
 Lens = Literal["table", "images", "text"]
 
@@ -26,6 +28,31 @@ def lens_of(question: Question, requests: Sequence[Request]) -> Lens:
         lens, what = "table", "tables"
     refuse_others([question, *requests], lens, what)
     return lens
+
+
+def media_mechanism(lens: Lens, making: Making, coding: Coding, others: Sequence[Request]) -> str | None:
+    """What is done to images or posts: a code, unless another is named or a setting of another is said."""
+    estimate = {"images": "noise", "text": "mask"}.get(lens)
+    wanted = None if making.mechanism == "auto" else making.mechanism
+    if estimate is None:
+        if wanted in MEDIA:
+            raise ArgumentError(sentence("{setting} is not for tables: leave it out", setting=_said(wanted)))
+        return None
+    if wanted not in (None, "code", estimate):
+        words = "{setting} is not for {lens}: it is code or {estimate}"
+        raise ArgumentError(sentence(words, setting=_said(wanted), lens=lens, estimate=estimate))
+    of_estimate, of_code = given(others), given([coding])
+    chosen = wanted or ("code" if of_code or not of_estimate else estimate)
+    for owner, said in ((estimate, of_estimate), ("code", of_code)):
+        if said and owner != chosen:
+            setting = Setting(*next(iter(said.items())))
+            words = "{setting} belongs to {owner}: leave it out, or say {mechanism}"
+            raise ArgumentError(sentence(words, setting=setting, owner=owner, mechanism=_said(owner)))
+    return chosen
+
+
+def _said(mechanism: str | None) -> Setting:
+    return Setting("mechanism", mechanism)
 
 
 def _holds_images(source: object) -> bool:

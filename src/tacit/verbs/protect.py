@@ -14,9 +14,10 @@ from tacit.requests.verbs import PROTECT
 from tacit.tables import memory_limit
 from tacit.tables.formats.frames import framing
 from tacit.verbs.keywords import ProtectImages, ProtectTable, ProtectText
-from tacit.verbs.lens import lens_of
+from tacit.verbs.lens import lens_of, media_mechanism
 
 if TYPE_CHECKING:
+    from tacit.lenses.coded.answers import CodedProtectResult
     from tacit.lenses.images.answers.release import ImageProtectResult
     from tacit.lenses.images.images import Images
     from tacit.lenses.table.answers.release import ProtectResult
@@ -30,7 +31,7 @@ def protect(
     out: AnyPath | None = ...,
     progress: Progress = ...,
     **settings: Unpack[ProtectImages],
-) -> ImageProtectResult: ...
+) -> CodedProtectResult | ImageProtectResult: ...
 @overload
 def protect(
     source: AnyPath,
@@ -39,7 +40,7 @@ def protect(
     labels: AnyPath,
     progress: Progress = ...,
     **settings: Unpack[ProtectImages],
-) -> ImageProtectResult: ...
+) -> CodedProtectResult | ImageProtectResult: ...
 @overload
 def protect(
     source: Any,
@@ -48,7 +49,7 @@ def protect(
     text: str,
     progress: Progress = ...,
     **settings: Unpack[ProtectText],
-) -> TextProtectResult: ...
+) -> CodedProtectResult | TextProtectResult: ...
 @overload
 def protect(
     source: Any,
@@ -69,7 +70,7 @@ def protect(
     ----------
     source : path, frame, Table or Question
         As in ``audit``.
-    *requests : Bound, Making, Learning, Ledgered, PatchNoise, WordMask
+    *requests : Bound, Making, Learning, Ledgered, Coding, PatchNoise, WordMask
         Requests that were made already; settings change them.
     out : path, optional
         The directory of the release. Without one it is kept for as long as the result: ``frame()`` gives its data,
@@ -79,8 +80,8 @@ def protect(
 
     Returns
     -------
-    ProtectResult, ImageProtectResult or TextProtectResult
-        By what was released.
+    ProtectResult, CodedProtectResult, ImageProtectResult or TextProtectResult
+        By what was released, and how.
 
     Raises
     ------
@@ -95,10 +96,10 @@ def protect(
     merged nor mixed are unchanged and in their place, and every released value is one of the table's. What a
     single image or post still gives away is not certified.
     """
-    question, bound, making, learning, ledgered, noise, mask = asked(
+    question, bound, making, learning, ledgered, coding, noise, mask = asked(
         PROTECT, source, requests, settings, verb="protect"
     )
-    lens = lens_of(question, (bound, making, learning, ledgered, noise, mask))
+    lens = lens_of(question, (bound, making, learning, ledgered, coding, noise, mask))
     if out is None and ledgered.ledger is not None:
         words = "a ledger remembers where a release is: say {out}, or leave out {ledger}"
         raise ArgumentError(sentence(words, out=Setting("out", "release"), ledger=Setting("ledger")))
@@ -108,7 +109,14 @@ def protect(
     if out is None:
         held = PassingFolder()
         place = held.path / place
+    coded = media_mechanism(lens, making, coding, (noise, mask)) == "code"
     if lens == "images":
+        if coded:
+            from tacit.lenses.images.coding import protect_coded_images
+
+            return replace(
+                protect_coded_images(question, bound, making, coding, out=place, progress=progress), held=held
+            )
         from tacit.lenses.images.protect import protect_images
 
         return replace(protect_images(question, bound, making, noise, out=place, progress=progress), held=held)
@@ -118,6 +126,12 @@ def protect(
             from tacit.lenses.table.protect import protect_table
 
             made: Any = protect_table(question, bound, making, learning, ledgered, out=place, progress=progress)
+        elif coded:
+            from tacit.lenses.text.coding import protect_coded_posts
+
+            return replace(
+                protect_coded_posts(question, bound, making, coding, out=place, progress=progress), held=held
+            )
         else:
             from tacit.lenses.text.protect import protect_text
 

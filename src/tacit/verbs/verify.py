@@ -57,12 +57,16 @@ def verify(
 def _verified(asked: VerifyRequest, progress: Progress) -> VerifyResult:
     """The kind of the certificate decides which lens checks it."""
     from tacit.lenses.verification import VerifyResult
-    from tacit.release.certificate import ImageCertificate, TextCertificate, read_certificate
+    from tacit.release.certificate import CodedCertificate, ImageCertificate, TextCertificate, read_certificate
 
     folder, against = Path(asked.release), asked.against
     labels = None if asked.labels is None else Path(asked.labels)
     certificate = read_certificate(folder)
-    if isinstance(certificate, ImageCertificate):
+    if isinstance(certificate, CodedCertificate) and certificate.of_images:
+        from tacit.lenses.images.coding import verify_coded_images
+
+        seen = verify_coded_images(folder, certificate, against=against, labels=labels, progress=progress)
+    elif isinstance(certificate, ImageCertificate):
         from tacit.lenses.images.verify import verify_images
 
         seen = verify_images(folder, certificate, against=against, labels=labels, progress=progress)
@@ -72,6 +76,10 @@ def _verified(asked: VerifyRequest, progress: Progress) -> VerifyResult:
         from tacit.lenses.text.verify import verify_text
 
         seen = verify_text(folder, certificate, against=against, engine=asked.engine, progress=progress)
+    elif isinstance(certificate, CodedCertificate):
+        from tacit.lenses.text.coding import verify_coded_posts
+
+        seen = verify_coded_posts(folder, certificate, against=against, engine=asked.engine, progress=progress)
     else:
         from tacit.lenses.table.verify import verify_table
 

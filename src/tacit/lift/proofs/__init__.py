@@ -1,6 +1,7 @@
 """What a sample proves of the people it was drawn from, and what several releases say together."""
 
 from tacit.lift.proofs.beyond import beyond_p_values
+from tacit.lift.proofs.ceilings import guessing_ceiling
 from tacit.lift.proofs.cells import CertifiedCells, NodeClaim, certified_cells
 from tacit.lift.proofs.certificates import (
     CountCertificate,
@@ -53,6 +54,7 @@ __all__ = [
     "compose_given_secret",
     "compose_table",
     "dp_epsilon",
+    "guessing_ceiling",
     "lower_limit",
     "records_needed",
     "split_counts",

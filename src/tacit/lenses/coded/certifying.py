@@ -1,0 +1,117 @@
+"""The certificate of a coded release, from the records in codes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+
+from tacit import __version__
+from tacit.document import Share
+from tacit.errors import Sentence, sentence
+from tacit.lenses.coded.coding import CodedRecords, adversary_scores, use_score
+from tacit.lenses.coded.parts import share_drawn
+from tacit.lenses.coded.planning import CodedBound
+from tacit.release.certificate import AdversaryScore, CertifiedInput, CertifiedOutput, CodedCertificate, best_guesses
+from tacit.release.claims import randomness_of, share_up, worded
+from tacit.release.published import DECIMALS, coarse_limits
+
+
+@dataclass(frozen=True)
+class CodedAbout:
+    """What a coded release is of: its medium, and the names of the columns that have a part in it."""
+
+    medium: Literal["images", "posts"]
+    secret: str
+    column: str | None = None
+    group: str | None = None
+    use: str | None = None
+
+
+def coded_certificate(
+    made: CodedRecords,
+    about: CodedAbout,
+    bound: CodedBound,
+    *,
+    input: CertifiedInput,
+    output: CertifiedOutput,
+    repeatable: bool,
+) -> CodedCertificate:
+    """What is claimed of records in codes."""
+    proved = made.proved.evidence
+    own = made.proved.plan.book.codes(made.vectors)
+    return worded(
+        CodedCertificate(
+            claim="",
+            assumptions=(),
+            epsilon=proved.epsilon if bound.epsilon is None else bound.epsilon,
+            epsilon_asked=bound.epsilon is not None,
+            medium=about.medium,
+            secret=about.secret,
+            column=about.column,
+            group=about.group,
+            units=len(made.units),
+            codes=proved.codes,
+            least=bound.least,
+            smallest=proved.smallest,
+            mixed=share_drawn(own, made.proved.plan.channel),
+            confidence=1 - bound.beta,
+            ceiling=proved.ceiling if bound.ceiling is None else bound.ceiling,
+            ceiling_asked=bound.ceiling is not None,
+            attained_epsilon=proved.epsilon,
+            guessed=proved.guessed,
+            prior=proved.prior,
+            designed_on=int(made.design.sum()),
+            proved_on=proved.proved_on,
+            tried=made.proved.tried,
+            told=told(made),
+            order="shuffled",
+            use=None if about.use is None else use_score(made, about.use),
+            adversaries=tuple(_published(each) for each in adversary_scores(made)),
+            input=input,
+            output=output,
+            randomness=randomness_of(drawn=True, repeatable=repeatable),
+            tacit_version=__version__,
+        )
+    )
+
+
+def _published(score: AdversaryScore) -> AdversaryScore:
+    """With as many digits as may be published."""
+    parts: list[Any] = []
+    for right, limits in score.guesses:
+        parts += [round(right, DECIMALS), coarse_limits(*limits)]
+    return AdversaryScore(score.name, *parts)
+
+
+def told(made: CodedRecords) -> float:
+    """The share of the variance of the vectors, of units apart, that their codes' means tell; below 0 it is none."""
+    apart = ~made.design
+    middle = made.vectors[made.design].mean(axis=0)
+    left = ((made.vectors[apart] - made.shown(made.vectors)[made.released[apart]]) ** 2).sum()
+    return float(1 - left / max(float(((made.vectors[apart] - middle) ** 2).sum()), np.finfo(np.float64).tiny))
+
+
+def headline(certificate: CodedCertificate) -> Sentence:
+    """The release in a sentence or two."""
+    c = certificate
+    before, _ = best_guesses(c.adversaries)
+    words = (
+        "Nobody who sees one released {unit}, however trained, guesses '{secret}' right more than {ceiling} of the "
+        "time ({sure} confidence); always the commonest is right {prior} of the time, and a simple reader of the "
+        "originals {before}."
+    )
+    text = sentence(
+        words,
+        unit={"images": "image", "posts": "post"}[c.medium],
+        secret=c.secret,
+        ceiling=share_up(c.ceiling),
+        sure=Share(c.confidence),
+        prior=Share(c.prior),
+        before=Share(before),
+    )
+    if c.use is None:
+        return text
+    kept = " A reader tells '{use}' right {after} of the time from the release, {raw} from the originals."
+    return Sentence(text + sentence(kept, use=c.use.column, after=Share(c.use.after), raw=Share(c.use.before)))

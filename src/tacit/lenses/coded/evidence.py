@@ -1,0 +1,65 @@
+"""What the part that proves says of a coded release: the same numbers for whoever makes it and whoever checks it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from tacit.learn.arrays import Codes, Flags
+from tacit.lift import Matrix, certify_counts, guessing_ceiling
+from tacit.release.bounds import LARGEST_EPSILON
+
+# No epsilon is proved: a certificate holds finite numbers.
+UNBOUNDED = LARGEST_EPSILON
+# Of the chance that the claim is false so much is for epsilon, which hardly feels it, and the rest for the ceiling.
+SHARE_OF_EPSILON = 0.2
+
+
+@dataclass(frozen=True)
+class CodedEvidence:
+    """What is proved of a coded release.
+
+    ``guessed`` is how often the best guess is right where the codes' secrets are counted on the very same units: too
+    much on average, and no proof. ``ceiling`` and ``epsilon`` hold with the confidence that was asked, for one draw of
+    the units; ``smallest`` is the number of people of the smallest released code, and ``prior`` the share of the
+    commonest secret.
+    """
+
+    ceiling: float
+    epsilon: float
+    guessed: float
+    prior: float
+    smallest: int
+    codes: int
+    proved_on: int
+
+
+def counts_of(secret: Codes, released: Codes, *, secrets: int, codes: int) -> Matrix:
+    """Units of each pair of secret and released code."""
+    flat = np.bincount(secret * codes + released, minlength=secrets * codes)
+    return np.asarray(flat.reshape(secrets, codes), dtype=np.float64)
+
+
+def evidence(
+    secret: Codes, released: Codes, design: Flags, *, secrets: int, possible: Flags, beta: float, tried: tuple[int, int]
+) -> CodedEvidence:
+    """What the units outside the design part prove, of all codes that are ``possible``.
+
+    Guarantees
+    ----------
+    If the units are independent draws from a population, and the code and its channel depend on the design part alone,
+    ``ceiling`` and ``epsilon`` are both true of that population with probability at least 1 - beta; of each of
+    ``tried`` codes at once (for the one and for the other), however the one was chosen.
+    """
+    counts = counts_of(secret[~design], released[~design], secrets=secrets, codes=len(possible))
+    people = np.bincount(released, minlength=len(possible))
+    return CodedEvidence(
+        ceiling=guessing_ceiling(counts, beta=(1 - SHARE_OF_EPSILON) * beta / tried[0]),
+        epsilon=min(certify_counts(counts[:, possible], beta=SHARE_OF_EPSILON * beta / tried[1]).epsilon, UNBOUNDED),
+        guessed=float(counts.max(axis=0).sum() / counts.sum()),
+        prior=float(np.bincount(secret).max() / len(secret)),
+        smallest=int(people[possible].min()),
+        codes=int(possible.sum()),
+        proved_on=int((~design).sum()),
+    )

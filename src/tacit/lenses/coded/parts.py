@@ -1,0 +1,93 @@
+"""Who is coded, and the two parts of them: one to make the code from, one to prove it on."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from tacit.errors import DataError
+from tacit.learn import fold_of_each
+from tacit.learn.arrays import Codes, Flags, Floats
+from tacit.tables.drawing import BITS, HEX_DIGITS, key_text
+
+# Of ten parts three make the code: more of them make better codes, fewer prove more.
+_PARTS, _TO_DESIGN = 10, 3
+
+
+@dataclass(frozen=True, eq=False)
+class Units:
+    """Who is coded: every record by itself, or, where a column says whose they are, all records of one person.
+
+    ``of_record`` is the unit of every record; ``secret`` and ``use`` are of units.
+    """
+
+    of_record: Codes
+    secret: Codes
+    secrets: tuple[str, ...]
+    use: Codes | None = None
+
+    def __len__(self) -> int:
+        return len(self.secret)
+
+    def means(self, vectors: Floats) -> Floats:
+        """The mean of the vectors of each unit's records."""
+        if len(self.of_record) == len(self.secret):
+            return vectors
+        sums = np.zeros((len(self), vectors.shape[1]))
+        np.add.at(sums, self.of_record, vectors)
+        return np.asarray(sums / np.bincount(self.of_record, minlength=len(self))[:, None])
+
+
+def units_of(
+    secret: Codes,
+    secrets: Sequence[str],
+    *,
+    group: Sequence[str] | None = None,
+    named: str | None = None,
+    use: Codes | None = None,
+) -> Units:
+    """The units of records; ``group`` says whose each is, in the column ``named``.
+
+    Raises
+    ------
+    DataError
+        If somebody has records with different secrets: then there is no secret of theirs to keep.
+    """
+    if group is None:
+        return Units(np.arange(len(secret)), secret, tuple(secrets), use)
+    _, first, of_record = np.unique(np.asarray(group), return_index=True, return_inverse=True)
+    if (secret != secret[first][of_record]).any():
+        raise DataError(f"records of one '{named}' have different secrets: a claim about each needs one secret each")
+    return Units(of_record.astype(np.int64), secret[first], tuple(secrets), None if use is None else use[first])
+
+
+def design_part(secret: Codes, *, random_state: int) -> Flags:
+    """Which units the code is made from, three of ten, each secret alike; the others prove it."""
+    fold = fold_of_each(secret, _PARTS, np.random.default_rng([random_state, 3]))
+    return np.asarray(fold < _TO_DESIGN)
+
+
+def drawn(codes: Codes, channel: Floats | None, key: bytes) -> Codes:
+    """The released code of every unit: its own, or one drawn from its row of the channel by a keyed hash."""
+    if channel is None:
+        return codes
+    start = key_text(key).encode()
+    bits = [int(hashlib.sha256(start + str(at).encode()).hexdigest()[:HEX_DIGITS], 16) for at in range(len(codes))]
+    chance = np.array(bits, dtype=np.float64) / 2.0**BITS
+    steps = np.cumsum(channel, axis=1)
+    out = np.empty(len(codes), dtype=np.int64)
+    for code in np.unique(codes).tolist():
+        rows = np.flatnonzero(codes == code)
+        reached = np.searchsorted(steps[code], chance[rows] * steps[code, -1], side="right")
+        out[rows] = np.minimum(reached, int(np.flatnonzero(channel[code])[-1]))
+    return out
+
+
+def share_drawn(codes: Codes, channel: Floats | None) -> float:
+    """The share of units whose released code is left to chance: their row of the channel has several."""
+    if channel is None:
+        return 0.0
+    return float(((channel > 0).sum(axis=1) > 1)[codes].mean())

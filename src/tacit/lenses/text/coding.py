@@ -1,0 +1,230 @@
+"""``protect`` and ``verify`` for posts in codes: each becomes the words of one of a few topics."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from tacit.document import Progress, silent
+from tacit.errors import ArgumentError, Command, DataError, sentence
+from tacit.learn.arrays import Codes, Flags, Floats
+from tacit.lenses.coded.answers import CodedProtectResult, ShownCode
+from tacit.lenses.coded.certifying import CodedAbout, coded_certificate, headline
+from tacit.lenses.coded.checking import checked_code, checks_of_code, coded_again
+from tacit.lenses.coded.coding import CodedRecords, asked_bound, coded
+from tacit.lenses.coded.parts import Units, design_part, units_of
+from tacit.lenses.coded.projecting import topical
+from tacit.lenses.coded.saving import CODE, README, KeptCode, keep_code
+from tacit.lenses.text.posts import MISSING, ROWS_AT_ONCE, Posts, Vocabulary, bags_by, bags_of, read_posts
+from tacit.release.certificate import CertifiedInput, CertifiedOutput, CodedCertificate
+from tacit.release.checks import Check, CheckedRelease, check_of_original
+from tacit.release.directory import PRIVATE, SALT, new_release, refuse_target
+from tacit.release.keys import committed, file_sha256, secret_bytes_in, seed_or_secure
+from tacit.requests import Bound, Coding, Making, Question
+from tacit.tables.drawing import new_key
+from tacit.tables.sources import open_table
+from tacit.tables.writing import suffix_for, write_table
+
+_DIRECTIONS = 100
+# A word that more posts have than this is no topic; nor is one that hardly any has.
+_MOST, _FEWEST = 0.2, 20
+# Words that a topic is written with.
+_WORDS = 8
+# Beginnings of what English writes with an apostrophe: don't, that's, we'll.
+_SMALL = {"don", "didn", "doesn", "isn", "wasn", "won", "let", "that", "what", "here", "there", "rt", "amp"}
+TOPIC = "topic"
+
+
+@dataclass(frozen=True, eq=False)
+class TopicWords:
+    """The words that topics are made of, and how much each weighs."""
+
+    vocabulary: Vocabulary
+    weights: Floats
+
+    def bags(self, texts: Sequence[str]) -> Any:
+        """Posts as weighed bags of these words."""
+        return bags_by(texts, self.vocabulary).multiply(self.weights[None, :]).tocsr()
+
+
+@dataclass(frozen=True, eq=False)
+class Made:
+    """The code of every unit before the draw, how many codes there are, and the channel that draws."""
+
+    own: Codes
+    codes: int
+    channel: Floats | None
+
+
+def protect_coded_posts(
+    question: Question, bound: Bound, making: Making, coding: Coding, *, out: Path, progress: Progress = silent
+) -> CodedProtectResult:
+    """Write the words of a topic for every post, or every author; the requests say what each setting means.
+
+    Guarantees
+    ----------
+    The directory appears whole or not at all. No released text is an original's: each is a few words that at least
+    ``least`` of the first part used. What is claimed is proved on posts that the code was not made from; see
+    :class:`CodedCertificate`.
+    """
+    seed, repeatable = seed_or_secure(making.random_state), making.random_state is not None
+    progress("reading posts", None)
+    posts = read_posts(question.source, text=question.text or "", secret=question.one_secret(), engine=question.engine)
+    uses = tuple(question.use or ())
+    if len(uses) > 1:
+        raise ArgumentError("images and posts in codes keep one use: name one column")
+    about = CodedAbout("posts", posts.secret, posts.text, coding.group, uses[0] if uses else None)
+    refuse_target(out, original=posts.table.path, overwrite=making.overwrite)
+    limits, key, units = asked_bound(bound, coding), new_key(making.random_state), _units(posts, about)
+    design = design_part(units.secret, random_state=seed)
+    words = _topic_words(posts.texts, design[units.of_record], bound.least)
+    bags = words.bags(posts.texts)
+    projection = topical(bags[np.flatnonzero(design[units.of_record])], most=_DIRECTIONS, random_state=seed)
+    made = coded(
+        units, design, projection, bags, limits, key=key, random_state=seed, repeatable=repeatable, progress=progress
+    )
+    plan = made.proved.plan
+    own = Made(plan.book.codes(made.vectors), len(plan.book), plan.channel)
+    topics = _written(bags, words.vocabulary.terms, units, design, own, bound.least)
+    with new_release(out, overwrite=making.overwrite) as draft:
+        progress("writing the release", None)
+        file = "data" + suffix_for(posts.table)
+        write_table(open_table(_table(posts.text, topics, made)), draft.place / file, like=posts.table)
+        output = CertifiedOutput(file, len(units), file_sha256(draft.place / file))
+        table = posts.table
+        source = CertifiedInput(Path(table.name).name, table.format, len(posts.texts), draft.salted(table.sha256()))
+        output = replace(output, key_sha256=committed(key, draft.salt))
+        certificate = coded_certificate(made, about, limits, input=source, output=output, repeatable=repeatable)
+        result = CodedProtectResult(str(out), certificate, headline(certificate), _shown(made, topics), ())
+        known = "\n".join(words.vocabulary.terms).encode()
+        more = {
+            "terms": np.frombuffer(known, dtype=np.uint8),
+            "posts": words.vocabulary.posts,
+            "weights": words.weights,
+        }
+        keep_code(draft, made, key, more)
+        result.write_report(draft.report)
+        certificate = draft.sealed(certificate, README)
+    return replace(result, certificate=certificate)
+
+
+def _units(posts: Posts, about: CodedAbout) -> Units:
+    named = [name for name in (about.group, about.use) if name is not None]
+    posts.table.require(named)
+    values: dict[str, list[str]] = {name: [] for name in named}
+    for batch in posts.table.batches(named, ROWS_AT_ONCE) if named else ():
+        for name in named:
+            values[name] += [MISSING if each is None else str(each) for each in batch.column(name).to_pylist()]
+    use = None if about.use is None else np.unique(np.array(values[about.use]), return_inverse=True)[1]
+    group = None if about.group is None else values[about.group]
+    return units_of(posts.codes, posts.secrets, group=group, named=about.group, use=use)
+
+
+def _topic_words(texts: Sequence[str], design: Flags, least: int) -> TopicWords:
+    """The words of the first part that tell topics, weighed by how rare they are."""
+    part = [texts[at] for at in np.flatnonzero(design).tolist()]
+    fewest = max(least, min(_FEWEST, len(part) // 100))
+    found = bags_of(part, min_count=fewest).vocabulary
+    topical_ones = [
+        at for at, term in enumerate(found.terms) if found.posts[at] <= _MOST * len(part) and _is_word(term)
+    ]
+    if len(topical_ones) < 2:
+        raise DataError(f"the posts share fewer than two words that {fewest} of them use: there are no topics to tell")
+    vocabulary = Vocabulary(tuple(found.terms[at] for at in topical_ones), found.posts[topical_ones])
+    return TopicWords(vocabulary, np.log((1 + len(part)) / (1 + vocabulary.posts)) + 1.0)
+
+
+def _is_word(term: str) -> bool:
+    """Whether a term can tell a topic: no mention, number or address, and none of the small words of English."""
+    from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
+
+    whole = len(term) > 2 and term[0] not in "@<" and any(sign.isalpha() for sign in term)
+    return whole and term.split("'")[0] not in _SMALL | ENGLISH_STOP_WORDS
+
+
+def _written(bags: Any, terms: Sequence[str], units: Units, design: Flags, made: Made, least: int) -> tuple[str, ...]:
+    """What is written for each topic: the words of the first part that set it apart, each used by enough of them."""
+    from scipy import sparse
+
+    of_unit = sparse.csr_array(_each_once(units.of_record, len(units)) @ bags)[np.flatnonzero(design)]
+    sizes = np.bincount(units.of_record, minlength=len(units))[design]
+    own = made.own[design]
+    # The mean bag of each unit, added up by code.
+    summed = np.asarray((_each_once(own, made.codes) / sizes[None, :] @ of_unit).todense())
+    count = np.bincount(own, minlength=made.codes).astype(np.float64)
+    flow = np.eye(made.codes) if made.channel is None else made.channel
+    people = flow.T @ count
+    means = (flow.T @ summed) / np.where(people > 0, people, 1.0)[:, None]
+    used = np.asarray((of_unit > 0).sum(axis=0)).ravel()
+    above = np.where(used >= least, means - summed.sum(axis=0) / count.sum(), -np.inf)
+    top = np.argsort(-above, axis=1, kind="stable")[:, :_WORDS]
+    return tuple(
+        " ".join(terms[at] for at in row.tolist() if above[code, at] > 0) or "(no word of its own)"
+        for code, row in enumerate(top)
+    )
+
+
+def _each_once(groups: Codes, count: int) -> Any:
+    """A sparse matrix of ones that adds up the rows of each group."""
+    from scipy import sparse
+
+    return sparse.csr_array((np.ones(len(groups)), (groups, np.arange(len(groups)))), shape=(count, len(groups)))
+
+
+def _table(text: str, topics: Sequence[str], made: CodedRecords) -> Any:
+    import pyarrow as pa
+
+    codes = made.released[made.order].tolist()
+    name = TOPIC if text != TOPIC else f"{TOPIC} number"
+    return pa.table({name: pa.array(codes, pa.int64()), text: pa.array([topics[at] for at in codes], pa.string())})
+
+
+def _shown(made: CodedRecords, topics: Sequence[str]) -> tuple[ShownCode, ...]:
+    people = np.bincount(made.released, minlength=len(topics))
+    order = [at for at in np.argsort(-people, kind="stable").tolist() if people[at]]
+    return tuple(ShownCode(at, int(people[at]), topics[at]) for at in order)
+
+
+def verify_coded_posts(
+    directory: Path,
+    certificate: CodedCertificate,
+    *,
+    against: Any = None,
+    engine: str = "duckdb",
+    progress: Progress = silent,
+) -> CheckedRelease:
+    """Check posts in codes: with the originals and the owner's folder every code is made again."""
+    checks: list[Check] = []
+    private = directory / PRIVATE
+    if against is None or not (private / CODE).exists():
+        words = "needs the original and the owner's {code}: {command}"
+        command = Command("verify", "RELEASE", against="POSTS")
+        checks.append(Check("codes made again", None, sentence(words, code=f"{PRIVATE}/{CODE}", command=command)))
+        return checked_code(directory, certificate, checks)
+    progress("making codes again", None)
+    posts = read_posts(against, text=certificate.column or "", secret=certificate.secret, engine=engine)
+    digest = None if posts.table.path is None else posts.table.sha256()
+    salt = secret_bytes_in(private / SALT)
+    why = f"needs the file it was made from, and {PRIVATE}/{SALT}"
+    checks.append(check_of_original(digest, certificate, salt, why=why))
+    about = CodedAbout("posts", certificate.secret, certificate.column, certificate.group)
+    units, kept = _units(posts, about), KeptCode(private)
+    terms = tuple(bytes(kept.arrays["terms"]).decode().split("\n"))
+    words_kept = TopicWords(Vocabulary(terms, kept.arrays["posts"]), kept.arrays["weights"])
+    bags = words_kept.bags(posts.texts)
+    again = coded_again(directory, units, units.means(kept.projection(bags)), kept)
+    data = open_table(directory / certificate.output.file, engine=engine)
+    batches = list(data.batches(data.names, ROWS_AT_ONCE))
+    codes: Codes = np.array([at for batch in batches for at in batch.column(0).to_pylist()], dtype=np.int64)
+    checks += checks_of_code(directory, certificate, units, again, codes)
+    if all(each.passed is not False for each in checks):
+        own = Made(again.own, len(kept.book), kept.channel)
+        topics = _written(bags, terms, units, kept.design, own, certificate.least)
+        shown = [text for batch in batches for text in batch.column(1).to_pylist()]
+        alike = shown == [topics[at] for at in codes.tolist()]
+        checks.append(Check("what topics are written as", alike, "as made again" if alike else "other words"))
+    return checked_code(directory, certificate, checks)
