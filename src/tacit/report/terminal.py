@@ -108,7 +108,8 @@ def _document(document: doc.Document, wording: Wording, full: bool) -> Parts:
     folded = [told(section.title, wording) for section in sections if section.folded]
     if folded and not full:
         ends = f"'{folded[0]}'" + (f" to '{folded[-1]}'" if len(folded) > 1 else "")
-        more = f"There is more, from {ends}: see it with {Setting('full', True).told(wording)}."
+        all_of_it = "as_text(full=True)" if wording.setting is PLAIN.setting else Setting("full", True).told(wording)
+        more = f"There is more, from {ends}: see it with {all_of_it}."
         yield Padding(Styled(more, style="dim"), (1, 0, 0, 0))
     made_from = " · ".join(told(each, wording) for each in (f"Tacit {__version__}", *document.footer))
     yield Padding(Styled(made_from, style="dim"), (0 if folded and not full else 1, 0, 0, 0))

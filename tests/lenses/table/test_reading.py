@@ -263,6 +263,12 @@ def test_a_release_is_read_from_its_directory_as_arrow_and_refused_where_it_is_n
         read(kept)
 
 
+def test_what_was_read_is_told_in_a_line() -> None:
+    _, made = released()
+    assert len(str(read(made)).splitlines()) == 1
+    assert "2,000 records that tell ward, age" in repr(read(made))
+
+
 def test_mixed_cells_and_other_releases_are_not_read() -> None:
     table = stays(400)[["illness", "coin", "ward"]]
     with pytest.raises(ArgumentError, match="corrected_counts"):

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tacit.codes.tree import Ints
+from tacit.document import listed
 from tacit.errors import ArgumentError, ColumnError, SourceError
 from tacit.lenses.released import BATCH, ReleasedTable
 from tacit.lenses.table.reading.columns import SAID, ReadColumn
@@ -75,6 +76,10 @@ class CellReading:
     certificate: CountedCertificate
     data: pa.Table = field(repr=False)
     framed: Callable[[Any], Any] = field(default=in_arrow, repr=False)
+
+    def __repr__(self) -> str:
+        told = listed([name for name, column in self.columns.items() if len(column.parts) > 1], limit=6) or "nothing"
+        return f"<CellReading: {self.data.num_rows:,} records that tell {told}; counts, means and filled use it>"
 
     @cached_property
     def cell(self) -> Ints:
