@@ -272,8 +272,8 @@ def _card(rank: int, card: doc.Card, wording: Wording) -> RenderableType:
 @_block.register
 def _posts(block: doc.MarkedPosts, wording: Wording) -> Parts:
     for post in block.posts[: block.shown]:
-        strong = [f"{printable(p.text)} {told(doc.Nats(p.moved, unit=False), wording)}" for p in post.telling()]
-        line = Styled(f"risk {told(doc.Nats(post.risk), wording)}", style="bold")
+        strong = [f"{printable(p.text)} ×{told(doc.LiftFactor(p.moved))}" for p in post.telling()]
+        line = Styled(f"risk ×{told(doc.LiftFactor(post.risk))} ({told(doc.Nats(post.risk), wording)})", style="bold")
         line.append(f"  {shorten(post.secret, 24)} {told(doc.Share(post.posterior))}", style="bold default")
         line.append(f"  {', '.join(strong) or 'no single word'}\n", style="default")
         for piece in post.pieces:
