@@ -10,7 +10,7 @@ from sizes import many
 from tacit.codes.search.choosing import best_for_use, use_score
 from tacit.codes.search.growing import grow
 from tacit.codes.search.records import GroupedRecords, SecretBound
-from tacit.codes.search.worth import groups_of
+from tacit.codes.search.worth import groups_of, information
 from tacit.codes.tree import CellTree, ColumnAtoms
 
 EVEN = [SecretBound(2, 0.7, 0.7)]
@@ -25,11 +25,15 @@ def wide(seed: int, n: int = 300, columns: int = 12) -> tuple[list[ColumnAtoms],
     return [ColumnAtoms(4)] * columns, GroupedRecords.of(codes, secret), use
 
 
-def chosen(columns: list[ColumnAtoms], records: GroupedRecords, use: np.ndarray, **words: object) -> CellTree:
+def chosen(
+    columns: list[ColumnAtoms], records: GroupedRecords, use: np.ndarray, prefer: int | None = None, **words: object
+) -> CellTree:
+    weights = np.where(np.arange(len(columns)) == prefer, 5.0, 1.0)
+
     def search(worth: np.ndarray, by: np.ndarray | None) -> CellTree:
         return grow(records, columns, EVEN, least=10, weights=worth, use=by)
 
-    return best_for_use(records, columns, use, np.ones(len(columns)), search, **words)
+    return best_for_use(records, columns, use, weights, search, **words)
 
 
 @pytest.mark.parametrize("several", [True, False])
@@ -49,6 +53,21 @@ def test_cells_for_a_use_predict_it_no_worse_than_cells_for_none(seed: int) -> N
     groups = groups_of(records, columns)
     without = use_score(grow(records, columns, EVEN, least=10), records, groups, use)
     assert use_score(chosen(columns, records, use), records, groups, use) >= without
+
+
+@pytest.mark.parametrize("preferred", [0, 1])
+@pytest.mark.parametrize("seed", range(many(2, 20)))
+def test_what_is_preferred_is_told_although_the_use_hangs_on_another_column(seed: int, preferred: int) -> None:
+    columns, records, use = wide(seed)
+    weights = np.where(np.arange(len(columns)) == preferred, 5.0, 1.0)
+    alone = grow(records, columns, EVEN, least=10, weights=weights)
+    with_use = chosen(columns, records, use, preferred)
+    assert told(with_use, records, preferred) >= 0.95 * told(alone, records, preferred) > 0.5
+
+
+def told(tree: CellTree, records: GroupedRecords, column: int) -> float:
+    part = tree.parts_of(column)[0][tree.leaf_of(records.codes)]
+    return information(part, np.asarray(records.codes[:, column], np.int64), records.weight, 4)
 
 
 def test_one_cell_predicts_by_chance_and_the_finest_cells_as_well_as_the_values() -> None:

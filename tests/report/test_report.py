@@ -331,6 +331,15 @@ def test_text_says_unit_direction_null_band_and_what_infinity_means():
     assert samples.SHA in told
 
 
+def test_a_number_that_does_not_survive_the_null_is_called_chance() -> None:
+    audit = samples.audit_result()
+    quiet = [replace(leak, alone=0.0123456, alone_null=0.02) for leak in audit.column_leaks]
+    measures = [replace(each, value=each.null_high / 2) for each in audit.measures]
+    told = to_text(replace(audit, column_leaks=tuple(quiet), measures=tuple(measures)), width=120, full=True)
+    assert "0.0123" not in told
+    assert told.count("(chance)") == len(measures)
+
+
 def test_text_in_bits_names_no_nats():
     told = to_text(samples.audit_result(), bits=True, width=100, full=True)
     assert "nats" not in told

@@ -104,6 +104,7 @@ def protect(source: str, **words: Any) -> int:
 @tacit.command(epilog=EXIT_CODES)
 @click.argument("release", type=click.Path(path_type=Path))
 @settings(*VERIFY)
+@full_option
 @shown
 def verify(release: Path, **words: Any) -> int:
     """Recompute the claim of RELEASE from the released data and the original.

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any, cast
 
 import numpy as np
@@ -19,6 +20,7 @@ from tacit.codes.search.pruning import pruned
 from tacit.codes.search.records import GroupedRecords, SecretBound
 from tacit.codes.searching import (
     MOST_CELLS,
+    CountedAtoms,
     cells_within,
     columns_of,
     count_for_code,
@@ -32,6 +34,8 @@ from tacit.tables.counting import Counts
 from tacit.tables.symbols import in_order
 from tacit.tables.table import Table
 
+# Up to so many values in all, other cells are sought to see what another setting would tell.
+MOST_TRIED = 300_000
 # Up to so many records, what was merged is cut again where the whole table allows it.
 MOST_CUT_AGAIN = 2_000_000
 
@@ -41,7 +45,7 @@ class Obstacle:
     """A released column that cannot be told at all, and the value of a secret that forbids it.
 
     ``side`` is where the value would leave its bounds; ``zero`` says that it would be ruled out altogether, so that no
-    epsilon helps; ``freed`` that some cut would do if nothing were asked of the lower side.
+    epsilon helps.
     """
 
     column: str
@@ -49,16 +53,20 @@ class Obstacle:
     value: tuple[Any, ...]
     side: str
     zero: bool
-    freed: bool
 
 
 @dataclass(frozen=True)
 class FittedCode:
-    """A code, which columns it cannot tell anything of, and the cells of the records, where they were looked up."""
+    """A code, which columns it cannot tell anything of, and the cells of the records, where they were looked up.
+
+    ``upper_alone`` has columns that no cell tells, and in which share of the records they would be told if the lower
+    side of the first claim were not bounded: cells were sought for it. It is empty where that was not tried.
+    """
 
     code: CellCode
     obstacles: tuple[Obstacle, ...] = ()
     found: PlacedTable | None = None
+    upper_alone: Mapping[str, float] = field(default_factory=dict)
 
 
 def fit_code(table: Table, asked: CodeRequest, *, progress: Progress = silent) -> FittedCode:
@@ -81,7 +89,29 @@ def fit_code(table: Table, asked: CodeRequest, *, progress: Progress = silent) -
         fine, records = _cut_again(fine, counts, asked), grouped_records(counts, asked)[0]
     obstacles = _obstacles(counts, records, found.bounds(asked), found.scales, asked)
     atoms = np.asarray(records.codes, np.int64)
-    return FittedCode(published(fine, records, asked), obstacles, _placed(table, fine, asked, counts, atoms))
+    found_again = _placed(table, fine, asked, counts, atoms)
+    return FittedCode(published(fine, records, asked), obstacles, found_again, _upper_alone(found, fine, asked))
+
+
+def _upper_alone(found: CountedAtoms, fine: CellCode, asked: CodeRequest) -> dict[str, float]:
+    """What is told of columns that no cell tells, in cells that are sought without the first claim's lower side."""
+    told, first = _told_shares(fine, found.records), asked.claims[0]
+    untold = [name for name, share in told.items() if not share]
+    if not untold or math.isinf(first.low) or first.delta or found.step > 1 or found.records.codes.size > MOST_TRIED:
+        return {}
+    wider = replace(asked, claims=(replace(first, low=math.inf), *asked.claims[1:]))
+    shares = _told_shares(cells_within(found, wider), found.records)
+    return {name: shares[name] for name in untold}
+
+
+def _told_shares(code: CellCode, records: GroupedRecords) -> dict[str, float]:
+    """In which share of the records something is told of each column."""
+    node, out = code.tree.leaf_of(records.codes), {}
+    for at, name in enumerate(code.columns):
+        which, parts = code.tree.parts_of(at)
+        told = ~np.array([part.all() for part in parts])
+        out[name] = float(records.records[told[which[node]]].sum() / records.records.sum())
+    return out
 
 
 def _weighed_as_one(asked: CodeRequest) -> bool:
@@ -142,7 +172,6 @@ def _obstacles(
             value=_value(counts, asked.claims[each.claim].secret, each.secret),
             side=each.side,
             zero=each.zero,
-            freed=each.freed,
         )
         for each in found
     )

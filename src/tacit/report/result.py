@@ -10,7 +10,7 @@ from tacit.document import Document
 from tacit.errors import PLAIN, Wording
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Result:
     """What one verb found. ``has_unit``: whether it holds amounts of information, in nats or bits."""
 
@@ -32,10 +32,27 @@ class Result:
 
         return write_report(self, path, wording=wording)
 
-    def __str__(self) -> str:
+    def as_text(self, *, full: bool = False, bits: bool = False) -> str:
+        """The answer as plain text; ``full`` shows what is folded, too, ``bits`` takes them instead of nats."""
         from tacit.report.terminal import to_text
 
-        return to_text(self)
+        return to_text(self, full=full, bits=bits)
+
+    def __str__(self) -> str:
+        return self.as_text()
+
+    def __repr__(self) -> str:
+        from tacit.report.terminal import told
+
+        document = self.document()
+        answer = f"{document.badge.words}. {told(document.headline)}"
+        return f"<{type(self).__name__}: {answer} print() shows the answer, as_text(full=True) all of it>"
+
+    def __init_subclass__(cls, **words: Any) -> None:
+        """A data class would spell out every field: a result says what it found."""
+        super().__init_subclass__(**words)
+        if "__repr__" not in cls.__dict__:
+            cls.__repr__ = Result.__repr__  # type: ignore[method-assign]
 
     def _repr_html_(self) -> str:
         from tacit.report.notebook import fragment

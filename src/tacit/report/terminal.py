@@ -108,7 +108,8 @@ def _document(document: doc.Document, wording: Wording, full: bool) -> Parts:
     folded = [told(section.title, wording) for section in sections if section.folded]
     if folded and not full:
         ends = f"'{folded[0]}'" + (f" to '{folded[-1]}'" if len(folded) > 1 else "")
-        more = f"There is more, from {ends}: see it with {Setting('full', True).told(wording)}."
+        all_of_it = "as_text(full=True)" if wording.setting is PLAIN.setting else Setting("full", True).told(wording)
+        more = f"There is more, from {ends}: see it with {all_of_it}."
         yield Padding(Styled(more, style="dim"), (1, 0, 0, 0))
     made_from = " · ".join(told(each, wording) for each in (f"Tacit {__version__}", *document.footer))
     yield Padding(Styled(made_from, style="dim"), (0 if folded and not full else 1, 0, 0, 0))
@@ -271,8 +272,8 @@ def _card(rank: int, card: doc.Card, wording: Wording) -> RenderableType:
 @_block.register
 def _posts(block: doc.MarkedPosts, wording: Wording) -> Parts:
     for post in block.posts[: block.shown]:
-        strong = [f"{printable(p.text)} {told(doc.Nats(p.moved, unit=False), wording)}" for p in post.telling()]
-        line = Styled(f"risk {told(doc.Nats(post.risk), wording)}", style="bold")
+        strong = [f"{printable(p.text)} ×{told(doc.LiftFactor(p.moved))}" for p in post.telling()]
+        line = Styled(f"risk ×{told(doc.LiftFactor(post.risk))} ({told(doc.Nats(post.risk), wording)})", style="bold")
         line.append(f"  {shorten(post.secret, 24)} {told(doc.Share(post.posterior))}", style="bold default")
         line.append(f"  {', '.join(strong) or 'no single word'}\n", style="default")
         for piece in post.pieces:

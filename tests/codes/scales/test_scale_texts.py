@@ -13,6 +13,7 @@ from hypothesis import given, settings, strategies as st
 from scale_samples import all_scales, date_scales, number_scales, parts
 from sizes import many
 from tacit.codes import AnyScale, CategoryScale, DateScale, HierarchyScale, ListScale, NumberScale, PrefixScale
+from tacit.codes.scales.calendar import spoken
 from tacit.codes.scales.kinds.beginnings import BeginningScale
 from tacit.codes.scales.nice import centres, sober_mean
 from tacit.errors import ArgumentError
@@ -313,3 +314,11 @@ def test_a_damaged_scale_is_refused(damage):
     assert decoded(AnyScale, data) == whole[damage["kind"]]
     with pytest.raises(Damaged):
         decoded(AnyScale, {**data, **damage})
+
+
+def test_a_stretch_reads_as_a_person_writes_it_and_other_levels_as_they_are() -> None:
+    assert spoken("2023-12 and later") == "December 2023 or later"
+    assert spoken("2024-03-07 and earlier or missing") == "7 March 2024 or earlier or missing"
+    assert spoken("2024-Q1 to 2024-Q3") == "first quarter of 2024 to third quarter of 2024"
+    for level in ("2024", "2024 to 2025", "any", "80 and over", "north or 2024-03", "2024-13-1", "01234-56"):
+        assert spoken(level) == level

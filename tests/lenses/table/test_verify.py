@@ -12,6 +12,7 @@ import pytest
 from sizes import many
 from tables_of_people import clinic, merged_in, read_csv, rules_in, write_csv
 from tacit import SourceError, protect, verify
+from tacit.report import to_text
 
 MADE_AGAIN = "every row is as the rules make it"
 
@@ -345,3 +346,30 @@ def test_a_file_that_tacit_did_not_write_is_named_and_nothing_holds_beside_it(re
     result = verify(release, against=people)
     assert result.verdict == "not checked"
     assert "people.csv" in str(result.headline)
+
+
+def test_the_answer_fits_on_a_screen_with_the_verdict_first_and_the_checks_are_folded(
+    release: Path, people: Path
+) -> None:
+    found = verify(release, against=people)
+    first = to_text(found, width=80).splitlines()
+    assert len(first) <= 40
+    assert first[0].startswith("✓ HOLDS") or "HOLDS ROW BY ROW" in first[0]
+    assert "Every check" not in "\n".join(first[:-3])
+    assert all(each.name in " ".join(" ".join(first).split()) for each in found.checks)
+    assert "SHA-256" in found.as_text(full=True)
+
+
+def test_what_failed_is_told_first_and_fits_on_a_screen_too(release: Path, people: Path) -> None:
+    edit(release, randomness="none", assumptions=["none"], claim="none")
+    broken = verify(release, against=people)
+    lines = to_text(broken, width=80).splitlines()
+    assert "BROKEN" in lines[0]
+    assert "✗ failed" in "\n".join(lines[:20])
+    assert len(lines) <= 40
+
+
+def test_a_result_says_what_was_found_and_not_every_field(release: Path) -> None:
+    found = verify(release)
+    assert len(repr(found)) < 600
+    assert found.headline in repr(found)

@@ -258,6 +258,9 @@ def test_a_saved_model_reads_as_it_did(posts: dict[str, list[str]], tmp_path: Pa
     assert (found.verdict, [post.risk > 0.5 for post in found.posts]) == ("beyond", [True, False])
     assert "#tax" in report.to_html(found)
     assert "#tax" in report.to_text(found)
+    first = report.to_text(found, width=100)
+    assert first.index("times as likely") < first.index("nats")
+    assert "Log-lift" not in first
 
 
 @pytest.mark.parametrize("content", [b"", b"PK\x03\x04 nothing", b"not a zip at all"])

@@ -7,10 +7,15 @@ whole numbers, so that it is the same for Python's numbers, for arrays and for e
 from __future__ import annotations
 
 import datetime as dt
+import re
 from typing import Any, Literal
 
 Unit = Literal["hour", "day", "week", "month", "quarter", "year"]
 UNITS: tuple[Unit, ...] = ("hour", "day", "week", "month", "quarter", "year")
+MONTHS = (
+    *("January", "February", "March", "April", "May", "June"),
+    *("July", "August", "September", "October", "November", "December"),
+)
 # The years that have a year before and after them.
 CALENDAR = (2, 9998)
 
@@ -97,3 +102,27 @@ def stretch(start: dt.datetime | None, after: dt.datetime | None) -> str:
     if grain == "month" and months == 3 and _starts(start, "quarter"):
         return f"{start.year:04d}-Q{(start.month + 2) // 3}"
     return f"{first} to {last}"
+
+
+_DATE = r"[0-9]{4}-(?:Q[1-4]|[0-9]{2}(?:-[0-9]{2})?)"
+_LEVEL = re.compile(f"{_DATE}(?: to {_DATE}| and later| and earlier)?(?: or missing)?")
+_QUARTERS = ("first", "second", "third", "fourth")
+
+
+def spoken(level: str) -> str:
+    """The name of a stretch as a person writes it: "December 2023 or later"; anything else as it is.
+
+    Releases have the names of :func:`stretch`, which sort and can be read by machines; this is for answers.
+    """
+    if not _LEVEL.fullmatch(level):
+        return level
+    words = re.sub(_DATE, lambda found: _spoken_date(found[0]), level)
+    return words.replace(" and later", " or later").replace(" and earlier", " or earlier")
+
+
+def _spoken_date(name: str) -> str:
+    year, part, *day = name.split("-")
+    if part.startswith("Q"):
+        return f"{_QUARTERS[int(part[1]) - 1]} quarter of {year}"
+    month = MONTHS[int(part) - 1] if 1 <= int(part) <= 12 else part
+    return " ".join([*(str(int(each)) for each in day), month, year])

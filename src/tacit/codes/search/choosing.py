@@ -15,6 +15,8 @@ from tacit.lift.joint import sums
 # What a column that tells nothing of the use is still worth, beside all that the columns tell of it together.
 _BESIDE = 0.02
 _FOLDS = 3
+# A column that is preferred is told at least so well as if no use had been named.
+_AS_WELL = 0.95
 
 # Grows a tree: what each column is worth, and the use, if cuts are scored by what they tell of it.
 Growing = Callable[[Vector, Ints | None], CellTree]
@@ -35,23 +37,37 @@ def best_for_use(
     ``own`` are the columns that the use is made of, where they are released. The search that knows nothing of the use
     is among the searches, and gives way to what is better by more than chance. Without ``several`` there is one, in
     which a column is worth what it tells of the use.
+
+    Guarantees
+    ----------
+    Columns that are preferred (whose weight is above 1) come before the use: with ``several``, each of them is told
+    about as well as if no use had been named.
     """
-    groups = groups_of(records, columns)
-    by_use = weights * _worth_to_use(records, groups, use, own)
+    groups, preferred = groups_of(records, columns), np.flatnonzero(weights > 1).tolist()
+    by_use = weights * _worth_to_use(records, groups, use, [*own, *preferred])
     if not several:
         return grow(by_use, None)
     trees = [grow(worth, by) for worth in (weights, by_use) for by in (None, use)]
     scores = np.array([use_score(tree, records, groups, use, own) for tree in trees])
     scores[0] += _by_chance(records, use)
+    told = np.array([[_told_of(tree, records, groups, each) for each in preferred] for tree in trees])
+    scores[(told < _AS_WELL * told[0]).any(axis=1)] = -np.inf
     return trees[int(scores.argmax())]
 
 
-def _worth_to_use(records: GroupedRecords, groups: Sequence[Ints], use: Ints, own: Sequence[int]) -> Vector:
-    """What each column tells of the use, as a share of what all tell, and a little more; the use itself is worth 1."""
+def _told_of(tree: CellTree, records: GroupedRecords, groups: Sequence[Ints], column: int) -> float:
+    """What the cells tell of a column in its own words, in nats."""
+    part = tree.parts_of(column)[0][tree.leaf_of(records.codes)]
+    label = groups[column][records.codes[:, column]]
+    return information(part, label, records.weight, int(groups[column].max()) + 1)
+
+
+def _worth_to_use(records: GroupedRecords, groups: Sequence[Ints], use: Ints, whole: Sequence[int]) -> Vector:
+    """What each column tells of the use, as a share of what all tell, and a little more; ``whole`` ones are worth 1."""
     told = told_of_use(records, groups, use)
-    told[list(own)] = 0.0
+    told[list(whole)] = 0.0
     out: Vector = told / max(float(told.sum()), 1e-300) + _BESIDE
-    out[list(own)] = 1.0
+    out[list(whole)] = 1.0
     return out
 
 

@@ -24,8 +24,6 @@ class ForbiddenColumn:
         Whether the value would become too unlikely, or too likely.
     zero : bool
         Whether the value would be ruled out altogether by every cut that it forbids: then no epsilon helps.
-    freed : bool
-        Whether some cut would be within bounds if nothing were asked of the lower side.
     """
 
     column: int
@@ -33,7 +31,6 @@ class ForbiddenColumn:
     secret: int
     side: str
     zero: bool
-    freed: bool
 
 
 def forbidden_columns(
@@ -59,7 +56,7 @@ def _forbidden(
     ]
     blocked: dict[tuple[int, int, str], int] = {}
     zeros: dict[tuple[int, int, str], bool] = {}
-    tried = freed = 0
+    tried = 0
     for order, allowed in _orders(atoms, tables):
         left = np.cumsum(size[order])[:-1]
         enough = allowed & (left >= least) & (left[-1:] + size[order[-1]] - left >= least)
@@ -79,12 +76,11 @@ def _forbidden(
         if (enough & ~low_any & ~high_any).any():
             return None
         tried += int(enough.sum())
-        freed += int((enough & ~high_any).sum())
     if not tried:
         return None
     # Of those that forbid most, one that a cut would rule out: that is what no epsilon helps against.
     claim, value, side = max(blocked, key=lambda key: (blocked[key], zeros.get(key, False)))
-    return ForbiddenColumn(column, claim, value, side, zeros.get((claim, value, side), False), freed > 0)
+    return ForbiddenColumn(column, claim, value, side, zeros.get((claim, value, side), False))
 
 
 def _table(code: Ints, secret: Ints, weight: Vector, atoms: int, n_secrets: int) -> Matrix:

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit import __version__
-from tacit.document import Nats, Progress, Share, silent
+from tacit.document import LiftFactor, Progress, Share, silent
 from tacit.errors import DataError, Sentence, sentence
 from tacit.learn import binomial_limits, evidence_apart, fold_of_each
 from tacit.learn.arrays import Codes, Flags, Floats
@@ -254,10 +254,10 @@ def _headline(asked: Asked, verdict: Verdict, found: Sequence[PatchFindings], ad
     if verdict == "leak":
         top = best.leaking_most[0]
         return sentence(
-            "The images give away '{secret}': about {information} an image, and {guessed}. Of patches of {size} "
-            "pixels, row {row}, column {column} says most.",
+            "The images give away '{secret}': one makes its own label {times} times as likely on average (estimate), "
+            "and {guessed}. Of patches of {size} pixels, row {row}, column {column} says most.",
             secret=asked.secret,
-            information=Nats(best.information.value),
+            times=LiftFactor(best.information.value),
             guessed=guessed,
             size=best.size,
             row=top.row,

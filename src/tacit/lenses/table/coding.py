@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -26,6 +25,8 @@ from tacit.requests import Making, Question, Request, given
 
 # Cells that will be mixed may be so many times as risky: the mixture brings them within bounds.
 FINER = 2.0
+# What another bound would tell of a column is said from this share of the rows on.
+_WORTH_TELLING = 0.01
 # What may be said of cells alone.
 FOR_CELLS = ("known", "levels", "recode", "write", "prefer")
 
@@ -72,7 +73,7 @@ def _in_cells(
         return asked.coded(_guided(asked, request, choice, making, progress).code), None
     if earlier is None or earlier.code is None:
         fitted = fit_code(asked.to_bound(), request, progress=progress)
-        notes = [_told(each, goal) for each in fitted.obstacles]
+        notes = _untold(fitted, goal)
         # Cells of a number whose thresholds are bounded were looked up beside other secrets than are counted.
         found = fitted.found if asked.thresholds is None else None
         return replace(asked.coded(fitted.code, found), notes=(*asked.notes, *notes)), None
@@ -115,8 +116,25 @@ def _zones(code: CellCode) -> list[str]:
     return [words.format(scale.column, scale.zone) for scale in code.scales if scale.zone is not None]
 
 
-def _told(obstacle: Obstacle, goal: ReleaseGoal) -> Sentence:
-    """Why a column is not told, and what would free it; it is the owner who chooses."""
+def _untold(fitted: FittedCode, goal: ReleaseGoal) -> list[Sentence]:
+    """Why columns are not told, and what another bound would tell of them, where that was tried."""
+    blocked = {each.column: _blocked(each) for each in fitted.obstacles}
+    freed = {name: share for name, share in fitted.upper_alone.items() if share >= _WORTH_TELLING}
+    alone, notes = Setting("epsilon_high", goal.bounds.high), []
+    for name in dict.fromkeys([*blocked, *freed]):
+        note = blocked.get(name, sentence("column '{column}' is told nowhere", column=name))
+        if name in freed:
+            note += sentence(
+                "; with a bound on the upper side alone ({alone}) it is told in {share:.0%} of the rows",
+                alone=alone,
+                share=freed[name],
+            )
+        notes.append(note)
+    return notes
+
+
+def _blocked(obstacle: Obstacle) -> Sentence:
+    """Which value of a secret forbids to tell a column; it is the owner who chooses."""
     value = " / ".join("missing" if part is None else str(part) for part in obstacle.value)
     secret = ", ".join(obstacle.secret)
     words = "column '{column}' is not told by itself: every cut of it makes {value} ({secret}) too {side}"
@@ -125,13 +143,8 @@ def _told(obstacle: Obstacle, goal: ReleaseGoal) -> Sentence:
             "column '{column}' is not told by itself: every cut of it leaves a side where {value} ({secret}) never "
             "occurs, which no epsilon allows"
         )
-    if obstacle.freed and not math.isinf(goal.bounds.low):
-        words += (
-            "; with a bound on the upper side alone ({alone}) a cut of it would be allowed, if no other is worth more"
-        )
     side = "unlikely" if obstacle.side == "low" else "likely"
-    alone = Setting("epsilon_high", goal.bounds.high)
-    return sentence(words, column=obstacle.column, value=value, secret=secret, side=side, alone=alone)
+    return sentence(words, column=obstacle.column, value=value, secret=secret, side=side)
 
 
 def code_request(asked: TableQuestion, goal: ReleaseGoal, making: Making) -> CodeRequest:

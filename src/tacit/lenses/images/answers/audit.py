@@ -75,12 +75,24 @@ def _tiles(result: ImageAuditResult) -> doc.Tiles:
 
 def _sizes(result: ImageAuditResult) -> Sequence[doc.Section]:
     about = (
-        "Information is the mean log-lift of the true label given whole images that the model had not seen: mutual "
-        "information, estimated from below. The p-value is of “the label has nothing to do with the images”."
+        "How many times as likely the true label becomes by a whole image that the model had not seen, on average "
+        "(geometric); its logarithm is mutual information, estimated from below. The p-value is of “the label has "
+        "nothing to do with the images”."
     )
     chance, guesses = doc.TableColumn(">Chance alone", "page"), doc.TableColumn(">Model guesses right", "page")
-    information = sentence(">Information ({})", doc.UNIT)
-    columns = ("Patch", ">Patches", information, chance, ">p-value", "Verdict", guesses, "Says most\n(row, column)")
+    information = doc.TableColumn(sentence(">Information ({})", doc.UNIT), "page")
+    times = ">True label,\ntimes as likely"
+    columns = (
+        "Patch",
+        ">Patches",
+        times,
+        information,
+        chance,
+        ">p-value",
+        "Verdict",
+        guesses,
+        "Says most\n(row, column)",
+    )
     sizes = doc.TableBlock(columns, [_size_row(findings) for findings in result.patches])
     epsilons = [sentence(">{}", doc.Nats(epsilon, "setting")) for epsilon, _ in result.patches[0].flagged]
     shares = [
@@ -95,14 +107,15 @@ def _sizes(result: ImageAuditResult) -> Sequence[doc.Section]:
 
 def _size_row(p: PatchFindings) -> tuple[doc.InCell, ...]:
     most = [
-        sentence("({}, {}): {}", place.row, place.column, doc.Nats(place.mean, unit=False))
+        sentence("({}, {}): {} times", place.row, place.column, doc.LiftFactor(place.mean))
         for place in p.leaking_most[:2]
     ]
     information = p.information
     return (
         doc.Cell(f"{p.size}×{p.size}", style="bold"),
         doc.Count(p.patches),
-        doc.Cell(doc.Nats(information.value, unit=False), doc.Interval.nats(information.low, information.high)),
+        doc.Cell(doc.LiftFactor(information.value), doc.factor_limits(information.low, information.high)),
+        doc.Nats(information.value, unit=False),
         doc.Nats(p.null_high, unit=False),
         doc.Chance(p.p_value),
         doc.badge(p.verdict),

@@ -161,7 +161,7 @@ def _measures(audit: AuditResult) -> Sections:
         doc.Row(
             (
                 doc.Cell(m.title, style="bold"),
-                doc.Cell(doc.measured(m.value, m.unit), style="big"),
+                _measured(m),
                 doc.Cell(
                     doc.Strip(m.title, m.value, m.null_low, m.null_high, doc.badge(m.verdict), m.unit),
                     small=sentence("shuffled: {}", _band(m)),
@@ -193,6 +193,12 @@ def _measures(audit: AuditResult) -> Sections:
         largest = "At most: the largest value the measure can take for this secret."
         blocks.append(doc.Paragraph(largest, "note", where="page"))
     return (doc.Section("Counted: what leaks" if audit.learned else "What leaks", blocks, kind="plug-in"),)
+
+
+def _measured(m: MeasureFinding) -> doc.Cell:
+    """The value of a measure; inside the null band it is marked as what chance gives."""
+    value = doc.measured(m.value, m.unit)
+    return doc.Cell(value, style="big") if m.value > m.null_high else doc.Cell(value, "chance", style="quiet")
 
 
 def _band(m: MeasureFinding) -> doc.Interval:
@@ -295,9 +301,9 @@ def _column_table(leaks: Sequence[ColumnLeak]) -> doc.TableBlock:
     rows = [
         (
             doc.DataValue(c.name, 24),
-            doc.Nats(c.alone, unit=False),
+            _beyond_chance(c.alone, c.alone_null),
             sentence("≤{}", doc.Nats(c.alone_null, unit=False)),
-            doc.Nats(c.given_others, unit=False),
+            _beyond_chance(c.given_others, c.given_others_null),
             sentence("≤{}", doc.Nats(c.given_others_null, unit=False)),
             doc.Nats(c.left_out, unit=False),
             doc.Share(c.safe_share_without),
@@ -306,6 +312,11 @@ def _column_table(leaks: Sequence[ColumnLeak]) -> doc.TableBlock:
         for c in leaks
     ]
     return doc.TableBlock(columns, rows, shown=range(_COLUMNS_TOLD), more="columns")
+
+
+def _beyond_chance(value: float, null: float) -> doc.Cell:
+    """A number that survives the null; one that does not is noise, whatever its digits."""
+    return doc.Cell(doc.Nats(value, unit=False)) if value > null else doc.Cell("chance", style="quiet")
 
 
 def _riskiest(audit: AuditResult) -> Sections:

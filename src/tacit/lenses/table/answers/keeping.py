@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterable, Sequence
 
 from tacit import document as doc
+from tacit.codes.scales.calendar import spoken
 from tacit.errors import Sentence, Setting, sentence
 from tacit.release.kept import MOST_IN_TURN, ReaderKeeps, UseScore
 from tacit.release.levels import ColumnLevels
@@ -86,7 +87,7 @@ def _examples(column: ColumnLevels) -> list[str]:
         pairs = zip(column.levels, column.meanings, strict=True)
         told = ["missing" if level is None else f"{level:g} ({meaning})" for level, meaning in pairs]
     telling = [level for level in told if level != "any"] or ["any"]
-    return [doc.shorten(level, 30) for level in telling[:: max(1, len(telling) // _EXAMPLES)]][:_EXAMPLES]
+    return [doc.shorten(spoken(level), 30) for level in telling[:: max(1, len(telling) // _EXAMPLES)]][:_EXAMPLES]
 
 
 def _columns(keeps: ReaderKeeps) -> doc.Figure:

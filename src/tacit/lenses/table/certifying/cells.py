@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tacit.document import Nats
-from tacit.errors import Sentence, Setting, sentence
+from tacit.errors import Sentence, sentence
 from tacit.lenses.table.certifying.planned import FEW_RECORDS, CountedRelease
 from tacit.lenses.table.kept.missing import missing_as_numbers
 from tacit.release.certificate import CountedCertificate
@@ -35,12 +35,7 @@ class CellRelease(CountedRelease):
         told = {} if code is None else dict(zip(code.columns, code.written, strict=True))
         for name in question.use:
             if len({*told.get(name, ("", "any"))}) == 1:
-                words = (
-                    "column '{name}' is to be of use and is told nowhere, so that nothing can be learned of it: name "
-                    "the values that are secret ({secret}), or bound one side alone ({high})"
-                )
-                named = Setting("secret", {question.secret[0]: ("VALUE",)})
-                notes.append(sentence(words, name=name, secret=named, high=Setting("epsilon_high")))
+                notes.append(f"column '{name}' is to be of use and is told nowhere: nothing can be learned of it")
         for name, share in ({} if code is None else missing_as_numbers(self.counted, code)).items():
             words = "column '{name}': {share:.1%} of what is missing in it is written as the mean of its level"
             notes.append(sentence(words, name=name, share=share))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -19,24 +19,29 @@ from tacit.codes.scales.kinds.whole import WholeScale
 from tacit.codes.scales.scale import Scale
 from tacit.codes.scales.wording import OTHER
 from tacit.codes.tree import Ints
+from tacit.errors import ArgumentError
 from tacit.lenses.table.reading.shares import Floats
+from tacit.lenses.table.reading.tails import TailMeans, tail_means
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 # The day 1970-01-01, from which Arrow counts.
 _EPOCH = 719_163
-# Beyond an open end numbers thin out; not so slowly that their mean is further out than so many steps.
-_FURTHEST = 10.0
 
 
 @dataclass(frozen=True, eq=False)
 class AtomRanges:
-    """The first and last number of each atom, infinite where an end is open; ``whole`` numbers, or any between them."""
+    """The first and last number of each atom, infinite where an end is open; ``whole`` numbers, or any between them.
+
+    No number is below ``least`` or above ``most``, as a reader may know who asks.
+    """
 
     low: Floats
     high: Floats
     whole: bool
+    least: float = -np.inf
+    most: float = np.inf
 
     @property
     def widths(self) -> Floats:
@@ -48,38 +53,42 @@ class AtomRanges:
         ends = np.where(np.arange(len(wide)) < len(wide) / 2, closed[0], closed[-1])
         return np.where(np.isfinite(wide), wide, ends)
 
-    def beyond(self, shares: Floats) -> tuple[float, float]:
-        """How far beyond the lowest and the highest edge numbers lie on average, if an end is open.
+    def between(self, least: float, most: float) -> AtomRanges:
+        """The same, for somebody who knows that no number is below ``least`` or above ``most``."""
+        if len(self.low) > 1 and (least > self.high[0] or most < self.low[-1]):
+            raise ArgumentError(
+                f"numbers between {least:g} and {most:g}? the release tells of {self.high[0]:g} and less, and of "
+                f"{self.low[-1]:g} and more"
+            )
+        return replace(self, least=least, most=most)
 
-        They thin out there as they do between the last two edges (exponentially).
+    def tails(self, shares: Floats) -> tuple[TailMeans, TailMeans]:
+        """How far below the lowest and above the highest edge numbers lie on average, if an end is open.
+
+        Numbers that are positive as far as they are told are taken to be positive.
         """
-        return _beyond(self.high[:-1][::-1], shares[::-1]), _beyond(self.low[1:], shares)
+        first, last = float(self.high[0]), float(self.low[-1])
+        least = max(self.least, 0.0) if first >= 0 else self.least
+        below = tail_means(-self.high[:-1][::-1], shares[::-1], first - least)
+        return below, tail_means(self.low[1:], shares, self.most - last)
 
-    def middles(self, shares: Floats) -> Floats:
-        """The mean of each atom, if numbers are spread evenly between two ends."""
-        below, above = self.beyond(shares)
+    def middles(self, shares: Floats, *, thick: bool = False) -> Floats:
+        """The mean of each atom, if numbers are spread evenly between two ends and have thin (``thick``) tails."""
+        below, above = (tail.thick if thick else tail.thin for tail in self.tails(shares))
         with np.errstate(invalid="ignore"):
             middle = (self.low + self.high) / 2
-        middle = np.where(np.isneginf(self.low), self.high - below, middle)
-        return np.where(np.isposinf(self.high), self.low + above, middle)
+            middle = np.where(np.isneginf(self.low), self.high - below, middle)
+            return np.where(np.isposinf(self.high), self.low + above, middle)
 
     def drawn(self, atoms: Ints, shares: Floats, rng: np.random.Generator) -> Floats:
         """A number for each atom: any between two ends, or beyond an open one."""
-        below, above = self.beyond(shares)
+        below, above = (tail.thin for tail in self.tails(shares))
         low, high, chance = self.low[atoms], self.high[atoms], rng.random(len(atoms))
         with np.errstate(invalid="ignore"):
             inside = low + chance * (high - low + self.whole)
         inside = np.where(np.isneginf(low), high + below * np.log1p(-chance), inside)
         inside = np.where(np.isposinf(high), low - above * np.log1p(-chance), inside)
         return np.floor(inside) if self.whole else inside
-
-
-def _beyond(edges: Floats, shares: Floats) -> float:
-    """The mean distance from the last edge of what lies beyond it, by the shares of the last atoms."""
-    if len(edges) < 2 or shares[-1] <= 0:
-        return 0.0
-    step = abs(float(edges[-1] - edges[-2]))
-    return step * min(1 / max(float(np.log1p(shares[-2] / shares[-1])), 1e-9), _FURTHEST)
 
 
 def ranges_of(scale: Scale) -> AtomRanges | None:

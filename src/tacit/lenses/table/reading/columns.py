@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 
 # A first model adds the parts of at most so many groups of a column's atoms.
 _GROUPS = 20
+# How many records a value has is estimated where at least this share of them say it. What was put together was put
+# together for a reason, often because it is rare: sharing it out does not tell how rare.
+SAID = 0.5
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,7 +79,16 @@ class ReadColumn:
         if self.ranges is not None:
             start[: self.scale.present] = self.ranges.widths
             start[self.scale.present :] = start[: self.scale.present].mean()
-        return shares_of(self.parts.astype(np.float64), self.records, start, even=self.ranges is not None)
+        return self._shares(start)
+
+    @cached_property
+    def shares_without_widths(self) -> Floats:
+        """The same, if a wide range is no likelier than a narrow one: what is told leaves that open."""
+        return self._shares(np.ones(self.scale.size))
+
+    def _shares(self, start: Floats) -> Floats:
+        even = self.scale.present if self.ranges is not None else 0
+        return shares_of(self.parts.astype(np.float64), self.records, start, even=even)
 
     @cached_property
     def chances(self) -> Floats:

@@ -11,11 +11,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tacit.codes.tree import Ints
+from tacit.document import listed
 from tacit.errors import ArgumentError, ColumnError, SourceError
 from tacit.lenses.released import BATCH, ReleasedTable
-from tacit.lenses.table.reading.columns import ReadColumn
+from tacit.lenses.table.reading.columns import SAID, ReadColumn
 from tacit.lenses.table.reading.filling import first_fit
-from tacit.lenses.table.reading.shares import Floats, pair_shares, smallest_mean
+from tacit.lenses.table.reading.means import GroupMean, group_means
+from tacit.lenses.table.reading.shares import Floats
 from tacit.release.certificate import CountedCertificate, read_certificate
 from tacit.release.keys import file_sha256
 from tacit.release.levels import LEVELS, read_code
@@ -32,30 +34,14 @@ if TYPE_CHECKING:
 class ValueCount:
     """How many records of the original have a value of a column, or lie in a range of it.
 
-    ``records`` is an estimate. ``at_least`` rows of the release say it, ``at_most`` may mean it: that is certain.
+    ``records`` is an estimate, or None where the release supports none. ``at_least`` rows of the release say it,
+    ``at_most`` may mean it: that is certain.
     """
 
     name: str
-    records: float
+    records: float | None
     at_least: int
     at_most: int
-
-
-@dataclass(frozen=True)
-class GroupMean:
-    """The mean of a column over the records that have a value of another, or lie in a range of it.
-
-    ``records`` and ``mean`` are estimates. ``told`` is the share of the records whose row says the group and no other:
-    the smaller it is, the nearer the estimate is to the mean of all, and where it is 0 there is none. The true mean is
-    between ``at_least`` and ``at_most``: that is certain, and infinite where the release leaves an end open.
-    """
-
-    name: str
-    records: float
-    told: float
-    mean: float | None
-    at_least: float
-    at_most: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,6 +77,10 @@ class CellReading:
     data: pa.Table = field(repr=False)
     framed: Callable[[Any], Any] = field(default=in_arrow, repr=False)
 
+    def __repr__(self) -> str:
+        told = listed([name for name, column in self.columns.items() if len(column.parts) > 1], limit=6) or "nothing"
+        return f"<CellReading: {self.data.num_rows:,} records that tell {told}; counts, means and filled use it>"
+
     @cached_property
     def cell(self) -> Ints:
         """The number of each row's cell: rows that read alike.
@@ -103,76 +93,47 @@ class CellReading:
     def counts(self, column: str) -> tuple[ValueCount, ...]:
         """How many records have each value of a column, or lie in each of its finest ranges.
 
+        There is no estimate where less than half of what it would be says the value: the rest was generalised because
+        of what it is, often because it is rare, and only the bounds tell of it.
+
         Guarantees
         ----------
-        The number in the original lies between ``at_least`` and ``at_most``.
+        The number in the original lies between ``at_least`` and ``at_most``; an estimate is at most twice as large.
         """
         read = self._column(column)
         maybe = read.records @ read.parts
         # What is certain is known to the estimate, too.
         records = np.clip(read.shares * len(read.level), read.surely, maybe)
         return tuple(
-            ValueCount(name, round(float(records[at]), 1), int(read.surely[at]), int(maybe[at]))
+            ValueCount(
+                name,
+                round(float(records[at]), 1) if read.surely[at] >= SAID * records[at] else None,
+                int(read.surely[at]),
+                int(maybe[at]),
+            )
             for at, name in enumerate(read.names)
         )
 
-    def means(self, of: str, *, by: str) -> tuple[GroupMean, ...]:
+    def means(
+        self, of: str, *, by: str, between: tuple[float | None, float | None] = (None, None)
+    ) -> tuple[GroupMean, ...]:
         """The mean of a column of numbers for each value, or finest range, of another.
 
         How the two go together is worked out from what the release says of both; numbers are taken to be spread evenly
-        within a range, and to thin out beyond an open end. What is missing has no part in it.
+        within a range, and to thin out beyond an open end. If you know how far they can go, as nobody is older than
+        120, say so: ``between=(0, 120)``. There is no estimate of a mean that hangs on how numbers thin out, or of a
+        group that less than half of its records say. What is missing has no part in it.
 
         Guarantees
         ----------
-        The mean in the original lies between ``at_least`` and ``at_most``.
+        The mean in the original lies between ``at_least`` and ``at_most``, if no number is beyond ``between``.
         """
         numbers, groups = self._column(of), self._column(by)
         if numbers.ranges is None or numbers.scale.kind != "numbers":
             raise ArgumentError(f"column '{of}' of the release tells no numbers, so it has no mean")
-        here = numbers.scale.present
-        pairs = np.zeros((len(groups.parts), len(numbers.parts)))
-        np.add.at(pairs, (groups.level, numbers.level), 1.0)
-        joint = pair_shares(
-            groups.parts.astype(np.float64),
-            numbers.parts.astype(np.float64),
-            pairs,
-            np.outer(np.maximum(groups.shares, 1e-12), np.maximum(numbers.shares, 1e-12)),
-        )
-        sums = joint[:, :here] @ numbers.ranges.middles(numbers.shares[:here])
-        if numbers.numbers is not None:
-            joint, sums = _by_numbers(groups, numbers, pairs, joint)
-        total = joint[:, :here].sum(axis=1)
-        surely = groups.surely
-        told = np.divide(
-            surely, np.maximum(total * len(groups.level), surely), out=np.zeros(len(sums)), where=surely > 0
-        )
-        return tuple(
-            GroupMean(
-                name,
-                round(float(total[at] * len(groups.level)), 1),
-                round(float(told[at]), 4),
-                float(sums[at] / total[at]) if told[at] > 0 and total[at] > 0 else None,
-                *ends,
-            )
-            for at, (name, ends) in enumerate(zip(groups.names, self._ends(groups, numbers), strict=True))
-        )
-
-    def _ends(self, groups: ReadColumn, numbers: ReadColumn) -> list[tuple[float, float]]:
-        """The smallest and the largest mean of each group that the release allows."""
-        ranges, here = numbers.ranges, numbers.scale.present
-        assert ranges is not None
-        parts = numbers.parts[:, :here]
-        low = np.where(parts, ranges.low, np.inf).min(axis=1)[numbers.level]
-        high = np.where(parts, ranges.high, -np.inf).max(axis=1)[numbers.level]
-        told = np.any(parts, axis=1)[numbers.level]
-        present = told & ~np.any(numbers.parts[:, here:], axis=1)[numbers.level]
-        out = []
-        for at in range(groups.scale.size):
-            maybe = groups.parts[groups.level, at] & told
-            surely = maybe & present & (groups.parts.sum(axis=1) == 1)[groups.level]
-            maybe &= ~surely
-            out.append((smallest_mean(low[surely], low[maybe]), -smallest_mean(-high[surely], -high[maybe])))
-        return out
+        least, most = between
+        ranges = numbers.ranges.between(-np.inf if least is None else least, np.inf if most is None else most)
+        return group_means(numbers, ranges, groups)
 
     def filled(self, use: str | None = None, *, times: int = 3, random_state: int | None = None) -> FilledRows:
         """Rows to train a model on, each record ``times`` over; with ``use``, those count more that fit it.
@@ -209,17 +170,6 @@ class CellReading:
         if name not in self.columns:
             raise ColumnError(name, tuple(self.columns))
         return self.columns[name]
-
-
-def _by_numbers(groups: ReadColumn, numbers: ReadColumn, pairs: Floats, joint: Floats) -> tuple[Floats, Floats]:
-    """The share of each group, and the sum of the numbers that stand for its levels."""
-    assert numbers.numbers is not None
-    fits = groups.parts[:, :, None] * (joint @ numbers.parts.T.astype(np.float64))[None, :, :]
-    total = fits.sum(axis=1, keepdims=True)
-    split = np.divide(fits, total, out=np.zeros_like(fits), where=total > 0) * pairs[:, None, :] / pairs.sum()
-    there = ~np.isnan(numbers.numbers)
-    by_level = split.sum(axis=0)[:, there]
-    return by_level.sum(axis=1, keepdims=True), by_level @ numbers.numbers[there]
 
 
 def read(release: AnyPath | ReleasedTable, *, engine: str = "duckdb") -> CellReading:

@@ -9,30 +9,32 @@ import numpy as np
 from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
 
 _ROUNDS = 100
 # Neighbouring ranges are evened out a little in every round: without, what is not told becomes ever more uneven.
-_EVENED = 0.2
+_EVENED = 0.1
 
 
-def shares_of(parts: Floats, records: Floats, start: Floats, *, even: bool) -> Floats:
+def shares_of(parts: Floats, records: Floats, start: Floats, *, even: int = 0) -> Floats:
     """The share of each atom; ``parts`` (parts x atoms) is 1 where a part has it, ``records`` are those of each part.
 
-    ``start`` is how likely the atoms are as far as nothing is told. With ``even`` neighbours are about as likely for
-    their start (Silverman's smoothed expectation maximisation).
+    ``start`` is how likely the atoms are as far as nothing is told. Of the first ``even`` atoms neighbours are about as
+    likely for their start (after Silverman's smoothed expectation maximisation).
     """
     start = start / start.sum()
     shares = start
     for _ in range(_ROUNDS):
         shares = shares * (parts.T @ _ratio(records, parts @ shares)) / records.sum()
-        if even:
-            shares = start * _evened(shares) / _evened(start)
-            shares = shares / shares.sum()
+        for first in (0, 1) if even else ():
+            _even_out(shares, start, np.arange(first, even - 1, 2))
     return np.asarray(shares)
 
 
-def _evened(shares: Floats) -> Floats:
-    return np.convolve(np.pad(shares, 1), [_EVENED / 2, 1 - _EVENED, _EVENED / 2], "valid")
+def _even_out(shares: Floats, start: Floats, at: Ints) -> None:
+    """Each of these atoms and the next pool a little, and part it by their start: what one value has, most stays."""
+    together = _EVENED * (shares[at] + shares[at + 1]) / (start[at] + start[at + 1])
+    shares[at], shares[at + 1] = ((1 - _EVENED) * shares[each] + together * start[each] for each in (at, at + 1))
 
 
 def pair_shares(first: Floats, second: Floats, records: Floats, start: Floats) -> Floats:

@@ -90,8 +90,8 @@ class TextAuditResult(Result):
 def _tiles(result: TextAuditResult) -> doc.Tiles:
     priors = doc.listed([f"{doc.shorten(s.label, 24)} {share(s.prior)}" for s in result.secrets], limit=6)
     limits = doc.Interval.shares(*result.right_interval)
-    interval = doc.Interval.nats(result.information.low, result.information.high, "95% interval")
-    whole, p = doc.Nats(result.uncertainty, unit=False), doc.Chance(result.p_value)
+    interval = doc.factor_limits(result.information.low, result.information.high, "95% interval")
+    nats, whole = doc.Nats(result.information.value, unit=False), doc.Nats(result.uncertainty)
     noise, unsure = (doc.Count(result.verdicts[verdict]) for verdict in ("noise", "cannot tell"))
     terms = sentence(
         "of {} in {} posts or more; {} noise, {} cannot tell; {} rarer ones were not looked at",
@@ -106,9 +106,9 @@ def _tiles(result: TextAuditResult) -> doc.Tiles:
         doc.Tile("Posts", doc.Count(result.source.records), f"column {result.text}"),
         doc.Tile("Secret", result.secret, f"prior: {priors}"),
         doc.Tile(
-            "Information",
-            doc.Nats(result.information.value),
-            sentence("{}, of {}; p {}", interval, whole, p),
+            "True secret gets",
+            sentence("{} times as likely", doc.LiftFactor(result.information.value)),
+            sentence("{}, on average by a post; {} of {}; p {}", interval, nats, whole, doc.Chance(result.p_value)),
         ),
         doc.Tile(
             "Guessed right",
@@ -130,16 +130,15 @@ def _term_table(terms: Sequence[doc.Term], *, folded: str = "", given: bool = Fa
     if not terms:
         return doc.Paragraph("None that is real.")
     limits = doc.TableColumn(">95% limits", where="terminal")
-    lift = sentence(">Log-lift\n({})", doc.UNIT)
-    columns = ("Term", ">Posts", lift, limits, ">Chance\nreaches", ">Given the\nwords before")
+    columns = ("Term", ">Posts", ">Times as\nlikely", limits, ">Chance\nreaches", ">Given the\nwords before")
     rows = [
         (
             doc.DataValue(term.term, 32),
             doc.Count(term.posts),
-            doc.Cell(doc.Nats(term.log_lift, "signed", unit=False), style="" if given else "bold"),
-            doc.Interval.nats(term.low, term.high),
-            doc.Nats(term.chance, "signed", unit=False),
-            doc.Cell(doc.Nats(term.conditional, "signed", unit=False), style="bold" if given else ""),
+            doc.Cell(doc.LiftFactor(term.log_lift), style="" if given else "bold"),
+            doc.factor_limits(term.low, term.high),
+            doc.LiftFactor(term.chance),
+            doc.Cell(doc.LiftFactor(term.conditional), style="bold" if given else ""),
         )
         for term in terms
     ]
@@ -172,10 +171,10 @@ def _added(result: TextAuditResult) -> Sequence[doc.Section]:
 
 
 def _alone(result: TextAuditResult) -> Sequence[doc.Section]:
-    about = sentence(
-        "How far the bare fact that a post has the term moves the belief ({}), and what chance alone reaches at so "
-        "many posts. A word that one side alone uses has the largest there is; the commoner ones come first.",
-        doc.UNIT,
+    about = (
+        "How many times as likely the secret is by the bare fact that a post has the term, and what chance alone "
+        "reaches at so many posts. A word that one side alone uses has the largest there is; the commoner ones come "
+        "first."
     )
     blocks = (doc.Paragraph(about), _by_secret(result, result.terms, given=False))
     return (doc.Section("Words alone", blocks, kind="plug-in"),)
