@@ -74,6 +74,6 @@ def _told(post: Any, place: int, limit: float | None, format_: str) -> str:
     from tacit.document.quantities import number, share
 
     strong = ", ".join(f"{printable(piece.text)} {number(piece.moved)}" for piece in post.telling())
-    telling = strong or "no single word"
+    telling = strong or post.without_telling
     sign = "" if beyond is None else "✗ " if beyond else "✓ "
     return f"{sign}{number(post.risk)} nats  {printable(post.secret)} {share(post.posterior)}  {telling}"

@@ -110,6 +110,11 @@ class ReadPost:
         strong = [piece for piece in self.pieces if piece.secret == self.secret and piece.moved >= STEPS[0]]
         return sorted(strong, key=lambda piece: -piece.moved)[:limit]
 
+    @property
+    def without_telling(self) -> str:
+        """What is said of a post none of whose pieces gives it away."""
+        return "no single word" if any(piece.secret is not None for piece in self.pieces) else "no known word"
+
 
 @dataclass(frozen=True)
 class TermBars(Chart):

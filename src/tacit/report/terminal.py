@@ -273,9 +273,10 @@ def _card(rank: int, card: doc.Card, wording: Wording) -> RenderableType:
 def _posts(block: doc.MarkedPosts, wording: Wording) -> Parts:
     for post in block.posts[: block.shown]:
         strong = [f"{printable(p.text)} ×{told(doc.LiftFactor(p.moved))}" for p in post.telling()]
-        line = Styled(f"risk ×{told(doc.LiftFactor(post.risk))} ({told(doc.Nats(post.risk), wording)})", style="bold")
+        times = f"{told(doc.LiftFactor(post.risk))} times as likely ({told(doc.Nats(post.risk), wording)})"
+        line = Styled(times, style="bold")
         line.append(f"  {shorten(post.secret, 24)} {told(doc.Share(post.posterior))}", style="bold default")
-        line.append(f"  {', '.join(strong) or 'no single word'}\n", style="default")
+        line.append(f"  {', '.join(strong) or post.without_telling}\n", style="default")
         for piece in post.pieces:
             marked = piece.secret == post.secret and piece.strength > 1
             line.append(printable(piece.text), style="reverse" if marked else "dim")

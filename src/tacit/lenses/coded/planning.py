@@ -140,7 +140,9 @@ def _why_none(units: Units, design: Flags, bound: CodedBound) -> str:
     which = f"a larger {' or '.join(asked)}"
     return sentence(
         f"no code is proved to keep the bound: {{proving:,}} of {{all:,}} are left to prove it on, too few even for "
-        f"two codes. More records, {which}, or a smaller {{least}} would help; nothing was written",
+        f"two codes. More records, {which}, or a smaller {{least}} would help; nothing was written. Noise and masks "
+        "({estimates}) need no proof, and certify nothing",
+        estimates=Setting("mechanism", "noise, mask"),
         proving=int((~design).sum()),
         all=len(units),
         **settings,

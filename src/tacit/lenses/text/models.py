@@ -68,7 +68,8 @@ class TextModel:
         if at < len(post):
             pieces.append(Piece(post[at:]))
         # The likeliest way a post is told apart: the secret it makes likelier, not the one it rules out.
-        toward = int(np.argmax(lift))
+        # Where it says nothing it is the likelier one.
+        toward = int(np.lexsort((self.terms.prior_, lift))[-1])
         return ReadPost(
             pieces=tuple(pieces),
             risk=float(np.abs(lift).max()),
