@@ -27,6 +27,7 @@ from tacit.person.link.components import components
 from tacit.person.link.forms.forming import NamedForm, formed
 from tacit.person.link.likely import LikelyPairs, likely_pairs
 from tacit.person.link.linking import resolved_again
+from tacit.person.link.merging import doubted
 from tacit.person.link.right import records_of_person
 from tacit.person.link.splink import RECORD, SOURCE, splink_pairs
 from tacit.person.model.comparing import Comparer
@@ -75,6 +76,18 @@ class Grouped:
     def forms(self, held: Attributes) -> Attributes | None:
         """The attributes in normal form, if these are the records as they were read; None if they were changed."""
         return self.normalised() if held is self.pool.attributes and self.normalised is not None else None
+
+    @property
+    def doubted(self) -> Attributes:
+        """What is held, each as sure as the surest of the likely pairs that put its record there."""
+        held = self.held
+        for joining, _ in self.groupings:
+            if isinstance(joining, LikelyPairs):
+                sure = np.zeros(self.pool.n_records)
+                for side in ends_of(joining):
+                    np.maximum.at(sure, side, joining.probability)
+                held = doubted(held, np.where(sure > 0, sure, 1.0))
+        return held
 
     @cached_property
     def _layout(self) -> tuple[IntArray, IntArray, IntArray]:
@@ -167,6 +180,10 @@ class Workbench:
             after = _stepped(held, step, self._labels)
         self._done.append((held, step, after))
         return after
+
+    def meant(self, held: Attributes) -> Attributes:
+        """Attributes in normal form, which are not kept."""
+        return _stepped(held, Normalise(), self._labels)
 
     def normalised(self) -> Attributes:
         """All records as they were read, every value in its normal form."""
