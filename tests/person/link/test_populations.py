@@ -108,7 +108,9 @@ def meant_by(labels):
     """Values in the form in which labels compare them."""
 
     def meant(held):
-        forms = ((label, value, labels[label].meant(value)) for label in LABELS for value in distinct_values(held, label))
+        forms = (
+            (label, value, labels[label].meant(value)) for label in LABELS for value in distinct_values(held, label)
+        )
         return recoded(held, forms)
 
     return meant
@@ -129,7 +131,14 @@ def test_every_person_leaks_what_a_brute_force_over_all_pairs_finds(seed, policy
     beta = chance.choice([0.5, 1.0, 2.0])
     if seed == 3:
         labels = ALL_KINDS
-        hidden = [("zip", "z*"), ("zip", "{z1, z2}"), ("dob", "*"), ("dob", "d1**"), ("name", "alias *"), ("name", "N102")]
+        hidden = [
+            ("zip", "z*"),
+            ("zip", "{z1, z2}"),
+            ("dob", "*"),
+            ("dob", "d1**"),
+            ("name", "alias *"),
+            ("name", "N102"),
+        ]
         for record in chance.sample(found, 15):
             record[chance.choice(hidden)] = chance.choice([0.5, 1.0])
     held, meant = held_of(found), meant_by(labels)

@@ -8,6 +8,7 @@ beside it. The limit is about the most exposed person.
 
 import time
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -16,10 +17,11 @@ from tacit.errors import ArgumentError, DataError
 from tacit.person.actions.asking import Adversaries, Examples, FailAbove, ask
 from tacit.person.answers import PersonPopulationResult
 from tacit.person.answers.results import PopulationRung
-from tacit.person.answers.words import check_limit, counted, level
+from tacit.person.answers.words import check_limit, counted, level, listed
 from tacit.requests.settings import File
 
 if TYPE_CHECKING:
+    from tacit.person.case.model import Case
     from tacit.person.inquiry import CaseLike, Inquiry
     from tacit.person.link.attributes import IntArray
     from tacit.person.link.populations import Population
@@ -72,7 +74,8 @@ def person_population(
         raise DataError(f"{asked.path} has no 'population': name the table of references (references, person)")
     for path in (asked.path, spec.references, *(source.path for source in asked.sources)):
         refuse_source(path, target, "rows")
-    inquiry = opened(asked, progress=progress)
+    asked, knowing = _without_truth(asked)
+    inquiry = opened(asked, progress=progress, everybody=True)
     inquiry.progress("reading references", None)
     people = references_of(inquiry, spec)
     if not people.count:
@@ -102,8 +105,27 @@ def person_population(
         rows=str(target) if target is not None else None,
         fail_above=fail_above,
         headline=_headline(people.count, top, fail_above),
-        notes=(*inquiry.notes, *_unsettled(measured, people.count), *_lacking(people, spec.quasi_identifiers)),
+        notes=(
+            *inquiry.notes,
+            *knowing,
+            *_unsettled(measured, people.count),
+            *_lacking(people, spec.quasi_identifiers),
+        ),
     )
+
+
+def _without_truth(case: "Case") -> "tuple[Case, list[str]]":
+    """The case without adversaries who know the person of the case, and who it was."""
+    from tacit.person.link.brought import TrueClusters
+
+    knowing = [one for one in case.adversaries if any(isinstance(step, TrueClusters) for step in one.steps)]
+    if not knowing:
+        return case, []
+    others = tuple(one for one in case.adversaries if one not in knowing)
+    if not others:
+        raise DataError(f"{case.path}: every adversary knows the person of the case: a population needs another")
+    names = listed([one.name for one in knowing])
+    return replace(case, adversaries=others), [f"{names} knows the person of the case, and is not asked of everybody"]
 
 
 def _checked_target(out: str | Path | None) -> Path | None:

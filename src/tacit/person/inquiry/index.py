@@ -8,7 +8,7 @@ import os
 import secrets
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -175,7 +175,9 @@ def case_index(case: Case, days: object) -> CaseIndex | None:
         path = source.path if source.path.exists() else Path(str(source.path).rsplit("::", 1)[0])
         if not path.is_file():
             return None
-        stamps.append([repr(source), str(path.absolute()), stamp_of(path)])
+        # However the case was called, it is the same one.
+        described = repr(replace(source, path=source.path.absolute()))
+        stamps.append([described, stamp_of(path)])
     # What breaches say of the person are the person's own values.
     person = list(case.person.facts) if case.person is not None else []
     own = person if any(source.format != "table" for source in case.sources) else []

@@ -49,12 +49,16 @@ class Climbed:
 
 @dataclass(frozen=True, eq=False)
 class Inquiry:
-    """A case, its records in the engine, and its adversaries, each carried out once at most."""
+    """A case, its records in the engine, and its adversaries, each carried out once at most.
+
+    ``everybody`` is asked about, and not the person of the case alone.
+    """
 
     case: Case
     pool: RecordPool
     progress: Progress = silent
     index: CaseIndex | None = None
+    everybody: bool = False
 
     @cached_property
     def labels(self) -> Labels:
@@ -69,7 +73,8 @@ class Inquiry:
     @cached_property
     def bench(self) -> Workbench:
         """Where adversaries are carried out."""
-        return Workbench(self.pool, self.labels, self.progress, right_values, self.case.person, self.index)
+        person = None if self.everybody else self.case.person
+        return Workbench(self.pool, self.labels, self.progress, right_values, person, self.index)
 
     @cached_property
     def ladder(self) -> tuple[Climbed, ...]:
@@ -123,12 +128,18 @@ class Inquiry:
         return Climbed(rung, work, hot, best)
 
 
-def opened(case: CaseLike, *, adversary: str | Sequence[str] = (), progress: Progress | None = None) -> Inquiry:
+def opened(
+    case: CaseLike,
+    *,
+    adversary: str | Sequence[str] = (),
+    progress: Progress | None = None,
+    everybody: bool = False,
+) -> Inquiry:
     """Read a case, narrow it to some adversaries, and read its sources; see :func:`narrowed`."""
     tell = progress or silent
     asked = narrowed(case, adversary=adversary)
     index = case_index(asked, _forms(asked))
-    return Inquiry(asked, read_sources(asked, progress=tell, index=index), tell, index)
+    return Inquiry(asked, read_sources(asked, progress=tell, index=index), tell, index, everybody)
 
 
 def narrowed(
