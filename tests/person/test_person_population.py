@@ -120,7 +120,10 @@ def test_similarity_covering_correlated_labels_and_beta_count_as_in_the_audit(tm
     case = {**population_case(draw), "labels": SUBTLE, "beta": 2}
     case["correlated"] = [{"labels": ["age", "town"], "shared": 0.5}]
     joins = {"resolve": {"rules": [["mail"], ["name", "age"]]}}
-    case["adversaries"] = [{"name": "E0"}, {"name": "E1", "steps": [{"resolve": {"likely": True}} if likely else joins]}]
+    case["adversaries"] = [
+        {"name": "E0"},
+        {"name": "E1", "steps": [{"resolve": {"likely": True}} if likely else joins]},
+    ]
     tables = {"people": persons, "one": spilled(draw, persons, 25), "two": spilled(draw, persons, 15)}
     for row, hint in zip(tables["two"], [{"town": "R**"}, {"age": ">=21"}, {"name": "Anne"}], strict=False):
         row.update(hint)

@@ -185,9 +185,9 @@ def _unsettled(measured: "Mapping[str, tuple[Population, PopulationRung]]", pers
         left, most = result.unsettled()
         if left:
             notes.append(
-                f"adversary '{name}': of {left:,} of {counted(persons, 'person')} records that hold none of their values, "
-                f"but some that are nearly theirs, were not all looked at: their leakage is at least what is told, and "
-                f"at most {level(most)}"
+                f"adversary '{name}': of {left:,} of {counted(persons, 'person')} records that hold none of their "
+                "values, but some that are nearly theirs, were not all looked at: their leakage is at least what is "
+                f"told, and at most {level(most)}"
             )
     return notes
 

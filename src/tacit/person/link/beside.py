@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from tacit.person.link.attributes import lent, one
+from tacit.person.link.forms.near import BOUNDS
 from tacit.person.link.references import Meaning, References, meanings
 from tacit.person.model.comparing import Comparer, Verdict, judged, weights_if_wrong
 from tacit.person.model.labels import Labels
 from tacit.person.model.leakage import Leakage, measure_of
 from tacit.person.model.records import Attribute, Record, Reference
-from tacit.person.model.values import SUPPRESSED
+from tacit.person.model.values import SUPPRESSED, similarity_name
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -120,10 +121,8 @@ class Beside:
 
     def _items(self, holdings: str) -> str:
         """What clusters hold; what weighs nothing and shares nothing is left out."""
-        others = self._weighed(
-            f"SELECT DISTINCT label, value FROM {holdings} WHERE label NOT IN (SELECT DISTINCT label FROM {self.facts})",
-            "value",
-        )
+        strange = f"label NOT IN (SELECT DISTINCT label FROM {self.facts})"
+        others = self._weighed(f"SELECT DISTINCT label, value FROM {holdings} WHERE {strange}", "value")
         shared = [label for group in self.labels.correlated if group.shared > 0 for label in group.labels]
         counts = " OR ".join(["w > 0", *(f"label = {self.store.text(label)}" for label in shared)])
         try:
@@ -192,16 +191,19 @@ class Beside:
         return hits
 
     def _compare(self, beside: str) -> None:
-        """Work out the similarities that are not known yet."""
+        """Work out the similarities that are not known yet, of values that may be near."""
         import pyarrow as pa
 
-        near = [label for label in self.fact_labels if self.labels[label].similarity is not None]
+        given = {label: self.labels[label].similarity for label in self.fact_labels}
+        near = [label for label in given if given[label] is not None]
         if not near:
             return
+        bounds = {label: BOUNDS.get(similarity_name(given[label]) or "", "true") for label in near}
+        may_be = " ".join(f"WHEN {self.store.text(label)} THEN {bound}" for label, bound in bounds.items())
         rows = self.store.ask(
-            f"SELECT DISTINCT b.label, b.meant, b.actual FROM {beside} b ANTI JOIN {self._known} k ON k.label = b.label "
-            "AND k.meant = b.meant AND k.actual = b.actual WHERE b.share IS NULL AND NOT b.hidden AND b.label IN "
-            f"({', '.join(map(self.store.text, near))})"
+            f"SELECT DISTINCT b.label, b.meant, b.actual FROM {beside} b ANTI JOIN {self._known} k ON "
+            "k.label = b.label AND k.meant = b.meant AND k.actual = b.actual WHERE b.share IS NULL AND NOT b.hidden "
+            f"AND CASE b.label {may_be} ELSE false END"
         )
         for some in rows.to_batches(VALUES):
             names, held, actual = (column.to_pylist() for column in some.columns)
@@ -235,48 +237,60 @@ class Beside:
         rows = self.store.ask(f"SELECT DISTINCT label FROM {self.facts} ORDER BY label")
         return list(rows.column("label").to_pylist())
 
+    @cached_property
+    def _shapes(self) -> str:
+        """A table (cid, shape): a hash of how many attributes of which label, weight and confidence a cluster holds."""
+        hashed = self.store.hashed("label", "w", "p")
+        return self.make(f"SELECT cid, sum({hashed}) AS shape FROM {self.items} GROUP BY cid")
+
     def measured(self, hits: str) -> str:
         """A table (person, cid, leakage, precision, recall) of the pairs that hit something.
 
         What leaks depends on the weights, confidences and credits alone, and not on the values: pairs in which these
-        are the same are measured once, by what measures one record of one person.
+        are the same (by a sum of 64-bit hashes) are measured once, by what measures one record of one person.
         """
         import pyarrow as pa
 
-        shapes = self.make(
-            f"SELECT cid, list(row(label, w, p, n) ORDER BY label, w, p) AS shape FROM (SELECT i.cid, i.label, i.w, i.p, "
-            f"count(*) AS n FROM {self.items} i SEMI JOIN {hits} h ON h.cid = i.cid GROUP BY ALL) GROUP BY cid"
-        )
+        own = self.store.hashed("label", "w", "p", "credit", "weight", "share")
+        of_fact = f"SELECT person, cid, sum({own}) AS h FROM {hits} GROUP BY person, cid, fid"
         patterns = self.make(
-            "SELECT h.person, h.cid, e.whole, s.shape, h.hits FROM (SELECT person, cid, list(row(label, w, p, fact, "
-            "credit, weight, share) ORDER BY label, w, p, fact, credit, weight, share) AS hits FROM (SELECT *, "
-            f"dense_rank() OVER (PARTITION BY person, cid ORDER BY label, fid) - 1 AS fact FROM {hits}) GROUP BY person, "
-            f"cid) h JOIN {shapes} s ON s.cid = h.cid JOIN {self.persons} e ON e.person = h.person"
+            f"SELECT h.person, h.cid, {self.store.hashed('e.whole', 's.shape', 'h.hits')} AS pattern FROM (SELECT "
+            f"person, cid, sum({self.store.hashed('h')}) AS hits FROM ({of_fact}) GROUP BY person, cid) h "
+            f"JOIN {self._shapes} s ON s.cid = h.cid JOIN {self.persons} e ON e.person = h.person"
         )
-        different = self.make(
-            f"SELECT row_number() OVER () - 1 AS pattern, * FROM (SELECT DISTINCT whole, shape, hits FROM {patterns})"
+        # One pair of each pattern.
+        some = self.make(f"SELECT pattern, min(struct_pack(person, cid)) AS pair FROM {patterns} GROUP BY pattern")
+        pairs = f"(SELECT pattern, pair.person AS person, pair.cid AS cid FROM {some})"
+        shapes = self._lists(
+            f"SELECT q.pattern, i.label, i.w, i.p, count(*) AS n FROM {pairs} q JOIN {self.items} i ON i.cid = q.cid "
+            "GROUP BY ALL"
         )
-        rows = self.store.ask(f"SELECT whole, shape, hits FROM {different} ORDER BY pattern")
-        found = [one for some in rows.to_batches(VALUES) for one in self._leakages(some)]
-        kinds = {name: [getattr(one, name) for one in found] for name in ("value", "precision", "recall")}
-        table = pa.table({"pattern": range(len(found)), **{k: pa.array(v, pa.float64()) for k, v in kinds.items()}})
-        with lent(self.store, table) as told:
+        right = self._lists(
+            f"SELECT q.pattern, h.label, h.w, h.p, h.fid, h.credit, h.weight, h.share FROM {pairs} q JOIN {hits} h ON "
+            "h.person = q.person AND h.cid = q.cid"
+        )
+        whole = self.store.ask(f"SELECT q.pattern, e.whole FROM {pairs} q JOIN {self.persons} e ON e.person = q.person")
+        weights = dict(zip(*(column.to_pylist() for column in whole.columns), strict=True))
+        found = {
+            key: leakage_of_pattern(shapes[key], right[key], self.labels, weights[key], beta=self.beta)
+            for key in weights
+        }
+        columns = {name: [getattr(one, name) for one in found.values()] for name in ("value", "precision", "recall")}
+        arrays = {name: pa.array(column, pa.float64()) for name, column in columns.items()}
+        with lent(self.store, pa.table({"pattern": pa.array(list(found), pa.uint64()), **arrays})) as told:
             result = self.make(
-                f"SELECT p.person, p.cid, t.value AS leakage, t.precision, t.recall FROM {patterns} p JOIN {different} d "
-                f"ON d.whole = p.whole AND d.shape = p.shape AND d.hits = p.hits JOIN {told} t ON t.pattern = d.pattern"
+                "SELECT p.person, p.cid, t.value AS leakage, t.precision, t.recall FROM "
+                f"{patterns} p JOIN {told} t ON t.pattern = p.pattern"
             )
-        self.drop(shapes, patterns, different)
+        self.drop(patterns, some)
         return result
 
-    def _leakages(self, some: pa.RecordBatch) -> Iterator[Leakage]:
-        for whole, shape, hits in zip(*(column.to_pylist() for column in some.columns), strict=True):
-            yield leakage_of_pattern(
-                [tuple(each.values()) for each in shape],
-                [tuple(each.values()) for each in hits],
-                self.labels,
-                whole,
-                beta=self.beta,
-            )
+    def _lists(self, query: str) -> dict[int, list[tuple[Any, ...]]]:
+        """The rows of a query by their first column, without it."""
+        lists: dict[int, list[tuple[Any, ...]]] = {}
+        for key, *row in zip(*(column.to_pylist() for column in self.store.ask(query).columns), strict=True):
+            lists.setdefault(key, []).append(tuple(row))
+        return lists
 
 
 def leakage_of_pattern(

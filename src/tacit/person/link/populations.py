@@ -25,8 +25,8 @@ class Population:
     """The leakage of every person, as a table in the engine. Made by :func:`population`.
 
     The table ``name`` has a row a person, in order: person, leakage, at_most (what may leak at most; the leakage itself
-    unless a cluster that was not looked at might leak more), precision, recall, cluster (-1 if no cluster holds anything
-    of the person), top_source (the place of the source that gives most away, -1 if none does).
+    unless a cluster that was not looked at might leak more), precision, recall, cluster (-1 if no cluster holds
+    anything of the person), top_source (the place of the source that gives most away, -1 if none does).
     """
 
     store: Store
@@ -114,10 +114,10 @@ def population(
 
     Guarantees
     ----------
-    The largest leakage over all pairs of a person and a cluster, as the audit of the person measures it, with a relative
-    error of at most 1e-11, wherever ``at_most`` is the leakage itself; else at least the leakage and at most that. Of
-    clusters with equal leakage the first counts. Rows stay in the engine, which uses the disk beyond its limit of
-    memory; what leaves it are different values, and different patterns of weights.
+    The largest leakage over all pairs of a person and a cluster, as the audit of the person measures it, with a
+    relative error of at most 1e-11, wherever ``at_most`` is the leakage itself; else at least the leakage and at most
+    that. Of clusters with equal leakage the first counts. Rows stay in the engine, which uses the disk beyond its limit
+    of memory; what leaves it are different values, and different patterns of weights.
 
     Notes
     -----
@@ -174,8 +174,8 @@ def _top_sources(
     winning = beside.make(f"SELECT person, cid FROM {search.best} WHERE cid >= 0")
     hits = beside.hits(winning)
     right = beside.make(
-        f"SELECT h.person, h.cid, h.fid, h.label, v.value, h.credit * h.share AS w FROM {hits} h JOIN {beside.values} v "
-        "ON v.vid = h.vid"
+        f"SELECT h.person, h.cid, h.fid, h.label, v.value, h.credit * h.share AS w FROM {hits} h "
+        f"JOIN {beside.values} v ON v.vid = h.vid"
     )
     rows = f"SELECT p.cid, p.source, a.label, a.value, a.confidence FROM {held.name} a JOIN {place} p ON p.rid = a.rid"
     if base is not None:

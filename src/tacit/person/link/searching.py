@@ -142,8 +142,9 @@ class Search:
         beside = self._beside
         wanted = beside.make(
             f"SELECT person, fid, f, CAST(floor(greatest(0, total - 1) / {PAIRS}) AS BIGINT) AS part FROM (SELECT "
-            "k.person, k.fid, coalesce(n.f, 0) AS f, sum(coalesce(n.f, 0)) OVER (ORDER BY n.f NULLS FIRST, k.person, k.fid) AS total "
-            f"FROM ({keys}) k LEFT JOIN ({self._counted(through)}) n ON n.fid = k.fid) WHERE total <= {MOST_PAIRS}"
+            "k.person, k.fid, coalesce(n.f, 0) AS f, sum(coalesce(n.f, 0)) OVER (ORDER BY n.f NULLS FIRST, k.person, "
+            f"k.fid) AS total FROM ({keys}) k LEFT JOIN ({self._counted(through)}) n ON n.fid = k.fid) "
+            f"WHERE total <= {MOST_PAIRS}"
         )
         parts = self._store.ask(f"SELECT DISTINCT part FROM {wanted} WHERE f > 0 ORDER BY part").column("part")
         for place, part in enumerate(parts.to_pylist()):
