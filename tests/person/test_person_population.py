@@ -116,7 +116,7 @@ def test_every_person_leaks_what_the_audit_of_that_person_says(tmp_path: Path, m
 @pytest.mark.parametrize("likely", [False, True])
 def test_similarity_covering_correlated_labels_and_beta_count_as_in_the_audit(tmp_path: Path, likely: bool) -> None:
     draw = random.Random(f"subtle {likely}")
-    persons = people(draw, many(4, 12))
+    persons = people(draw, many(2, 12))
     case = {**population_case(draw), "labels": SUBTLE, "beta": 2}
     case["correlated"] = [{"labels": ["age", "town"], "shared": 0.5}]
     joins = {"resolve": {"rules": [["mail"], ["name", "age"]]}}
@@ -124,7 +124,7 @@ def test_similarity_covering_correlated_labels_and_beta_count_as_in_the_audit(tm
         {"name": "E0"},
         {"name": "E1", "steps": [{"resolve": {"likely": True}} if likely else joins]},
     ]
-    tables = {"people": persons, "one": spilled(draw, persons, 25), "two": spilled(draw, persons, 15)}
+    tables = {"people": persons, "one": spilled(draw, persons, 12), "two": spilled(draw, persons, 8)}
     for row, hint in zip(tables["two"], [{"town": "R**"}, {"age": ">=21"}, {"name": "Anne"}], strict=False):
         row.update(hint)
     result = person_population(write(tmp_path, case, **tables), out=tmp_path / "rows.csv")
