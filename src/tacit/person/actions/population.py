@@ -105,12 +105,7 @@ def person_population(
         rows=str(target) if target is not None else None,
         fail_above=fail_above,
         headline=_headline(people.count, top, fail_above),
-        notes=(
-            *inquiry.notes,
-            *knowing,
-            *_unsettled(measured, people.count),
-            *_lacking(people, spec.quasi_identifiers),
-        ),
+        notes=(*inquiry.notes, *knowing, *_unsettled(measured, people), *_lacking(people, spec.quasi_identifiers)),
     )
 
 
@@ -178,14 +173,14 @@ def _crowd_quantiles(sizes: "IntArray") -> Mapping[str, float]:
     return dict(zip(CROWD_QUANTILES, quantiles.tolist(), strict=True))
 
 
-def _unsettled(measured: "Mapping[str, tuple[Population, PopulationRung]]", persons: int) -> list[str]:
+def _unsettled(measured: "Mapping[str, tuple[Population, PopulationRung]]", people: "References") -> list[str]:
     """Of whom a record that was not looked at might give more away."""
     notes = []
     for name, (result, _) in measured.items():
         left, most = result.unsettled()
         if left:
             notes.append(
-                f"adversary '{name}': of {left:,} of {counted(persons, 'person')} records that hold none of their "
+                f"adversary '{name}': of {left:,} of {counted(people.count, 'person')} records that hold none of their "
                 "values, but some that are nearly theirs, were not all looked at: their leakage is at least what is "
                 f"told, and at most {level(most)}"
             )

@@ -24,7 +24,7 @@ Weigh = Callable[[str, list[str]], list[float]]
 VALUES = 100_000
 
 
-class Beside:
+class PeopleBeside:
     """What persons and clusters hold, by numbers, in tables of an engine.
 
     ``facts``: (fid, label, value, raw, w), the true values in the form in which they are compared. ``truth``: (person,

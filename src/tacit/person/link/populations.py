@@ -11,7 +11,7 @@ import numpy as np
 
 from tacit.document import Progress, silent
 from tacit.person.link.attributes import Attributes, IntArray, cluster_table, lent, one
-from tacit.person.link.beside import Beside
+from tacit.person.link.beside import PeopleBeside
 from tacit.person.link.merging import merged
 from tacit.person.link.references import Meaning, References
 from tacit.person.link.searching import Search
@@ -129,7 +129,7 @@ def population(
     single = [label for label in described if described[label].single]
     holdings = merged(held, clusters, merge, single=single, base=base)
     try:
-        beside = Beside(people, holdings, described, beta, meant)
+        beside = PeopleBeside(people, holdings, described, beta, meant)
     finally:
         held.store.drop(holdings)
     try:
@@ -143,7 +143,7 @@ def population(
 
 def _finished(
     search: Search,
-    beside: Beside,
+    beside: PeopleBeside,
     held: Attributes,
     base: Attributes | None,
     clusters: IntArray,
@@ -160,7 +160,7 @@ def _finished(
 
 def _top_sources(
     search: Search,
-    beside: Beside,
+    beside: PeopleBeside,
     held: Attributes,
     base: Attributes | None,
     clusters: IntArray,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tacit.document import Progress
 from tacit.person.link.attributes import listed, one
-from tacit.person.link.beside import Beside
+from tacit.person.link.beside import PeopleBeside
 from tacit.person.link.forms.near import CAPS, KEYED, near_keys
 from tacit.person.model.values import similarity_name
 
@@ -33,7 +33,7 @@ class Search:
     no more than what was found, the person is settled.
     """
 
-    def __init__(self, beside: Beside, tell: Progress) -> None:
+    def __init__(self, beside: PeopleBeside, tell: Progress) -> None:
         self._beside, self._store, self._tell = beside, beside.store, tell
         self._labels = beside.fact_labels
         self._near = {label: similarity_name(beside.labels[label].similarity) or "" for label in self._labels}
