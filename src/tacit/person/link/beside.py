@@ -146,7 +146,7 @@ class PeopleBeside:
                 f"SELECT v.vid, v.label, v.value, f.fid, f.raw FROM {self.values} v JOIN {self.facts} f ON f.label = "
                 f"v.label AND f.value <> v.meant WHERE v.hidden AND f.fid >= {start} AND f.fid < {start + step}"
             )
-            found = [(vid, fid, share) for vid, fid, share in self._covering(rows) if share > 0]
+            found = [(vid, fid, share) for vid, fid, share in self._covering(rows) if share >= 0]
             columns = [[each[at] for each in found] for at in range(3)]
             kinds = (pa.int64(), pa.int64(), pa.float64())
             arrays = [pa.array(column, kind) for column, kind in zip(columns, kinds, strict=True)]
@@ -154,13 +154,13 @@ class PeopleBeside:
                 self.store.run(f"INSERT INTO {self.matches} SELECT vid, fid, share FROM {given}")
 
     def _covering(self, rows: pa.Table) -> Iterator[tuple[int, int, float]]:
-        """The share of each suppressed value that covers a fact; 0 if it does not."""
+        """The share of each suppressed value beside a fact: 0 if it covers it and says nothing, -1 if it does not."""
         beside: dict[int, Comparer] = {}
         for vid, label, value, fid, raw in zip(*(column.to_pylist() for column in rows.columns), strict=True):
             if fid not in beside:
                 beside[fid] = Comparer(Reference([(label, raw)]), self.labels)
             compared = beside[fid].compare(Record.trusted((Attribute(label, value),)))
-            yield vid, fid, float(compared.share[0]) if compared.hit[0] >= 0 else 0.0
+            yield vid, fid, float(compared.share[0]) if compared.hit[0] >= 0 else -1.0
 
     # ---- pairs of a person and a cluster
 
