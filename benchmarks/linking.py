@@ -156,6 +156,7 @@ def population(path: Path, resolved: bool):
     import duckdb
     import numpy as np
 
+    from tacit.person import Labels
     from tacit.person.link import population as measured, resolve, wide_references
     from tacit.tables import open_table
 
@@ -170,10 +171,10 @@ def population(path: Path, resolved: bool):
         "QUALIFY row_number() OVER (PARTITION BY pid, label ORDER BY count(*) DESC, value) = 1"
     )
     table = open_table(truth.query("truth", "PIVOT truth ON label USING any_value(value)").to_arrow_table())
-    known = wide_references(attributes.store, table, "pid", {label: label for label in LABELS}, {})
+    known = wide_references(attributes.store, table, "pid", {label: label for label in LABELS})
 
     def work():
-        found = measured(attributes, clusters, known, WEIGHTS)
+        found = measured(attributes, clusters, known, Labels.weighted(WEIGHTS))
         return np.array([known.count, round(found.mean(), 6)])
 
     return work

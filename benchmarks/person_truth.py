@@ -25,7 +25,7 @@ from tacit.document import silent
 from tacit.person.case.adversaries import default_adversaries
 from tacit.person.case.labels import usual_labels
 from tacit.person.case.model import Case
-from tacit.person.inquiry.hot import right_values
+from tacit.person.inquiry.hot import hit_rows
 from tacit.person.inquiry.opening import Inquiry
 from tacit.person.inquiry.work import Workbench
 from tacit.person.link.wide import Wide, gathered
@@ -84,7 +84,7 @@ def main() -> None:
         rows, true, labels = read(asked.folder)
         pool = pool_of(rows, labels)
         described = Labels(usual_labels(pool.attributes.labels, None))
-        bench = Workbench(pool, described, silent, right_values)
+        bench = Workbench(pool, described, silent, hit_rows)
         joined = {}
         for adversary in default_adversaries(pool.attributes.labels)[0][1:]:
             begun = time.process_time()
@@ -127,7 +127,7 @@ def audits(
     name: str, whole_pool: RecordPool, pool: RecordPool, true: NDArray[np.int64], labels: Labels, persons: int
 ) -> None:
     """Recall as audits tell it beside the truth."""
-    bench = Workbench(pool, labels, silent, right_values)
+    bench = Workbench(pool, labels, silent, hit_rows)
     several = np.flatnonzero(np.bincount(true) > 1)
     chosen = np.random.default_rng(0).choice(several, min(persons, len(several)), replace=False)
     short: dict[str, list[float]] = {}

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import stat
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -65,6 +67,50 @@ def test_a_damaged_file_is_made_again(case: Path, place: int) -> None:
     path = files[place % len(files)]
     path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
     assert answer(case) == first
+
+
+AUDIT = """
+import sys, tacit
+from tacit.person.inquiry import index
+index.FEWEST = 1
+print([(rung.adversary, rung.leakage, rung.entities) for rung in tacit.person_audit(sys.argv[1]).rungs])
+"""
+
+
+def test_two_processes_at_once_give_the_same_answer_and_leave_one_whole_index(
+    case: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    command = [sys.executable, "-c", AUDIT, str(case)]
+    both = [subprocess.Popen(command, stdout=subprocess.PIPE, text=True) for _ in range(2)]
+    told = [process.communicate()[0] for process in both]
+    assert [process.returncode for process in both] == [0, 0]
+    assert not [path for path in kept(case) if path.name.startswith("draft-")]
+    monkeypatch.setattr(reading, "gathered", None)
+    assert told == [f"{answer(case)}\n"] * 2
+
+
+def test_who_waits_for_another_to_write_does_not_write_it_again(case: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    answer(case)
+    before = {path: path.stat().st_mtime_ns for path in kept(case)}
+    # As if the other had written it after it was looked for.
+    monkeypatch.setattr(keeping.CaseIndex, "pool", lambda self: None)
+    answer(case)
+    assert {path: path.stat().st_mtime_ns for path in kept(case)} == before
+
+
+def test_what_a_killed_process_left_is_removed(case: Path) -> None:
+    answer(case)
+    (kept(case)[0].parent / "draft-0123").write_text("half")
+    (case.parent / "shop.csv").write_text("id,name,email\n1,Alice Archer,alice@archer.example\n")
+    answer(case)
+    assert not [path for path in kept(case) if path.name.startswith("draft-")]
+
+
+def test_it_is_found_however_the_case_is_called(case: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    first = answer(case)
+    monkeypatch.chdir(case.parent)
+    monkeypatch.setattr(reading, "gathered", None)
+    assert answer(Path("case.yaml")) == first
 
 
 def test_a_case_may_want_none_and_few_records_are_not_kept(case: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,6 +8,7 @@ beside it. The limit is about the most exposed person.
 
 import time
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -56,12 +57,9 @@ def person_population(
 
     Guarantees
     ----------
-    Rows stay in the engine, which uses the disk beyond its limit of memory. The file appears whole or not at all.
-
-    Notes
-    -----
-    Values are right or wrong here, each label has one weight, and beta is 1: similarity, suppressed values, priors and
-    correlated labels are for the audit of one person. ``notes`` says what of the case was left out.
+    Every person's leakage is what the audit of that person says; where records that are only nearly a person's are too
+    many to look at, ``notes`` says of how many persons it is that at least, and what it is at most. Rows stay in the
+    engine, which uses the disk beyond its limit of memory. The file appears whole or not at all.
     """
     from tacit.person.inquiry import narrowed, opened, references_of, source_facts
     from tacit.person.link import class_diversity, class_sizes
@@ -76,7 +74,8 @@ def person_population(
         raise DataError(f"{asked.path} has no 'population': name the table of references (references, person)")
     for path in (asked.path, spec.references, *(source.path for source in asked.sources)):
         refuse_source(path, target, "rows")
-    inquiry = opened(asked, progress=progress)
+    asked, knowing = _without_truth(asked)
+    inquiry = opened(asked, progress=progress, everybody=True)
     inquiry.progress("reading references", None)
     people = references_of(inquiry, spec)
     if not people.count:
@@ -106,8 +105,22 @@ def person_population(
         rows=str(target) if target is not None else None,
         fail_above=fail_above,
         headline=_headline(people.count, top, fail_above),
-        notes=(*inquiry.notes, *_simplified(asked), *_suppressed(inquiry), *_lacking(people, spec.quasi_identifiers)),
+        notes=(*inquiry.notes, *knowing, *_unsettled(measured, people), *_lacking(people, spec.quasi_identifiers)),
     )
+
+
+def _without_truth(case: "Case") -> "tuple[Case, list[str]]":
+    """The case without adversaries who know the person of the case, and who it was."""
+    from tacit.person.link.brought import TrueClusters
+
+    knowing = [one for one in case.adversaries if any(isinstance(step, TrueClusters) for step in one.steps)]
+    if not knowing:
+        return case, []
+    others = tuple(one for one in case.adversaries if one not in knowing)
+    if not others:
+        raise DataError(f"{case.path}: every adversary knows the person of the case: a population needs another")
+    names = listed([one.name for one in knowing])
+    return replace(case, adversaries=others), [f"{names} knows the person of the case, and is not asked of everybody"]
 
 
 def _checked_target(out: str | Path | None) -> Path | None:
@@ -122,21 +135,19 @@ def _measured(
     """One adversary: every person's leakage, in a table, and what there is to say of all."""
     from tacit.person.inquiry import does
     from tacit.person.link.populations import population
-    from tacit.person.resolve.steps import Normalise
 
     start = time.perf_counter()
-    labels, pool = inquiry.labels, inquiry.pool
+    pool = inquiry.pool
     work = inquiry.bench.grouped(spec)
-    # Against references values are compared in the form that is meant, whatever the adversary makes of them.
-    held = inquiry.bench.stepped(work.held, Normalise())
     result = population(
-        held,
+        work.doubted,
         work.cluster,
         people,
-        {label: labels[label].weight for label in labels},
+        inquiry.labels,
+        beta=inquiry.case.beta,
         merge=spec.merge,
-        single=[label for label in labels if labels[label].single],
-        base=inquiry.bench.stepped(pool.attributes, Normalise()) if spec.keep_base else None,
+        base=pool.attributes if spec.keep_base else None,
+        meant=inquiry.bench.meant,
         sources=[(source.name, source.records) for source in pool.sources],
         progress=lambda what, share: inquiry.progress(f"{spec.name}: {what}", share),
     )
@@ -162,42 +173,18 @@ def _crowd_quantiles(sizes: "IntArray") -> Mapping[str, float]:
     return dict(zip(CROWD_QUANTILES, quantiles.tolist(), strict=True))
 
 
-def _simplified(case: "Case") -> list[str]:
-    """What the case says of labels that a whole population is not asked for."""
-    labels = case.labels
-    left = {
-        "similarity": [label for label in labels if labels[label].similarity is not None],
-        "prior": [label for label in labels if labels[label].prior is not None],
-    }
-    notes = [
-        f"a population is measured without the {what} of {listed(sorted(names))}; audit a person for that"
-        for what, names in left.items()
-        if names
-    ]
-    if labels.correlated:
-        notes.append("a population is measured without correlated labels; audit a person for that")
-    if case.beta != 1:
-        notes.append("a population is measured with beta 1, whatever the case says")
-    return [*notes, *_uneven(case)]
-
-
-def _uneven(case: "Case") -> list[str]:
-    """Adversaries that merge values without normalising them hold some twice, which a population counts once."""
-    from tacit.person.resolve.steps import Grouping, Normalise
-
-    labels = {label for label in case.labels if case.labels[label].normalise or case.labels[label].synonyms}
-    names = []
-    for spec in case.adversaries:
-        joins = any(isinstance(step, Grouping) for step in spec.steps)
-        done = [step.labels for step in spec.steps if isinstance(step, Normalise)]
-        if joins and labels and None not in done and not labels <= {label for some in done for label in some or ()}:
-            names.append(spec.name)
-    if not names:
-        return []
-    return [
-        f"{listed(names)} merges without normalising: values that mean the same count once in a population, and each "
-        "by itself in an audit; so the leakage may be larger here, and smaller where votes decide"
-    ]
+def _unsettled(measured: "Mapping[str, tuple[Population, PopulationRung]]", people: "References") -> list[str]:
+    """Of whom a record that was not looked at might give more away."""
+    notes = []
+    for name, (result, _) in measured.items():
+        left, most = result.unsettled()
+        if left:
+            notes.append(
+                f"adversary '{name}': of {left:,} of {counted(people.count, 'person')} records that hold none of their "
+                "values, but some that are nearly theirs, were not all looked at: their leakage is at least what is "
+                f"told, and at most {level(most)}"
+            )
+    return notes
 
 
 def _lacking(people: "References", quasi_identifiers: tuple[str, ...]) -> list[str]:
@@ -208,19 +195,6 @@ def _lacking(people: "References", quasi_identifiers: tuple[str, ...]) -> list[s
             verb = "has" if missing == 1 else "have"
             notes.append(f"{counted(missing, 'person')} {verb} no {label}: for k that counts as a value they share")
     return notes
-
-
-def _suppressed(inquiry: "Inquiry") -> list[str]:
-    """Whether there are values such as 11* or >=50, which are right for nobody here."""
-    from tacit.person.link.right import any_value_like
-    from tacit.person.model.values import SUPPRESSED
-
-    if not any_value_like(inquiry.pool.attributes, SUPPRESSED):
-        return []
-    return [
-        "some values are suppressed (11*, >=50): a population counts them as wrong, and the leakage may be larger than "
-        "it says; audit a person for that"
-    ]
 
 
 def _headline(persons: int, top: PopulationRung, fail_above: float | None) -> str:

@@ -11,8 +11,7 @@ from tacit.person.sources.source import PopulationSpec
 
 def references_of(inquiry: Inquiry, population: PopulationSpec) -> References:
     """The true records of all persons, values in the form in which they are compared."""
-    meant = {name: label.meant for name, label in inquiry.labels.items() if label.normalise or label.synonyms}
-    return read_references(population, inquiry.pool.attributes.store, meant)
+    return read_references(population, inquiry.pool.attributes.store, inquiry.bench.meant)
 
 
 def crowd_note(inquiry: Inquiry) -> list[str]:

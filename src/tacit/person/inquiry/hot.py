@@ -11,7 +11,7 @@ import numpy as np
 from tacit.person.inquiry.subject import Subject, exceeds
 from tacit.person.inquiry.work import Grouped, named_forms
 from tacit.person.link.attributes import Attributes
-from tacit.person.link.right import Wanted, candidate_values, right_weights
+from tacit.person.link.right import RightRows, Wanted, candidate_values, right_weights
 from tacit.person.model.comparing import Comparer
 from tacit.person.model.leakage import Leakage
 from tacit.person.model.records import Attribute, Record
@@ -48,7 +48,7 @@ class Hot:
         self._first: list[Record] = []
 
     def _weights(self, held: Attributes) -> dict[int, float]:
-        return right_weights(held, self.work.cluster, _hits(held, self.subject, self.work))
+        return right_weights(hit_rows(held, self.subject, self.work.forms(held)), self.work.cluster)
 
     def __len__(self) -> int:
         return len(self.clusters)
@@ -81,10 +81,10 @@ class Hot:
         return records
 
 
-def _hits(held: Attributes, subject: Subject, work: Grouped) -> pa.Table:
-    """What is right among some attributes, looked for once."""
+def hit_rows(held: Attributes, subject: Subject, forms: Attributes | None = None) -> RightRows:
+    """What is right among some attributes, looked for once; ``forms`` as :func:`right_values` takes them."""
     if held not in subject.found:
-        subject.found[held] = right_values(held, subject, work.forms(held))
+        subject.found[held] = RightRows(held, right_values(held, subject, forms))
     return subject.found[held]
 
 

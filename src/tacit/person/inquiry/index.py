@@ -6,9 +6,9 @@ import hashlib
 import json
 import os
 import secrets
-from collections.abc import Callable
-from contextlib import suppress
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -37,8 +37,9 @@ class CaseIndex:
     """A folder of files, each called by all that it depends on; what depends on something else is another file.
 
     ``folder`` is the case's own below ``.tacit``, ``key`` that of its sources as they are. Files are written under
-    another name and renamed, so that no process sees half of one, and are never changed. One that was changed all the
-    same, or cannot be read, is made again. Where nothing can be written, nothing is kept.
+    another name and renamed, so that no process sees half of one, and are never changed. Processes write one after the
+    other, and none writes what another has written. A file that was changed all the same, or cannot be read, is made
+    again. Where nothing can be written, nothing is kept.
     """
 
     folder: Path
@@ -79,7 +80,8 @@ class CaseIndex:
             for one in pool.sources
         ]
         with suppress(OSError, TacitError):
-            self._forget()
+            with self._alone():
+                self._forget()
             self._write("names", lambda path: _write_names(pool, path), {})
             self._keep("pool", pool.attributes, {"sources": sources, "notes": list(pool.notes)})
 
@@ -142,27 +144,45 @@ class CaseIndex:
         self._write(what, lambda path: write_attributes(held, path), noted)
 
     def _write(self, what: str, write: Callable[[Path], None], noted: dict[str, Any]) -> None:
-        """A file and what is noted of it, each whole or not at all."""
+        """A file and what is noted of it, each whole or not at all; nothing if another process has written them."""
+        with self._alone():
+            if self._about(what) is not None:
+                return
+            draft = self.folder / f"draft-{secrets.token_hex(8)}"
+            path = self._path(what)
+            try:
+                write(draft)
+                draft.chmod(0o600)
+                os.replace(draft, path)
+                draft.touch(mode=0o600)
+                draft.write_text(json.dumps({**noted, "stamp": stamp_of(path)}))
+                os.replace(draft, path.with_name(f"{path.name}.json"))
+            finally:
+                draft.unlink(missing_ok=True)
+
+    @contextmanager
+    def _alone(self) -> Iterator[None]:
+        """The folder, in which no other process writes meanwhile; the lock goes with a process that is killed."""
+        import fcntl
+
         for place in (self.folder.parent, self.folder):
             place.mkdir(mode=0o700, exist_ok=True)
             place.chmod(0o700)
         (self.folder.parent / ".gitignore").write_text("*\n")
-        draft = self.folder / f"draft-{secrets.token_hex(8)}"
-        path = self._path(what)
+        descriptor = os.open(self.folder, os.O_RDONLY)
         try:
-            write(draft)
-            draft.chmod(0o600)
-            os.replace(draft, path)
-            draft.touch(mode=0o600)
-            draft.write_text(json.dumps({**noted, "stamp": stamp_of(path)}))
-            os.replace(draft, path.with_name(f"{path.name}.json"))
+            fcntl.flock(descriptor, fcntl.LOCK_EX)
+            yield
         finally:
-            draft.unlink(missing_ok=True)
+            os.close(descriptor)
 
     def _forget(self) -> None:
-        """Remove what was kept of other sources, or of these as they were. Who reads it still may go on reading."""
+        """Remove what was kept of other sources, or of these as they were, and what a process that was killed left.
+
+        Who reads it still may go on reading.
+        """
         for path in self.folder.glob("*"):
-            if not path.name.startswith((self.key, "draft-")):
+            if not path.name.startswith(self.key):
                 path.unlink(missing_ok=True)
 
 
@@ -175,7 +195,9 @@ def case_index(case: Case, days: object) -> CaseIndex | None:
         path = source.path if source.path.exists() else Path(str(source.path).rsplit("::", 1)[0])
         if not path.is_file():
             return None
-        stamps.append([repr(source), str(path.absolute()), stamp_of(path)])
+        # However the case was called, it is the same one.
+        described = repr(replace(source, path=source.path.absolute()))
+        stamps.append([described, stamp_of(path)])
     # What breaches say of the person are the person's own values.
     person = list(case.person.facts) if case.person is not None else []
     own = person if any(source.format != "table" for source in case.sources) else []

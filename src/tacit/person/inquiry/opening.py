@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from functools import cached_property
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
 from tacit.document import Progress, silent
 from tacit.errors import ArgumentError
@@ -17,10 +17,10 @@ from tacit.person.case.model import Case, Slot
 from tacit.person.case.reading import read_case
 from tacit.person.case.schema import nearest
 from tacit.person.inquiry.describing import does
-from tacit.person.inquiry.hot import Hot, Winner, right_values, winner
+from tacit.person.inquiry.hot import Hot, Winner, hit_rows, winner
 from tacit.person.inquiry.index import CaseIndex, case_index
 from tacit.person.inquiry.subject import Subject, remembering
-from tacit.person.inquiry.work import Grouped, Workbench
+from tacit.person.inquiry.work import Grouped, Workbench, named_forms
 from tacit.person.link.right import records_of_person, weight_together
 from tacit.person.model.forms import form_name
 from tacit.person.model.labels import Labels
@@ -29,9 +29,6 @@ from tacit.person.resolve.adversaries import Adversary
 from tacit.person.resolve.steps import Augment, Resolve
 from tacit.person.sources.pool import RecordPool
 from tacit.person.sources.reading import read_pool
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 CaseLike = Case | str | os.PathLike[str]
 Thing = TypeVar("Thing", str, Record)
@@ -49,12 +46,16 @@ class Climbed:
 
 @dataclass(frozen=True, eq=False)
 class Inquiry:
-    """A case, its records in the engine, and its adversaries, each carried out once at most."""
+    """A case, its records in the engine, and its adversaries, each carried out once at most.
+
+    ``everybody`` is asked about, and not the person of the case alone.
+    """
 
     case: Case
     pool: RecordPool
     progress: Progress = silent
     index: CaseIndex | None = None
+    everybody: bool = False
 
     @cached_property
     def labels(self) -> Labels:
@@ -69,7 +70,8 @@ class Inquiry:
     @cached_property
     def bench(self) -> Workbench:
         """Where adversaries are carried out."""
-        return Workbench(self.pool, self.labels, self.progress, right_values, self.case.person, self.index)
+        subject = None if self.everybody or self.case.person is None else self.subject
+        return Workbench(self.pool, self.labels, self.progress, hit_rows, subject, self.index)
 
     @cached_property
     def ladder(self) -> tuple[Climbed, ...]:
@@ -85,15 +87,13 @@ class Inquiry:
     @cached_property
     def together(self) -> float:
         """The share of the person's file that all records of theirs hold together, joined or not."""
-        held, whole = self.pool.attributes, self.subject.comparer.reference_weight
-        hits = right_values(held, self.subject)
-        found = self._weight_together(hits) / whole if whole else 0.0
+        held, subject = self.pool.attributes, self.subject
+        right = hit_rows(held, subject, self.bench.normalised() if named_forms(self.labels) else None)
+        whole = subject.comparer.reference_weight
+        known = weight_together(right, records_of_person(right, subject.comparer, subject.reference))
+        found = known / whole if whole else 0.0
         # Who joined a record that says too little by itself knows more.
         return min(1.0, max(found, self.strongest.rung.best_recall))
-
-    def _weight_together(self, hits: pa.Table) -> float:
-        held, subject = self.pool.attributes, self.subject
-        return weight_together(held, hits, records_of_person(held, hits, subject.comparer, subject.reference))
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -123,12 +123,18 @@ class Inquiry:
         return Climbed(rung, work, hot, best)
 
 
-def opened(case: CaseLike, *, adversary: str | Sequence[str] = (), progress: Progress | None = None) -> Inquiry:
+def opened(
+    case: CaseLike,
+    *,
+    adversary: str | Sequence[str] = (),
+    progress: Progress | None = None,
+    everybody: bool = False,
+) -> Inquiry:
     """Read a case, narrow it to some adversaries, and read its sources; see :func:`narrowed`."""
     tell = progress or silent
     asked = narrowed(case, adversary=adversary)
     index = case_index(asked, _forms(asked))
-    return Inquiry(asked, read_sources(asked, progress=tell, index=index), tell, index)
+    return Inquiry(asked, read_sources(asked, progress=tell, index=index), tell, index, everybody)
 
 
 def narrowed(

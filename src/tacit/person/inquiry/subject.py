@@ -4,17 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
-from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
 from tacit.person.link.attributes import Attributes
+from tacit.person.link.right import RightRows
 from tacit.person.model.comparing import Comparer
 from tacit.person.model.labels import Labels
 from tacit.person.model.leakage import Leakage, measure_of
 from tacit.person.model.records import Record, Reference
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 # Normal forms remembered of each label.
 REMEMBERED = 1 << 20
@@ -36,7 +33,7 @@ class Subject:
         return Comparer(self.reference, self.labels)
 
     @cached_property
-    def found(self) -> WeakKeyDictionary[Attributes, pa.Table]:
+    def found(self) -> WeakKeyDictionary[Attributes, RightRows]:
         """What was found to be right among attributes, as long as these are there."""
         return WeakKeyDictionary()
 

@@ -27,7 +27,8 @@ from tacit.person.link.components import components
 from tacit.person.link.forms.forming import NamedForm, formed
 from tacit.person.link.likely import LikelyPairs, likely_pairs
 from tacit.person.link.linking import resolved_again
-from tacit.person.link.right import records_of_person
+from tacit.person.link.merging import doubted
+from tacit.person.link.right import RightRows, records_of_person
 from tacit.person.link.splink import RECORD, SOURCE, splink_pairs
 from tacit.person.model.comparing import Comparer
 from tacit.person.model.forms import form_name
@@ -75,6 +76,18 @@ class Grouped:
     def forms(self, held: Attributes) -> Attributes | None:
         """The attributes in normal form, if these are the records as they were read; None if they were changed."""
         return self.normalised() if held is self.pool.attributes and self.normalised is not None else None
+
+    @property
+    def doubted(self) -> Attributes:
+        """What is held, each as sure as the surest of the likely pairs that put its record there."""
+        held = self.held
+        for joining, _ in self.groupings:
+            if isinstance(joining, LikelyPairs):
+                sure = np.zeros(self.pool.n_records)
+                for side in ends_of(joining):
+                    np.maximum.at(sure, side, joining.probability)
+                held = doubted(held, np.where(sure > 0, sure, 1.0))
+        return held
 
     @cached_property
     def _layout(self) -> tuple[IntArray, IntArray, IntArray]:
@@ -136,7 +149,7 @@ class Workbench:
     """Where adversaries are carried out on one pool; what several of them do to values is done once.
 
     ``right`` gives what is right of a person in some attributes: the values, the facts they hit and their credit.
-    ``person`` is who is asked about, if it is one: of very many records those near the person are joined. ``index`` is
+    ``subject`` is who is asked about, if it is one: of very many records those near the person are joined. ``index`` is
     where what was done before is kept, if it is.
     """
 
@@ -145,11 +158,11 @@ class Workbench:
         pool: RecordPool,
         labels: Labels,
         progress: Progress,
-        right: Callable[..., pa.Table],
-        person: Reference | None = None,
+        right: Callable[..., RightRows],
+        subject: Subject | None = None,
         index: CaseIndex | None = None,
     ) -> None:
-        self.pool, self._labels, self._progress, self._right, self._person = pool, labels, progress, right, person
+        self.pool, self._labels, self._progress, self._right, self._subject = pool, labels, progress, right, subject
         self._index = index
         self._done: list[tuple[Attributes, Step, Attributes]] = []
         self._likely: list[tuple[Attributes, LikelyPairs]] = []
@@ -167,6 +180,10 @@ class Workbench:
             after = _stepped(held, step, self._labels)
         self._done.append((held, step, after))
         return after
+
+    def meant(self, held: Attributes) -> Attributes:
+        """Attributes in normal form, which are not kept."""
+        return _stepped(held, Normalise(), self._labels)
 
     def normalised(self) -> Attributes:
         """All records as they were read, every value in its normal form."""
@@ -218,8 +235,8 @@ class Workbench:
         return step
 
     def _likely_pairs(self, held: Attributes, more: Sequence[Record]) -> LikelyPairs:
-        person = self._person
-        around = None if person is None else lambda: self._records_of(person, held)
+        subject = self._subject
+        around = None if subject is None else lambda: self._records_of(subject.reference, held)
         if more:
             return likely_pairs(held, _row_a_record(held, self.pool, more), around=around)
         for before, pairs in self._likely:
@@ -229,8 +246,10 @@ class Workbench:
         return self._likely[-1][1]
 
     def _records_of(self, person: Reference, held: Attributes) -> IntArray:
-        subject = Subject(person, self._labels)
-        return records_of_person(held, self._right(held, subject), subject.comparer, person)
+        known = self._subject
+        subject = known if known is not None and known.reference == person else Subject(person, self._labels)
+        forms = self.normalised() if held is self.pool.attributes else None
+        return records_of_person(self._right(held, subject, forms), subject.comparer, person)
 
     def _true_clusters(self, step: TrueClusters, held: Attributes) -> IntArray:
         """0 for every record that is the person's, -1 for the others."""

@@ -6,6 +6,7 @@ from collections.abc import Collection
 
 import numpy as np
 
+from tacit.lift.joint import Vector
 from tacit.person.link.attributes import Attributes, IntArray, cluster_table, lent, listed
 from tacit.person.resolve.merging import Policy
 
@@ -41,6 +42,18 @@ def merged(
         return held.store.make(
             " UNION ALL ".join(f"SELECT cid, label, value, p FROM ({part}) q WHERE p > 0" for part in parts)
         )
+
+
+def doubted(held: Attributes, sure: Vector) -> Attributes:
+    """The attributes, each as sure as it is that its record was put where it is."""
+    import pyarrow as pa
+
+    with lent(held.store, pa.table({"rid": np.arange(len(sure)), "sure": sure})) as share:
+        name = held.store.make(
+            f"SELECT a.rid, a.label, a.value, a.confidence * s.sure AS confidence FROM {held.name} a JOIN {share} s "
+            "ON s.rid = a.rid"
+        )
+    return Attributes(held.store, name, held.records)
 
 
 _VOTES = (

@@ -12,16 +12,17 @@ from tacit.errors import ArgumentError
 from tacit.person.link.attributes import (
     Attributes,
     IntArray,
-    distinct_values,
     lent,
     listed,
     one,
-    recoded,
     text_table,
 )
 from tacit.person.link.wide import keyed_values
 from tacit.tables.engines import Store
 from tacit.tables.table import Table
+
+# Brings attributes into the form in which they are compared.
+Meaning = Callable[[Attributes], Attributes]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -29,7 +30,7 @@ class References:
     """What is true of many persons, held beside the attributes of records. Made by :func:`wide_references`.
 
     ``persons`` is a table (person, pid): the numbers of ``count`` persons from 0 in the order of their names, and these
-    names. A person's number is the ``rid`` in the ``facts``.
+    names. A person's number is the ``rid`` in the ``facts``, which say besides how each value was written (``raw``).
     """
 
     store: Store
@@ -50,28 +51,43 @@ class References:
 
 
 def wide_references(
-    store: Store, table: Table, person: str, columns: Mapping[str, str], meant: Mapping[str, Callable[[str], str]]
+    store: Store, table: Table, person: str, columns: Mapping[str, str], meant: Meaning = lambda held: held
 ) -> References:
     """References of a table: whose row it is stands in the column ``person``; a person may have several rows.
 
     ``store`` is where the attributes are that the persons will be measured against. ``columns`` gives labels to
-    columns, ``meant`` the form in which values of a label are compared, if that is not how they are written.
+    columns, ``meant`` brings values into the form in which they are compared.
     """
     given = keyed_values(store, table, person, columns)
     try:
         persons = store.make(
             f"SELECT row_number() OVER (ORDER BY pid) - 1 AS person, pid FROM {given} GROUP BY pid ORDER BY pid"
         )
+        different = meanings(store, f"SELECT label, value FROM {given} WHERE label IS NOT NULL", meant)
+        # Of several ways in which a person writes one value, the first in the alphabet.
         true = store.make(
-            "SELECT DISTINCT p.person AS rid, g.label, g.value, CAST(1 AS DOUBLE) AS confidence "
-            f"FROM {given} g JOIN {persons} p ON p.pid = g.pid WHERE g.label IS NOT NULL"
+            "SELECT p.person AS rid, d.label, d.meant AS value, CAST(1 AS DOUBLE) AS confidence, min(d.value) AS raw "
+            f"FROM {given} g JOIN {persons} p ON p.pid = g.pid JOIN {different} d ON d.label = g.label AND "
+            "d.value = g.value GROUP BY p.person, d.label, d.meant"
         )
+        store.drop(different)
     finally:
         store.drop(given)
     count = int(one(store, f"SELECT count(*) FROM {persons}"))
-    facts = Attributes(store, true, count)
-    changes = ((label, value, form(value)) for label, form in meant.items() for value in distinct_values(facts, label))
-    return References(store, persons, recoded(facts, changes), count)
+    return References(store, persons, Attributes(store, true, count), count)
+
+
+def meanings(store: Store, rows: str, meant: Meaning) -> str:
+    """A table (vid, label, value, meant) of the different values in the rows (label, value) of a query."""
+    name = store.make(
+        "SELECT row_number() OVER () - 1 AS rid, label, value, CAST(1 AS DOUBLE) AS confidence FROM "
+        f"(SELECT DISTINCT label, value FROM ({rows}))"
+    )
+    given = Attributes(store, name, int(one(store, f"SELECT count(*) FROM {name}")), frozenset())
+    formed = meant(given)
+    return store.make(
+        f"SELECT g.rid AS vid, g.label, g.value, f.value AS meant FROM {name} g JOIN {formed.name} f ON f.rid = g.rid"
+    )
 
 
 def alike(people: References, facts: Iterable[tuple[str, str]]) -> int:

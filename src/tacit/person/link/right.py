@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -105,20 +106,36 @@ def _likely(own: Wanted, some: pa.Table) -> list[tuple[str, str]]:
     return [pair for pair, form, score in zipped if form is None or score > 0 or form in own.true]
 
 
-def right_weights(held: Attributes, clusters: IntArray, hits: pa.Table) -> dict[int, float]:
-    """For every cluster that holds something right, the largest weight that can be expected of what is right in it.
+class RightRows:
+    """The attributes that are right of a person, in the engine: a table (rid, label, value, confidence, fact, credit,
+    hidden).
 
-    ``hits`` is a table (label, value, fact, credit): the facts of a person that a value hits, and what it is worth.
+    Made of ``hits``, a table (label, value, fact, credit): the facts of a person that a value hits, and what it is
+    worth.
     """
-    if not hits.num_rows:
+
+    def __init__(self, held: Attributes, hits: pa.Table) -> None:
+        self.store, self.labels = held.store, hits.column("label").unique().to_pylist()
+        hidden = f"regexp_matches(a.value, {self.store.text(SUPPRESSED)}) AS hidden"
+        with lent(self.store, hits) as given:
+            self.name = self.store.make(
+                f"SELECT a.rid, a.label, a.value, a.confidence, h.fact, h.credit, {hidden} FROM {held.name} a "
+                f"JOIN {given} h ON h.label = a.label AND h.value = a.value"
+            )
+        weakref.finalize(self, self.store.drop, self.name).atexit = False
+
+
+def right_weights(right: RightRows, clusters: IntArray) -> dict[int, float]:
+    """For every cluster that holds something right, the largest weight that can be expected of what is right in it."""
+    if not right.labels:
         return {}
-    with lent(held.store, hits) as given, lent(held.store, cluster_table(clusters)) as place:
-        rows = held.store.ask(
+    with lent(right.store, cluster_table(clusters)) as place:
+        rows = right.store.ask(
             # Several values that hit one fact are present independently, and credit is the best one's.
             "SELECT cid, sum(w) AS w FROM (SELECT cid, fact, least(max(credit), sum(credit * confidence)) AS w FROM ("
-            f"SELECT c.cid, h.fact, h.credit, a.label, a.value, max(a.confidence) AS confidence FROM {held.name} a "
-            f"JOIN {given} h ON h.label = a.label AND h.value = a.value JOIN {place} c ON c.rid = a.rid "
-            "GROUP BY c.cid, h.fact, h.credit, a.label, a.value) GROUP BY cid, fact) GROUP BY cid HAVING sum(w) > 0"
+            "SELECT c.cid, h.fact, h.credit, h.label, h.value, max(h.confidence) AS confidence FROM "
+            f"{right.name} h JOIN {place} c ON c.rid = h.rid GROUP BY c.cid, h.fact, h.credit, h.label, h.value) "
+            "GROUP BY cid, fact) GROUP BY cid HAVING sum(w) > 0"
         )
     return dict(zip(rows.column("cid").to_pylist(), rows.column("w").to_pylist(), strict=True))
 
@@ -148,8 +165,8 @@ def is_of_person(record: Record, comparer: Comparer) -> bool:
     return len(facts) > 1 and not BESIDE.isdisjoint(facts.values())
 
 
-def records_of_person(held: Attributes, hits: pa.Table, comparer: Comparer, reference: Reference) -> IntArray:
-    """The records of which :func:`is_of_person` is true; ``hits`` is as in :func:`right_weights`."""
+def records_of_person(right: RightRows, comparer: Comparer, reference: Reference) -> IntArray:
+    """The records of which :func:`is_of_person` is true."""
     import pyarrow as pa
 
     truth = comparer.compare(Record([(label, value) for label, value in reference]))
@@ -157,38 +174,29 @@ def records_of_person(held: Attributes, hits: pa.Table, comparer: Comparer, refe
     weights = pa.table(
         {"fact": pa.array(list(whole), pa.int64()), "whole": pa.array(list(whole.values()), pa.float64())}
     )
-    kinds = {label: usual(label) for label in hits.column("label").unique().to_pylist()}
+    kinds = {label: usual(label) for label in right.labels}
     alone, beside, both = (
-        listed(held.store, [label for label, kind in kinds.items() if kind in some]) for some in (ALONE, BESIDE, BOTH)
+        listed(right.store, [label for label, kind in kinds.items() if kind in some]) for some in (ALONE, BESIDE, BOTH)
     )
-    hidden = f"regexp_matches(a.value, {held.store.text(SUPPRESSED)})"
-    with lent(held.store, hits) as given, lent(held.store, weights) as told:
-        rows = held.store.ask(
-            "SELECT rid FROM (SELECT a.rid, a.label, h.fact, h.credit >= 0.999999 * m.whole AS whole FROM "
-            f"{held.name} a JOIN {given} h ON h.label = a.label AND h.value = a.value "
-            f"JOIN {told} m ON m.fact = h.fact WHERE "
-            f"a.label IN ({both}) AND h.credit >= {NEAR_ENOUGH} * m.whole AND a.confidence > 0 AND NOT {hidden}) r "
+    with lent(right.store, weights) as told:
+        rows = right.store.ask(
+            "SELECT rid FROM (SELECT h.rid, h.label, h.fact, h.credit >= 0.999999 * m.whole AS whole FROM "
+            f"{right.name} h JOIN {told} m ON m.fact = h.fact WHERE h.label IN ({both}) AND "
+            f"h.credit >= {NEAR_ENOUGH} * m.whole AND h.confidence > 0 AND NOT h.hidden) r "
             f"GROUP BY rid HAVING bool_or(whole AND label IN ({alone})) OR (count(DISTINCT fact) > 1 AND "
             f"bool_or(label IN ({beside}))) ORDER BY rid"
         )
     return np.asarray(rows.column("rid").to_numpy(), np.int64)
 
 
-def weight_together(held: Attributes, hits: pa.Table, rids: IntArray) -> float:
+def weight_together(right: RightRows, rids: IntArray) -> float:
     """The weight of what is right in any of some records: what they would tell if all were known to be one person's."""
     import pyarrow as pa
 
-    with lent(held.store, hits) as given, lent(held.store, pa.table({"rid": rids})) as some:
+    with lent(right.store, pa.table({"rid": rids})) as some:
         weight = one(
-            held.store,
-            "SELECT coalesce(sum(w), 0.0) FROM (SELECT h.fact, max(h.credit * a.confidence) AS w FROM "
-            f"{held.name} a JOIN {some} s ON s.rid = a.rid JOIN {given} h ON h.label = a.label AND h.value = a.value "
-            "GROUP BY h.fact) f",
+            right.store,
+            "SELECT coalesce(sum(w), 0.0) FROM (SELECT h.fact, max(h.credit * h.confidence) AS w FROM "
+            f"{right.name} h JOIN {some} s ON s.rid = h.rid GROUP BY h.fact) f",
         )
     return float(weight)
-
-
-def any_value_like(held: Attributes, pattern: str) -> bool:
-    """Whether some value matches a regular expression."""
-    some = f"SELECT 1 AS x FROM {held.name} WHERE regexp_matches(value, {held.store.text(pattern)}) LIMIT 1"
-    return bool(held.store.ask(some).num_rows)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal, NamedTuple
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from tacit.errors import ArgumentError
 from tacit.lift.joint import Vector
-from tacit.person.model.labels import Correlated, Label, Labels
+from tacit.person.model.labels import Label, Labels
 from tacit.person.model.records import Record, Reference
 from tacit.person.model.values import covered, covers, is_suppressed, tells_something
 
@@ -120,10 +120,6 @@ class Comparer:
         """Places of the facts; one said twice is there once."""
         return sorted(place for beside in self._beside.values() for place in beside.weights)
 
-    @cached_property
-    def _group_of(self) -> dict[str, Correlated]:
-        return {label: group for group in self._labels.correlated for label in group.labels}
-
     def compare(self, record: Record) -> ComparedRecord:
         """Lay one record beside the reference."""
         plain = self._compare_plain(record) if self._labels.plain else None
@@ -157,49 +153,61 @@ class Comparer:
             if beside is None:
                 beside = self._beside[attribute.label] = _Facts(attribute.label, self._labels[attribute.label], [])
             verdicts.append(beside.look(attribute.value))
-        kinds, weights, credits, hits, shares = zip(*verdicts, strict=True) if verdicts else ((), (), (), (), ())
-        weight, credit, share = (np.array(column, dtype=np.float64) for column in (weights, credits, shares))
-        confidence = share * np.array([attribute.confidence for attribute in record.attributes], dtype=np.float64)
-        hit = np.array(hits, dtype=np.intp)
-        alone, units = self._units(record, hit)
-        for block in (block for unit in units for block in unit.blocks if block.exclusive):
-            places = list(block.places)
-            confidence[places] /= max(1.0, math.fsum(confidence[places]))
+        labels, confidence = [held.label for held in record.attributes], [held.confidence for held in record.attributes]
         # A star alone is about the fact and says nothing of it.
-        missing = _missing(self._facts, (fact for fact, part in zip(hits, shares, strict=True) if part > 0))
-        return ComparedRecord(
-            confidence, share, weight, credit, hit, kinds, alone, units, self.reference_weight, missing
-        )
+        missing = _missing(self._facts, (verdict.hit for verdict in verdicts if verdict.share > 0))
+        return judged(labels, confidence, verdicts, self._labels, self.reference_weight, missing)
 
-    def _units(self, record: Record, hit: Places) -> tuple[Places, tuple[AttributeUnit, ...]]:
-        """Which attributes depend on which: rules (b), (c) and (d) of the model."""
-        blocks: dict[tuple[str, int], list[int]] = {}
-        alone: list[int] = []
-        for place, (attribute, fact) in enumerate(zip(record.attributes, hit.tolist(), strict=True)):
-            # All values of a single-valued label go together; of others, those about one fact; a wrong value alone.
-            label = attribute.label
-            single = self._beside[label].single
-            if fact < 0 and not single and label not in self._group_of:
-                alone.append(place)
-            else:
-                key = (label, -1 if single else fact if fact >= 0 else -2 - place)
-                blocks.setdefault(key, []).append(place)
-        units: list[AttributeUnit] = []
-        groups: dict[tuple[str, ...], list[LabelBlock]] = {}
-        for (label, _), places in blocks.items():
-            group = self._group_of.get(label)
-            if group is None and len(places) == 1:
-                alone.extend(places)
-                continue
-            block = LabelBlock(tuple(places), exclusive=self._labels[label].single)
-            if group is None:
-                units.append(AttributeUnit((block,)))
-            else:
-                groups.setdefault(group.labels, []).append(block)
-        for group in self._labels.correlated:
-            if group.labels in groups:
-                units.append(AttributeUnit(tuple(groups[group.labels]), group.shared))
-        return np.array(sorted(alone), dtype=np.intp), tuple(units)
+
+def judged(
+    names: Sequence[str],
+    confidences: Sequence[float],
+    verdicts: Sequence[Verdict],
+    labels: Labels,
+    reference_weight: float,
+    missing: tuple[int, ...] = (),
+) -> ComparedRecord:
+    """Attributes of these labels whose values were looked at one by one, as a record laid beside a reference."""
+    kinds, weights, credits, hits, shares = zip(*verdicts, strict=True) if verdicts else ((), (), (), (), ())
+    weight, credit, share = (np.array(column, dtype=np.float64) for column in (weights, credits, shares))
+    confidence = share * np.array(confidences, dtype=np.float64)
+    hit = np.array(hits, dtype=np.intp)
+    alone, units = _units(names, hits, labels)
+    for block in (block for unit in units for block in unit.blocks if block.exclusive):
+        places = list(block.places)
+        confidence[places] /= max(1.0, math.fsum(confidence[places]))
+    return ComparedRecord(confidence, share, weight, credit, hit, kinds, alone, units, reference_weight, missing)
+
+
+def _units(names: Sequence[str], hits: Sequence[int], labels: Labels) -> tuple[Places, tuple[AttributeUnit, ...]]:
+    """Which attributes depend on which: rules (b), (c) and (d) of the model."""
+    blocks: dict[tuple[str, int], list[int]] = {}
+    alone: list[int] = []
+    group_of = labels.group_of
+    for place, (label, fact) in enumerate(zip(names, hits, strict=True)):
+        # All values of a single-valued label go together; of others, those about one fact; a wrong value alone.
+        single = labels[label].single
+        if fact < 0 and not single and label not in group_of:
+            alone.append(place)
+        else:
+            key = (label, -1 if single else fact if fact >= 0 else -2 - place)
+            blocks.setdefault(key, []).append(place)
+    units: list[AttributeUnit] = []
+    groups: dict[tuple[str, ...], list[LabelBlock]] = {}
+    for (label, _), places in blocks.items():
+        group = group_of.get(label)
+        if group is None and len(places) == 1:
+            alone.extend(places)
+            continue
+        block = LabelBlock(tuple(places), exclusive=labels[label].single)
+        if group is None:
+            units.append(AttributeUnit((block,)))
+        else:
+            groups.setdefault(group.labels, []).append(block)
+    for group in labels.correlated:
+        if group.labels in groups:
+            units.append(AttributeUnit(tuple(groups[group.labels]), group.shared))
+    return np.array(sorted(alone), dtype=np.intp), tuple(units)
 
 
 def _missing(facts: Iterable[int], hits: Iterable[int]) -> tuple[int, ...]:
@@ -223,15 +231,20 @@ class Verdict(NamedTuple):
     share: float = 1.0
 
 
+def weights_if_wrong(name: str, label: Label, values: Iterable[str]) -> list[float]:
+    """What values of a label weigh beside a person of whom none is true."""
+    nothing = _Facts(name, label, [])
+    return [nothing.look(value).weight for value in values]
+
+
 class _Facts:
     """The true values of one label, ready to be compared with."""
 
-    __slots__ = ("_label", "_meant", "_name", "_places", "_plain_wrong", "_suppressed", "_values", "single", "weights")
+    __slots__ = ("_label", "_meant", "_name", "_places", "_plain_wrong", "_suppressed", "_values", "weights")
 
     def __init__(self, name: str, label: Label, facts: list[tuple[int, str]]) -> None:
         self._name = name
         self._label = label
-        self.single = label.single
         self._meant = label.meant if label.normalise is not None or label.synonyms else str
         self._places: dict[str, int] = {}
         self.weights: dict[int, float] = {}

@@ -137,6 +137,11 @@ class Labels(Mapping[str, Label]):
         """Whether labels have weights and nothing else: values are right or wrong, each by itself."""
         return not self.correlated and all(label.plain for label in self._labels.values())
 
+    @cached_property
+    def group_of(self) -> dict[str, Correlated]:
+        """By label, the group of correlated labels that it is one of."""
+        return {label: group for group in self.correlated for label in group.labels}
+
     def __getitem__(self, label: str) -> Label:
         return self._labels.get(label, self._default)
 

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tacit.document import Progress
 from tacit.person.link.forms.forming import NamedForm
-from tacit.person.link.references import References, wide_references
+from tacit.person.link.references import Meaning, References, wide_references
 from tacit.person.link.wide import Long, Wide, gathered, text_columns
 from tacit.person.model.forms import says_nothing
 from tacit.person.model.kinds import is_name
@@ -80,12 +80,10 @@ def read_pool(
     return RecordPool(together.attributes, tuple(read), tuple(notes))
 
 
-def read_references(
-    population: PopulationSpec, store: Store, meant: Mapping[str, Callable[[str], str]] | None = None
-) -> References:
+def read_references(population: PopulationSpec, store: Store, meant: Meaning = lambda held: held) -> References:
     """The true records of many persons, beside the attributes of a store.
 
-    ``meant`` gives for a label the form in which its values are compared.
+    ``meant`` brings values into the form in which they are compared.
 
     Raises
     ------
@@ -96,7 +94,7 @@ def read_references(
     """
     table = open_table(population.references)
     table.require([population.person, *(name for name in population.columns if name != "*")])
-    return wide_references(store, table, population.person, population.labelled(table.names), meant or {})
+    return wide_references(store, table, population.person, population.labelled(table.names), meant)
 
 
 def _sha256(source: Source) -> str:

@@ -1,0 +1,38 @@
+"""Keys of values: two that are nearly the same have one in common. What they may be worth at most."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from tacit.person.model.forms.phones import OWN_DIGITS
+
+# The largest credit of a value that is not the truth, by the name of the similarity.
+CAPS: Final = {"exact": 0.0, "name": 0.95, "date": 0.8, "phone": 0.9, "address": 0.95, "code": 0.8}
+KEYED: Final = frozenset(("phone", "code"))
+_NUMBER: Final = "ltrim(split_part({0}, 'x', 1), '+')"
+_ONE, _OTHER = (_NUMBER.format(column) for column in ("meant", "actual"))
+_LAST: Final = f"right(ltrim({{0}}, '0'), {OWN_DIGITS})"
+_AS_LONG: Final = f"length({_ONE}) = length({_OTHER})"
+# Of ``meant`` beside ``actual``: what has a credit is within the bound. Of other similarities anything may have one.
+BOUNDS: Final = {
+    "exact": "false",
+    "phone": f"{_LAST.format(_ONE)} = {_LAST.format(_OTHER)} OR "
+    f"CASE WHEN {_AS_LONG} THEN hamming({_ONE}, {_OTHER}) <= 2 ELSE {_ONE} = {_OTHER} END",
+    "code": "CASE WHEN abs(length(meant) - length(actual)) <= 1 THEN damerau_levenshtein(meant, actual) <= 1 "
+    "ELSE false END",
+    "date": "left(meant, 4) = left(actual, 4) OR right(meant, 6) = right(actual, 6) OR NOT meant LIKE '____-__-__'",
+}
+
+
+def near_keys(near: str, form: str) -> str:
+    """SQL for a list of hashes of a column: those of two values that ``near`` gives a credit have one in common.
+
+    Texts that differ by one sign, or in which two neighbours are swapped, are the same once the right sign is left out
+    of each, or of the longer one.
+    """
+    said = _NUMBER.format(form) if near == "phone" else form
+    without = f"list_transform(range(1, length({said}) + 1), lambda i: hash({said}[:i - 1] || {said}[i + 1:]))"
+    keys = f"list_append({without}, hash({said}))"
+    if near == "phone":
+        keys = f"list_append({keys}, hash('last', {_LAST.format(said)}))"
+    return f"list_distinct({keys})"

@@ -1,0 +1,168 @@
+"""The cluster that leaks most of each of many persons: looked for where it may be, until no other can leak more."""
+
+from __future__ import annotations
+
+from tacit.document import Progress
+from tacit.person.link.attributes import listed, one
+from tacit.person.link.beside import PeopleBeside
+from tacit.person.link.forms.near import CAPS, KEYED, near_keys
+from tacit.person.model.values import similarity_name
+
+# A first look finds clusters through values that so many clusters hold at most.
+RARE = 16
+# Pairs of a person and a cluster that are laid side by side at a time, and in one look.
+PAIRS = 500_000
+MOST_PAIRS = 40_000_000
+# Values that are compared with facts one by one, where no key tells which may be near.
+EACH_WITH_EACH = 1_000_000
+# Sums are rounded differently by different threads; leakages this near are equal.
+SLACK = 1e-12
+
+
+class Search:
+    """Tables of one search.
+
+    ``best``: (person, leakage, precision, recall, cid), the best found so far. ``facts``: (person, fid, label, w, cap,
+    looked): a fact of a person weighs w, what is near to it cap w at most; looked is 1 if all clusters were looked at
+    that hold the fact or cover it, 2 if also all that hold something near to it.
+
+    Notes
+    -----
+    A cluster that was not looked at holds of each fact nothing, something near, or the fact, as ``looked`` says. Of
+    weight I together that leaks at most (1 + b^2) I / (I + b^2 W), W being the weight of the reference; where that is
+    no more than what was found, the person is settled.
+    """
+
+    def __init__(self, beside: PeopleBeside, tell: Progress) -> None:
+        self._beside, self._store, self._tell = beside, beside.store, tell
+        self._labels = beside.fact_labels
+        self._near = {label: similarity_name(beside.labels[label].similarity) or "" for label in self._labels}
+        caps = " ".join(f"WHEN {self._store.text(label)} THEN {self._cap(label)!r}" for label in self._labels)
+        self.best = beside.make(
+            "SELECT person, CAST(0 AS DOUBLE) AS leakage, CAST(0 AS DOUBLE) AS precision, CAST(0 AS DOUBLE) AS recall, "
+            f"CAST(-1 AS BIGINT) AS cid FROM {beside.persons}"
+        )
+        self._facts = beside.make(
+            f"SELECT t.person, t.fid, f.label, f.w, CAST(CASE f.label {caps or 'WHEN NULL THEN 0'} END AS DOUBLE) AS "
+            f"cap, 0 AS looked FROM {beside.truth} t JOIN {beside.facts} f ON f.fid = t.fid"
+        )
+
+    def _cap(self, label: str) -> float:
+        """What of its weight a value that is near to the truth may be worth."""
+        given = self._beside.labels[label].similarity
+        return 0.0 if given is None else CAPS.get(self._near[label], 1.0)
+
+    def run(self) -> None:
+        """Look through what is rare first; then, of persons who are not settled, through more."""
+        matches = self._beside.matches
+        rare = f"SELECT fid FROM ({self._counted(matches)}) WHERE f > {RARE}"
+        self._look("rare values", f"SELECT person, fid FROM {self._facts} WHERE fid NOT IN ({rare})", matches, 1)
+        keyed = [label for label in self._labels if self._near[label] in KEYED]
+        for label in keyed:
+            self._look_near(label)
+        self._look("common values", self._common(), matches, 1)
+        for label in self._labels:
+            self._look_near(label)
+
+    def _counted(self, through: str) -> str:
+        """SQL for how many clusters hold something that goes with a fact, of the facts of which some do."""
+        items = self._beside.items
+        return f"SELECT m.fid, count(*) AS f FROM {through} m JOIN {items} i ON i.vid = m.vid GROUP BY m.fid"
+
+    def ceilings(self) -> str:
+        """SQL for (person, leakage, at_most, left, most): what may leak of each person, at most.
+
+        It is what was found if the person is settled. ``left`` is the weight that a cluster that was not looked at may
+        hold of the person, ``most`` up to which the person would be settled.
+        """
+        square = float(self._beside.beta**2)
+        rest = "CASE looked WHEN 0 THEN w WHEN 1 THEN cap * w ELSE 0.0 END"
+        shared = "".join(
+            f" + CASE WHEN bool_or({rest} > 0 AND label IN ({listed(self._store, group.labels)})) THEN "
+            f"{float(group.shared)!r} ELSE 0.0 END"
+            for group in self._beside.labels.correlated
+        )
+        left = f"SELECT person, sum({rest}){shared} AS i FROM {self._facts} GROUP BY person"
+        # If precision is all that counts, the least thing that is right may be alone.
+        most = f"b.leakage * {square!r} * e.whole / ({1 + square!r} - b.leakage)" if square else "0.0"
+        rows = (
+            f"SELECT b.person, b.leakage, coalesce(q.i, 0.0) AS i, e.whole, {most} AS most FROM {self.best} b JOIN "
+            f"{self._beside.persons} e ON e.person = b.person LEFT JOIN ({left}) q ON q.person = b.person"
+        )
+        return (
+            f"SELECT person, leakage, i AS left, most, CASE WHEN i <= most * {1 + SLACK!r} THEN leakage ELSE greatest("
+            f"leakage, least(1.0, {1 + square!r} * i / (i + {square!r} * whole))) END AS at_most FROM ({rows})"
+        )
+
+    def _unsettled(self) -> str:
+        return f"SELECT * FROM ({self.ceilings()}) WHERE at_most > leakage * {1 + SLACK!r}"
+
+    def _common(self) -> str:
+        """SQL for the facts (person, fid) to be looked through: of each person all but the most common, as many as
+        together cannot make up for what is missing.
+        """
+        spared = (
+            f"SELECT s.person, s.fid, u.most, u.left - sum((1 - s.cap) * s.w) OVER (PARTITION BY s.person) + sum("
+            "(1 - s.cap) * s.w) OVER (PARTITION BY s.person ORDER BY n.f DESC, s.fid) AS held FROM "
+            f"{self._facts} s JOIN ({self._unsettled()}) u ON u.person = s.person LEFT JOIN "
+            f"({self._counted(self._beside.matches)}) n ON n.fid = s.fid WHERE s.looked = 0"
+        )
+        return f"SELECT person, fid FROM ({spared}) WHERE held > most * {1 - SLACK!r}"
+
+    def _look_near(self, label: str) -> None:
+        """Look through what is near to facts of persons who are not settled, if that can be found out."""
+        beside, near = self._beside, self._near[label]
+        facts = beside.make(
+            f"SELECT s.person, s.fid FROM {self._facts} s SEMI JOIN ({self._unsettled()}) u ON u.person = s.person "
+            f"WHERE s.looked = 1 AND s.cap > 0 AND s.w > 0 AND s.label = {self._store.text(label)}"
+        )
+        label_is = f"label = {self._store.text(label)}"
+        true = f"SELECT f.fid, f.value FROM {beside.facts} f SEMI JOIN {facts} s ON s.fid = f.fid"
+        held = f"SELECT DISTINCT meant FROM {beside.values} WHERE {label_is} AND NOT hidden"
+        if near in KEYED:
+            key = "unnest({}) AS k"
+            pairs = (
+                f"SELECT DISTINCT h.meant, t.fid, t.value FROM (SELECT *, {key.format(near_keys(near, 'meant'))} FROM "
+                f"({held})) h JOIN (SELECT *, {key.format(near_keys(near, 'value'))} FROM ({true})) t ON t.k = h.k"
+            )
+        else:
+            sizes = [int(one(self._store, f"SELECT count(*) FROM ({some})")) for some in (true, held)]
+            if sizes[0] * sizes[1] > EACH_WITH_EACH:
+                beside.drop(facts)
+                return
+            pairs = f"SELECT h.meant, t.fid, t.value FROM ({held}) h CROSS JOIN ({true}) t"
+        through = beside.near(label, pairs)
+        self._look(f"values near to {label}", f"SELECT person, fid FROM {facts}", through, 2)
+        beside.drop(facts, through)
+
+    def _look(self, what: str, keys: str, through: str, looked: int) -> None:
+        """Lay persons beside the clusters that hold something that goes ``through`` (vid, fid) with their ``keys``
+        (person, fid), and note what is better. Of too many pairs those of the rarest keys are looked at.
+        """
+        beside = self._beside
+        wanted = beside.make(
+            f"SELECT person, fid, f, CAST(floor(greatest(0, total - 1) / {PAIRS}) AS BIGINT) AS part FROM (SELECT "
+            "k.person, k.fid, coalesce(n.f, 0) AS f, sum(coalesce(n.f, 0)) OVER (ORDER BY n.f NULLS FIRST, k.person, "
+            f"k.fid) AS total FROM ({keys}) k LEFT JOIN ({self._counted(through)}) n ON n.fid = k.fid) "
+            f"WHERE total <= {MOST_PAIRS}"
+        )
+        parts = self._store.ask(f"SELECT DISTINCT part FROM {wanted} WHERE f > 0 ORDER BY part").column("part")
+        for place, part in enumerate(parts.to_pylist()):
+            self._tell(what, place / len(parts))
+            pairs = beside.make(
+                f"SELECT DISTINCT k.person, i.cid FROM {wanted} k JOIN {through} m ON m.fid = k.fid "
+                f"JOIN {beside.items} i ON i.vid = m.vid WHERE k.part = {part}"
+            )
+            hits = beside.hits(pairs)
+            found = beside.measured(hits)
+            best = beside.make(
+                f"FROM (FROM {self.best} UNION ALL BY NAME FROM {found} WHERE leakage > 0) QUALIFY row_number() OVER "
+                "(PARTITION BY person ORDER BY round(leakage, 11) DESC, cid < 0, cid) = 1"
+            )
+            beside.drop(pairs, hits, found, self.best)
+            self.best = best
+        self._store.run(
+            f"UPDATE {self._facts} SET looked = {looked} FROM {wanted} k WHERE k.person = {self._facts}.person AND "
+            f"k.fid = {self._facts}.fid"
+        )
+        beside.drop(wanted)
