@@ -23,7 +23,7 @@ _SURE = 2.2
 # How far a proof of epsilon may be from what is counted where no epsilon was asked, in nats.
 _WIDE = 1.5
 # A plan is tried if it is expected to pass by so much.
-_MARGIN = 0.1
+_MARGIN = 0.05
 # One point of the ceiling weighs as much as so many points of epsilon's share.
 _STEEP = 50.0
 # With more secrets than two an optimum takes longer than it is worth for so many codes.
@@ -196,8 +196,7 @@ class _Trial:
         """The code as it is, and mixed more and more."""
         counts = counts_of(self.secret, self.codes, secrets=self.secrets, codes=len(book))
         means, sizes = means_of(self.points, self.codes, len(book)), counts.sum(axis=0)
-        # What the others will show differs from these counts as much as they differ from the truth.
-        elsewhere = np.stack([rng.multinomial(int(n), c / n) for n, c in zip(sizes, counts.T, strict=True)]).T
+        elsewhere = _elsewhere(counts, self.proving, rng)
         joint, seen = Joint.from_counts(counts), set[bytes]()
         for share in _SHARES if self.secrets == 2 or len(book) <= _MOST_MIXED else (1.0,):
             mixed = np.asarray(optimal(joint, share * bound.mixing, effort=_effort(self.secrets)).matrix)
@@ -217,6 +216,24 @@ class _Trial:
         middle = self.points.mean(axis=0)
         between = float((total * ((shown - middle) ** 2).sum(axis=1)).sum())
         return between / max(float(((self.points - middle) ** 2).sum()), np.finfo(np.float64).tiny)
+
+
+def _elsewhere(counts: Floats, proving: int, rng: np.random.Generator) -> Floats:
+    """Counts that the others may show, given those of the design part: codes are taken to differ as much as these do.
+
+    The shares of each code are drawn from what its counts and those of all codes leave open (Dirichlet), then its
+    people. It decides which plans are tried and in which order, and no claim rests on it.
+    """
+    sizes, prior = counts.sum(axis=0), counts.sum(axis=1) / counts.sum()
+    spread = float((prior * (1 - prior)).sum())
+    between = float((((counts / sizes - prior[:, None]) ** 2).sum(axis=0) * sizes).sum() / sizes.sum())
+    by_chance = spread * len(sizes) / sizes.sum()
+    # As many people as the prior weighs beside a code's own.
+    weight = float(np.clip(spread / max(between - by_chance, 1e-12) - 1, 1.0, 1e6))
+    people = np.rint(sizes * (proving / sizes.sum())).astype(np.int64)
+    return np.stack(
+        [rng.multinomial(n, rng.dirichlet(own + weight * prior)) for n, own in zip(people, counts.T, strict=True)]
+    ).T.astype(np.float64)
 
 
 def _with_enough(channel: Floats, means: Floats, sizes: Floats, fewest: int) -> Floats:
