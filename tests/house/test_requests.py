@@ -28,7 +28,7 @@ def fields(requests: tuple[type, ...]) -> set[str]:
 @pytest.mark.parametrize("verb", ["audit", "protect"])
 def test_the_keywords_that_type_checkers_see_are_the_settings(verb: str) -> None:
     seen = {"text", "labels"}
-    for lens in ("Table", "Images", "Text"):
+    for lens in ("Table", "Images", "Text", "Vectors"):
         seen |= set(getattr(keywords, f"{verb.capitalize()}{lens}").__annotations__)
     assert seen == fields(VERBS[verb])
 

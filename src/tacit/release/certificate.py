@@ -516,7 +516,7 @@ class CodedCertificate(Certificate):
 
     private_files: ClassVar[tuple[str, ...]] = (*Certificate.private_files, "key.txt", "code.npz")
 
-    medium: Literal["images", "posts"]
+    medium: Literal["images", "posts", "vectors"]
     secret: str
     column: str | None
     group: str | None

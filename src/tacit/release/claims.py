@@ -459,7 +459,7 @@ def _(certificate: TextCertificate) -> tuple[str, ...]:
 @claim_in_words.register
 def _(certificate: CodedCertificate) -> str:
     c = certificate
-    what, whose = _CODED[c.medium]
+    what, whose = c.medium, c.medium.removesuffix("s")
     unit = whose if c.group is None else f"person ({c.group}) with all {what}"
     factor = sentence(
         ", and it changes the probability of any value of '{secret}' by a factor between {down} and {up} (|log-lift| "
@@ -481,9 +481,6 @@ def _(certificate: CodedCertificate) -> str:
     )
 
 
-_CODED = {"images": ("images", "image"), "posts": ("posts", "post")}
-
-
 def share_up(share: float) -> str:
     """A share in percent, rounded up, so that the sentence never claims more than was proved."""
     return f"{math.ceil(share * 1000 - 1e-9) / 10:.1f}%"
@@ -492,7 +489,7 @@ def share_up(share: float) -> str:
 @assumptions_in_words.register
 def _(certificate: CodedCertificate) -> tuple[str, ...]:
     c = certificate
-    what, whose = _CODED[c.medium]
+    what, whose = c.medium, c.medium.removesuffix("s")
     unit = whose if c.group is None else "person"
     lines = [
         f"The code was made from {c.designed_on:,} of them alone and proved on the {c.proved_on:,} others, which were "

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from tacit.requests.settings import Amount, Flag, Kind, Name, Names, OneOf, Request, setting
-from tacit.requests.table import IMAGES, TEXT
+from tacit.requests.table import IMAGES, TEXT, VECTORS
 
 
 @dataclass(frozen=True)
@@ -16,14 +16,15 @@ class Coding(Request):
 
     group: str | None = setting(
         Name(),
-        "Images and posts: the column that says whose each is. All of one person's are then coded together, and the "
-        "claim is about people.",
-        lenses=(*IMAGES, *TEXT),
+        "Images, posts and vectors: the column that says whose each is. All of one person's are then coded together, "
+        "and the claim is about people.",
+        lenses=(*IMAGES, *TEXT, *VECTORS),
     )
     ceiling: float | None = setting(
         Amount(0, 1),
-        "Images and posts: how often an adversary may guess the secret right, at most, whoever it is.  [default: told]",
-        lenses=(*IMAGES, *TEXT),
+        "Images, posts and vectors: how often an adversary may guess the secret right, at most, whoever it is.  "
+        "[default: told]",
+        lenses=(*IMAGES, *TEXT, *VECTORS),
         metavar="0.6",
     )
 

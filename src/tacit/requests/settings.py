@@ -333,7 +333,7 @@ class SettingFacts:
     metavar: str | None = None
 
 
-LENSES = ("table", "images", "text")
+LENSES = ("table", "images", "text", "vectors")
 
 
 def setting(

@@ -25,7 +25,7 @@ from tacit.requests.settings import (
     setting,
 )
 
-TABLE, IMAGES, TEXT = ("table",), ("images",), ("text",)
+TABLE, IMAGES, TEXT, VECTORS = ("table",), ("images",), ("text",), ("vectors",)
 
 # Roles that no column has both of.
 _APART = (
@@ -36,19 +36,21 @@ _APART = (
 
 def engine_setting() -> Any:
     """Where tables are counted."""
-    return setting(OneOf(tuple(ENGINES)), "Table engine.", default=next(iter(ENGINES)), lenses=(*TABLE, *TEXT))
+    return setting(
+        OneOf(tuple(ENGINES)), "Table engine.", default=next(iter(ENGINES)), lenses=(*TABLE, *TEXT, *VECTORS)
+    )
 
 
 def memory_setting() -> Any:
     """How much memory the engine may use."""
     words = "Most memory the table engine may use.  [default: a share of the machine's]"
-    return setting(Kind(), words, lenses=(*TABLE, *TEXT), metavar="4GB")
+    return setting(Kind(), words, lenses=(*TABLE, *TEXT, *VECTORS), metavar="4GB")
 
 
 def labels_setting() -> Any:
     """The labels of a folder of images."""
-    words = "Images: the CSV with a column of file names, and their labels."
-    return setting(File(), words, lenses=IMAGES, metavar="labels.csv")
+    words = "Images: the CSV with a column of file names, and their labels. Of an npy: the table of their labels."
+    return setting(File(), words, lenses=(*IMAGES, *VECTORS), metavar="labels.csv")
 
 
 @dataclass(frozen=True)
@@ -95,6 +97,9 @@ class Question(Request):
         Names(), "Release a column although it is different in every row.", lenses=TABLE
     )
     text: str | None = setting(Name(), "Posts: the column with their text; its words are audited.", lenses=TEXT)
+    vector: str | None = setting(
+        Name(), "Vectors: the column, or the array of an npz, that holds them (embeddings).", lenses=VECTORS
+    )
     labels: AnyPath | None = labels_setting()
     engine: str = engine_setting()
     memory: str | None = memory_setting()

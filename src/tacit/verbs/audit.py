@@ -76,6 +76,10 @@ def audit(source: Any, *requests: Request, progress: Progress = silent, **settin
     if lens != "table" and question.use:
         words = "{use} is for protect, or for tables: leave it out"
         raise ArgumentError(sentence(words, use=Setting("use", question.use)))
+    if lens == "vectors":
+        from tacit.lenses.vectors.audit import audit_vectors
+
+        return audit_vectors(question, look, progress=progress)
     if lens == "images":
         from tacit.lenses.images.audit import audit_images
 

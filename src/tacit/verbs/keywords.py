@@ -52,6 +52,14 @@ class AuditImages(TypedDict, total=False):
     random_state: int
 
 
+class AuditVectors(_Engine, total=False):
+    """What ``audit`` takes of vectors."""
+
+    secret: Names
+    vector: str
+    random_state: int
+
+
 class AuditText(_Engine, total=False):
     """What ``audit`` takes of posts."""
 
@@ -113,6 +121,12 @@ class ProtectImages(_Made, _Coded, total=False):
     order: Literal["given", "leak"]
     keep_label: Names | None
     keep_names: bool
+
+
+class ProtectVectors(_Engine, _Made, _Coded, total=False):
+    """What ``protect`` takes of vectors."""
+
+    vector: str
 
 
 class ProtectText(_Engine, _Made, _Coded, total=False):

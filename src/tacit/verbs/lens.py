@@ -12,15 +12,18 @@ from tacit.requests import Coding, Making, Question, Request
 from tacit.requests.asking import given, refuse_others
 from tacit.requests.names import MEDIA
 
-Lens = Literal["table", "images", "text"]
+Lens = Literal["table", "images", "text", "vectors"]
 
 
 def lens_of(question: Question, requests: Sequence[Request]) -> Lens:
     """The lens of a question; settings that mean nothing to it are refused by name."""
     source = question.source
     # Whoever gives labels means images; if there are none, the lens says so.
-    if _holds_images(source) or question.labels is not None:
-        lens: Lens = "images"
+    if question.vector is not None:
+        lens: Lens = "vectors"
+        what = "vectors"
+    elif _holds_images(source) or question.labels is not None:
+        lens = "images"
         what = f"images, and {source} holds images" if isinstance(source, (str, Path)) else "images"
     elif question.text is not None:
         lens, what = "text", "posts"
@@ -32,15 +35,16 @@ def lens_of(question: Question, requests: Sequence[Request]) -> Lens:
 
 def media_mechanism(lens: Lens, making: Making, coding: Coding, others: Sequence[Request]) -> str | None:
     """What is done to images or posts: a code, unless another is named or a setting of another is said."""
-    estimate = {"images": "noise", "text": "mask"}.get(lens)
+    estimate = {"images": "noise", "text": "mask", "vectors": "code"}.get(lens)
     wanted = None if making.mechanism == "auto" else making.mechanism
     if estimate is None:
         if wanted in MEDIA:
             raise ArgumentError(sentence("{setting} is not for tables: leave it out", setting=_said(wanted)))
         return None
     if wanted not in (None, "code", estimate):
-        words = "{setting} is not for {lens}: it is code or {estimate}"
-        raise ArgumentError(sentence(words, setting=_said(wanted), lens=lens, estimate=estimate))
+        words = "{setting} is not for {lens}: it is {choices}"
+        choices = " or ".join(dict.fromkeys(("code", estimate)))
+        raise ArgumentError(sentence(words, setting=_said(wanted), lens=lens, choices=choices))
     of_estimate, of_code = given(others), given([coding])
     chosen = wanted or ("code" if of_code or not of_estimate else estimate)
     for owner, said in ((estimate, of_estimate), ("code", of_code)):

@@ -110,6 +110,10 @@ def protect(
         held = PassingFolder()
         place = held.path / place
     coded = media_mechanism(lens, making, coding, (noise, mask)) == "code"
+    if lens == "vectors":
+        from tacit.lenses.vectors.coding import protect_coded_vectors
+
+        return replace(protect_coded_vectors(question, bound, making, coding, out=place, progress=progress), held=held)
     if lens == "images":
         if coded:
             from tacit.lenses.images.coding import protect_coded_images

@@ -66,6 +66,10 @@ def _verified(asked: VerifyRequest, progress: Progress) -> VerifyResult:
         from tacit.lenses.images.coding import verify_coded_images
 
         seen = verify_coded_images(folder, certificate, against=against, labels=labels, progress=progress)
+    elif isinstance(certificate, CodedCertificate) and certificate.medium == "vectors":
+        from tacit.lenses.vectors.coding import verify_coded_vectors
+
+        seen = verify_coded_vectors(folder, certificate, against=against, labels=labels, progress=progress)
     elif isinstance(certificate, ImageCertificate):
         from tacit.lenses.images.verify import verify_images
 

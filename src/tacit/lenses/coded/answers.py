@@ -17,7 +17,6 @@ from tacit.release.claims import share_up
 
 # Codes that are shown, those with most people first.
 _SHOWN = 40
-_UNITS = {"images": ("image", "images"), "posts": ("post", "posts")}
 
 
 @dataclass(frozen=True)
@@ -84,7 +83,8 @@ def _tiles(result: CodedProtectResult) -> doc.Tiles:
 
 
 def _codes(result: CodedProtectResult) -> Sections:
-    one, many = _UNITS[result.certificate.medium]
+    many = result.certificate.medium
+    one = many.removesuffix("s")
     shown = result.codes[:_SHOWN]
     if result.certificate.medium == "images":
         words = [f"code {each.code}, {each.people:,} {many}" for each in shown]
@@ -92,6 +92,13 @@ def _codes(result: CodedProtectResult) -> Sections:
         about = f"What is released: each {one} is one of these. The most frequent first."
         figure: doc.Block = doc.Figure(doc.ContactSheet((row,), width=96))
         return (doc.Section("The codes", (doc.Paragraph(about), figure), where="page"),)
+    if many == "vectors":
+        about = (
+            "How many vectors have each code. What is released of a vector is its code, and the mean of all with it."
+        )
+        told = [(doc.Count(each.code), doc.Count(each.people)) for each in shown]
+        counted = doc.TableBlock((">Code", ">Vectors"), told)
+        return (doc.Section("The codes", (doc.Paragraph(about), counted), where="page"),)
     rows = [(doc.Count(each.code), doc.Count(each.people), doc.DataValue(each.words, 120)) for each in shown]
     about = f"What is released: each {one} is written as the words of its topic. The most frequent first."
     table = doc.TableBlock((">Topic", f">{many.capitalize()}", "Words"), rows)
@@ -123,7 +130,7 @@ def _certificate(result: CodedProtectResult) -> Sections:
             "epsilon",
             sentence("{}; proved of this code: {}", doc.Nats(c.epsilon, "setting"), doc.Nats(c.attained_epsilon)),
         ),
-        ("claimed of", f"{_UNITS[c.medium][1]}, each by itself" if c.group is None else f"each {c.group}"),
+        ("claimed of", f"{c.medium}, each by itself" if c.group is None else f"each {c.group}"),
         ("made from, proved on", sentence("{}, {}", doc.Count(c.designed_on), doc.Count(c.proved_on))),
         ("code left to chance", doc.Share(c.mixed)),
     ]

@@ -22,7 +22,7 @@ from tacit.release.published import DECIMALS, coarse_limits
 class CodedAbout:
     """What a coded release is of: its medium, and the names of the columns that have a part in it."""
 
-    medium: Literal["images", "posts"]
+    medium: Literal["images", "posts", "vectors"]
     secret: str
     column: str | None = None
     group: str | None = None
@@ -104,7 +104,7 @@ def headline(certificate: CodedCertificate) -> Sentence:
     )
     text = sentence(
         words,
-        unit={"images": "image", "posts": "post"}[c.medium],
+        unit=c.medium.removesuffix("s"),
         secret=c.secret,
         ceiling=share_up(c.ceiling),
         sure=Share(c.confidence),

@@ -23,7 +23,7 @@ _SURE = 2.2
 # How far a proof of epsilon may be from what is counted where no epsilon was asked, in nats.
 _WIDE = 1.5
 # A plan is tried if it is expected to pass by so much.
-_MARGIN = 0.1
+_MARGIN = 0.05
 # One point of the ceiling weighs as much as so many points of epsilon's share.
 _STEEP = 50.0
 # With more secrets than two an optimum takes longer than it is worth for so many codes.

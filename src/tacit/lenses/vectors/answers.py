@@ -1,0 +1,125 @@
+"""The answer of ``audit`` about vectors."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated
+
+from tacit import document as doc
+from tacit.document import Information
+from tacit.document.quantities import NATS
+from tacit.errors import sentence
+from tacit.lenses.facts import SecretValue
+from tacit.lift import Estimate, Verdict
+from tacit.report.result import Result
+
+
+@dataclass(frozen=True)
+class Probe:
+    """What one reader tells of vectors that it did not learn from; ``right`` with exact binomial 95% limits."""
+
+    name: str
+    right: float
+    low: float
+    high: float
+    information: Annotated[Estimate, NATS]
+    null_high: Information
+    p_value: float
+    verdict: Verdict
+
+
+@dataclass(frozen=True)
+class Direction:
+    """A direction in which vectors vary: its share of all variance, and how much of it lies between the secrets."""
+
+    number: int
+    variance: float
+    between_secrets: float
+
+
+@dataclass(frozen=True)
+class VectorAuditResult(Result):
+    """What vectors give away about a label. All of it is an estimate, of vectors that the reader had not seen."""
+
+    source: str
+    column: str
+    vectors: int
+    length: int
+    secret: str
+    secrets: tuple[SecretValue, ...]
+    verdict: Verdict
+    headline: str
+    prior: float
+    probes: tuple[Probe, ...]
+    directions: tuple[Direction, ...]
+    random_state: int
+    tacit_version: str
+
+    @property
+    def largest_risk(self) -> float:
+        """Not known of single vectors: in doubt any may be beyond any bound."""
+        return float("inf") if self.verdict == "leak" else 0.0
+
+    def document(self) -> doc.Document:
+        """Who guesses how much right, and along which directions it is told."""
+        return doc.Document(
+            kind="audit of vectors",
+            name=sentence("Tacit audit of vectors: {}", doc.FilePath(self.source)),
+            badge=doc.badge(self.verdict),
+            headline=self.headline,
+            opening=(_tiles(self),),
+            sections=(_probes(self), _directions(self), _next(self)),
+            reading=_DEFINITIONS,
+            footer=(self.source,),
+        )
+
+
+_DEFINITIONS: tuple[tuple[str, str], ...] = (
+    ("linear", "A reader that adds up the numbers of a vector, each with a weight."),
+    ("trees", "A reader that asks one number after the other; it sees what no straight line does."),
+    ("between secrets", "The share of a direction's variance that lies between the means of the secrets."),
+)
+
+
+def _tiles(result: VectorAuditResult) -> doc.Tiles:
+    best = max(probe.right for probe in result.probes)
+    return doc.Tiles(
+        (
+            doc.Tile("Vectors", doc.Count(result.vectors), f"of {result.length:,} numbers each"),
+            doc.Tile("Best reader", doc.Share(best), f"of {result.secret} right"),
+            doc.Tile("Guessing the prior", doc.Share(result.prior), "right without looking"),
+        )
+    )
+
+
+def _probes(result: VectorAuditResult) -> doc.Section:
+    rows = [
+        (
+            probe.name,
+            doc.Cell(doc.Share(probe.right), small=doc.Interval.shares(probe.low, probe.high)),
+            doc.Chance(probe.p_value),
+            probe.verdict,
+        )
+        for probe in result.probes
+    ]
+    about = "Each vector was read by readers that learned from two thirds of the others. The limits are exact, 95%."
+    table = doc.TableBlock(("Reader", ">Right", ">By chance", "Verdict"), rows)
+    return doc.Section(f"How often is {result.secret} guessed right?", (doc.Paragraph(about), table))
+
+
+def _directions(result: VectorAuditResult) -> doc.Section:
+    rows = [
+        (doc.Count(each.number), doc.Share(each.variance), doc.Share(each.between_secrets))
+        for each in result.directions
+    ]
+    about = "The directions in which the vectors vary most, and what each tells by itself, counted on these vectors."
+    table = doc.TableBlock((">Direction", ">Of all variance", ">Between secrets"), rows)
+    return doc.Section("Where does it sit?", (doc.Paragraph(about), table))
+
+
+def _next(result: VectorAuditResult) -> doc.Section:
+    words = (
+        "A release in codes takes out what a straight line reads, writes one of a few vectors for each, and proves a "
+        "ceiling for every reader: protect the same source with a ceiling a little above the prior."
+    )
+    return doc.Section("What to do", (doc.Paragraph(words),))

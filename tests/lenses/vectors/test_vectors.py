@@ -1,0 +1,113 @@
+"""Vectors: what they give away, and their release in codes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import tacit
+from tacit.errors import ArgumentError, ColumnError, DataError
+
+
+def embeddings(n: int = 1200, seed: int = 0, *, told: float = 1.5) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Vectors in twelve dimensions: one tells the gender, another the job."""
+    rng = np.random.default_rng(seed)
+    gender, job = rng.integers(0, 2, n), rng.integers(0, 3, n)
+    rows = rng.normal(size=(n, 12))
+    rows[:, 0] += told * gender
+    rows[:, 1:4] += 3 * np.eye(3)[job]
+    return rows.astype(np.float32), np.array(["f", "m"])[gender], np.array(["a", "b", "c"])[job]
+
+
+def in_parquet(path: Path, **how: float) -> Path:
+    rows, gender, job = embeddings(**how)
+    pq.write_table(pa.table({"emb": list(rows), "gender": gender, "job": job}), path)
+    return path
+
+
+def test_what_vectors_give_away_is_found_and_where_it_sits(tmp_path) -> None:
+    found = tacit.audit(in_parquet(tmp_path / "v.parquet"), vector="emb", secret="gender")
+    assert found.verdict == "leak"
+    assert {probe.name for probe in found.probes} == {"linear", "trees"}
+    assert all(probe.right > 0.7 for probe in found.probes)
+    assert max(each.between_secrets for each in found.directions) > 0.2
+    assert "gender" in str(found)
+
+
+def test_what_no_straight_line_reads_is_found_by_trees(tmp_path) -> None:
+    rng = np.random.default_rng(0)
+    rows = rng.normal(size=(1500, 4))
+    np.savez(tmp_path / "v.npz", emb=rows, gender=((rows[:, 0] > 0) ^ (rows[:, 1] > 0)).astype(int))
+    linear, trees = tacit.audit(tmp_path / "v.npz", vector="emb", secret="gender").probes
+    assert linear.right < 0.6
+    assert trees.right > 0.8
+
+
+def test_vectors_that_tell_nothing_are_not_called_a_leak(tmp_path) -> None:
+    found = tacit.audit(in_parquet(tmp_path / "v.parquet", told=0.0, n=600), vector="emb", secret="gender")
+    assert found.verdict == "no leak detected"
+
+
+@pytest.mark.parametrize("format", ["parquet", "npz", "npy"])
+def test_a_release_in_codes_hides_the_secret_and_tells_the_use(tmp_path, format) -> None:
+    rows, gender, job = embeddings()
+    source, more = tmp_path / f"v.{format}", {}
+    if format == "parquet":
+        in_parquet(source)
+    elif format == "npz":
+        np.savez(source, emb=rows, gender=gender, job=job)
+    else:
+        np.save(source, rows)
+        lines = ["gender,job", *(f"{g},{j}" for g, j in zip(gender, job, strict=True))]
+        (tmp_path / "labels.csv").write_text("\n".join(lines) + "\n")
+        more = {"labels": tmp_path / "labels.csv"}
+    asked = {"vector": "emb", "secret": "gender", "use": "job", "ceiling": 0.6, "random_state": 1, **more}
+    made = tacit.protect(source, out=tmp_path / "r", **asked)
+    certificate = made.certificate
+    assert certificate.medium == "vectors"
+    assert certificate.adversaries[0].before > 0.7
+    assert certificate.adversaries[0].retrained < 0.6
+    assert certificate.use.after > 0.8
+    checked = tacit.verify(tmp_path / "r", against=source, **more)
+    assert checked.verdict == "holds", [check for check in checked.checks if not check.passed]
+
+
+def test_a_vector_that_was_moved_is_found_out(tmp_path) -> None:
+    import json
+
+    from tacit.release.keys import file_sha256
+
+    source = in_parquet(tmp_path / "v.parquet")
+    tacit.protect(source, vector="emb", secret="gender", ceiling=0.65, random_state=1, out=tmp_path / "r")
+    data = pq.read_table(tmp_path / "r" / "data.parquet")
+    lists = [list(each) for each in data["emb"].to_pylist()]
+    lists[0][0] += 0.5
+    kept = pa.FixedSizeListArray.from_arrays(pa.array(np.array(lists, np.float32).ravel()), len(lists[0]))
+    pq.write_table(data.set_column(1, "emb", kept), tmp_path / "r" / "data.parquet")
+    said = json.loads((tmp_path / "r" / "certificate.json").read_text())
+    said["output"]["sha256"] = file_sha256(tmp_path / "r" / "data.parquet")
+    (tmp_path / "r" / "certificate.json").write_text(json.dumps(said))
+    assert tacit.verify(tmp_path / "r", against=source).verdict == "broken"
+
+
+def test_what_is_no_vector_is_refused_by_name(tmp_path) -> None:
+    source = in_parquet(tmp_path / "v.parquet", n=30)
+    with pytest.raises(ColumnError):
+        tacit.audit(source, vector="nothing", secret="gender")
+    with pytest.raises(DataError, match="not lists of numbers"):
+        tacit.audit(source, vector="job", secret="gender")
+    pq.write_table(pa.table({"emb": [[1.0], [1.0, 2.0]], "gender": ["f", "m"]}), tmp_path / "odd.parquet")
+    with pytest.raises(DataError, match="differ in length"):
+        tacit.audit(tmp_path / "odd.parquet", vector="emb", secret="gender")
+    pq.write_table(pa.table({"emb": [[1.0], [float("nan")]], "gender": ["f", "m"]}), tmp_path / "nan.parquet")
+    with pytest.raises(DataError, match="not finite"):
+        tacit.audit(tmp_path / "nan.parquet", vector="emb", secret="gender")
+    np.save(tmp_path / "v.npy", np.ones((3, 2)))
+    with pytest.raises(ArgumentError, match="has no labels"):
+        tacit.audit(tmp_path / "v.npy", vector="emb", secret="gender")
+    with pytest.raises(ArgumentError, match="not for vectors"):
+        tacit.protect(source, vector="emb", secret="gender", mechanism="mask", ceiling=0.9, out=tmp_path / "r")
