@@ -2,8 +2,9 @@
 
     TACIT_DATA=... python benchmarks/codes.py [faces] [posts] [more]
 
-``faces``: GENKI-4K, secret smile, use turn of the head. ``posts``: 75,946 tweets of two parties. ``more``: how many codes
-are proved as images get more, on a synthetic enlargement (each face twice or four times, with noise and shifts).
+``faces``: GENKI-4K, secret smile, use turn of the head. ``posts``: 75,946 tweets of two parties. ``more``: how many
+codes are proved as images get more, on a synthetic enlargement: each face two or four times, with noise and shifts (the
+copies are taken for other people, which they are not: it shows the growth, and proves nothing).
 """
 
 from __future__ import annotations
