@@ -51,11 +51,11 @@ def told(name: str, source: Path, folder: Path, **asked: Any) -> None:
     start = time.process_time()
     made: Any = tacit.protect(source, out=folder / name.replace(" ", "-"), random_state=0, **asked)
     c = made.certificate
+    before, after = c.adversaries[0].before, c.adversaries[0].retrained
     use = "" if c.use is None else f", {c.use.column} {c.use.after:.3f} (raw {c.use.before:.3f})"
     print(
         f"{name}: {c.codes} codes of {c.smallest} or more, any adversary <= {c.ceiling:.3f} ({c.confidence:.0%}), prior "
-        f"{c.prior:.3f}, a reader of the originals {c.adversaries[0].before:.3f}, of codes {c.adversaries[0].retrained:.3f}"
-        f", told {c.told:.3f}{use}; {time.process_time() - start:.0f} CPU-s",
+        f"{c.prior:.3f}, a reader of the originals {before:.3f}, of codes {after:.3f}, told {c.told:.3f}{use}; {time.process_time() - start:.0f} CPU-s",
         flush=True,
     )
 

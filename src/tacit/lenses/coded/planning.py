@@ -272,14 +272,21 @@ def _slack(expected: Floats, proving: int, bound: CodedBound) -> float:
 
 
 def _in_order(plans: list[CodePlan]) -> list[CodePlan]:
-    """Of each codebook the plan that tells most of those expected to pass, from few codes to many.
+    """The plans to try, from few codes to many, and those of the most codes until the edge of what may pass.
 
-    The fewer codes, the surer is what the design part says of them; one that tells less than fewer codes is left out.
+    The first that fails ends the trial. So of each codebook one is tried that is well within what it is expected to
+    keep, the one that tells most; one that tells less than fewer codes is left out.
     """
-    best: list[CodePlan] = []
+    order: list[CodePlan] = []
     for size in sorted({len(plan.book) for plan in plans}):
-        passing = [plan for plan in plans if len(plan.book) == size and plan.slack >= _MARGIN]
-        top = max(passing, key=lambda plan: plan.told, default=None)
-        if top is not None and (not best or top.told > best[-1].told):
-            best.append(top)
-    return best
+        own = [plan for plan in plans if len(plan.book) == size and (not order or plan.told > order[-1].told)]
+        enough = max(_MARGIN, max((plan.slack for plan in own), default=0.0) / 2)
+        order += sorted((plan for plan in own if plan.slack >= enough), key=lambda plan: -plan.told)[:1]
+    if not order:
+        return []
+    last = order[-1]
+    finer = [plan for plan in plans if plan.book is last.book and plan.slack >= 0 and plan.told > last.told]
+    for plan in sorted(finer, key=lambda plan: -plan.slack):
+        if plan.told > order[-1].told:
+            order.append(plan)
+    return order
