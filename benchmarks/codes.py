@@ -54,8 +54,9 @@ def told(name: str, source: Path, folder: Path, **asked: Any) -> None:
     before, after = c.adversaries[0].before, c.adversaries[0].retrained
     use = "" if c.use is None else f", {c.use.column} {c.use.after:.3f} (raw {c.use.before:.3f})"
     print(
-        f"{name}: {c.codes} codes of {c.smallest} or more, any adversary <= {c.ceiling:.3f} ({c.confidence:.0%}), prior "
-        f"{c.prior:.3f}, a reader of the originals {before:.3f}, of codes {after:.3f}, told {c.told:.3f}{use}; {time.process_time() - start:.0f} CPU-s",
+        f"{name}: {c.codes} codes of {c.smallest} or more, any adversary <= {c.ceiling:.3f} ({c.confidence:.0%}), "
+        f"prior {c.prior:.3f}, a reader of the originals {before:.3f}, of codes {after:.3f}, told {c.told:.3f}{use}; "
+        f"{time.process_time() - start:.0f} CPU-s",
         flush=True,
     )
 

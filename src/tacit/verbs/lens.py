@@ -46,6 +46,8 @@ def media_mechanism(lens: Lens, making: Making, coding: Coding, others: Sequence
         choices = " or ".join(dict.fromkeys(("code", estimate)))
         raise ArgumentError(sentence(words, setting=_said(wanted), lens=lens, choices=choices))
     of_estimate, of_code = given(others), given([coding])
+    if making.keep_secret:
+        of_estimate["keep_secret"] = True
     chosen = wanted or ("code" if of_code or not of_estimate else estimate)
     for owner, said in ((estimate, of_estimate), ("code", of_code)):
         if said and owner != chosen:

@@ -128,9 +128,9 @@ def test_a_better_number_in_the_certificate_is_found_out(topics, tmp_path, field
     changed = shutil.copytree(topics.out, tmp_path / "changed")
     paper = changed / "certificate.json"
     said = json.loads(paper.read_text())
-    said[field] = (
-        said[field] + 1 if isinstance(said[field], int) else said[field] * 0.9 if field != "confidence" else 0.99
-    )
+    better = {"confidence": 0.99, "mixed": said["mixed"] + 0.1}
+    better |= {"smallest": said["smallest"] + 1, "tried": said["tried"] + 1}
+    said[field] = better.get(field, 0.9 * said[field])
     paper.write_text(json.dumps(said))
     try:
         verdict = tacit.verify(changed, against=topics.source).verdict
@@ -172,6 +172,15 @@ def test_where_a_column_says_whose_they_are_people_are_coded_and_claimed_of(tmp_
     assert tacit.verify(tmp_path / "r", against=source).verdict == "holds"
 
 
+def test_copies_are_on_one_side_of_the_split_and_told(tmp_path) -> None:
+    with np.load(faces(tmp_path / "faces.npz", n=600)) as data:
+        np.savez(tmp_path / "twice.npz", x=np.tile(data["x"], (2, 1, 1)), smile=np.tile(data["smile"], 2))
+    made = tacit.protect(tmp_path / "twice.npz", secret="smile", ceiling=0.7, random_state=1, out=tmp_path / "r")
+    with np.load(tmp_path / "r" / "private" / "code.npz") as kept:
+        assert (kept["design"][:600] == kept["design"][600:]).all()
+    assert any("600 images are copies" in note for note in made.notes)
+
+
 def test_a_person_with_two_secrets_is_refused() -> None:
     with pytest.raises(DataError, match="different secrets"):
         units_of(np.array([0, 1]), ["a", "b"], group=["x", "x"], named="person")
@@ -192,6 +201,7 @@ def test_what_cannot_be_proved_is_not_written(tmp_path) -> None:
         ({"mechanism": "mask"}, "not for images"),
         ({"mechanism": "code", "patch": 4}, "belongs to noise"),
         ({"mechanism": "cells"}, "not for images"),
+        ({"mechanism": "noise", "ceiling": 0.6}, "belongs to code"),
         ({"use": ["turn", "smile2"]}, "one use"),
     ],
 )

@@ -64,10 +64,29 @@ def units_of(
     return Units(of_record.astype(np.int64), secret[first], tuple(secrets), None if use is None else use[first])
 
 
-def design_part(secret: Codes, *, random_state: int) -> Flags:
-    """Which units the code is made from, three of ten, each secret alike; the others prove it."""
-    fold = fold_of_each(secret, _PARTS, np.random.default_rng([random_state, 3]))
-    return np.asarray(fold < _TO_DESIGN)
+def design_part(units: Units, contents: Sequence[bytes], *, random_state: int) -> tuple[Flags, int]:
+    """Which units the code is made from, three of ten, each secret alike; the others prove it.
+
+    ``contents`` is what each record holds. Records alone that are copies of others are on one side of the split, for a
+    code would know those it was made from; how many there are is given, too.
+    """
+    fold = fold_of_each(units.secret, _PARTS, np.random.default_rng([random_state, 3]))
+    copies = 0
+    if len(units) == len(contents):
+        seen: dict[bytes, int] = {}
+        first = np.array([seen.setdefault(each, at) for at, each in enumerate(contents)], dtype=np.int64)
+        fold, copies = fold[first], len(first) - len(seen)
+    return np.asarray(fold < _TO_DESIGN), copies
+
+
+def note_on_copies(copies: int, medium: str) -> tuple[str, ...]:
+    """What is said of copies."""
+    if not copies:
+        return ()
+    words = (
+        f"{copies:,} {medium} are copies of others; they are on one side of the split, and count as people of their own"
+    )
+    return (words,)
 
 
 def drawn(codes: Codes, channel: Floats | None, key: bytes) -> Codes:

@@ -15,7 +15,7 @@ from tacit.lenses.coded.answers import CodedProtectResult, ShownCode
 from tacit.lenses.coded.certifying import CodedAbout, coded_certificate, headline
 from tacit.lenses.coded.checking import check_of_shown, checked_code, checks_of_code, coded_again
 from tacit.lenses.coded.coding import CodedRecords, asked_bound, coded
-from tacit.lenses.coded.parts import Units, design_part, units_of
+from tacit.lenses.coded.parts import Units, design_part, note_on_copies, units_of
 from tacit.lenses.coded.projecting import principal
 from tacit.lenses.coded.saving import CODE, README, KeptCode, keep_code
 from tacit.lenses.images.audit import Asked, ask_images
@@ -50,7 +50,8 @@ def protect_coded_images(
     about = CodedAbout("images", asked.secret, None, coding.group, _one_use(question))
     limits, key = asked_bound(bound, coding), new_key(making.random_state)
     units, matrix = _units(asked, about), asked.images.matrix()
-    design = design_part(units.secret, random_state=seed)
+    contents = [image.tobytes() for image in asked.images.pixels]
+    design, copies = design_part(units, contents, random_state=seed)
     progress("reading the images", None)
     projection = principal(matrix[design[units.of_record]], most=_DIRECTIONS, random_state=seed)
     made = coded(
@@ -71,7 +72,8 @@ def protect_coded_images(
             output=replace(output, key_sha256=committed(key, draft.salt)),
             repeatable=repeatable,
         )
-        result = CodedProtectResult(str(out), certificate, headline(certificate), _shown(made, pictures), asked.notes)
+        notes = (*asked.images.notes, *note_on_copies(copies, "images"))
+        result = CodedProtectResult(str(out), certificate, headline(certificate), _shown(made, pictures), notes)
         keep_code(draft, made, key, {})
         result.write_report(draft.report)
         certificate = draft.sealed(certificate, README)

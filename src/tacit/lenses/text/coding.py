@@ -16,7 +16,7 @@ from tacit.lenses.coded.answers import CodedProtectResult, ShownCode
 from tacit.lenses.coded.certifying import CodedAbout, coded_certificate, headline
 from tacit.lenses.coded.checking import checked_code, checks_of_code, coded_again
 from tacit.lenses.coded.coding import CodedRecords, asked_bound, coded
-from tacit.lenses.coded.parts import Units, design_part, units_of
+from tacit.lenses.coded.parts import Units, design_part, note_on_copies, units_of
 from tacit.lenses.coded.projecting import topical
 from tacit.lenses.coded.saving import CODE, README, KeptCode, keep_code
 from tacit.lenses.text.posts import MISSING, ROWS_AT_ONCE, Posts, Vocabulary, bags_by, bags_of, read_posts
@@ -80,7 +80,7 @@ def protect_coded_posts(
     about = CodedAbout("posts", posts.secret, posts.text, coding.group, uses[0] if uses else None)
     refuse_target(out, original=posts.table.path, overwrite=making.overwrite)
     limits, key, units = asked_bound(bound, coding), new_key(making.random_state), _units(posts, about)
-    design = design_part(units.secret, random_state=seed)
+    design, copies = design_part(units, [text.strip().encode() for text in posts.texts], random_state=seed)
     words = _topic_words(posts.texts, design[units.of_record], bound.least)
     bags = words.bags(posts.texts)
     projection = topical(bags[np.flatnonzero(design[units.of_record])], most=_DIRECTIONS, random_state=seed)
@@ -99,7 +99,8 @@ def protect_coded_posts(
         source = CertifiedInput(Path(table.name).name, table.format, len(posts.texts), draft.salted(table.sha256()))
         output = replace(output, key_sha256=committed(key, draft.salt))
         certificate = coded_certificate(made, about, limits, input=source, output=output, repeatable=repeatable)
-        result = CodedProtectResult(str(out), certificate, headline(certificate), _shown(made, topics), ())
+        notes = note_on_copies(copies, "posts")
+        result = CodedProtectResult(str(out), certificate, headline(certificate), _shown(made, topics), notes)
         known = "\n".join(words.vocabulary.terms).encode()
         more = {
             "terms": np.frombuffer(known, dtype=np.uint8),

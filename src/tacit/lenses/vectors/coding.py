@@ -16,7 +16,7 @@ from tacit.lenses.coded.answers import CodedProtectResult, ShownCode
 from tacit.lenses.coded.certifying import CodedAbout, coded_certificate, headline
 from tacit.lenses.coded.checking import check_of_shown, checked_code, checks_of_code, coded_again
 from tacit.lenses.coded.coding import asked_bound, coded
-from tacit.lenses.coded.parts import Units, design_part, units_of
+from tacit.lenses.coded.parts import Units, design_part, note_on_copies, units_of
 from tacit.lenses.coded.projecting import principal
 from tacit.lenses.coded.saving import CODE, README, KeptCode, keep_code
 from tacit.lenses.vectors.vectors import Vectors, read_vectors, secret_of
@@ -52,7 +52,7 @@ def protect_coded_vectors(
     about = CodedAbout("vectors", secret, vectors.column, coding.group, uses[0] if uses else None)
     limits, key = asked_bound(bound, coding), new_key(making.random_state)
     units = _units(vectors, codes, values, about)
-    design = design_part(units.secret, random_state=seed)
+    design, copies = design_part(units, [row.tobytes() for row in vectors.rows], random_state=seed)
     projection = principal(vectors.rows[design[units.of_record]], most=_DIRECTIONS, random_state=seed)
     made = coded(
         units,
@@ -82,7 +82,9 @@ def protect_coded_vectors(
         listed = tuple(
             ShownCode(at, int(people[at])) for at in np.argsort(-people, kind="stable").tolist() if people[at]
         )
-        result = CodedProtectResult(str(out), certificate, headline(certificate), listed, ())
+        result = CodedProtectResult(
+            str(out), certificate, headline(certificate), listed, note_on_copies(copies, "vectors")
+        )
         keep_code(draft, made, key, {})
         result.write_report(draft.report)
         certificate = draft.sealed(certificate, README)
