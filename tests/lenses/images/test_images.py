@@ -178,7 +178,7 @@ def test_weak_noise_is_called_weak(tmp_path: Path) -> None:
     pixels, label = faces(150)
     np.savez(tmp_path / "faces.npz", x=pixels, smile=label)
     made = protect(
-        tmp_path / "faces.npz", secret="smile", epsilon=0.5, patch=4, scale=0.05, out=tmp_path / "r", random_state=0
+        tmp_path / "faces.npz", secret="smile", epsilon=0.5, patch=8, scale=0.05, out=tmp_path / "r", random_state=0
     )
     assert made.certificate.verdict_after == "still better than the prior"
     assert any("or raise scale" in note for note in made.notes)
