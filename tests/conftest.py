@@ -112,13 +112,10 @@ def tacit_command(
 
 @pytest.fixture
 def without_suggestion(monkeypatch: pytest.MonkeyPatch) -> None:
-    """An audit that tries no release, and learns nothing by itself: most of its time on a small table."""
-    from sample_results import no_rungs
-    from tacit.lenses.table.ladder import suggesting
-    from tacit.lenses.table.learned import quick
+    """An audit that tries no release, learns nothing by itself and shuffles little."""
+    from sample_results import leave_out_suggestions
 
-    monkeypatch.setattr(suggesting, "ladder", lambda *_, **__: no_rungs())
-    monkeypatch.setattr(quick, "AFFORDABLE", 0)
+    leave_out_suggestions(monkeypatch)
 
 
 @pytest.fixture(scope="session")

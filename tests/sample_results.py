@@ -5,6 +5,9 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 
+import pytest
+
+from sizes import many
 from tacit.document import CalibrationPoint, CurvePoint, Nats, RiskHistogram
 from tacit.errors import Command, sentence
 from tacit.lenses.checking import CheckResult
@@ -212,6 +215,17 @@ def ladder() -> Ladder:
 def no_rungs() -> Ladder:
     """A sample in which the secret does not vary."""
     return replace(ladder(), rungs=(), epsilon=None, sampled=500)
+
+
+def leave_out_suggestions(patch: pytest.MonkeyPatch) -> None:
+    """An audit then tries no release, learns nothing by itself and shuffles little."""
+    from tacit.lenses.table.ladder import suggesting
+    from tacit.lenses.table.learned import quick
+    from tacit.lift import shuffles
+
+    patch.setattr(suggesting, "ladder", lambda *_, **__: no_rungs())
+    patch.setattr(quick, "AFFORDABLE", 0)
+    patch.setattr(shuffles, "shuffles_for", lambda _: many(39, 199))
 
 
 def audit_result() -> AuditResult:

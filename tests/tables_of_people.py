@@ -26,12 +26,19 @@ def _clinic(n: int, random_state: int, missing: float) -> dict[str, list[Any]]:
     illness = rng.choice(["none", "diabetes", "asthma"], size=n, p=[0.6, 0.25, 0.15])
     ward_given = {"none": [0.9, 0.05, 0.05], "diabetes": [0.7, 0.29, 0.01], "asthma": [0.7, 0.01, 0.29]}
     age_given = {"none": [0.4, 0.4, 0.2], "diabetes": [0.25, 0.4, 0.35], "asthma": [0.45, 0.35, 0.2]}
-    ward = [str(rng.choice(["general", "endocrine", "lung"], p=ward_given[s])) for s in illness]
-    age: list[Any] = [str(rng.choice(["18-39", "40-59", "60+"], p=age_given[s])) for s in illness]
+    ward = _drawn(rng, ["general", "endocrine", "lung"], ward_given, illness)
+    age: list[Any] = _drawn(rng, ["18-39", "40-59", "60+"], age_given, illness)
     district = rng.choice(["north", "east", "south"], size=n).tolist()
     if missing:
         age = [None if gone else value for value, gone in zip(age, rng.random(n) < missing, strict=True)]
     return {"illness": illness.tolist(), "age": age, "ward": ward, "district": district}
+
+
+def _drawn(rng: np.random.Generator, values: Sequence[str], given: Mapping[str, list[float]], s: Any) -> list[str]:
+    """A value for each secret, by its shares; what ``rng.choice`` would draw one by one, in a hundredth of the time."""
+    ends = {secret: np.cumsum(shares) / np.cumsum(shares)[-1] for secret, shares in given.items()}
+    at = (np.array([ends[secret] for secret in s]) <= rng.random(len(s))[:, None]).sum(axis=1)
+    return [values[k] for k in at]
 
 
 def patients(n: int = 600, *, random_state: int = 0, shuffled: bool = False) -> dict[str, list[Any]]:

@@ -8,6 +8,7 @@ import json
 import math
 import shutil
 from collections.abc import Callable, Iterator
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -135,8 +136,13 @@ def sorted_by_secret(rows: list[list[str]], secrets: list[str]) -> list[list[str
     return [row for _, row in sorted(zip(secrets, rows, strict=True), key=lambda pair: pair[0])]
 
 
-@kinds
-@pytest.mark.parametrize("tamper", [by_secret, one_rare, two_swapped, sorted_by_secret])
+TAMPERS = [by_secret, one_rare, two_swapped, sorted_by_secret]
+# Each way on rows in cells, and on one other kind; or all.
+BY_SECRET = [("cells", tamper) for tamper in TAMPERS]
+BY_SECRET += [("optimal", by_secret), ("optimal", two_swapped), ("merge", one_rare), ("merge", sorted_by_secret)]
+
+
+@pytest.mark.parametrize(("kind", "tamper"), [*product(KINDS, TAMPERS)] if many(0, 1) else BY_SECRET)
 def test_no_row_can_be_chosen_by_its_secret(
     place: Path, forged: Callable[[str], Path], kind: str, tamper: Callable[..., list[list[str]]]
 ) -> None:
@@ -149,7 +155,7 @@ def test_no_row_can_be_chosen_by_its_secret(
     assert verdict(release, place) != "holds"
 
 
-@pytest.mark.parametrize("kind", ["mix", "resample", "optimal"][: many(2, 3)])
+@pytest.mark.parametrize("kind", ["mix", "resample", "optimal"][: many(1, 3)])
 def test_draws_with_another_key_are_broken_whatever_is_forged_besides(
     place: Path, forged: Callable[[str], Path], tmp_path: Path, kind: str
 ) -> None:
@@ -231,13 +237,13 @@ def typed(place: Path) -> Path:
     for name in ("jsonl", "parquet"):
         words = {"secret": "illness", "released": ["ward", "rooms"], "epsilon": 0.9, "replacement": "merge"}
         protect(place / f"people.{name}", out=place / name, **words)
+        assert verdict(place / name, place, f"people.{name}") == "holds"
     return place
 
 
 @pytest.mark.parametrize("how", JSONL)
 def test_a_jsonl_says_nothing_between_its_cells(typed: Path, tmp_path: Path, how: str) -> None:
     release = Path(shutil.copytree(typed / "jsonl", tmp_path / "r"))
-    assert verdict(release, typed, "people.jsonl") == "holds"
     text = (release / "data.jsonl").read_text()
     changed = JSONL[how](text)
     assert changed != text
@@ -251,7 +257,6 @@ def test_a_parquet_says_nothing_but_its_cells(typed: Path, tmp_path: Path, how: 
     import pyarrow.parquet as pq
 
     release = Path(shutil.copytree(typed / "parquet", tmp_path / "r"))
-    assert verdict(release, typed, "people.parquet") == "holds"
     path, options = release / "data.parquet", {}
     table = pq.read_table(path)
     if how == "metadata":

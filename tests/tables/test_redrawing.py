@@ -72,7 +72,7 @@ def test_every_engine_redraws_as_the_oracle_does(as_table, missing):
 
 
 # An example opens two tables and asks several questions of each.
-few = settings(max_examples=30)
+few = settings(max_examples=many(8, 30))
 cells = st.one_of(st.none(), st.sampled_from(["a", "b", "", "ç", "null"]))
 rows = st.tuples(cells, cells, st.one_of(st.none(), st.integers(-2, 2)))
 
@@ -116,7 +116,7 @@ def test_both_engines_draw_the_same_whatever_the_partitions(spark, partitions):
 
 @pytest.mark.parametrize("dense", [True, False])
 def test_draws_follow_each_row_of_the_channel_and_would_betray_a_tenth_too_much(monkeypatch, dense):
-    """300,000 draws a value: were one probability 10% off, p would be below 1e-6."""
+    """120,000 draws a value and more: were one probability 10% off, p would be below 1e-6."""
     if not dense:
         monkeypatch.setattr(duckdb_rewriting, "DENSE_BITS", 0)
         monkeypatch.setattr(duckdb_rewriting, "DENSE_NUMBERS", 0)
@@ -128,7 +128,7 @@ def test_draws_follow_each_row_of_the_channel_and_would_betray_a_tenth_too_much(
             [0.2, 0.2, 0.2, 0.2, 0.2],
         ]
     )
-    n = 300_000
+    n = many(120_000, 300_000)
     data = pa.table({"was": np.tile(np.arange(4), n), "x": pa.array([f"v{i}" for i in range(4)] * n)})
     done = redraw(open_table(data), texts(4), channel=channel, key=new_key(random_state=11))
     counted = done.sample(done.names, 10**9).group_by(["was", "x"]).aggregate([([], "count_all")])

@@ -16,6 +16,7 @@ from scipy import stats
 import tacit.tables.engines.duckdb.numbering as duckdb_numbering
 import tacit.tables.engines.duckdb.rewriting as duckdb_rewriting
 from drawing_oracle import drawn, row_bits
+from sizes import many
 from tacit.errors import ArgumentError
 from tacit.tables import Symbols, count, new_key, open_table, rewrite, scores, with_symbol
 from tacit.tables.drawing import BITS, alias_tables
@@ -90,7 +91,7 @@ def test_every_engine_rewrites_as_the_oracle_does(as_table, suppress):
 
 
 # An example opens two tables and asks several questions of each.
-few = settings(max_examples=20)
+few = settings(max_examples=many(8, 20))
 cells = st.one_of(st.none(), st.sampled_from(["a", "b", "", "ç", "null"]))
 
 
@@ -127,10 +128,10 @@ def test_the_order_of_rows_is_kept_on_two_threads(tmp_path, monkeypatch, dense):
     if not dense:
         monkeypatch.setattr(duckdb_rewriting, "DENSE_BITS", 0)
         monkeypatch.setattr(duckdb_rewriting, "DENSE_NUMBERS", 0)
-    path, out = tmp_path / "in.parquet", tmp_path / "out.parquet"
+    path, out, n = tmp_path / "in.parquet", tmp_path / "out.parquet", many(100_000, 400_000)
     duckdb.connect().execute(
-        "COPY (SELECT i, 'a' || (i * 7919 % 40) AS a, (i * 104729 % 30)::INTEGER AS b FROM range(400000) t(i)) "
-        f"TO '{path}' (FORMAT parquet, ROW_GROUP_SIZE 20480)"
+        "COPY (SELECT i, 'a' || (i * 7919 % 40) AS a, (i * 104729 % 30)::INTEGER AS b "
+        f"FROM range({n}) t(i)) TO '{path}' (FORMAT parquet, ROW_GROUP_SIZE 20480)"
     )
     table = open_table(path)
     symbols = count(table, ["a", "b"]).symbols(["a", "b"])[0]
@@ -143,7 +144,7 @@ def test_the_order_of_rows_is_kept_on_two_threads(tmp_path, monkeypatch, dense):
     number = {value: i for i, value in enumerate(symbols.labels())}
     old = [number[pair] for pair in zip(*(before.column(n).to_pylist() for n in "ab"), strict=True)]
     new = [number[pair] for pair in zip(*(after.column(n).to_pylist() for n in "ab"), strict=True)]
-    some = range(0, 400_000, 997)
+    some = range(0, n, 997)
     assert all(new[i] == (drawn(p, row_bits(KEY, i)) if merged[old[i]] else old[i]) for i in some)
     assert all(o == n for o, n in zip(old, new, strict=True) if not merged[o])
 

@@ -135,7 +135,7 @@ def _record(kind: Any, data: Any, at: str) -> Any:
 
 
 def _restored(kind: Any, data: Any, at: str) -> Any:
-    stored = _value(get_type_hints(kind.stored)["return"], data, at)
+    stored = _value(_stored_type(kind), data, at)
     return _made(lambda: kind.restored(stored), at)
 
 
@@ -155,6 +155,11 @@ def _hints(kind: Any) -> dict[str, Any]:
     return {field.name: hints[field.name] for field in fields(kind)}
 
 
+@cache
+def _stored_type(kind: Any) -> Any:
+    return get_type_hints(kind.stored)["return"]
+
+
 def _one_of(options: tuple[Any, ...], data: Any, at: str) -> Any:
     """The one option that fits: None, a plain type, or the record whose literal fields are those given."""
     if data is None and NoneType in options:
@@ -170,7 +175,7 @@ def _one_of(options: tuple[Any, ...], data: Any, at: str) -> Any:
 
 
 def _tagged(kind: Any, data: Any) -> bool:
-    record = get_type_hints(kind.stored)["return"] if hasattr(kind, "restored") else kind
+    record = _stored_type(kind) if hasattr(kind, "restored") else kind
     tags = {name: get_args(hint) for name, hint in _hints(record).items() if get_origin(hint) is Literal}
     return isinstance(data, dict) and all(data.get(name) in allowed for name, allowed in tags.items())
 

@@ -178,7 +178,7 @@ def test_weak_noise_is_called_weak(tmp_path: Path) -> None:
     pixels, label = faces(150)
     np.savez(tmp_path / "faces.npz", x=pixels, smile=label)
     made = protect(
-        tmp_path / "faces.npz", secret="smile", epsilon=0.5, patch=4, scale=0.05, out=tmp_path / "r", random_state=0
+        tmp_path / "faces.npz", secret="smile", epsilon=0.5, patch=8, scale=0.05, out=tmp_path / "r", random_state=0
     )
     assert made.certificate.verdict_after == "still better than the prior"
     assert any("or raise scale" in note for note in made.notes)
@@ -239,9 +239,9 @@ def test_an_image_without_noise_is_not_on_the_public_page(tmp_path: Path) -> Non
 
 
 def test_jpeg_stays_jpeg_and_the_report_says_what_it_does(tmp_path: Path) -> None:
-    folder = folder_of(*faces(120), tmp_path / "faces", suffix=".jpg")
+    folder = folder_of(*faces(60), tmp_path / "faces", suffix=".jpg")
     made = protect(
-        folder, labels=tmp_path / "labels.csv", secret="smile", epsilon=0.5, patch=4, out=tmp_path / "r",
+        folder, labels=tmp_path / "labels.csv", secret="smile", epsilon=0.5, patch=8, out=tmp_path / "r",
         random_state=0, keep_names=True,
     )  # fmt: skip
     assert "JPEG" in made.certificate.claim
@@ -500,9 +500,11 @@ def test_gradients_tell_stripes_of_equal_brightness_apart() -> None:
     assert model.score(pixels[100:], label[100:]) > 0.95
 
 
-def test_the_whole_job_on_the_command_line(run: Run, place: Path, tmp_path: Path) -> None:
+def test_the_whole_job_on_the_command_line(tacit_command: Run, tmp_path: Path) -> None:
+    run = tacit_command
     page, release = tmp_path / "audit.html", tmp_path / "release"
-    asked = ["faces", "--labels", "labels.csv", "--secret", "smile", "--patch", "8"]
+    folder, labels = str(folder_of(*faces(120), tmp_path / "faces")), str(tmp_path / "labels.csv")
+    asked = [folder, "--labels", labels, "--secret", "smile", "--patch", "8"]
     code, out, err = run("audit", *asked, "--report", str(page), "--epsilon", "0.1")
     assert (code, err) == (1, "")
     assert "LEAK" in out
@@ -511,10 +513,10 @@ def test_the_whole_job_on_the_command_line(run: Run, place: Path, tmp_path: Path
     assert (code, err) == (0, "")
     assert json.loads(out)["result"] == "ImageProtectResult"
     assert sorted(p.name for p in release.iterdir()) == ["certificate.json", "images", "private", "report.html"]
-    code, out, _ = run("verify", str(release), "--against", "faces", "--labels", "labels.csv")
+    code, out, _ = run("verify", str(release), "--against", folder, "--labels", labels)
     assert code == 0
     assert "HOLDS" in out
-    code, _, err = run("attack", str(release), "--against", "labels.csv")
+    code, _, err = run("attack", str(release), "--against", labels)
     assert code == 2
     assert "release of images" in err
 

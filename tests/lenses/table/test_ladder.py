@@ -124,7 +124,7 @@ def test_a_looser_epsilon_is_suggested_only_where_a_stricter_one_keeps_too_littl
     source = pa.table(clinic(2000))
     epsilons = (0.1, 0.5, 1.0, 3.0)
     kept = {rung.epsilon: rung.kept for rung in ladder(Question(source, secret="illness"), epsilons=epsilons).rungs}
-    for tolerated in (0.0, 0.05, 0.3, 1.0):
+    for tolerated in (0.3, 0.0, 0.05, 1.0)[: many(2, 4)]:
         found = ladder(Question(source, secret="illness"), epsilons=epsilons, max_loss=tolerated)
         enough = [e for e in epsilons if kept[e] >= 1 - tolerated] or [
             e for e in epsilons if kept[e] >= 0.95 * max(kept.values())

@@ -14,6 +14,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from sample_results import leave_out_suggestions
+from sizes import many
 from tables_of_people import clinic, patients, write_csv
 from tacit import ArgumentError, AuditResult, DataError, SourceError, audit, protect, verify
 from tacit.learn import naming
@@ -37,14 +39,16 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def audited(folder: Path) -> AuditResult:
-    return audit(
-        folder / "people.csv",
-        secret="illness",
-        estimator="linear",
-        epsilon=0.7,
-        scores=folder / "scores.parquet",
-        save_model=folder / "model.tacit",
-    )
+    with pytest.MonkeyPatch.context() as patch:
+        leave_out_suggestions(patch)
+        return audit(
+            folder / "people.csv",
+            secret="illness",
+            estimator="linear",
+            epsilon=0.7,
+            scores=folder / "scores.parquet",
+            save_model=folder / "model.tacit",
+        )
 
 
 def test_counts_are_the_default_and_learn_nothing(folder: Path) -> None:
@@ -164,7 +168,7 @@ def test_a_saved_model_says_of_its_own_table_what_it_said(folder: Path, audited:
     assert result.learned.largest_risk == pytest.approx(audited.learned.largest_risk)
 
 
-@pytest.mark.parametrize("rows", [600, 599])
+@pytest.mark.parametrize("rows", [599, 600][: many(1, 2)])
 def test_without_the_word_that_records_are_fresh_a_model_gives_no_verdict_and_no_p_value(
     folder: Path, audited: AuditResult, tmp_path: Path, rows: int
 ) -> None:
@@ -389,7 +393,7 @@ def strict(text: str) -> dict:
 
 
 def test_the_whole_audit_with_auto_from_a_csv_with_missing_cells(run: Run, tmp_path: Path) -> None:
-    write_csv(tmp_path / "people.csv", patients(400))
+    write_csv(tmp_path / "people.csv", patients(many(200, 400)))
     words = ["people.csv", "--secret", "illness"]
     code, out, err = run(
         *("audit", *words, "--estimator", "auto", "--epsilon", "0.3", "--save-model", "m.tacit", "--format", "json"),
@@ -418,7 +422,7 @@ def test_what_was_learned_proposes_the_cuts_of_cells_and_nothing_else(
     assert not Path("r").exists()
 
 
-@pytest.mark.parametrize("write", ["text", "means"])
+@pytest.mark.parametrize("write", ["means", "text"][: many(1, 2)])
 def test_cells_that_an_estimator_proposes_are_certified_by_counting(tmp_path: Path, write: str) -> None:
     people = write_csv(tmp_path / "people.csv", patients(600))
     words = {"secret": "illness", "epsilon": 0.8, "estimator": "linear", "write": write}

@@ -13,6 +13,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from hospital import NEIGHBOUR, RELEASED, hospital
+from sizes import many
 from tables_of_people import clinic, write_csv
 from tacit import ColumnError, attack, protect
 from tacit.lenses.table.linkage import matching
@@ -173,8 +174,8 @@ def test_a_bin_fits_the_numbers_that_fall_into_it():
 
 
 def test_many_numbers_are_learned_from_in_twentieths_and_few_values_as_they_are():
-    many = LearnedColumn.of([str(n) for n in range(1000)], np.ones(1000, np.int64), "number")
-    codes = many.codes(["0", "999", 500.0, None, "unknown"])
+    numbers = LearnedColumn.of([str(n) for n in range(1000)], np.ones(1000, np.int64), "number")
+    codes = numbers.codes(["0", "999", 500.0, None, "unknown"])
     assert (codes[0], codes[1], codes[3], codes[4]) == (0, 19, -1, -1)
     assert 9 <= codes[2] <= 10
     few = LearnedColumn.of(["a", "b", None], np.array([1, 1, 1]), "text")
@@ -231,7 +232,7 @@ def test_where_the_watchdog_writes_nothing_in_their_place_nobody_is_found(patien
     assert all(column.after == column.knowing for column in found.columns)
 
 
-@pytest.mark.parametrize("sides", [{"epsilon": 0.5}, {"epsilon_high": 1.0}])
+@pytest.mark.parametrize("sides", [{"epsilon": 0.5}, {"epsilon_high": 1.0}][: many(1, 2)])
 def test_in_a_release_in_cells_a_neighbour_finds_nobody(patients, tmp_path, sides):
     """THEORY 8.2: whatever is known, at least ten people fit, and the person is one of them."""
     result, found = neighbour_of(patients, tmp_path / "r", mechanism="cells", **sides)

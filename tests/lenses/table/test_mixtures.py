@@ -104,7 +104,7 @@ def rewrite_rows(release: Path, rows: list[tuple[Any, ...]]) -> None:
 # What a mixture keeps
 
 
-@pytest.mark.parametrize("epsilon", [0.0, 0.3, 0.8])
+@pytest.mark.parametrize("epsilon", [0.3, 0.0, 0.8][: many(1, 3)])
 def test_the_attained_epsilon_follows_from_channel_and_counts(tmp_path: Path, epsilon: float) -> None:
     columns = people_of()
     people = write_csv(tmp_path / "p.csv", columns)
@@ -246,19 +246,19 @@ def test_a_channel_that_was_edited_is_found_out(release: Path, folder: Path) -> 
         ({"attained_delta": 0.1}, "delta"),
         ({"breach_share": 0.1}, "records that breach epsilon"),
         ({"epsilon_low": 0.5}, "rules belong to the certificate"),
-        ({"delta_kind": "egamma"}, "rules belong to the certificate"),
         ({"assumptions": []}, "assumptions"),
         ({"randomness": "None: the mechanism is deterministic."}, "randomness"),
         ({"utility": {"column_shift": 0.0}}, "what is kept and merged"),
-        ({"utility": {"rows_unchanged": 1.0}}, "what is kept and merged"),
-        ({"utility": {"nmil": 0.0}}, "what is kept and merged"),
-        ({"mechanism": {"values_merged": 1}}, "what is kept and merged"),
         ({"mechanism": {"records_merged": 0.01}}, "records mixed"),
-        ({"mechanism": {"plain_watchdog_attains": 5.0}}, "what is kept and merged"),
-        # These two are not computed again: only what cannot be is found out.
+        # This one and the next are not computed again: only what cannot be is found out.
         ({"mechanism": {"loss_bound": 0.9}}, "what is kept and merged"),
         ({"mechanism": {"watchdog_nmil": 0.001}}, "what is kept and merged"),
-    ],
+        ({"mechanism": {"plain_watchdog_attains": 5.0}}, "what is kept and merged"),
+        ({"mechanism": {"values_merged": 1}}, "what is kept and merged"),
+        ({"utility": {"rows_unchanged": 1.0}}, "what is kept and merged"),
+        ({"utility": {"nmil": 0.0}}, "what is kept and merged"),
+        ({"delta_kind": "egamma"}, "rules belong to the certificate"),
+    ][: many(9, 15)],
 )
 def test_an_edited_certificate_is_found_out(release: Path, folder: Path, changes: dict, line: str) -> None:
     whole = paper(release)
@@ -296,7 +296,7 @@ def test_one_side_given_replaces_epsilon_there_alone(folder: Path, tmp_path: Pat
     assert lifts.min() >= -0.8 - 1e-9
 
 
-@pytest.mark.parametrize("mechanism", ["auto", "optimal", "watchdog"])
+@pytest.mark.parametrize("mechanism", ["optimal", "auto", "watchdog"][: many(2, 3)])
 def test_with_the_high_side_alone_a_secret_may_be_ruled_out(tmp_path: Path, mechanism: str) -> None:
     columns = clinic(3000)
     # Nobody of the hospice has asthma, and everybody else may be there.
@@ -323,11 +323,13 @@ def test_with_the_high_side_alone_a_secret_may_be_ruled_out(tmp_path: Path, mech
 
 def test_every_secret_and_their_combination_keep_their_own_epsilon(tmp_path: Path) -> None:
     columns = people_of()
+    # The mixture of few values is found sooner.
+    columns = {name: columns[name] for name in ["illness", "age", "ward", "district"][: many(3, 4)]}
     people = write_csv(tmp_path / "p.csv", columns)
     asked: dict[Any, float] = {"age": 0.1, ("illness", "age"): 0.7}
     words = {"secret": "illness", "epsilon": 0.5, "mechanism": "optimal"}
     made = protect(people, **words, also=asked, out=tmp_path / "r").certificate
-    assert list(read_csv(tmp_path / "r" / "data.csv")) == ["ward", "district"]
+    assert list(read_csv(tmp_path / "r" / "data.csv")) == list(columns)[2:]
     assert made.left_out == ("illness", "age")
     assert np.abs(log_lifts(columns, ["illness"], tmp_path / "r")).max() <= 0.5 + 1e-9
     for claim, (names, epsilon) in zip(made.also, asked.items(), strict=True):
@@ -354,7 +356,7 @@ def test_a_further_secret_costs_something_and_its_claim_cannot_be_edited(tmp_pat
     assert "rules belong to the certificate" in failed(verify(tmp_path / "r", against=people))
 
 
-@pytest.mark.parametrize("replacement", ["resample", "merge", "suppress"])
+@pytest.mark.parametrize("replacement", ["resample", "merge", "suppress"][: many(1, 3)])
 def test_one_merged_set_keeps_every_secret_too(tmp_path: Path, replacement: str) -> None:
     people = write_csv(tmp_path / "p.csv", people_of())
     words = {"secret": "illness", "epsilon": 0.5, "also": {"age": 0.15}, "replacement": replacement}
@@ -402,7 +404,7 @@ def test_a_delta_never_makes_a_release_worse(folder: Path, tmp_path: Path, kind:
 # The next batch
 
 
-@pytest.mark.parametrize("epsilon", [0.0, 0.3, 0.8])
+@pytest.mark.parametrize("epsilon", [0.0, 0.3, 0.8][: many(1, 3)])
 def test_the_next_batch_is_mixed_alike_and_unseen_values_are_suppressed(tmp_path: Path, epsilon: float) -> None:
     first = write_csv(tmp_path / "one.csv", people_of())
     protect(first, secret="illness", epsilon=epsilon, out=tmp_path / "one", mechanism="optimal")

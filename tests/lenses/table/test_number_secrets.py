@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from sizes import many
 from tables_of_people import read_csv, write_csv
 from tacit import ArgumentError, SourceError, attack, protect, verify
 
@@ -133,7 +134,7 @@ def test_thresholds_are_proved_of_the_people_the_records_were_drawn_from(tmp_pat
     assert {check.name: check.passed for check in found.checks}["proof from the records"]
 
 
-@pytest.mark.parametrize("share", [0.03, 0.4])
+@pytest.mark.parametrize("share", [0.4, 0.03][: many(1, 2)])
 def test_what_is_missing_is_beyond_no_threshold_and_an_event_of_its_own(share: float, tmp_path: Path) -> None:
     given, rng = people(1_000), np.random.default_rng(3)
     # The young say less often what they earn.

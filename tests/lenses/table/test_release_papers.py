@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from sample_results import certificate
+from sizes import many
 from tables_of_people import clinic, write_csv
 from tacit import SourceError, protect, verify
 from tacit.release import assumptions_in_words
@@ -70,15 +71,15 @@ def failed(release: Path, folder: Path) -> set[str]:
         ("measures.0.after", 0.5, "measures before and after"),
         ("assumptions", ["All records are guaranteed."], "assumptions"),
         ("randomness", "Drawn by God.", "randomness"),
+        ("mechanism.records_merged", 0.9, "records merged"),
+        ("output.report_sha256", "0" * 64, "report is the one certified"),
         ("mechanism.values_merged", 7, "what is kept and merged"),
-        ("mechanism.values", 7, "what is kept and merged"),
         ("utility.rows_unchanged", 0.99, "what is kept and merged"),
+        ("mechanism.values", 7, "what is kept and merged"),
         ("utility.cells_unchanged", 0.99, "what is kept and merged"),
         ("utility.mutual_information", 9.0, "what is kept and merged"),
         ("utility.entropy", 9.0, "what is kept and merged"),
-        ("mechanism.records_merged", 0.9, "records merged"),
-        ("output.report_sha256", "0" * 64, "report is the one certified"),
-    ],
+    ][: many(8, 12)],
 )
 def test_an_edit_of_the_certificate_is_found_out(
     release: Path, folder: Path, place: str, value: object, line: str
@@ -145,7 +146,7 @@ def test_a_certificate_of_another_format_is_refused_by_its_version(release: Path
             verify(release)
 
 
-@pytest.mark.parametrize("value", ["nothing", None, "text", 1e308])
+@pytest.mark.parametrize("value", ["nothing", "text", None, 1e308][: many(2, 4)])
 def test_a_certificate_without_a_field_or_with_nonsense_in_it_is_damaged_or_broken_and_never_a_crash(
     release: Path, folder: Path, value: object
 ) -> None:

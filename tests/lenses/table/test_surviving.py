@@ -88,7 +88,7 @@ def test_a_column_that_chance_explains_is_not_among_those_that_give_it_away(lear
 def test_a_shuffled_secret_is_seldom_called_a_leak_where_it_is_learned() -> None:
     rng = np.random.default_rng(1)
     columns, alarms = wide(120, 3), 0
-    for run in range(many(3, 60)):
+    for run in range(many(2, 60)):
         columns["ill"] = rng.permutation(columns["ill"]).tolist()
         result = audit(pa.table(columns), secret="ill", shuffles=19, random_state=run)
         assert result.answer.how == "learned"

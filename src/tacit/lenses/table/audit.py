@@ -21,7 +21,7 @@ from tacit.lenses.table.ladder.fixes import Fix, effects, fixes_of
 from tacit.lenses.table.ladder.results import Ladder
 from tacit.lenses.table.ladder.suggesting import said_of, tried
 from tacit.lenses.table.learned.findings import with_learned
-from tacit.lenses.table.learned.learning import choice_of, learned, saved
+from tacit.lenses.table.learned.learning import EstimatorChoice, Learned, choice_of, learned, saved
 from tacit.lenses.table.learned.surviving import as_asked, basis, by_counting, first_answer, headline
 from tacit.lenses.table.linkage.people import people_found
 from tacit.lenses.table.mechanisms.merged_set import curve_points
@@ -59,6 +59,8 @@ def audit_table(question: Question, look: Look, learning: Learning, *, progress:
         # The file is read for its fingerprint while the engine counts.
         sha256 = pool.submit(asked.original.sha256)
         found = counted(asked, progress=progress)
+        # Before all that takes long: a model that cannot be used is refused here.
+        estimates = _estimated(found, choice, look, progress)
         rungs = tried(of_release, max_loss=look.max_loss, progress=progress)
         result = _findings(found, look, sha256=sha256.result(), epsilons=wanted, tried=rungs, progress=progress)
     progress("counting who is alone", None)
@@ -74,9 +76,8 @@ def audit_table(question: Question, look: Look, learning: Learning, *, progress:
     )
     answer = replace(answer, basis=basis(answer, found))
     result = replace(result, answer=answer, verdict=answer.verdict, headline=headline(answer, found))
-    if choice is not None:
-        found = counted(asked.uncut(), progress=progress) if asked.automatic else found
-        estimates = learned(found, choice, random_state=look.random_state, progress=progress)
+    if estimates is not None:
+        found = estimates.counted
         if look.save_model is not None:
             saved(estimates.model, Path(look.save_model))
         result = with_learned(result, estimates, epsilons=wanted, model_path=look.save_model)
@@ -87,6 +88,15 @@ def audit_table(question: Question, look: Look, learning: Learning, *, progress:
         return result
     progress("writing scores", None)
     return _with_scores(result, found, values, Path(look.scores))
+
+
+def _estimated(found: Counted, choice: EstimatorChoice | None, look: Look, progress: Progress) -> Learned | None:
+    """What an estimator makes of the records, of columns that are cut only where that was asked for."""
+    if choice is None:
+        return None
+    asked = found.question
+    free = counted(asked.uncut(), progress=progress) if asked.automatic else found
+    return learned(free, choice, random_state=look.random_state, progress=progress)
 
 
 def _worth_trying(asked: TableQuestion, result: AuditResult) -> list[Fix]:

@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 
 # Rows of a relation brought over at a time.
 BATCH = 100_000
+# Bytes of a CSV that is read once: to parse it anew for every query would take longer than most queries do.
+SMALL = 1 << 20
 _serial = count()
 
 
@@ -58,7 +60,9 @@ class DuckDBEngine(Engine):
         return _positioned(connect(memory=self.memory).from_arrow(data))
 
     def of_csv(self, path: Path, names: Sequence[str], delimiter: str) -> Rows:
-        return self._scanned(csv_scan(path, names, delimiter))
+        """Every cell as text; the rows of a small file are held, since a verb asks for them a dozen times."""
+        rows = self._scanned(csv_scan(path, names, delimiter))
+        return self.held(rows) if path.stat().st_size <= SMALL else rows
 
     def of_parquet(self, path: Path, names: Sequence[str]) -> Rows:
         """A Parquet file; its reader numbers the rows, unless a column is called so."""
