@@ -92,6 +92,11 @@ def pytest_collection_finish() -> None:
     gc.set_threshold(50_000, 20, 20)
 
 
+def pytest_unconfigure() -> None:
+    """Else DuckDB complains of what was never let go."""
+    gc.unfreeze()
+
+
 @pytest.fixture(scope="session", autouse=True)
 def disk_is_not_waited_for() -> Iterator[None]:
     """What a test has written need not outlive a power cut."""

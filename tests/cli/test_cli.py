@@ -18,7 +18,6 @@ from sizes import many
 from tables_of_people import clinic, write_csv
 from tacit.cli import main
 from tacit.lenses.table import audit as auditing
-from tacit.verbs import demo
 
 Run = Callable[..., tuple[int, str, str]]
 pytestmark = pytest.mark.usefixtures("without_suggestion")
@@ -219,15 +218,6 @@ def test_explain_lists_and_explains(run: Run) -> None:
     assert "watchdog" in run("explain")[1]
     assert "log P(s,x)" in run("explain", "log-lift")[1]
     assert "nats" in run("explain", "maximal_leakage")[1]
-
-
-def test_the_demo_runs_without_any_data(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(demo, "SAMPLED", 200)
-    code, out, err = run("demo", "--sampler", "-o", "here")
-    assert (code, err) == (0, "")
-    assert "audit.html" in out
-    assert json.loads(Path("here/release/certificate.json").read_text())["kind"] == "counted"
-    assert "Learned: what leaks" in Path("here/audit.html").read_text()
 
 
 def test_a_command_does_not_wait_for_pandas_which_stays_at_hand() -> None:

@@ -19,6 +19,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
+from sizes import many
 from strategies import joints
 from tacit.errors import ArgumentError
 from tacit.learn import OBJECTIVES, NeuralLogLift, objective_value
@@ -106,7 +107,7 @@ def test_every_objective_equals_its_definition(name: str, joint: Joint, data: st
 
 @pytest.mark.parametrize("name", ["dv", "tide", "nwj", "ce"])
 @given(joint=joints(), data=st.data())
-@settings(max_examples=30)
+@settings(max_examples=many(10, 30))
 def test_a_bound_never_exceeds_the_mutual_information_and_the_true_log_lift_reaches_it(
     name: str, joint: Joint, data: st.DataObject
 ) -> None:

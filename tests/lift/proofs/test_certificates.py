@@ -101,7 +101,7 @@ def test_the_golden_numbers_of_the_theory():
 
 
 @given(joints(zero_cells=True), st.floats(0.001, 0.4), st.booleans())
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=many(10, 25), deadline=None)
 def test_the_certificate_is_that_of_the_slow_loop_over_cells(joint, beta, known):
     counts = np.round(joint.matrix * joint.total)
     prior = np.full(len(counts), 1 / len(counts)) if known else None
@@ -187,7 +187,7 @@ def test_a_certificate_falls_with_beta_and_with_records_and_does_not_look_at_the
 
 
 @given(joints())
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=many(10, 25), deadline=None)
 def test_merging_two_values_never_raises_the_certificate(joint):
     """Data processing: known for epsilon itself, and kept by the limits of pooled counts."""
     counts = np.round(joint.matrix * joint.total)
@@ -436,7 +436,7 @@ def test_the_two_parts_of_a_split_are_independent_samples():
 
 
 @given(joints(secrets=(2, 3), released=(2, 5), zero_cells=True), st.data(), st.integers(0, 10**6))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=many(15, 60), deadline=None)
 def test_no_population_in_the_ball_and_no_channel_breaks_the_certificate_for_any_mechanism(joint, data, seed):
     """The certificate, as a statement without chance: if KL(counted || true) <= tau, every channel is within it."""
     counts = np.round(joint.matrix * joint.total)

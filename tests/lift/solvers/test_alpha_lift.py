@@ -83,7 +83,7 @@ def test_a_looser_bound_and_a_lower_order_never_lose_more(joint, epsilon, order)
 
 
 @given(joints(zero_cells=True, secrets=(2, 4)), st.sampled_from([0.0, 0.1, 0.5, 1.5]), st.sampled_from(RUNGS))
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=many(10, 30), deadline=None)
 def test_order_inf_is_the_bound_on_the_high_side_alone(joint, epsilon, rung):
     channel = optimal(joint, epsilon, order=np.inf, rung=rung, effort="low")
     above = optimal(joint, epsilon, epsilon_low=np.inf, rung=rung, effort="low")
@@ -133,7 +133,7 @@ def test_two_secrets_and_small_alphabets_are_proved_to_be_the_best(order):
 
 
 @given(joints(secrets=(3, 5)), ORDERS, st.floats(0.01, 1.0), st.integers(0, 99))
-@settings(max_examples=50)
+@settings(max_examples=many(12, 50))
 def test_no_posterior_within_the_bound_breaks_a_tangent(joint, order, epsilon, seed):
     region, rng = AlphaRegion.around(joint, epsilon, order), np.random.default_rng(seed)
     n = joint.shape[1]
@@ -147,7 +147,7 @@ def test_no_posterior_within_the_bound_breaks_a_tangent(joint, order, epsilon, s
 
 
 @given(joints(secrets=(3, 4), zero_cells=True), ORDERS, st.floats(0.01, 1.0))
-@settings(max_examples=30)
+@settings(max_examples=many(10, 30))
 def test_the_ends_of_a_mixture_of_two_are_on_the_bound_or_pure(joint, order, epsilon):
     region = AlphaRegion.around(joint, epsilon, order)
     first, second = np.triu_indices(joint.shape[1], 1)

@@ -158,7 +158,7 @@ def test_two_merged_records_match_by_what_neither_has_in_one_base_record():
     assert resolve(table, [["P"], ["N", "C"]]).tolist() == [0, 0, 0, 0]
 
 
-@pytest.mark.parametrize("tables", [1, 2, 12])
+@pytest.mark.parametrize("tables", [2, 1, 12][: many(1, 3)])
 def test_keys_of_all_rounds_are_remembered_when_every_merge_needs_the_one_before(tables, monkeypatch):
     monkeypatch.setattr("tacit.person.link.linking.MOST_KEY_TABLES", tables)
     size = 18
