@@ -98,7 +98,7 @@ def test_a_sequence_limit_is_where_the_mixture_reaches_one_over_beta(n, data, be
 @pytest.mark.parametrize("p", [0.02, 0.2, 0.5])
 def test_a_confidence_sequence_is_ever_wrong_with_probability_at_most_beta(p):
     chance = chance_of_ever_crossing(
-        p, n=250,
+        p, n=many(120, 250),
         lowest=lambda k, n: lower_sequence(k, n, beta=0.1), highest=lambda k, n: upper_sequence(k, n, beta=0.1),
     )  # fmt: skip
     assert 0.01 < chance <= 0.1

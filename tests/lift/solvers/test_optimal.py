@@ -106,7 +106,7 @@ vars(QUICK).update(
 def test_every_mechanism_is_within_epsilon_and_none_beats_a_higher_one_on_thousands_of_joints(monkeypatch):
     """The order of THEORY 4: watchdog, camouflage, subsets, optimal, each at least as good; and linear reduction."""
     monkeypatch.setitem(EFFORTS, "low", QUICK)
-    joints_tried = many(100, 3_000)
+    joints_tried = many(60, 3_000)
     rng = np.random.default_rng(1)
     hidden, strictly, proved = 0, dict.fromkeys(RUNGS, 0), 0
     for number in range(joints_tried):
@@ -211,7 +211,7 @@ def test_the_bound_from_pieces_of_the_region_is_below_the_best_mechanism(joint, 
 
 
 def test_the_bound_from_pieces_of_the_region_is_near_the_best_mechanism():
-    for seed in range(5):
+    for seed in range(many(2, 5)):
         region = Region.of([(random_joint(np.random.default_rng(seed), 4, 8), 0.5, 0.5)])
         best = solve_corners(region)
         reach = reaches(region, solve=True)
