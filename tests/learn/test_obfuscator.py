@@ -50,7 +50,7 @@ def quick():
 
 @parametrize_with_checks(
     [
-        FeatureObfuscator(QUICK, y_is="secret", epsilon=0.2),
+        FeatureObfuscator(PrefixLogLift(epochs=many(5, 20), random_state=0), y_is="secret", epsilon=0.2),
         *[FeatureObfuscator(QUICK, y_is="secret", rounds=0)] * many(0, 1),
     ]
 )
