@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import io
 import os
 import shutil
@@ -67,11 +68,12 @@ def pytest_configure(config: pytest.Config) -> None:
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Spark's tests first, then the browser's, so that one worker alone starts Java and a browser.
 
-    Only the end of a worker's work goes to another. Without Spark its tests are skipped with a reason; their warnings
-    about versions of pandas are not ours to mend.
+    Only the end of a worker's work goes to another. Type checkers come last: by then ``make check``, which runs beside
+    the tests, has found out what they ask. Without Spark its tests are skipped with a reason; their warnings about
+    versions of pandas are not ours to mend.
     """
-    started = ("spark", "browser")
-    items.sort(key=lambda item: next((at for at, name in enumerate(started) if item.get_closest_marker(name)), 2))
+    places = {"spark": 0, "browser": 1, "types": 3}
+    items.sort(key=lambda item: next((at for name, at in places.items() if item.get_closest_marker(name)), 2))
     for item in items:
         if item.get_closest_marker("spark"):
             reason = spark_missing()
@@ -79,6 +81,20 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
                 item.add_marker(pytest.mark.skip(reason=reason))
             item.add_marker(pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas"))
             item.add_marker(pytest.mark.filterwarnings("ignore::ResourceWarning"))
+
+
+def pytest_collection_finish() -> None:
+    """Hundreds of thousands of objects are there to stay: the modules and the tests. To look through them again and
+    again for garbage took a sixteenth of the processor's time.
+    """
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(50_000, 20, 20)
+
+
+def pytest_unconfigure() -> None:
+    """Else DuckDB complains of what was never let go."""
+    gc.unfreeze()
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -104,71 +104,67 @@ def house(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return place
 
 
-def run(house: Path, *words: str) -> str:
-    env = {**os.environ, "PYTHONPATH": str(house)}
-    done = subprocess.run([sys.executable, *words], capture_output=True, text=True, check=False, env=env, cwd=house)
-    assert done.returncode == 0, done.stderr
-    return " ".join(done.stdout.split())
+KEPT = "protect people.psv --secret race --epsilon 2 --replacement merge -o kept"
+KEPT_VERIFIED = "verify kept --against people.psv --format json"
+HIDDEN = "protect people.psv --secret race --epsilon 0.5 --mechanism hide -o hidden --full"
+HIDDEN_VERIFIED = "verify hidden --against people.psv"
+AUDITED = "audit people.psv --secret race --engine second --report page.html"
+COUNTED = "person count mine/case.yaml --format json"
+ENGINES = "print(tacit.requests.schema([tacit.requests.Question])['properties']['engine']['enum'])"
+MECHANISMS = "print(tacit.requests.schema([tacit.requests.Making])['properties']['mechanism']['enum'])"
+IN_PYTHON = "print(tacit.person.person_count('mine/case.yaml'))"
+HELP = ("audit --help", "protect --help", "person --help", "person count --help")
+ASKED = (*HELP, KEPT, KEPT_VERIFIED, HIDDEN, HIDDEN_VERIFIED, AUDITED, "person init mine", COUNTED)
 
 
-def commands(house: Path, *lines: str) -> list[str]:
-    """What each of these commands prints, one after another in one process of the house."""
+@pytest.fixture(scope="module")
+def said(house: Path) -> dict[str, str]:
+    """What each of these commands and lines of Python prints, one after another in one process of the house."""
     code = (
-        "import sys\nfrom tacit.cli import main\n"
+        "import sys\nimport tacit.person, tacit.requests\nfrom tacit.cli import main\n"
         "for line in sys.argv[1:]:\n"
         "    sys.argv = ['tacit', *line.split()]\n"
-        "    try:\n        main()\n"
+        "    try:\n        exec(line) if line.startswith('print(') else main()\n"
         "    except SystemExit as stop:\n        assert not stop.code, line\n"
         "    print('=====')"
     )
-    return run(house, "-c", code, *lines).split("=====")
+    lines = (*ASKED, ENGINES, MECHANISMS, IN_PYTHON)
+    env = {**os.environ, "PYTHONPATH": str(house)}
+    done = subprocess.run([sys.executable, "-c", code, *lines], capture_output=True, text=True, env=env, cwd=house)
+    assert done.returncode == 0, done.stderr
+    return dict(zip(lines, " ".join(done.stdout.split()).split("====="), strict=False))
 
 
-def test_a_new_format_is_read_and_written_and_verified_like_its_kin(house: Path) -> None:
-    _, verified, _ = commands(
-        house,
-        "protect people.psv --secret race --epsilon 2 --replacement merge -o kept",
-        "verify kept --against people.psv --format json",
-    )
+def test_a_new_format_is_read_and_written_and_verified_like_its_kin(house: Path, said: dict[str, str]) -> None:
     assert (house / "kept/data.psv").read_text().startswith("age\n")
-    assert "written plainly" in verified
+    assert "written plainly" in said[KEPT_VERIFIED]
 
 
-def test_a_new_engine_is_an_option_and_part_of_the_schema_and_counts(house: Path) -> None:
-    shown, *_ = commands(house, "audit --help", "audit people.psv --secret race --engine second")
-    assert "|second" in shown.replace("second|", "|second|")
-    asked = "from tacit.requests import Question, schema; print(schema([Question])['properties']['engine']['enum'])"
-    assert "'second'" in run(house, "-c", asked)
+def test_a_new_engine_is_an_option_and_part_of_the_schema_and_counts(said: dict[str, str]) -> None:
+    assert "|second" in said["audit --help"].replace("second|", "|second|")
+    assert "race" in said[AUDITED]
+    assert "'second'" in said[ENGINES]
 
 
-def test_a_new_mechanism_is_an_option_with_its_help_and_makes_a_release_that_verifies(house: Path) -> None:
-    shown, protected, verified, _ = commands(
-        house,
-        "protect --help",
-        "protect people.psv --secret race --epsilon 0.5 --mechanism hide -o hidden --full",
-        "verify hidden --against people.psv",
-    )
-    assert "hide hides every value" in shown
-    assert "hide: one set of values is merged" in protected
+def test_a_new_mechanism_is_an_option_with_its_help_and_makes_a_release_that_verifies(
+    house: Path, said: dict[str, str]
+) -> None:
+    assert "hide hides every value" in said["protect --help"]
+    assert "hide: one set of values is merged" in said[HIDDEN]
     assert '"name": "hide"' in (house / "hidden/certificate.json").read_text()
-    assert "HOLDS" in verified
-    asked = "from tacit.requests import Making, schema; print(schema([Making])['properties']['mechanism']['enum'])"
-    assert "'hide'" in run(house, "-c", asked)
+    assert "HOLDS" in said[HIDDEN_VERIFIED]
+    assert "'hide'" in said[MECHANISMS]
 
 
-def test_a_new_action_is_a_command_with_options_help_and_a_name_in_python(house: Path) -> None:
-    listed, options, _, counted, _ = commands(
-        house, "person --help", "person count --help", "person init mine", "person count mine/case.yaml --format json"
-    )
-    assert "count How many records are there?" in listed
-    assert "--show-values" in options
-    assert '"records": 11' in counted
-    assert "11" in run(house, "-c", "import tacit.person as p; print(p.person_count('mine/case.yaml'))")
+def test_a_new_action_is_a_command_with_options_help_and_a_name_in_python(said: dict[str, str]) -> None:
+    assert "count How many records are there?" in said["person --help"]
+    assert "--show-values" in said["person count --help"]
+    assert '"records": 11' in said[COUNTED]
+    assert "11" in said[IN_PYTHON]
 
 
-def test_a_new_section_is_in_the_text_and_on_the_page(house: Path) -> None:
-    shown = run(house, "-m", "tacit", "audit", "people.psv", "--secret", "race", "--report", "page.html")
-    assert "A word more" in shown
+def test_a_new_section_is_in_the_text_and_on_the_page(house: Path, said: dict[str, str]) -> None:
+    assert "A word more" in said[AUDITED]
     assert "A word more" in (house / "page.html").read_text("utf-8")
 
 

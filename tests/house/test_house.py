@@ -291,6 +291,7 @@ def test_the_front_door_has_about_fifty_names_and_type_checkers_see_the_same() -
     assert seen == set(tacit.__all__) - {"__version__"}
 
 
+@pytest.mark.types
 @pytest.mark.parametrize(
     ("line", "complaint"),
     [

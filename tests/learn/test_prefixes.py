@@ -115,7 +115,7 @@ class TestTheChainRule:
         assert (estimator.prior_ * np.exp(estimator.prefix_log_lift(X))).sum(axis=2) == pytest.approx(1.0, abs=1e-12)
 
     def test_trimmed_densities_are_within_twice_the_trim(self):
-        d = table(1_500)
+        d = table(many(500, 1_500))
         lift = PrefixLogLift(clip=0.1, **QUICK).fit(d.X, d.s)
         assert np.abs(lift.prefix_log_lift(d.X)).max() == pytest.approx(0.1)
         parts = lift.feature_log_lift(d.X)
@@ -192,7 +192,7 @@ class TestBagsOfWords:
         assert estimator.term_log_lift(nothing).shape == (0, 2)
 
     def test_the_telling_terms_are_found(self):
-        X, s = bags(3_000)
+        X, s = bags(many(1_500, 3_000))
         fitted = PrefixLogLift(random_state=0).fit(X, s)
         assert set(fitted.leak_order_[:10]) == set(range(10))
         alone = fitted.single_log_lift(X)

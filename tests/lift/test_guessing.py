@@ -70,7 +70,7 @@ def test_bayes_security_is_one_where_nothing_is_said_and_zero_where_all_is(joint
 
 def test_least_bayes_security_is_that_of_the_worst_prior() -> None:
     rng = np.random.default_rng(0)
-    for joint in drawn(many(10, 200)):
+    for joint in drawn(many(4, 200)):
         rows, least = joint.matrix / joint.prior[:, None], least_bayes_security(joint)
         for prior in rng.dirichlet(np.ones(3), 50):
             assert least <= bayes_security(Joint(prior[:, None] * rows)) + 1e-12

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
 
+from sizes import many
 from strategies import epsilons, joints
 from tacit.errors import ArgumentError
 from tacit.lift import (
@@ -130,7 +131,7 @@ def test_greedy_goes_on_after_values_that_do_not_fit_and_stops_before_the_last(s
 
 
 @given(joints(zero_cells=True), QUESTIONS, st.sampled_from(["watchdog", "greedy", "certified", "exact", "auto"]))
-@settings(max_examples=150)
+@settings(max_examples=many(37, 150))
 def test_the_numbers_of_a_partition_are_those_of_its_release(joint, question, method):
     """Guarantee of `partition`: every number is recomputed here from the set alone, through the dense channel."""
     result = partition(joint, *question, method=method)
@@ -151,7 +152,7 @@ def test_the_numbers_of_a_partition_are_those_of_its_release(joint, question, me
 
 
 @given(joints(zero_cells=True, secrets=(2, 4), released=(2, 7)), QUESTIONS)
-@settings(max_examples=60)
+@settings(max_examples=many(15, 60))
 def test_the_integer_program_finds_the_best_of_all_subsets(joint, question):
     best = best_of_all(joint, *question)
     result = partition(joint, *question, method="exact")
@@ -199,7 +200,7 @@ def test_what_the_solver_says_is_checked_not_believed(monkeypatch, broken):
 
 
 @given(joints(zero_cells=True, secrets=(2, 4), released=(2, 7)), QUESTIONS)
-@settings(max_examples=60)
+@settings(max_examples=many(15, 60))
 def test_the_certified_bound_is_below_every_partition_and_its_rounding_above(joint, question):
     best = best_of_all(joint, *question)
     result = partition(joint, *question, method="certified")

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
 
+from sizes import many
 from strategies import channels, joints
 from tacit.errors import ArgumentError
 from tacit.lift import (
@@ -50,7 +51,7 @@ def joints_with_several_channels(draw):
 
 
 @given(joints_with_several_channels())
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=many(13, 40), deadline=None)
 def test_channels_that_draw_on_their_own_compose_as_the_sum_over_released_values(case):
     joint, several = case
     composed = compose(joint, *several)
@@ -70,7 +71,7 @@ def test_channels_that_draw_on_their_own_compose_as_the_sum_over_released_values
 
 
 @given(joints_with_several_channels())
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=many(13, 40), deadline=None)
 def test_what_is_made_from_the_data_says_no_more_than_the_data_however_often(case):
     joint, several = case
     composed = compose(joint, *several)
@@ -82,7 +83,7 @@ def test_what_is_made_from_the_data_says_no_more_than_the_data_however_often(cas
 
 
 @given(joints(secrets=(2, 3), released=(1, 3)), st.integers(0, 10**6))
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=many(10, 30), deadline=None)
 def test_releases_that_are_independent_given_the_secret_compose_as_the_product(joint, seed):
     rng = np.random.default_rng(seed)
     other = Joint(joint.prior[:, None] * rng.dirichlet(np.ones(3), size=joint.shape[0]))
@@ -152,7 +153,7 @@ def test_the_sum_is_no_bound_even_for_releases_that_are_independent_given_the_se
 
 
 @given(joints(secrets=(2, 5), released=(2, 4)), st.integers(0, 10**6), st.integers(2, 4), st.sampled_from([0.2, 1, 5]))
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=many(25, 100), deadline=None)
 def test_releases_that_are_independent_given_the_secret_stay_within_their_bound(joint, seed, size, spread):
     rng = np.random.default_rng(seed)
     several = [joint]
@@ -192,7 +193,7 @@ def normal_lift(prior, lift):
 
 
 @given(st.lists(st.tuples(st.floats(0, 4), st.floats(0, 4)), min_size=2, max_size=4))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=many(15, 60), deadline=None)
 def test_a_bound_given_the_secret_is_at_least_the_sum_and_at_most_what_the_plain_argument_gives(pairs):
     releases = [ReleaseBound(*pair) for pair in pairs]
     lows, highs = zip(*(release.tight for release in releases), strict=True)
@@ -220,7 +221,7 @@ def test_a_side_without_a_bound_leaves_the_other_without_one_unless_one_release_
 
 
 @given(joints(secrets=(2, 4), released=(2, 4)), st.data())
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=many(15, 60), deadline=None)
 def test_bounds_that_hold_for_whoever_knows_the_first_release_add(joint, data):
     first, second = (data.draw(channels(released=joint.shape[1], outputs=(1, 3))) for _ in range(2))
     opening = joint.through(first)
@@ -239,7 +240,7 @@ def test_bounds_that_hold_for_whoever_knows_the_first_release_add(joint, data):
 
 
 @given(joints(secrets=(2, 4), released=(2, 4), zero_cells=True), st.data())
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=many(15, 60), deadline=None)
 def test_a_fresh_locally_private_draw_adds_its_dp_epsilon_to_whatever_was_released(joint, data):
     first, second = (data.draw(channels(released=joint.shape[1], outputs=(1, 3))) for _ in range(2))
     fresh = Channel((second.matrix + 0.2) / (second.matrix + 0.2).sum(axis=1, keepdims=True))

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 from scipy import stats
 
+from sizes import many
 from tacit.errors import ArgumentError
 from tacit.lift import lower_limit, upper_limit
 from tacit.lift.proofs.intervals import kl_lower, kl_radius, kl_upper, lower_sequence, upper_sequence
@@ -71,7 +72,7 @@ def test_without_trials_nothing_is_known_and_certain_outcomes_reach_the_end(limi
 
 
 @given(st.integers(1, 200), st.data(), st.floats(0.001, 0.3))
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=many(13, 40), deadline=None)
 def test_limits_tighten_with_beta_and_with_records_and_follow_the_count(n, data, beta):
     k = data.draw(st.integers(0, n))
     for lowest, highest in ((lower_limit, upper_limit), (lower_sequence, upper_sequence)):
@@ -97,7 +98,7 @@ def test_a_sequence_limit_is_where_the_mixture_reaches_one_over_beta(n, data, be
 @pytest.mark.parametrize("p", [0.02, 0.2, 0.5])
 def test_a_confidence_sequence_is_ever_wrong_with_probability_at_most_beta(p):
     chance = chance_of_ever_crossing(
-        p, n=250,
+        p, n=many(120, 250),
         lowest=lambda k, n: lower_sequence(k, n, beta=0.1), highest=lambda k, n: upper_sequence(k, n, beta=0.1),
     )  # fmt: skip
     assert 0.01 < chance <= 0.1
@@ -151,7 +152,7 @@ def test_the_kl_radius_is_exceeded_with_probability_at_most_beta(n, cells):
 
 
 @given(st.integers(2, 10**6), st.integers(2, 10**4))
-@settings(max_examples=50)
+@settings(max_examples=many(12, 50))
 def test_the_kl_radius_shrinks_with_records_and_beta_and_grows_with_cells(n, cells):
     tau = kl_radius(n, cells, beta=0.05)
     assert kl_radius(2 * n, cells, beta=0.05) <= tau

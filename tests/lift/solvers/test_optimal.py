@@ -61,14 +61,14 @@ def checked(channel, joint, low, high):
 
 
 @given(joints(zero_cells=True, secrets=(2, 4)), st.sampled_from([0.0, 0.05, 0.3, 0.7, 1.5, 3.0]))
-@settings(max_examples=60)
+@settings(max_examples=many(15, 60))
 def test_a_release_is_what_its_channel_says_and_within_epsilon(joint, epsilon):
     """Guarantee of `optimal`, also where a value rules a secret out and its risk is infinite."""
     checked(optimal(joint, epsilon), joint, epsilon, epsilon)
 
 
 @given(joints(zero_cells=True), st.sampled_from([0.0, 0.2, 0.6, 1.2]), st.sampled_from(["low", "normal"]))
-@settings(max_examples=40)
+@settings(max_examples=many(13, 40))
 def test_no_rung_loses_more_than_the_one_below(joint, epsilon, effort):
     plain = watchdog(joint, epsilon)
     losses = [plain.nmil] if plain.attains else [1.0]
@@ -106,7 +106,7 @@ vars(QUICK).update(
 def test_every_mechanism_is_within_epsilon_and_none_beats_a_higher_one_on_thousands_of_joints(monkeypatch):
     """The order of THEORY 4: watchdog, camouflage, subsets, optimal, each at least as good; and linear reduction."""
     monkeypatch.setitem(EFFORTS, "low", QUICK)
-    joints_tried = many(100, 3_000)
+    joints_tried = many(60, 3_000)
     rng = np.random.default_rng(1)
     hidden, strictly, proved = 0, dict.fromkeys(RUNGS, 0), 0
     for number in range(joints_tried):
@@ -184,7 +184,7 @@ def test_no_mechanism_on_a_fine_grid_beats_it_and_a_fine_grid_comes_near(n_secre
 
 
 @given(joints(secrets=(2, 4), released=(3, 6)), st.floats(0.05, 1.5), st.integers(0, 100))
-@settings(max_examples=40)
+@settings(max_examples=many(13, 40))
 def test_the_corners_are_all_there(joint, epsilon, seed):
     """The cheapest corner is the cheapest point of the region, whatever the costs."""
     region = Region.of([(joint, epsilon, epsilon)])
@@ -197,7 +197,7 @@ def test_the_corners_are_all_there(joint, epsilon, seed):
 
 
 @given(joints(zero_cells=True, secrets=(3, 4), released=(2, 7)), st.sampled_from([0.0, 0.2, 0.6, 1.2]))
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=many(10, 25), deadline=None)
 def test_the_bound_from_pieces_of_the_region_is_below_the_best_mechanism(joint, epsilon):
     """Guarantee of `branch_bound`, against all corners; it is never below what the reach of the values gives."""
     region = Region.of([(joint, epsilon, epsilon)])
@@ -211,7 +211,7 @@ def test_the_bound_from_pieces_of_the_region_is_below_the_best_mechanism(joint, 
 
 
 def test_the_bound_from_pieces_of_the_region_is_near_the_best_mechanism():
-    for seed in range(5):
+    for seed in range(many(2, 5)):
         region = Region.of([(random_joint(np.random.default_rng(seed), 4, 8), 0.5, 0.5)])
         best = solve_corners(region)
         reach = reaches(region, solve=True)
@@ -220,7 +220,7 @@ def test_the_bound_from_pieces_of_the_region_is_near_the_best_mechanism():
 
 
 @given(joints(zero_cells=True, secrets=(2, 3)), st.sampled_from([0.1, 0.5]), st.sampled_from([0.1, 0.5]))
-@settings(max_examples=40)
+@settings(max_examples=many(13, 40))
 def test_looser_bounds_never_lose_more(joint, low, high):
     tight = optimal(joint, 0.1, epsilon_low=low, epsilon_high=high)
     checked(tight, joint, low, high)
@@ -232,7 +232,7 @@ def test_looser_bounds_never_lose_more(joint, low, high):
 
 
 @given(joints(zero_cells=True, secrets=(2, 3)))
-@settings(max_examples=40)
+@settings(max_examples=many(13, 40))
 def test_perfect_privacy_says_nothing_of_the_secret(joint):
     channel = optimal(joint, 0.0)
     assert mutual_information(joint.through(channel)) <= 1e-12
@@ -254,7 +254,7 @@ def test_perfect_privacy_keeps_something_where_the_watchdog_keeps_nothing():
     st.sampled_from([0.2, 0.6]),
     st.integers(0, 99),
 )
-@settings(max_examples=30)
+@settings(max_examples=many(10, 30))
 def test_several_secrets_are_kept_each_within_its_own_epsilon(joint, first, second, seed):
     shares = np.random.default_rng(seed).dirichlet(np.ones(2), size=joint.shape[1]).T
     other = Joint(shares * joint.marginal)

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 from scipy.sparse import csr_array
 
+from sizes import many
 from strategies import channels, epsilons, joints
 from tacit.errors import ArgumentError
 from tacit.lift import (
@@ -58,7 +59,7 @@ def test_linear_reduction_keeps_the_marginal_and_counts_its_loss(joint, epsilon)
 
 
 @given(joints(secrets=(2, 4)), st.sampled_from([0.1, 0.5, 1.0]))
-@settings(max_examples=30)
+@settings(max_examples=many(10, 30))
 def test_linear_reduction_is_dominated_by_the_optimal_mechanism(joint, epsilon):
     assert optimal(joint, epsilon).nmil <= linear_reduction(joint, epsilon).nmil + 1e-7
 
@@ -162,7 +163,7 @@ def brute_egamma(joint, epsilon, delta):
     st.sampled_from([0.2, 0.7]),
     st.sampled_from([0.0, 0.01, 0.1]),
 )
-@settings(max_examples=40)
+@settings(max_examples=many(13, 40))
 def test_the_egamma_partition_is_the_best_of_all_sets(joint, epsilon, delta):
     found = egamma_partition(joint, epsilon, delta)
     assert found.attains

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
 
+from sizes import many
 from tacit.errors import ArgumentError, DataError, SourceError
 from tacit.person import (
     Adversary,
@@ -670,7 +671,7 @@ def places(node: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
     return [path, *(place for key in keys for place in places(node[key], (*path, key)))]
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=many(15, 60), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(place=st.sampled_from(places(WHOLE)[1:]), other=junk)
 def test_whatever_stands_in_a_place_the_case_is_read_or_every_mistake_has_a_line(
     folder: Path, place: tuple[Any, ...], other: Any

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 import tacit
+from sizes import many
 from tacit.person.inquiry import index as keeping, opened
 from tacit.person.sources import reading
 
@@ -61,12 +62,12 @@ def test_a_source_that_changed_is_read_again_and_the_old_forgotten(case: Path) -
     assert not set(kept(case)) & set(before[1])
 
 
-@pytest.mark.parametrize("place", range(8))
-def test_a_damaged_file_is_made_again(case: Path, place: int) -> None:
-    first, files = answer(case), kept(case)
-    path = files[place % len(files)]
-    path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
-    assert answer(case) == first
+def test_a_damaged_file_is_made_again(case: Path) -> None:
+    first = answer(case)
+    for place, path in enumerate(kept(case)):
+        if place % many(3, 1) == 0:
+            path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
+            assert answer(case) == first
 
 
 AUDIT = """

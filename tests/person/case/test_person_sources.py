@@ -272,7 +272,7 @@ def test_the_repr_holds_no_value(tmp_path: Path) -> None:
 cells = st.one_of(st.just(""), st.text(st.characters(categories=["L", "N", "P", "Zs", "S"]), max_size=4))
 
 
-@settings(max_examples=many(15, 40), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=many(8, 40), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     rows=st.lists(st.tuples(cells, cells, cells, st.sampled_from(["", "0", "0.25", "1"])), max_size=6),
     own=st.sampled_from([0.0, 0.5, 1.0]),

@@ -116,9 +116,10 @@ def meant_by(labels):
     return meant
 
 
-@pytest.mark.parametrize("doubt", [False, True])
 @pytest.mark.parametrize("policy", ["union", "consensus", "vote", "diluted"])
-@pytest.mark.parametrize("seed", range(0, 4, many(3, 1)))
+@pytest.mark.parametrize(
+    ("seed", "doubt"), [(seed, doubt) for seed in range(4) for doubt in (False, True)][:: many(7, 1)]
+)
 def test_every_person_leaks_what_a_brute_force_over_all_pairs_finds(seed, policy, doubt, monkeypatch):
     # So few that all looks, and several parts of each, are needed.
     monkeypatch.setattr(searching, "RARE", 2)

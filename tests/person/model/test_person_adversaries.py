@@ -12,6 +12,7 @@ from fractions import Fraction
 import pytest
 from hypothesis import given, settings, strategies as st
 
+from sizes import many
 from tacit.errors import ArgumentError
 from tacit.person import (
     Adversary,
@@ -488,7 +489,7 @@ def drawn(seed: int) -> tuple[list[Record], Reference, list[list[str]]]:
     return records, reference, rules
 
 
-@settings(max_examples=300)
+@settings(max_examples=many(75, 300))
 @given(st.integers(0, 2**32))
 def test_recall_never_falls_with_a_stronger_adversary_under_union(seed: int) -> None:
     records, reference, rules = drawn(seed)
@@ -509,7 +510,7 @@ def test_recall_never_falls_with_a_stronger_adversary_under_union(seed: int) -> 
     assert all(rung.recall <= rung.greatest_recall for rung in rungs)
 
 
-@settings(max_examples=200)
+@settings(max_examples=many(50, 200))
 @given(st.integers(0, 2**32), st.sampled_from(["union", "consensus", "vote", "diluted"]))
 def test_leakage_never_falls_below_the_records_for_who_keeps_them(seed: int, policy: str) -> None:
     records, reference, rules = drawn(seed)
@@ -518,7 +519,7 @@ def test_leakage_never_falls_below_the_records_for_who_keeps_them(seed: int, pol
     assert leakage(records, reference, adversary, labels=labels) >= leakage(records, reference, labels=labels)
 
 
-@settings(max_examples=200)
+@settings(max_examples=many(50, 200))
 @given(st.integers(0, 2**32), st.sampled_from(["union", "consensus", "vote", "diluted"]))
 def test_exposure_is_the_largest_leakage_of_any_candidate_and_its_sources_are_true(seed: int, policy: str) -> None:
     records, reference, rules = drawn(seed)
@@ -535,7 +536,7 @@ def test_exposure_is_the_largest_leakage_of_any_candidate_and_its_sources_are_tr
     assert placed == list(range(len(records)))
 
 
-@settings(max_examples=100)
+@settings(max_examples=many(25, 100))
 @given(st.integers(0, 2**32))
 def test_leakage_does_not_depend_on_the_order_of_records(seed: int) -> None:
     records, reference, rules = drawn(seed)

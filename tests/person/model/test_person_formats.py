@@ -229,6 +229,7 @@ def test_the_column_decides_whether_the_day_comes_first(
     (tmp_path / "shop.csv").write_text("name,birthdate\n" + "".join(f"Alice Archer,{day}\n" for day in days))
     (tmp_path / "case.yaml").write_text(
         "person: {name: Alice Archer, dob: 1984-03-12}\nsources: [{name: shop, path: shop.csv}]\n"
+        "adversaries: [{name: reads}]\n"
     )
     audit = tacit.person_audit(tmp_path / "case.yaml")
     (state,) = {held.state for held in audit.findings[0].held if held.label == "dob"}

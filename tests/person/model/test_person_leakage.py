@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from oracles_person import leakage_by_worlds, possible_worlds, weights_of_world
+from sizes import many
 from tacit.errors import ArgumentError, DataError
 from tacit.person import (
     Attribute,
@@ -154,7 +155,7 @@ def test_the_exact_method_is_the_definition_in_exact_arithmetic(case: tuple[Reco
     assert near(record_leakage(record, reference, labels=labels), float(by_fractions(*case)))
 
 
-@settings(max_examples=250)
+@settings(max_examples=many(62, 250))
 @given(general_cases(), st.sampled_from([0.0, 0.3, 1.0, 2.0]))
 def test_the_exact_method_agrees_with_possible_worlds_under_every_dependence(
     case: tuple[Record, Reference, Labels], beta: float
@@ -449,7 +450,8 @@ def test_many_records_against_one_reference_are_as_one_by_one(cases: list[tuple[
 
 def test_a_batch_is_cut_into_parts_that_fit_and_long_records_among_short_ones_are_right() -> None:
     rng = np.random.default_rng(5)
-    lengths = np.concatenate([rng.integers(0, 12, 20_000), [150_000], rng.integers(0, 12, 20_000)])
+    few = many(2_000, 20_000)
+    lengths = np.concatenate([rng.integers(0, 12, few), [many(20_000, 150_000)], rng.integers(0, 12, few)])
     starts = np.concatenate([[0], np.cumsum(lengths)])
     n = int(starts[-1])
     p, w = rng.random(n), rng.lognormal(0, 2, n)
@@ -457,7 +459,7 @@ def test_a_batch_is_cut_into_parts_that_fit_and_long_records_among_short_ones_ar
     c = np.where(rng.random(n) < 0.5, w, 0)
     whole = rng.lognormal(3, 1, len(lengths)) + 1
     together = leakage_batch(starts, p, w, c, whole)
-    for i in [*rng.integers(0, len(lengths), 50).tolist(), 20_000]:
+    for i in [*rng.integers(0, len(lengths), 50).tolist(), few]:
         own = slice(starts[i], starts[i + 1])
         labels = Labels.weighted(
             {f"l{j}": float(weight) for j, weight in enumerate(w[own])} | {"rest": float(whole[i])}
@@ -495,7 +497,7 @@ def test_a_batch_says_what_is_wrong_with_its_arrays() -> None:
 # ---------------------------------------------------------------------------------- contributions, gradients
 
 
-@settings(max_examples=120)
+@settings(max_examples=many(30, 120))
 @given(general_cases(), st.sampled_from([0.5, 1.0]))
 def test_contributions_are_what_removing_each_attribute_takes_away(
     case: tuple[Record, Reference, Labels], beta: float
@@ -508,7 +510,7 @@ def test_contributions_are_what_removing_each_attribute_takes_away(
         assert abs(value - (whole - without)) <= 1e-11 * max(whole, without)
 
 
-@settings(max_examples=120)
+@settings(max_examples=many(30, 120))
 @given(general_cases(), st.data())
 def test_the_derivative_is_the_slope_of_the_leakage(
     case: tuple[Record, Reference, Labels], data: st.DataObject

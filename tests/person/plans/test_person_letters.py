@@ -73,7 +73,8 @@ def test_letters_can_be_read_by_nobody_else_and_overwrite_nothing(tmp_path: Path
 def test_the_law_is_the_sources_or_the_cases_or_that_of_the_country(
     tmp_path: Path, said: dict[str, Any], of_source: dict[str, Any], gdpr: bool, ccpa: bool
 ) -> None:
-    case = case_of(tmp_path, {"shop.csv": SHOP}, **said, **{"shop.csv": of_source})
+    reads = [{"name": "reads"}]
+    case = case_of(tmp_path, {"shop.csv": SHOP}, adversaries=reads, **said, **{"shop.csv": of_source})
     (text,) = letters(case, tmp_path / "letters").values()
     assert ("17(1)" in text, "1798.105" in text) == (gdpr, ccpa)
 

@@ -9,6 +9,7 @@ import random
 import pytest
 from hypothesis import given, settings, strategies as st
 
+from sizes import many
 from tacit.errors import ArgumentError
 from tacit.person import (
     Adversary,
@@ -99,7 +100,7 @@ def cases(draw, most=7):
 # ------------------------------------------------------------------------------------------------ what if
 
 
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=many(30, 120), deadline=None)
 @given(cases())
 def test_every_what_if_is_what_starting_anew_would_give(case):
     records, person, adversary, rng = case
@@ -191,7 +192,7 @@ def test_the_papers_purchase_with_either_card():
     assert [option.added for option in best.options] == pytest.approx([5 / 36, 0.0], abs=1e-12)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=many(37, 150), deadline=None)
 @given(cases())
 def test_incremental_leakage_is_a_difference_of_two_leakages(case):
     records, person, adversary, rng = case
@@ -200,7 +201,7 @@ def test_incremental_leakage_is_a_difference_of_two_leakages(case):
     assert incremental_leakage(records, person, adversary, release, LABELS) == pytest.approx(expected, abs=1e-12)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=many(25, 100), deadline=None)
 @given(cases())
 def test_releasing_again_what_merges_with_its_twin_changes_nothing_under_union(case):
     records, person, _, rng = case
@@ -212,7 +213,7 @@ def test_releasing_again_what_merges_with_its_twin_changes_nothing_under_union(c
             assert incremental_leakage(records, person, adversary, record, LABELS) == pytest.approx(0.0, abs=1e-12)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=many(15, 60), deadline=None)
 @given(cases(most=5))
 def test_the_best_release_is_the_best_of_all_plans(case):
     records, person, adversary, rng = case
@@ -235,7 +236,7 @@ def test_the_best_release_is_the_best_of_all_plans(case):
         assert option.added == pytest.approx(alone - found.before, abs=1e-12)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=many(15, 60), deadline=None)
 @given(cases(most=5))
 def test_the_heuristic_says_so_and_tells_the_leakage_of_what_it_chose(case):
     records, person, adversary, rng = case
@@ -254,7 +255,7 @@ def test_the_heuristic_says_so_and_tells_the_leakage_of_what_it_chose(case):
 def test_the_heuristic_is_seldom_wrong():
     rng = random.Random(8)
     missed = 0
-    for _ in range(60):
+    for _ in range(many(20, 60)):
         records = [a_record(rng) for _ in range(4)]
         person, adversary = a_person(rng), Adversary("joins", [Resolve(some_rules(rng))])
         slots = [[a_record(rng) for _ in range(3)] for _ in range(5)]
@@ -298,7 +299,7 @@ def test_a_dip_finds_what_two_records_match_only_together():
     assert dip(records, adversary, Record([("N", "1"), ("C", "1")])).members == (0, 1)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=many(37, 150), deadline=None)
 @given(cases())
 def test_dipping_with_a_record_that_is_there_brings_up_its_cluster(case):
     records, _, _, rng = case
@@ -314,7 +315,7 @@ def test_dipping_with_a_record_that_is_there_brings_up_its_cluster(case):
                 assert found.members == ()
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=many(37, 150), deadline=None)
 @given(cases())
 def test_a_dip_is_the_record_of_the_whole_set_that_holds_the_query(case):
     records, person, adversary, rng = case
@@ -341,7 +342,7 @@ def slow_expectation(records, person, adversary, offers, asked):
     return total
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=many(15, 60), deadline=None)
 @given(cases())
 def test_the_removal_plan_is_the_best_of_all_plans_within_the_limits(case):
     records, person, adversary, rng = case
@@ -373,7 +374,7 @@ def test_the_removal_plan_is_the_best_of_all_plans_within_the_limits(case):
         assert request.records == sum(record.source == request.source for record in records)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=many(25, 100), deadline=None)
 @given(cases())
 def test_a_sources_contribution_is_what_leaving_it_out_takes_away(case):
     records, person, adversary, _ = case
@@ -442,7 +443,7 @@ def test_two_holders_of_the_same_facts_are_asked_together_even_greedily(monkeypa
     assert plan.expected == pytest.approx(2 / 5)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=many(13, 40), deadline=None)
 @given(cases())
 def test_a_greedy_removal_plan_stays_within_its_limits_and_is_measured_truly(case):
     records, person, adversary, rng = case

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 import pytest
 from hypothesis import given, settings, strategies as st
 
+from sizes import many
 from tacit.errors import ArgumentError
 from tacit.person import Label, Labels, Link, Record, Resolver, Rules, components, fix_point, groups, merge, r_swoosh
 from tacit.person.resolve.grouping import forest, matches
@@ -167,7 +168,7 @@ def test_a_record_matches_itself_if_it_matches_anything(seed: int) -> None:
 def test_four_ways_to_resolve_agree_on_thousands_of_random_databases_in_any_order() -> None:
     chance = random.Random(6)
     merged_again = 0
-    for _ in range(4000):
+    for _ in range(many(1000, 4000)):
         records, rules = drawn_database(chance)
         slow = r_swoosh(records, rules)
         assert fix_point(records, rules) == slow
@@ -182,7 +183,7 @@ def test_four_ways_to_resolve_agree_on_thousands_of_random_databases_in_any_orde
         base = components(records, rules)
         assert base == naive_components(records, rules)
         merged_again += base != slow
-    assert merged_again > 30
+    assert merged_again > many(8, 30)
 
 
 def test_the_merged_record_is_the_union_of_the_members() -> None:
@@ -281,7 +282,7 @@ def test_a_forest_drops_links_between_records_that_are_together_already() -> Non
 
 def test_undo_restores_exactly_what_was_there() -> None:
     chance = random.Random(10)
-    for _ in range(700):
+    for _ in range(many(200, 700)):
         records, rules = drawn_database(chance)
         resolver = Resolver(rules, wide=chance.choice([0, 3, 256]))
         history = []
@@ -405,7 +406,7 @@ def test_dilution_is_the_mean_over_those_who_say_anything_of_the_label() -> None
 
 
 @pytest.mark.parametrize("policy", ["union", "consensus", "vote", "diluted"])
-@settings(max_examples=50)
+@settings(max_examples=many(12, 50))
 @given(seed=st.integers(0, 2**32))
 def test_no_policy_depends_on_order_adds_a_fact_or_raises_a_confidence(policy: str, seed: int) -> None:
     chance = random.Random(seed)

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
 
+from sizes import many
 from tacit.errors import ArgumentError, DataError
 from tacit.person import (
     Correlated,
@@ -89,7 +90,7 @@ def test_the_base_records_and_their_union_say_the_same():
     assert phone.gain == pytest.approx(verify_next([R1, R2])[0].gain, abs=1e-14)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=many(37, 150), deadline=None)
 @given(beliefs())
 def test_gains_are_those_of_the_definition(belief):
     record, labels = belief
@@ -100,7 +101,7 @@ def test_gains_are_those_of_the_definition(belief):
         assert check.gain == pytest.approx(after - before, abs=1e-11)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=many(37, 150), deadline=None)
 @given(beliefs(), st.data())
 def test_certainty_is_monotone_and_mostly_submodular_in_what_is_verified(belief, data):
     record, labels = belief
@@ -126,7 +127,7 @@ def test_certainty_is_monotone_and_mostly_submodular_in_what_is_verified(belief,
         assert gain_small >= gain_large - 1e-11
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=many(15, 60), deadline=None)
 @given(beliefs(), st.floats(0, 3))
 def test_the_set_within_a_budget_is_the_best_of_all_sets(belief, budget):
     record, labels = belief
@@ -349,7 +350,7 @@ def test_pycanon_agrees_on_k_and_l(seed):
     assert theirs[2] in {math.floor(ours), math.floor(ours - 1e-9)}, "pycanon rounds down"
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=many(25, 100), deadline=None)
 @given(st.lists(st.tuples(*[st.sampled_from("012")] * 3), min_size=1, max_size=20), st.data())
 def test_without_suppressed_values_k_is_the_size_of_the_persons_class(rows, data):
     table = [Record(zip(("zip", "age", "disease"), row, strict=True)) for row in rows]
