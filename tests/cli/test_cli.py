@@ -231,9 +231,9 @@ def test_a_command_does_not_wait_for_pandas_which_stays_at_hand() -> None:
 
 def test_a_closed_pipe_is_no_error(people: Path) -> None:
     """What reads is gone before the columns are listed."""
-    command = f"{sys.executable} -m tacit audit {people} | true"
+    command = f"{sys.executable} -m tacit audit {people} | true; echo ${{PIPESTATUS[0]}}"
     done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=True)
-    assert done.stderr == ""
+    assert (done.stdout, done.stderr) == ("0\n", "")
 
 
 def test_ctrl_c_in_the_middle_leaves_no_release(tmp_path: Path) -> None:

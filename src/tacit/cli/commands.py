@@ -185,12 +185,14 @@ def demo(out: Path, sampler: bool, quiet: bool) -> int:
 @click.argument("name", required=False)
 def explain(name: str | None) -> int:
     """Explain a term, measure or mechanism: definition and guarantee. Without NAME, list them all."""
+    from tacit.cli.showing import while_somebody_reads
     from tacit.cli.wording import COMMAND_LINE
     from tacit.errors import Sentence
     from tacit.verbs.explain import explain as verb
 
     text = verb(name)
-    click.echo(text.told(COMMAND_LINE) if isinstance(text, Sentence) else text)
+    with while_somebody_reads():
+        click.echo(text.told(COMMAND_LINE) if isinstance(text, Sentence) else text)
     return 0
 
 

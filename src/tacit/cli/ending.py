@@ -36,10 +36,10 @@ def concluded(command: Callable[[], Any]) -> NoReturn:
         _refuse(f"out of memory; use fewer or coarser columns (--drop, --bins); {_written()}", 3)
     except BrokenPipeError:
         # The reader of our output has gone (``tacit audit … | head``); that is not an error, and must not print one.
-        _without_output()
+        without_output()
         sys.exit(0)
     except OSError as error:
-        _without_output()
+        without_output()
         where = error.filename or "the output"
         _refuse(f"cannot read or write {where}: {error.strerror or error}; {_written()}", 3)
     except Exception as error:  # noqa: BLE001 - the outermost: a traceback helps nobody who did not write it
@@ -57,7 +57,7 @@ def _with_streams() -> None:
             stream.reconfigure(errors="replace")
 
 
-def _without_output() -> None:
+def without_output() -> None:
     """Nothing more is written to the output: what waits there would fail again when Python ends."""
     with suppress(OSError, ValueError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

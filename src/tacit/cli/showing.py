@@ -10,6 +10,7 @@ from contextlib import contextmanager
 import click
 
 from tacit import report
+from tacit.cli.ending import without_output
 from tacit.cli.wording import wording
 from tacit.document.progress import step_words
 from tacit.report.result import Result
@@ -18,12 +19,26 @@ from tacit.report.result import Result
 def show(result: Result, *, format_: str, bits: bool, full: bool = False) -> None:
     """Print a result in the form that was asked for."""
     words = wording(bits=bits)
-    if format_ == "json":
-        click.echo(report.to_json(result, bits=bits))
-    elif format_ != "text":
-        click.echo(getattr(result, f"to_{format_}")(wording=words))
-    else:
-        report.show(result, wording=words, full=full)
+    with while_somebody_reads():
+        if format_ == "json":
+            click.echo(report.to_json(result, bits=bits))
+        elif format_ != "text":
+            click.echo(getattr(result, f"to_{format_}")(wording=words))
+        else:
+            report.show(result, wording=words, full=full)
+
+
+@contextmanager
+def while_somebody_reads() -> Iterator[None]:
+    """Once the reader of our output has gone (``tacit verify … | head``) the rest goes nowhere.
+
+    The exit code stays the verb's: click and rich would end with 1, which says no.
+    """
+    try:
+        yield
+        sys.stdout.flush()
+    except (BrokenPipeError, SystemExit):
+        without_output()
 
 
 @contextmanager

@@ -47,8 +47,10 @@ class TopicWords:
     weights: Floats
 
     def bags(self, texts: Sequence[str]) -> Any:
-        """Posts as weighed bags of these words."""
-        return bags_by(texts, self.vocabulary).multiply(self.weights[None, :]).tocsr()
+        """Posts as weighed bags of these words, each of length 1: a long post weighs no more than a short one."""
+        from sklearn.preprocessing import normalize
+
+        return normalize(bags_by(texts, self.vocabulary).multiply(self.weights[None, :]).tocsr())
 
 
 @dataclass(frozen=True, eq=False)
