@@ -8,7 +8,7 @@ from typing import Annotated
 from tacit import document as doc
 from tacit.document import Information
 from tacit.document.quantities import NATS
-from tacit.errors import sentence
+from tacit.errors import Command, sentence
 from tacit.lenses.facts import SecretValue
 from tacit.lift import Estimate, Verdict
 from tacit.report.result import Result
@@ -120,6 +120,8 @@ def _directions(result: VectorAuditResult) -> doc.Section:
 def _next(result: VectorAuditResult) -> doc.Section:
     words = (
         "A release in codes takes out what a straight line reads, writes one of a few vectors for each, and proves a "
-        "ceiling for every reader: protect the same source with a ceiling a little above the prior."
+        "ceiling for every reader, a little above the prior: {command}"
     )
-    return doc.Section("What to do", (doc.Paragraph(words),))
+    asked = {"vector": result.column, "secret": result.secret, "ceiling": round(min(result.prior + 0.08, 0.99), 2)}
+    command = Command("protect", result.source, **asked, out="release")
+    return doc.Section("What to do", (doc.Paragraph(sentence(words, command=command)),))
