@@ -40,7 +40,7 @@ def sources(tmp_path_factory: pytest.TempPathFactory) -> Path:
 MAKERS: dict[str, tuple[str, dict[str, Any]]] = {
     "table": ("people.csv", {"secret": "illness", "epsilon": 1.0}),
     "images": ("faces.npz", {"secret": "smile", "epsilon": 0.1, "patch": 4, "scale": 0.05}),
-    "text": ("posts.csv", {"text": "text", "secret": "party", "epsilon": 0.5}),
+    "text": ("posts.csv", {"text": "text", "secret": "party", "mechanism": "mask", "epsilon": 0.5}),
 }
 
 
