@@ -21,14 +21,26 @@ from difflib import get_close_matches
 from string import Formatter
 from typing import Any, ClassVar, Protocol, runtime_checkable
 
+# What stands for something else is no text.
+_STAND_INS = ("TABLE", "RELEASE")
+
+
+def _python_value(value: Any) -> str:
+    """A value as one would type it: one name by itself, and what stands for something else as it is."""
+    if isinstance(value, list | tuple) and len(value) == 1 and isinstance(value[0], str):
+        value = value[0] if value[0].isidentifier() else value
+    return value if isinstance(value, str) and value in _STAND_INS else repr(value)
+
 
 def _python_setting(name: str, value: Any) -> str:
-    return name if value is None else f"{name}={value!r}"
+    return name if value is None else f"{name}={_python_value(value)}"
 
 
 def _python_command(verb: str, words: Sequence[str], settings: Mapping[str, Any]) -> str:
-    # What stands for something else, such as RELEASE, is no text.
-    said = [*(word if word.isupper() else repr(word) for word in words), *(f"{k}={v!r}" for k, v in settings.items())]
+    said = [
+        *(word if word.isupper() else repr(word) for word in words),
+        *(f"{name}={_python_value(value)}" for name, value in settings.items()),
+    ]
     return f"tacit.{verb.replace(' ', '_')}({', '.join(said)})"
 
 

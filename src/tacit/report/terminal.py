@@ -18,6 +18,7 @@ from rich.text import Text as Styled
 from tacit import __version__, document as doc
 from tacit.document import listed, printable, shorten
 from tacit.errors import PLAIN, Part, Setting, Wording
+from tacit.report.prose import Prose, told
 
 if TYPE_CHECKING:
     from tacit.report.result import Result
@@ -90,7 +91,7 @@ def show(
 
 def _print(result: Result, console: Console, wording: Wording, full: bool) -> None:
     for part in _document(result.document(), wording, full):
-        console.print(part, highlight=False, markup=False)
+        console.print(part, highlight=False, markup=False, crop=not isinstance(part, Prose))
 
 
 def _document(document: doc.Document, wording: Wording, full: bool) -> Parts:
@@ -127,11 +128,6 @@ def _blocks(blocks: Sequence[doc.Block], wording: Wording) -> Parts:
             before, apart = block, False
 
 
-def told(text: doc.Text, wording: Wording = PLAIN) -> str:
-    """A text in the words of one reader, and safe to print."""
-    return printable(text.told(wording) if isinstance(text, Part) else text)
-
-
 def _mark(badge: doc.Badge) -> Styled:
     return Styled(f"{badge.symbol} {badge.words}", style=_TONES[badge.tone])
 
@@ -145,7 +141,7 @@ def _block(block: doc.Block, wording: Wording) -> Parts:
 @_block.register
 def _paragraph(block: doc.Paragraph, wording: Wording) -> Parts:
     label = f"{block.label}: " if block.label else ""
-    yield Styled(f"{label}{told(block.text, wording)}", style=_PARAGRAPHS[block.style])
+    yield Prose(block.text, wording, label=label, style=_PARAGRAPHS[block.style])
 
 
 @_block.register
@@ -155,11 +151,9 @@ def _heading(block: doc.Heading, wording: Wording) -> Parts:
 
 @_block.register
 def _bullets(block: doc.Bullets, wording: Wording) -> Parts:
-    grid = Grid.grid(padding=(0, 1))
     shown = block.items[: block.shown]
     for item in shown:
-        grid.add_row("•", Styled(told(item, wording)))
-    yield grid
+        yield Prose(item, wording, bullet="• ")
     yield from _rest(len(block.items) - len(shown), block.more)
 
 

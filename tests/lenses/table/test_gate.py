@@ -13,6 +13,7 @@ import pyarrow as pa
 import pytest
 from hypothesis import given, settings, strategies as st
 
+import tacit
 from sizes import many
 from tables_of_people import clinic, write_csv
 from tacit import ArgumentError, ColumnError, Policy, check, protect
@@ -72,6 +73,19 @@ def test_an_identifier_fails_and_is_no_bad_data() -> None:
     assert result.verdict == "fails"
     assert [each.rule for each in result.sources[0].failed] == ["epsilon", "least"]
     assert "the fewest are 1, and 10 must; 120 of 120 people" in result.sources[0].failed[1].detail
+
+
+def test_a_table_that_fails_is_told_the_release_that_passes_and_one_that_passes_is_not(tmp_path: Path) -> None:
+    place, policy = tmp_path / "people.csv", Policy(secret="ill", epsilon=0.4, least=12)
+    write_csv(place, {"ill": ["y", "n"] * 60, "sex": ["f", "m", "m"] * 40, "age": list(range(20, 80)) * 2})
+    note = check(place, policy=policy).sources[0].notes[0]
+    said = note.removeprefix("a release of it can keep the policy: ")
+    assert said == f"tacit.protect('{place}', secret='ill', epsilon=0.4, least=12, out='release')"
+    eval(said.replace("'release'", repr(str(tmp_path / "release"))), {"tacit": tacit})
+    assert check(tmp_path / "release", policy=policy).verdict == "passes"
+    assert check(pa.table({"ill": ["y", "n"] * 60, "sex": ["f"] * 120}), policy=policy).sources[0].notes == (
+        "released columns were not named, so all others count as released: sex",
+    )
 
 
 def test_a_policy_without_a_secret_asks_for_people_alone() -> None:

@@ -140,7 +140,7 @@ def test_the_suggested_epsilon_keeps_what_it_says(tmp_path: Path) -> None:
     keeps = protect(people, secret="illness", epsilon=suggestion.epsilon, out=tmp_path / "release").certificate.keeps
     assert keeps.mean_kept == pytest.approx(suggestion.kept)
     assert suggestion.kept >= 0.7
-    said = f"'{people}', secret=('illness',), epsilon={suggestion.epsilon}, out='release'"
+    said = f"'{people}', secret='illness', epsilon={suggestion.epsilon}, out='release'"
     assert suggestion.command == f"tacit.protect({said})"
 
 
@@ -154,9 +154,7 @@ def test_where_no_epsilon_keeps_enough_the_one_that_keeps_nearly_most_is_propose
     assert (advice.epsilon, advice.kept) == (None, None)
     assert found.epsilon == next(rung.epsilon for rung in found.rungs if rung.kept >= 0.95 * most)
     told = str(advice.command)
-    assert told.startswith(
-        "tacit.protect(TABLE, secret={'illness': ('asthma',)}, drop=('district',), bins={'income': 5}"
-    )
+    assert told.startswith("tacit.protect(TABLE, secret={'illness': ('asthma',)}, drop='district', bins={'income': 5}")
     assert told.endswith(f"epsilon={found.epsilon}, out='release')")
     assert "keeps 100% of a column" in advice.sentence
 

@@ -269,6 +269,14 @@ def test_what_was_read_is_told_in_a_line() -> None:
     assert "2,000 records that tell ward, age" in repr(read(made))
 
 
+def test_a_column_that_is_told_nowhere_cannot_be_what_is_predicted() -> None:
+    told = {"race": ["a", "b"] * 200, "sex": ["f", "f", "m", "m"] * 100, "tells": ["x", "y"] * 200}
+    release = read(protect(pd.DataFrame(told), secret="race", epsilon=0.1))
+    assert len(release.filled(use="sex", random_state=1).weight) == 1200
+    with pytest.raises(ArgumentError, match=r"'tells' is told nowhere in this release.* that tell sex;"):
+        release.filled(use="tells")
+
+
 def test_mixed_cells_and_other_releases_are_not_read() -> None:
     table = stays(400)[["illness", "coin", "ward"]]
     with pytest.raises(ArgumentError, match="corrected_counts"):

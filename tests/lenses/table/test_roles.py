@@ -112,6 +112,8 @@ def test_secrets_are_known_by_their_names_in_four_languages(name: str, what: str
 def test_places_names_and_what_neighbours_know_are_known_by_their_names() -> None:
     assert all(map(is_place, ["PLZ", "zip_code", "Postleitzahl", "ville", "Ciudad", "code postal", "HomeCity"]))
     assert all(map(is_identifier, ["id", "Patient ID", "e-mail", "Nachname", "prénom", "teléfono", "IBAN"]))
+    assert all(map(is_identifier, ["Collar no", "Case No.", "Aktennummer"]))
+    assert not is_identifier("No. of visits")
     assert all(map(is_known_to_neighbours, ["Geburtsdatum", "sexe", "edad", "marital-status", "postcode"]))
     assert not any(map(is_place, ["report", "sport", "wort"]))
 
@@ -159,7 +161,26 @@ def test_the_list_fits_eighty_columns(listed: ColumnsResult, tmp_path: Path) -> 
     from tacit.report import to_text
 
     text = to_text(listed, width=80, wording=COMMAND_LINE)
-    assert max(map(len, text.splitlines())) <= 80
+    rest = [line for line in text.splitlines() if not line.startswith("tacit audit ")]  # a command is never broken
+    assert max(map(len, rest)) <= 80
     assert len(text.splitlines()) <= 45
     page = listed.write_report(tmp_path / "columns.html").read_text("utf-8")
     assert str(tmp_path.parent) not in page
+
+
+@pytest.mark.parametrize("write", ["£{:,.2f}", "{:.2f} €", "CHF {:.2f}", "-${:,.0f}"])
+def test_amounts_written_as_text_are_named_so_and_not_taken_for_identifiers(write: str) -> None:
+    columns = {"race": ["a", "b"] * 200, "cost": [write.format(i * 37.11 + 1) for i in range(400)]}
+    cost = guesses(audit(pa.table(columns)))["cost"]  # type: ignore[arg-type]
+    assert (cost.kind, cost.reason.split(";")[0]) == ("text", "amounts written as text")
+
+
+def test_codes_and_phone_numbers_are_no_amounts() -> None:
+    columns = {"a": [f"PSD {i:05d}" for i in range(400)], "b": [f"0171 {i:03d} {999 - i:03d}" for i in range(400)]}
+    found = guesses(audit(pa.table(columns)))  # type: ignore[arg-type]
+    assert [found[name].kind for name in "ab"] == ["identifier", "identifier"]
+
+
+def test_an_officers_or_payees_name_is_a_persons_name_and_a_products_is_not() -> None:
+    assert {personal_in(name) for name in ["Officer name", "payee_name", "Name des Zeugen"]} == {"a person's name"}
+    assert personal_in("Product name") is None

@@ -16,6 +16,8 @@ from tacit.lift.joint import sums
 
 # A column of more atoms is told in so many groups.
 _GROUPS = 16
+# Labels that are counted at once, so that many columns take few calls and little memory.
+_AT_ONCE = 1_000_000
 # A share of the use in an atom is drawn towards that of the table as by so many records.
 _DRAWN = 10.0
 # What columns tell of each other, of records that are searched again under another bound.
@@ -188,13 +190,38 @@ def _told_of_each_other(records: GroupedRecords, groups: tuple[Ints, ...]) -> Ma
     before, told = _COUNTED.get(records, ((), np.zeros((0, 0))))
     if len(before) == len(groups) and all(map(np.array_equal, before, groups)):
         return told
-    labels = [group[records.codes[:, j]] for j, group in enumerate(groups)]
-    told = np.zeros((len(groups), len(groups)))
-    for j in range(len(groups)):
-        for k in range(j):
-            told[j, k] = told[k, j] = information(labels[j], labels[k], records.weight, int(groups[k].max()) + 1)
+    told = _informations([group[records.codes[:, j]] for j, group in enumerate(groups)], records.weight)
     _COUNTED[records] = groups, told
     return told
+
+
+def _informations(labels: Sequence[Ints], weight: Vector) -> Matrix:
+    """``information`` of every two of the labels, counted for one against many others at a time."""
+    sizes = np.array([int(label.max(initial=0)) + 1 for label in labels])
+    many = max(_AT_ONCE // max(len(weight), 1), 1)
+    told = np.zeros((len(labels), len(labels)))
+    for first in range(0, len(labels), many):
+        block = slice(first, first + many)
+        starts = np.cumsum(sizes[block]) - sizes[block]
+        width, n = int(sizes[block].sum()), len(starts)
+        place, weights = np.stack(labels[block]) + starts[:, None], np.tile(weight, n)
+        for j in range(first + 1, len(labels)):
+            joint = sums((labels[j] * width + place).ravel(), weights, sizes[j] * width).reshape(-1, width)
+            told[j, block] = _of_many(joint, starts, len(weight))
+    told = np.tril(told, -1)
+    return told + told.T
+
+
+def _of_many(joint: Matrix, starts: Ints, records: int) -> Vector:
+    """Mutual information of the label in rows with each of those whose columns begin at ``starts``, less chance."""
+    other = joint.sum(axis=0)
+    one = joint[:, : starts[1]].sum(axis=1) if len(starts) > 1 else joint.sum(axis=1)
+    total = max(float(one.sum()), 1e-300)
+    present = np.add.reduceat((other > 0).astype(np.int64), starts)
+    chance = ((one > 0).sum() - 1) * (present - 1) / 2 / max(records, 1)
+    apart = xlogx(np.array([total])) - xlogx(one).sum() - np.add.reduceat(xlogx(other), starts)
+    together = np.add.reduceat(xlogx(joint).sum(axis=0), starts)
+    return np.asarray(np.maximum((apart + together) / total - chance, 0.0))
 
 
 def _use_shares(records: GroupedRecords, groups: tuple[Ints, ...], use: Ints) -> tuple[Matrix, ...]:

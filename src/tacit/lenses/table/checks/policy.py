@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from tacit.document import listed
-from tacit.errors import Command, sentence
+from tacit.document import FilePath, listed
+from tacit.errors import Command, Sentence, sentence
 from tacit.lenses.table.question import ask
 from tacit.lenses.table.tabulating import Counted, counted
 from tacit.release.policy.certificates import beside, not_bounded
@@ -45,7 +45,8 @@ def checks_of_table(source: Any, policy: Policy, *, engine: str) -> tuple[tuple[
     lost = [name for name in question.known if name not in question.released]
     known = [not_bounded(lost)] if lost else []
     rest = (*known, *_columns(question.original, policy), *_proved(policy))
-    return (*lines, *people, *rest), (*question.notes, *_not_asked(policy))
+    way_out = () if all(line.passed for line in (*lines, *people)) else (_release(table, policy),)
+    return (*lines, *people, *rest), (*way_out, *question.notes, *_not_asked(policy))
 
 
 def _secrets(table: Counted, asked: tuple[AskedOfSecret, ...]) -> list[PolicyCheck]:
@@ -99,6 +100,17 @@ def _proved(policy: Policy) -> list[PolicyCheck]:
         return []
     told = sentence("a table as it is proves nothing: make a release ({})", Command("protect", "TABLE"))
     return [PolicyCheck("level of confidence", None, told, "confidence")]
+
+
+def _release(table: Table, policy: Policy) -> Sentence:
+    """How to make what the policy asks for of a table that does not keep it."""
+    names = ("secret", "epsilon", "epsilon_low", "epsilon_high", "also", "bins", "thresholds", "confidence", "released")
+    asked = {name: getattr(policy, name) for name in (*names, "drop", "known", "weight")}
+    said = {name: value for name, value in asked.items() if value is not None}
+    if policy.least != Policy().least:
+        said["least"] = policy.least
+    source = FilePath(table.name) if table.path else "TABLE"
+    return sentence("a release of it can keep the policy: {}", Command("protect", source, **said, out="release"))
 
 
 def _not_asked(policy: Policy) -> tuple[str, ...]:

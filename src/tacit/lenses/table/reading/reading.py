@@ -150,6 +150,11 @@ class CellReading:
 
         if times < 1:
             raise ArgumentError(f"rows are filled in at least once, not {times} times")
+        if use is not None and len(self._column(use).parts) < 2:
+            words = (
+                f"column '{use}' is told nowhere in this release, so nothing can be learned of it; ask its owner for "
+            )
+            raise ArgumentError(f"{words}one that keeps it, or predict another: {self!r}")
         rng, n = np.random.default_rng(random_state), self.data.num_rows
         fits = None if use is None else first_fit(self.columns, use, self._column(use), self.cell, rng)
         made, weights = [], []

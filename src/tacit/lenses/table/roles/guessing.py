@@ -42,6 +42,10 @@ NEARLY_ALL, HALF = 0.95, 0.5
 # Texts of so many words on average are written, not chosen.
 WORDS = 4
 _ILLNESS_CODE = re.compile(r"[A-TV-Z][0-9][0-9AB](\.?[0-9A-TV-Z]{1,4})?")
+# A number with the sign of a currency, or with a comma or point before its last digits.
+_MONEY = "(?:[£$€¥]|EUR|USD|GBP|CHF)"
+_DIGITS = r"[-+]?\d{1,3}(?:[., '\u00a0\u202f]?\d{3})*"
+_AMOUNT = re.compile(rf"-?{_MONEY}\s?{_DIGITS}(?:[.,]\d+)?|{_DIGITS}(?:[.,]\d+)?\s?{_MONEY}|{_DIGITS}[.,]\d{{1,2}}")
 _CANNOT = "holds lists or bytes, which cannot be counted"
 
 
@@ -181,6 +185,8 @@ def _kind(seen: _Seen) -> tuple[ColumnKind, str]:
         return "constant", "no value at all" if not seen.values else "the same value in every row"
     if seen.texts and many and _words(seen.texts) >= WORDS and seen.apart > HALF:
         return "text", "sentences"
+    if len(seen.values) > FEW_NUMBERS and _nearly_all(_AMOUNT, seen.texts):
+        return "text", "amounts written as text; as plain numbers they could be told in ranges"
     if isinstance(scale, DateScale):
         return "date", "dates" if scale.layout == "typed" else f"dates written {scale.layout}"
     if is_identifier(seen.name) and many and seen.apart > HALF:
@@ -205,4 +211,8 @@ def _words(texts: Sequence[str]) -> float:
 
 def _are_illnesses(texts: Sequence[str]) -> bool:
     """Whether nearly all of several texts are written like codes of the ICD."""
-    return len(texts) >= 5 and sum(bool(_ILLNESS_CODE.fullmatch(text)) for text in texts) >= NEARLY_ALL * len(texts)
+    return len(texts) >= 5 and _nearly_all(_ILLNESS_CODE, texts)
+
+
+def _nearly_all(pattern: re.Pattern[str], texts: Sequence[str]) -> bool:
+    return bool(texts) and sum(bool(pattern.fullmatch(text.strip())) for text in texts) >= NEARLY_ALL * len(texts)

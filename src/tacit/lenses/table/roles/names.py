@@ -64,9 +64,12 @@ _PERSONAL: Mapping[str, str] = {
 }
 _PERSONS = """
     patient customer client person user employee member student pupil owner holder contact applicant participant
-    respondent insured mother father spouse doctor physician
-    patienten kunde kunden mitarbeiter versicherten schueler arzt mutter vater
-    personne salarie employe eleve medecin paciente cliente persona empleado alumno medico madre padre"""
+    respondent insured mother father spouse doctor physician nurse officer agent staff worker teacher judge driver
+    defendant accused complainant claimant plaintiff witness suspect victim payee recipient beneficiary donor tenant
+    patienten kunde kunden mitarbeiter versicherten schueler arzt mutter vater beamten lehrer
+    richter zeugen mieter empfaenger spender
+    personne salarie employe eleve medecin juge temoin victime beneficiaire locataire
+    paciente cliente persona empleado alumno medico madre padre juez testigo victima beneficiario inquilino"""
 _NUMBERS = "id number no nr num nummer numero identifier kennung identifiant identificador"
 # What may stand beside them.
 _FILLERS = """
@@ -108,7 +111,7 @@ def is_place(name: str) -> bool:
 
 def is_identifier(name: str) -> bool:
     """Whether a column is named like something that one person has: a number, a name, an address."""
-    return _has(name, _OF_IDENTIFIERS)
+    return _has(name, _OF_IDENTIFIERS) or not _OF_NUMBERS.isdisjoint(_parts(name)[-1:])
 
 
 def personal_in(name: str) -> str | None:
