@@ -42,7 +42,7 @@ class Result:
         return self.as_text()
 
     def __repr__(self) -> str:
-        from tacit.report.terminal import told
+        from tacit.report.prose import told
 
         document = self.document()
         answer = f"{document.badge.words}. {told(document.headline)}"
