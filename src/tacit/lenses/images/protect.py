@@ -299,6 +299,7 @@ def _keep(
         for at, heat in zip(treated.shown, treated.shown_heat, strict=True)
     )
     replace(result, sheet=sheet, private=True).write_report(draft.private / REPORT)
-    flags = treated.flags[[at for _, at in names]]
-    np.savez_compressed(draft.private / FLAGS, flags=flags, patch=np.array(result.certificate.patch))
+    places = [at for _, at in names]
+    patch, fold = np.array(result.certificate.patch), asked.fold[places]
+    np.savez_compressed(draft.private / FLAGS, flags=treated.flags[places], patch=patch, fold=fold)
     write_csv(draft.private / NAMES, ["released", "original"], ((name, asked.images.names[at]) for name, at in names))
