@@ -9,7 +9,7 @@ from typing import Literal
 from tacit import document as doc
 from tacit.errors import Command, Sentence, Setting, sentence
 from tacit.lenses.adversaries import guesses_right
-from tacit.lenses.bench.trying import FOLDS, TriedFamily
+from tacit.lenses.bench.trying import FOLDS, BenchRun, TriedFamily
 from tacit.lenses.glossary import DEFINITIONS
 from tacit.release.certificate import best_guesses
 from tacit.release.claims import share_up
@@ -23,7 +23,8 @@ BenchVerdict = Literal[
     "not detectably better than the prior",
     "nothing to be found, even in the original",
 ]
-LOST: tuple[BenchVerdict, ...] = ("promise broken", "parts are untouched", "still better than the prior")
+UNTOUCHED: BenchVerdict = "parts are untouched"
+LOST: tuple[BenchVerdict, ...] = ("promise broken", UNTOUCHED, "still better than the prior")
 _NOTES = (
     "An adversary that fails proves nothing: others may see what these do not.",
     "'before' sees the originals; 'after' learned from originals and sees the release; 'retrained' learned from "
@@ -45,7 +46,7 @@ class BenchResult(Result):
     """Which family of adversaries reads a release of images or posts.
 
     ``untouched`` of the ``records`` are released as they were; ``untouched_parts`` counts them in each third that was
-    treated by itself, where that is known. The families were tried on ``tried`` records. ``ceiling`` is what a coded
+    treated by itself, where that is known. ``run`` is what the families guess. ``ceiling`` is what a coded
     release claims of every adversary.
 
     Guarantees
@@ -59,12 +60,10 @@ class BenchResult(Result):
     medium: Literal["images", "posts"]
     secret: str
     records: int
-    tried: int
-    prior: float
     ceiling: float | None
     untouched: int
     untouched_parts: tuple[tuple[int, int], ...]
-    families: tuple[TriedFamily, ...]
+    run: BenchRun
     without: tuple[str, ...]
     group: str | None
     notes: tuple[str, ...] = ()
@@ -78,12 +77,12 @@ class BenchResult(Result):
     @property
     def line(self) -> float:
         """What no family may surely pass."""
-        return self.prior if self.ceiling is None else self.ceiling
+        return self.run.prior if self.ceiling is None else self.ceiling
 
     @property
     def readers(self) -> tuple[TriedFamily, ...]:
         """The families that surely guess more than they may, the best first."""
-        over = [each for each in self.families if each.surely > self.line]
+        over = [each for each in self.run.families if each.surely > self.line]
         return tuple(sorted(over, key=lambda each: -each.surely))
 
     @property
@@ -108,10 +107,10 @@ class BenchResult(Result):
         )
 
     def _tiles(self) -> doc.Tiles:
-        before, after = best_guesses([each.score for each in self.families])
-        worst = max(each.worst for each in self.families)
+        before, after = best_guesses([each.score for each in self.run.families])
+        worst = max(each.worst for each in self.run.families)
         tiles: list[tuple[doc.Text, doc.Text, doc.Text]] = [
-            ("Guessing the prior", doc.Share(self.prior), "right: the commonest secret, without looking"),
+            ("Guessing the prior", doc.Share(self.run.prior), "right: the commonest secret, without looking"),
             ("Best family before", doc.Share(before), "right, from the originals"),
             ("Best family after", doc.Share(after), "right, from the release; lower is safer"),
             ("Worst third", doc.Share(worst), "right, by the family that does best there"),
@@ -132,14 +131,14 @@ class BenchResult(Result):
         return doc.Section("What to do next", (doc.Bullets((*items, verify)),))
 
     def _guesses(self) -> doc.Section:
-        marks = [("prior", self.prior), *([] if self.ceiling is None else [("promise", self.ceiling)])]
+        marks = [("prior", self.run.prior), *([] if self.ceiling is None else [("promise", self.ceiling)])]
         about = sentence(
             "Each learned from two thirds of {} and guessed the other, {} times round. Limits are exact, 95%, as if "
             "records were independent.",
-            doc.Count(self.tried, self.medium[:-1]),
+            doc.Count(self.run.tested_on, self.medium[:-1]),
             FOLDS,
         )
-        scores = [each.score for each in self.families]
+        scores = [each.score for each in self.run.families]
         blocks = (doc.Paragraph(about), guesses_right(scores, marks=marks))
         return doc.Section("How often is the secret guessed right? Higher is riskier.", blocks)
 
@@ -151,7 +150,7 @@ class BenchResult(Result):
                 doc.Share(each.surely),
                 each.limits,
             )
-            for each in self.families
+            for each in self.run.families
         ]
         words = (
             "Worst third: the third of the release that the family reads best. Surely: what is left when limits are "
@@ -174,19 +173,19 @@ def _verdict(result: BenchResult) -> BenchVerdict:
     if result.ceiling is not None and result.readers:
         return "promise broken"
     if result.untouched:
-        return "parts are untouched"
+        return UNTOUCHED
     if result.ceiling is not None:
         return "within the promise"
     if result.readers:
         return "still better than the prior"
-    tested = any(each.score.before_interval[0] > result.prior for each in result.families)
+    tested = any(each.score.before_interval[0] > result.run.prior for each in result.run.families)
     return "not detectably better than the prior" if tested else "nothing to be found, even in the original"
 
 
 def _headline(result: BenchResult) -> str:
     """The untouched, the best family, and what it may not pass."""
-    best = max(result.families, key=lambda each: max(each.score.after, each.score.retrained))
-    before, after = best_guesses([each.score for each in result.families])
+    best = max(result.run.families, key=lambda each: max(each.score.after, each.score.retrained))
+    before, after = best_guesses([each.score for each in result.run.families])
     said = sentence(
         "The best family ({name}) guesses '{secret}' right {after} of the time from the release, {worst} in its best "
         "third; {before} from the originals, {prior} without looking",
@@ -195,7 +194,7 @@ def _headline(result: BenchResult) -> str:
         after=doc.Share(after),
         worst=doc.Share(best.worst),
         before=doc.Share(before),
-        prior=doc.Share(result.prior),
+        prior=doc.Share(result.run.prior),
     )
     if result.ceiling is not None:
         said += f"; the release claims at most {share_up(result.ceiling)}"

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from tacit.document import Progress, silent
+from tacit.errors import DataError
 from tacit.learn import binomial_limits, fold_of_each
 from tacit.learn.arrays import Codes
 from tacit.lenses.adversaries import scored
@@ -34,11 +35,6 @@ class BenchRecords:
     secret: Codes
     fold: Codes
 
-    @property
-    def prior(self) -> float:
-        """How often the commonest secret is right."""
-        return float(np.bincount(self.secret).max() / len(self.secret))
-
 
 @dataclass(frozen=True)
 class TriedFamily:
@@ -55,7 +51,7 @@ class TriedFamily:
     surely: float
 
 
-def folds_of(secret: Codes, *, together: Sequence[Any], random_state: int) -> Codes:
+def folds_of(secret: Codes, *, together: Any, random_state: int) -> Codes:
     """A third for every record, each secret spread evenly; records that are alike in ``together`` are in one."""
     _, first, of_record = np.unique(np.asarray(together), return_index=True, return_inverse=True)
     return fold_of_each(secret[first], FOLDS, np.random.default_rng(random_state))[of_record]
@@ -67,17 +63,39 @@ def spread(n: int, most: int) -> Codes:
     return np.arange(most) * n // most
 
 
-def tried_families(
-    families: Sequence[Family], records: BenchRecords, *, progress: Progress = silent
-) -> tuple[TriedFamily, ...]:
+@dataclass(frozen=True)
+class BenchRun:
+    """What every family guesses right of ``tested_on`` records, and how often always the commonest is right of them.
+
+    Each record was guessed by those who learned from about ``trained_on`` others.
+    """
+
+    families: tuple[TriedFamily, ...]
+    prior: float
+    prior_interval: tuple[float, float]
+    trained_on: int
+    tested_on: int
+
+
+def benched(families: Sequence[Family], records: BenchRecords, *, progress: Progress = silent) -> BenchRun:
     """Try every family.
 
     Guarantees
     ----------
     No family has seen the secret of a record that it is scored on, nor another record of the same fold.
+
+    Raises
+    ------
+    DataError
+        If there are too few records, or people, to leave some out.
     """
     from threadpoolctl import threadpool_limits
 
+    n = len(records.secret)
+    if len(np.unique(records.fold)) < FOLDS:
+        raise DataError(
+            f"there are fewer than {FOLDS} different records, or people, to try adversaries on: gather more"
+        )
     # Views after and retrained; over all records, and in each third.
     looks = len(families) * 2 * (1 + FOLDS)
     tried = []
@@ -87,7 +105,8 @@ def tried_families(
         with threadpool_limits(limits=1):
             right = _right(family, records)
         tried.append(_tried(family, right, records.fold, level=1 - (1 - CONFIDENCE) / looks))
-    return tuple(tried)
+    commonest = int(np.bincount(records.secret).max())
+    return BenchRun(tuple(tried), commonest / n, binomial_limits(commonest, n), n - n // FOLDS, n)
 
 
 def _right(family: Family, records: BenchRecords) -> Any:

@@ -13,14 +13,14 @@ from tacit.errors import DataError, SourceError, sentence
 from tacit.learn.arrays import Codes
 from tacit.lenses.bench.answers import BenchResult
 from tacit.lenses.bench.families import switched_on
-from tacit.lenses.bench.trying import BenchRecords, folds_of, spread, tried_families
+from tacit.lenses.bench.trying import BenchRecords, benched, folds_of, spread
 from tacit.lenses.coded.certifying import CodedAbout
 from tacit.lenses.coded.saving import CODE, KeptCode
 from tacit.lenses.images.audit import Asked, ask_images, first_of_each
 from tacit.lenses.images.coding import image_units
 from tacit.lenses.images.families import ReadImages, image_families
 from tacit.lenses.images.images import Images, open_images, open_pixels, pixels_of, suggested_patch
-from tacit.lenses.images.protect import FLAGS, NAMES
+from tacit.lenses.images.protect import FLAGS, NAMES, by_part
 from tacit.lenses.images.results import Pixels
 from tacit.lenses.images.verify import opened_images, originals_of
 from tacit.lift import Mask
@@ -80,22 +80,13 @@ def attack_images(
         medium="images",
         secret=certificate.secret,
         records=len(matched.secret),
-        tried=len(rows),
-        prior=records.prior,
         ceiling=certificate.ceiling if isinstance(certificate, CodedCertificate) else None,
         untouched=int(matched.untouched.sum()),
-        untouched_parts=_by_part(matched),
-        families=tried_families(families, records, progress=progress),
+        untouched_parts=() if matched.part is None else by_part(matched.untouched, matched.part),
+        run=benched(families, records, progress=progress),
         without=tuple(request.without or ()),
         group=request.group,
     )
-
-
-def _by_part(matched: Matched) -> tuple[tuple[int, int], ...]:
-    if matched.part is None:
-        return ()
-    masks = [matched.part == k for k in np.unique(matched.part).tolist()]
-    return tuple((int(matched.untouched[mask].sum()), int(mask.sum())) for mask in masks)
 
 
 def _noised(folder: Path, certificate: ImageCertificate, asked: Asked, request: AttackRequest) -> Matched:

@@ -13,11 +13,11 @@ from tacit.errors import DataError, SourceError
 from tacit.learn.arrays import Codes
 from tacit.lenses.bench.answers import BenchResult
 from tacit.lenses.bench.families import switched_on
-from tacit.lenses.bench.trying import BenchRecords, folds_of, spread, tried_families
+from tacit.lenses.bench.trying import BenchRecords, benched, folds_of, spread
 from tacit.lenses.coded.certifying import CodedAbout
 from tacit.lenses.coded.saving import CODE, KeptCode
 from tacit.lenses.text.coding import post_units
-from tacit.lenses.text.families import ReadPosts, text_families
+from tacit.lenses.text.families import ReadPosts, text_families, untouched_posts
 from tacit.lenses.text.posts import ROWS_AT_ONCE, Posts, read_posts
 from tacit.release.certificate import CodedCertificate, TextCertificate
 from tacit.release.directory import PRIVATE
@@ -72,20 +72,13 @@ def attack_text(
         medium="posts",
         secret=certificate.secret,
         records=len(matched.secret),
-        tried=len(rows),
-        prior=records.prior,
         ceiling=certificate.ceiling if isinstance(certificate, CodedCertificate) else None,
         untouched=untouched_posts(matched.before, matched.after),
         untouched_parts=(),
-        families=tried_families(families, records, progress=progress),
+        run=benched(families, records, progress=progress),
         without=tuple(request.without or ()),
         group=request.group,
     )
-
-
-def untouched_posts(before: list[str], after: list[str]) -> int:
-    """How many posts that say something are released as they were."""
-    return sum(bool(old.strip()) and old == new for old, new in zip(before, after, strict=True))
 
 
 def _column(table: Table, name: str) -> list[str]:

@@ -136,3 +136,8 @@ def _style_of(post: str, mask: str | None) -> list[float]:
         *(float(plain[-1:] == sign) for sign in ".!?"),
         *sizes.astype(np.float64).tolist(),
     ]
+
+
+def untouched_posts(before: Sequence[str], after: Sequence[str]) -> int:
+    """How many posts that say something are released as they were."""
+    return sum(bool(old.strip()) and old == new for old, new in zip(before, after, strict=True))
