@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 from tacit.document import Progress, silent
 from tacit.errors import ArgumentError
@@ -12,6 +12,7 @@ from tacit.requests import AttackRequest
 from tacit.requests.asking import refuse_others
 from tacit.requests.settings import AnyPath
 from tacit.tables import memory_limit
+from tacit.verbs.keywords import AttackMedia
 
 if TYPE_CHECKING:
     from tacit.lenses.bench.answers import BenchResult
@@ -22,15 +23,13 @@ def attack(
     release: AnyPath | AttackRequest,
     *,
     against: Any = None,
-    labels: AnyPath | None = None,
     known: Sequence[str] | str | None = None,
-    group: str | None = None,
-    without: Sequence[str] | str | None = None,
     records: int = 50_000,
     random_state: int = 0,
     engine: str = "duckdb",
     memory: str | None = None,
     progress: Progress = silent,
+    **media: Unpack[AttackMedia],
 ) -> AttackResult | BenchResult:
     """Train adversaries on the original and let them guess the secret from a release.
 
@@ -76,14 +75,12 @@ def attack(
         asked = AttackRequest(
             release,
             against=against,
-            labels=labels,
             known=known,
-            group=group,
-            without=without,
             records=records,
             random_state=random_state,
             engine=engine,
             memory=memory,
+            **media,
         )
     with memory_limit(asked.memory):
         return _attacked(asked, progress)
