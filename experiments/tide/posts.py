@@ -13,7 +13,6 @@ from experiments.paper import Say
 from experiments.tide.masking import Corpus, curve, new_posts, post_by_post
 from tacit import audit
 from tacit.learn import TermLogLift
-from tacit.lenses.text.adversaries import split
 from tacit.lenses.text.posts import bags_of
 from tacit.lenses.text.terms import TermCounts, chances, mean_conditional, verdicts
 
@@ -23,6 +22,16 @@ TERMS = (0, 10, 30, 100, 300, 1000, 3000)
 EPSILONS = (2.0, 1.0, 0.5, 0.25, 0.1)
 # The terms that the paper names, and the side that it puts them on.
 NAMED = {"gop": "R", "nra": "R", "europe": "D", "liberal": "D", "liberals": "D"}
+
+
+def split(codes: np.ndarray, *, random_state: int) -> np.ndarray:
+    """Which posts adversaries are trained on: 70% of each secret's."""
+    rng = np.random.default_rng(random_state)
+    train = np.zeros(len(codes), dtype=bool)
+    for s in np.unique(codes):
+        rows = rng.permutation(np.flatnonzero(codes == s))
+        train[rows[: round(0.7 * len(rows))]] = True
+    return train
 
 
 def posts(tweets: dict[str, list[str]], *, quick: bool, say: Say) -> dict[str, Any]:

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
         NeuralLogLift as NeuralLogLift,
         Watchdog as Watchdog,
     )
+    from tacit.lenses.bench.answers import BenchResult as BenchResult
     from tacit.lenses.checking import CheckResult as CheckResult
     from tacit.lenses.table.answers.attack import AttackResult as AttackResult
     from tacit.lenses.table.answers.audit import AuditResult as AuditResult

@@ -28,6 +28,7 @@ _BAD = (
     "failed",
     "fails",
     "leak",
+    "parts are untouched",
     "people are found",
     "promise broken",
     "still better than the prior",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from tacit import document as doc
@@ -11,18 +11,6 @@ from tacit.learn import binomial_limits
 from tacit.release.certificate import AdversaryScore
 
 _SERIES = ("before", "after", "after, retrained on the release")
-
-
-def tried(
-    name: str, learn: Callable[[Any], Callable[[Any], int]], before: Any, after: Any, *, of: int
-) -> AdversaryScore:
-    """What an adversary guesses right of ``of`` records apart, with exact 95% limits: before, after and retrained.
-
-    ``learn`` trains it on some records, as they were or as they are released, and gives what counts how often it is
-    right about the others.
-    """
-    clean, again = learn(before), learn(after)
-    return scored(name, (clean(before), clean(after), again(after)), of=of)
 
 
 def scored(name: str, right: Sequence[int], *, of: int) -> AdversaryScore:

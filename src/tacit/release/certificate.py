@@ -438,10 +438,10 @@ class ImageCertificate(Certificate):
 
 @dataclass(frozen=True, kw_only=True)
 class TextCertificate(Certificate):
-    """What can honestly be said of masked posts: what was done, and what two adversaries still guess.
+    """What can honestly be said of masked posts: what was done, and what adversaries still guess.
 
-    It is no counted claim. ``adversaries`` were trained on 70% of the posts and tested on the others; ``prior_right``
-    is how often the commonest secret is right among those.
+    It is no counted claim. ``adversaries`` were trained on two thirds of the posts and tested on the others, three
+    times round; ``prior_right`` is how often the commonest secret is right among those tested.
 
     Guarantees
     ----------

@@ -9,8 +9,18 @@ from typing import Any
 from tacit.requests.media import Coding, PatchNoise, WordMask
 from tacit.requests.policy import POLICY
 from tacit.requests.release import Bound, Ledgered, Making
-from tacit.requests.settings import Amount, AnyPath, Anything, Names, Request, setting
-from tacit.requests.table import TABLE, Learning, Look, Question, engine_setting, labels_setting, memory_setting
+from tacit.requests.settings import Amount, AnyPath, Anything, Name, Names, Request, setting
+from tacit.requests.table import (
+    IMAGES,
+    TABLE,
+    TEXT,
+    Learning,
+    Look,
+    Question,
+    engine_setting,
+    labels_setting,
+    memory_setting,
+)
 
 
 @dataclass(frozen=True)
@@ -29,12 +39,24 @@ class AttackRequest(Request):
     """A release, the original, and how many records adversaries work on."""
 
     release: Any = None
-    against: Any = setting(Anything(), "The original table.", metavar="TABLE")
+    against: Any = setting(Anything(), "The original table, folder of images or npz.", metavar="ORIGINAL")
+    labels: AnyPath | None = labels_setting()
     known: Sequence[str] | str | None = setting(
         Names(),
         "Column(s) whose true values an adversary knows who looks for people in the release.  [default: all released "
         "but the one that says most about the secret]",
         lenses=TABLE,
+    )
+    group: str | None = setting(
+        Name(),
+        "Images and posts: the column that says whose each is. All of one person's stay on one side of every split.",
+        lenses=(*IMAGES, *TEXT),
+    )
+    without: Sequence[str] | str | None = setting(
+        Names(),
+        "Images and posts: families of adversaries that are switched off, by name; the answer lists them.",
+        lenses=(*IMAGES, *TEXT),
+        metavar="NAME[,NAME]",
     )
     records: int = setting(Amount(100, whole=True), "Records to work on.", default=50_000)
     random_state: int = setting(Amount(0, 2**32 - 1, whole=True), "Seed of the split and the adversaries.", default=0)

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Unpack
 
 from tacit.document import Progress, silent
+from tacit.errors import ArgumentError
 from tacit.requests import AttackRequest
+from tacit.requests.asking import refuse_others
 from tacit.requests.settings import AnyPath
 from tacit.tables import memory_limit
+from tacit.verbs.keywords import AttackMedia
 
 if TYPE_CHECKING:
+    from tacit.lenses.bench.answers import BenchResult
     from tacit.lenses.table.answers.attack import AttackResult
 
 
@@ -24,7 +29,8 @@ def attack(
     engine: str = "duckdb",
     memory: str | None = None,
     progress: Progress = silent,
-) -> AttackResult:
+    **media: Unpack[AttackMedia],
+) -> AttackResult | BenchResult:
     """Train adversaries on the original and let them guess the secret from a release.
 
     Each adversary is trained on part of the original records with their secrets, and guesses the secrets of records it
@@ -33,24 +39,37 @@ def attack(
     Beside them an adversary who links knows some true values of a person, has the whole file, looks for the rows that
     fit, reads the other columns off them and guesses the secret.
 
+    Of images and posts, families of adversaries are tried, each on what it reads: words, characters, style, masks,
+    order; gradients, pixels, a network, repaired patches, noised patches. Each learns from two thirds and guesses the
+    other, three times round, and the worst third is shown. What was released as it was is counted.
+
     Parameters
     ----------
     release : path
         The directory that ``protect`` wrote.
     against : path or frame
-        The original table.
+        The original table, folder of images or npz.
+    labels : path, optional
+        Of images in a folder: the CSV with their labels.
     known : column or columns, optional
         What the adversary who links knows of a person. By default all released columns but the one that says most about
         the secret; all released columns are always tried, too.
+    group : column, optional
+        Of images and posts: whose each is. All of one person's stay on one side of every split.
+    without : name or names, optional
+        Of images and posts: families that are switched off.
     records : int
         Records to work on, evenly spaced over the table.
     random_state : int
         Seed of the split and the adversaries.
     engine, memory
         As in ``audit``.
-    """
-    from tacit.lenses.table.attack import attack_table
 
+    Returns
+    -------
+    AttackResult or BenchResult
+        Of a table, or of images and posts; ``lost`` says whether the release fails.
+    """
     asked = release
     if not isinstance(asked, AttackRequest):
         asked = AttackRequest(
@@ -61,6 +80,32 @@ def attack(
             random_state=random_state,
             engine=engine,
             memory=memory,
+            **media,
         )
     with memory_limit(asked.memory):
-        return attack_table(asked, progress=progress)
+        return _attacked(asked, progress)
+
+
+def _attacked(asked: AttackRequest, progress: Progress) -> AttackResult | BenchResult:
+    """The kind of the certificate decides which lens attacks it."""
+    from tacit.release.certificate import CodedCertificate, ImageCertificate, TextCertificate, read_certificate
+
+    certificate = read_certificate(Path(asked.release))
+    if isinstance(certificate, ImageCertificate) or (
+        isinstance(certificate, CodedCertificate) and certificate.of_images
+    ):
+        from tacit.lenses.images.attack import attack_images
+
+        refuse_others([asked], "images", "a release of images")
+        return attack_images(certificate, asked, progress=progress)
+    if isinstance(certificate, CodedCertificate) and certificate.medium == "vectors":
+        raise ArgumentError(f"{asked.release} is a release of vectors: attack is not for them yet; verify is")
+    if isinstance(certificate, CodedCertificate | TextCertificate):
+        from tacit.lenses.text.attack import attack_text
+
+        refuse_others([asked], "text", "a release of posts")
+        return attack_text(certificate, asked, progress=progress)
+    from tacit.lenses.table.attack import attack_table
+
+    refuse_others([asked], "table", "a release of a table")
+    return attack_table(asked, progress=progress)

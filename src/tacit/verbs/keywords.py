@@ -139,3 +139,11 @@ class ProtectText(_Engine, _Made, _Coded, total=False):
     rare: Literal["keep", "mask"]
     bound: Literal["post", "term"]
     min_count: int
+
+
+class AttackMedia(TypedDict, total=False):
+    """What ``attack`` takes of images and posts besides."""
+
+    labels: AnyPath | None
+    group: str | None
+    without: Names | None

@@ -131,7 +131,7 @@ def ask_images(question: Question, *, random_state: int) -> Asked:
         )
     rng = np.random.default_rng(random_state)
     fold = fold_of_each(codes.astype(np.int64), FOLDS, rng)
-    first, copies = _first_of_each(images)
+    first, copies = first_of_each(images)
     notes = images.notes
     if copies:
         # A copy on the other side of the split would be recognised, and everything would look like a leak.
@@ -140,7 +140,7 @@ def ask_images(question: Question, *, random_state: int) -> Asked:
     return Asked(images, secret, secrets, codes.astype(np.int64), fold, notes)
 
 
-def _first_of_each(images: Images) -> tuple[Codes, int]:
+def first_of_each(images: Images) -> tuple[Codes, int]:
     """For every image the first that has the same pixels, and how many are such copies."""
     seen: dict[bytes, int] = {}
     first = np.array([seen.setdefault(image.tobytes(), k) for k, image in enumerate(images.pixels)], dtype=np.int64)

@@ -49,7 +49,7 @@ def protect_coded_images(
     refuse_target(out, original=asked.images.source, overwrite=making.overwrite)
     about = CodedAbout("images", asked.secret, None, coding.group, _one_use(question))
     limits, key = asked_bound(bound, coding), new_key(making.random_state)
-    units, matrix = _units(asked, about), asked.images.matrix()
+    units, matrix = image_units(asked, about), asked.images.matrix()
     contents = [image.tobytes() for image in asked.images.pixels]
     design, copies = design_part(units, contents, random_state=seed)
     progress("reading the images", None)
@@ -87,7 +87,7 @@ def _one_use(question: Question) -> str | None:
     return names[0] if names else None
 
 
-def _units(asked: Asked, about: CodedAbout) -> Units:
+def image_units(asked: Asked, about: CodedAbout) -> Units:
     group = None if about.group is None else asked.images.label(about.group).tolist()
     use = None if about.use is None else np.unique(asked.images.label(about.use), return_inverse=True)[1]
     return units_of(asked.codes, [str(each) for each in asked.secrets], group=group, named=about.group, use=use)
@@ -128,7 +128,7 @@ def verify_coded_images(
     salt = secret_bytes_in(private / SALT)
     checks.append(check_of_original(digest, certificate, salt, why=f"needs {PRIVATE}/{SALT}"))
     question = Question(images, secret=certificate.secret)
-    units = _units(
+    units = image_units(
         ask_images(question, random_state=0), CodedAbout("images", certificate.secret, None, certificate.group)
     )
     kept, matrix = KeptCode(private), images.matrix()

@@ -34,12 +34,15 @@ def oriented_gradients(pixels: NDArray[np.uint8], *, cell: int) -> Floats:
     upper_share = (direction - lower).astype(np.float32)
     bin_ = lower.astype(np.int64) % BINS
     rows, columns = height // cell, width // cell
-    cells = np.zeros((n, rows, columns, BINS), np.float32)
-    for b in range(BINS):
-        # A direction between two bins counts for both, by its nearness.
-        votes = size * ((bin_ == b) * (1 - upper_share) + ((bin_ + 1) % BINS == b) * upper_share)
-        cut = votes[:, : rows * cell, : columns * cell].reshape(n, rows, cell, columns, cell)
-        cells[..., b] = cut.sum(axis=(2, 4))
+    whole = np.s_[:, : rows * cell, : columns * cell]
+    first = np.arange(n * rows * columns).reshape(n, rows, 1, columns, 1) * BINS
+    at = np.broadcast_to(first, (n, rows, cell, columns, cell)).reshape(n, rows * cell, columns * cell)
+    votes = np.zeros(n * rows * columns * BINS)
+    # A direction between two bins counts for both, by its nearness.
+    for bin_here, share in ((bin_, 1 - upper_share), ((bin_ + 1) % BINS, upper_share)):
+        where, weight = (at + bin_here[whole]).ravel(), (size * share)[whole].ravel()
+        votes += np.bincount(where, weights=weight, minlength=len(votes))
+    cells = votes.astype(np.float32).reshape(n, rows, columns, BINS)
     corners = (cells[:, :-1, :-1], cells[:, 1:, :-1], cells[:, :-1, 1:], cells[:, 1:, 1:])
     blocks = np.concatenate(corners, axis=-1)
     blocks /= np.sqrt((blocks**2).sum(axis=-1, keepdims=True) + (0.01 * cell) ** 2)
@@ -103,8 +106,13 @@ class HogClassifier:
         return float((self.predict(images) == np.asarray(s)).mean())
 
     def _features(self, pixels: NDArray[np.uint8]) -> Floats:
-        means = MEANS_WEIGHT * cell_means(pixels, cell=self.cell_)
-        return np.hstack([oriented_gradients(pixels, cell=self.cell_), means])
+        return hog_features(pixels, cell=self.cell_)
+
+
+def hog_features(pixels: NDArray[np.uint8], *, cell: int | None = None) -> Floats:
+    """Gradients and means of cells, one row an image; a cell is an eighth of the shorter side, unless said."""
+    size = cell or max(2, min(pixels.shape[1:3]) // CELLS_A_SIDE)
+    return np.hstack([oriented_gradients(pixels, cell=size), MEANS_WEIGHT * cell_means(pixels, cell=size)])
 
 
 def pixel_classifier() -> Any:
@@ -113,10 +121,11 @@ def pixel_classifier() -> Any:
     from sklearn.pipeline import make_pipeline
     from sklearn.preprocessing import FunctionTransformer, StandardScaler
 
-    return make_pipeline(FunctionTransformer(_smaller), StandardScaler(), LogisticRegression(C=0.01, max_iter=1000))
+    return make_pipeline(FunctionTransformer(smaller), StandardScaler(), LogisticRegression(C=0.01, max_iter=1000))
 
 
-def _smaller(images: NDArray[np.uint8]) -> Floats:
+def smaller(images: NDArray[np.uint8]) -> Floats:
+    """A picture of at most about 32 pixels a side, one row an image."""
     pixels = _checked(images)
     return cell_means(pixels, cell=max(1, max(pixels.shape[1:3]) // MOST_PIXELS_A_SIDE))
 

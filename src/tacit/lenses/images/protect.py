@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import secrets as secure
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 
@@ -15,7 +15,8 @@ from tacit.document import Progress, Share, silent
 from tacit.errors import ArgumentError, Setting, sentence
 from tacit.learn import binomial_limits
 from tacit.learn.arrays import Codes, Floats
-from tacit.lenses.adversaries import tried
+from tacit.lenses.bench.answers import untouched_words
+from tacit.lenses.bench.trying import BenchRecords, BenchRun, benched, spread
 from tacit.lenses.images.answers.release import ImageProtectResult
 from tacit.lenses.images.audit import (
     FOLDS,
@@ -30,6 +31,7 @@ from tacit.lenses.images.audit import (
     prefix_estimator,
 )
 from tacit.lenses.images.claims import patch_delta, published
+from tacit.lenses.images.families import ReadImages, image_families
 from tacit.lenses.images.images import Images, image_file, patch_masks, pixels_of, reordered, write_csv, write_images
 from tacit.lenses.images.results import Pixels, ShownImage
 from tacit.lift import Mask
@@ -84,18 +86,18 @@ def protect_images(
             raise ArgumentError(f"'{column}' is the secret: it cannot be kept in the release")
     refuse_target(out, original=asked.images.source, overwrite=making.overwrite)
     treated = _treated(asked, noise, epsilon, size, seed=seed, repeatable=repeatable, progress=progress)
-    adversaries = _adversaries(asked, treated.pixels, progress)
     place = _places(len(asked.images), noise.keep_names, making.random_state)
+    tried = _benched(asked, treated.pixels, place, size, progress)
     released = reordered(replace(asked.images, pixels=treated.pixels), place, rename=not noise.keep_names)
     with new_release(out, overwrite=making.overwrite) as draft:
         progress("writing the images", None)
         write_images(released, draft.place, keep=keep)
-        certificate = _certificate(asked, treated, noise, adversaries, draft, epsilon, size, repeatable)
+        certificate = _certificate(asked, treated, noise, tried, draft, epsilon, size, repeatable)
         result = ImageProtectResult(
             out=str(out),
             source=asked.facts(),
             certificate=certificate,
-            headline=_headline(certificate),
+            headline=_headline(certificate, asked, treated),
             notes=(*asked.notes, *_notes(asked, certificate)),
             sheet=_public_sheet(released, treated.flags[place]),
         )
@@ -162,21 +164,24 @@ def _treated(
     )
 
 
-def _adversaries(asked: Asked, treated: Pixels, progress: Progress) -> tuple[AdversaryScore, ...]:
-    """Adversaries that learn from two thirds and guess the other: before, after, and retrained on the release."""
-    from tacit.lenses.images.hog import HogClassifier, pixel_classifier
+def _benched(asked: Asked, treated: Pixels, place: Codes, patch: int, progress: Progress) -> BenchRun:
+    """Families of adversaries that learn from two thirds and guess the other: before, after, and retrained."""
+    n = len(asked.images)
+    rows = spread(n, n)
+    after = np.argsort(place)[rows]
+    records = BenchRecords(
+        ReadImages(asked.images.pixels[rows], rows, patch),
+        ReadImages(treated[rows], after, patch),
+        asked.codes[rows],
+        asked.fold[rows],
+    )
+    return benched(image_families(), records, progress=progress)
 
-    train, test = asked.fold != 0, asked.fold == 0
-    adversaries = []
-    for name, make in (("HOG and SVM", HogClassifier), ("pixels, linear", pixel_classifier)):
-        progress(f"training {name}", None)
 
-        def learn(pixels: Pixels, make: Callable[[], Any] = make) -> Callable[[Pixels], int]:
-            model = make().fit(pixels[train], asked.labels[train])
-            return lambda others: int((model.predict(others[test]) == asked.labels[test]).sum())
-
-        adversaries.append(tried(name, learn, asked.images.pixels, treated, of=int(test.sum())))
-    return tuple(adversaries)
+def by_part(untouched: Mask, part: Codes) -> tuple[tuple[int, int], ...]:
+    """How many images are untouched, and how many there are, in each third that was treated by itself."""
+    masks = [part == k for k in np.unique(part).tolist()]
+    return tuple((int(untouched[mask].sum()), int(mask.sum())) for mask in masks)
 
 
 def verdict_after(adversaries: Sequence[AdversaryScore], *, prior: float, tested_on: int) -> AfterVerdict:
@@ -203,14 +208,15 @@ def _certificate(
     asked: Asked,
     treated: Treated,
     noise: PatchNoise,
-    adversaries: tuple[AdversaryScore, ...],
+    tried: BenchRun,
     draft: ReleaseDraft,
     epsilon: float,
     size: int,
     repeatable: bool,
 ) -> ImageCertificate:
     images, flags, facts = asked.images, treated.flags, asked.facts()
-    data_file, prior, tested_on = image_file(images), float(asked.prior.max()), int((asked.fold == 0).sum())
+    data_file, prior, tested_on = image_file(images), float(asked.prior.max()), tried.tested_on
+    adversaries = tuple(each.score for each in tried.families)
     difference = treated.pixels.astype(np.float64) - images.pixels
     return worded(
         ImageCertificate(
@@ -245,9 +251,9 @@ def _certificate(
     )
 
 
-def _headline(certificate: ImageCertificate) -> str:
+def _headline(certificate: ImageCertificate, asked: Asked, treated: Treated) -> str:
     before, best = best_guesses(certificate.adversaries)
-    return sentence(
+    words = sentence(
         "Noise was put on {noised} of the patches. The best adversary guesses '{secret}' right {best} of the time, "
         "{before} before; always the commonest is right {prior} of the time.",
         noised=Share(certificate.flagged_share),
@@ -256,13 +262,15 @@ def _headline(certificate: ImageCertificate) -> str:
         before=Share(before),
         prior=Share(certificate.prior),
     )
+    untouched = np.asarray(~treated.flags.any(axis=1))
+    left = int(untouched.sum())
+    if not left:
+        return words
+    return untouched_words(left, len(untouched), "images", parts=by_part(untouched, asked.fold)) + " " + words
 
 
 def _notes(asked: Asked, certificate: ImageCertificate) -> tuple[str, ...]:
     notes: list[str] = ["an adversary that fails proves nothing, and of a single image nothing is certified"]
-    if certificate.flagged_images < 1:
-        words = "{share} of the images have no noised patch: they are the originals"
-        notes.append(sentence(words, share=Share(1 - certificate.flagged_images)))
     if certificate.verdict_after == BETTER:
         settings = {name: Setting(name) for name in ("epsilon", "patch", "scale")}
         words = "an adversary is still better than the prior: lower {epsilon}, choose another {patch}, or raise {scale}"
@@ -299,6 +307,7 @@ def _keep(
         for at, heat in zip(treated.shown, treated.shown_heat, strict=True)
     )
     replace(result, sheet=sheet, private=True).write_report(draft.private / REPORT)
-    flags = treated.flags[[at for _, at in names]]
-    np.savez_compressed(draft.private / FLAGS, flags=flags, patch=np.array(result.certificate.patch))
+    places = [at for _, at in names]
+    patch, fold = np.array(result.certificate.patch), asked.fold[places]
+    np.savez_compressed(draft.private / FLAGS, flags=treated.flags[places], patch=patch, fold=fold)
     write_csv(draft.private / NAMES, ["released", "original"], ((name, asked.images.names[at]) for name, at in names))

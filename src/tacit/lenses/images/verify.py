@@ -63,7 +63,7 @@ def verify_images(
     the numbers, unflagged patches are unchanged to the last bit, and flagged ones carry noise of the stated scale. It
     says nothing of what a single image gives away: that was never certified.
     """
-    release = _opened(Path(directory), certificate)
+    release = opened_images(Path(directory), certificate)
     checks = _checks_of_papers(release)
     if against is None:
         command = Command("verify", "RELEASE", against="FOLDER")
@@ -84,7 +84,8 @@ def verify_images(
     )
 
 
-def _opened(directory: Path, certificate: ImageCertificate) -> ImageRelease:
+def opened_images(directory: Path, certificate: ImageCertificate) -> ImageRelease:
+    """A release of images, with what of the owner's folder is there."""
     private, flags, names = directory / PRIVATE, None, None
     try:
         if (private / FLAGS).exists():
@@ -151,15 +152,21 @@ def _checks_against(release: ImageRelease, original: Images) -> list[Check]:
     return [*checks, *_checks_of_patches(release, release.flags, original, released)]
 
 
-def _checks_of_patches(release: ImageRelease, flags: Mask, original: Images, released: Images) -> list[Check]:
-    certificate = release.certificate
+def originals_of(release: ImageRelease, original: Images, released: Images) -> Codes | None:
+    """Which original each released image is, by the owner's papers; None if they do not fit."""
     at = {name: k for k, name in enumerate(original.names)}
     names = release.names or {name: name for name in released.names}
     places = [at.get(names.get(name, "")) for name in released.names]
-    if None in places or len(set(places)) != len(places) or flags.shape != (len(released), certificate.patches):
+    known = [place for place in places if place is not None]
+    return np.array(known, dtype=np.int64) if len(set(known)) == len(places) else None
+
+
+def _checks_of_patches(release: ImageRelease, flags: Mask, original: Images, released: Images) -> list[Check]:
+    certificate = release.certificate
+    rows = originals_of(release, original, released)
+    if rows is None or flags.shape != (len(released), certificate.patches):
         detail = f"{PRIVATE}/{NAMES} or {PRIVATE}/{FLAGS} do not fit"
         return [Check("owner's papers fit the release", False, detail)]
-    rows = np.array(places, dtype=np.int64)
     before = original.pixels[rows]
     mask = patch_masks(original, certificate.patch, flags)
     share, touched = float(flags.mean()), float(flags.any(axis=1).mean())

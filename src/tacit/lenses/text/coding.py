@@ -81,7 +81,7 @@ def protect_coded_posts(
         raise ArgumentError("images and posts in codes keep one use: name one column")
     about = CodedAbout("posts", posts.secret, posts.text, coding.group, uses[0] if uses else None)
     refuse_target(out, original=posts.table.path, overwrite=making.overwrite)
-    limits, key, units = asked_bound(bound, coding), new_key(making.random_state), _units(posts, about)
+    limits, key, units = asked_bound(bound, coding), new_key(making.random_state), post_units(posts, about)
     design, copies = design_part(units, [text.strip().encode() for text in posts.texts], random_state=seed)
     words = _topic_words(posts.texts, design[units.of_record], bound.least)
     bags = words.bags(posts.texts)
@@ -115,7 +115,7 @@ def protect_coded_posts(
     return replace(result, certificate=certificate)
 
 
-def _units(posts: Posts, about: CodedAbout) -> Units:
+def post_units(posts: Posts, about: CodedAbout) -> Units:
     named = [name for name in (about.group, about.use) if name is not None]
     posts.table.require(named)
     values: dict[str, list[str]] = {name: [] for name in named}
@@ -215,7 +215,7 @@ def verify_coded_posts(
     why = f"needs the file it was made from, and {PRIVATE}/{SALT}"
     checks.append(check_of_original(digest, certificate, salt, why=why))
     about = CodedAbout("posts", certificate.secret, certificate.column, certificate.group)
-    units, kept = _units(posts, about), KeptCode(private)
+    units, kept = post_units(posts, about), KeptCode(private)
     terms = tuple(bytes(kept.arrays["terms"]).decode().split("\n"))
     words_kept = TopicWords(Vocabulary(terms, kept.arrays["posts"]), kept.arrays["weights"])
     bags = words_kept.bags(posts.texts)

@@ -12,12 +12,14 @@ import numpy as np
 
 from tacit import __version__
 from tacit.document import Progress, Share, silent
-from tacit.errors import ArgumentError, DataError, Setting, sentence
+from tacit.errors import ArgumentError, Setting, sentence
 from tacit.learn.arrays import Codes
+from tacit.lenses.bench.answers import UNTOUCHED, untouched_words
+from tacit.lenses.bench.trying import BenchRecords, BenchRun, benched, folds_of, spread
 from tacit.lenses.histograms import histogram_of
-from tacit.lenses.text.adversaries import Trial, trial
 from tacit.lenses.text.answers.release import TextProtectResult
 from tacit.lenses.text.audit import ReadCorpus, read_corpus, riskiest
+from tacit.lenses.text.families import ReadPosts, text_families, untouched_posts
 from tacit.lenses.text.masking import MaskedPosts, Masking, mask_posts, refuse_mask_in_posts
 from tacit.lenses.text.posts import ROWS_AT_ONCE, Posts, read_posts
 from tacit.release.certificate import AdversaryScore, CertifiedInput, CertifiedOutput, TextCertificate, best_guesses
@@ -53,8 +55,8 @@ def protect_text(
     ----------
     The directory appears whole or not at all. Every released text is the original but for masked words. By the
     estimate in ``private/``, what is shown of every post says at most epsilon (or every shown word does). That
-    certifies nothing: what two adversaries, trained on 70% of the posts, still guess of the others is in the
-    certificate, with exact binomial limits.
+    certifies nothing: what families of adversaries, trained on two thirds of the posts, still guess of the others is
+    in the certificate, with exact binomial limits.
     """
     epsilon, masking = bound.one_epsilon("a post may say"), Masking(mask.mask, mask.generalise, mask.rare)
     progress("reading posts", None)
@@ -67,7 +69,7 @@ def protect_text(
     progress("masking", None)
     masked = mask_posts(posts, corpus.model, masking, epsilon=epsilon, bound=mask.bound)
     progress("training adversaries", None)
-    tried = tried_on(posts, masked.texts, corpus.rows.tolist(), masking=masking, min_count=mask.min_count, seed=seed)
+    tried = tried_on(posts, masked.texts, corpus.rows, masking=masking, seed=seed, progress=progress)
     with new_release(out, overwrite=making.overwrite) as draft:
         progress("writing the release", None)
         data_file = "data" + suffix_for(posts.table)
@@ -95,15 +97,14 @@ def protect_text(
 
 
 def tried_on(
-    posts: Posts, masked: Sequence[str], rows: Sequence[int], *, masking: Masking, min_count: int, seed: int
-) -> Trial:
-    """What adversaries guess, clean and masked, on the posts that are not copies."""
-    clean, shown = [posts.texts[at] for at in rows], [masked[at] for at in rows]
-    codes = posts.codes[np.asarray(rows)]
-    tried = trial(clean, shown, codes, mask=masking.mask, min_count=min_count, random_state=seed)
-    if tried.tested_on < 1:
-        raise DataError(f"{posts.table.name} has too few different posts to test an adversary on: gather more")
-    return tried
+    posts: Posts, masked: Sequence[str], rows: Codes, *, masking: Masking, seed: int, progress: Progress = silent
+) -> BenchRun:
+    """What every family of adversaries guesses, clean and masked, on the posts that are not copies."""
+    some = rows[spread(len(rows), len(rows))]
+    codes = posts.codes[some]
+    clean, shown = (ReadPosts([texts[at] for at in some], some, masking.mask) for texts in (posts.texts, masked))
+    fold = folds_of(codes, together=some, random_state=seed)
+    return benched(text_families(masked=True), BenchRecords(clean, shown, codes, fold), progress=progress)
 
 
 def _kept(posts: Posts, keep: tuple[str, ...], keep_secret: bool) -> tuple[str, ...]:
@@ -150,16 +151,16 @@ def _input(posts: Posts, draft: ReleaseDraft) -> CertifiedInput:
     return CertifiedInput(Path(table.name).name, table.format, len(posts.texts), draft.salted(table.sha256()))
 
 
-def published(tried: Trial) -> dict[str, Any]:
+def published(tried: BenchRun) -> dict[str, Any]:
     """What adversaries guess, and what guessing without reading does, with as many digits as may be published."""
     return {
-        "prior_right": round(tried.prior_right, DECIMALS),
+        "prior_right": round(tried.prior, DECIMALS),
         "prior_interval": coarse_limits(*tried.prior_interval),
         "trained_on": tried.trained_on,
         "tested_on": tried.tested_on,
         "adversaries": tuple(
             AdversaryScore(a.name, *(part for right, limits in a.guesses for part in _rounded(right, limits)))
-            for a in tried.adversaries
+            for a in (each.score for each in tried.families)
         ),
     }
 
@@ -177,20 +178,25 @@ def _result(corpus: ReadCorpus, masked: MaskedPosts, certificate: TextCertificat
     clean, best = best_guesses(certificate.adversaries)
     lows = [low for a in certificate.adversaries for low in (a.after_interval[0], a.retrained_interval[0])]
     beats = max(lows) > certificate.prior_interval[1]
+    left = untouched_posts(corpus.posts.texts, masked.texts)
+    verdict = "still better than the prior" if beats else "estimated, not certified"
+    headline = sentence(
+        "{masked} of the words are masked: the best adversary guesses {secret} right in {best} of posts, {clean} "
+        "before; without reading it is {prior}.",
+        masked=Share(certificate.words_masked),
+        secret=certificate.secret,
+        best=Share(best),
+        clean=Share(clean),
+        prior=Share(certificate.prior_right),
+    )
+    if left:
+        verdict, headline = UNTOUCHED, untouched_words(left, len(masked.texts), "posts") + " " + headline
     return TextProtectResult(
         out=out,
         data_file=certificate.output.file,
         certificate=certificate,
-        verdict="still better than the prior" if beats else "estimated, not certified",
-        headline=sentence(
-            "{masked} of the words are masked: the best adversary guesses {secret} right in {best} of posts, {clean} "
-            "before; without reading it is {prior}.",
-            masked=Share(certificate.words_masked),
-            secret=certificate.secret,
-            best=Share(best),
-            clean=Share(clean),
-            prior=Share(certificate.prior_right),
-        ),
+        verdict=verdict,
+        headline=headline,
         before=before,
         after=after,
         masked=_listed(corpus, masked)[:MOST_LISTED],

@@ -143,8 +143,7 @@ def _check_of_adversaries(
         seed = int(json_in(private / TERMS, "list of masked terms")["seed"])
     except (ValueError, KeyError, TypeError) as error:
         raise SourceError(f"{private / TERMS} is damaged: it should hold what protect wrote") from error
-    rows = np.flatnonzero(posts.first).tolist()
-    again = published(tried_on(posts, texts, rows, masking=masking, min_count=certificate.min_count, seed=seed))
+    again = published(tried_on(posts, texts, np.flatnonzero(posts.first), masking=masking, seed=seed))
     alike = all(getattr(certificate, name) == value for name, value in again.items())
     _, best = best_guesses(again["adversaries"])
     return Check("adversaries trained again", alike, sentence("the best guesses {share} right", share=Share(best)))

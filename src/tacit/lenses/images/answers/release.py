@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from tacit import document as doc
 from tacit.errors import sentence
 from tacit.lenses.adversaries import guesses_right
+from tacit.lenses.bench.answers import UNTOUCHED
 from tacit.lenses.images.answers.shared import DEFINITIONS, contact_sheet, heat_maps, released_images, size_words
 from tacit.lenses.images.results import ImageFacts, ShownImage
 from tacit.lenses.papers import Rows, Sections, assumptions, certificate_section, claim
@@ -38,17 +39,25 @@ class ImageProtectResult(ReleaseResult):
         Unless ``private``, the page shows the certificate, the headline and released images: no original, and nothing
         learned but what the certificate says with two digits. Notes and path are for the terminal alone.
         """
-        after, whose = self.certificate.verdict_after, "For the owner alone: r" if self.private else "Tacit r"
+        whose = "For the owner alone: r" if self.private else "Tacit r"
         return doc.Document(
             kind="release of images",
             name=f"{whose}elease of images, secret {self.certificate.secret}",
-            badge=doc.badge(after if after.startswith("still") else "estimated, not certified"),
+            badge=doc.badge(_verdict(self.certificate)),
             headline=self.headline,
             opening=(claim(self.certificate), _tiles(self)),
             sections=[section for write in SECTIONS for section in write(self)],
             reading=DEFINITIONS,
             footer=(self.certificate.output.file,),
         )
+
+
+def _verdict(certificate: ImageCertificate) -> str:
+    """A release that holds originals is red, whatever adversaries did."""
+    if certificate.flagged_images < 1:
+        return UNTOUCHED
+    after = certificate.verdict_after
+    return after if after.startswith("still") else "estimated, not certified"
 
 
 def _epsilon(certificate: ImageCertificate) -> doc.Nats:
@@ -78,8 +87,8 @@ def _tiles(result: ImageProtectResult) -> doc.Tiles:
 def _guesses(result: ImageProtectResult) -> Sections:
     c = result.certificate
     about = sentence(
-        "On {} that the adversaries did not learn from; always the commonest is right {} of the time. The limits are "
-        "exact, 95%. Retrained: it learned from released images and their true labels.",
+        "On {}, each guessed by adversaries that learned from the other two thirds; always the commonest is right {} "
+        "of the time. The limits are exact, 95%. Retrained: it learned from released images and their true labels.",
         doc.Count(c.tested_on, "image"),
         doc.Share(c.prior),
     )

@@ -82,6 +82,11 @@ class AttackResult(Result):
     chance_after: float = 1.0
     known: tuple[str, ...] = ()
 
+    @property
+    def lost(self) -> bool:
+        """Whether the release fails."""
+        return self.verdict in LOST
+
     def document(self) -> doc.Document:
         """What was promised, how often it was reached and who is found; folded, how each adversary did."""
         return doc.Document(
@@ -111,7 +116,7 @@ class AttackResult(Result):
         against = "TABLE" if self.against.startswith("the ") else self.against
         verify = Command("verify", doc.FilePath(self.release), against=against)
         items = [sentence("{} {}", _NEXT[self.verdict], sentence("Check the claim: {}", verify))]
-        if self.verdict in LOST:
+        if self.lost:
             words = "Then make another, with a smaller {}, a larger {} or fewer columns ({})."
             items.append(sentence(words, *map(Setting, ("epsilon", "least", "drop"))))
         return doc.Section("What to do next", (doc.Bullets(items),))

@@ -77,9 +77,9 @@ def _tiles(result: TextProtectResult) -> doc.Tiles:
 def _guesses(result: TextProtectResult) -> Sections:
     c = result.certificate
     about = sentence(
-        "Trained on {} posts, tested on {} others; copies left out. Without reading {} are right ({}). The limits are "
-        "exact, 95%. After: an adversary that learned from posts as they were. Retrained: one that learned from masked "
-        "posts beside their secrets, the strongest case.",
+        "Trained on {} posts, tested on the others, three times round: {} in all; copies left out. Without reading {} "
+        "are right ({}). The limits are exact, 95%. After: an adversary that learned from posts as they were. "
+        "Retrained: one that learned from masked posts beside their secrets, the strongest case.",
         doc.Count(c.trained_on),
         doc.Count(c.tested_on),
         doc.Share(c.prior_right),

@@ -1,0 +1,202 @@
+"""The answer of ``attack`` about images and posts: which family reads the release, and what was left as it was."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Literal
+
+from tacit import document as doc
+from tacit.errors import Command, Sentence, Setting, sentence
+from tacit.lenses.adversaries import guesses_right
+from tacit.lenses.bench.trying import FOLDS, BenchRun, TriedFamily
+from tacit.lenses.glossary import DEFINITIONS
+from tacit.release.certificate import best_guesses
+from tacit.release.claims import share_up
+from tacit.report.result import Result
+
+BenchVerdict = Literal[
+    "promise broken",
+    "parts are untouched",
+    "still better than the prior",
+    "within the promise",
+    "not detectably better than the prior",
+    "nothing to be found, even in the original",
+]
+UNTOUCHED: BenchVerdict = "parts are untouched"
+LOST: tuple[BenchVerdict, ...] = ("promise broken", UNTOUCHED, "still better than the prior")
+_NOTES = (
+    "An adversary that fails proves nothing: others may see what these do not.",
+    "'before' sees the originals; 'after' learned from originals and sees the release; 'retrained' learned from "
+    "released ones and their secrets.",
+)
+
+
+def untouched_words(untouched: int, records: int, unit: str, *, parts: Sequence[tuple[int, int]] = ()) -> Sentence:
+    """How many records are released as they were; ``parts`` are the same counts in each third that was treated."""
+    words = sentence(
+        "{} of {} {unit} are released exactly as they were", doc.Count(untouched), doc.Count(records), unit=unit
+    )
+    told = ", ".join(f"{left:,} of {of:,}" for left, of in parts)
+    return words + (f" (by third: {told})." if parts else ".")
+
+
+@dataclass(frozen=True)
+class BenchResult(Result):
+    """Which family of adversaries reads a release of images or posts.
+
+    ``untouched`` of the ``records`` are released as they were; ``untouched_parts`` counts them in each third that was
+    treated by itself, where that is known. ``run`` is what the families guess. ``ceiling`` is what a coded
+    release claims of every adversary.
+
+    Guarantees
+    ----------
+    None of the release: an adversary that fails proves nothing. The verdict is bad wherever a record is untouched, or a
+    family surely guesses more than the claimed ceiling, or, where none is claimed, than the commonest secret's share.
+    """
+
+    release: str
+    against: str
+    medium: Literal["images", "posts"]
+    secret: str
+    records: int
+    ceiling: float | None
+    untouched: int
+    untouched_parts: tuple[tuple[int, int], ...]
+    run: BenchRun
+    without: tuple[str, ...]
+    group: str | None
+    notes: tuple[str, ...] = ()
+    verdict: BenchVerdict = field(init=False)
+    headline: str = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "verdict", _verdict(self))
+        object.__setattr__(self, "headline", _headline(self))
+
+    @property
+    def line(self) -> float:
+        """What no family may surely pass."""
+        return self.run.prior if self.ceiling is None else self.ceiling
+
+    @property
+    def readers(self) -> tuple[TriedFamily, ...]:
+        """The families that surely guess more than they may, the best first."""
+        over = [each for each in self.run.families if each.surely > self.line]
+        return tuple(sorted(over, key=lambda each: -each.surely))
+
+    @property
+    def lost(self) -> bool:
+        """Whether the release fails."""
+        return self.verdict in LOST
+
+    def document(self) -> doc.Document:
+        """What was left, the best family, what to do next; folded, every family and its limits."""
+        return doc.Document(
+            kind="attack",
+            name=sentence("Tacit attack on {}", doc.FilePath(self.release)),
+            badge=doc.badge(self.verdict),
+            headline=self.headline,
+            opening=(self._tiles(),),
+            sections=(
+                self._next(),
+                *(replace(section, folded=True) for section in (self._guesses(), self._families(), *self._told())),
+            ),
+            reading=DEFINITIONS,
+            footer=(sentence("{} against {}", doc.FilePath(self.release), doc.FilePath(self.against)),),
+        )
+
+    def _tiles(self) -> doc.Tiles:
+        before, after = best_guesses([each.score for each in self.run.families])
+        worst = max(each.worst for each in self.run.families)
+        tiles: list[tuple[doc.Text, doc.Text, doc.Text]] = [
+            ("Guessing the prior", doc.Share(self.run.prior), "right: the commonest secret, without looking"),
+            ("Best family before", doc.Share(before), "right, from the originals"),
+            ("Best family after", doc.Share(after), "right, from the release; lower is safer"),
+            ("Worst third", doc.Share(worst), "right, by the family that does best there"),
+            ("Released as they were", doc.Count(self.untouched), f"of {self.records:,} {self.medium}"),
+        ]
+        if self.ceiling is not None:
+            tiles.append(("Promise", share_up(self.ceiling), "nobody is right more often, by the certificate"))
+        return doc.Tiles(tuple(tiles))
+
+    def _next(self) -> doc.Section:
+        verify = sentence("Check the claim: {}", Command("verify", doc.FilePath(self.release), against="ORIGINAL"))
+        if self.lost:
+            words = "Do not publish it. {setting} makes a release with a ceiling for every adversary."
+            items = [sentence(words, setting=Setting("mechanism", "code"))] if self.ceiling is None else []
+            items = items or [Sentence("Do not publish it.")]
+        else:
+            items = [Sentence("No family here speaks against publishing it; but one that fails proves nothing.")]
+        return doc.Section("What to do next", (doc.Bullets((*items, verify)),))
+
+    def _guesses(self) -> doc.Section:
+        marks = [("prior", self.run.prior), *([] if self.ceiling is None else [("promise", self.ceiling)])]
+        about = sentence(
+            "Each learned from two thirds of {} and guessed the other, {} times round. Limits are exact, 95%, as if "
+            "records were independent.",
+            doc.Count(self.run.tested_on, self.medium[:-1]),
+            FOLDS,
+        )
+        scores = [each.score for each in self.run.families]
+        blocks = (doc.Paragraph(about), guesses_right(scores, marks=marks))
+        return doc.Section("How often is the secret guessed right? Higher is riskier.", blocks)
+
+    def _families(self) -> doc.Section:
+        rows = [
+            (
+                doc.Cell(each.score.name, style="bold"),
+                doc.Cell(doc.Share(each.worst), small=doc.Interval.shares(*each.worst_interval)),
+                doc.Share(each.surely),
+                each.limits,
+            )
+            for each in self.run.families
+        ]
+        words = (
+            "Worst third: the third of the release that the family reads best. Surely: what is left when limits are "
+            "widened for everything that was tried; the verdict goes by it."
+        )
+        table = doc.TableBlock(("Family", ">Worst third", ">Surely", "What it reads"), rows)
+        return doc.Section("The families, and what each cannot see", (doc.Paragraph(words), table))
+
+    def _told(self) -> tuple[doc.Section, ...]:
+        notes = [*self.notes, *_NOTES]
+        if self.without:
+            notes.insert(0, f"switched off: {', '.join(self.without)}")
+        if self.group is not None:
+            notes.insert(0, f"all {self.medium} of one {self.group} are on one side of every split")
+        return tuple(doc.notes_section(notes))
+
+
+def _verdict(result: BenchResult) -> BenchVerdict:
+    """What the numbers call for; the worst is said."""
+    if result.ceiling is not None and result.readers:
+        return "promise broken"
+    if result.untouched:
+        return UNTOUCHED
+    if result.ceiling is not None:
+        return "within the promise"
+    if result.readers:
+        return "still better than the prior"
+    tested = any(each.score.before_interval[0] > result.run.prior for each in result.run.families)
+    return "not detectably better than the prior" if tested else "nothing to be found, even in the original"
+
+
+def _headline(result: BenchResult) -> str:
+    """The untouched, the best family, and what it may not pass."""
+    best = max(result.run.families, key=lambda each: max(each.score.after, each.score.retrained))
+    before, after = best_guesses([each.score for each in result.run.families])
+    said = sentence(
+        "The best family ({name}) guesses '{secret}' right {after} of the time from the release, {worst} in its best "
+        "third; {before} from the originals, {prior} without looking",
+        name=best.score.name,
+        secret=result.secret,
+        after=doc.Share(after),
+        worst=doc.Share(best.worst),
+        before=doc.Share(before),
+        prior=doc.Share(result.run.prior),
+    )
+    if result.ceiling is not None:
+        said += f"; the release claims at most {share_up(result.ceiling)}"
+    left = untouched_words(result.untouched, result.records, result.medium, parts=result.untouched_parts)
+    return (left + " " + said if result.untouched else said) + "."

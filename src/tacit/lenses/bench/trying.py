@@ -1,0 +1,146 @@
+"""The bench: every family learns from two thirds of the records and guesses the others, three times round."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from tacit.document import Progress, silent
+from tacit.errors import DataError
+from tacit.learn import binomial_limits, fold_of_each
+from tacit.learn.arrays import Codes
+from tacit.lenses.adversaries import scored
+from tacit.lenses.bench.families import Family
+from tacit.release.certificate import AdversaryScore
+
+FOLDS = 3
+# More records than this teach the families little more, and take minutes.
+MOST_TRIED = 10_000
+CONFIDENCE = 0.95
+
+
+@dataclass(frozen=True, eq=False)
+class BenchRecords:
+    """Records as they were and as they are released, row by row the same, with their secrets.
+
+    ``fold`` says which third each is in; all records of one person are in one.
+    """
+
+    before: Any
+    after: Any
+    secret: Codes
+    fold: Codes
+
+
+@dataclass(frozen=True)
+class TriedFamily:
+    """How well one family guesses: over all records, and in the third where it reads the release best.
+
+    ``surely`` is the share that it surely guesses right from the release, over all or in one third, with the
+    limits widened for every family, view and third that was looked at.
+    """
+
+    score: AdversaryScore
+    limits: str
+    worst: float
+    worst_interval: tuple[float, float]
+    surely: float
+
+
+def folds_of(secret: Codes, *, together: Any, random_state: int) -> Codes:
+    """A third for every record, each secret spread evenly; records that are alike in ``together`` are in one."""
+    _, first, of_record = np.unique(np.asarray(together), return_index=True, return_inverse=True)
+    return fold_of_each(secret[first], FOLDS, np.random.default_rng(random_state))[of_record]
+
+
+def spread(n: int, most: int) -> Codes:
+    """At most ``most`` of ``n`` records, and never more than the bench takes, evenly spaced."""
+    most = min(n, most, MOST_TRIED)
+    return np.arange(most) * n // most
+
+
+@dataclass(frozen=True)
+class BenchRun:
+    """What every family guesses right of ``tested_on`` records, and how often always the commonest is right of them.
+
+    Each record was guessed by those who learned from about ``trained_on`` others.
+    """
+
+    families: tuple[TriedFamily, ...]
+    prior: float
+    prior_interval: tuple[float, float]
+    trained_on: int
+    tested_on: int
+
+
+def benched(families: Sequence[Family], records: BenchRecords, *, progress: Progress = silent) -> BenchRun:
+    """Try every family.
+
+    Guarantees
+    ----------
+    No family has seen the secret of a record that it is scored on, nor another record of the same fold.
+
+    Raises
+    ------
+    DataError
+        If there are too few records, or people, to leave some out.
+    """
+    from threadpoolctl import threadpool_limits
+
+    n = len(records.secret)
+    if len(np.unique(records.fold)) < FOLDS:
+        raise DataError(
+            f"there are fewer than {FOLDS} different records, or people, to try adversaries on: gather more"
+        )
+    # Views after and retrained; over all records, and in each third.
+    looks = len(families) * 2 * (1 + FOLDS)
+    tried = []
+    for number, family in enumerate(families):
+        progress(f"trying {family.name}", number / len(families))
+        # Small models lose more by several threads than they gain.
+        with threadpool_limits(limits=1):
+            right = _right(family, records)
+        tried.append(_tried(family, right, records.fold, level=1 - (1 - CONFIDENCE) / looks))
+    commonest = int(np.bincount(records.secret).max())
+    return BenchRun(tuple(tried), commonest / n, binomial_limits(commonest, n), n - n // FOLDS, n)
+
+
+def _right(family: Family, records: BenchRecords) -> Any:
+    """Which records were guessed right: before, after and retrained, a row each."""
+    before, after, secret = family.read(records.before), family.read(records.after), records.secret
+    right = np.zeros((3, len(secret)), dtype=bool)
+    for k in np.unique(records.fold).tolist():
+        train, test = np.flatnonzero(records.fold != k), np.flatnonzero(records.fold == k)
+        clean, again = (_learned(family, rows[train], secret[train]) for rows in (before, after))
+        for view, (model, rows) in enumerate(((clean, before), (clean, after), (again, after))):
+            right[view, test] = model(rows[test]) == secret[test]
+    return right
+
+
+def _learned(family: Family, rows: Any, secret: Codes) -> Callable[[Any], Any]:
+    if len(np.unique(secret)) < 2:
+        return lambda others: np.full(others.shape[0], secret[0] if len(secret) else -1)
+    with warnings.catch_warnings():
+        # A model that was not trained to the end is an adversary, too.
+        warnings.simplefilter("ignore")
+        predict: Callable[[Any], Any] = family.model().fit(rows, secret).predict
+    return predict
+
+
+def _tried(family: Family, right: Any, fold: Codes, *, level: float) -> TriedFamily:
+    parts = [np.ones(len(fold), dtype=bool), *(fold == k for k in np.unique(fold).tolist())]
+    hits = [(int(view[part].sum()), int(part.sum())) for view in right[1:] for part in parts]
+    # The first of either view is over all records.
+    by_third = [each for at, each in enumerate(hits) if at % len(parts)]
+    most, of = max(by_third, key=lambda each: each[0] / each[1])
+    return TriedFamily(
+        score=scored(family.name, [int(view.sum()) for view in right], of=len(fold)),
+        limits=family.limits,
+        worst=most / of,
+        worst_interval=binomial_limits(most, of),
+        surely=max(binomial_limits(hit, n, confidence=level)[0] for hit, n in hits),
+    )

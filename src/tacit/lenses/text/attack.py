@@ -1,0 +1,127 @@
+"""``attack`` for posts: can any family of adversaries read a release of them?"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from tacit.document import Progress, silent
+from tacit.errors import DataError, SourceError
+from tacit.learn.arrays import Codes
+from tacit.lenses.bench.answers import BenchResult
+from tacit.lenses.bench.families import switched_on
+from tacit.lenses.bench.trying import BenchRecords, benched, folds_of, spread
+from tacit.lenses.coded.certifying import CodedAbout
+from tacit.lenses.coded.saving import CODE, KeptCode
+from tacit.lenses.text.coding import post_units
+from tacit.lenses.text.families import ReadPosts, text_families, untouched_posts
+from tacit.lenses.text.posts import ROWS_AT_ONCE, Posts, read_posts
+from tacit.release.certificate import CodedCertificate, TextCertificate
+from tacit.release.directory import PRIVATE
+from tacit.requests import AttackRequest
+from tacit.tables.sources import open_table
+from tacit.tables.table import Table
+
+
+@dataclass(frozen=True, eq=False)
+class MatchedPosts:
+    """Posts beside what was released of them, in the order of the originals.
+
+    ``place`` is where each stands in the release; those ``together`` are of one person.
+    """
+
+    before: list[str]
+    after: list[str]
+    secret: Codes
+    place: Codes
+    together: Any
+
+
+def attack_text(
+    certificate: TextCertificate | CodedCertificate, request: AttackRequest, *, progress: Progress = silent
+) -> BenchResult:
+    """Try every family on a release of posts, in codes or masked; ``tacit.attack`` says how.
+
+    Raises
+    ------
+    SourceError
+        If posts in codes lack the owner's folder: it alone says which released post is which original.
+    """
+    masked = isinstance(certificate, TextCertificate)
+    families = switched_on(text_families(masked=masked), tuple(request.without or ()))
+    progress("reading posts", None)
+    column = certificate.text if isinstance(certificate, TextCertificate) else certificate.column or ""
+    posts = read_posts(request.against, text=column, secret=certificate.secret, engine=request.engine)
+    data = open_table(Path(request.release) / certificate.output.file, engine=request.engine)
+    shown = _column(data, column)
+    matched = _masked(posts, shown, request) if masked else _coded(posts, shown, certificate, request)
+    rows = spread(len(matched.secret), request.records)
+    mask = certificate.mask if isinstance(certificate, TextCertificate) else None
+    records = BenchRecords(
+        ReadPosts([matched.before[at] for at in rows], rows, mask),
+        ReadPosts([matched.after[at] for at in rows], matched.place[rows], mask),
+        matched.secret[rows],
+        folds_of(matched.secret[rows], together=matched.together[rows], random_state=request.random_state),
+    )
+    return BenchResult(
+        release=str(request.release),
+        against=posts.table.name,
+        medium="posts",
+        secret=certificate.secret,
+        records=len(matched.secret),
+        ceiling=certificate.ceiling if isinstance(certificate, CodedCertificate) else None,
+        untouched=untouched_posts(matched.before, matched.after),
+        untouched_parts=(),
+        run=benched(families, records, progress=progress),
+        without=tuple(request.without or ()),
+        group=request.group,
+    )
+
+
+def _column(table: Table, name: str) -> list[str]:
+    return [
+        "" if value is None else str(value)
+        for batch in table.batches([name], ROWS_AT_ONCE)
+        for value in batch.column(0).to_pylist()
+    ]
+
+
+def _masked(posts: Posts, shown: list[str], request: AttackRequest) -> MatchedPosts:
+    if len(shown) != len(posts.texts):
+        raise _other(posts)
+    rows = np.arange(len(shown))
+    return MatchedPosts(list(posts.texts), shown, posts.codes, rows, _together(posts, request))
+
+
+def _coded(posts: Posts, shown: list[str], certificate: Any, request: AttackRequest) -> MatchedPosts:
+    private = Path(request.release) / PRIVATE
+    if not (private / CODE).exists():
+        words = f"which released post is which original is in {PRIVATE}/{CODE} alone, and it is not there: attack the "
+        raise SourceError(words + f"release where it was made, with its {PRIVATE} folder")
+    units = post_units(posts, CodedAbout("posts", certificate.secret, certificate.column, certificate.group))
+    order = KeptCode(private).order
+    if sorted(order.tolist()) != list(range(len(units))) or len(shown) != len(units):
+        raise _other(posts)
+    place = np.argsort(order)
+    before: list[list[str]] = [[] for _ in range(len(units))]
+    for unit, text in zip(units.of_record.tolist(), posts.texts, strict=True):
+        before[unit].append(text)
+    together = _together(posts, request) if certificate.group is None else np.arange(len(units))
+    return MatchedPosts(
+        ["\n".join(texts) for texts in before], [shown[at] for at in place], units.secret, place, together
+    )
+
+
+def _together(posts: Posts, request: AttackRequest) -> Any:
+    """Which posts stay on one side of a split: those of one person, or, if nobody says whose they are, copies."""
+    if request.group is None:
+        return np.unique([post.strip() for post in posts.texts], return_inverse=True)[1]
+    posts.table.require([request.group])
+    return np.unique(_column(posts.table, request.group), return_inverse=True)[1]
+
+
+def _other(posts: Posts) -> DataError:
+    return DataError(f"{posts.table.name} does not fit this release: name the posts that it was made from")
