@@ -143,7 +143,7 @@ def proposed(folder: str | os.PathLike[str]) -> ProposedCase:
             name = _unused(path, place, sources)
             sources[name] = _taken(path, name)
         except (TacitError, OSError) as error:
-            left_out[shown] = " ".join(str(error).replace(f"{path}", "it").split())
+            left_out[shown] = " ".join(str(error).removeprefix(f"{path}, ").replace(f"{path}", path.name).split())
     if not sources:
         some = f"; such as {next(iter(left_out.items()))[0]}" if left_out else ""
         raise SourceError(f"{place} holds no file that Tacit reads as records of people{some}")
