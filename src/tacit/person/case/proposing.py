@@ -15,6 +15,7 @@ from tacit.person.model.kinds import KINDS, PARTS, recognised, usual
 from tacit.person.sources.formats import FORMATS, found_format, long_labels, table_of
 from tacit.person.sources.source import Source, SourceFormat
 from tacit.tables.formats import FORMATS as TABLES
+from tacit.tables.formats.format import SeveralTables
 
 # A folder with more files is no case.
 MOST_FILES = 10_000
@@ -135,13 +136,17 @@ def proposed(folder: str | os.PathLike[str]) -> ProposedCase:
         raise SourceError(f"{place} is no folder: name the one that holds the files")
     sources: dict[str, ProposedSource] = {}
     left_out: dict[str, str] = {}
-    for path in _files(place):
+    waiting = list(_files(place))
+    while waiting:
+        path = waiting.pop(0)
         shown = os.path.relpath(path, place)
         try:
-            if path.is_symlink() or not path.is_file():
+            if (file := _file(path)).is_symlink() or not file.is_file():
                 raise SourceError("it is a link, a device or a pipe: copy the file here")
             name = _unused(path, place, sources)
             sources[name] = _taken(path, name)
+        except SeveralTables as error:
+            waiting[:0] = [path.with_name(f"{path.name}::{table}") for table in error.names]
         except (TacitError, OSError) as error:
             left_out[shown] = " ".join(str(error).removeprefix(f"{path}, ").replace(f"{path}", path.name).split())
     if not sources:
@@ -161,10 +166,16 @@ def _files(folder: Path) -> Iterator[Path]:
             yield Path(here) / name
 
 
+def _file(path: Path) -> Path:
+    """The file that a sheet or table is in: people.xlsx of people.xlsx::sheet."""
+    return path if os.path.lexists(path) or "::" not in path.name else path.with_name(path.name.split("::")[0])
+
+
 def _unused(path: Path, folder: Path, taken: Mapping[str, object]) -> str:
     """What a source is called: its file, with the folders it is in if another has that name."""
-    whole = path.relative_to(folder)
-    for name in (path.stem, path.name, str(whole)):
+    whole, file = path.relative_to(folder), _file(path)
+    sheet = path.name.removeprefix(file.name).replace("::", " ")
+    for name in (f"{file.stem}{sheet}", f"{file.name}{sheet}", str(whole)):
         if name not in taken:
             return name
     return f"{whole} ({len(taken)})"
@@ -178,7 +189,7 @@ def _taken(path: Path, name: str) -> ProposedSource:
         if not labels:
             raise SourceError("it says nothing of a person")
         return ProposedSource(name, path, found, FORMATS[found].title, tuple(sorted(labels)))
-    if found == "table" and not any(path.suffix.lower() in one.endings for one in TABLES.values()):
+    if found == "table" and not any(_file(path).suffix.lower() in one.endings for one in TABLES.values()):
         raise SourceError("of no format that Tacit reads")
     table = table_of(path, found)
     if found == "long":
