@@ -107,12 +107,13 @@ def test_odd_names_of_files_and_columns_stay_what_they_are(tmp_path: Path) -> No
 
 
 def test_every_sheet_of_a_workbook_is_a_source(tmp_path: Path) -> None:
-    people: list[list[Cell]] = [["Name", "E-Mail"], ["Alice Archer", "alice@archer.example"]]
+    people: list[list[Cell]] = [["CustID", "Name", "E-Mail"], [7, "Alice Archer", "alice@archer.example"]]
     sheets = {"Accounts": people, "Read me": [["Version"], [4]], "Leads": people}
     write_workbook(tmp_path / "crm.xlsx", sheets)
     said = "\n".join(proposed(tmp_path).told())
     assert "crm.xlsx::Read me: left out: no column is called as something of a person is" in said
     (case,) = person_init(tmp_path / "mine", source=tmp_path)
+    assert "    id: CustID\n" in case.read_text("utf-8")
     text = re.sub(r"(?m)^  # email:    # in.*$", "  email: alice@archer.example", case.read_text("utf-8"))
     case.write_text(text, "utf-8")
     assert [source.name for source in person_audit(case).sources] == ["crm Accounts", "crm Leads"]

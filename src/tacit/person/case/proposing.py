@@ -11,7 +11,7 @@ from pathlib import Path
 
 from tacit.errors import SourceError, TacitError
 from tacit.loading import checked_path
-from tacit.person.model.kinds import KINDS, PARTS, recognised, usual
+from tacit.person.model.kinds import KINDS, PARTS, column_name, recognised, usual
 from tacit.person.sources.formats import FORMATS, found_format, long_labels, table_of
 from tacit.person.sources.source import Source, SourceFormat
 from tacit.tables.formats import FORMATS as TABLES
@@ -22,7 +22,7 @@ MOST_FILES = 10_000
 # Parts of a value are labels only where they do not make up one.
 _PARTS = {part for ways in PARTS.values() for way in ways for part in way} - PARTS.keys()
 _WHOLE = [kind for kind in KINDS if kind not in _PARTS]
-_NAMES_RECORDS = re.compile(r"(?i)(.*[ _-])?(id|no|uuid|guid|key|customer|number)")
+_NAMES_RECORDS = re.compile(r"(.*_)?(id|no|nr|uuid|guid|key|customer|number)")
 # What hurts more when it is out: a suggestion, to be weighed by the person.
 _HEAVY = {"card": 4, "ssn": 4, "passport": 4, "national_id": 4, "account": 4, "password": 4}
 
@@ -209,7 +209,7 @@ def _of_table(path: Path, name: str, format_: SourceFormat, names: tuple[str, ..
     if not columns and not found.joined:
         raise SourceError("no column is called as something of a person is: give it to the case yourself, with 'map'")
     rest = [column for column in names if column not in columns and column not in parts]
-    identifier = next((column for column in rest if _NAMES_RECORDS.fullmatch(column.strip())), None)
+    identifier = next((column for column in rest if _NAMES_RECORDS.fullmatch(column_name(column))), None)
     return ProposedSource(
         name,
         path,
