@@ -141,7 +141,14 @@ MORE = {
     "code": ["ab12354", "b12345", "aab12345"],
     "email": ["aliceg@gmail.com", "jo@x.or", "bo@x.org"],
     "zip": ["2138", "002138", "sw1a1a"],
-    "address": ["mian st 12", "12 main", "st main 12", "main st 12 apt 4", "haupt st 5"],
+    "address": [
+        "mian st 12",
+        "12 main",
+        "st main 12",
+        "main st 12 apt 4",
+        "haupt st 5",
+        "main st 12 cambridge massachusetts 02138 united states of america",
+    ],
     "jaro_winkler": ["alicia", "lice"],
 }
 
