@@ -117,3 +117,9 @@ def test_every_sheet_of_a_workbook_is_a_source(tmp_path: Path) -> None:
     text = re.sub(r"(?m)^  # email:    # in.*$", "  email: alice@archer.example", case.read_text("utf-8"))
     case.write_text(text, "utf-8")
     assert [source.name for source in person_audit(case).sources] == ["crm Accounts", "crm Leads"]
+
+
+def test_a_source_is_not_called_by_the_mailbox_that_its_file_is_called_after(tmp_path: Path) -> None:
+    (tmp_path / "hibp_alice@archer.example.csv").write_text("name,email\nAlice Archer,alice@archer.example\n")
+    (tmp_path / "alice@archer.example.csv").write_text("name,email\nAlice Archer,alice@archer.example\n")
+    assert [source.name for source in proposed(tmp_path).sources] == ["file (1)", "hibp"]

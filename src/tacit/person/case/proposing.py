@@ -23,6 +23,7 @@ MOST_FILES = 10_000
 _PARTS = {part for ways in PARTS.values() for way in ways for part in way} - PARTS.keys()
 _WHOLE = [kind for kind in KINDS if kind not in _PARTS]
 _NAMES_RECORDS = re.compile(r"(.*_)?(id|no|nr|uuid|guid|key|customer|number)")
+_EMAIL = re.compile(r"[^\s_@/]+@[^\s_@/]+")
 # What hurts more when it is out: a suggestion, to be weighed by the person.
 _HEAVY = {"card": 4, "ssn": 4, "passport": 4, "national_id": 4, "account": 4, "password": 4}
 
@@ -175,10 +176,9 @@ def _unused(path: Path, folder: Path, taken: Mapping[str, object]) -> str:
     """What a source is called: its file, with the folders it is in if another has that name."""
     whole, file = path.relative_to(folder), _file(path)
     sheet = path.name.removeprefix(file.name).replace("::", " ")
-    for name in (f"{file.stem}{sheet}", f"{file.name}{sheet}", str(whole)):
-        if name not in taken:
-            return name
-    return f"{whole} ({len(taken)})"
+    # Exports are called after the mailbox, and answers, which mask it, name their sources.
+    names = [_EMAIL.sub("", name).strip(" _-.") for name in (f"{file.stem}{sheet}", f"{file.name}{sheet}", str(whole))]
+    return next((name for name in names if name and name not in taken), f"{names[0] or 'file'} ({len(taken) + 1})")
 
 
 def _taken(path: Path, name: str) -> ProposedSource:
