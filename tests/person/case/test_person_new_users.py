@@ -137,7 +137,7 @@ def test_choices_that_leak_alike_are_said_to_leak_alike(case: Path) -> None:
 
 def test_the_query_is_no_record_that_it_brings_up(case: Path) -> None:
     found = person_dip(case)
-    assert found.headline.startswith("No query brings up any record")
+    assert found.headline.startswith("No adversary joins a record to what the query says")
     shown = next(line for line in str(found).splitlines() if line.startswith("stranger"))
     assert shown.split()[-1] == "0"
 
@@ -200,3 +200,9 @@ def test_a_search_for_a_name_that_records_hold_is_not_told_to_find_nothing(shop_
     assert any(note.startswith("query 'a neighbour': ") for note in found.notes)
     nobody = person_dip(shop_and_bank, query=Record([("name", "Zoe Quist")], name="a stranger"))
     assert nobody.headline.startswith("No query brings up any record")
+
+
+def test_requests_that_are_taken_to_succeed_are_not_told_to_fail(shop_and_bank: Path) -> None:
+    said = person_remove(shop_and_bank).as_text(full=True)
+    assert "every request succeeds" in said
+    assert "some requests fail" not in said
