@@ -196,3 +196,21 @@ def test_persons_without_a_quasi_identifier_are_told_of(tmp_path: Path) -> None:
     persons[1].pop("town", None)
     path = write(tmp_path, population_case(draw), people=persons, one=[REST], two=[REST])
     assert "1 person has no town: for k that counts as a value they share" in person_population(path).notes
+
+
+def test_columns_of_leaked_tables_are_recognised_for_a_population_without_a_person(tmp_path: Path) -> None:
+    (tmp_path / "staff.csv").write_text(
+        "emp_no,name,work_email,private_email,phone\n"
+        "1,Alice Archer,a.archer@work.example,alice@archer.example,020 7946 0018\n"
+        "2,Bob Baker,b.baker@work.example,bobby@baker.example,020 7946 0019\n"
+    )
+    (tmp_path / "vpn.csv").write_text("login_id,mail,mobile\n7,A.Archer@work.example,+44 20 7946 0018\n")
+    (tmp_path / "shop.csv").write_text("fname,lname,email_addr\nBob,Baker,bobby@baker.example\n")
+    (tmp_path / "case.yaml").write_text(
+        "country: GB\nsources: [{name: vpn, path: vpn.csv, id: login_id}, {name: shop, path: shop.csv}]\n"
+        "population: {references: staff.csv, person: emp_no}\n"
+    )
+    found = person_population(tmp_path / "case.yaml", out=tmp_path / "rows.parquet")
+    rows = pq.read_table(tmp_path / "rows.parquet").to_pylist()
+    assert {row["pid"]: round(row["E0 recall"], 9) for row in rows} == {"1": 0.5, "2": 0.5}
+    assert any("work_email as email" in note for note in found.notes)

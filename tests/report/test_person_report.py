@@ -231,7 +231,7 @@ def test_sources_come_with_what_adds_most_first_and_a_hiding_one_is_explained():
     told = to_text(samples.audit_result(), width=120)
     rows = rows_of(told, "What each source adds")
     assert [row[0] for row in rows[:4]] == ["shop", "voter roll", "breach 2019", "broker"]
-    assert rows[3] == ["broker", "8,310", "0.861", "−0.027"]
+    assert rows[3] == ["broker", "8,310", "0.861", "−0.027", "0%"]
     assert "misleads the adversary" in told
 
 

@@ -246,6 +246,8 @@ def test_json_is_a_table_whose_nested_parts_are_columns(tmp_path: Path) -> None:
     ]
     assert facts(read(tmp_path, "a.json", json.dumps(rows))) == expected
     assert facts(read(tmp_path, "b.json", json.dumps({"people": rows}))) == expected
+    export = {"export": {"at": "2026-11-12"}, "people": rows, "deleted": [], "orders": [{"sku": "1"}]}
+    assert facts(read(tmp_path, "e.json", json.dumps(export))) == expected
     assert facts(read(tmp_path, "c.json", "\n".join(map(json.dumps, rows)))) == expected
     assert facts(read(tmp_path, "d.json", json.dumps(rows[0]))) == expected[:1]
 

@@ -14,6 +14,7 @@ from tacit import (
     person_audit,
     person_dip,
     person_release,
+    person_remove,
     person_verify_next,
     record_leakage,
 )
@@ -136,7 +137,7 @@ def test_choices_that_leak_alike_are_said_to_leak_alike(case: Path) -> None:
 
 def test_the_query_is_no_record_that_it_brings_up(case: Path) -> None:
     found = person_dip(case)
-    assert found.headline.startswith("No query brings up any record")
+    assert found.headline.startswith("No adversary joins a record to what the query says")
     shown = next(line for line in str(found).splitlines() if line.startswith("stranger"))
     assert shown.split()[-1] == "0"
 
@@ -172,3 +173,36 @@ def test_a_wrong_join_is_told_with_its_line(case: Path, join: str, said: str) ->
     with pytest.raises(DataError) as caught:
         read_case(changed(case, "path: gym.csv", f"path: gym.csv, join: {join}"))
     assert any("line 6" in line and said in line for line in str(caught.value).splitlines())
+
+
+@pytest.fixture
+def shop_and_bank(tmp_path: Path) -> Path:
+    (tmp_path / "shop.csv").write_text("name,email,phone\nAlice Archer,alice@archer.example,020 7946 0018\n")
+    (tmp_path / "bank.csv").write_text("name,iban,mail\nA. Acher,GB82WEST12345698765432,alice@archer.example\n")
+    (tmp_path / "case.yaml").write_text(
+        "person: {name: Alice Archer, email: alice@archer.example, phone: 020 7946 0018, account: "
+        "GB82WEST12345698765432}\nsources: [{name: shop, path: shop.csv}, {name: bank, path: bank.csv}]\n"
+    )
+    return tmp_path / "case.yaml"
+
+
+def test_a_source_that_alone_has_a_fact_is_not_told_to_add_nothing(shop_and_bank: Path) -> None:
+    shares = {one.source: one.only_there for one in person_audit(shop_and_bank).source_shares}
+    assert shares["bank"] == pytest.approx(0.25)
+    assert shares["shop"] > 0.25  # the telephone, and the name as it is
+    again = person_remove(shop_and_bank).source_shares
+    assert {one.source: one.only_there for one in again} == shares
+
+
+def test_a_search_for_a_name_that_records_hold_is_not_told_to_find_nothing(shop_and_bank: Path) -> None:
+    found = person_dip(shop_and_bank, query=Record([("name", "Alice Archer")], name="a neighbour"))
+    assert "whoever searches for it sees them" in found.headline
+    assert any(note.startswith("query 'a neighbour': ") for note in found.notes)
+    nobody = person_dip(shop_and_bank, query=Record([("name", "Zoe Quist")], name="a stranger"))
+    assert nobody.headline.startswith("No query brings up any record")
+
+
+def test_requests_that_are_taken_to_succeed_are_not_told_to_fail(shop_and_bank: Path) -> None:
+    said = person_remove(shop_and_bank).as_text(full=True)
+    assert "every request succeeds" in said
+    assert "some requests fail" not in said

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
+from excel_files import Cell, write_workbook
 from tacit.cli.commands import tacit as command
 from tacit.errors import ArgumentError, SourceError
 from tacit.person import person_audit, person_init
@@ -64,7 +65,7 @@ def test_it_is_told_what_was_taken_for_what_and_what_was_left_out(folder: Path) 
     assert "shop.csv: a table: tel as phone, cc as card, First Name + Surname as name; left out: since" in said
     assert "Takeout/Contacts/shop.vcf: vCards: email, name, phone" in said
     assert "counts.csv: left out: no column is called as something of a person is" in said
-    assert "damaged.json: left out: it, line 1: not JSON" in said
+    assert "damaged.json: left out: line 1: not JSON" in said
     assert "notes.docx: left out: of no format that Tacit reads" in said
     assert "link.csv: left out: it is a link" in said
     assert ".hidden" not in said
@@ -103,3 +104,22 @@ def test_odd_names_of_files_and_columns_stay_what_they_are(tmp_path: Path) -> No
     text = re.sub(r"(?m)^  # email:    # in.*$", "  email: alice@archer.example", case.read_text("utf-8"))
     case.write_text(text, "utf-8")
     assert person_audit(case).leakage == pytest.approx(1.0)
+
+
+def test_every_sheet_of_a_workbook_is_a_source(tmp_path: Path) -> None:
+    people: list[list[Cell]] = [["CustID", "Name", "E-Mail"], [7, "Alice Archer", "alice@archer.example"]]
+    sheets = {"Accounts": people, "Read me": [["Version"], [4]], "Leads": people}
+    write_workbook(tmp_path / "crm.xlsx", sheets)
+    said = "\n".join(proposed(tmp_path).told())
+    assert "crm.xlsx::Read me: left out: no column is called as something of a person is" in said
+    (case,) = person_init(tmp_path / "mine", source=tmp_path)
+    assert "    id: CustID\n" in case.read_text("utf-8")
+    text = re.sub(r"(?m)^  # email:    # in.*$", "  email: alice@archer.example", case.read_text("utf-8"))
+    case.write_text(text, "utf-8")
+    assert [source.name for source in person_audit(case).sources] == ["crm Accounts", "crm Leads"]
+
+
+def test_a_source_is_not_called_by_the_mailbox_that_its_file_is_called_after(tmp_path: Path) -> None:
+    (tmp_path / "hibp_alice@archer.example.csv").write_text("name,email\nAlice Archer,alice@archer.example\n")
+    (tmp_path / "alice@archer.example.csv").write_text("name,email\nAlice Archer,alice@archer.example\n")
+    assert [source.name for source in proposed(tmp_path).sources] == ["file (1)", "hibp"]

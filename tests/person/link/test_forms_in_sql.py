@@ -12,8 +12,10 @@ from hypothesis import HealthCheck, given, settings, strategies as st
 
 from sizes import many
 from tacit.person.link.forms.bounds import may_be_right
+from tacit.person.link.forms.near import BOUNDS, CAPS, KEYED, near_keys
 from tacit.person.link.forms.normal import sql_fixed, sql_form
 from tacit.person.model.forms import normaliser
+from tacit.person.model.kinds import KINDS
 from tacit.person.model.values import is_suppressed, similarity
 from tacit.tables.engines import Store, store_on
 
@@ -139,7 +141,14 @@ MORE = {
     "code": ["ab12354", "b12345", "aab12345"],
     "email": ["aliceg@gmail.com", "jo@x.or", "bo@x.org"],
     "zip": ["2138", "002138", "sw1a1a"],
-    "address": ["mian st 12", "12 main", "st main 12", "main st 12 apt 4", "haupt st 5"],
+    "address": [
+        "mian st 12",
+        "12 main",
+        "st main 12",
+        "main st 12 apt 4",
+        "haupt st 5",
+        "main st 12 cambridge massachusetts 02138 united states of america",
+    ],
     "jaro_winkler": ["alicia", "lice"],
 }
 
@@ -174,3 +183,23 @@ def test_nothing_worth_a_credit_is_outside_the_bound(store: Store, near: str) ->
         assert worth <= within
         credited += len(worth)
     assert credited > 5
+
+
+@pytest.mark.parametrize("near", [near for near in TRUE if near in CAPS])
+def test_nothing_of_a_population_worth_a_credit_is_missed_or_above_its_cap(store: Store, near: str) -> None:
+    chance, credit = random.Random(near), similarity(near)
+    texts = [*TRUE[near], *MORE[near]]
+    forms = sorted({mistyped(chance, text) for text in texts for _ in range(many(12, 300))} | set(texts))
+    pairs = [(form, true) for form in forms for true in TRUE[near] if form != true and credit(form, true) > 0]
+    assert len(pairs) > 5
+    assert max(credit(form, true) for form, true in pairs) <= CAPS[near]
+    held, true = (pa.array(column, pa.string()) for column in zip(*pairs, strict=True))
+    table = store.load(pa.table({"meant": held, "actual": true}))
+    keyed = f"list_has_any({near_keys(near, 'meant')}, {near_keys(near, 'actual')})" if near in KEYED else "true"
+    missed = store.ask(f"SELECT * FROM {table} WHERE NOT (({BOUNDS.get(near, 'true')}) AND {keyed})")
+    store.drop(table)
+    assert missed.to_pylist() == []
+
+
+def test_what_is_nearly_right_of_a_kind_has_a_cap() -> None:
+    assert {kind.near for kind, _ in KINDS.values() if kind.near} <= set(CAPS)

@@ -171,6 +171,7 @@ FORMATS = [
     ("address", None, "5 boulevard Saint-Michel", "5 bd Saint Michel", SAME),
     ("address", None, "123 N. Oak Ave", "123 North Oak Avenue", SAME),
     ("address", None, "12 Mill Lane, Ambleford", "12 Mill Lane", NEAR),
+    ("address", None, "12 Mill Lane, Ambleford, AM1 2BC, United Kingdom", "12 Mill Lane", NEAR),
     ("address", None, "77 Quarry Road", "12 Mill Lane", OTHER),
 ]
 

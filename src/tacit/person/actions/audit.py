@@ -56,7 +56,7 @@ def person_audit(
     subject, ladder, top = inquiry.subject, inquiry.ladder, inquiry.strongest
     names, shrinking = inquiring.RecordNames(inquiry.pool, subject), inquiring.Shrinking(top.hot)
     before = top.rung.leakage
-    shares = inquiring.source_shares(inquiry.pool, before, _without_each(inquiry, shrinking))
+    shares = inquiring.source_shares(inquiry.pool, before, _without_each(inquiry, shrinking), inquiry.only_there)
     inquiry.progress("actions", None)
     actions = [
         *inquiring.removals(inquiry.case, shares, before),

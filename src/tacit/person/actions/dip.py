@@ -2,7 +2,7 @@
 
 # No "from __future__ import annotations": what may be asked is read off the annotations.
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated
 
 from tacit.document import Progress
@@ -64,18 +64,35 @@ def person_dip(
             value = subject.measure(cluster.record)
             written = finding(spec.name, value.value, cluster, names, shown)
             dips.append(Dipped(one.name, spec.name, value.value, value.precision, value.recall, written))
+    alone = {one.query for one in dips} - {one.query for one in dips if len(one.finding.members) > 1}
+    seen = {one.name: inquiry.holding(one) for one in asked.queries if one.name in alone}
     return PersonDipResult(
         case=str(asked.path),
         dips=tuple(dips),
         fail_above=fail_above,
         values_shown=show_values,
-        headline=_headline(max(dips, key=lambda one: one.leakage), fail_above),
-        notes=(*inquiry.notes, *loaded.notes, *unseen_note(asked.adversaries, "a query")),
+        headline=_headline(max(dips, key=lambda one: one.leakage), fail_above, max(seen.values(), default=0)),
+        notes=(*inquiry.notes, *loaded.notes, *unseen_note(asked.adversaries, "a query"), *_searched(seen)),
     )
 
 
-def _headline(top: Dipped, fail_above: float | None) -> str:
+def _searched(seen: Mapping[str, int]) -> list[str]:
+    return [
+        f"query '{name}': {counted(records, 'record')} of the sources match it, and no adversary takes them for the "
+        "person's by that alone: others may be called the same. Who searches for it sees them; a rule that joins by it "
+        "(rules) tells what they would show"
+        for name, records in seen.items()
+        if records
+    ]
+
+
+def _headline(top: Dipped, fail_above: float | None, searched: int) -> str:
     records = len(top.finding.members) - 1
+    if not records and searched:
+        return (
+            f"No adversary joins a record to what the query says, but {counted(searched, 'record')} of the sources "
+            f"match it, and whoever searches for it sees them{verdict(top.leakage, fail_above)}."
+        )
     if not records:
         return f"No query brings up any record: the adversary learns nothing new{verdict(top.leakage, fail_above)}."
     return (

@@ -74,7 +74,9 @@ def person_remove(
         adversary=top.rung.adversary,
         before=plan.before,
         steps=steps,
-        source_shares=source_shares(inquiry.pool, plan.before, {s.source: s.leakage_without for s in plan.sources}),
+        source_shares=source_shares(
+            inquiry.pool, plan.before, {s.source: s.leakage_without for s in plan.sources}, inquiry.only_there
+        ),
         budget=budget,
         searched=plan.searched,
         fail_above=fail_above,

@@ -263,7 +263,7 @@ def shares_section(shares: Sequence[SourceShare], adversary: str) -> list[doc.Se
     """What each source adds, what adds most first."""
     if not shares:
         return []
-    ordered = sorted(shares, key=lambda source: -source.contribution)
+    ordered = sorted(shares, key=lambda source: (-source.contribution, -source.only_there))
     bars = [
         doc.SignedBar(
             s.source,
@@ -273,12 +273,20 @@ def shares_section(shares: Sequence[SourceShare], adversary: str) -> list[doc.Se
         for s in ordered
     ]
     rows = [
-        (doc.DataValue(s.source, 40), doc.Count(s.records), leak(s.leakage_without), moved(s.contribution))
+        (
+            doc.DataValue(s.source, 40),
+            doc.Count(s.records),
+            leak(s.leakage_without),
+            moved(s.contribution),
+            doc.Share(s.only_there),
+        )
         for s in ordered
     ]
-    table = doc.TableBlock(("Source", ">Records", ">Leakage without it", ">It adds"), rows)
+    table = doc.TableBlock(("Source", ">Records", ">Leakage without it", ">It adds", ">Only there"), rows)
     words = sentence(
-        "The leakage under {} with all sources, less the leakage without this one, everything else resolved again. {}",
+        "The leakage under {} with all sources, less the leakage without this one, everything else resolved again. "
+        "Only there: the share of the person's file that no other source has; a source may add nothing to the record "
+        "that leaks most, and have it. {}",
         doc.DataValue(adversary, 40),
         _HIDDEN if any(source.contribution < 0 for source in shares) else "",
     )

@@ -104,12 +104,16 @@ class Finding:
 
 @dataclass(frozen=True)
 class SourceShare:
-    """What one source adds: the leakage with all sources less the leakage without it, everything resolved again."""
+    """What one source adds: the leakage with all sources less the leakage without it, everything resolved again.
+
+    ``only_there`` is the share of the person's file that is in its records and in no other source's.
+    """
 
     source: str
     records: int
     leakage_without: float
     contribution: float
+    only_there: float = 0.0
 
 
 @dataclass(frozen=True)

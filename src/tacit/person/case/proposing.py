@@ -11,17 +11,19 @@ from pathlib import Path
 
 from tacit.errors import SourceError, TacitError
 from tacit.loading import checked_path
-from tacit.person.model.kinds import KINDS, PARTS, recognised, usual
+from tacit.person.model.kinds import KINDS, PARTS, column_name, recognised, usual
 from tacit.person.sources.formats import FORMATS, found_format, long_labels, table_of
 from tacit.person.sources.source import Source, SourceFormat
 from tacit.tables.formats import FORMATS as TABLES
+from tacit.tables.formats.format import SeveralTables
 
 # A folder with more files is no case.
 MOST_FILES = 10_000
 # Parts of a value are labels only where they do not make up one.
 _PARTS = {part for ways in PARTS.values() for way in ways for part in way} - PARTS.keys()
 _WHOLE = [kind for kind in KINDS if kind not in _PARTS]
-_NAMES_RECORDS = re.compile(r"(?i)(.*[ _-])?(id|no|uuid|guid|key|customer|number)")
+_NAMES_RECORDS = re.compile(r"(.*_)?(id|no|nr|uuid|guid|key|customer|number)")
+_EMAIL = re.compile(r"[^\s_@/]+@[^\s_@/]+")
 # What hurts more when it is out: a suggestion, to be weighed by the person.
 _HEAVY = {"card": 4, "ssn": 4, "passport": 4, "national_id": 4, "account": 4, "password": 4}
 
@@ -135,15 +137,19 @@ def proposed(folder: str | os.PathLike[str]) -> ProposedCase:
         raise SourceError(f"{place} is no folder: name the one that holds the files")
     sources: dict[str, ProposedSource] = {}
     left_out: dict[str, str] = {}
-    for path in _files(place):
+    waiting = list(_files(place))
+    while waiting:
+        path = waiting.pop(0)
         shown = os.path.relpath(path, place)
         try:
-            if path.is_symlink() or not path.is_file():
+            if (file := _file(path)).is_symlink() or not file.is_file():
                 raise SourceError("it is a link, a device or a pipe: copy the file here")
             name = _unused(path, place, sources)
             sources[name] = _taken(path, name)
+        except SeveralTables as error:
+            waiting[:0] = [path.with_name(f"{path.name}::{table}") for table in error.names]
         except (TacitError, OSError) as error:
-            left_out[shown] = " ".join(str(error).replace(f"{path}", "it").split())
+            left_out[shown] = " ".join(str(error).removeprefix(f"{path}, ").replace(f"{path}", path.name).split())
     if not sources:
         some = f"; such as {next(iter(left_out.items()))[0]}" if left_out else ""
         raise SourceError(f"{place} holds no file that Tacit reads as records of people{some}")
@@ -161,13 +167,18 @@ def _files(folder: Path) -> Iterator[Path]:
             yield Path(here) / name
 
 
+def _file(path: Path) -> Path:
+    """The file that a sheet or table is in: people.xlsx of people.xlsx::sheet."""
+    return path if os.path.lexists(path) or "::" not in path.name else path.with_name(path.name.split("::")[0])
+
+
 def _unused(path: Path, folder: Path, taken: Mapping[str, object]) -> str:
     """What a source is called: its file, with the folders it is in if another has that name."""
-    whole = path.relative_to(folder)
-    for name in (path.stem, path.name, str(whole)):
-        if name not in taken:
-            return name
-    return f"{whole} ({len(taken)})"
+    whole, file = path.relative_to(folder), _file(path)
+    sheet = path.name.removeprefix(file.name).replace("::", " ")
+    # Exports are called after the mailbox, and answers, which mask it, name their sources.
+    names = [_EMAIL.sub("", name).strip(" _-.") for name in (f"{file.stem}{sheet}", f"{file.name}{sheet}", str(whole))]
+    return next((name for name in names if name and name not in taken), f"{names[0] or 'file'} ({len(taken) + 1})")
 
 
 def _taken(path: Path, name: str) -> ProposedSource:
@@ -178,7 +189,7 @@ def _taken(path: Path, name: str) -> ProposedSource:
         if not labels:
             raise SourceError("it says nothing of a person")
         return ProposedSource(name, path, found, FORMATS[found].title, tuple(sorted(labels)))
-    if found == "table" and not any(path.suffix.lower() in one.endings for one in TABLES.values()):
+    if found == "table" and not any(_file(path).suffix.lower() in one.endings for one in TABLES.values()):
         raise SourceError("of no format that Tacit reads")
     table = table_of(path, found)
     if found == "long":
@@ -198,7 +209,7 @@ def _of_table(path: Path, name: str, format_: SourceFormat, names: tuple[str, ..
     if not columns and not found.joined:
         raise SourceError("no column is called as something of a person is: give it to the case yourself, with 'map'")
     rest = [column for column in names if column not in columns and column not in parts]
-    identifier = next((column for column in rest if _NAMES_RECORDS.fullmatch(column.strip())), None)
+    identifier = next((column for column in rest if _NAMES_RECORDS.fullmatch(column_name(column))), None)
     return ProposedSource(
         name,
         path,

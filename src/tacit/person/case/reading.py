@@ -19,20 +19,21 @@ from tacit.person.plans.letters import Law
 from tacit.person.resolve.adversaries import Adversary
 from tacit.person.resolve.steps import Normalise
 
-# In this order: what comes later is checked against the person and the labels of the sources.
+# In this order: columns are called as the person's or the population's labels, and what comes later is checked against
+# those and the labels of the sources.
 CASE: Schema = {
     "person": read_person,
     "country": read_country,
     "law": choice(get_args(Law)),
     "labels": read_labels,
     "correlated": read_correlated,
+    "population": read_population,
     "sources": read_sources,
     "adversaries": read_adversaries,
     "releases": read_releases,
     "queries": read_queries,
     "decoys": read_decoys,
     "verify": read_verification,
-    "population": read_population,
     "beta": CaseReader.number,
     "index": CaseReader.flag,
 }

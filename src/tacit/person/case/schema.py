@@ -66,6 +66,8 @@ class CaseReader:
     ----------
     person : Reference or None
         As soon as it was read.
+    references : set of str
+        The labels of the population, as soon as it was read.
     possible, seen : set of str
         The labels that sources may have, and those found in them, as soon as they were read.
     country : str or None
@@ -79,6 +81,7 @@ class CaseReader:
         self.path = path
         self.root = composed(path, raw)
         self.person: Reference | None = None
+        self.references: frozenset[str] = frozenset()
         self.possible: set[str] = set()
         self.seen: set[str] = set()
         self.country: str | None = None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, get_args
 
@@ -116,10 +117,10 @@ def _format(reader: CaseReader, section: CaseSection) -> SourceFormat:
 
 def _recognised(reader: CaseReader, section: CaseSection, source: Source) -> Source:
     """The source with columns that are called otherwise than the person's labels, but say what they hold."""
-    if "*" in source.columns or reader.person is None:
+    labels = {label for label, _ in reader.person or ()} | reader.references
+    if "*" in source.columns or not labels:
         return source
     names = columns_of(reader, section.nodes["path"], source.path, section.about, source.format)
-    labels = {label for label, _ in reader.person}
     said = {*source.columns, *(column for some in source.joined.values() for column in some)}
     taken = {*source.columns.values(), *source.joined}
     free = [name for name in names if name not in said | {source.identifier, source.confidence_column}]
@@ -135,10 +136,10 @@ def _recognised(reader: CaseReader, section: CaseSection, source: Source) -> Sou
 
 def _called(reader: CaseReader, source: Source) -> Source:
     """The source with its usual labels called as the person calls them: mail, where the format says email."""
-    if "*" in source.columns or reader.person is None or source.format not in FORMATS:
+    there = {label for label, _ in reader.person or ()} | reader.references
+    if "*" in source.columns or not there or source.format not in FORMATS:
         return source
-    own = {kind: label for label, _ in reader.person if (kind := usual(label)) is not None}
-    there = {label for label, _ in reader.person}
+    own = {kind: label for label in sorted(there) if (kind := usual(label)) is not None}
     renamed = {
         field: own[kind]
         for field, label in FORMATS[source.format].usual.items()
@@ -187,6 +188,28 @@ def _other_labels(reader: CaseReader, section: CaseSection, source: Source) -> t
     return possible, set()
 
 
+def _of_one_kind(reader: CaseReader, population: PopulationSpec, names: Sequence[str]) -> PopulationSpec:
+    """The population with columns of one kind under one label: who has a private and a work e-mail has two e-mails."""
+    said = {key.value for key, _ in reader.root.value}
+    if said & {"labels", "correlated", "adversaries"}:
+        return population  # the case may name these columns
+    named = {population.person, *population.quasi_identifiers, *population.sensitive}
+    kinds: dict[str, list[str]] = {}
+    for name in names:
+        if (kind := usual(name)) is not None and kind in _SEVERAL and name not in named:
+            kinds.setdefault(kind, []).append(name)
+    columns = {name: kind for kind, some in kinds.items() if len(some) > 1 for name in some if name != kind}
+    if not columns:
+        return population
+    told = ", ".join(f"{name} as {kind}" for name, kind in columns.items())
+    reader.notes.append(f"the population: read {told}; say otherwise with 'map'")
+    return replace(population, columns=columns)
+
+
+# Of these people have several.
+_SEVERAL = ("email", "phone", "address", "username", "card", "account")
+
+
 def read_population(reader: CaseReader, node: yaml.Node, _: str) -> PopulationSpec | None:
     """The references of many persons; None after a mistake."""
     section = reader.section(node, "the population", POPULATION, required=["references", "person"])
@@ -197,7 +220,9 @@ def read_population(reader: CaseReader, node: yaml.Node, _: str) -> PopulationSp
     names = columns_of(reader, section.nodes["references"], population.references, section.about)
     named = [(column, at) for column, at in section.keys_of("map") if column != "*"]
     reader.known([*named, (population.person, section.nodes["person"])], names, "column", "the references")
-    labels = set(population.labelled(names).values())
+    if "map" not in section:
+        population = _of_one_kind(reader, population, names)
+    labels = reader.references = frozenset(population.labelled(names).values())
     for key in ("quasi_identifiers", "sensitive"):
         used = [(label, section.nodes[key]) for label in section.get(key, ())]
         reader.known(used, labels, "label", "the references")

@@ -18,13 +18,22 @@ from tacit.person.sources.pool import RecordPool
 SAME = 1e-9
 
 
-def source_shares(pool: RecordPool, before: float, without: Mapping[str, float]) -> tuple[SourceShare, ...]:
-    """What every source adds, the one that adds most first; ``without`` is what leaks without it, if that is less."""
+def source_shares(
+    pool: RecordPool, before: float, without: Mapping[str, float], only_there: Mapping[str, float]
+) -> tuple[SourceShare, ...]:
+    """What every source adds, the one that adds most first; ``without`` is what leaks without it, if that is less, and
+    ``only_there`` the share of the file that no other source has."""
     shares = [
-        SourceShare(s.name, s.records, without.get(s.name, before), before - without.get(s.name, before))
+        SourceShare(
+            source=s.name,
+            records=s.records,
+            leakage_without=without.get(s.name, before),
+            contribution=before - without.get(s.name, before),
+            only_there=only_there.get(s.name, 0.0),
+        )
         for s in pool.sources
     ]
-    return tuple(sorted(shares, key=lambda share: -share.contribution))
+    return tuple(sorted(shares, key=lambda share: (-share.contribution, -share.only_there)))
 
 
 def removals(case: Case, shares: Iterable[SourceShare], before: float) -> list[Action]:

@@ -21,7 +21,8 @@ from tacit.person.inquiry.hot import Hot, Winner, hit_rows, winner
 from tacit.person.inquiry.index import CaseIndex, case_index
 from tacit.person.inquiry.subject import Subject, remembering
 from tacit.person.inquiry.work import Grouped, Workbench, named_forms
-from tacit.person.link.right import records_of_person, weight_together
+from tacit.person.link.attributes import IntArray
+from tacit.person.link.right import RightRows, records_of_person, records_that_hold, weight_together
 from tacit.person.model.forms import form_name
 from tacit.person.model.labels import Labels
 from tacit.person.model.records import Record
@@ -87,13 +88,38 @@ class Inquiry:
     @cached_property
     def together(self) -> float:
         """The share of the person's file that all records of theirs hold together, joined or not."""
-        held, subject = self.pool.attributes, self.subject
-        right = hit_rows(held, subject, self.bench.normalised() if named_forms(self.labels) else None)
-        whole = subject.comparer.reference_weight
-        known = weight_together(right, records_of_person(right, subject.comparer, subject.reference))
-        found = known / whole if whole else 0.0
         # Who joined a record that says too little by itself knows more.
-        return min(1.0, max(found, self.strongest.rung.best_recall))
+        return min(1.0, max(self._share_in(self._own), self.strongest.rung.best_recall))
+
+    @cached_property
+    def only_there(self) -> dict[str, float]:
+        """The share of the person's file that the person's records of each source hold and those of no other do."""
+        own, found = self._own, {}
+        for source in self.pool.sources:
+            others = own[(own < source.first) | (own >= source.first + source.records)]
+            if len(others) < len(own):
+                found[source.name] = self._share_in(own) - self._share_in(others)
+        return found
+
+    def holding(self, known: Record) -> int:
+        """How many records hold all that is true of the person in what somebody knows."""
+        facts = {int(place) for place in self.subject.comparer.compare(known).hit if place >= 0}
+        return records_that_hold(self._right, facts) if facts else 0
+
+    @cached_property
+    def _right(self) -> RightRows:
+        return hit_rows(
+            self.pool.attributes, self.subject, self.bench.normalised() if named_forms(self.labels) else None
+        )
+
+    @cached_property
+    def _own(self) -> IntArray:
+        """The records that are the person's, joined or not."""
+        return records_of_person(self._right, self.subject.comparer, self.subject.reference)
+
+    def _share_in(self, rids: IntArray) -> float:
+        whole = self.subject.comparer.reference_weight
+        return weight_together(self._right, rids) / whole if whole else 0.0
 
     @property
     def notes(self) -> tuple[str, ...]:

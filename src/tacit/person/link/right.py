@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import weakref
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -187,6 +187,18 @@ def records_of_person(right: RightRows, comparer: Comparer, reference: Reference
             f"bool_or(label IN ({beside}))) ORDER BY rid"
         )
     return np.asarray(rows.column("rid").to_numpy(), np.int64)
+
+
+def records_that_hold(right: RightRows, facts: Collection[int]) -> int:
+    """How many records hold all of some facts of the person, or nearly."""
+    wanted = ", ".join(map(str, facts)) or "NULL"
+    return int(
+        one(
+            right.store,
+            f"SELECT count(*) FROM (SELECT rid FROM {right.name} WHERE fact IN ({wanted}) AND credit > 0 AND "
+            f"confidence > 0 GROUP BY rid HAVING count(DISTINCT fact) = {len(facts)}) r",
+        )
+    )
 
 
 def weight_together(right: RightRows, rids: IntArray) -> float:

@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from typing import Final
 
 from tacit.person.model.forms import normaliser
+from tacit.person.model.forms.texts import plain
 from tacit.person.model.labels import Label
 from tacit.person.model.values import similarity
 
@@ -34,12 +35,13 @@ KINDS: Final[dict[str, tuple[ValueKind, str]]] = {
         ValueKind("name", "name"),
         "name full_name fullname real_name realname person_name customer_name client_name patient_name employee_name "
         "contact_name cardholder cardholder_name display_name complete_name name_full nom_complet nombre_completo naam "
-        "vollstandiger_name",
+        "vollstandiger_name nachname_vorname name_vorname vorname_nachname vorname_name vor_und_nachname kundenname "
+        "last_name_first_name last_first lastname_firstname surname_given_name nom_prenom prenom_nom",
     ),
     "given": (
         ValueKind("name", "name"),
         "given_name givenname given first_name firstname first forename fname vorname prenom nombre_de_pila fname_c1 "
-        "name_first first_nm",
+        "name_first first_nm nombre rufname",
     ),
     "middle": (
         ValueKind("name", "name"),
@@ -47,13 +49,14 @@ KINDS: Final[dict[str, tuple[ValueKind, str]]] = {
     ),
     "surname": (
         ValueKind("name", "name"),
-        "surname last_name lastname last family_name familyname lname nachname familienname nom_de_famille apellido "
-        "apellidos lname_c1 name_last last_nm sur_name",
+        "surname last_name lastname last family_name familyname lname nachname familienname nom_de_famille nom "
+        "apellido apellidos lname_c1 name_last last_nm sur_name",
     ),
     "dob": (
         ValueKind("date", "date", single=True),
-        "dob date_of_birth birth_date birthdate birthday birth_dt d_o_b bday born geburtsdatum geburtstag geb_datum "
-        "date_naissance date_de_naissance fecha_nacimiento fecha_de_nacimiento data_nascita geboortedatum",
+        "dob date_of_birth birth_date birthdate birthday birth_dt birth d_o_b bday born geburtsdatum geburtstag "
+        "geb_datum geb_dat gebdatum geb date_birth date_naissance date_de_naissance "
+        "fecha_nacimiento fecha_de_nacimiento data_nascita geboortedatum",
     ),
     "birth_year": (_TEXT, "birth_year year_of_birth yob by geburtsjahr"),
     "birth_month": (_TEXT, "birth_month month_of_birth bm"),
@@ -61,25 +64,27 @@ KINDS: Final[dict[str, tuple[ValueKind, str]]] = {
     "email": (
         ValueKind("email", "email"),
         "email e_mail mail email_address emailaddress e_mail_address mail_address courriel correo correo_electronico "
-        "primary_email contact_email email1 email_1 user_email",
+        "emailadresse e_mail_adresse mailadresse",
     ),
     "phone": (
         ValueKind("phone", "phone"),
         "phone telephone tel phone_number phonenumber telephone_number tel_number tel_no phone_no phone_1 mobile "
-        "mobile_phone mobile_number cell cellphone cell_phone telefon telefonnummer handy telefono "
-        "msisdn home_phone work_phone contact_number contact_phone primary_phone gsm",
+        "mobile_phone cell cellphone cell_phone telefon telefonnummer handy telefono "
+        "msisdn contact_number gsm mobil mobiltelefon mobilnummer handynummer rufnummer portable festnetz landline",
     ),
     "address": (
         ValueKind("address", "address"),
         "address street_address streetaddress addr address_line_1 address_line1 addressline1 address1 address_1 street "
-        "street_name adresse anschrift strasse direccion home_address postal_address residence full_address rue",
+        "street_name adresse anschrift strasse direccion home_address postal_address residence full_address rue "
+        "strasse_und_hausnummer strasse_hausnummer strasse_nr wohnadresse domicilio adresse_postale",
     ),
     "house": (_TEXT, "street_number streetnumber house_number housenumber house_no hausnummer street_no"),
     "zip": (
         ValueKind("zip", "zip"),
-        "zip zip_code zipcode postcode postal_code postalcode post_code plz postleitzahl code_postal cap",
+        "zip zip_code zipcode postcode postal_code postalcode post_code plz postleitzahl code_postal cap zip5 "
+        "codigo_postal",
     ),
-    "city": (_TEXT, "city town suburb locality ort stadt ville ciudad municipality place_of_residence"),
+    "city": (_TEXT, "city town suburb locality ort wohnort stadt ville ciudad municipality place_of_residence"),
     "ssn": (
         _CODE,
         "ssn soc_sec_id soc_sec social_security_number social_security social_security_no ss_number sin nino "
@@ -112,22 +117,70 @@ PARTS: Final[dict[str, tuple[tuple[str, ...], ...]]] = {
 }
 
 
+@lru_cache(maxsize=4096)
 def usual(name: str) -> str | None:
     """What a column or label is usually called: e-mail-address is email; None if its name says nothing.
+
+    What is said beside it does not matter: whose it is (customer_email), which of several (email_1, mobile_private), or
+    that it is a number (phone_no). Of what is nested (requester.email) the last word counts, if it is of people alone.
 
     Examples
     --------
     >>> usual("soc_sec_id"), usual("E-Mail Address"), usual("dateOfBirth"), usual("phones"), usual("price")
     ('ssn', 'email', 'dob', 'phone', None)
+    >>> usual("email_addr"), usual("Tel.-Nr. (privat)"), usual("last_contact"), usual("address_2")
+    ('email', 'phone', None, None)
     """
-    said, names = column_name(name), _usual_names()
+    said = [_SHORT.get(word, word) for word in re.findall(r"[a-z]+|[0-9]+", column_name(name))]
+    if (found := _called("_".join(said)) or _called(column_name(name))) is not None:
+        return found
+    found = _beside(said)
+    if found is None and "." in name.strip(". "):
+        last = usual(name.strip(". ").rpartition(".")[2])
+        return last if last in _OF_PEOPLE else None
+    return found
+
+
+def _beside(said: list[str]) -> str | None:
+    """What is left once that is left out which stands beside it."""
+    while len(said) > 1 and said[0] in _WHOSE:
+        said = said[1:]
+    while len(said) > 1 and said[-1] in _WHICH:
+        said = said[:-1]
+    only = None
+    if len(said) > 1 and (said[-1] == "number" or said[-1].isdecimal()):
+        # The second line of an address is no address, and four digits behind a postcode are none.
+        only = ("phone", "code", "zip") if said[-1] == "number" else ("phone", "email")
+        said = said[:-1]
+    left = "_".join(said)
+    found = None if left in _SAYS_LITTLE else _called(left)
+    return found if found is None or only is None or KINDS[found][0].form in only else None
+
+
+def _called(said: str) -> str | None:
     # A column of lists is called by the plural.
+    names = _usual_names()
     return next((names[one] for one in (said, said.removesuffix("s"), said.removesuffix("es")) if one in names), None)
+
+
+_SHORT: Final = {"addr": "address", "adr": "address"} | dict.fromkeys(("num", "nr", "nbr", "no", "nummer"), "number")
+_PEOPLE: Final = (
+    "person personal private privat customer cust client contact user member subscriber employee emp staff patient "
+    "applicant owner requester sender recipient guest author billing shipping delivery mailing current registered home "
+    "work office primary secondary main alternate other kunde kunden mitarbeiter"
+)
+_WHOSE: Final = frozenset(_PEOPLE.split())
+_WHICH: Final = frozenset(("private", "privat", "personal", "home", "work", "office", "primary", "main", "mobile", "1"))
+# Words that say what they hold only where they stand alone: last_contact is no surname.
+_SAYS_LITTLE: Final = frozenset(
+    ("first", "last", "given", "middle", "by", "bm", "bd", "cap", "dl", "pan", "born", "birth", "geb", "nom", "nombre")
+)
+_OF_PEOPLE: Final = frozenset(("email", "phone", "dob", "given", "surname", "ssn", "passport", "national_id"))
 
 
 def column_name(name: str) -> str:
     """The name of a column in small letters, its words divided by low lines: dateOfBirth as date_of_birth."""
-    return "_".join(re.findall(r"[a-z0-9]+", re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name.strip()).casefold()))
+    return "_".join(re.findall(r"[a-z0-9]+", plain(re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name.strip()))))
 
 
 @cache
@@ -162,7 +215,10 @@ def recognised(columns: Iterable[str], labels: Collection[str]) -> Recognised:
     a label that no column holds whole.
     """
     there = list(columns)
-    called = {found: label for label in labels if (found := usual(label)) is not None}
+    # Of two labels of a kind, e-mail and work e-mail, a column goes to the one that is called as the kind is.
+    called = {
+        found: label for label in sorted(labels, key=lambda label: (label in KINDS, label)) if (found := usual(label))
+    }
     held = {
         found: column for column in reversed(there) if column not in labels and (found := usual(column)) is not None
     }

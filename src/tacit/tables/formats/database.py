@@ -8,7 +8,7 @@ from tacit.errors import SourceError
 from tacit.tables.columns import check_names
 from tacit.tables.engines import Engine
 from tacit.tables.engines.duckdb.layouts import database_tables
-from tacit.tables.formats.format import Format, Opened
+from tacit.tables.formats.format import Format, Opened, SeveralTables
 
 
 class Database(Format):
@@ -26,7 +26,7 @@ class Database(Format):
         if not names:
             raise SourceError(f"{path} has no table")
         if table is None and len(names) > 1:
-            raise SourceError(f"{path} has {len(names)} tables, choose one with {path}::NAME: {', '.join(names)}")
+            raise SeveralTables(path, "tables", names)
         if table is not None and table not in names:
             raise SourceError(f"{path} has no table '{table}'; it has {', '.join(names)}")
         schema, name = tables[0 if table is None else names.index(table)]

@@ -13,7 +13,7 @@ from tacit.errors import DataError, EngineError, SourceError
 from tacit.loading import DAMAGE, MOST_BYTES, MOST_UNPACKED
 from tacit.tables.columns import check_names
 from tacit.tables.engines import Engine
-from tacit.tables.formats.format import Format, Opened
+from tacit.tables.formats.format import Format, Opened, SeveralTables
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -70,7 +70,7 @@ def _chosen(path: Path, book: Any, table: str | None) -> str:
     if not filled:
         raise SourceError(f"{path} is empty: a sheet needs a row of column names")
     if len(filled) > 1:
-        raise SourceError(f"{path} has {len(filled)} sheets, choose one with {path}::NAME: {', '.join(filled)}")
+        raise SeveralTables(path, "sheets", filled)
     return filled[0]
 
 

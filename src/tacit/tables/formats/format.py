@@ -55,6 +55,14 @@ class Format(ABC):
         raise NotImplementedError
 
 
+class SeveralTables(SourceError):
+    """A file holds several tables, and none was named."""
+
+    def __init__(self, path: Path, kind: str, names: Sequence[str]) -> None:
+        super().__init__(f"{path} has {len(names)} {kind}, choose one with {path}::NAME: {', '.join(names)}")
+        self.names = tuple(names)
+
+
 @contextmanager
 def whole(path: Path, kind: str) -> Iterator[None]:
     """Within it, what Arrow cannot read becomes one line that names the file."""

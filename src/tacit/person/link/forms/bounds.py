@@ -95,9 +95,10 @@ def _postcode(store: Store, true: str) -> str:
 
 
 def _address(store: Store, true: str) -> str:
-    """As long as one of which so large a share could be common to both."""
+    """As long as one of which so large a share could be common to both, or it goes on."""
     least, whole = LEAST_ALIKE / (2 - LEAST_ALIKE), len(true)
-    return f"length(form) BETWEEN {least * whole!r} AND {whole / least!r}"
+    within = " AND ".join(f"contains(form, {store.text(word)})" for word in set(true.split())) or "false"
+    return f"length(form) BETWEEN {least * whole!r} AND {whole / least!r} OR ({within})"
 
 
 def _jaro_winkler(store: Store, true: str) -> str:

@@ -58,13 +58,32 @@ def _objects(path: Path) -> list[Mapping[str, Any]]:
             raise
         data = [parsed(line, path, _WANTED, number) for number, line in enumerate(lines, start=1)]
     if isinstance(data, dict):
-        # Exports put the list under a word: {"contacts": [...], "total": 2}. One person's phones are no such list.
-        nested = {key: each for key, each in data.items() if isinstance(each, list | dict)}
-        lists = [each for key, each in nested.items() if isinstance(each, list) and usual(key) is None]
-        data = lists[0] if len(lists) == len(nested) == 1 and isinstance(next(iter(lists[0]), 0), dict) else [data]
+        data = _listed(data, str(path)) or [data]
     if not isinstance(data, list) or not data or not all(isinstance(each, dict) for each in data):
         raise DataError(f"{path} is not {_WANTED}")
     return data
+
+
+def _listed(data: Mapping[str, Any], where: str) -> list[Mapping[str, Any]]:
+    """The rows that an export has under a word: ``{"contacts": [...], "total": 2, "meta": {...}}``; none if it is about
+    one person.
+
+    One person's phones are no such list, and neither is what stands beside a person. Of several lists those are taken
+    that say something of people.
+    """
+    lists = {
+        key: each for key, each in data.items() if isinstance(each, list) and isinstance(next(iter(each), 0), dict)
+    }
+    beside = {key: each for key, each in data.items() if isinstance(each, list | dict) and key not in lists}
+    if any(usual(key) for key in lists) or _of_people(beside, where):
+        return []
+    if len(lists) > 1:
+        lists = {key: each for key, each in lists.items() if _of_people(each[0], where)}
+    return [row for each in lists.values() for row in each]
+
+
+def _of_people(value: Any, where: str) -> bool:
+    return any(usual(column) is not None for column, _ in _flat(value, "", 0, where))
 
 
 def _flat(value: Any, column: str, depth: int, where: str) -> Iterator[tuple[str, str]]:
