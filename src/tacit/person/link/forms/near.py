@@ -7,19 +7,33 @@ from typing import Final
 from tacit.person.model.forms.phones import OWN_DIGITS
 
 # The largest credit of a value that is not the truth, by the name of the similarity.
-CAPS: Final = {"exact": 0.0, "name": 0.95, "date": 0.8, "phone": 0.9, "address": 0.95, "code": 0.8}
-KEYED: Final = frozenset(("phone", "code"))
+CAPS: Final = {
+    "exact": 0.0,
+    "name": 0.95,
+    "date": 0.8,
+    "phone": 0.9,
+    "address": 0.95,
+    "code": 0.8,
+    "email": 0.8,
+    "zip": 0.9,
+}
+# Those with the fewest values near to one come first.
+KEYED: Final = ("email", "code", "phone", "zip")
 _NUMBER: Final = "ltrim(split_part({0}, 'x', 1), '+')"
 _ONE, _OTHER = (_NUMBER.format(column) for column in ("meant", "actual"))
 _LAST: Final = f"right(ltrim({{0}}, '0'), {OWN_DIGITS})"
 _AS_LONG: Final = f"length({_ONE}) = length({_OTHER})"
+_MISTYPED: Final = (
+    "CASE WHEN abs(length(meant) - length(actual)) <= 1 THEN damerau_levenshtein(meant, actual) <= 1 ELSE false END"
+)
 # Of ``meant`` beside ``actual``: what has a credit is within the bound. Of other similarities anything may have one.
 BOUNDS: Final = {
     "exact": "false",
     "phone": f"{_LAST.format(_ONE)} = {_LAST.format(_OTHER)} OR "
     f"CASE WHEN {_AS_LONG} THEN hamming({_ONE}, {_OTHER}) <= 2 ELSE {_ONE} = {_OTHER} END",
-    "code": "CASE WHEN abs(length(meant) - length(actual)) <= 1 THEN damerau_levenshtein(meant, actual) <= 1 "
-    "ELSE false END",
+    "code": _MISTYPED,
+    "email": _MISTYPED,
+    "zip": f"{_MISTYPED} OR ltrim(meant, '0') = ltrim(actual, '0')",
     "date": "left(meant, 4) = left(actual, 4) OR right(meant, 6) = right(actual, 6) OR NOT meant LIKE '____-__-__'",
 }
 
@@ -35,4 +49,6 @@ def near_keys(near: str, form: str) -> str:
     keys = f"list_append({without}, hash({said}))"
     if near == "phone":
         keys = f"list_append({keys}, hash('last', {_LAST.format(said)}))"
+    if near == "zip":
+        keys = f"list_append({keys}, hash('zeros', ltrim({said}, '0')))"
     return f"list_distinct({keys})"
