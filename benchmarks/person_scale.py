@@ -175,7 +175,7 @@ def with_splink(folder: Path) -> str:
     linker = Linker(api.register("r") if hasattr(api, "register") else "r", settings)
     found = linker.inference.deterministic_link()
     clusters = linker.clustering.cluster_pairwise_predictions_at_threshold(found)
-    return f"{clusters.as_duckdbpyrelation().aggregate('count(distinct cluster_id)').fetchone()[0]:,} entities"
+    return f"{clusters.as_duckdbpyrelation().aggregate('count(distinct cluster_id)').fetchall()[0][0]:,} entities"
 
 
 def audit(folder: Path) -> str:

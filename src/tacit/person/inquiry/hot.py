@@ -11,7 +11,7 @@ import numpy as np
 from tacit.person.inquiry.subject import Subject, exceeds
 from tacit.person.inquiry.work import Grouped, named_forms
 from tacit.person.link.attributes import Attributes
-from tacit.person.link.right import RightRows, Wanted, candidate_values, right_weights
+from tacit.person.link.right import NearForms, RightRows, Wanted, candidate_values, right_weights
 from tacit.person.model.comparing import Comparer
 from tacit.person.model.leakage import Leakage
 from tacit.person.model.records import Attribute, Record
@@ -104,7 +104,11 @@ def right_values(held: Attributes, subject: Subject, forms: Attributes | None = 
         for label in group.labels
     }
     rows: list[tuple[str, str, int, float]] = []
-    for label, candidates in candidate_values(held, _wanted(subject), forms):
+    wanted, formed = _wanted(subject), held if held.formed else forms
+    if formed is not None and formed not in subject.near:
+        subject.near[formed] = NearForms(formed, wanted)
+    near = None if formed is None else subject.near[formed]
+    for label, candidates in candidate_values(held, wanted, near):
         verdicts = subject.verdicts.setdefault(label, {})
         new = list(dict.fromkeys(meant for _, meant in candidates if meant not in verdicts))
         compared = comparer.compare(Record.trusted(Attribute(label, meant) for meant in new))

@@ -7,7 +7,7 @@ from functools import cached_property, lru_cache
 from weakref import WeakKeyDictionary
 
 from tacit.person.link.attributes import Attributes
-from tacit.person.link.right import RightRows
+from tacit.person.link.right import NearForms, RightRows
 from tacit.person.model.comparing import Comparer
 from tacit.person.model.labels import Labels
 from tacit.person.model.leakage import Leakage, measure_of
@@ -35,6 +35,11 @@ class Subject:
     @cached_property
     def found(self) -> WeakKeyDictionary[Attributes, RightRows]:
         """What was found to be right among attributes, as long as these are there."""
+        return WeakKeyDictionary()
+
+    @cached_property
+    def near(self) -> WeakKeyDictionary[Attributes, NearForms]:
+        """Of attributes in normal form, what may be right, as long as these are there."""
         return WeakKeyDictionary()
 
     @cached_property

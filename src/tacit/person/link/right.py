@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tacit.person.link.attributes import Attributes, IntArray, cluster_table, lent, listed, one
+from tacit.person.link.attributes import Attributes, IntArray, lent, listed, one
 from tacit.person.link.forms.bounds import LEAST_ALIKE, may_be_right
 from tacit.person.link.forms.forming import NamedForm
 from tacit.person.link.forms.normal import sql_fixed, sql_form
@@ -40,16 +40,49 @@ class Wanted:
     any: bool = False
 
 
+class NearForms:
+    """The normal forms that may be right of a person, and those that SQL is not sure of, looked for once: a table
+    (label, raw, value, fixed, near) in the engine, of some ``labels``.
+
+    Attributes as they were read and in normal form are both searched through it.
+    """
+
+    def __init__(self, forms: Attributes, wanted: Mapping[str, Wanted]) -> None:
+        self.store = forms.store
+        parts = {}
+        for label, own in wanted.items():
+            bound = None if own.any else may_be_right(self.store, own.near, own.true)
+            if label in forms.formed - forms.several and bound is not None and own.form is not None:
+                parts[label] = (
+                    f"SELECT DISTINCT label, raw, form AS value, fixed, near FROM (SELECT *, {bound} AS near FROM "
+                    f"(SELECT label, raw, value AS form, fixed FROM {forms.name} WHERE label = "
+                    f"{self.store.text(label)})) WHERE near OR NOT fixed"
+                )
+        self.labels = frozenset(parts)
+        nothing = "SELECT '' AS label, '' AS raw, '' AS value, false AS fixed, false AS near WHERE false"
+        self.name = self.store.make(" UNION ALL ".join(parts.values()) or nothing)
+        weakref.finalize(self, self.store.drop, self.name).atexit = False
+
+    def candidates(self, label: str, *, formed: bool) -> str:
+        """A query of the values of a label that may be right, in normal form or as they were read, and their forms."""
+        said = "label, {} AS value, CASE WHEN fixed THEN value END AS form".format
+        label_is = f"label = {self.store.text(label)}"
+        if formed:
+            return f"SELECT DISTINCT {said('value')} FROM {self.name} WHERE {label_is}"
+        hidden = f"regexp_matches(raw, {self.store.text(SUPPRESSED)})"
+        return f"SELECT DISTINCT {said('raw')} FROM {self.name} WHERE {label_is} AND (near OR (NOT fixed AND {hidden}))"
+
+
 def candidate_values(
-    held: Attributes, wanted: Mapping[str, Wanted], forms: Attributes | None = None
+    held: Attributes, wanted: Mapping[str, Wanted], near: NearForms | None = None
 ) -> Iterator[tuple[str, list[tuple[str, str]]]]:
     """The values that may be right, label by label, some at a time, sorted; each with one that means the same.
 
-    Nothing that is right, nearly right or covers the truth is left out. ``forms`` are the same attributes in normal
+    Nothing that is right, nearly right or covers the truth is left out. ``near`` is of the same attributes in normal
     form, as :func:`tacit.person.link.forms.forming.formed` makes them, if they are at hand.
     """
     store = held.store
-    parts = [_candidates(held, label, own, forms) for label, own in wanted.items()]
+    parts = [_candidates(held, label, own, near) for label, own in wanted.items()]
     rows = store.ask(" UNION ALL ".join(parts) + " ORDER BY label, value")
     start = 0
     # Sorted, so that what is added up is added in one order.
@@ -60,7 +93,7 @@ def candidate_values(
         start += run["counts"]
 
 
-def _candidates(held: Attributes, label: str, own: Wanted, forms: Attributes | None) -> str:
+def _candidates(held: Attributes, label: str, own: Wanted, near: NearForms | None) -> str:
     """A query of the values of a label that may be right, and their forms where they are known."""
     store, label_is = held.store, f"label = {held.store.text(label)}"
     bound = None if own.any else may_be_right(store, own.near, own.true)
@@ -71,14 +104,12 @@ def _candidates(held: Attributes, label: str, own: Wanted, forms: Attributes | N
         return f"{unknown} FROM ({rows})"
     if own.plain:
         return f"{unknown} FROM (SELECT *, value AS form FROM ({rows})) WHERE {bound} OR {hidden}"
+    if near is not None and label in near.labels:
+        return near.candidates(label, formed=label in held.formed)
     if label in held.formed:
         # What is its own form is compared as it is.
         rows = f"SELECT label, value, CASE WHEN fixed THEN value END AS form FROM {held.name} WHERE {label_is}"
         return f"SELECT DISTINCT label, value, form FROM ({rows}) WHERE form IS NULL OR {bound}"
-    if forms is not None and label in forms.formed and label not in forms.several:
-        rows = f"SELECT label, raw AS value, value AS form, fixed FROM {forms.name} WHERE {label_is}"
-        said = "CASE WHEN fixed THEN form END AS form"
-        return f"SELECT DISTINCT label, value, {said} FROM ({rows}) WHERE {bound} OR (NOT fixed AND {hidden})"
     assert own.form is not None
     # Written out first: the engine would make a form again for every part of the bound.
     fixed = f"CASE WHEN {sql_fixed(store, own.form[0])} THEN form END AS said"
@@ -129,7 +160,10 @@ def right_weights(right: RightRows, clusters: IntArray) -> dict[int, float]:
     """For every cluster that holds something right, the largest weight that can be expected of what is right in it."""
     if not right.labels:
         return {}
-    with lent(right.store, cluster_table(clusters)) as place:
+    import pyarrow as pa
+
+    rids = right.store.ask(f"SELECT DISTINCT rid FROM {right.name}").column("rid").to_numpy()
+    with lent(right.store, pa.table({"rid": rids, "cid": clusters[rids]})) as place:
         rows = right.store.ask(
             # Several values that hit one fact are present independently, and credit is the best one's.
             "SELECT cid, sum(w) AS w FROM (SELECT cid, fact, least(max(credit), sum(credit * confidence)) AS w FROM ("

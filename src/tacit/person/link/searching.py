@@ -5,7 +5,7 @@ from __future__ import annotations
 from tacit.document import Progress
 from tacit.person.link.attributes import listed, one
 from tacit.person.link.beside import PeopleBeside
-from tacit.person.link.forms.near import CAPS, KEYED, near_keys
+from tacit.person.link.forms.near import BOUNDS, CAPS, KEYED, near_keys
 from tacit.person.model.values import similarity_name
 
 # A first look finds clusters through values that so many clusters hold at most.
@@ -17,6 +17,8 @@ MOST_PAIRS = 40_000_000
 EACH_WITH_EACH = 1_000_000
 # Sums are rounded differently by different threads; leakages this near are equal.
 SLACK = 1e-12
+# What of a fact a cluster that was not looked at may hold.
+_REST = "CASE looked WHEN 0 THEN w WHEN 1 THEN cap * w ELSE 0.0 END"
 
 
 class Search:
@@ -58,7 +60,7 @@ class Search:
         rare = f"SELECT fid FROM ({self._counted(matches)}) WHERE f > {RARE}"
         self._look("rare values", f"SELECT person, fid FROM {self._facts} WHERE fid NOT IN ({rare})", matches, 1)
         keyed = [label for label in self._labels if self._near[label] in KEYED]
-        for label in keyed:
+        for label in sorted(keyed, key=lambda label: KEYED.index(self._near[label])):
             self._look_near(label)
         self._look("common values", self._common(), matches, 1)
         for label in self._labels:
@@ -76,13 +78,12 @@ class Search:
         hold of the person, ``most`` up to which the person would be settled.
         """
         square = float(self._beside.beta**2)
-        rest = "CASE looked WHEN 0 THEN w WHEN 1 THEN cap * w ELSE 0.0 END"
         shared = "".join(
-            f" + CASE WHEN bool_or({rest} > 0 AND label IN ({listed(self._store, group.labels)})) THEN "
+            f" + CASE WHEN bool_or({_REST} > 0 AND label IN ({listed(self._store, group.labels)})) THEN "
             f"{float(group.shared)!r} ELSE 0.0 END"
             for group in self._beside.labels.correlated
         )
-        left = f"SELECT person, sum({rest}){shared} AS i FROM {self._facts} GROUP BY person"
+        left = f"SELECT person, sum({_REST}){shared} AS i FROM {self._facts} GROUP BY person"
         # If precision is all that counts, the least thing that is right may be alone.
         most = f"b.leakage * {square!r} * e.whole / ({1 + square!r} - b.leakage)" if square else "0.0"
         rows = (
@@ -153,6 +154,8 @@ class Search:
                 f"SELECT DISTINCT k.person, i.cid FROM {wanted} k JOIN {through} m ON m.fid = k.fid "
                 f"JOIN {beside.items} i ON i.vid = m.vid WHERE k.part = {part}"
             )
+            if looked > 1:
+                self._sieve(pairs)
             hits = beside.hits(pairs)
             found = beside.measured(hits)
             best = beside.make(
@@ -166,3 +169,29 @@ class Search:
             f"k.fid = {self._facts}.fid"
         )
         beside.drop(wanted)
+
+    def _sieve(self, pairs: str) -> None:
+        """Of pairs (person, cid), drop those that cannot leak more than was found: nothing that the cluster holds of a
+        label is near to a fact of it, and all else that is left of the person is not enough.
+        """
+        beside = self._beside
+        for label in self._labels:
+            bound = "false" if beside.labels[label].similarity is None else BOUNDS.get(self._near[label])
+            if bound is None:
+                continue
+            label_is = f"label = {self._store.text(label)}"
+            needed = (
+                f"SELECT u.person FROM ({self._unsettled()}) u JOIN {self._facts} s ON s.person = u.person WHERE "
+                f"s.{label_is} GROUP BY u.person HAVING max(u.left) - sum({_REST}) <= max(u.most)"
+            )
+            # Written out, so that the engine does not join the common values of persons and clusters first.
+            self._store.run(
+                f"WITH asked AS MATERIALIZED (SELECT q.person, q.cid FROM {pairs} q SEMI JOIN ({needed}) n ON "
+                f"n.person = q.person), truth AS MATERIALIZED (SELECT q.person, q.cid, f.value AS actual FROM asked q "
+                f"JOIN {beside.truth} t ON t.person = q.person JOIN {beside.facts} f ON f.fid = t.fid WHERE "
+                f"f.{label_is}), near AS MATERIALIZED (SELECT DISTINCT t.person, t.cid FROM truth t JOIN "
+                f"{beside.items} i ON i.cid = t.cid AND i.{label_is} JOIN {beside.values} v ON v.vid = i.vid WHERE "
+                f"v.hidden OR meant = actual OR {bound}) DELETE FROM {pairs} USING (SELECT * FROM asked a ANTI JOIN "
+                f"near n ON n.person = a.person AND n.cid = a.cid) x WHERE x.person = {pairs}.person AND "
+                f"x.cid = {pairs}.cid"
+            )

@@ -17,7 +17,8 @@ CAPS: Final = {
     "email": 0.8,
     "zip": 0.9,
 }
-KEYED: Final = frozenset(("phone", "code", "email", "zip"))
+# Those with the fewest values near to one come first.
+KEYED: Final = ("email", "code", "phone", "zip")
 _NUMBER: Final = "ltrim(split_part({0}, 'x', 1), '+')"
 _ONE, _OTHER = (_NUMBER.format(column) for column in ("meant", "actual"))
 _LAST: Final = f"right(ltrim({{0}}, '0'), {OWN_DIGITS})"
