@@ -73,6 +73,7 @@ def test_images_show_a_map_and_are_released(pages: OpenedPages) -> None:
     tab.get_by_role("button", name="Look at the images").click()
     tab.wait_for_selector(".document .maps img")
     sound(tab, pages)
+    tab.get_by_label("How").select_option("noise")
     tab.get_by_role("button", name="Write the release").click()
     tab.get_by_role("link", name="Download the release").wait_for()
     sound(tab, pages)

@@ -40,9 +40,12 @@ async function suggest(table, input) {
 
 function beside(job) {
   if (job.verb === "protect") return { above: writtenStep(job), unfolded: 2 };
-  const words = "Patches that say more than epsilon get noise. What that is worth is measured: how well somebody who learned from such images still guesses.";
+  const ways = [
+    ["code", "Codes, proved", "each image becomes one of a few mean pictures that many people share, and how often anybody can guess the label is proved. It takes some hundreds of images."],
+    ["noise", "Noise, an estimate", "patches that say more than epsilon get noise. How well adversaries who learned from such images still guess is measured, and nothing is certified."],
+  ];
   // What patches say, the maps, and a few images.
-  return { unfolded: 3, below: releaseBox(job, words, ({ patch, ...request }) => run("/api/protect", { ...request, ...(patch ? { patch: patch[0] } : {}) }, beside)) };
+  return { unfolded: 3, below: releaseBox(job, ways, ({ patch, ...request }) => run("/api/protect", { ...request, ...(patch && request.mechanism === "noise" ? { patch: patch[0] } : {}) }, beside)) };
 }
 
 open(build, beside);

@@ -40,20 +40,21 @@ export function releaseStep(request, ending, start) {
 }
 
 /** A release of images or posts, asked for below their audit; `write` is given its request. */
-export function releaseBox(job, words, write) {
+export function releaseBox(job, ways, write) {
+  const how = make("select", { id: "how" }, ...ways.map(([value, label]) => make("option", { value }, label)));
   const epsilon = make("input", { id: "bound", type: "number", min: "0", max: "100", step: "any", value: "0.5", required: true });
   const name = make("input", { id: "out", required: true, value: nameAfter(job.request.source), autocomplete: "off" });
   const asked = (event) => {
     event.preventDefault();
     const { save_model: _, ...question } = job.request;
-    write({ ...question, epsilon: Number(epsilon.value), out: name.value.trim() });
+    write({ ...question, mechanism: how.value, epsilon: Number(epsilon.value), out: name.value.trim() });
   };
   return make(
     "section",
     { "aria-labelledby": "release" },
     make("h2", { id: "release" }, "Make a version that tells less"),
-    make("p", {}, words),
-    make("form", { class: "row", onsubmit: asked }, make("label", {}, "Epsilon ", epsilon), make("label", {}, "Name of the release ", name), make("button", { type: "submit" }, "Write the release")),
+    ...ways.map(([, label, words]) => make("p", {}, make("strong", {}, `${label}: `), words)),
+    make("form", { class: "row", onsubmit: asked }, make("label", {}, "How ", how), make("label", {}, "Epsilon ", epsilon), make("label", {}, "Name of the release ", name), make("button", { type: "submit" }, "Write the release")),
   );
 }
 

@@ -120,8 +120,11 @@ function typingBox(model) {
 
 function typing(job) {
   if (job.verb === "protect") return { above: writtenStep(job), unfolded: 1 };
-  const words = "Words that say more than epsilon are masked. What that is worth is measured: how well somebody who learned from masked posts still guesses.";
-  const below = releaseBox(job, words, (request) => run("/api/protect", request, typing));
+  const ways = [
+    ["code", "Topics, proved", "each post becomes the words of one of a few topics that many posts share, and how often anybody can guess the secret is proved. It takes some hundreds of posts."],
+    ["mask", "Masks, an estimate", "words that say more than epsilon are masked. How well adversaries who learned from masked posts still guess is measured, and nothing is certified."],
+  ];
+  const below = releaseBox(job, ways, (request) => run("/api/protect", request, typing));
   return { above: job.request.save_model && typingBox(job.request.save_model), below, unfolded: 1 };
 }
 
