@@ -187,12 +187,3 @@ def test_infinity_and_combinations_are_read_as_they_are_written_in_json() -> Non
     assert said["epsilon_max"] == float("inf")
     assert said["also"] == {("race", "sex"): 0.5}
     assert said["secret"] == {"ill": ("B20",)}
-
-
-def test_the_page_names_its_own_box_where_the_command_line_has_an_option() -> None:
-    from tacit.cli.wording import COMMAND_LINE, ON_THE_PAGE
-    from tacit.errors import Setting, sentence
-
-    words = sentence("{} shows them, {} does not.", Setting("show_values", True), Setting("epsilon", 1))
-    assert words.told(ON_THE_PAGE) == "The box above shows them, --epsilon 1 does not."
-    assert words.told(COMMAND_LINE) == "--show-values shows them, --epsilon 1 does not."

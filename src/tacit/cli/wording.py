@@ -40,14 +40,7 @@ def _command(verb: str, words: Sequence[str], settings: Mapping[str, Any]) -> st
     return " ".join(["tacit", verb, *said])
 
 
-def _on_the_page(name: str, value: Any) -> str:
-    # The page has a box for it, above every answer about a person.
-    return "The box above" if name == "show_values" else _setting(name, value)
-
-
 COMMAND_LINE = Wording(setting=_setting, command=_command)
-# The page answers in the words of the command line, for that is what it shows to go on with.
-ON_THE_PAGE = Wording(setting=_on_the_page, command=_command)
 
 
 def wording(*, bits: bool = False) -> Wording:

@@ -10,14 +10,14 @@ _given: list[Path] = []
 
 
 def _answer() -> int:
-    from tacit.cli.wording import ON_THE_PAGE
+    from tacit.cli.wording import COMMAND_LINE
     from tacit.web.jobs.work import waited, work
 
     place = waited()
     if place is None:
         return 0
     _given.append(place)
-    return work(place, ON_THE_PAGE)
+    return work(place, COMMAND_LINE)
 
 
 if __name__ == "__main__":

@@ -123,7 +123,12 @@ class PersonResult(Result):
             return ()
         if shown:
             return (doc.Paragraph("The values of a person are shown here: it is for your eyes alone.", "warning"),)
-        return (doc.Paragraph(sentence("Values are masked. {} shows them.", Setting("show_values", True)), "note"),)
+        # A page has a box for it, and a report that was written cannot be asked.
+        way = sentence("Values are masked. {} shows them.", Setting("show_values", True))
+        return (
+            doc.Paragraph(way, "note", where="terminal"),
+            doc.Paragraph("Values are masked.", "note", where="page"),
+        )
 
 
 # ---- words -------------------------------------------------------------------------------------------------------
