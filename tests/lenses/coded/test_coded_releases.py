@@ -16,7 +16,7 @@ import tacit
 from sizes import many
 from tacit.errors import ArgumentError, DataError, NotCertifiedError
 from tacit.lenses.coded.evidence import evidence
-from tacit.lenses.coded.parts import drawn, units_of
+from tacit.lenses.coded.parts import design_part, drawn, units_of
 from tacit.release.certificate import read_certificate
 
 TOPICS = ("tax", "school", "farm", "road", "health", "trade", "police", "water")
@@ -28,7 +28,7 @@ def faces(path: Path, n: int = 900, seed: int = 0) -> Path:
     secret, use = rng.integers(0, 2, n), rng.integers(0, 2, n)
     pixels = rng.normal(120, 25, (n, 8, 8)) + 40 * rng.normal(size=(n, 1, 8))
     pixels[:, :3, :3] += 45 * secret[:, None, None]
-    pixels[:, :, 6:] -= 60 * use[:, None, None]
+    pixels[:, :, 6:] -= 80 * use[:, None, None]
     people = np.arange(n) // 3
     np.savez(path, x=pixels.clip(0, 255).astype(np.uint8), smile=secret, turn=use, person=people)
     return path
@@ -179,6 +179,22 @@ def test_copies_are_on_one_side_of_the_split_and_told(tmp_path) -> None:
     with np.load(tmp_path / "r" / "private" / "code.npz") as kept:
         assert (kept["design"][:600] == kept["design"][600:]).all()
     assert any("600 images are copies" in note for note in made.notes)
+
+
+def test_a_secret_that_is_not_in_both_parts_is_refused_in_words() -> None:
+    secret = np.array([0] * 50 + [1])
+    with pytest.raises(NotCertifiedError, match="too few people to be in both parts"):
+        design_part(units_of(secret, ["a", "b"]), [bytes([at]) for at in range(51)], random_state=0)
+
+
+def test_who_makes_the_code_is_dealt_without_a_look_at_the_secrets() -> None:
+    contents = [at.to_bytes(4) for at in range(400)]
+    first, other = (
+        design_part(units_of(secret, ["a", "b"]), contents, random_state=5)[0]
+        for secret in (np.arange(400) % 2, np.arange(400) // 200)
+    )
+    assert (first == other).all()
+    assert first.sum() == 120
 
 
 def test_a_person_with_two_secrets_is_refused() -> None:

@@ -8,13 +8,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tacit.errors import DataError
-from tacit.learn import fold_of_each
+from tacit.errors import DataError, NotCertifiedError
 from tacit.learn.arrays import Codes, Flags, Floats
 from tacit.tables.drawing import BITS, HEX_DIGITS, key_text
 
-# Of ten parts three make the code: more of them make better codes, fewer prove more.
-_PARTS, _TO_DESIGN = 10, 3
+# The share that makes the code: more of them make better codes, fewer prove more.
+_TO_DESIGN = 0.3
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,18 +64,30 @@ def units_of(
 
 
 def design_part(units: Units, contents: Sequence[bytes], *, random_state: int) -> tuple[Flags, int]:
-    """Which units the code is made from, three of ten, each secret alike; the others prove it.
+    """Which units the code is made from, three of ten; the others prove it.
 
+    They are dealt by chance alone, without a look at the secrets: a proof takes the others for independent draws.
     ``contents`` is what each record holds. Records alone that are copies of others are on one side of the split, for a
     code would know those it was made from; how many there are is given, too.
     """
-    fold = fold_of_each(units.secret, _PARTS, np.random.default_rng([random_state, 3]))
+    place = np.random.default_rng([random_state, 3]).permutation(len(units))
+    design = np.asarray(place < _TO_DESIGN * len(units))
     copies = 0
     if len(units) == len(contents):
         seen: dict[bytes, int] = {}
         first = np.array([seen.setdefault(each, at) for at, each in enumerate(contents)], dtype=np.int64)
-        fold, copies = fold[first], len(first) - len(seen)
-    return np.asarray(fold < _TO_DESIGN), copies
+        design, copies = design[first], len(first) - len(seen)
+    missing = [
+        value
+        for s, value in enumerate(units.secrets)
+        if not (design[units.secret == s].any() and (~design)[units.secret == s].any())
+    ]
+    if missing:
+        raise NotCertifiedError(
+            f"{len(missing):,} values of the secret have too few people to be in both parts, one that makes the code "
+            "and one that proves it: gather more, or put rare values into one; nothing was written"
+        )
+    return design, copies
 
 
 def note_on_copies(copies: int, medium: str) -> tuple[str, ...]:
