@@ -10,7 +10,7 @@ WORKERS ?= 2
 unexport PYTHONDONTWRITEBYTECODE
 PYTEST := $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal
 
-.PHONY: demo test test-long fuzz faults matrix check fmt bench peers papers clean
+.PHONY: demo test test-long fuzz faults matrix check site fmt bench peers papers clean
 
 demo: .venv/demo
 	$(BIN)/tacit demo
@@ -43,6 +43,11 @@ check: .venv/dev
 	$(BIN)/ruff check src tests benchmarks docs experiments
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-cache
+	$(BIN)/python docs/make_site.py
+
+# The documentation as a site, in site/; a link that leads nowhere is an error.
+site: .venv/dev
+	$(BIN)/python docs/make_site.py
 
 fmt: .venv/dev
 	$(BIN)/ruff format src tests benchmarks docs experiments
