@@ -7,6 +7,7 @@ numbers is checked where it is made.
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
@@ -43,13 +44,40 @@ Grid = tuple[tuple[float, ...], ...]
 
 
 @dataclass(frozen=True)
+class ImageReading:
+    """How files of images were read: all brought to ``resize`` (``64x48``, width first), which changed ``resized``.
+
+    ``left_out`` files could not be read, and were left out as asked.
+    """
+
+    resize: str | None = None
+    resized: int = 0
+    left_out: int = 0
+
+    def __post_init__(self) -> None:
+        if min(self.resized, self.left_out) < 0 or (self.resize is None and self.resized):
+            raise ValueError("images were resized to nothing, or counts are below 0")
+        if self.resize is not None and not re.fullmatch(r"[1-9]\d{0,4}x[1-9]\d{0,4}", self.resize, re.ASCII):
+            raise ValueError("a size is width x height")
+
+    @property
+    def size(self) -> tuple[int, int] | None:
+        """Width and height, if all were brought to them."""
+        if self.resize is None:
+            return None
+        width, height = self.resize.split("x")
+        return int(width), int(height)
+
+
+@dataclass(frozen=True)
 class CertifiedInput:
-    """What a release was made from. The fingerprint is salted, and None of a frame."""
+    """What a release was made from. The fingerprint is salted, and None of a frame. ``reading`` is of images alone."""
 
     name: str
     format: str
     records: int
     salted_sha256: str | None
+    reading: ImageReading | None = None
 
 
 @dataclass(frozen=True)

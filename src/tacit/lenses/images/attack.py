@@ -19,7 +19,7 @@ from tacit.lenses.coded.saving import CODE, KeptCode
 from tacit.lenses.images.audit import Asked, ask_images, first_of_each
 from tacit.lenses.images.coding import image_units
 from tacit.lenses.images.families import ReadImages, image_families
-from tacit.lenses.images.images import Images, open_images, open_pixels, pixels_of, suggested_patch
+from tacit.lenses.images.images import Images, open_again, open_pixels, pixels_of, suggested_patch
 from tacit.lenses.images.protect import FLAGS, NAMES, by_part
 from tacit.lenses.images.results import Pixels
 from tacit.lenses.images.verify import opened_images, originals_of
@@ -61,7 +61,8 @@ def attack_images(
     families = switched_on(image_families(), tuple(request.without or ()))
     progress("reading the images", None)
     folder, against = Path(request.release), request.against
-    original = against if isinstance(against, Images) else open_images(against, labels=request.labels)
+    reading = certificate.input.reading
+    original = against if isinstance(against, Images) else open_again(against, reading, labels=request.labels)
     asked = ask_images(Question(original, secret=certificate.secret), random_state=request.random_state)
     if isinstance(certificate, ImageCertificate):
         matched = _noised(folder, certificate, asked, request)

@@ -18,9 +18,18 @@ from tacit.lenses.coded.coding import CodedRecords, asked_bound, coded
 from tacit.lenses.coded.parts import Units, design_part, note_on_copies, units_of
 from tacit.lenses.coded.projecting import principal
 from tacit.lenses.coded.saving import CODE, README, KeptCode, keep_code
-from tacit.lenses.images.audit import Asked, ask_images
-from tacit.lenses.images.images import Images, image_file, open_images, open_pixels, pixels_of, write_images
-from tacit.release.certificate import CertifiedInput, CertifiedOutput, CodedCertificate
+from tacit.lenses.images.audit import Asked, ask_images, certified_input
+from tacit.lenses.images.images import (
+    Images,
+    check_of_reading,
+    image_file,
+    open_again,
+    open_images,
+    open_pixels,
+    pixels_of,
+    write_images,
+)
+from tacit.release.certificate import CertifiedOutput, CodedCertificate
 from tacit.release.checks import Check, CheckedRelease, check_of_original
 from tacit.release.directory import PRIVATE, SALT, new_release, refuse_target
 from tacit.release.keys import LABELS, committed, files_sha256, secret_bytes_in, seed_or_secure
@@ -62,13 +71,13 @@ def protect_coded_images(
         progress("writing the images", None)
         released = _released(asked.images, pictures, made.released[made.order])
         write_images(released, draft.place, keep=(CODE_LABEL,))
-        file, facts = image_file(asked.images), asked.facts()
+        file = image_file(asked.images)
         output = CertifiedOutput(file, len(units), files_sha256(draft.place, file))
         certificate = coded_certificate(
             made,
             about,
             limits,
-            input=CertifiedInput(facts.name, facts.format, facts.images, draft.salted(asked.images.sha256())),
+            input=certified_input(asked, draft.salted(asked.images.sha256())),
             output=replace(output, key_sha256=committed(key, draft.salt)),
             repeatable=repeatable,
         )
@@ -123,7 +132,9 @@ def verify_coded_images(
         checks.append(Check("codes made again", None, sentence(words, code=f"{PRIVATE}/{CODE}", command=command)))
         return checked_code(directory, certificate, checks)
     progress("making codes again", None)
-    images = against if isinstance(against, Images) else open_images(against, labels=labels)
+    reading = certificate.input.reading
+    images = against if isinstance(against, Images) else open_again(against, reading, labels=labels)
+    checks.append(check_of_reading(images, certificate.input))
     digest = images.sha256()
     salt = secret_bytes_in(private / SALT)
     checks.append(check_of_original(digest, certificate, salt, why=f"needs {PRIVATE}/{SALT}"))

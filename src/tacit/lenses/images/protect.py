@@ -24,6 +24,7 @@ from tacit.lenses.images.audit import (
     SHOWN_IMAGES,
     Asked,
     ask_images,
+    certified_input,
     checked_sizes,
     chosen_images,
     drawn_from,
@@ -37,7 +38,6 @@ from tacit.lenses.images.results import Pixels, ShownImage
 from tacit.lift import Mask
 from tacit.release.certificate import (
     AdversaryScore,
-    CertifiedInput,
     CertifiedOutput,
     HeatMap,
     ImageCertificate,
@@ -243,7 +243,7 @@ def _certificate(
             width=facts.width,
             channels=facts.channels,
             lossy=images.lossy,
-            input=CertifiedInput(facts.name, facts.format, facts.images, draft.salted(images.sha256())),
+            input=certified_input(asked, draft.salted(images.sha256())),
             output=CertifiedOutput(data_file, len(images), files_sha256(draft.place, data_file)),
             randomness=randomness_of(drawn=True, repeatable=repeatable, learned_here=True),
             tacit_version=__version__,
