@@ -419,8 +419,8 @@ def reading_in_words(source: CertifiedInput) -> tuple[str, ...]:
         )
     if read.left_out:
         lines.append(
-            f"{read.left_out:,} files that could not be read were left out: nothing of them is released, and nothing "
-            "is said of them."
+            f"Files that could not be read were left out, {read.left_out:,} in all: nothing of them is released, and "
+            "nothing is said of them."
         )
     return tuple(lines)
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from tacit.document import Progress, silent
 from tacit.errors import ArgumentError, Command, sentence
-from tacit.learn.arrays import Codes
+from tacit.learn.arrays import Codes, Flags
 from tacit.lenses.coded.answers import CodedProtectResult, ShownCode
 from tacit.lenses.coded.certifying import CodedAbout, coded_certificate, headline
 from tacit.lenses.coded.checking import check_of_shown, checked_code, checks_of_code, coded_again
@@ -29,7 +29,9 @@ from tacit.lenses.images.images import (
     pixels_of,
     write_images,
 )
-from tacit.release.certificate import CertifiedOutput, CodedCertificate
+from tacit.lenses.images.worth import image_likeness
+from tacit.lenses.worth import check_of_worth
+from tacit.release.certificate import CertifiedOutput, CodedCertificate, ImageLikeness
 from tacit.release.checks import Check, CheckedRelease, check_of_original
 from tacit.release.directory import PRIVATE, SALT, new_release, refuse_target
 from tacit.release.keys import LABELS, committed, files_sha256, secret_bytes_in, seed_or_secure
@@ -81,12 +83,19 @@ def protect_coded_images(
             output=replace(output, key_sha256=committed(key, draft.salt)),
             repeatable=repeatable,
         )
+        certificate = replace(certificate, likeness=_likeness(asked.images, pictures, made.released, units, design))
         notes = (*asked.images.notes, *note_on_copies(copies, "images"))
         result = CodedProtectResult(str(out), certificate, headline(certificate), _shown(made, pictures), notes)
         keep_code(draft, made, key, {})
         result.write_report(draft.report)
         certificate = draft.sealed(certificate, README)
     return replace(result, certificate=certificate)
+
+
+def _likeness(images: Images, pictures: Any, released: Codes, units: Units, design: Flags) -> ImageLikeness:
+    """Originals that the code was not made from, beside the pictures that were released for them."""
+    apart = np.flatnonzero(~design[units.of_record])
+    return image_likeness(images.pixels[apart], pictures[released[units.of_record[apart]]])
 
 
 def _one_use(question: Question) -> str | None:
@@ -150,6 +159,8 @@ def verify_coded_images(
     if all(each.passed is not False for each in checks):
         pictures = pixels_of(again.shown(units.means(matrix)), (-1, *images.pixels.shape[1:]))
         checks.append(check_of_shown(pictures[codes].astype(np.float64), released.pixels.astype(np.float64)))
+        likeness = _likeness(images, pictures, again.released, units, kept.design)
+        checks.append(check_of_worth("likeness to the originals", likeness, certificate.likeness))
     return checked_code(directory, certificate, checks)
 
 

@@ -35,6 +35,7 @@ from tacit.lenses.images.claims import patch_delta, published
 from tacit.lenses.images.families import ReadImages, image_families
 from tacit.lenses.images.images import Images, image_file, patch_masks, pixels_of, reordered, write_csv, write_images
 from tacit.lenses.images.results import Pixels, ShownImage
+from tacit.lenses.images.worth import worth_of_images
 from tacit.lift import Mask
 from tacit.release.certificate import (
     AdversaryScore,
@@ -93,6 +94,7 @@ def protect_images(
         progress("writing the images", None)
         write_images(released, draft.place, keep=keep)
         certificate = _certificate(asked, treated, noise, tried, draft, epsilon, size, repeatable)
+        certificate = replace(certificate, **worth_of_images(question, asked, treated.pixels, size))
         result = ImageProtectResult(
             out=str(out),
             source=asked.facts(),
