@@ -12,8 +12,8 @@ from tacit.errors import Sentence, sentence
 from tacit.learn.arrays import Codes
 from tacit.lenses.bench.families import Family
 from tacit.lenses.bench.trying import BenchRecords, benched
-from tacit.release.certificate import CodedUse, ImageLikeness, TopicWorth
 from tacit.release.checks import Check
+from tacit.release.kept import CodedUse, ImageLikeness, TopicWorth
 from tacit.release.published import DECIMALS
 
 # Measured again it may differ in the last digit that is published, which was rounded.

@@ -7,7 +7,6 @@ numbers is checked where it is made.
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
@@ -16,10 +15,10 @@ from typing import Annotated, Any, ClassVar, Literal
 from tacit.document import Information
 from tacit.document.quantities import NATS
 from tacit.errors import SourceError
-from tacit.loading import checked_path
+from tacit.loading import ImageReading, checked_path
 from tacit.release.bounds import LARGEST_EPSILON, DeltaKind, FurtherSecret, LiftBounds
 from tacit.release.codec import Damaged, decoded, json_in
-from tacit.release.kept import ReaderKeeps
+from tacit.release.kept import CodedUse, ImageLikeness, ReaderKeeps, TopicWorth
 from tacit.release.whole_file import WholeFile
 from tacit.requests.names import MECHANISMS
 from tacit.tables.cutting import Cut
@@ -41,32 +40,6 @@ Grid = tuple[tuple[float, ...], ...]
 
 
 # ---- parts that every certificate has -----------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class ImageReading:
-    """How files of images were read: all brought to ``resize`` (``64x48``, width first), which changed ``resized``.
-
-    ``left_out`` files could not be read, and were left out as asked.
-    """
-
-    resize: str | None = None
-    resized: int = 0
-    left_out: int = 0
-
-    def __post_init__(self) -> None:
-        if min(self.resized, self.left_out) < 0 or (self.resize is None and self.resized):
-            raise ValueError("images were resized to nothing, or counts are below 0")
-        if self.resize is not None and not re.fullmatch(r"[1-9]\d{0,4}x[1-9]\d{0,4}", self.resize, re.ASCII):
-            raise ValueError("a size is width x height")
-
-    @property
-    def size(self) -> tuple[int, int] | None:
-        """Width and height, if all were brought to them."""
-        if self.resize is None:
-            return None
-        width, height = self.resize.split("x")
-        return int(width), int(height)
 
 
 @dataclass(frozen=True)
@@ -414,57 +387,6 @@ class PatchDelta:
     def __post_init__(self) -> None:
         if not all(math.isfinite(getattr(self, field.name)) for field in fields(self)):
             raise ValueError("the numbers of the bound are finite")
-
-
-@dataclass(frozen=True)
-class CodedUse:
-    """How well a reader tells another label from a released code: of ``tested_on`` records, trained on others.
-
-    ``before`` is the same reader with the vectors as they were, ``prior`` always the commonest.
-    """
-
-    column: str
-    before: float
-    after: float
-    prior: float
-    tested_on: int
-
-    def __post_init__(self) -> None:
-        if not all(0 <= share <= 1 for share in (self.before, self.after, self.prior)) or self.tested_on < 1:
-            raise ValueError("shares are out of range")
-
-
-@dataclass(frozen=True)
-class ImageLikeness:
-    """How much released images look like the originals: ``psnr`` in decibels, mean ``ssim``, on so many images."""
-
-    psnr: float
-    ssim: float
-    compared: int
-
-    def __post_init__(self) -> None:
-        if math.isnan(self.psnr) or not -1 <= self.ssim <= 1 or self.compared < 1:
-            raise ValueError("likeness is out of range")
-
-
-@dataclass(frozen=True)
-class TopicWorth:
-    """What topics are worth to a reader.
-
-    ``coherence`` is the mean NPMI of two words of a topic in the posts that made the topics, from -1 to 1;
-    ``coherence_by_chance`` that of the same words dealt to topics at random. ``words_kept`` is the share of a post's
-    own words, of those that tell topics, that its topic is written with, on the other posts.
-    """
-
-    coherence: float
-    coherence_by_chance: float
-    words_kept: float
-
-    def __post_init__(self) -> None:
-        if not all(-1 <= each <= 1 for each in (self.coherence, self.coherence_by_chance)) or not (
-            0 <= self.words_kept <= 1
-        ):
-            raise ValueError("coherence or words kept are out of range")
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -10,6 +10,7 @@ from typing import Protocol, TypeVar
 from tacit.document import Nats
 from tacit.errors import Sentence, sentence, together
 from tacit.lift import at_least, at_most, confident
+from tacit.loading import ImageReading
 from tacit.release.bounds import LiftBounds
 from tacit.release.certificate import (
     Certificate,
@@ -17,7 +18,6 @@ from tacit.release.certificate import (
     CodedCertificate,
     CountedCertificate,
     ImageCertificate,
-    ImageReading,
     PatchDelta,
     Reading,
     SampleProof,

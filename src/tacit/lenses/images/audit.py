@@ -21,7 +21,8 @@ from tacit.lenses.images.files import FORMATS
 from tacit.lenses.images.images import Images, open_images, patches, suggested_patch
 from tacit.lenses.images.results import Guess, ImageFacts, PatchFindings, PatchPlace, ShownImage
 from tacit.lift import LEVEL, Verdict
-from tacit.release.certificate import CertifiedInput, Grid, HeatMap, ImageReading
+from tacit.loading import ImageReading
+from tacit.release.certificate import CertifiedInput, Grid, HeatMap
 from tacit.requests import Look, Question
 
 FOLDS = 3

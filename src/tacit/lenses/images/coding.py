@@ -31,9 +31,10 @@ from tacit.lenses.images.images import (
 )
 from tacit.lenses.images.worth import image_likeness
 from tacit.lenses.worth import check_of_worth
-from tacit.release.certificate import CertifiedOutput, CodedCertificate, ImageLikeness
+from tacit.release.certificate import CertifiedOutput, CodedCertificate
 from tacit.release.checks import Check, CheckedRelease, check_of_original
 from tacit.release.directory import PRIVATE, SALT, new_release, refuse_target
+from tacit.release.kept import ImageLikeness
 from tacit.release.keys import LABELS, committed, files_sha256, secret_bytes_in, seed_or_secure
 from tacit.requests import Bound, Coding, Making, Question
 from tacit.tables.drawing import new_key

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.errors import DataError, EngineError, Setting, SourceError, TacitError, sentence, together
-from tacit.release.certificate import ImageReading
+from tacit.loading import ImageReading
 
 Pixels = NDArray[np.uint8]
 Size = tuple[int, int]

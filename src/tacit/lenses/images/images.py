@@ -26,8 +26,8 @@ from tacit.lenses.images.files import (
     size_text,
 )
 from tacit.lenses.images.labels import labels_of, read_labels
-from tacit.loading import arrays_in, checked_path
-from tacit.release.certificate import CertifiedInput, ImageReading
+from tacit.loading import ImageReading, arrays_in, checked_path
+from tacit.release.certificate import CertifiedInput
 from tacit.release.checks import Check
 from tacit.release.keys import LABELS
 

@@ -14,7 +14,7 @@ from tacit.lenses.images.audit import Asked
 from tacit.lenses.images.families import ReadImages, image_families
 from tacit.lenses.images.files import Pixels
 from tacit.lenses.worth import use_told
-from tacit.release.certificate import ImageLikeness
+from tacit.release.kept import ImageLikeness
 from tacit.requests import Question
 
 # More images than this change the numbers little, and take long.

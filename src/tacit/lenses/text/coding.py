@@ -22,9 +22,10 @@ from tacit.lenses.coded.saving import CODE, README, KeptCode, keep_code
 from tacit.lenses.text.posts import MISSING, ROWS_AT_ONCE, Posts, Vocabulary, bags_by, bags_of, read_posts
 from tacit.lenses.text.worth import topic_worth
 from tacit.lenses.worth import check_of_worth
-from tacit.release.certificate import CertifiedInput, CertifiedOutput, CodedCertificate, TopicWorth
+from tacit.release.certificate import CertifiedInput, CertifiedOutput, CodedCertificate
 from tacit.release.checks import Check, CheckedRelease, check_of_original
 from tacit.release.directory import PRIVATE, SALT, new_release, refuse_target
+from tacit.release.kept import TopicWorth
 from tacit.release.keys import committed, file_sha256, secret_bytes_in, seed_or_secure
 from tacit.requests import Bound, Coding, Making, Question
 from tacit.tables.drawing import new_key

@@ -13,7 +13,7 @@ from tacit.lenses.bench.trying import BenchRecords, folds_of, spread
 from tacit.lenses.text.families import ReadPosts, text_families
 from tacit.lenses.text.posts import MISSING, ROWS_AT_ONCE, Posts
 from tacit.lenses.worth import use_told
-from tacit.release.certificate import CodedUse, TopicWorth
+from tacit.release.kept import CodedUse, TopicWorth
 from tacit.requests import Question
 
 _DIGITS = 2

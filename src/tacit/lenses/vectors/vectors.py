@@ -97,8 +97,8 @@ def _stacked(cells: Any, column: str) -> Floats:
     sizes = pc.min_max(pc.list_value_length(cells)).as_py()
     if sizes["min"] != sizes["max"]:
         raise DataError(
-            f"vectors in column '{column}' differ in length, from {sizes['min']} to {sizes['max']}: take those of another "
-            "length out"
+            f"vectors in column '{column}' differ in length, from {sizes['min']} to {sizes['max']}: take those "
+            "of another length out"
         )
     flat = cells.flatten()
     if not (pa.types.is_floating(flat.type) or pa.types.is_integer(flat.type)):
@@ -128,7 +128,7 @@ def _spoken(value: Any) -> str:
     return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
 
 
-def _of_arrays(path: Path, arrays: Mapping[str, Any], column: str, secret: str | None) -> Vectors:
+def _of_arrays(path: Path, arrays: Mapping[str, Any], column: str, secret: str) -> Vectors:
     if column not in arrays:
         raise ColumnError(column, tuple(arrays))
     rows = _numbers(arrays[column], f"'{column}' of {path.name}")
