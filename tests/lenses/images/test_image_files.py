@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tacit import audit, protect, verify
+from tacit import attack, audit, protect, verify
 from tacit.errors import ArgumentError, DataError, SourceError
 from tacit.lenses.images import open_images
 from tacit.lenses.images.images import Images, reordered, write_images
@@ -244,3 +244,16 @@ def test_names_that_are_kept_stay_in_their_folders(tmp_path: Path) -> None:
     again = open_images(tmp_path / "images", labels=tmp_path / "labels.csv")
     assert again.names == images.names
     assert (again.pixels == pixels).all()
+
+
+def test_images_of_odd_sides_are_coded_and_attacked(tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    smile = np.arange(240) % 2
+    pixels = rng.integers(70, 150, (240, 15, 17))
+    pixels[:, 4:8] += 20 * smile[:, None, None]
+    np.savez(tmp_path / "odd.npz", x=pixels.astype(np.uint8), smile=smile)
+    protect(tmp_path / "odd.npz", secret="smile", ceiling=0.8, least=5, out=tmp_path / "r", random_state=0)
+    tried = attack(tmp_path / "r", against=tmp_path / "odd.npz", without=["network", "gradients"])
+    assert not tried.untouched
+    with pytest.raises(DataError, match="no patch of .* divides images of 17x15.*resize.*16x14"):
+        audit(tmp_path / "odd.npz", secret="smile")

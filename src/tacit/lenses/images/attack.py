@@ -129,8 +129,10 @@ def _coded(folder: Path, certificate: CodedCertificate, asked: Asked, request: A
     if group is None:
         together = first_of_each(original)[0] if request.group is None else original.label(request.group)
     untouched = (after == before).reshape(len(after), -1).all(axis=1)
-    patch = suggested_patch(original.height, original.width)
-    return Matched(before, after, units.secret, place, together, untouched, patch)
+    # Families look at whole patches: of odd sides the last row and column of pixels are left away.
+    height, width = (side - side % 2 for side in (original.height, original.width))
+    before, after = (pixels[:, :height, :width] for pixels in (before, after))
+    return Matched(before, after, units.secret, place, together, untouched, suggested_patch(height, width))
 
 
 def _lacking(file: str) -> SourceError:
