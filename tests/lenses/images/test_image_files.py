@@ -255,5 +255,5 @@ def test_images_of_odd_sides_are_coded_and_attacked(tmp_path: Path) -> None:
     protect(tmp_path / "odd.npz", secret="smile", ceiling=0.8, least=5, out=tmp_path / "r", random_state=0)
     tried = attack(tmp_path / "r", against=tmp_path / "odd.npz", without=["network", "gradients"])
     assert not tried.untouched
-    with pytest.raises(DataError, match="no patch of .* divides images of 17x15.*resize.*16x14"):
+    with pytest.raises(DataError, match=r"no patch of .* divides images of 17x15.*resize.*16x14"):
         audit(tmp_path / "odd.npz", secret="smile")
