@@ -11,7 +11,7 @@ from experiments.figures import drawn
 from experiments.paper import Page, Results, table
 from experiments.tide import face_tables as tables
 from experiments.tide.faces import SIZES, key
-from experiments.tide.items import NO_DATA, items
+from experiments.tide.items import NO_DATA, TABLE_2, chance_of_table_2, items
 from experiments.tide.patches import SHAPE
 from experiments.tide.posts import NAMED
 from tacit.lenses.images.images import patches, pixels_of
@@ -30,6 +30,8 @@ def page(results: Results) -> Page:
         "trimmed": _trimmed(known["trimmed"]),
         "learned": _learned(known["learned"]),
         "random": _random(known["random"]),
+        "table_2": _table_2(),
+        "small": _small(results["theorems"]["theorem_5"]),
     }
     figures = {"gaussian": _gaussian_figure(known)}
     parts = {
@@ -47,6 +49,24 @@ def page(results: Results) -> Page:
 
 
 # ---- Gaussian records ---------------------------------------------------------------------------------------------
+
+
+def _small(found: Results) -> str:
+    rows = [(f"{n:,}", f"{error:.3f}") for n, error in zip(found["sizes"], found["errors"], strict=True)]
+    return table(("records", "largest error, on average"), rows)
+
+
+def _table_2() -> str:
+    rows = [
+        (
+            f"{epsilon:g}", f"{emotion:.2f}", f"{their_emotion:.2f}", f"{emotion - their_emotion:+.2f}",
+            f"{gender:.2f}", f"{their_gender:.2f}", f"{gender - their_gender:+.2f}",
+            f"{chance_of_table_2(emotion):.2f}, {chance_of_table_2(gender):.2f}",
+        )
+        for epsilon, emotion, gender, their_emotion, their_gender in TABLE_2
+    ]  # fmt: skip
+    heads = ("ε", "emotion", "Bertran et al.", "less", "gender", "Bertran et al.", "less", "chance: emotion, gender")
+    return table(heads, rows)
 
 
 def _one_feature(one: Results) -> str:

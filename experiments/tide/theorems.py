@@ -31,6 +31,8 @@ def theorems(cases: int) -> dict[str, Any]:
         "theorem_1": theorem_1(cases),
         "theorem_2": theorem_2(cases),
         "theorem_3": theorem_3(),
+        "theorem_4": theorem_4(),
+        "theorem_5": theorem_5(min(cases, 400)),
         "chain_rule": chain_rule(cases),
         "tail_18": tail_of_density(),
     }
@@ -130,6 +132,54 @@ def theorem_3() -> dict[str, Any]:
             "attained": e_gamma([1, 0], [0.5, 0.5], np.exp(2 * 0.1)),
             "printed": 2 * float(gaussian_delta(0.1, 1, 1e3)),
         },
+    }
+
+
+# A small joint of two secrets and three values, for the theorems about estimates.
+SMALL = np.array([[0.30, 0.12, 0.08], [0.20, 0.08, 0.22]])
+
+
+def objective(g: Any, joint: Any = SMALL) -> float:
+    """What TIDE maximises, (19): Donsker and Varadhan's bound on the mutual information."""
+    apart = np.outer(joint.sum(axis=1), joint.sum(axis=0))
+    return float((joint * g).sum() - np.log((apart * np.exp(g)).sum()))
+
+
+def normalised(g: Any, joint: Any = SMALL) -> Any:
+    """An estimate less its constant, so that the mean of e^g is 1 as that of a lift."""
+    apart = np.outer(joint.sum(axis=1), joint.sum(axis=0))
+    return g - np.log((apart * np.exp(g)).sum())
+
+
+def theorem_4(constant: float = 1.0) -> dict[str, float]:
+    """How much (19) sees of a constant, how far the maximiser with it is from the truth, and the normalised one."""
+    truth = log_lift(SMALL)
+    moved = truth + constant
+    return {
+        "seen": abs(objective(moved) - objective(truth)),
+        "off": float(np.abs(moved - truth).max()),
+        "normalised": float(np.abs(normalised(moved) - truth).max()),
+    }
+
+
+def theorem_5(draws: int) -> dict[str, Any]:
+    """The largest error of the maximiser of (19) on samples, normalised: a table of counts; and one record n times."""
+    rng, truth = np.random.default_rng(5), log_lift(SMALL)
+    sizes, errors = (500, 2_000, 8_000, 32_000), []
+    for n in sizes:
+        counts = rng.multinomial(n, SMALL.ravel(), size=draws).reshape(draws, *SMALL.shape)
+        # A pair that was not drawn has a log-lift of minus infinity: the error is then as large as it can be.
+        errors.append(float(np.mean([np.abs(log_lift(each / n) - truth).max() for each in counts])))
+    rate = float(np.log(errors[0] / errors[-1]) / np.log(sizes[-1] / sizes[0]))
+    records, clip = 10, 20
+    return {
+        "sizes": list(sizes),
+        "errors": errors,
+        "rate": rate,
+        "records": records,
+        "clip": clip,
+        "same": float(SMALL.max() ** records),
+        "promised": float(np.exp(-clip)),
     }
 
 

@@ -10,6 +10,7 @@ import errno
 import io
 import json
 import os
+import re
 import stat
 import struct
 import tokenize
@@ -17,6 +18,7 @@ import zipfile
 import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
@@ -192,3 +194,29 @@ def _checked(array: Any, name: str) -> NDArray[Any]:
         raise ValueError(f"'{name}' is no plain array")
     checked: NDArray[Any] = array
     return checked
+
+
+@dataclass(frozen=True)
+class ImageReading:
+    """How files of images were read: all brought to ``resize`` (``64x48``, width first), which changed ``resized``.
+
+    ``left_out`` files could not be read, and were left out as asked.
+    """
+
+    resize: str | None = None
+    resized: int = 0
+    left_out: int = 0
+
+    def __post_init__(self) -> None:
+        if min(self.resized, self.left_out) < 0 or (self.resize is None and self.resized):
+            raise ValueError("images were resized to nothing, or counts are below 0")
+        if self.resize is not None and not re.fullmatch(r"[1-9]\d{0,4}x[1-9]\d{0,4}", self.resize, re.ASCII):
+            raise ValueError("a size is width x height")
+
+    @property
+    def size(self) -> tuple[int, int] | None:
+        """Width and height, if all were brought to them."""
+        if self.resize is None:
+            return None
+        width, height = self.resize.split("x")
+        return int(width), int(height)

@@ -15,10 +15,10 @@ from typing import Annotated, Any, ClassVar, Literal
 from tacit.document import Information
 from tacit.document.quantities import NATS
 from tacit.errors import SourceError
-from tacit.loading import checked_path
+from tacit.loading import ImageReading, checked_path
 from tacit.release.bounds import LARGEST_EPSILON, DeltaKind, FurtherSecret, LiftBounds
 from tacit.release.codec import Damaged, decoded, json_in
-from tacit.release.kept import ReaderKeeps
+from tacit.release.kept import CodedUse, ImageLikeness, ReaderKeeps, TopicWorth
 from tacit.release.whole_file import WholeFile
 from tacit.requests.names import MECHANISMS
 from tacit.tables.cutting import Cut
@@ -44,12 +44,13 @@ Grid = tuple[tuple[float, ...], ...]
 
 @dataclass(frozen=True)
 class CertifiedInput:
-    """What a release was made from. The fingerprint is salted, and None of a frame."""
+    """What a release was made from. The fingerprint is salted, and None of a frame. ``reading`` is of images alone."""
 
     name: str
     format: str
     records: int
     salted_sha256: str | None
+    reading: ImageReading | None = None
 
 
 @dataclass(frozen=True)
@@ -424,6 +425,8 @@ class ImageCertificate(Certificate):
     width: int
     channels: int
     lossy: bool
+    likeness: ImageLikeness | None = None
+    use: CodedUse | None = None
     certified_epsilon: None = None
     kind: Literal["images"] = "images"
 
@@ -470,6 +473,7 @@ class TextCertificate(Certificate):
     trained_on: int
     tested_on: int
     adversaries: tuple[AdversaryScore, ...]
+    use: CodedUse | None = None
     kind: Literal["text"] = "text"
 
     def __post_init__(self) -> None:
@@ -478,24 +482,6 @@ class TextCertificate(Certificate):
         numbers += [right for each in self.adversaries for right in (each.before, each.after, each.retrained)]
         if not self.adversaries or not all(0 <= number <= 1 for number in numbers):
             raise ValueError("adversaries are missing, or shares are out of range")
-
-
-@dataclass(frozen=True)
-class CodedUse:
-    """How well a reader tells another label from a released code: of ``tested_on`` records, trained on others.
-
-    ``before`` is the same reader with the vectors as they were, ``prior`` always the commonest.
-    """
-
-    column: str
-    before: float
-    after: float
-    prior: float
-    tested_on: int
-
-    def __post_init__(self) -> None:
-        if not all(0 <= share <= 1 for share in (self.before, self.after, self.prior)) or self.tested_on < 1:
-            raise ValueError("shares are out of range")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -539,6 +525,8 @@ class CodedCertificate(Certificate):
     order: Literal["shuffled", "kept"]
     use: CodedUse | None
     adversaries: tuple[AdversaryScore, ...]
+    likeness: ImageLikeness | None = None
+    topics: TopicWorth | None = None
     kind: Literal["coded"] = "coded"
 
     def __post_init__(self) -> None:

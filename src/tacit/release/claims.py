@@ -10,9 +10,11 @@ from typing import Protocol, TypeVar
 from tacit.document import Nats
 from tacit.errors import Sentence, sentence, together
 from tacit.lift import at_least, at_most, confident
+from tacit.loading import ImageReading
 from tacit.release.bounds import LiftBounds
 from tacit.release.certificate import (
     Certificate,
+    CertifiedInput,
     CodedCertificate,
     CountedCertificate,
     ImageCertificate,
@@ -403,7 +405,24 @@ def _(certificate: ImageCertificate) -> tuple[str, ...]:
         "released before.",
         "Each image was judged by a model that had not seen it. Labels, names and order of the files are no part of "
         "the estimate.",
+        *reading_in_words(certificate.input),
     )
+
+
+def reading_in_words(source: CertifiedInput) -> tuple[str, ...]:
+    """What was done to files of images before anything else: all is said of what was read, not of what was not."""
+    read, lines = source.reading or ImageReading(), list[str]()
+    if read.resize is not None:
+        lines.append(
+            f"{read.resized:,} of {source.records:,} images were brought to {read.resize} pixels first: scaled, and "
+            "cut at the edges where their sides were in another proportion. What is said is said of them so."
+        )
+    if read.left_out:
+        lines.append(
+            f"Files that could not be read were left out, {read.left_out:,} in all: nothing of them is released, and "
+            "nothing is said of them."
+        )
+    return tuple(lines)
 
 
 def _floor(delta: PatchDelta) -> str:
@@ -517,6 +536,7 @@ def _(certificate: CodedCertificate) -> tuple[str, ...]:
         f"What a code shows is made of at least {c.least:,} of the first part together. It is true of the code and "
         f"need not be true of the {unit}."
     )
+    lines += reading_in_words(c.input)
     if c.order == "kept":
         lines.append("The order of the original was kept, and was not looked at: it may tell the secret.")
     lines.append(

@@ -207,8 +207,10 @@ def strangers(target: Path, certificate: Certificate) -> Iterator[Path]:
     files = {data, *(target / name for name in (CERTIFICATE, REPORT, CHANNEL, LEVELS))}
     files |= {target / PRIVATE / name for name in certificate.private_files}
     if certificate.of_images:
-        files |= {target / LABELS, *(data.iterdir() if data.is_dir() else ())}
-        folders.add(data)
+        # Images whose names were kept may be in folders; the fingerprint has the names of all.
+        within = set(data.rglob("*"))
+        files |= {target / LABELS, *within}
+        folders |= {data, *within}
     for path in sorted(target.rglob("*")):
         if path.is_symlink() or path not in (folders if path.is_dir() else files):
             yield path.relative_to(target)

@@ -1,4 +1,4 @@
-"""What a release keeps for its reader, as a certificate says it: of the table as it was given."""
+"""What a release keeps for its reader, as a certificate says it: of the table as it was given, of images and posts."""
 
 from __future__ import annotations
 
@@ -122,3 +122,54 @@ class ReaderKeeps:
     def largest_shift(self) -> ColumnKept:
         """The column whose shares are off most."""
         return max(self.columns, key=lambda column: column.shift)
+
+
+@dataclass(frozen=True)
+class CodedUse:
+    """How well a reader tells another label from a released code: of ``tested_on`` records, trained on others.
+
+    ``before`` is the same reader with the vectors as they were, ``prior`` always the commonest.
+    """
+
+    column: str
+    before: float
+    after: float
+    prior: float
+    tested_on: int
+
+    def __post_init__(self) -> None:
+        if not all(0 <= share <= 1 for share in (self.before, self.after, self.prior)) or self.tested_on < 1:
+            raise ValueError("shares are out of range")
+
+
+@dataclass(frozen=True)
+class ImageLikeness:
+    """How much released images look like the originals: ``psnr`` in decibels, mean ``ssim``, on so many images."""
+
+    psnr: float
+    ssim: float
+    compared: int
+
+    def __post_init__(self) -> None:
+        if math.isnan(self.psnr) or not -1 <= self.ssim <= 1 or self.compared < 1:
+            raise ValueError("likeness is out of range")
+
+
+@dataclass(frozen=True)
+class TopicWorth:
+    """What topics are worth to a reader.
+
+    ``coherence`` is the mean NPMI of two words of a topic in the posts that made the topics, from -1 to 1;
+    ``coherence_by_chance`` that of the same words dealt to topics at random. ``words_kept`` is the share of a post's
+    own words, of those that tell topics, that its topic is written with, on the other posts.
+    """
+
+    coherence: float
+    coherence_by_chance: float
+    words_kept: float
+
+    def __post_init__(self) -> None:
+        if not all(-1 <= each <= 1 for each in (self.coherence, self.coherence_by_chance)) or not (
+            0 <= self.words_kept <= 1
+        ):
+            raise ValueError("coherence or words kept are out of range")

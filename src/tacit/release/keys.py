@@ -33,13 +33,14 @@ def file_sha256(path: Path) -> str:
 def files_sha256(directory: Path, data_file: str) -> str:
     """Fingerprint of a file or of all files of a folder, and of the labels beside: of each its name and its bytes."""
     place = directory / data_file
-    files = [place] if place.is_file() else sorted(place.iterdir())
+    files = [place] if place.is_file() else sorted(place.rglob("*"))
     if (directory / LABELS).exists():
         files.append(directory / LABELS)
     digest = hashlib.sha256()
     for file in files:
-        # A folder within was never written: it counts by its name, and changes the fingerprint.
-        digest.update(f"{file.name}\0{file_sha256(file) if file.is_file() else 'folder'}\n".encode())
+        name = file.relative_to(place).as_posix() if file.is_relative_to(place) and file != place else file.name
+        # A folder counts by its name, so that one that is empty changes the fingerprint, too.
+        digest.update(f"{name}\0{file_sha256(file) if file.is_file() else 'folder'}\n".encode())
     return digest.hexdigest()
 
 

@@ -201,6 +201,26 @@ class Flag(Kind):
 
 
 @dataclass(frozen=True)
+class PixelSize(Kind):
+    """Width and height of a picture, in pixels."""
+
+    metavar = "WIDTHxHEIGHT"
+
+    def checked(self, name: str, value: Any) -> tuple[int, int]:
+        """Width and height; one number is both."""
+        said = value.lower().split("x") if isinstance(value, str) else [value] if isinstance(value, int) else value
+        if not isinstance(said, (list, tuple)) or len(said) not in (1, 2):
+            raise refused(name, value, "it is width and height in pixels, such as 64x64")
+        side = Amount(1, 20_000, whole=True)
+        sizes = [side.from_text(name, [each]) if isinstance(each, str) else side.checked(name, each) for each in said]
+        return int(sizes[0]), int(sizes[-1])
+
+    def schema(self) -> dict[str, Any]:
+        """A text."""
+        return {"type": "string", "pattern": r"^[1-9][0-9]*x[1-9][0-9]*$"}
+
+
+@dataclass(frozen=True)
 class File(Kind):
     """A path."""
 

@@ -21,6 +21,7 @@ from tacit.requests.settings import (
     Names,
     Numbers,
     OneOf,
+    PixelSize,
     Request,
     setting,
 )
@@ -101,6 +102,15 @@ class Question(Request):
         Name(), "Vectors: the column, or the array of an npz, that holds them (embeddings).", lenses=VECTORS
     )
     labels: AnyPath | None = labels_setting()
+    resize: str | int | Sequence[int] | None = setting(
+        PixelSize(),
+        "Images: bring all to this size; they are scaled, and cut at the edges where their sides are in another "
+        "proportion.  [default: they have one size]",
+        lenses=IMAGES,
+    )
+    skip_unreadable: bool = setting(
+        Flag(), "Images: leave out files that cannot be read, and name them.", default=False, lenses=IMAGES
+    )
     engine: str = engine_setting()
     memory: str | None = memory_setting()
     # The values that are secret, where not all of a column's are; said as part of ``secret``.

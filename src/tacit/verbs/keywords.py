@@ -43,7 +43,12 @@ class AuditTable(_Table, total=False):
     random_state: int
 
 
-class AuditImages(TypedDict, total=False):
+class _Pictures(TypedDict, total=False):
+    resize: str | int | Sequence[int] | None
+    skip_unreadable: bool
+
+
+class AuditImages(_Pictures, total=False):
     """What ``audit`` takes of images."""
 
     secret: Names
@@ -113,7 +118,7 @@ class _Coded(TypedDict, total=False):
     confidence: float | None
 
 
-class ProtectImages(_Made, _Coded, total=False):
+class ProtectImages(_Pictures, _Made, _Coded, total=False):
     """What ``protect`` takes of images."""
 
     patch: int | None

@@ -62,6 +62,17 @@ def _said(mechanism: str | None) -> Setting:
 
 
 def _holds_images(source: object) -> bool:
-    if isinstance(source, (str, Path)):
-        return str(source).lower().endswith(".npz") or checked_path(source).is_dir()
-    return hasattr(source, "pixels")
+    if not isinstance(source, (str, Path)):
+        return hasattr(source, "pixels")
+    path = checked_path(source)
+    return str(source).lower().endswith(".npz") or (path.is_dir() and not _holds_tables(path))
+
+
+def _holds_tables(folder: Path) -> bool:
+    """Whether a folder holds files of tables and no image: then it is none of images."""
+    from tacit.lenses.images.files import FORMATS as PICTURES, files_within
+    from tacit.tables.formats import FORMATS
+
+    endings = {file.suffix.lower() for file in files_within(folder)}
+    tables = {ending for format in FORMATS.values() for ending in format.endings}
+    return bool(endings & tables) and not endings & set(PICTURES)

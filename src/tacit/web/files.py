@@ -21,7 +21,6 @@ HIDDEN = ".tacit"
 # So deep is looked for files, and so many are listed.
 DEEPEST, MOST_LISTED = 3, 2_000
 _LONGEST_NAME = 200
-_PICTURES = (".png", ".jpg", ".jpeg")
 _CERTIFICATE, _PRIVATE = "certificate.json", "private"
 _HEAD_OF_A_CASE = 1 << 16
 
@@ -169,7 +168,9 @@ def _folder_kind(path: Path) -> FileKind | None:
     """What a folder is as a whole; None for one that merely holds files."""
     if (path / _CERTIFICATE).is_file():
         return "release"
-    return "images" if any(each.suffix.lower() in _PICTURES for each in _entries(path)) else None
+    from tacit.lenses.images.files import FORMATS
+
+    return "images" if any(each.suffix.lower() in FORMATS for each in _entries(path)) else None
 
 
 def _entries(folder: Path) -> list[Path]:

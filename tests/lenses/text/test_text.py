@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import shutil
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -16,12 +17,13 @@ from scipy.stats import hypergeom
 
 import tacit
 from tacit import audit, protect, report, verify
-from tacit.errors import ArgumentError, ColumnError, DataError, SourceError
+from tacit.errors import ArgumentError, ColumnError, DataError, EngineError, SourceError
 from tacit.learn import TermLogLift, beginnings
 from tacit.lenses.text import TextModel, explain_text
 from tacit.lenses.text.masking import Masking
-from tacit.lenses.text.posts import bags_by, bags_of, read_posts, terms, tokens
+from tacit.lenses.text.posts import bags_by, bags_of, read_posts
 from tacit.lenses.text.terms import TermCounts, chances, verdicts
+from tacit.lenses.text.words import terms, tokens
 
 Run = Callable[..., tuple[int, str, str]]
 
@@ -447,3 +449,36 @@ def test_posts_from_other_formats_read_alike(posts: dict[str, list[str]], tmp_pa
     write(tmp_path / "posts.csv", posts)
     for name in ("posts.parquet", "posts.jsonl", "posts.csv"):
         assert read_posts(tmp_path / name, text="text", secret="party").texts == tuple(posts["text"])
+
+
+# ---- words of every script ------------------------------------------------------------------------------------------
+
+
+ENGLAND = "\U0001f3f4\U000e0067\U000e0062\U000e0065\U000e006e\U000e0067\U000e007f"
+
+
+@pytest.mark.parametrize(
+    ("post", "said"),
+    [
+        ("👩‍👩‍👧‍👦👍🏽 🇩🇪🇫🇷 ❤️❤ 1️⃣#️⃣", ["👩‍👩‍👧‍👦", "👍🏽", "🇩🇪", "🇫🇷", "❤", "❤", "1⃣", "#⃣"]),
+        (ENGLAND + "!", [ENGLAND]),
+        ("שלום, צה״ל‏ مـــرحبا #العربية", ["שלום", "צה״ל", "مرحبا", "#العربية"]),
+        ("Ⓣⓐⓧ U.S. 1,000.50 l·l naïve naïve", ["tax", "u.s", "1,000.50", "l·l", "naïve", "naïve"]),
+        ("東京の天気。#東京タワー @山田 iPhone", ["東京", "の", "天気", "#東京タワー", "@山田", "iphone"]),
+        ("我今天去北京大学", ["我", "今天", "去", "北京", "大学"]),
+        ("สวัสดีครับ อากาศดีมาก", ["สวัสดี", "ครับ", "อากาศ", "ดี", "มาก"]),
+    ],
+)  # fmt: skip
+def test_words_of_every_script_are_whole_and_in_their_places(post: str, said: list[str]) -> None:
+    pytest.importorskip("icu4py", reason="icu4py is not installed (extra `text`)")
+    assert terms(post) == said
+    assert [token.term for token in tokens(post)] == said
+    assert all(terms(post[token.start : token.end]) == [token.term] for token in tokens(post))
+
+
+def test_without_icu_words_that_no_space_divides_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "icu4py", None)
+    monkeypatch.setitem(sys.modules, "icu4py.breakers", None)
+    assert terms("plain words, 한국어 and #東京") == ["plain", "words", "한국어", "and", "#東京"]
+    with pytest.raises(EngineError, match=r"install tacit\[text\]"):
+        terms("今日は")

@@ -11,6 +11,8 @@ import pytest
 
 import tacit
 from tacit.errors import ArgumentError, ColumnError, DataError
+from tacit.lenses.vectors.vectors import read_vectors
+from tacit.requests import Question
 
 
 def embeddings(n: int = 1200, seed: int = 0, *, told: float = 1.5) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -100,14 +102,77 @@ def test_what_is_no_vector_is_refused_by_name(tmp_path) -> None:
         tacit.audit(source, vector="nothing", secret="gender")
     with pytest.raises(DataError, match="not lists of numbers"):
         tacit.audit(source, vector="job", secret="gender")
-    pq.write_table(pa.table({"emb": [[1.0], [1.0, 2.0]], "gender": ["f", "m"]}), tmp_path / "odd.parquet")
-    with pytest.raises(DataError, match="differ in length"):
-        tacit.audit(tmp_path / "odd.parquet", vector="emb", secret="gender")
-    pq.write_table(pa.table({"emb": [[1.0], [float("nan")]], "gender": ["f", "m"]}), tmp_path / "nan.parquet")
-    with pytest.raises(DataError, match="not finite"):
-        tacit.audit(tmp_path / "nan.parquet", vector="emb", secret="gender")
     np.save(tmp_path / "v.npy", np.ones((3, 2)))
     with pytest.raises(ArgumentError, match="has no labels"):
         tacit.audit(tmp_path / "v.npy", vector="emb", secret="gender")
     with pytest.raises(ArgumentError, match="not for vectors"):
         tacit.protect(source, vector="emb", secret="gender", mechanism="mask", ceiling=0.9, out=tmp_path / "r")
+
+
+ROWS = np.arange(12, dtype=float).reshape(4, 3)
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [
+        pa.list_(pa.float16()), pa.list_(pa.float32(), 3), pa.large_list(pa.float64()), pa.list_(pa.int8()),
+        pa.list_(pa.uint64()),
+    ],
+    ids=str,
+)  # fmt: skip
+def test_lists_of_every_kind_of_number_are_read(tmp_path, kind) -> None:
+    values = [np.asarray(row, np.float16) for row in ROWS] if kind == pa.list_(pa.float16()) else ROWS.tolist()
+    pq.write_table(pa.table({"emb": pa.array(values, kind), "g": list("abab")}), tmp_path / "v.parquet")
+    found = read_vectors(Question(tmp_path / "v.parquet", secret="g", vector="emb"))
+    assert (found.rows == ROWS).all()
+
+
+@pytest.mark.parametrize(
+    ("cells", "words"),
+    [
+        ([[True, False]] * 4, "are lists of bool"),
+        ([["1", "2"]] * 4, "are lists of string"),
+        ([[[1.0], [2.0]]] * 4, "are lists of list<.*one deep"),
+        ([[1.0, None]] * 4, "lack 4 of their numbers"),
+        ([None, [1.0], [2.0], [3.0]], "1 vectors .* are missing"),
+        ([[1.0], [1.0, 2.0], [2.0], [3.0]], "differ in length, from 1 to 2"),
+        ([[], [], [], []], "no two vectors of a number"),
+        ([[float("inf")], [1.0], [2.0], [3.0]], "1 vectors .* not finite"),
+        ([[1e200], [1.0], [2.0], [3.0]], "1 vectors .* beyond 1e"),
+        (["[1, 2]"] * 4, "holds string, not lists"),
+        ([{"a": 1.0}] * 4, "holds struct"),
+    ],
+)
+def test_lists_that_are_no_vectors_are_refused_by_name(tmp_path, cells, words) -> None:
+    kind = pa.list_(pa.float32()) if cells[0] == [] else None
+    pq.write_table(pa.table({"emb": pa.array(cells, kind), "g": list("abab")}), tmp_path / "v.parquet")
+    with pytest.raises(DataError, match=words):
+        read_vectors(Question(tmp_path / "v.parquet", secret="g", vector="emb"))
+
+
+@pytest.mark.parametrize(
+    ("arrays", "words"),
+    [
+        ({"emb": ROWS + 1j, "g": np.arange(4)}, "'emb' of v.npz holds complex128"),
+        ({"emb": ROWS > 1, "g": np.arange(4)}, "holds bool"),
+        ({"emb": ROWS[:, 0], "g": np.arange(4)}, "has 1 dimensions"),
+        ({"emb": ROWS[..., None], "g": np.arange(4)}, "has 3 dimensions"),
+        ({"emb": ROWS, "g": np.arange(3)}, "'g' of v.npz has the shape .3,.: it should hold 4 labels"),
+    ],
+)
+def test_arrays_that_are_no_vectors_are_refused_by_name(tmp_path, arrays, words) -> None:
+    np.savez(tmp_path / "v.npz", **arrays)
+    with pytest.raises(DataError, match=words):
+        read_vectors(Question(tmp_path / "v.npz", secret="g", vector="emb"))
+
+
+def test_labels_of_an_npz_are_read_as_they_are_meant(tmp_path) -> None:
+    labels = {
+        "b": np.array([b"f", b"m", b"f", b"m"]),
+        "f": np.array([1.0, 0.5, np.nan, 2.0]),
+        "t": np.array(list("abcd")),
+    }
+    np.savez(tmp_path / "v.npz", emb=ROWS.astype(">f2"), **labels)
+    found = read_vectors(Question(tmp_path / "v.npz", secret="b", vector="emb"))
+    assert (found.rows == ROWS).all()
+    assert found.labels == {"b": ("f", "m", "f", "m"), "f": ("1", "0.5", "(missing)", "2"), "t": tuple("abcd")}

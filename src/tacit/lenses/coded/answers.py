@@ -12,6 +12,7 @@ from tacit.errors import sentence
 from tacit.lenses.adversaries import guesses_right
 from tacit.lenses.papers import Rows, Sections, assumptions, certificate_section, claim
 from tacit.lenses.released import ReleaseResult
+from tacit.lenses.worth import coherence_words, kept_section, use_tile
 from tacit.release.certificate import CodedCertificate
 from tacit.release.claims import share_up
 
@@ -77,9 +78,16 @@ def _tiles(result: CodedProtectResult) -> doc.Tiles:
         doc.Tile("Differences told", doc.Share(max(c.told, 0.0)), "of all between records apart"),
     ]
     if c.use is not None:
-        beside = sentence("{} from the originals, {} without looking", doc.Share(c.use.before), doc.Share(c.use.prior))
-        tiles.append(doc.Tile(f"{c.use.column} told right", doc.Share(c.use.after), beside))
+        tiles.append(use_tile(c.use))
+    if c.topics is not None:
+        told, chance = coherence_words(c.topics)
+        tiles.append(doc.Tile("Coherence of topics", told, f"the same words by chance {chance}; at most 1"))
     return doc.Tiles(tuple(tiles))
+
+
+def _worth(result: CodedProtectResult) -> Sections:
+    c = result.certificate
+    return kept_section(likeness=c.likeness, topics=c.topics)
 
 
 def _codes(result: CodedProtectResult) -> Sections:
@@ -142,4 +150,4 @@ def _notes(result: CodedProtectResult) -> Sections:
     return tuple(doc.notes_section(result.notes, where="terminal"))
 
 
-SECTIONS = (_codes, _guesses, _assumptions, _certificate, _notes)
+SECTIONS = (_codes, _worth, _guesses, _assumptions, _certificate, _notes)

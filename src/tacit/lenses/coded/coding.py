@@ -16,7 +16,8 @@ from tacit.lenses.adversaries import scored
 from tacit.lenses.coded.parts import Units
 from tacit.lenses.coded.planning import CodedBound, ProvedPlan, proved_plan
 from tacit.lenses.coded.projecting import Projection
-from tacit.release.certificate import AdversaryScore, CodedUse
+from tacit.release.certificate import AdversaryScore
+from tacit.release.kept import CodedUse
 from tacit.requests import Bound, Coding
 
 CONFIDENCE = 0.95

@@ -19,7 +19,7 @@ from tacit.lenses.coded.saving import CODE, KeptCode
 from tacit.lenses.images.audit import Asked, ask_images, first_of_each
 from tacit.lenses.images.coding import image_units
 from tacit.lenses.images.families import ReadImages, image_families
-from tacit.lenses.images.images import Images, open_images, open_pixels, pixels_of, suggested_patch
+from tacit.lenses.images.images import Images, open_again, open_pixels, pixels_of, suggested_patch
 from tacit.lenses.images.protect import FLAGS, NAMES, by_part
 from tacit.lenses.images.results import Pixels
 from tacit.lenses.images.verify import opened_images, originals_of
@@ -61,7 +61,8 @@ def attack_images(
     families = switched_on(image_families(), tuple(request.without or ()))
     progress("reading the images", None)
     folder, against = Path(request.release), request.against
-    original = against if isinstance(against, Images) else open_images(against, labels=request.labels)
+    reading = certificate.input.reading
+    original = against if isinstance(against, Images) else open_again(against, reading, labels=request.labels)
     asked = ask_images(Question(original, secret=certificate.secret), random_state=request.random_state)
     if isinstance(certificate, ImageCertificate):
         matched = _noised(folder, certificate, asked, request)
@@ -128,8 +129,10 @@ def _coded(folder: Path, certificate: CodedCertificate, asked: Asked, request: A
     if group is None:
         together = first_of_each(original)[0] if request.group is None else original.label(request.group)
     untouched = (after == before).reshape(len(after), -1).all(axis=1)
-    patch = suggested_patch(original.height, original.width)
-    return Matched(before, after, units.secret, place, together, untouched, patch)
+    # Families look at whole patches: of odd sides the last row and column of pixels are left away.
+    height, width = (side - side % 2 for side in (original.height, original.width))
+    before, after = (pixels[:, :height, :width] for pixels in (before, after))
+    return Matched(before, after, units.secret, place, together, untouched, suggested_patch(height, width))
 
 
 def _lacking(file: str) -> SourceError:

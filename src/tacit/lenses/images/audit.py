@@ -17,10 +17,12 @@ from tacit.learn import binomial_limits, evidence_apart, fold_of_each
 from tacit.learn.arrays import Codes, Flags, Floats
 from tacit.lenses.facts import secret_values
 from tacit.lenses.images.answers.audit import ImageAuditResult
+from tacit.lenses.images.files import FORMATS
 from tacit.lenses.images.images import Images, open_images, patches, suggested_patch
 from tacit.lenses.images.results import Guess, ImageFacts, PatchFindings, PatchPlace, ShownImage
 from tacit.lift import LEVEL, Verdict
-from tacit.release.certificate import Grid, HeatMap
+from tacit.loading import ImageReading
+from tacit.release.certificate import CertifiedInput, Grid, HeatMap
 from tacit.requests import Look, Question
 
 FOLDS = 3
@@ -60,9 +62,17 @@ class Asked:
     def facts(self) -> ImageFacts:
         """The images, for a result."""
         images = self.images
-        kinds = sorted({"jpeg" if Path(n).suffix.lower() in (".jpg", ".jpeg") else "png" for n in images.names})
+        kinds = sorted({FORMATS.get(Path(name).suffix.lower(), "PNG").lower() for name in images.names})
         format = "npz" if images.npz else " and ".join(kinds)
         return ImageFacts(images.source.name, format, len(images), images.height, images.width, images.channels)
+
+
+def certified_input(asked: Asked, salted: str | None) -> CertifiedInput:
+    """The images as a certificate names them."""
+    facts, reading = asked.facts(), asked.images.reading
+    return CertifiedInput(
+        facts.name, facts.format, facts.images, salted, None if reading == ImageReading() else reading
+    )
 
 
 def audit_images(question: Question, look: Look, *, progress: Progress = silent) -> ImageAuditResult:
@@ -114,7 +124,10 @@ def audit_images(question: Question, look: Look, *, progress: Progress = silent)
 def ask_images(question: Question, *, random_state: int) -> Asked:
     """Open the images and check that the question can be asked of them."""
     source, secret = question.source, question.one_secret()
-    images = source if isinstance(source, Images) else open_images(source, labels=question.labels)
+    images = source
+    if not isinstance(source, Images):
+        how: dict[str, Any] = {"resize": question.resize, "skip_unreadable": question.skip_unreadable}
+        images = open_images(source, labels=question.labels, **how)
     column = images.label(secret)
     missing = int((column == "").sum())
     if missing:

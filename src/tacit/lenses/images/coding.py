@@ -10,7 +10,7 @@ import numpy as np
 
 from tacit.document import Progress, silent
 from tacit.errors import ArgumentError, Command, sentence
-from tacit.learn.arrays import Codes
+from tacit.learn.arrays import Codes, Flags
 from tacit.lenses.coded.answers import CodedProtectResult, ShownCode
 from tacit.lenses.coded.certifying import CodedAbout, coded_certificate, headline
 from tacit.lenses.coded.checking import check_of_shown, checked_code, checks_of_code, coded_again
@@ -18,11 +18,23 @@ from tacit.lenses.coded.coding import CodedRecords, asked_bound, coded
 from tacit.lenses.coded.parts import Units, design_part, note_on_copies, units_of
 from tacit.lenses.coded.projecting import principal
 from tacit.lenses.coded.saving import CODE, README, KeptCode, keep_code
-from tacit.lenses.images.audit import Asked, ask_images
-from tacit.lenses.images.images import Images, image_file, open_images, open_pixels, pixels_of, write_images
-from tacit.release.certificate import CertifiedInput, CertifiedOutput, CodedCertificate
+from tacit.lenses.images.audit import Asked, ask_images, certified_input
+from tacit.lenses.images.images import (
+    Images,
+    check_of_reading,
+    image_file,
+    open_again,
+    open_images,
+    open_pixels,
+    pixels_of,
+    write_images,
+)
+from tacit.lenses.images.worth import image_likeness
+from tacit.lenses.worth import check_of_worth
+from tacit.release.certificate import CertifiedOutput, CodedCertificate
 from tacit.release.checks import Check, CheckedRelease, check_of_original
 from tacit.release.directory import PRIVATE, SALT, new_release, refuse_target
+from tacit.release.kept import ImageLikeness
 from tacit.release.keys import LABELS, committed, files_sha256, secret_bytes_in, seed_or_secure
 from tacit.requests import Bound, Coding, Making, Question
 from tacit.tables.drawing import new_key
@@ -62,22 +74,29 @@ def protect_coded_images(
         progress("writing the images", None)
         released = _released(asked.images, pictures, made.released[made.order])
         write_images(released, draft.place, keep=(CODE_LABEL,))
-        file, facts = image_file(asked.images), asked.facts()
+        file = image_file(asked.images)
         output = CertifiedOutput(file, len(units), files_sha256(draft.place, file))
         certificate = coded_certificate(
             made,
             about,
             limits,
-            input=CertifiedInput(facts.name, facts.format, facts.images, draft.salted(asked.images.sha256())),
+            input=certified_input(asked, draft.salted(asked.images.sha256())),
             output=replace(output, key_sha256=committed(key, draft.salt)),
             repeatable=repeatable,
         )
+        certificate = replace(certificate, likeness=_likeness(asked.images, pictures, made.released, units, design))
         notes = (*asked.images.notes, *note_on_copies(copies, "images"))
         result = CodedProtectResult(str(out), certificate, headline(certificate), _shown(made, pictures), notes)
         keep_code(draft, made, key, {})
         result.write_report(draft.report)
         certificate = draft.sealed(certificate, README)
     return replace(result, certificate=certificate)
+
+
+def _likeness(images: Images, pictures: Any, released: Codes, units: Units, design: Flags) -> ImageLikeness:
+    """Originals that the code was not made from, beside the pictures that were released for them."""
+    apart = np.flatnonzero(~design[units.of_record])
+    return image_likeness(images.pixels[apart], pictures[released[units.of_record[apart]]])
 
 
 def _one_use(question: Question) -> str | None:
@@ -123,7 +142,9 @@ def verify_coded_images(
         checks.append(Check("codes made again", None, sentence(words, code=f"{PRIVATE}/{CODE}", command=command)))
         return checked_code(directory, certificate, checks)
     progress("making codes again", None)
-    images = against if isinstance(against, Images) else open_images(against, labels=labels)
+    reading = certificate.input.reading
+    images = against if isinstance(against, Images) else open_again(against, reading, labels=labels)
+    checks.append(check_of_reading(images, certificate.input))
     digest = images.sha256()
     salt = secret_bytes_in(private / SALT)
     checks.append(check_of_original(digest, certificate, salt, why=f"needs {PRIVATE}/{SALT}"))
@@ -139,6 +160,8 @@ def verify_coded_images(
     if all(each.passed is not False for each in checks):
         pictures = pixels_of(again.shown(units.means(matrix)), (-1, *images.pixels.shape[1:]))
         checks.append(check_of_shown(pictures[codes].astype(np.float64), released.pixels.astype(np.float64)))
+        likeness = _likeness(images, pictures, again.released, units, kept.design)
+        checks.append(check_of_worth("likeness to the originals", likeness, certificate.likeness))
     return checked_code(directory, certificate, checks)
 
 

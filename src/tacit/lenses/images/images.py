@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import hashlib
 import json
-import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from os import PathLike
@@ -15,21 +14,41 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.errors import ArgumentError, ColumnError, DataError, EngineError, Setting, SourceError, sentence
-from tacit.loading import arrays_in, checked_path, rows_in
+from tacit.errors import ArgumentError, ColumnError, DataError, Setting, SourceError, sentence
+from tacit.lenses.images.files import (
+    FORMATS,
+    Pixels,
+    Size,
+    fitted,
+    load_pillow,
+    picture_files,
+    read_pictures,
+    size_text,
+)
+from tacit.lenses.images.labels import labels_of, read_labels
+from tacit.loading import ImageReading, arrays_in, checked_path
+from tacit.release.certificate import CertifiedInput
+from tacit.release.checks import Check
 from tacit.release.keys import LABELS
 
-Pixels = NDArray[np.uint8]
 Groups = NDArray[np.int64]
 
-FORMATS = {".png": "PNG", ".jpg": "JPEG", ".jpeg": "JPEG"}
+# Nothing was resized or left out.
+AS_THEY_ARE = ImageReading()
+
 PATCH_SIZES = (32, 16, 8, 4, 2)
 # Eyes see no loss at this quality; bytes are lost all the same.
 JPEG_QUALITY = 95
+# What each format is written with; all but JPEG keep every pixel.
+_WRITTEN: Mapping[str, Mapping[str, Any]] = {
+    "JPEG": {"quality": JPEG_QUALITY, "subsampling": 0},
+    "WEBP": {"lossless": True},
+    "TIFF": {"compression": "tiff_adobe_deflate"},
+}
+# One kind has two endings: which of them an image had may tell where it came from.
+_PLAIN = {".jpeg": ".jpg", ".tiff": ".tif"}
 # An archive that claims to hold more than this is refused before it is unpacked.
 MOST_PIXELS = 4_000_000_000
-# Names a column of file names usually has.
-_NAME_COLUMNS = ("file", "filename", "file_name", "image", "name", "path", "id")
 
 
 @dataclass(frozen=True)
@@ -41,13 +60,15 @@ class Images:
     pixels : uint8 array
         (n, height, width), or (n, height, width, 3) in colour.
     names : tuple of str
-        File names; numbers where the images came from an npz.
+        Paths under the folder; numbers where the images came from an npz.
     labels : mapping
         Column to the label of every image, as text.
     source : Path
         The folder, or the npz.
     npz, pixels_key : bool, str
         Whether the images came from an npz, and the name of their array in it.
+    reading : ImageReading
+        How the files were read: the size that they were brought to, and how many were left out.
     notes : tuple of str
         What was done or left out on the way in.
     """
@@ -58,6 +79,7 @@ class Images:
     source: Path
     npz: bool = False
     pixels_key: str = "x"
+    reading: ImageReading = AS_THEY_ARE
     notes: tuple[str, ...] = ()
 
     def __len__(self) -> int:
@@ -106,16 +128,26 @@ def pixels_of(matrix: NDArray[np.float64], shape: Sequence[int]) -> Pixels:
     return np.rint(np.clip(matrix, 0.0, 1.0) * 255.0).astype(np.uint8).reshape(shape)
 
 
-def open_images(source: str | PathLike[str], *, labels: str | PathLike[str] | None = None) -> Images:
-    """Read a folder of PNG and JPEG files with a CSV of labels, or an npz.
+def open_images(
+    source: str | PathLike[str],
+    *,
+    labels: str | PathLike[str] | None = None,
+    resize: Size | None = None,
+    skip_unreadable: bool = False,
+) -> Images:
+    """Read a folder of image files, and of folders within, with a CSV of labels; or an npz.
 
     Parameters
     ----------
     source : path
-        A folder of images of one size, or an npz with one array of them: its key is ``x``, or it is the only
-        3- or 4-dimensional uint8 array. Arrays of one dimension are labels.
+        A folder of images (PNG, JPEG, WebP, BMP, TIFF), or an npz with one array of them: its key is ``x``, or it is
+        the only 3- or 4-dimensional uint8 array. Arrays of one dimension are labels.
     labels : path, optional
         A CSV with a column of file names and columns of labels. An npz may have its labels within.
+    resize : (width, height), optional
+        Bring all images to this size: scaled, and cut at the edges where their sides are in another proportion.
+    skip_unreadable : bool
+        Leave out the files that cannot be read, and name them in the notes, instead of refusing the folder.
 
     Raises
     ------
@@ -126,167 +158,58 @@ def open_images(source: str | PathLike[str], *, labels: str | PathLike[str] | No
     """
     path = checked_path(source)
     if path.is_dir():
-        _files_of(path)
         if labels is None:
+            picture_files(path)
             words = "{path} is a folder of images: name the CSV with their labels ({labels})"
             raise ArgumentError(sentence(words, path=path, labels=Setting("labels", "labels.csv")))
-        return _open_folder(path, Path(labels))
+        return _open_folder(path, Path(labels), resize=resize, skip_unreadable=skip_unreadable)
     if not path.exists():
         raise SourceError(f"no folder or npz {path}: check the name")
     if path.suffix.lower() != ".npz":
         raise SourceError(f"{path} is neither a folder of images nor an npz")
-    return _open_npz(path, None if labels is None else Path(labels))
+    return _open_npz(path, None if labels is None else Path(labels), resize=resize)
 
 
-def open_pixels(source: str | Path) -> Images:
+def open_pixels(source: str | Path, *, resize: Size | None = None, skip_unreadable: bool = False) -> Images:
     """Read images without their labels: a folder, or an npz, whose labels are read where it has them."""
     path = Path(source)
     if path.is_dir():
-        files = _files_of(path)
-        pixels, notes = _stacked(files)
-        return Images(pixels, tuple(file.name for file in files), {}, path, notes=notes)
-    return _open_npz(path, None, need_labels=False)
+        return _open_folder(path, None, resize=resize, skip_unreadable=skip_unreadable)
+    return _open_npz(path, None, need_labels=False, resize=resize)
 
 
-# ---- folders ----------------------------------------------------------------------------------------------------
+def open_again(
+    source: str | Path,
+    reading: ImageReading | None,
+    *,
+    labels: str | PathLike[str] | None = None,
+    need_labels: bool = True,
+) -> Images:
+    """The originals of a release, read as its certificate says they were."""
+    said = reading or AS_THEY_ARE
+    how: dict[str, Any] = {"resize": said.size, "skip_unreadable": said.left_out > 0}
+    bare = labels is None and not need_labels and Path(source).is_dir()
+    return open_pixels(source, **how) if bare else open_images(source, labels=labels, **how)
 
 
-def _files_of(folder: Path) -> list[Path]:
-    try:
-        files = sorted(p for p in folder.iterdir() if p.suffix.lower() in FORMATS and not p.name.startswith("."))
-    except OSError as error:
-        raise SourceError(f"cannot read {folder}: {error.strerror}") from error
-    if not files:
-        raise SourceError(f"{folder} holds no images: Tacit reads {', '.join(FORMATS)}, not those in folders within")
-    return files
+def check_of_reading(images: Images, source: CertifiedInput) -> Check:
+    """Whether the originals were read as a certificate says: as many resized, as many left out."""
+    said = source.reading or AS_THEY_ARE
+    alike = images.reading == said
+    words = f"{images.reading.resized:,} resized, {images.reading.left_out:,} left out"
+    return Check("how the images were read", alike, words if alike else f"{words}; the certificate says otherwise")
 
 
-def _open_folder(folder: Path, labels: Path) -> Images:
-    names = tuple(file.name for file in _files_of(folder))
-    header, rows = _read_csv(labels)
-    column, at = _matched(names, header, rows, labels)
-    table = {name: tuple(rows[at[file]][k] for file in names) for k, name in enumerate(header) if k != column}
-    if not table:
-        raise DataError(f"{labels} has no column but '{header[column]}', the file names: add a column of labels")
-    return replace(open_pixels(folder), labels=table)
-
-
-def _pillow() -> Any:
-    try:
-        import PIL.Image
-        import PIL.ImageOps
-    except ImportError as error:
-        raise EngineError("reading PNG and JPEG needs Pillow: install tacit[images], or give an npz") from error
-    return PIL
-
-
-def _stacked(files: Sequence[Path]) -> tuple[Pixels, tuple[str, ...]]:
-    """All images as one array, and what was done to them; grey ones become colour where some are in colour."""
-    pillow, dropped, turned = _pillow(), 0, 0
-    found: list[Pixels] = []
-    for file in files:
-        pixels, alpha, rotated = _read_image(pillow, file)
-        if found and pixels.shape[:2] != found[0].shape[:2]:
-            first, own = (f"{p.shape[1]}x{p.shape[0]}" for p in (found[0], pixels))
-            raise DataError(
-                f"{file.name} is {own} pixels where {files[0].name} is {first}: crop or resize them to one size first"
-            )
-        found.append(pixels)
-        dropped += alpha
-        turned += rotated
-    grey = sum(pixels.ndim == 2 for pixels in found)
-    mixed = 0 < grey < len(found)
-    if mixed:
-        found = [p if p.ndim == 3 else np.repeat(p[..., None], 3, axis=2) for p in found]
-    notes = (
-        (mixed, f"{grey:,} grey images among colour ones are treated, and written, as colour"),
-        (dropped, f"{dropped:,} images had an alpha channel that hid nothing; it was dropped"),
-        (turned, f"{turned:,} images were turned as their EXIF orientation says; the release has no EXIF"),
-    )
-    return np.stack(found), tuple(note for applies, note in notes if applies)
-
-
-def _read_image(pillow: Any, file: Path) -> tuple[Pixels, bool, bool]:
-    """Pixels of one file, whether a channel of transparency was dropped, and whether it was turned."""
-    try:
-        with warnings.catch_warnings():
-            # A picture of absurd size is refused, not warned of.
-            warnings.simplefilter("error")
-            with pillow.Image.open(file, formats=("PNG", "JPEG")) as opened:
-                if getattr(opened, "n_frames", 1) > 1:
-                    raise DataError(f"{file.name} has several frames: Tacit reads still images")
-                turned = opened.getexif().get(0x0112, 1) not in (0, 1)
-                image = pillow.ImageOps.exif_transpose(opened)
-                image.load()
-                mode = image.mode
-                if mode == "P" or mode == "1":
-                    image = image.convert("RGBA" if "transparency" in image.info else "RGB" if mode == "P" else "L")
-                pixels = np.asarray(image)
-    except (OSError, ValueError, SyntaxError, Warning, pillow.Image.DecompressionBombError) as error:
-        if isinstance(error, DataError):
-            raise
-        raise SourceError(f"cannot read {file}: it is damaged or no PNG or JPEG ({error})") from error
-    if mode.startswith(("I", "F")):
-        raise DataError(f"{file.name} has more than 8 bits a channel: save it with 8 bits first")
-    if mode == "CMYK":
-        raise DataError(f"{file.name} is in CMYK, for printing: save it as RGB first")
-    if image.mode in ("LA", "RGBA"):
-        if (pixels[..., -1] != 255).any():
-            raise DataError(f"{file.name} is partly transparent: put it on a background first, or drop the alpha")
-        pixels = pixels[..., 0] if image.mode == "LA" else pixels[..., :3]
-        return pixels, True, turned
-    if image.mode not in ("L", "RGB"):
-        raise DataError(f"{file.name} has the colour mode {image.mode}: save it as grey or RGB first")
-    return pixels, False, turned
-
-
-def _read_csv(path: Path) -> tuple[list[str], list[list[str]]]:
-    """Header and rows of a CSV of labels; all cells are text."""
-    rows = [row for _, row in rows_in(path, "labels", delimiters=(",", ";", "\t")) if row]
-    if len(rows) < 2:
-        raise DataError(f"{path} has no labels: it needs a header, and a row for every image")
-    header = [name.strip() for name in rows[0]]
-    if len(set(header)) < len(header) or not all(header):
-        raise DataError(f"{path} has two columns of one name, or one without a name: name each once")
-    for number, row in enumerate(rows[1:], start=2):
-        if len(row) != len(header):
-            raise DataError(f"{path}, row {number}: {len(row)} cells where the header has {len(header)}")
-    return header, rows[1:]
-
-
-def _matched(
-    names: Sequence[str], header: list[str], rows: list[list[str]], path: Path
-) -> tuple[int, Mapping[str, int]]:
-    """The column of file names, and the row of each image."""
-    known = set(names)
-    hits = [len(known.intersection(row[k] for row in rows)) for k in range(len(header))]
-    usual = [k for k, name in enumerate(header) if name.lower() in _NAME_COLUMNS]
-    column = max(range(len(header)), key=lambda k: (hits[k], k in usual, -k))
-    if not hits[column]:
-        raise DataError(
-            f"no column of {path} holds the names of the images, such as '{names[0]}': add one called 'file'"
-        )
-    at: dict[str, int] = {}
-    for number, row in enumerate(rows):
-        if at.setdefault(row[column], number) != number:
-            raise DataError(f"{path} labels '{row[column]}' twice: keep one of the rows")
-    unlabelled = [name for name in names if name not in at]
-    if unlabelled:
-        raise DataError(
-            f"{len(unlabelled):,} images have no row in {path}, such as '{unlabelled[0]}': label them, or take them out"
-        )
-    missing = [name for name in at if name not in known]
-    if missing:
-        raise DataError(
-            f"{len(missing):,} rows of {path} have no image, such as '{missing[0]}': add the image, or remove the row"
-        )
-    return column, at
+def _open_folder(folder: Path, labels: Path | None, **how: Any) -> Images:
+    found = read_pictures(folder, **how)
+    table = {} if labels is None else labels_of(found.names, found.left_out, folder, labels)
+    return Images(found.pixels, found.names, table, folder, reading=found.reading, notes=found.notes)
 
 
 # ---- npz --------------------------------------------------------------------------------------------------------
 
 
-def _open_npz(path: Path, labels: Path | None, *, need_labels: bool = True) -> Images:
+def _open_npz(path: Path, labels: Path | None, *, need_labels: bool = True, resize: Size | None = None) -> Images:
     arrays = arrays_in(path, "npz of images", most=MOST_PIXELS)
     skipped = []
     key = _key_of(arrays, path)
@@ -307,7 +230,7 @@ def _open_npz(path: Path, labels: Path | None, *, need_labels: bool = True) -> I
         else:
             skipped.append(name)
     if labels is not None:
-        header, rows = _read_csv(labels)
+        header, rows = read_labels(labels)
         if len(rows) != len(pixels):
             raise DataError(f"{labels} has {len(rows):,} rows for {len(pixels):,} images: one a row, in their order")
         table |= {name: tuple(row[k] for row in rows) for k, name in enumerate(header)}
@@ -315,7 +238,13 @@ def _open_npz(path: Path, labels: Path | None, *, need_labels: bool = True) -> I
         words = "{path} holds no labels (arrays of one dimension): add one, or name a CSV ({labels})"
         raise DataError(sentence(words, path=path, labels=Setting("labels")))
     left = f"arrays {', '.join(sorted(skipped))} of the npz are neither images nor labels, and were left out"
-    return Images(pixels, names, table, path, npz=True, pixels_key=key, notes=(left,) if skipped else ())
+    notes, reading = (left,) if skipped else (), AS_THEY_ARE
+    if resize is not None:
+        other = pixels.shape[2:0:-1] != resize
+        pixels = np.stack([fitted(each, resize) for each in pixels]) if other else pixels
+        reading = ImageReading(size_text(resize), len(pixels) if other else 0)
+        notes = (*notes, f"all images were brought to {reading.resize} pixels") if other else notes
+    return Images(pixels, names, table, path, npz=True, pixels_key=key, reading=reading, notes=notes)
 
 
 def _key_of(arrays: Mapping[str, NDArray[Any]], path: Path) -> str:
@@ -369,7 +298,11 @@ def suggested_patch(height: int, width: int) -> int:
     """The patch size to start with: about eight patches a side."""
     fitting = _fitting(height, width)
     if not fitting:
-        raise DataError(f"no patch of {', '.join(map(str, PATCH_SIZES))} pixels divides images of {width}x{height}")
+        words = "no patch of {sizes} pixels divides images of {size}: bring them to another size ({resize})"
+        near = size_text([max(side - side % PATCH_SIZES[-1], PATCH_SIZES[-1]) for side in (width, height)])
+        sizes = ", ".join(map(str, PATCH_SIZES))
+        settings = {"sizes": sizes, "size": size_text((width, height)), "resize": Setting("resize", near)}
+        raise DataError(sentence(words, **settings))
     return min(fitting, key=lambda p: (abs(np.log2(min(height, width) / p / 8)), p))
 
 
@@ -381,9 +314,8 @@ def _format_of(name: str) -> str:
 
 
 def _plain_suffix(name: str) -> str:
-    # .jpg and .jpeg are one kind: which of the two an image had may tell where it came from.
     suffix = Path(name).suffix.lower()
-    return ".jpg" if suffix == ".jpeg" else suffix
+    return _PLAIN.get(suffix, suffix)
 
 
 def image_file(images: Images) -> str:
@@ -396,19 +328,20 @@ def write_images(images: Images, directory: Path, *, keep: Sequence[str] = ()) -
 
     Guarantees
     ----------
-    PNG and npz hold exactly the pixels; JPEG is written with quality 95, and changes them. Files carry no metadata.
+    All files but JPEG hold exactly the pixels; JPEG is written with quality 95, and changes them. No file carries
+    metadata: no EXIF, no words, no times, no thumbnail.
     """
     target = directory / image_file(images)
     kept = {column: images.label(column) for column in keep}
     if images.npz:
         _write_npz(target, {images.pixels_key: images.pixels, **kept})
         return target
-    pillow = _pillow()
+    pillow = load_pillow()
     target.mkdir()
     for name, pixels in zip(images.names, images.pixels, strict=True):
-        format = _format_of(name)
-        options = {"quality": JPEG_QUALITY, "subsampling": 0} if format == "JPEG" else {}
-        pillow.Image.fromarray(pixels).save(target / name, format=format, **options)
+        format, file = _format_of(name), target / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        pillow.Image.fromarray(pixels).save(file, format=format, **_WRITTEN.get(format, {}))
     if kept:
         write_csv(directory / LABELS, ["file", *kept], zip(images.names, *kept.values(), strict=True))
     return target

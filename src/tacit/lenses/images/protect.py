@@ -24,6 +24,7 @@ from tacit.lenses.images.audit import (
     SHOWN_IMAGES,
     Asked,
     ask_images,
+    certified_input,
     checked_sizes,
     chosen_images,
     drawn_from,
@@ -34,10 +35,10 @@ from tacit.lenses.images.claims import patch_delta, published
 from tacit.lenses.images.families import ReadImages, image_families
 from tacit.lenses.images.images import Images, image_file, patch_masks, pixels_of, reordered, write_csv, write_images
 from tacit.lenses.images.results import Pixels, ShownImage
+from tacit.lenses.images.worth import worth_of_images
 from tacit.lift import Mask
 from tacit.release.certificate import (
     AdversaryScore,
-    CertifiedInput,
     CertifiedOutput,
     HeatMap,
     ImageCertificate,
@@ -93,6 +94,7 @@ def protect_images(
         progress("writing the images", None)
         write_images(released, draft.place, keep=keep)
         certificate = _certificate(asked, treated, noise, tried, draft, epsilon, size, repeatable)
+        certificate = replace(certificate, **worth_of_images(question, asked, treated.pixels, size))
         result = ImageProtectResult(
             out=str(out),
             source=asked.facts(),
@@ -243,7 +245,7 @@ def _certificate(
             width=facts.width,
             channels=facts.channels,
             lossy=images.lossy,
-            input=CertifiedInput(facts.name, facts.format, facts.images, draft.salted(images.sha256())),
+            input=certified_input(asked, draft.salted(images.sha256())),
             output=CertifiedOutput(data_file, len(images), files_sha256(draft.place, data_file)),
             randomness=randomness_of(drawn=True, repeatable=repeatable, learned_here=True),
             tacit_version=__version__,

@@ -18,7 +18,7 @@ Pixels = NDArray[np.uint8]
 
 @dataclass(frozen=True)
 class ImageFacts:
-    """The images: how many, of what size. ``format`` is "png", "jpeg", "png and jpeg" or "npz"."""
+    """The images: how many, of what size. ``format`` is "png", "jpeg and png", such of other kinds, or "npz"."""
 
     name: str
     format: str

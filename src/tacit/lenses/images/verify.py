@@ -15,7 +15,7 @@ from tacit.document import Progress, Share, silent
 from tacit.errors import Command, Setting, SourceError, sentence
 from tacit.learn.arrays import Codes
 from tacit.lenses.images.claims import judged, patch_delta
-from tacit.lenses.images.images import Images, open_images, open_pixels, patch_masks
+from tacit.lenses.images.images import Images, check_of_reading, open_again, open_pixels, patch_masks
 from tacit.lenses.images.protect import FLAGS, NAMES, verdict_after
 from tacit.lenses.images.results import Pixels
 from tacit.lift import Mask, Matrix
@@ -70,8 +70,7 @@ def verify_images(
         checks.append(Check("patches compared", None, sentence("needs the originals: {command}", command=command)))
     else:
         progress("comparing patch by patch", None)
-        bare = labels is None and Path(against).is_dir()
-        original = open_pixels(against) if bare else open_images(against, labels=labels)
+        original = open_again(against, certificate.input.reading, labels=labels, need_labels=False)
         checks += _checks_against(release, original)
     return checked(
         certificate,
@@ -139,6 +138,7 @@ def _checks_against(release: ImageRelease, original: Images) -> list[Check]:
     digest = original.sha256() if original.labels else None
     lacking = f"{PRIVATE}/{SALT}" if release.salt is None else Setting("labels")
     checks = [check_of_original(digest, certificate, release.salt, why=sentence("needs {lacking}", lacking=lacking))]
+    checks.append(check_of_reading(original, certificate.input))
     released = open_pixels(release.directory / certificate.output.file)
     counts = len(original), len(released), certificate.output.records
     alike = len(set(counts)) == 1 and original.pixels.shape == released.pixels.shape

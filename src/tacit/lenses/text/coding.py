@@ -20,9 +20,12 @@ from tacit.lenses.coded.parts import Units, design_part, note_on_copies, units_o
 from tacit.lenses.coded.projecting import topical
 from tacit.lenses.coded.saving import CODE, README, KeptCode, keep_code
 from tacit.lenses.text.posts import MISSING, ROWS_AT_ONCE, Posts, Vocabulary, bags_by, bags_of, read_posts
+from tacit.lenses.text.worth import topic_worth
+from tacit.lenses.worth import check_of_worth
 from tacit.release.certificate import CertifiedInput, CertifiedOutput, CodedCertificate
 from tacit.release.checks import Check, CheckedRelease, check_of_original
 from tacit.release.directory import PRIVATE, SALT, new_release, refuse_target
+from tacit.release.kept import TopicWorth
 from tacit.release.keys import committed, file_sha256, secret_bytes_in, seed_or_secure
 from tacit.requests import Bound, Coding, Making, Question
 from tacit.tables.drawing import new_key
@@ -37,6 +40,7 @@ _WORDS = 8
 # Beginnings of what English writes with an apostrophe: don't, that's, we'll.
 _SMALL = {"don", "didn", "doesn", "isn", "wasn", "won", "let", "that", "what", "here", "there", "rt", "amp"}
 TOPIC = "topic"
+NO_WORD = "(no word of its own)"
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,6 +105,7 @@ def protect_coded_posts(
         source = CertifiedInput(Path(table.name).name, table.format, len(posts.texts), draft.salted(table.sha256()))
         output = replace(output, key_sha256=committed(key, draft.salt))
         certificate = coded_certificate(made, about, limits, input=source, output=output, repeatable=repeatable)
+        certificate = replace(certificate, topics=_worth(bags, words.vocabulary, topics, made.released, units, design))
         notes = note_on_copies(copies, "posts")
         result = CodedProtectResult(str(out), certificate, headline(certificate), _shown(made, topics), notes)
         known = "\n".join(words.vocabulary.terms).encode()
@@ -166,9 +171,20 @@ def _written(bags: Any, terms: Sequence[str], units: Units, design: Flags, made:
     above = np.where(used >= least, means - summed.sum(axis=0) / count.sum(), -np.inf)
     top = np.argsort(-above, axis=1, kind="stable")[:, :_WORDS]
     return tuple(
-        " ".join(terms[at] for at in row.tolist() if above[code, at] > 0) or "(no word of its own)"
-        for code, row in enumerate(top)
+        " ".join(terms[at] for at in row.tolist() if above[code, at] > 0) or NO_WORD for code, row in enumerate(top)
     )
+
+
+def _worth(
+    bags: Any, known: Vocabulary, topics: Sequence[str], released: Codes, units: Units, design: Flags
+) -> TopicWorth:
+    """What the released topics are worth to a reader."""
+    used = set(released.tolist())
+    told = [
+        [known.places[word] for word in topic.split(" ")] if at in used and topic != NO_WORD else []
+        for at, topic in enumerate(topics)
+    ]
+    return topic_worth(bags, told, released[units.of_record], design[units.of_record])
 
 
 def _each_once(groups: Codes, count: int) -> Any:
@@ -230,4 +246,6 @@ def verify_coded_posts(
         shown = [text for batch in batches for text in batch.column(1).to_pylist()]
         alike = shown == [topics[at] for at in codes.tolist()]
         checks.append(Check("what topics are written as", alike, "as made again" if alike else "other words"))
+        worth = _worth(bags, words_kept.vocabulary, topics, again.released, units, kept.design)
+        checks.append(check_of_worth("coherence and words kept", worth, certificate.topics))
     return checked_code(directory, certificate, checks)

@@ -13,7 +13,7 @@ import numpy as np
 
 from tacit.learn.arrays import Codes, Floats
 from tacit.lenses.bench.families import NEIGHBOURS, Family, linear, linear_of_counts
-from tacit.lenses.text.posts import URL, terms
+from tacit.lenses.text.words import URL, terms
 
 # Columns that words or characters are counted in; two that share one are taken for each other.
 _COLUMNS = 2**20

@@ -11,7 +11,8 @@ import numpy as np
 from tacit.errors import ArgumentError, DataError, Setting, sentence
 from tacit.learn.arrays import Codes, Flags, Floats
 from tacit.lenses.text.models import TextModel
-from tacit.lenses.text.posts import URL, Posts, Token, bags_by, terms, tokens
+from tacit.lenses.text.posts import Posts, bags_by
+from tacit.lenses.text.words import URL, Token, terms, tokens
 
 Rare = Literal["keep", "mask"]
 MASK = "▇"

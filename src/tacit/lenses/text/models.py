@@ -18,8 +18,9 @@ from tacit.document import Piece, ReadPost
 from tacit.errors import Command, SourceError, sentence
 from tacit.learn import TermLogLift
 from tacit.learn.arrays import Codes
-from tacit.lenses.text.posts import Vocabulary, bags_by, tokens
+from tacit.lenses.text.posts import Vocabulary, bags_by
 from tacit.lenses.text.terms import VERDICTS
+from tacit.lenses.text.words import tokens
 from tacit.loading import DAMAGE, arrays_of, bytes_in, json_of
 from tacit.tables.writing import whole_file
 

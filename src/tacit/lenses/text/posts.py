@@ -1,24 +1,18 @@
-"""Posts: from text to bags of words, and back to the place of every word in its post.
-
-A term is what a reader takes for one word: a word, a hashtag, a mention, an emoji; every address is the one term
-``<url>``. Terms are compared without case and in Unicode's compatible form, so that ``Ｔax``, ``TAX`` and ``tax`` with
-an invisible joiner in it are one.
-"""
+"""Posts: read from a table with their secrets, and turned into bags of words."""
 
 from __future__ import annotations
 
-import re
-import unicodedata
 from array import array
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from tacit.errors import ArgumentError, DataError, Setting, sentence
 from tacit.learn.arrays import Codes, Flags
+from tacit.lenses.text.words import terms, word_pattern
 from tacit.tables.sources import open_table
 from tacit.tables.table import Table
 
@@ -26,63 +20,11 @@ if TYPE_CHECKING:
     from scipy import sparse
 
 
-URL = "<url>"
 MISSING = "(missing)"
 # Secrets are categories; more of them than this are measurements or names.
 MOST_SECRETS = 50
 ROWS_AT_ONCE = 50_000
 _TEXT = Setting("text", "COLUMN")
-_INVISIBLE = "\u00ad\u200b\u200c\u200d\u2060\ufeff"
-_HIDDEN = str.maketrans("", "", _INVISIBLE)
-
-
-@dataclass(frozen=True)
-class Token:
-    """A term where it stands: the post's characters from ``start`` to ``end``."""
-
-    term: str
-    start: int
-    end: int
-
-
-@cache
-def _pattern() -> re.Pattern[str]:
-    # Python's \w leaves out the vowel signs and accents that many scripts write as characters of their own.
-    marks = "".join(c for c in map(chr, range(0x300, 0x10000)) if unicodedata.category(c) in ("Mn", "Mc"))
-    inner = rf"[\w{re.escape(marks)}{_INVISIBLE}]"
-    word = rf"\w{inner}*(?:['’\-]\w{inner}*)*"
-    emoji = "[\u2190-\u27bf\u2b00-\u2bff\U0001f000-\U0001faff]"
-    return re.compile(rf"https?://\S+|www\.\S+|<url>|&(?:\w{{2,6}}|#\d+);|[#@]{inner}+|{word}|{emoji}", re.IGNORECASE)
-
-
-@cache
-def term_of(written: str) -> str:
-    """The term that a piece of a post stands for."""
-    start = written[:4].lower()
-    if start in ("<url", "www.") or (start == "http" and "://" in written):
-        return URL
-    return unicodedata.normalize("NFKC", written.translate(_HIDDEN)).casefold().replace("’", "'")
-
-
-def tokens(post: str) -> list[Token]:
-    """The terms of a post in order, with their places.
-
-    Examples
-    --------
-    >>> [token.term for token in tokens("Vote NO on the #TaxBill, @Smith: https://t.co/x don't!")]
-    ['vote', 'no', 'on', 'the', '#taxbill', '@smith', '<url>', "don't"]
-    """
-    return [
-        Token(term_of(found[0]), found.start(), found.end())
-        for found in _pattern().finditer(post)
-        if found[0][0] != "&"
-    ]
-
-
-def terms(post: str) -> list[str]:
-    """The terms of a post in order."""
-    # Signs written as on a page of HTML (&amp;) are matched so that they are not taken for words.
-    return [term_of(written) for written in _pattern().findall(post) if written[0] != "&"]
 
 
 @dataclass(frozen=True)
@@ -221,7 +163,7 @@ def read_posts(source: Any, *, text: str, secret: str, engine: str = "duckdb") -
 def _refuse_hopeless(table: Table, text: str, secret: str, texts: Sequence[str], labels: Sequence[str]) -> None:
     if not texts:
         raise DataError(f"{table.name} has no rows: there is nothing to measure")
-    if not any(_pattern().search(post) for post in texts):
+    if not any(word_pattern().search(post) for post in texts):
         words = (
             "all {n:,} posts in column '{text}' of {table} are empty or hold no word: name the column with the text "
             "({setting})"

@@ -22,6 +22,7 @@ from tacit.lenses.text.audit import ReadCorpus, read_corpus, riskiest
 from tacit.lenses.text.families import ReadPosts, text_families, untouched_posts
 from tacit.lenses.text.masking import MaskedPosts, Masking, mask_posts, refuse_mask_in_posts
 from tacit.lenses.text.posts import ROWS_AT_ONCE, Posts, read_posts
+from tacit.lenses.text.worth import use_of_posts
 from tacit.release.certificate import AdversaryScore, CertifiedInput, CertifiedOutput, TextCertificate, best_guesses
 from tacit.release.claims import randomness_of, worded
 from tacit.release.directory import ReleaseDraft, new_release, refuse_target
@@ -88,6 +89,9 @@ def protect_text(
                 randomness=randomness_of(drawn=False, repeatable=making.random_state is not None, learned_here=True),
                 tacit_version=__version__,
             )
+        )
+        certificate = replace(
+            certificate, use=use_of_posts(question, posts, masked.texts, corpus.rows, mask.mask, seed)
         )
         result = _result(corpus, masked, certificate, str(out))
         _keep(draft, corpus, masked, seed)

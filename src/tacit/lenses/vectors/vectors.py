@@ -19,6 +19,8 @@ from tacit.tables.sources import open_table
 MISSING = "(missing)"
 MOST_SECRETS = 50
 _AT_ONCE = 50_000
+# Squares of larger numbers add up to infinity once they are released with four bytes each.
+LARGEST = 1e15
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,7 +65,7 @@ def read_vectors(question: Question) -> Vectors:
     if isinstance(source, (str, Path)):
         path = checked_path(source)
         if path.suffix.lower() == ".npz":
-            return _of_arrays(path, arrays_in(path, "npz"), column)
+            return _of_arrays(path, arrays_in(path, "npz"), column, question.one_secret())
         if path.suffix.lower() == ".npy":
             return _beside_labels(path, column, question.labels)
     table = open_table(source, engine=question.engine)
@@ -83,6 +85,7 @@ def read_vectors(question: Question) -> Vectors:
 def _stacked(cells: Any, column: str) -> Floats:
     """A column of lists as one array."""
     import pyarrow as pa
+    import pyarrow.compute as pc
 
     cells = cells.combine_chunks() if isinstance(cells, pa.ChunkedArray) else cells
     if not (
@@ -91,27 +94,53 @@ def _stacked(cells: Any, column: str) -> Floats:
         raise DataError(f"column '{column}' holds {cells.type}, not lists of numbers: name the column with the vectors")
     if cells.null_count:
         raise DataError(f"{cells.null_count:,} vectors in column '{column}' are missing: take their rows out")
-    sizes = {len(each) for each in cells}
-    if len(sizes) > 1:
-        raise DataError(f"vectors in column '{column}' differ in length, from {min(sizes)} to {max(sizes)}")
+    sizes = pc.min_max(pc.list_value_length(cells)).as_py()
+    if sizes["min"] != sizes["max"]:
+        raise DataError(
+            f"vectors in column '{column}' differ in length, from {sizes['min']} to {sizes['max']}: take those "
+            "of another length out"
+        )
     flat = cells.flatten()
-    if not (pa.types.is_floating(flat.type) or pa.types.is_integer(flat.type)) or flat.null_count:
-        raise DataError(f"vectors in column '{column}' hold something that is no number")
+    if not (pa.types.is_floating(flat.type) or pa.types.is_integer(flat.type)):
+        raise DataError(
+            f"vectors in column '{column}' are lists of {flat.type}: Tacit reads lists of numbers, one deep"
+        )
+    if flat.null_count:
+        raise DataError(f"vectors in column '{column}' lack {flat.null_count:,} of their numbers: take such rows out")
     return np.asarray(flat.to_numpy(zero_copy_only=False), dtype=np.float64).reshape(len(cells), -1)
 
 
-def _of_arrays(path: Path, arrays: Mapping[str, Any], column: str) -> Vectors:
+def _numbers(rows: Any, what: str) -> Floats:
+    """An array of vectors, a row each."""
+    if rows.ndim != 2:
+        raise DataError(f"{what} has {rows.ndim} dimensions, the shape {rows.shape}: vectors are its rows, in two")
+    if rows.dtype.kind not in "fiu":
+        raise DataError(f"{what} holds {rows.dtype}, not numbers: save it as float or int")
+    return np.asarray(rows, dtype=np.float64)
+
+
+def _spoken(value: Any) -> str:
+    """A label of an npz as text."""
+    if value is None or value != value:
+        return MISSING
+    if isinstance(value, bytes):
+        return value.decode("utf-8", errors="replace")
+    return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
+
+
+def _of_arrays(path: Path, arrays: Mapping[str, Any], column: str, secret: str) -> Vectors:
     if column not in arrays:
         raise ColumnError(column, tuple(arrays))
-    rows = arrays[column]
-    if rows.ndim != 2 or rows.dtype.kind not in "fiu":
-        raise DataError(f"'{column}' of {path.name} is no array of vectors: it has the shape {rows.shape}")
+    rows = _numbers(arrays[column], f"'{column}' of {path.name}")
     labels = {
-        name: tuple(str(each) for each in values.tolist())
+        name: tuple(_spoken(each) for each in values.tolist())
         for name, values in arrays.items()
         if values.ndim == 1 and len(values) == len(rows)
     }
-    return _checked(Vectors(np.asarray(rows, dtype=np.float64), labels, path.name, path, "npz", column))
+    if secret in arrays and secret not in labels:
+        shape = arrays[secret].shape
+        raise DataError(f"'{secret}' of {path.name} has the shape {shape}: it should hold {len(rows):,} labels")
+    return _checked(Vectors(rows, labels, path.name, path, "npz", column))
 
 
 def _beside_labels(path: Path, column: str, labels: Any) -> Vectors:
@@ -129,20 +158,24 @@ def _beside_labels(path: Path, column: str, labels: Any) -> Vectors:
     for batch in table.batches(table.names, _AT_ONCE):
         for name in table.names:
             told[name] += [MISSING if each is None else str(each) for each in batch.column(name).to_pylist()]
-    if rows.ndim != 2 or rows.dtype.kind not in "fiu" or len(rows) != table.row_count():
-        raise DataError(
-            f"{path.name} has the shape {rows.shape}, and {table.name} {table.row_count():,} rows of labels"
-        )
+    vectors = _numbers(rows, path.name)
+    if len(rows) != table.row_count():
+        raise DataError(f"{path.name} has {len(rows):,} vectors, and {table.name} {table.row_count():,} rows of labels")
     fixed = {name: tuple(values) for name, values in told.items()}
-    return _checked(Vectors(np.asarray(rows, dtype=np.float64), fixed, path.name, path, "npy", column))
+    return _checked(Vectors(vectors, fixed, path.name, path, "npy", column))
 
 
 def _checked(vectors: Vectors) -> Vectors:
     if len(vectors.rows) < 2 or vectors.rows.shape[1] < 1:
-        raise DataError(f"{vectors.name} has no vectors in '{vectors.column}'")
+        raise DataError(f"{vectors.name} has no two vectors of a number or more in '{vectors.column}'")
     wrong = int((~np.isfinite(vectors.rows)).any(axis=1).sum())
     if wrong:
         raise DataError(f"{wrong:,} vectors in '{vectors.column}' hold a number that is not finite: take them out")
+    large = int((np.abs(vectors.rows) > LARGEST).any(axis=1).sum())
+    if large:
+        raise DataError(
+            f"{large:,} vectors in '{vectors.column}' hold a number beyond {LARGEST:g}: bring them to scale"
+        )
     return vectors
 
 

@@ -12,6 +12,7 @@ from tacit.lenses.images.answers.shared import DEFINITIONS, contact_sheet, heat_
 from tacit.lenses.images.results import ImageFacts, ShownImage
 from tacit.lenses.papers import Rows, Sections, assumptions, certificate_section, claim
 from tacit.lenses.released import ReleaseResult
+from tacit.lenses.worth import kept_section, use_tile
 from tacit.release.certificate import ImageCertificate, best_guesses
 
 _VACUOUS = "vacuous: publishing the label would keep to it"
@@ -79,6 +80,7 @@ def _tiles(result: ImageProtectResult) -> doc.Tiles:
             doc.Tile("Delta, if densities were right", bound, where="terminal"),
             doc.Tile("Guessing the prior", doc.Share(c.prior), "right without looking"),
             doc.Tile("Best adversary", doc.Share(best), sentence("{} before", doc.Share(before))),
+            *([] if c.use is None else [use_tile(c.use)]),
             doc.Tile("Certified of one image", "nothing", "an estimate chose the patches"),
         )
     )
@@ -98,6 +100,10 @@ def _guesses(result: ImageProtectResult) -> Sections:
         doc.Paragraph("An adversary that fails proves nothing; others may see what these do not.", "note"),
     )
     return (doc.Section(f"How often is {c.secret} guessed right?", blocks),)
+
+
+def _worth(result: ImageProtectResult) -> Sections:
+    return kept_section(likeness=result.certificate.likeness)
 
 
 def _sheet(result: ImageProtectResult) -> Sections:
@@ -175,4 +181,4 @@ def _notes(result: ImageProtectResult) -> Sections:
     return tuple(doc.notes_section(result.notes, where=None if result.private else "terminal"))
 
 
-SECTIONS = (_guesses, _sheet, _maps, _bound, _assumptions, _certificate, _notes)
+SECTIONS = (_guesses, _worth, _sheet, _maps, _bound, _assumptions, _certificate, _notes)

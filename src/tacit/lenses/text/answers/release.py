@@ -10,6 +10,7 @@ from tacit.lenses.adversaries import guesses_right
 from tacit.lenses.papers import Rows, Sections, assumptions, certificate_section, claim
 from tacit.lenses.released import ReleasedTable
 from tacit.lenses.text.answers.shared import OF_A_POST
+from tacit.lenses.worth import kept_section, use_tile
 from tacit.release.certificate import TextCertificate, best_guesses
 
 # Terms masked most often that the terminal names.
@@ -70,6 +71,7 @@ def _tiles(result: TextProtectResult) -> doc.Tiles:
             doc.Tile("Best adversary before", doc.Share(before), "of secrets right"),
             doc.Tile("Best adversary after", doc.Share(after), "clean-trained or retrained; lower is safer"),
             doc.Tile("Guessing the prior", doc.Share(c.prior_right), "right without reading"),
+            *([] if c.use is None else [use_tile(c.use)]),
         )
     )
 
@@ -87,6 +89,10 @@ def _guesses(result: TextProtectResult) -> Sections:
     )
     figure = guesses_right(c.adversaries, marks=[("prior", c.prior_right)])
     return (doc.Section("How often is the secret guessed right?", (doc.Paragraph(about), figure)),)
+
+
+def _worth(result: TextProtectResult) -> Sections:
+    return kept_section(words_masked=result.certificate.words_masked)
 
 
 def _assumptions(result: TextProtectResult) -> Sections:
@@ -116,4 +122,4 @@ def _notes(result: TextProtectResult) -> Sections:
     return tuple(doc.notes_section(result.notes, where="terminal"))
 
 
-SECTIONS = (_guesses, _assumptions, _certificate, _notes)
+SECTIONS = (_guesses, _worth, _assumptions, _certificate, _notes)
