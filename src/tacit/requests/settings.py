@@ -86,7 +86,7 @@ class Names(Kind):
             raise refused(name, value, "it is a column, or several")
         several = (value,) if isinstance(value, str) else tuple(value)
         if not several:
-            raise refused(name, value, "it is without a column")
+            raise refused(name, value, "it names no column")
         if not all(isinstance(each, str) and each for each in several):
             raise refused(name, value, "an empty column name")
         twice = next((each for each in several if several.count(each) > 1), None)

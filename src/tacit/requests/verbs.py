@@ -43,23 +43,26 @@ class AttackRequest(Request):
     labels: AnyPath | None = labels_setting()
     known: Sequence[str] | str | None = setting(
         Names(),
-        "Column(s) whose true values an adversary knows who looks for people in the release.  [default: all released "
-        "but the one that says most about the secret]",
+        "Column(s) whose true values an adversary knows when looking for people in the release.  [default: all "
+        "released columns but the one that says most about the secret]",
         lenses=TABLE,
     )
     group: str | None = setting(
         Name(),
-        "Images and posts: the column that says whose each is. All of one person's stay on one side of every split.",
+        "Images and posts: the column that names each one's owner. Everything of one person stays on one side of every "
+        "split.",
         lenses=(*IMAGES, *TEXT),
     )
     without: Sequence[str] | str | None = setting(
         Names(),
-        "Images and posts: families of adversaries that are switched off, by name; the answer lists them.",
+        "Images and posts: families of adversaries to switch off, by name; the answer lists them.",
         lenses=(*IMAGES, *TEXT),
         metavar="NAME[,NAME]",
     )
-    records: int = setting(Amount(100, whole=True), "Records to work on.", default=50_000)
-    random_state: int = setting(Amount(0, 2**32 - 1, whole=True), "Seed of the split and the adversaries.", default=0)
+    records: int = setting(Amount(100, whole=True), "How many records to work on.", default=50_000)
+    random_state: int = setting(
+        Amount(0, 2**32 - 1, whole=True), "Random seed of the split and the adversaries.", default=0
+    )
     engine: str = engine_setting()
     memory: str | None = memory_setting()
 
@@ -71,7 +74,7 @@ class CheckRequest(Request):
     source: Any = None
     policy: Any = setting(Anything(), "The policy, in TOML.", default=POLICY, metavar="FILE")
     against: Any = setting(
-        Anything(), "The original of a release: its claim is verified, too.", lenses=TABLE, metavar="ORIGINAL"
+        Anything(), "The original of a release; its claim is then verified as well.", lenses=TABLE, metavar="ORIGINAL"
     )
     engine: str = engine_setting()
     memory: str | None = memory_setting()

@@ -386,7 +386,7 @@ def test_damaged_rules_are_refused(people: Path, tmp_path: Path, text: str) -> N
         ({"epsilon": 1, "delta": 0.1, "mechanism": "optimal"}, "one merged set"),
         ({"epsilon": 1, "delta": 0.1, "also": {"age": 1}, "mechanism": "watchdog"}, "takes one secret"),
         ({"epsilon": 1, "also": {"age": -1}}, "also=-1 cannot be used"),
-        ({"epsilon": 1, "also": {(): 1}}, "without a column"),
+        ({"epsilon": 1, "also": {(): 1}}, "names no column"),
     ],
 )
 def test_wrong_bounds_are_refused(people: Path, tmp_path: Path, words: dict, message: str) -> None:
