@@ -137,7 +137,7 @@ def rows_in(path: str | Path, what: str, *, delimiters: Sequence[str] = (",",)) 
     try:
         return [(reader.line_num, row) for row in reader]
     except csv.Error as error:
-        raise SourceError(f"{path}, line {reader.line_num}: cannot read the {what} ({error}); mend it") from error
+        raise SourceError(f"{path}, line {reader.line_num}: cannot read the {what} ({error}); fix it") from error
 
 
 def json_of(data: bytes | str, **how: Any) -> Any:

@@ -444,7 +444,7 @@ def test_the_command_line_and_verify(people: Path, tmp_path: Path) -> None:
     assert "bits of illness" in shown
     checked = verify(tmp_path / "two", against=people)
     assert checked.verdict == "holds"
-    assert any("ledger of the owner" in note for note in checked.notes)
+    assert any("owner's ledger" in note for note in checked.notes)
     over = CliRunner().invoke(
         command,
         [*base, "--released", "district", "--budget", "0.01", "-o", str(tmp_path / "three")],

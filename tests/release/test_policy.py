@@ -132,8 +132,8 @@ def test_a_policy_that_cannot_be_read_is_a_wrong_argument(tmp_path: Path) -> Non
         ({"epsilon": 0.5}, "'epsilon' but no 'secret'"),
         ({"also": {"sex": 1}}, "'also' but no 'secret'"),
         ({"thresholds": 0.1}, "'thresholds' but no 'secret'"),
-        ({"secret": "race"}, "no bound of it"),
-        ({"secret": "race", "epsilon_low": 1}, "no bound of it"),
+        ({"secret": "race"}, "no bound on it"),
+        ({"secret": "race", "epsilon_low": 1}, "no bound on it"),
     ],
 )
 def test_a_policy_that_lacks_what_it_needs_is_refused_when_it_is_used(said: dict[str, Any], message: str) -> None:

@@ -574,7 +574,7 @@ def read_certificate(directory: Path) -> AnyCertificate:
         way = "unpack it first" if directory.suffix == ".zip" and directory.is_file() else "protect makes one"
         raise SourceError(f"no release at {directory}: it is not a directory; {way}")
     if not paper.is_file():
-        raise SourceError(f"{directory} is no release: there is no {CERTIFICATE} in it")
+        raise SourceError(f"{directory} is not a release: it has no {CERTIFICATE}")
     try:
         return certificate_from(json_in(paper, "certificate"))
     except Damaged as error:

@@ -154,7 +154,7 @@ class PublishedChannel:
         try:
             return decoded(cls, data)
         except Damaged as error:
-            raise SourceError(f"{path} is damaged or no channel of Tacit ({error})") from error
+            raise SourceError(f"{path} is damaged or not a Tacit channel ({error})") from error
 
 
 def _alike(one: Any, other: Any) -> bool:

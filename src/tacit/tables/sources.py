@@ -67,7 +67,7 @@ def _open_path(address: str, engine: Engine, table: str | None, delimiter: str |
     if "::" in address and table is None and not Path(address).exists():
         address, table = address.rsplit("::", 1)
     if re.match(r"[a-z0-9+]+://", address):
-        raise SourceError(f"{address} is a remote address; Tacit reads files of this machine: download it first")
+        raise SourceError(f"{address} is a remote address; Tacit reads files on this machine: download it first")
     path = Path(address)
     format = _checked_format(path)
     for option, value in (("table", table), ("delimiter", delimiter)):
@@ -96,7 +96,7 @@ def _checked_format(path: Path) -> Format:
         raise SourceError(f"no file {path}: check the name and the folder")
     if not path.is_file():
         raise SourceError(
-            f"{path} is no file but a device or a pipe, which can be read once or never ends: save it first"
+            f"{path} is not a file but a device or a pipe, which can be read only once or never ends: save it first"
         )
     format = format_of(path)
     try:

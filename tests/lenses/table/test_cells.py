@@ -187,7 +187,7 @@ def test_whole_numbers_that_a_float_cannot_tell_apart_are_refused(tmp_path: Path
     rng = np.random.default_rng(2)
     large = pa.array([2**53 + int(v) for v in rng.integers(0, 40, 500)])
     people = pa.table({"s": rng.choice(["a", "b"], 500).tolist(), "b": large})
-    with pytest.raises(DataError, match="cannot be told apart as numbers"):
+    with pytest.raises(DataError, match="cannot be distinguished as numbers"):
         protect(people, secret="s", epsilon=1, out=tmp_path / "r")
 
 

@@ -121,7 +121,7 @@ def test_changes_that_are_proposed_do_what_they_say_when_they_are_followed(monke
     # What the page offers as buttons are the settings of audits, in JSON.
     advice = before.to_dict()["advice"]
     assert [each["words"] for each in advice[: len(chosen(before.fixes))]] == [
-        f"Leave out {fix.column}" if fix.fix == "drop" else f"Tell less of {fix.column}: {fix.level}"
+        f"Leave out {fix.column}" if fix.fix == "drop" else f"Make {fix.column} coarser: {fix.level}"
         for fix in chosen(before.fixes)
     ]
     best = chosen(before.fixes)[0]

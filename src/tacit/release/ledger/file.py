@@ -127,7 +127,7 @@ def read_ledger(path: Path) -> tuple[Entry, ...]:
     if not path.exists():
         return ()
     kept = sentence(
-        "It was left as it is: mend it from a copy, or name another file ({ledger})", ledger=Setting("ledger")
+        "It was left unchanged: restore it from a copy, or name another file ({ledger})", ledger=Setting("ledger")
     )
     data = json_in(path, "ledger")
     if not isinstance(data, dict) or data.get("format") != FORMAT:

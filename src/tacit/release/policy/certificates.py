@@ -108,8 +108,8 @@ def beside(low: float, high: float, asked: LiftBounds) -> Sentence:
 
 def _least(certificate: CountedCertificate, policy: Policy) -> PolicyCheck:
     file = certificate.file
-    told = f"the fewest people that share a released value are {file.smallest:,}, and {policy.least:,} must"
-    return PolicyCheck("people that share a value", file.smallest >= policy.least, told, "least")
+    told = f"the fewest people who share a released value are {file.smallest:,}, and {policy.least:,} must"
+    return PolicyCheck("people who share a value", file.smallest >= policy.least, told, "least")
 
 
 def _known(certificate: CountedCertificate, policy: Policy) -> tuple[PolicyCheck, ...]:

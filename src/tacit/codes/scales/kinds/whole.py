@@ -28,7 +28,7 @@ class WholeScale(Scale):
 
     @property
     def note(self) -> Sentence:
-        return sentence("column '{column}' is kept whole: nothing of it is told", column=self.column)
+        return sentence("column '{column}' is kept whole: it reads 'any' everywhere", column=self.column)
 
     def _run(self, first: int, last: int) -> str:
         return ANY
