@@ -87,7 +87,7 @@ def test_nothing_to_cut_is_refused():
     table = open_table(pa.table({"n": pa.array([None, None], pa.float64()), "d": ["a", "b"]}))
     with pytest.raises(DataError, match="no numbers to cut"):
         cut_points(table, "n", 4)
-    with pytest.raises(DataError, match="2 cells that are no number"):
+    with pytest.raises(DataError, match="2 cells that are not a number"):
         cut_points(table, "d", 4)
     with pytest.raises(DataError, match="holds Boolean, not numbers"):
         cut(open_table(pa.table({"b": [True]})), [Cut("b", (1,))])

@@ -123,7 +123,7 @@ def _number(end: Any) -> float:
 def _no_number(table: Table, column: str, layout: Layout | None, number: int) -> DataError:
     return DataError(
         sentence(
-            "column '{column}' of {table} has {number:,} cells that are not a {what}: fix them, take every value on its "
+            "column '{column}' of {table} has {number:,} cells that are not a {what}: fix them, take each value on its "
             "own ({levels}), or leave the column out ({drop})",
             column=column,
             table=table.name,
