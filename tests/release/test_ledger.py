@@ -379,7 +379,7 @@ def test_what_cannot_be_composed_is_refused(people: Path, tmp_path: Path, words:
 
 
 def test_a_ledger_is_no_part_of_a_release(people: Path, tmp_path: Path) -> None:
-    with pytest.raises(ArgumentError, match="outside of the release"):
+    with pytest.raises(ArgumentError, match="outside the release"):
         released(people, tmp_path / "one", ["age"], ledger=tmp_path / "one" / "private" / "ledger.json")
 
 

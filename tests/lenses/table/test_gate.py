@@ -72,7 +72,7 @@ def test_an_identifier_fails_and_is_no_bad_data() -> None:
     result = check(pa.table(people(0)), policy=Policy(secret="ill", epsilon=5))
     assert result.verdict == "fails"
     assert [each.rule for each in result.sources[0].failed] == ["epsilon", "least"]
-    assert "the fewest are 1, and 10 must; 120 of 120 people" in result.sources[0].failed[1].detail
+    assert "1 at least, 10 required; 120 of 120 people" in result.sources[0].failed[1].detail
 
 
 def test_a_table_that_fails_is_told_the_release_that_passes_and_one_that_passes_is_not(tmp_path: Path) -> None:
