@@ -72,8 +72,8 @@ def _people(table: Table, shown: tuple[str, ...], policy: Policy) -> list[Policy
     for name, columns in named:
         sizes = group_sizes(table, columns, least=policy.least)
         told = (
-            f"{sizes.smallest:,} at least, {policy.least:,} required; {sizes.few:,} of {sizes.people:,} people share with "
-            "fewer"
+            f"{sizes.smallest:,} at least, {policy.least:,} required; {sizes.few:,} of {sizes.people:,} people share "
+            "with fewer"
         )
         lines.append(PolicyCheck(name, sizes.smallest >= policy.least, told, "least"))
     return lines
