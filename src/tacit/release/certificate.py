@@ -353,7 +353,7 @@ class CountedCertificate(Certificate):
 
 @dataclass(frozen=True)
 class HeatMap:
-    """What each patch adds about the secret, in nats, averaged over images apart; rows from the top.
+    """What each patch adds about the secret, in nats, averaged over held-out images; rows from the top.
 
     ``mean`` is the mean over images of the largest absolute conditional density over secrets. ``by_secret`` is, among
     the images of each secret, the mean conditional density of that secret, with its sign: above zero the patch speaks

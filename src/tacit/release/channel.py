@@ -104,7 +104,7 @@ class ColumnChannel:
 
 @dataclass(frozen=True, eq=False)
 class PublishedChannel:
-    """What a drawn release did to its values, as far as it may be told.
+    """What a drawn release did to its values, as far as may be published.
 
     Attributes
     ----------

@@ -73,7 +73,7 @@ class Sections(Kind):
 
 @dataclass(frozen=True)
 class Policy(Request):
-    """What must be kept: the bound of each secret, the fewest people, what may be known, and how releases are made.
+    """What must be met: the bound of each secret, the fewest people, what may be known, and how releases are made.
 
     Settings mean what they mean for ``audit`` and ``protect``. What is None is not asked for. ``tables`` changes some
     of them for sources whose name fits a pattern; the first that fits counts.

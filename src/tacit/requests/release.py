@@ -17,7 +17,7 @@ NATS = Amount(0, 100)
 
 @dataclass(frozen=True)
 class Bound(Request):
-    """How much a release may give away of a secret, on either side, and how often that may fail.
+    """How much a release may give away about a secret, on either side, and how often that may fail.
 
     What is None was not said: the other side's epsilon stands for a side, and delta is 0.
     """
@@ -135,7 +135,7 @@ class Making(Request):
 
 @dataclass(frozen=True)
 class Ledgered(Request):
-    """A release beside the earlier ones of the same owner."""
+    """A release beside the owner's earlier ones."""
 
     ledger: AnyPath | None = setting(
         File(),

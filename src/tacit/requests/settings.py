@@ -383,7 +383,7 @@ def default_of(request: type[Request], name: str) -> Any:
 
 @dataclass(frozen=True)
 class Request:
-    """What a verb is asked. Values are checked once, here; what is None was not said."""
+    """What a verb is asked. Values are checked once, here; None means not given."""
 
     def __post_init__(self) -> None:
         """Bring every value to the form that its kind keeps."""

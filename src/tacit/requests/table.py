@@ -166,7 +166,7 @@ class Learning(Request):
 
 @dataclass(frozen=True)
 class Look(Request):
-    """How closely a source is looked at, and where what was seen is written."""
+    """How closely a source is examined, and where the findings are written."""
 
     epsilon: float | None = setting(Amount(0, 100), "Exit 1 if any record is riskier than this many nats.")
     max_loss: float = setting(

@@ -25,7 +25,7 @@ from tacit.requests.table import (
 
 @dataclass(frozen=True)
 class VerifyRequest(Request):
-    """A release, and the original that it is held against."""
+    """A release, and the original to check it against."""
 
     release: Any = None
     against: Any = setting(Anything(), "The original table, folder of images or npz.", metavar="ORIGINAL")
@@ -69,7 +69,7 @@ class AttackRequest(Request):
 
 @dataclass(frozen=True)
 class CheckRequest(Request):
-    """Tables and releases, and the policy that they must keep."""
+    """Tables and releases, and the policy they must meet."""
 
     source: Any = None
     policy: Any = setting(Anything(), "The policy, in TOML.", default=POLICY, metavar="FILE")

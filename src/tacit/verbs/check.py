@@ -29,7 +29,7 @@ def check(
     memory: str | None = None,
     progress: Progress = silent,
 ) -> CheckResult:
-    """Hold tables and releases against a policy.
+    """Check tables and releases against a policy.
 
     Parameters
     ----------

@@ -36,7 +36,7 @@ def person_dip(
     show_values: ShowValues = False,
     progress: Progress | None = None,
 ) -> PersonDipResult:
-    """What an adversary gets who starts from each query of a case: everything that resolves with it.
+    """What an adversary gets by starting from each query of a case: everything that resolves with it.
 
     ``query`` are named records in place of the queries of the case. Values are masked unless ``show_values``. The
     leakage is of what comes up together with the query, which the adversary knew already.

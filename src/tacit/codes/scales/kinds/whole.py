@@ -16,7 +16,7 @@ from tacit.errors import Sentence, sentence
 
 @dataclass(frozen=True)
 class WholeScale(Scale):
-    """One atom, which reads ``any``, for whatever is in the column, missing values too."""
+    """One atom, which reads ``any``, for whatever is in the column, including missing values."""
 
     column: str
     has_missing: Literal[False] = False
