@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from hypothesis import settings
 
-from sizes import many
+from sizes import few, many
 
 if TYPE_CHECKING:
     from tacit.tables import Table
@@ -33,8 +33,8 @@ settings.load_profile("quick")
 
 BACKENDS = [
     "arrow",
-    "pandas",
     "polars",
+    "pandas",
     "duckdb",
     pytest.param("spark", marks=pytest.mark.spark),
 ]
@@ -172,7 +172,8 @@ def compiling_spark(spark: Any) -> Iterator[Any]:
         spark.conf.set(name, value)
 
 
-@pytest.fixture(params=BACKENDS)
+# In the short form one frame of each kind that is handed over differently, and both engines.
+@pytest.fixture(params=few(BACKENDS, 3))
 def as_table(request: pytest.FixtureRequest) -> Callable[[Any], Table]:
     """Turns an Arrow table into a table of each frame and engine."""
     backend = request.param

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from typing import TypeVar
 
 from hypothesis import settings
@@ -15,9 +15,7 @@ def many(quick: int, long: int) -> int:
     return long if settings.get_current_profile_name().startswith("long") else quick
 
 
-def few(cases: Sequence[Case], keep: int = 1) -> Sequence[Case]:
-    """Parameters that prove one sentence: the first ``keep`` of them, or all under ``make test-long``.
-
-    Put those first that reach most of the code.
-    """
-    return cases[: many(keep, len(cases))]
+def few(cases: Iterable[Case], keep: int = 1) -> list[Case]:
+    """Parameters that prove one sentence: at most ``keep`` of them, evenly spread, or all under ``make test-long``."""
+    every = list(cases)
+    return every[:: many(-(-len(every) // keep), 1)]
