@@ -162,8 +162,8 @@ def test_what_linking_takes_off_the_leakage_is_submodular() -> None:
         def left(*members: int, board: Board = board) -> float:
             return board.leakage(DecoyGroup(frozenset(members), board.no_adds))
 
-        for few in ((hot,), (hot, second)):
-            gain, later = left(*few) - left(*few, last), left(*few, first) - left(*few, first, last)
+        for some in ((hot,), (hot, second)):
+            gain, later = left(*some) - left(*some, last), left(*some, first) - left(*some, first, last)
             assert gain >= later - 1e-12
             assert later >= -1e-12
             checked += 1
