@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 os.environ |= {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
 
 # A busy machine is not a failing test, and a run of all tests is a matter of minutes unless `--long` is asked for.
-settings.register_profile("quick", deadline=None, max_examples=20)
+settings.register_profile("quick", deadline=None, max_examples=12)
 settings.register_profile("long", deadline=None)
 settings.load_profile("quick")
 
