@@ -359,7 +359,7 @@ def test_verify_recomputes_what_can_be_and_finds_what_was_changed(release: Path,
 
 
 @pytest.mark.parametrize(
-    ("field", "value"), [("epsilon", 0.1), ("words_masked", 0.0), ("claim", "It is safe."), ("tested_on", 7)]
+    ("field", "value"), few([("epsilon", 0.1), ("words_masked", 0.0), ("claim", "It is safe."), ("tested_on", 7)], 2)
 )
 def test_a_certificate_that_was_made_nicer_is_found_out(
     release: Path, tmp_path: Path, field: str, value: object
