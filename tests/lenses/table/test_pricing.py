@@ -12,7 +12,6 @@ import pyarrow as pa
 import pytest
 
 from hospital import hospital
-from sizes import few
 from tables_of_people import clinic, write_csv
 from tacit import AuditResult, audit
 
@@ -64,7 +63,7 @@ def test_a_released_value_that_few_have_is_not_named_in_a_price() -> None:
 
 @pytest.mark.parametrize(
     "words",
-    few([{"secret": "illness"}, {"secret": ["illness", "district"]}, {"secret": {"illness": ["asthma"]}}], 2),
+    [{"secret": "illness"}, {"secret": ["illness", "district"]}, {"secret": {"illness": ["asthma"]}}],
     ids=["few values", "several columns", "values named"],
 )
 def test_a_secret_of_few_values_or_of_named_ones_has_no_price(words: dict) -> None:
