@@ -72,12 +72,12 @@ def test_every_engine_redraws_as_the_oracle_does(as_table, missing):
 
 
 # An example opens two tables and asks several questions of each.
-few = settings(max_examples=many(8, 30))
+some_tables = settings(max_examples=many(8, 30))
 cells = st.one_of(st.none(), st.sampled_from(["a", "b", "", "ç", "null"]))
 rows = st.tuples(cells, cells, st.one_of(st.none(), st.integers(-2, 2)))
 
 
-@few
+@some_tables
 @given(
     st.lists(rows, min_size=1, max_size=25),
     st.lists(rows, max_size=5),
