@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from hypothesis import settings
 
-from sizes import many
+from sizes import few, many
 
 if TYPE_CHECKING:
     from tacit.tables import Table
@@ -27,14 +27,14 @@ if TYPE_CHECKING:
 os.environ |= {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
 
 # A busy machine is not a failing test, and a run of all tests is a matter of minutes unless `--long` is asked for.
-settings.register_profile("quick", deadline=None, max_examples=20)
+settings.register_profile("quick", deadline=None, max_examples=12)
 settings.register_profile("long", deadline=None)
 settings.load_profile("quick")
 
 BACKENDS = [
     "arrow",
-    "pandas",
     "polars",
+    "pandas",
     "duckdb",
     pytest.param("spark", marks=pytest.mark.spark),
 ]
@@ -75,6 +75,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     places = {"spark": 0, "browser": 1, "types": 3}
     items.sort(key=lambda item: next((at for name, at in places.items() if item.get_closest_marker(name)), 2))
     for item in items:
+        if item.get_closest_marker("long") and many(1, 0):
+            item.add_marker(pytest.mark.skip(reason="at length: make test-long"))
         if item.get_closest_marker("spark"):
             reason = spark_missing()
             if reason:
@@ -170,7 +172,8 @@ def compiling_spark(spark: Any) -> Iterator[Any]:
         spark.conf.set(name, value)
 
 
-@pytest.fixture(params=BACKENDS)
+# In the short form one frame of each kind that is handed over differently, and both engines.
+@pytest.fixture(params=few(BACKENDS, 3))
 def as_table(request: pytest.FixtureRequest) -> Callable[[Any], Table]:
     """Turns an Arrow table into a table of each frame and engine."""
     backend = request.param

@@ -14,7 +14,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from sizes import many
+from sizes import few, many
 from tacit import ArgumentError, DataError
 from tacit.learn import FeatureObfuscator, PrefixLogLift
 
@@ -68,7 +68,7 @@ class TestWhatIsFlagged:
         assert out.flags.mean(axis=0)[2] < 0.05
         assert out.touched == pytest.approx(out.flags.mean())
 
-    @pytest.mark.parametrize("rounds", [0, 1])
+    @pytest.mark.parametrize("rounds", few([1, 0]))
     def test_the_copy_of_a_noised_feature_is_not_released_raw(self, rounds):
         # Counterexample C of the theory: given the raw first feature its copy says nothing more, and the paper's
         # mechanism lets it through. Given what was released of the first, the copy says everything.
@@ -174,7 +174,7 @@ class TestRedrawnCategories:
         assert set(out.values.town[flagged]) == set(X.town[flagged])
 
     @pytest.mark.parametrize(
-        "frame", [lambda X: X, pl.from_pandas, pa.Table.from_pandas], ids=["pandas", "polars", "arrow"]
+        "frame", few([pl.from_pandas, lambda X: X, pa.Table.from_pandas]), ids=few(["polars", "pandas", "arrow"])
     )
     def test_frames_stay_what_they_are(self, frame):
         d = mixed()

@@ -13,7 +13,7 @@ import pyarrow as pa
 import pytest
 from scipy.stats import binom
 
-from sizes import many
+from sizes import few, many
 from tables_of_people import clinic, merged_in, read_csv, write_csv
 from tacit import ArgumentError, NotCertifiedError, protect, verify
 from tacit.lenses.table.mechanisms import ReleaseGoal, plan_by_goal
@@ -208,7 +208,7 @@ PROOFS: list[dict[str, Any]] = [
 
 # To the owner and to others in turn, or each to both.
 @pytest.mark.parametrize(
-    ("changes", "owner"), [(each, (k + j) % 2 == 0) for k, each in enumerate(PROOFS) for j in range(many(1, 2))]
+    ("changes", "owner"), few([(each, (k + j) % 2 == 0) for k, each in enumerate(PROOFS) for j in range(many(1, 2))], 3)
 )
 def test_an_edited_proof_is_found_out(release: Path, folder: Path, changes: dict[str, Any], owner: bool) -> None:
     edit_reading(release, **changes)

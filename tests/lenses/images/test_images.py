@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from sizes import few
 from tacit import audit, protect, report, verify
 from tacit.errors import ArgumentError, ColumnError, DataError, SourceError
 from tacit.lenses.images import HogClassifier, ImageAuditResult, open_images
@@ -263,7 +264,7 @@ def test_a_release_is_verified_against_its_originals(place: Path) -> None:
     assert verify(place / "release").verdict == "not checked"
 
 
-@pytest.mark.parametrize("left", [0, 0.5])
+@pytest.mark.parametrize("left", few([0, 0.5]))
 def test_the_owner_s_papers_cut_short_are_called_damaged(place: Path, tmp_path: Path, left: float) -> None:
     release = shutil.copytree(place / "release", tmp_path / "release")
     flags = release / "private" / "flags.npz"

@@ -79,7 +79,7 @@ def test_counts_come_close_to_the_original_where_the_release_is_far_off(folder: 
         ("ward", {"mechanism": "optimal"}),
         ("ward", {"replacement": "resample"}),
         ("age", {"replacement": "uniform"}),
-    ][: many(2, 3)],
+    ][: many(1, 3)],
 )
 def test_corrected_counts_are_right_on_average_over_the_draws(
     folder: Path, tmp_path: Path, column: str, words: dict

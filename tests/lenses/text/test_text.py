@@ -16,6 +16,7 @@ from scipy import sparse
 from scipy.stats import hypergeom
 
 import tacit
+from sizes import few
 from tacit import audit, protect, report, verify
 from tacit.errors import ArgumentError, ColumnError, DataError, EngineError, SourceError
 from tacit.learn import TermLogLift, beginnings
@@ -266,7 +267,7 @@ def test_a_saved_model_reads_as_it_did(posts: dict[str, list[str]], tmp_path: Pa
     assert "Log-lift" not in first
 
 
-@pytest.mark.parametrize("content", [b"", b"PK\x03\x04 nothing", b"not a zip at all"])
+@pytest.mark.parametrize("content", few([b"", b"PK\x03\x04 nothing", b"not a zip at all"]))
 def test_a_file_that_is_no_model_is_refused(tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "words.tacit"
     path.write_bytes(content)
@@ -360,7 +361,7 @@ def test_verify_recomputes_what_can_be_and_finds_what_was_changed(release: Path,
 
 
 @pytest.mark.parametrize(
-    ("field", "value"), [("epsilon", 0.1), ("words_masked", 0.0), ("claim", "It is safe."), ("tested_on", 7)]
+    ("field", "value"), few([("epsilon", 0.1), ("words_masked", 0.0), ("claim", "It is safe."), ("tested_on", 7)], 2)
 )
 def test_a_certificate_that_was_made_nicer_is_found_out(
     release: Path, tmp_path: Path, field: str, value: object

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 from scipy.optimize import linprog
 
-from sizes import many
+from sizes import few, many
 from strategies import joints
 from tacit.errors import ArgumentError
 from tacit.lift import (
@@ -106,7 +106,7 @@ vars(QUICK).update(
 def test_every_mechanism_is_within_epsilon_and_none_beats_a_higher_one_on_thousands_of_joints(monkeypatch):
     """The order of THEORY 4: watchdog, camouflage, subsets, optimal, each at least as good; and linear reduction."""
     monkeypatch.setitem(EFFORTS, "low", QUICK)
-    joints_tried = many(60, 3_000)
+    joints_tried = many(40, 3_000)
     rng = np.random.default_rng(1)
     hidden, strictly, proved = 0, dict.fromkeys(RUNGS, 0), 0
     for number in range(joints_tried):
@@ -157,7 +157,7 @@ def test_the_golden_losses_of_the_reference_values(epsilon, loss, one_sided):
     assert above.nmil * whole == pytest.approx(one_sided, abs=1e-9)
 
 
-@pytest.mark.parametrize(("n_secrets", "n_joints", "mean"), [(2, 60, 0.076), (3, 40, 0.138)])
+@pytest.mark.parametrize(("n_secrets", "n_joints", "mean"), few([(2, 60, 0.076), (3, 40, 0.138)]))
 def test_the_golden_means_over_random_joints(n_secrets, n_joints, mean):
     """THEORY 4: uniform joints with eight released values, epsilon 0.5."""
     rng = np.random.default_rng(7)
@@ -299,7 +299,7 @@ def test_two_secrets_and_hundreds_of_values_are_solved_exactly():
     assert channel.nmil < 0.3 * optimal(joint, 0.3, rung="camouflage").nmil
 
 
-@pytest.mark.parametrize(("n_secrets", "gap"), [(2, 0.01), (3, 0.2)])
+@pytest.mark.parametrize(("n_secrets", "gap"), few([(2, 0.01), (3, 0.2)]))
 def test_many_values_are_released_with_a_bound_on_what_is_left_to_gain(n_secrets, gap):
     rng = np.random.default_rng(4)
     joint = random_joint(rng, n_secrets, 20_000)
@@ -345,7 +345,7 @@ def several_joints(rng):
 
 
 def test_more_effort_and_a_larger_epsilon_never_lose_more():
-    for joint in list(several_joints(np.random.default_rng(11)))[:: many(6, 1)]:
+    for joint in list(several_joints(np.random.default_rng(11)))[:: many(10, 1)]:
         losses = []
         for epsilon in (0.3, 0.5, 0.8, 1.2):
             channel = optimal(joint, epsilon, effort="low")

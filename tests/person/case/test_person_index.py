@@ -74,6 +74,8 @@ AUDIT = """
 import sys, tacit
 from tacit.person.inquiry import index
 index.FEWEST = 1
+tacit.person_audit
+print("ready", flush=True)
 print([(rung.adversary, rung.leakage, rung.entities) for rung in tacit.person_audit(sys.argv[1]).rungs])
 """
 
@@ -81,10 +83,11 @@ print([(rung.adversary, rung.leakage, rung.entities) for rung in tacit.person_au
 def test_two_processes_at_once_give_the_same_answer_and_leave_one_whole_index(
     case: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    command = [sys.executable, "-c", AUDIT, str(case)]
-    both = [subprocess.Popen(command, stdout=subprocess.PIPE, text=True) for _ in range(2)]
-    told = [process.communicate()[0] for process in both]
-    assert [process.returncode for process in both] == [0, 0]
+    with subprocess.Popen([sys.executable, "-c", AUDIT, str(case)], stdout=subprocess.PIPE, text=True) as other:
+        assert other.stdout is not None
+        assert other.stdout.readline() == "ready\n"
+        told = [f"{answer(case)}\n", other.stdout.read()]
+    assert other.returncode == 0
     assert not [path for path in kept(case) if path.name.startswith("draft-")]
     monkeypatch.setattr(reading, "gathered", None)
     assert told == [f"{answer(case)}\n"] * 2
