@@ -13,6 +13,8 @@ Names = str | Sequence[str]
 class _Engine(TypedDict, total=False):
     engine: str
     memory: str | None
+    encoding: str | None
+    remote: bool
 
 
 class _Table(_Engine, total=False):

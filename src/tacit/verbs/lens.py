@@ -12,6 +12,8 @@ from tacit.requests import Coding, Making, Question, Request
 from tacit.requests.asking import given, refuse_others
 from tacit.requests.names import MEDIA
 
+_PICTURES = (".png", ".jpg", ".jpeg")
+
 Lens = Literal["table", "images", "text", "vectors"]
 
 
@@ -61,7 +63,20 @@ def _said(mechanism: str | None) -> Setting:
     return Setting("mechanism", mechanism)
 
 
+def holds_tables(folder: Path) -> bool:
+    """Whether a folder is a table of several files: one that holds a picture is a folder of images."""
+    from tacit.tables.formats import reads
+    from tacit.tables.formats.parts import files_within
+
+    if any(each.suffix.lower() in _PICTURES for each in folder.iterdir()):
+        return False
+    return any(reads(each) for each in files_within(folder))
+
+
 def _holds_images(source: object) -> bool:
     if isinstance(source, (str, Path)):
-        return str(source).lower().endswith(".npz") or checked_path(source).is_dir()
+        if str(source).lower().endswith(".npz"):
+            return True
+        folder = checked_path(source)
+        return folder.is_dir() and not holds_tables(folder)
     return hasattr(source, "pixels")

@@ -24,7 +24,7 @@ from tacit.release.rules import RULES, ReleaseRules
 from tacit.requests import Bound, Learning, Ledgered, Making, Question, Request, given
 from tacit.tables.drawing import new_key
 from tacit.tables.sources import open_table
-from tacit.tables.writing import at, suffix_for, write_table
+from tacit.tables.writing import at, suffix_for, told_of_writing, write_table
 
 _README = (
     "Only the owner of the data may see this folder. Do not publish what is in it.",
@@ -112,10 +112,10 @@ def _released(planned: CountedRelease, book: Ledger, making: Making, out: Path, 
             curve=planned.curve,
             before=planned.before,
             after=planned.after,
-            notes=(*question.notes, *planned.remarks(), *page.notes),
+            notes=(*question.notes, *told_of_writing(question.original), *planned.remarks(), *page.notes),
             corrected=planned.corrected(written),
             levels=() if planned.rules.code is None else PublishedCode.of(planned.rules.code).columns,
-            original=None if question.original.path is None else question.original.name,
+            original=question.original.address,
         )
         draft.keep(RULES, text_of(planned.rules))
         if certificate.output.key_sha256 is not None:
