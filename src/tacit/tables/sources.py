@@ -146,7 +146,7 @@ def _open_path(address: str, scheme: str | None, engine: Engine, remote: bool, *
     with engine.reading(file.name):
         opened = format.open(file, engine)
         table = _table(opened, engine, format.name, address="-" if shown == STANDARD_INPUT else opened.name)
-    return replace(table, stamp=stamps, path=file.path, parts=file.parts)
+    return replace(table, stamp=stamps, path=file.path, parts=file.parts, folders=tuple(file.partitions))
 
 
 def _found(address: str, shown: str, said: dict[str, str | None]) -> tuple[SourceFile, Format]:
@@ -162,10 +162,14 @@ def _found(address: str, shown: str, said: dict[str, str | None]) -> tuple[Sourc
     kinds = {each.name: each for each in formats.values()}
     if len(kinds) > 1:
         two = [next(str(part) for part in parts if formats[part].name == kind) for kind in kinds][:2]
-        raise SourceError(f"{shown} holds files of several formats ({' and '.join(two)}): name one of them, or a pattern")
+        raise SourceError(
+            f"{shown} holds files of several formats ({' and '.join(two)}): name one of them, or a pattern"
+        )
     (format,) = kinds.values()
     if len(parts) > 1 and not format.several:
-        words = f"{shown} holds {len(parts)} files, and several are one table in CSV, Parquet, ORC, Arrow and JSON lines"
+        words = (
+            f"{shown} holds {len(parts)} files, and several are one table in CSV, Parquet, ORC, Arrow and JSON lines"
+        )
         raise SourceError(f"{words} alone: name one of them")
     return SourceFile(folder, tuple(parts), shown, **said, partitions=partitions_of(folder, parts, shown)), format
 

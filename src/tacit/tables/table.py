@@ -48,6 +48,8 @@ class Table:
         The files, in the order of their rows.
     address : str or None
         What somebody would type to open it again, without a password; None of a frame.
+    folders : tuple of str
+        The columns that the names of folders tell; the rows are in their order.
     notes : tuple of str
         What a reader would want to know of how it was read.
     """
@@ -63,6 +65,7 @@ class Table:
     stamp: tuple[Stamp, ...] | None = None
     parts: tuple[Path, ...] = ()
     address: str | None = None
+    folders: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
 
     @property
@@ -152,7 +155,11 @@ class Table:
     def _row_count(self) -> int:
         import narwhals as nw
 
-        return int(self.collected(self.rows.select(nw.len().alias("n"))).column("n")[0].as_py())
+        with self.reading():
+            counted = self.engine.counted(self.rows, [], [], 1)
+        if counted is None:
+            counted = self.collected(self.rows.select(nw.len().alias("n")))
+        return int(counted.column("n")[0].as_py())
 
     def sample(self, columns: Sequence[str], rows: int) -> pa.Table:
         """At most ``rows`` rows, evenly spaced, in order: those whose index is a multiple of a step.

@@ -33,10 +33,16 @@ def suffix_for(like: Table) -> str:
 def told_of_writing(like: Table) -> tuple[str, ...]:
     """What a reader would want to know of a release of this table: where its form is not that of the original."""
     told, format = [], FORMATS.get(like.format)
+    title = "a table of PostgreSQL" if format is None and like.address else None
     if format is not None and not format.written:
-        told.append(f"the release is written as Parquet: {format.title} is read, and not written")
+        title = format.title
+    if title is not None:
+        told.append(f"the release is written as Parquet: {title} is read, and not written")
     if len(like.parts) > 1:
-        told.append(f"the release is one file; the original is {len(like.parts)}")
+        told.append(
+            f"the release is one file; its rows follow each other as in the {len(like.parts)} files of the original, so "
+            "that their place tells which file they are from: shuffle them first if that says something"
+        )
     return tuple(told)
 
 

@@ -140,9 +140,7 @@ def _of_release(
     from tacit.verbs.verify import verify
 
     lines = checks_of_certificate(read_certificate(folder), policy)
-    request = VerifyRequest(
-        folder, against=asked.against, engine=asked.engine, memory=asked.memory, **_read_so(asked)
-    )
+    request = VerifyRequest(folder, against=asked.against, engine=asked.engine, memory=asked.memory, **_read_so(asked))
     seen = verify(request, progress=progress)
     words = "the claim of {folder} was believed: verify it ({command})"
     command = Command("check", str(folder), against="ORIGINAL")

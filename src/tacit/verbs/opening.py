@@ -23,7 +23,5 @@ def opened(source: Any, asked: Asked, *, pinned: bool = False) -> Any:
     if not isinstance(source, str | Path):
         words = "{encoding} is for files: leave it out"
         raise ArgumentError(sentence(words, encoding=Setting("encoding", asked.encoding)))
-    table = open_table(
-        source, engine=asked.engine, memory=asked.memory, encoding=asked.encoding, remote=asked.remote
-    )
+    table = open_table(source, engine=asked.engine, memory=asked.memory, encoding=asked.encoding, remote=asked.remote)
     return table.pinned() if pinned else table

@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 from urllib.parse import unquote, urlsplit, urlunsplit
 
@@ -103,6 +104,7 @@ class PostgresEngine(DuckDBEngine):
         self._secret = unquote(parts.password) if parts.password else None
         self.shown = without_credentials(urlunsplit((*parts[:2], f"/{database}", "", "")))
         self._base: Rows | None = None
+        self._copy: Path | None = None
         self._main: Any = None
 
     def opened(self, table: str | None) -> tuple[Rows, str, list[Kind | None]]:
@@ -127,28 +129,25 @@ class PostgresEngine(DuckDBEngine):
         with self._refusals():
             self._columns = [_Column(**each) for each in self._ask(_COLUMNS.format(oid=found["oid"])).to_pylist()]
             key = [identifier(each["name"]) for each in self._ask(_KEY.format(oid=found["oid"])).to_pylist()]
-            self._order = ", ".join(key) or {"r": "ctid", "m": "ctid", "p": "tableoid, ctid"}.get(found["kind"], "")
+            self._order = f"ORDER BY {', '.join(key)}" if key else ""
             self._snapshot = self._exported(found["kind"])
         self._base = self.of_arrow(self._streamed()) if self._snapshot else self._spooled()
         return self._base, name, [each.kind for each in self._columns]
 
     def pinned(self, rows: Rows) -> Rows:
-        """The rows in the order of the primary key, or as they lie, in a private copy."""
-        if rows is not self._base or not self._snapshot:
-            return rows
-        self._base, self._snapshot = self._spooled(), None
-        return self._base
+        """The rows in a private copy, in the order of the primary key, or as they lie."""
+        return self._spooled() if rows is self._base and self._snapshot else rows
 
     def counted(self, rows: Rows, columns: Sequence[str], names: Sequence[str], most: int) -> pa.Table | None:
         """How many rows have each combination of values, counted by the server; None of rows that are not its own."""
         if rows is not self._base or not self._snapshot:
             return None
         asked = {each.name: each for each in self._columns}
-        shown = ", ".join(f"{asked[old].asked} AS {new}" for old, new in zip(columns, names, strict=True))
-        places = ", ".join(str(at + 1) for at in range(len(names)))
-        query = f"SELECT {shown}, count(*) AS n FROM {self._place} GROUP BY {places} LIMIT {most}"
+        shown = "".join(f"{asked[old].asked} AS {new}, " for old, new in zip(columns, names, strict=True))
+        groups = f"GROUP BY {', '.join(str(at + 1) for at in range(len(names)))}" if names else ""
+        query = f"SELECT {shown}count(*) AS n FROM {self._place} {groups} LIMIT {most}"
         with self._refusals():
-            found = answered(lambda: self._ask(query))
+            found = self._ask(query)
         return _typed(found, [asked[old] for old in columns])
 
     def _streamed(self) -> Any:
@@ -159,22 +158,28 @@ class PostgresEngine(DuckDBEngine):
 
         class Stream(ds.InMemoryDataset):
             def scanner(self, columns: Sequence[str] | None = None, filter: Any = None, **_: Any) -> Any:
+                if engine._copy is not None:
+                    return ds.dataset(engine._copy).scanner(columns=columns, filter=filter)
                 reader = engine._reader([each for each in engine._columns if columns is None or each.name in columns])
                 return ds.Scanner.from_batches(reader, columns=columns, filter=filter)
 
         with self._refusals():
-            return Stream(_typed(self._ask(self._query(self._columns, "LIMIT 0")), self._columns))
+            return Stream(_typed(self._ask(self._selecting(self._columns, "LIMIT 0")), self._columns))
 
     def _reader(self, columns: Sequence[_Column]) -> pa.RecordBatchReader:
-        """Some columns of all rows, on a connection of their own that sees what the first one saw."""
+        """Some columns of all rows, in order, on a connection of their own that sees what the first one saw."""
         import pyarrow as pa
 
         with self._refusals():
             connection = self._connected()
             cursor = connection.cursor()
             cursor.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY")
-            cursor.execute(f"SET TRANSACTION SNAPSHOT {text(str(self._snapshot))}")
-            cursor.execute(self._query(columns, ""))
+            if self._snapshot:
+                cursor.execute(f"SET TRANSACTION SNAPSHOT {text(self._snapshot)}")
+            # Rows without a key come as they lie, the same way each time.
+            cursor.execute("SET LOCAL synchronize_seqscans = off")
+            cursor.execute("SET LOCAL max_parallel_workers_per_gather = 0")
+            cursor.execute(self._selecting(columns, self._order))
             batches = cursor.fetch_record_batch()
 
         def rows() -> Iterator[pa.RecordBatch]:
@@ -189,26 +194,22 @@ class PostgresEngine(DuckDBEngine):
         return pa.RecordBatchReader.from_batches(_typed(batches.schema.empty_table(), columns).schema, rows())
 
     def _spooled(self) -> Rows:
-        """The rows in order, in a private copy."""
-        import pyarrow as pa
+        """All rows, in order, in a private copy."""
         import pyarrow.parquet as pq
 
-        copy = private_file(self, ".parquet")
+        def copied() -> Path:
+            copy, reader = private_file(self, ".parquet"), self._reader(self._columns)
+            with pq.ParquetWriter(copy, reader.schema) as writer:
+                for batch in reader:
+                    writer.write_batch(batch)
+            return copy
 
-        def copied() -> None:
-            with self._main.cursor() as cursor:
-                cursor.execute(self._query(self._columns, f"ORDER BY {self._order}" if self._order else ""))
-                batches = cursor.fetch_record_batch()
-                schema = _typed(batches.schema.empty_table(), self._columns).schema
-                with pq.ParquetWriter(copy, schema) as writer:
-                    for batch in batches:
-                        writer.write_table(_typed(pa.Table.from_batches([batch]), self._columns))
+        if self._copy is None:
+            with self._refusals():
+                self._copy = answered(copied)
+        return self.of_parquet((self._copy,), [each.name for each in self._columns], {})
 
-        with self._refusals():
-            answered(copied)
-        return self.of_parquet((copy,), [each.name for each in self._columns], {})
-
-    def _query(self, columns: Sequence[_Column], rest: str) -> str:
+    def _selecting(self, columns: Sequence[_Column], rest: str) -> str:
         shown = ", ".join(f"{each.asked} AS {identifier(each.name)}" for each in columns)
         return f"SELECT {shown} FROM {self._place} {rest}"
 

@@ -47,7 +47,8 @@ class Csv(Format):
         kinds = csv_kinds(read[0], headers[0], delimiter, _called(file, 0))
         found = [kind for name, kind in zip(headers[0], kinds, strict=True) if name not in file.partitions]
         told: list[Kind] = [
-            "number" if any(isinstance(value, int) for value in values) else "text" for values in file.partitions.values()
+            "number" if any(isinstance(value, int) for value in values) else "text"
+            for values in file.partitions.values()
         ]
         rows = engine.of_csv(read, headers[0], delimiter, file.partitions)
         codec = codec_of(file.parts[0])

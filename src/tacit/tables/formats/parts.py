@@ -64,7 +64,11 @@ def partitions_of(folder: Path, parts: Sequence[Path], name: str) -> Partitions:
     Numbers if all are whole numbers as one writes them, else text: ``007`` stays ``007``.
     """
     told = [
-        {match[1]: unquote(match[2]) for each in part.relative_to(folder).parts[:-1] if (match := _NAMED.fullmatch(each))}
+        {
+            match[1]: unquote(match[2])
+            for each in part.relative_to(folder).parts[:-1]
+            if (match := _NAMED.fullmatch(each))
+        }
         for part in parts
     ]
     for part, each in zip(parts, told, strict=True):

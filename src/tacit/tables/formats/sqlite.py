@@ -41,7 +41,9 @@ class Sqlite(Format):
         path = file.path
         waiting = path.with_name(f"{path.name}-wal")
         if waiting.exists() and waiting.stat().st_size:
-            raise SourceError(f"{file.name} has changes that are not in it yet ({waiting.name}): close what writes to it")
+            raise SourceError(
+                f"{file.name} has changes that are not in it yet ({waiting.name}): close what writes to it"
+            )
         with _readable(file.name), closing(_connected(path)) as database:
             name = _chosen(file.name, database, file.table)
             columns = _types(file.name, database, name)
@@ -102,7 +104,9 @@ def _copied(database: sqlite3.Connection, table: str, columns: dict[str, pa.Data
     cursor = database.execute(f"SELECT {shown} FROM {identifier(table)}")
     with pq.ParquetWriter(copy, schema) as writer:
         while rows := cursor.fetchmany(_ROWS):
-            arrays = [pa.array(values, kind) for values, kind in zip(zip(*rows, strict=True), schema.types, strict=True)]
+            arrays = [
+                pa.array(values, kind) for values, kind in zip(zip(*rows, strict=True), schema.types, strict=True)
+            ]
             writer.write_table(pa.Table.from_arrays(arrays, schema=schema))
 
 

@@ -37,7 +37,11 @@ def told_by_folders(paths: Sequence[Path], partitions: Partitions) -> str:
         kind = "BIGINT" if any(isinstance(value, int) for value in values) else "VARCHAR"
         pairs = zip(paths, values, strict=True)
         cases = " ".join(f"WHEN {text(path)} THEN {_constant(value)}" for path, value in pairs if value is not None)
-        told.append(f"(CASE {identifier(FILE)} {cases} END)::{kind} AS {identifier(key)}" if cases else f"NULL::{kind} AS {identifier(key)}")
+        told.append(
+            f"(CASE {identifier(FILE)} {cases} END)::{kind} AS {identifier(key)}"
+            if cases
+            else f"NULL::{kind} AS {identifier(key)}"
+        )
     return ", ".join(told)
 
 
