@@ -19,7 +19,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
-from urllib.parse import urlsplit, urlunsplit
+from urllib.parse import urlsplit
 
 from tacit.errors import SourceError
 
@@ -83,7 +83,7 @@ def without_credentials(address: str) -> str:
     parts = urlsplit(address)
     people, at, host = parts.netloc.rpartition("@")
     user = people.partition(":")[0]
-    return urlunsplit((parts.scheme, f"{user}{at}{host}" if user else host, parts.path, "", ""))
+    return f"{parts.scheme}://{user}{at if user else ''}{host}{parts.path}"
 
 
 def bytes_in(path: str | Path, what: str, *, most: int = MOST_BYTES) -> bytes:

@@ -91,7 +91,7 @@ def plain(data):
     return [tuple(map(as_counted, row)) for row in zip(*(each.to_pylist() for each in arrays), strict=True)]
 
 
-@settings(max_examples=many(2, 25), suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
+@settings(max_examples=many(1, 25), suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @example(NASTY)
 @given(
     st.lists(

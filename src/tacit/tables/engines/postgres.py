@@ -11,7 +11,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
-from urllib.parse import unquote, urlsplit, urlunsplit
+from urllib.parse import unquote, urlsplit
+from weakref import finalize
 
 from tacit.errors import EngineError, SourceError
 from tacit.loading import without_credentials
@@ -100,9 +101,9 @@ class PostgresEngine(DuckDBEngine):
         if len(path) > 2:
             raise SourceError(f"{without_credentials(address)} is no address: write postgresql://HOST/DATABASE/TABLE")
         database = parts.path.split("/")[1] if path else ""
-        self._uri = urlunsplit(("postgresql", parts.netloc, f"/{database}", parts.query, ""))
+        self._uri = f"postgresql://{parts.netloc}/{database}" + (f"?{parts.query}" if parts.query else "")
         self._secret = unquote(parts.password) if parts.password else None
-        self.shown = without_credentials(urlunsplit((*parts[:2], f"/{database}", "", "")))
+        self.shown = without_credentials(f"postgresql://{parts.netloc}/{database}")
         self._base: Rows | None = None
         self._copy: Path | None = None
         self._main: Any = None
@@ -114,6 +115,7 @@ class PostgresEngine(DuckDBEngine):
         table = table or self._table
         with self._refusals():
             self._main = self._connected()
+            finalize(self, self._main.close)
             self._ask("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY")
             tables = self._ask(_TABLES).to_pylist()
         names = [t["name"] if t["schema"] == "public" else f"{t['schema']}.{t['name']}" for t in tables]

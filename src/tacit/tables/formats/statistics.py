@@ -51,7 +51,7 @@ class Statistics(Format):
             raise EngineError(words) from error
         reader = getattr(pyreadstat, _READERS[file.path.suffix.lower()])
         how = {"encoding": file.encoding} if file.encoding else {}
-        with _readable(file.name, pyreadstat.PyreadstatError):
+        with _readable(file.name, (pyreadstat.PyreadstatError, pyreadstat.ReadstatError)):
             missing = _declared_missing(reader, file.path, how)
             draft = private_file(engine, ".parquet")
             facts, labels = _drafted(pyreadstat, reader, file.path, how, draft)
@@ -178,13 +178,13 @@ def _told(column: pa.Array, labels: Mapping[Any, str]) -> pa.Array:
 
 
 @contextmanager
-def _readable(path: str, refusal: type[Exception]) -> Iterator[None]:
+def _readable(path: str, refusals: tuple[type[Exception], ...]) -> Iterator[None]:
     """Within it, what the reader cannot read becomes one line that names the file."""
     import pyarrow as pa
 
     try:
         yield
-    except refusal as error:
+    except refusals as error:
         reason = str(error).splitlines()[0] if str(error) else "it is damaged"
         raise SourceError(f"{path} cannot be read as a file of Stata, SPSS or SAS ({reason}): save it again") from error
     except (OverflowError, pa.ArrowInvalid, UnicodeDecodeError, ValueError) as error:
