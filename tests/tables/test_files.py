@@ -79,7 +79,8 @@ def test_an_encoding_can_be_said(tmp_path, tacit_command):
     assert open_table(path).names != ("id", "город")
     assert open_table(path, encoding="cp1251").names == ("id", "город")
     code, out, _ = tacit_command("audit", str(path), "--encoding", "cp1251", "--secret", "город", "--format", "json")
-    assert code == 0 and any("is read as CP1251" in note for note in json.loads(out)["notes"])
+    assert code == 0
+    assert any("is read as CP1251" in note for note in json.loads(out)["notes"])
     with pytest.raises(ArgumentError, match="'klingon' is no encoding"):
         open_table(path, encoding="klingon")
     with pytest.raises(DataError, match="not text in ascii: give its encoding"):
@@ -167,7 +168,8 @@ def test_a_table_of_a_sqlite_database_is_read_whatever_its_file_is_called(tmp_pa
     table = open_table(f"{path}::p")
     assert [tuple(row.values()) for row in rows(table)] == lines
     assert [column.kind for column in table.columns] == ["number", "text", "time", "number", "text"]
-    assert table.format == "sqlite" and suffix_for(table) == ".parquet"
+    assert table.format == "sqlite"
+    assert suffix_for(table) == ".parquet"
     with pytest.raises(SourceError, match="has 2 tables, choose one"):
         open_table(path)
     with pytest.raises(DataError, match=r"column 'm' of .*people.db::mixed mixes types"):
@@ -227,7 +229,8 @@ def test_a_folder_of_parquet_files_is_audited_and_protected_unless_its_folders_t
     data = pa.table({"race": list("aab" * 40), "city": list("xyxzzy" * 20)})
     ds.write_dataset(data, tmp_path / "t", format="parquet", partitioning=["city"], partitioning_flavor="hive")
     code, out, _ = tacit_command("audit", str(tmp_path / "t"), "--secret", "race", "--format", "json")
-    assert code == 0 and json.loads(out)["source"]["records"] == 120
+    assert code == 0
+    assert json.loads(out)["source"]["records"] == 120
     result = tacit.protect(tmp_path / "t", secret="race", epsilon=2, out=tmp_path / "out")
     assert any("place tells which file" in str(note) for note in result.notes)
     assert tacit.verify(tmp_path / "out", against=tmp_path / "t").verdict == "holds"

@@ -13,6 +13,7 @@ from tacit.tables.columns import Column, check_names, kind_of
 from tacit.tables.engines import Engine, engine_class
 from tacit.tables.engines.duckdb.connections import memory_limit
 from tacit.tables.formats import Format, Opened, SourceFile, format_of, reads
+from tacit.tables.formats.format import chosen_table
 from tacit.tables.formats.frames import open_frame
 from tacit.tables.formats.parts import is_pattern, partitions_of, parts_of
 from tacit.tables.formats.remote import SCHEMES, fetched, refuse_unasked
@@ -103,7 +104,10 @@ def _open_postgres(address: str, engine: str, memory: str | None, **said: str | 
         if said[option] is not None:
             raise ArgumentError(f"{without_credentials(address)} has no {option} to choose: leave {option} out")
     server = PostgresEngine(address, memory)
-    rows, name, kinds = server.opened(said["table"] or (named if mark else None))
+    wanted = said["table"] or (named if mark else server.named)
+    chosen = chosen_table(server.shown, server.tables(), wanted and wanted.removeprefix("public."))
+    rows, kinds = server.opened(chosen)
+    name = f"{server.shown}::{chosen}"
     opened = _table(Opened(rows, name), server, "postgres", address=name)
     columns = tuple(
         replace(column, kind=kind or column.kind) for column, kind in zip(opened.columns, kinds, strict=True)

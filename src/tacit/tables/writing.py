@@ -40,8 +40,8 @@ def told_of_writing(like: Table) -> tuple[str, ...]:
         told.append(f"the release is written as Parquet: {title} is read, and not written")
     if len(like.parts) > 1:
         told.append(
-            f"the release is one file; its rows follow each other as in the {len(like.parts)} files of the original, so "
-            "that their place tells which file they are from: shuffle them first if that says something"
+            f"the release is one file; its rows follow each other as in the {len(like.parts)} files of the original, "
+            "so that their place tells which file they are from: shuffle them first if that says something"
         )
     return tuple(told)
 

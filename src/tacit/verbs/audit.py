@@ -68,8 +68,8 @@ def audit(source: Any, *requests: Request, progress: Progress = silent, **settin
         Requests that were made already; settings change them.
     **settings
         The fields of ``Question``, ``Look`` and ``Learning``: secret, released, drop, known, use, bins, weight,
-        keep_id, text, labels, engine, memory, encoding, remote; epsilon, max_loss, scores, shuffles, save_model, patch, top, min_count,
-        random_state; estimator, model, fresh. Each class says what they mean.
+        keep_id, text, labels, engine, memory, encoding, remote; epsilon, max_loss, scores, shuffles, save_model,
+        patch, top, min_count, random_state; estimator, model, fresh. Each class says what they mean.
 
     Returns
     -------

@@ -80,8 +80,8 @@ def _refuse_telling_order(asked: TableQuestion) -> None:
     telling = [name for name in asked.hidden if name in asked.original.folders]
     if telling:
         raise DataError(
-            f"the rows of {asked.original.name} are in the order of '{telling[0]}', which the names of its folders tell, "
-            "and a release keeps them in their place: write them to one file in a random order first"
+            f"the rows of {asked.original.name} are in the order of '{telling[0]}', which the names of its folders "
+            "tell, and a release keeps them in their place: write them to one file in a random order first"
         )
 
 

@@ -97,7 +97,8 @@ class PostgresEngine(DuckDBEngine):
         super().__init__(memory)
         parts = urlsplit(address)
         path = [unquote(each) for each in parts.path.split("/") if each]
-        self._table = path[1] if len(path) == 2 else None
+        # The table that the address names.
+        self.named = path[1] if len(path) == 2 else None
         if len(path) > 2:
             raise SourceError(f"{without_credentials(address)} is no address: write postgresql://HOST/DATABASE/TABLE")
         database = parts.path.split("/")[1] if path else ""
@@ -108,25 +109,19 @@ class PostgresEngine(DuckDBEngine):
         self._copy: Path | None = None
         self._main: Any = None
 
-    def opened(self, table: str | None) -> tuple[Rows, str, list[Kind | None]]:
-        """The table of that name, or the only one: its rows, what messages call it, and the kinds of its columns."""
-        from tacit.tables.formats.format import SeveralTables
-
-        table = table or self._table
+    def tables(self) -> list[str]:
+        """The tables that may be read; those of ``public`` without their schema."""
         with self._refusals():
             self._main = self._connected()
             finalize(self, self._main.close)
             self._ask("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY")
-            tables = self._ask(_TABLES).to_pylist()
-        names = [t["name"] if t["schema"] == "public" else f"{t['schema']}.{t['name']}" for t in tables]
-        if not names:
-            raise SourceError(f"{self.shown} has no table that may be read")
-        if table is None and len(names) > 1:
-            raise SeveralTables(self.shown, "tables", names)
-        if table is not None and table.removeprefix("public.") not in names:
-            raise SourceError(f"{self.shown} has no table '{table}' that may be read; it has {', '.join(names)}")
-        at = 0 if table is None else names.index(table.removeprefix("public."))
-        found, name = tables[at], f"{self.shown}::{names[at]}"
+            found = self._ask(_TABLES).to_pylist()
+        self._tables = {t["name"] if t["schema"] == "public" else f"{t['schema']}.{t['name']}": t for t in found}
+        return list(self._tables)
+
+    def opened(self, table: str) -> tuple[Rows, list[Kind | None]]:
+        """One of its tables: its rows, and what its columns hold where their types here do not tell."""
+        found = self._tables[table]
         self._place = f"{identifier(found['schema'])}.{identifier(found['name'])}"
         with self._refusals():
             self._columns = [_Column(**each) for each in self._ask(_COLUMNS.format(oid=found["oid"])).to_pylist()]
@@ -134,7 +129,7 @@ class PostgresEngine(DuckDBEngine):
             self._order = f"ORDER BY {', '.join(key)}" if key else ""
             self._snapshot = self._exported(found["kind"])
         self._base = self.of_arrow(self._streamed()) if self._snapshot else self._spooled()
-        return self._base, name, [each.kind for each in self._columns]
+        return self._base, [each.kind for each in self._columns]
 
     def pinned(self, rows: Rows) -> Rows:
         """The rows in a private copy, in the order of the primary key, or as they lie."""
@@ -263,7 +258,7 @@ def _typed(data: pa.Table, columns: Sequence[_Column]) -> pa.Table:
     import pyarrow as pa
 
     arrays = []
-    for at, name in enumerate(data.column_names):
+    for at, _name in enumerate(data.column_names):
         column = data.column(at)
         if isinstance(column.type, pa.BaseExtensionType):
             column = pa.chunked_array([chunk.storage for chunk in column.chunks], column.type.storage_type)

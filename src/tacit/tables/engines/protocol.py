@@ -117,8 +117,9 @@ class Engine(ABC):
         """The rows, whole."""
 
     def counted(self, rows: Rows, columns: Sequence[str], names: Sequence[str], most: int) -> pa.Table | None:
-        """How many rows have each combination of values, as ``n`` beside the columns under these names, at most so many;
-        of no columns, how many rows there are.
+        """How many rows have each combination of values, as ``n`` beside the columns under these names.
+
+        At most so many of them; of no columns, how many rows there are.
 
         None of an engine that counts as any other does.
         """

@@ -83,9 +83,20 @@ class Format(ABC):
 class SeveralTables(SourceError):
     """A file holds several tables, and none was named."""
 
-    def __init__(self, path: Path | str, kind: str, names: Sequence[str]) -> None:
+    def __init__(self, path: str, kind: str, names: Sequence[str]) -> None:
         super().__init__(f"{path} has {len(names)} {kind}, choose one with {path}::NAME: {', '.join(names)}")
         self.names = tuple(names)
+
+
+def chosen_table(shown: str, names: Sequence[str], table: str | None) -> str:
+    """The table of that name among those of a database, or the only one."""
+    if not names:
+        raise SourceError(f"{shown} has no table")
+    if table is None and len(names) > 1:
+        raise SeveralTables(shown, "tables", names)
+    if table is not None and table not in names:
+        raise SourceError(f"{shown} has no table '{table}'; it has {', '.join(names)}")
+    return table or names[0]
 
 
 @contextmanager

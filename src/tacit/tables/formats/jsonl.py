@@ -46,7 +46,8 @@ class Jsonl(Format):
         types, mixed = jsonl_types(read)
         if mixed:
             raise DataError(
-                f"column '{mixed[0]}' of {file.name} mixes types, such as numbers and text: make all its values one type"
+                f"column '{mixed[0]}' of {file.name} mixes types, such as numbers and text: make all its "
+                "values one type"
             )
         plain = {
             name: "VARCHAR" if kind.startswith(_AS_TEXT) else kind

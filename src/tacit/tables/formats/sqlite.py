@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 from tacit.errors import DataError, SourceError
-from tacit.tables.columns import Kind, check_names
+from tacit.tables.columns import check_names
 from tacit.tables.engines import Engine
 from tacit.tables.engines.duckdb.connections import private_file
 from tacit.tables.engines.duckdb.layouts import parquet_kinds
 from tacit.tables.engines.duckdb.sql import identifier
-from tacit.tables.formats.format import Format, Opened, SeveralTables, SourceFile
+from tacit.tables.formats.format import Format, Opened, SourceFile, chosen_table
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -62,13 +62,7 @@ def _connected(path: Path) -> sqlite3.Connection:
 def _chosen(path: str, database: sqlite3.Connection, table: str | None) -> str:
     found = "SELECT name FROM sqlite_schema WHERE type IN ('table', 'view') AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'"
     names = [name for (name,) in database.execute(f"{found} ORDER BY name")]
-    if not names:
-        raise SourceError(f"{path} has no table")
-    if table is None and len(names) > 1:
-        raise SeveralTables(path, "tables", names)
-    if table is not None and table not in names:
-        raise SourceError(f"{path} has no table '{table}'; it has {', '.join(names)}")
-    return table or str(names[0])
+    return chosen_table(path, names, table)
 
 
 def _types(path: str, database: sqlite3.Connection, table: str) -> dict[str, pa.DataType]:
@@ -86,7 +80,8 @@ def _types(path: str, database: sqlite3.Connection, table: str) -> dict[str, pa.
             found = {"real"}
         if len(found) > 1:
             raise DataError(
-                f"column '{name}' of {path}::{table} mixes types, such as numbers and text: make all its values one type"
+                f"column '{name}' of {path}::{table} mixes types, such as numbers and text: make all its "
+                "values one type"
             )
         seen[name] = kinds[found.pop()] if found else pa.string()
     return seen
