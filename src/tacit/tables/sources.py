@@ -157,7 +157,8 @@ def _found(address: str, shown: str, said: dict[str, str | None]) -> tuple[Sourc
     """The files that an address stands for, and their format."""
     path = Path(address)
     if not path.is_dir() and not is_pattern(address):
-        return SourceFile(path, (path,), shown, **said), _checked_format(path, shown)
+        one = SourceFile(path, (path,), shown, said["table"], said["delimiter"], said["encoding"])
+        return one, _checked_format(path, shown)
     folder, files = parts_of(address)
     parts = [each for each in files if reads(each)]
     if not parts:
@@ -175,7 +176,9 @@ def _found(address: str, shown: str, said: dict[str, str | None]) -> tuple[Sourc
             f"{shown} holds {len(parts)} files, and several are one table in CSV, Parquet, ORC, Arrow and JSON lines"
         )
         raise SourceError(f"{words} alone: name one of them")
-    return SourceFile(folder, tuple(parts), shown, **said, partitions=partitions_of(folder, parts, shown)), format
+    told = partitions_of(folder, parts, shown)
+    file = SourceFile(folder, tuple(parts), shown, said["table"], said["delimiter"], said["encoding"], told)
+    return file, format
 
 
 def _table(opened: Opened, engine: Engine, format: str, address: str | None = None) -> Table:

@@ -153,7 +153,7 @@ class PostgresEngine(DuckDBEngine):
 
         engine = self
 
-        class Stream(ds.InMemoryDataset):
+        class Stream(ds.InMemoryDataset):  # type: ignore[misc]
             def scanner(self, columns: Sequence[str] | None = None, filter: Any = None, **_: Any) -> Any:
                 if engine._copy is not None:
                     return ds.dataset(engine._copy).scanner(columns=columns, filter=filter)

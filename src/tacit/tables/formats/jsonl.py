@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from tacit.errors import DataError
 from tacit.tables.columns import Kind, check_names, kind_of
@@ -29,7 +29,7 @@ class Jsonl(Format):
 
     name = "jsonl"
     title = "JSON lines"
-    endings = (".jsonl", ".ndjson")
+    endings: ClassVar[tuple[str, ...]] = (".jsonl", ".ndjson")
     options = ("encoding",)
     several = True
     packed = True
