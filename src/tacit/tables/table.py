@@ -35,7 +35,7 @@ class Table:
     columns : tuple of Column
         In the order of the source.
     format : str
-        csv, parquet, jsonl, json, arrow, orc, duckdb or sqlite (databases), excel, statistics, postgres, or frame.
+        csv, parquet, jsonl, json_array, arrow, orc, excel, statistics, duckdb or sqlite (databases), postgres, frame.
     engine : Engine
         Where the rows are; its ``name`` is duckdb or spark.
     path : Path or None

@@ -30,8 +30,6 @@ def attack(
     random_state: int = 0,
     engine: str = "duckdb",
     memory: str | None = None,
-    encoding: str | None = None,
-    remote: bool = False,
     progress: Progress = silent,
     **media: Unpack[AttackMedia],
 ) -> AttackResult | BenchResult:
@@ -84,8 +82,6 @@ def attack(
             random_state=random_state,
             engine=engine,
             memory=memory,
-            encoding=encoding,
-            remote=remote,
             **media,
         )
     with memory_limit(asked.memory):

@@ -45,6 +45,8 @@ def _made(place: str) -> Format:
 
 
 FORMATS: dict[str, Format] = {made.name: made for made in map(_made, _PLACES)}
+# What databases of several makers are called.
+_ANY_DATABASE = ".db"
 _BY_ENDING = {ending: format for format in FORMATS.values() for ending in format.endings}
 
 
@@ -57,7 +59,7 @@ def format_of(path: Path) -> Format:
             f"{path} has the ending '{path.suffix}', which Tacit cannot read; it reads {endings}; text may be packed "
             f"({', '.join(PACKED)})"
         )
-    if format.name == FORMATS["duckdb"].name and _begins(path, MAGIC):
+    if path.suffix.lower() == _ANY_DATABASE and _begins(path, MAGIC):
         return FORMATS["sqlite"]
     return format
 

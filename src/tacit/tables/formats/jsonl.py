@@ -76,7 +76,7 @@ class Jsonl(Format):
 class JsonArray(Jsonl):
     """A JSON array of objects; a file of one object a line is read as such, whatever its name."""
 
-    name = "json"
+    name = "json_array"
     title = "JSON"
     endings = (".json",)
     several = False
