@@ -62,9 +62,10 @@ def audit(source: str, **words: Any) -> int:
 
     Without --secret it lists the columns with what they seem to be, and the command to go on with; on a terminal it
     asks.
-    TABLE is a CSV, Excel, Parquet, JSONL or Arrow file, or a DuckDB database (people.duckdb::table); or a folder of
-    images with --labels, or an npz: then, what do the patches of the images give away about a label? With --text, what
-    do the words of a column of posts give away?
+    TABLE is a CSV, JSON, Parquet, ORC, Arrow, Excel, Stata, SPSS or SAS file; a folder or pattern of several; a DuckDB
+    or SQLite database (people.duckdb::table); postgresql://HOST/DATABASE/TABLE; - for standard input. Or it is a folder
+    of images with --labels, or an npz: then, what do the patches of the images give away about a label? With --text,
+    what do the words of a column of posts give away?
     Nothing is written unless you ask for it. With --estimator the answer is learned: an estimate, which certifies
     nothing about a single record.
     """

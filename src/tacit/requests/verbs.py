@@ -17,9 +17,11 @@ from tacit.requests.table import (
     Learning,
     Look,
     Question,
+    encoding_setting,
     engine_setting,
     labels_setting,
     memory_setting,
+    remote_setting,
 )
 
 
@@ -32,6 +34,8 @@ class VerifyRequest(Request):
     labels: AnyPath | None = labels_setting()
     engine: str = engine_setting()
     memory: str | None = memory_setting()
+    encoding: str | None = encoding_setting()
+    remote: bool = remote_setting()
 
 
 @dataclass(frozen=True)
@@ -62,6 +66,8 @@ class AttackRequest(Request):
     random_state: int = setting(Amount(0, 2**32 - 1, whole=True), "Seed of the split and the adversaries.", default=0)
     engine: str = engine_setting()
     memory: str | None = memory_setting()
+    encoding: str | None = encoding_setting()
+    remote: bool = remote_setting()
 
 
 @dataclass(frozen=True)
@@ -75,6 +81,8 @@ class CheckRequest(Request):
     )
     engine: str = engine_setting()
     memory: str | None = memory_setting()
+    encoding: str | None = encoding_setting()
+    remote: bool = remote_setting()
 
 
 AUDIT: tuple[type[Request], ...] = (Question, Look, Learning)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
@@ -13,6 +14,7 @@ from tacit.requests.asking import refuse_others
 from tacit.requests.settings import AnyPath
 from tacit.tables import memory_limit
 from tacit.verbs.keywords import AttackMedia
+from tacit.verbs.opening import opened
 
 if TYPE_CHECKING:
     from tacit.lenses.bench.answers import BenchResult
@@ -62,7 +64,7 @@ def attack(
         Records to work on, evenly spaced over the table.
     random_state : int
         Seed of the split and the adversaries.
-    engine, memory
+    engine, memory, encoding, remote
         As in ``audit``.
 
     Returns
@@ -83,6 +85,7 @@ def attack(
             **media,
         )
     with memory_limit(asked.memory):
+        asked = replace(asked, against=opened(asked.against, asked, pinned=True))
         return _attacked(asked, progress)
 
 

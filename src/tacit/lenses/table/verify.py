@@ -306,7 +306,7 @@ def _written_plainly(release: TableRelease, rows: RowComparison) -> Check:
     like, sha256 = original if original.format == data.format else data, release.certificate.output.sha256
     if any(_sha256_of(source, like, release.certificate.output.file) == sha256 for source in _sources(release, rows)):
         return Check(name, True, "every byte is as protect writes it")
-    if written_as(data.format).bytes_vary:
+    if written_as(data.format).bytes_vary or data.codec is not None:
         why = "this version of Tacit writes other bytes"
         return Check(name, None, why if release.rules is not None else f"{why}; {_NEEDS_RULES}")
     return Check(name, False, "its bytes say more than its cells")
