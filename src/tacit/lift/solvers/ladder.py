@@ -18,8 +18,8 @@ from tacit.lift.solvers.alpha import AlphaRegion, two_secrets
 from tacit.lift.solvers.assigning import assign
 from tacit.lift.solvers.binary import OneRow, binned, solve_row
 from tacit.lift.solvers.blocks import solve_blocks, solve_clusters, solve_parts, solve_shares
-from tacit.lift.solvers.branching import branch_bound
-from tacit.lift.solvers.columns import Budget, reach_bound, reaches, solve_columns
+from tacit.lift.solvers.bounds import branch_bound, largest_bound, reaches
+from tacit.lift.solvers.columns import Budget, solve_columns
 from tacit.lift.solvers.many import MANY_ROWS, solve_many
 from tacit.lift.solvers.mixture import Mixture, MixtureChannel, row_stochastic
 from tacit.lift.solvers.region import Region
@@ -64,6 +64,7 @@ class Limits:
         self.starts = (6, 12, 24)[level]
         # Rows that bound the loss, seconds of an integer program, variables of the program over boxes.
         self.rows = (1, 4, 16)[level]
+        self.directions = (100, 300, 600)[level]
         self.seconds = (1.0, 5.0, 30.0)[level]
         self.branched = (1_500, 8_000, 24_000)[level]
         # Values that outputs are generated for at once; values times rows that are dealt out into blocks of `part`
@@ -260,8 +261,8 @@ class MechanismLadder:
             # What the row itself proves is better.
             return 0.0
         branches = types.n**2 <= self.limits.branched
-        reach = reaches(types, solve=branches or types.n <= self.limits.columns)
-        bound = reach_bound(types, reach)
+        reach = reaches(types, directions=self.limits.directions)
+        bound = largest_bound(types.marginal, reach)
         if branches:
             bound = max(bound, branch_bound(types, reach, most=self.limits.branched))
         for s in self._hardest(types):

@@ -8,16 +8,18 @@ every search sees the other values a little dearer, each by chance: else all wou
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
-from scipy.sparse import csr_array, eye_array, vstack
+from scipy.sparse import csr_array
 
-from tacit.lift.joint import Labels, Matrix, Vector, sums
-from tacit.lift.solvers.columns import Budget, reaches
-from tacit.lift.solvers.master import Weights, entropies_of, nearest_paying, weigh
+from tacit.lift.joint import Labels, Mask, Matrix, Vector, sums
+from tacit.lift.solvers.binary import best_pairs
+from tacit.lift.solvers.bounds.reaching import reaches
+from tacit.lift.solvers.columns import Budget
+from tacit.lift.solvers.master import Master, entropies_of
 from tacit.lift.solvers.mixture import Mixture
+from tacit.lift.solvers.pairs import pairs_of
 from tacit.lift.solvers.region import Region
 from tacit.lift.solvers.simplex import Corners, Simplex
 
@@ -38,10 +40,13 @@ _RISE: Final = (1.4, 3.0, 0.05)
 # largest fee, in nats.
 _LONGER: Final = 4
 _LARGEST_FEE: Final = 60.0
-# The share of earlier prices in those that outputs are looked for at: they swing less.
-_EARLIER: Final = 0.5
-# Outputs for every value that the program is asked to weigh, and numbers that a batch of searches may hold.
-_MOST_A_VALUE: Final = 6
+# A value is uncovered if more than this share of it is.
+_UNCOVERED: Final = 1e-9
+# Partners of every risky value to begin with, and how many may be added in a round; searches from one value in a round.
+_PARTNERS: Final = 8
+_MORE_PARTNERS: Final = 3
+_MOST_STARTS: Final = 40
+# Numbers that a batch of searches may hold.
 _LARGEST_BATCH: Final = 2_000_000
 # A round that gains less than this share of the loss, when no fee is paid, was the last one but one.
 _STALLED: Final = 2e-3
@@ -52,30 +57,35 @@ def solve_many(region: Region, groups: Labels, budget: Budget) -> Mixture | None
 
     None if the solver fails.
     """
-    pool = _Pool.of(region, groups)
-    search = _OutputSearch(region.tight, np.flatnonzero(~region.safe), np.random.default_rng(0))
-    least = -np.log(np.clip(reaches(region, solve=False), 1e-300, 1.0))
+    risky = np.flatnonzero(~region.safe)
+    least = -np.log(np.clip(reaches(region), 1e-300, 1.0))
     fees = _first_fees(region, groups, least)
-    prices, smooth, before, stalled = least, least, np.inf, 0
-    for step in range(_LONGER * budget.rounds):
-        smooth = _EARLIER * smooth + (1 - _EARLIER) * prices
-        pool.add(search.paying(smooth, budget.starts, step))
-        answer = pool.weigh(region.marginal, fees)
+    pairs = pairs_of(region.tight, risky)
+    search = _OutputSearch(region.tight, np.random.default_rng(0))
+    master = Master(region.marginal, fees)
+    master.add(*_first_outputs(region, groups))
+    master.add(*best_pairs(pairs, pairs.costs / pairs.shares, region.n, limit=np.inf, partners=_PARTNERS))
+    before, stalled = np.inf, 0
+    for step in range(_LONGER * budget.rounds + 1):
+        answer = master.solve()
         if answer is None:
+            return None
+        now, uncovered = answer
+        paid = uncovered > _UNCOVERED
+        stalled = stalled + 1 if now.cost > before * (1 - _STALLED) and not paid.any() else 0
+        before = now.cost
+        if step >= _LONGER * budget.rounds or (not paid.any() and (stalled > 1 or step >= budget.rounds)):
             break
-        prices, cost = answer.prices, answer.cost
-        paid = answer.weights[-region.n :] > 1e-9 * region.marginal
-        if paid.any():
-            rise = _RISE[0] if 2 * step < budget.rounds else _RISE[1]
-            fees = np.where(paid, np.minimum(rise * fees + _RISE[2], _LARGEST_FEE), fees)
-            continue
-        stalled = stalled + 1 if cost > before * (1 - _STALLED) else 0
-        before = cost
-        if stalled > 1 or step + 1 >= budget.rounds:
-            break
-        pool.trim(prices, answer.weights[: -region.n])
-    final = weigh(pool.columns, pool.costs, region.marginal)
-    return None if final is None else Mixture.of_columns(pool.columns, final.weights)
+        rise = _RISE[0] if 2 * step < budget.rounds else _RISE[1]
+        fees = np.where(paid, np.minimum(rise * fees + _RISE[2], _LARGEST_FEE), fees)
+        master.charge(fees)
+        master.add(*best_pairs(pairs, pairs.reduced(now.prices), region.n, limit=-region.pays, partners=_MORE_PARTNERS))
+        starts = _starts(region, now.prices - least, paid, budget.starts, search.rng)
+        found = search.paying(starts, now.prices, step)
+        master.add(_columns(found, region.n), found.costs)
+    master.close()
+    final = master.solve()
+    return None if final is None else Mixture.of_columns(master.columns, final[0].weights)
 
 
 def _first_fees(region: Region, groups: Labels, least: Vector) -> Vector:
@@ -85,71 +95,57 @@ def _first_fees(region: Region, groups: Labels, least: Vector) -> Vector:
     return np.where(region.safe, 0.0, np.maximum(_FEE[0] * least + _FEE[1], share * lost))
 
 
-@dataclass(eq=False)
-class _Pool:
-    """The outputs so far, outputs x released; the first ``fixed`` of them make a mechanism and are never given up."""
+def _first_outputs(region: Region, groups: Labels) -> tuple[csr_array, Vector]:
+    """Groups, which make a mechanism, and safe values by themselves."""
+    used, labels = np.unique(groups, return_inverse=True)
+    shares = region.marginal / sums(labels, region.marginal, len(used))[labels]
+    safe = np.flatnonzero(region.safe & (shares < 1))
+    outputs = np.concatenate([labels, len(used) + np.arange(len(safe))])
+    values = np.concatenate([np.arange(region.n), safe])
+    shares = np.concatenate([shares, np.ones(len(safe))])
+    columns = csr_array((shares, (outputs, values)), shape=(len(used) + len(safe), region.n))
+    return columns, entropies_of(columns)
 
-    columns: csr_array
-    costs: Vector
-    fixed: int
 
-    @classmethod
-    def of(cls, region: Region, groups: Labels) -> _Pool:
-        """Groups, and safe values by themselves."""
-        used, labels = np.unique(groups, return_inverse=True)
-        shares = region.marginal / sums(labels, region.marginal, len(used))[labels]
-        safe = np.flatnonzero(region.safe & (shares < 1))
-        outputs = np.concatenate([labels, len(used) + np.arange(len(safe))])
-        values = np.concatenate([np.arange(region.n), safe])
-        shares = np.concatenate([shares, np.ones(len(safe))])
-        n_outputs = len(used) + len(safe)
-        columns = csr_array((shares, (outputs, values)), shape=(n_outputs, region.n))
-        return cls(columns, entropies_of(columns), n_outputs)
+def _columns(corners: Corners, n: int) -> csr_array:
+    """Corners as outputs x released."""
+    at = np.repeat(np.arange(len(corners)), corners.values.shape[1])
+    holds = corners.shares.ravel() > 0
+    shares = corners.shares.ravel()[holds]
+    return csr_array((shares, (at[holds], corners.values.ravel()[holds])), shape=(len(corners), n))
 
-    def add(self, new: Corners) -> None:
-        """Put corners beside the outputs so far."""
-        places = new.values.shape[1]
-        at = np.repeat(np.arange(len(new)), places), new.values.ravel()
-        holds = new.shares.ravel() > 0
-        columns = csr_array(
-            (new.shares.ravel()[holds], (at[0][holds], at[1][holds])), shape=(len(new), self.columns.shape[1])
-        )
-        self.columns = vstack([self.columns, columns]).tocsr()
-        self.costs = np.concatenate([self.costs, new.costs])
 
-    def weigh(self, marginal: Vector, fees: Vector) -> Weights | None:
-        """Weights of the outputs, then of the values left uncovered at a fee."""
-        columns = vstack([self.columns, eye_array(len(marginal))]).tocsr()
-        return weigh(columns, np.concatenate([self.costs, fees]), marginal, polish=False)
+def _starts(region: Region, dear: Vector, paid: Mask, share: float, rng: np.random.Generator) -> Labels:
+    """The risky values that searches start from: the more often the more there is to gain, and all that pay a fee.
 
-    def trim(self, prices: Vector, weights: Vector) -> None:
-        """Give up the outputs that are farthest from paying, if there are too many."""
-        most = _MOST_A_VALUE * len(prices) + self.fixed
-        if len(self.costs) <= most:
-            return
-        always = np.union1d(np.arange(self.fixed), np.flatnonzero(weights > 0))
-        kept = nearest_paying(self.columns, self.costs, prices, most, always=always)
-        self.columns, self.costs = self.columns[kept], self.costs[kept]
+    A frequent value needs many outputs, since each holds but little that covers it.
+    """
+    gains = np.where(region.safe, 0.0, np.maximum(dear, 0.0) * region.marginal)
+    total = gains.sum()
+    times = np.zeros(region.n)
+    if total > 0:
+        times = np.diff(np.floor(np.cumsum(gains / total) * share * region.n + rng.random()), prepend=0.0)
+    times = np.maximum(np.minimum(times, _MOST_STARTS), paid & ~region.safe)
+    return np.repeat(np.arange(region.n), times.astype(np.intp))
 
 
 class _OutputSearch:
-    """Looks for outputs that pay, from every risky value; the same ones each time it is asked the same."""
+    """Looks for outputs that pay; the same ones each time it is asked the same."""
 
-    def __init__(self, region: Region, risky: Labels, rng: np.random.Generator) -> None:
-        self.region, self.risky, self.rng = region, risky, rng
+    def __init__(self, region: Region, rng: np.random.Generator) -> None:
+        self.region, self.rng = region, rng
         self.simplex = Simplex(region)
 
-    def paying(self, prices: Vector, starts: int, step: int) -> Corners:
-        """Corners whose entropy is below their price; in the first round all, since its prices are a guess."""
-        size = max(1, _LARGEST_BATCH // self.region.n)
-        values, shares = [], []
-        for start in range(starts):
-            for first in range(0, len(self.risky), size):
-                absent = -np.log(_ABSENT[(step + start) % len(_ABSENT)])
-                corners, pays = self._from(self.risky[first : first + size], prices, absent)
-                chosen = corners[np.isfinite(pays) if step == 0 else pays < -self.region.pays]
-                values.append(chosen.values)
-                shares.append(chosen.shares)
+    def paying(self, starts: Labels, prices: Vector, step: int) -> Corners:
+        """Corners whose entropy is below their price, one from each start at most."""
+        places = self.simplex.n_rows + 1
+        values, shares = [np.zeros((0, places), dtype=np.intp)], [np.zeros((0, places))]
+        absent = -np.log(_ABSENT[step % len(_ABSENT)])
+        for first in range(0, len(starts), size := max(1, _LARGEST_BATCH // self.region.n)):
+            corners, pays = self._from(starts[first : first + size], prices, absent)
+            chosen = corners[pays < -self.region.pays]
+            values.append(chosen.values)
+            shares.append(chosen.shares)
         return Corners(np.concatenate(values), np.concatenate(shares))
 
     def _from(self, own: Labels, prices: Vector, absent: float) -> tuple[Corners, Vector]:
