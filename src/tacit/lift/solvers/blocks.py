@@ -18,6 +18,8 @@ from tacit.lift.solvers.subsets import covered_groups
 
 # A value is dealt out in pieces of at most this part of a block, unless every block has one.
 _PIECES: Final = 32
+# A block that took in others is solved up to so many times its size.
+_LARGEST: Final = 4
 # Widths of clusters to try, as a share of a lift, and the room that they must leave.
 _WIDTHS: Final = tuple(0.005 * 1.25**k for k in range(20))
 _ROOM: Final = 0.5
@@ -65,8 +67,9 @@ def solve_parts(region: Region, size: int, budget: Budget, *, most: int) -> Mixt
     def solve(part: Region) -> Mixture | None:
         nonlocal left
         groups = covered_groups(part)
+        solved = left > 0 and part.n <= _LARGEST * size and not part.safe.all()
         left -= part.n
-        mixture = solve_many(part, groups, budget) if left + part.n > 0 and not part.safe.all() else None
+        mixture = solve_many(part, groups, budget) if solved else None
         return Mixture.of_groups(groups, part.marginal) if mixture is None else mixture
 
     return _dealt(region, size, solve)
@@ -77,7 +80,7 @@ def _dealt(region: Region, size: int, solve: Callable[[Region], Mixture | None])
 
     A frequent value is dealt out in pieces, to several blocks: it needs more cover than one block has, or is cover for
     many. A block that is out of bounds as a whole, as it may be where few values are dealt out, is put together with
-    the next one. None if a solver fails.
+    the next one. None if that does not help, or a solver fails.
     """
     n_blocks = max(1, -(-region.n // size))
     copies = np.clip(np.ceil(region.marginal * n_blocks * _PIECES), 1, n_blocks).astype(np.intp)
@@ -94,8 +97,8 @@ def _dealt(region: Region, size: int, solve: Callable[[Region], Mixture | None])
         if not within and first < n_blocks - 1:
             continue
         if not within:
-            # The last ones go into the block before them; at worst that is all there is.
-            return _dealt(region, 2 * size, solve) if n_blocks > 1 else solve(region)
+            # Larger blocks are more alike.
+            return _dealt(region, 2 * size, solve) if n_blocks > 2 else None
         mixture = solve(part)
         if mixture is None:
             return None

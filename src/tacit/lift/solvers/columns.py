@@ -25,10 +25,10 @@ _MOST = 6_000
 
 @dataclass(frozen=True)
 class Budget:
-    """How hard to look for outputs that pay: rounds of pricing, and starting points in each."""
+    """How hard to look for outputs that pay: rounds of pricing, and starting points in each (of `solve_many`, for each value)."""
 
     rounds: int
-    starts: int
+    starts: float
 
 
 def pair_columns(region: Region) -> Matrix:

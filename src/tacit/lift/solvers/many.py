@@ -31,7 +31,7 @@ _ABSENT: Final = (1e-7, 1e-2)
 _NOISE: Final = 1.0
 # Fees: so many times what the value must lose at least, plus a little, but no less than a share of what it loses in its
 # group; and how they rise where they are paid, at first and when half of the rounds are over.
-_FEE: Final = (1.2, 0.02, 0.25)
+_FEE: Final = (1.8, 0.05, 0.25)
 # With many rows groups are not so far from the best: the share is then larger.
 MANY_ROWS: Final = 8
 _MANY_ROWS_SHARE: Final = 0.5
@@ -46,7 +46,10 @@ _UNCOVERED: Final = 1e-9
 _PARTNERS: Final = 8
 _MORE_PARTNERS: Final = 3
 _MOST_STARTS: Final = 40
-# Numbers that a batch of searches may hold.
+# So many times more searches start from a value that pays a fee.
+_PAYING: Final = 10.0
+# Of more values no pairs are looked for: there would be a table of all. Numbers that a batch of searches may hold.
+_MOST_PAIRED: Final = 4_000
 _LARGEST_BATCH: Final = 2_000_000
 # A round that gains less than this share of the loss, when no fee is paid, was the last one but one.
 _STALLED: Final = 2e-3
@@ -60,7 +63,7 @@ def solve_many(region: Region, groups: Labels, budget: Budget) -> Mixture | None
     risky = np.flatnonzero(~region.safe)
     least = -np.log(np.clip(reaches(region), 1e-300, 1.0))
     fees = _first_fees(region, groups, least)
-    pairs = pairs_of(region.tight, risky)
+    pairs = pairs_of(region.tight, risky if region.n <= _MOST_PAIRED else risky[:0])
     search = _OutputSearch(region.tight, np.random.default_rng(0))
     master = Master(region.marginal, fees)
     master.add(*_first_outputs(region, groups))
@@ -80,7 +83,8 @@ def solve_many(region: Region, groups: Labels, budget: Budget) -> Mixture | None
         fees = np.where(paid, np.minimum(rise * fees + _RISE[2], _LARGEST_FEE), fees)
         master.charge(fees)
         master.add(*best_pairs(pairs, pairs.reduced(now.prices), region.n, limit=-region.pays, partners=_MORE_PARTNERS))
-        starts = _starts(region, now.prices - least, paid, budget.starts, search.rng)
+        gains = (now.prices - least) * np.where(paid, _PAYING, 1.0)
+        starts = _starts(region, gains, budget.starts, search.rng)
         found = search.paying(starts, now.prices, step)
         master.add(_columns(found, region.n), found.costs)
     master.close()
@@ -115,18 +119,16 @@ def _columns(corners: Corners, n: int) -> csr_array:
     return csr_array((shares, (at[holds], corners.values.ravel()[holds])), shape=(len(corners), n))
 
 
-def _starts(region: Region, dear: Vector, paid: Mask, share: float, rng: np.random.Generator) -> Labels:
-    """The risky values that searches start from: the more often the more there is to gain, and all that pay a fee.
+def _starts(region: Region, gains: Vector, share: float, rng: np.random.Generator) -> Labels:
+    """The risky values that searches start from, a share of them all: the more often the more there is to gain.
 
     A frequent value needs many outputs, since each holds but little that covers it.
     """
-    gains = np.where(region.safe, 0.0, np.maximum(dear, 0.0) * region.marginal)
-    total = gains.sum()
-    times = np.zeros(region.n)
-    if total > 0:
-        times = np.diff(np.floor(np.cumsum(gains / total) * share * region.n + rng.random()), prepend=0.0)
-    times = np.maximum(np.minimum(times, _MOST_STARTS), paid & ~region.safe)
-    return np.repeat(np.arange(region.n), times.astype(np.intp))
+    gains = np.where(region.safe, 0.0, np.maximum(gains, 0.0) * region.marginal)
+    if not gains.sum() > 0:
+        return np.zeros(0, dtype=np.intp)
+    times = np.diff(np.floor(np.cumsum(gains / gains.sum()) * share * region.n + rng.random()), prepend=0.0)
+    return np.repeat(np.arange(region.n), np.minimum(times, _MOST_STARTS).astype(np.intp))
 
 
 class _OutputSearch:
