@@ -38,8 +38,11 @@ _MANY_ROWS_SHARE: Final = 0.5
 _RISE: Final = (1.4, 3.0, 0.05)
 # By which factor rounds may be more while a fee is paid: whoever pays in the end goes back to the groups. And the
 # largest fee, in nats.
-_LONGER: Final = 4
+_GENTLE: Final = 2
+_LONGER: Final = 5
 _LARGEST_FEE: Final = 60.0
+# The share of earlier prices in those that outputs are looked for at: they swing less.
+_EARLIER: Final = 0.5
 # A value is uncovered if more than this share of it is.
 _UNCOVERED: Final = 1e-9
 # Partners of every risky value to begin with, and how many may be added in a round; searches from one value in a round.
@@ -51,8 +54,10 @@ _PAYING: Final = 10.0
 # Of more values no pairs are looked for: there would be a table of all. Numbers that a batch of searches may hold.
 _MOST_PAIRED: Final = 4_000
 _LARGEST_BATCH: Final = 2_000_000
-# A round that gains less than this share of the loss, when no fee is paid, was the last one but one.
+# Rounds that gain less than this share of the loss, twice, when no fee is paid, are the last ones; and beyond the rounds
+# of the budget those that gain less than the other.
 _STALLED: Final = 2e-3
+_WORTH: Final = 1.5e-2
 
 
 def solve_many(region: Region, groups: Labels, budget: Budget) -> Mixture | None:
@@ -68,24 +73,31 @@ def solve_many(region: Region, groups: Labels, budget: Budget) -> Mixture | None
     master = Master(region.marginal, fees)
     master.add(*_first_outputs(region, groups))
     master.add(*best_pairs(pairs, pairs.costs / pairs.shares, region.n, limit=np.inf, partners=_PARTNERS))
-    before, stalled = np.inf, 0
+    prices, before, stalled = least, np.inf, 0
     for step in range(_LONGER * budget.rounds + 1):
         answer = master.solve()
         if answer is None:
             return None
         now, uncovered = answer
         paid = uncovered > _UNCOVERED
-        stalled = stalled + 1 if now.cost > before * (1 - _STALLED) and not paid.any() else 0
-        before = now.cost
-        if step >= _LONGER * budget.rounds or (not paid.any() and (stalled > 1 or step >= budget.rounds)):
+        prices = _EARLIER * prices + (1 - _EARLIER) * now.prices
+        gained = before - now.cost
+        stalled = stalled + 1 if gained < _STALLED * now.cost else 0
+        # What was found while fees were paid says nothing of what is still to be found.
+        before = np.inf if paid.any() else now.cost
+        over = step >= budget.rounds and gained < _WORTH * now.cost
+        if step >= _LONGER * budget.rounds or (not paid.any() and (over or stalled > 1)):
             break
-        rise = _RISE[0] if 2 * step < budget.rounds else _RISE[1]
+        rise = _RISE[0] if step < _GENTLE * budget.rounds else _RISE[1]
         fees = np.where(paid, np.minimum(rise * fees + _RISE[2], _LARGEST_FEE), fees)
         master.charge(fees)
         master.add(*best_pairs(pairs, pairs.reduced(now.prices), region.n, limit=-region.pays, partners=_MORE_PARTNERS))
-        gains = (now.prices - least) * np.where(paid, _PAYING, 1.0)
-        starts = _starts(region, gains, budget.starts, search.rng)
-        found = search.paying(starts, now.prices, step)
+        gains = (prices - least) * np.where(paid, _PAYING, 1.0)
+        # Where much is uncovered pairs do not do, and more is worth its while; so it is before giving up.
+        share = 1.0 if stalled else float(uncovered @ region.marginal) / float(region.marginal.sum())
+        share = max(budget.starts, min(1.0, share))
+        starts = _starts(region, gains, share, search.rng)
+        found = search.paying(starts, prices, step)
         master.add(_columns(found, region.n), found.costs)
     master.close()
     final = master.solve()
@@ -120,14 +132,13 @@ def _columns(corners: Corners, n: int) -> csr_array:
 
 
 def _starts(region: Region, gains: Vector, share: float, rng: np.random.Generator) -> Labels:
-    """The risky values that searches start from, a share of them all: the more often the more there is to gain.
+    """The risky values that searches start from, a share of them all: half by chance, half where there is most to gain.
 
     A frequent value needs many outputs, since each holds but little that covers it.
     """
     gains = np.where(region.safe, 0.0, np.maximum(gains, 0.0) * region.marginal)
-    if not gains.sum() > 0:
-        return np.zeros(0, dtype=np.intp)
-    times = np.diff(np.floor(np.cumsum(gains / gains.sum()) * share * region.n + rng.random()), prepend=0.0)
+    chances = (gains / max(gains.sum(), 1e-300) + ~region.safe / max((~region.safe).sum(), 1)) / 2
+    times = np.diff(np.floor(np.cumsum(chances) * share * region.n + rng.random()), prepend=0.0)
     return np.repeat(np.arange(region.n), np.minimum(times, _MOST_STARTS).astype(np.intp))
 
 
@@ -145,7 +156,8 @@ class _OutputSearch:
         absent = -np.log(_ABSENT[step % len(_ABSENT)])
         for first in range(0, len(starts), size := max(1, _LARGEST_BATCH // self.region.n)):
             corners, pays = self._from(starts[first : first + size], prices, absent)
-            chosen = corners[pays < -self.region.pays]
+            # The first prices are a guess.
+            chosen = corners[np.isfinite(pays) if step == 0 else pays < -self.region.pays]
             values.append(chosen.values)
             shares.append(chosen.shares)
         return Corners(np.concatenate(values), np.concatenate(shares))
