@@ -10,14 +10,15 @@ import numpy as np
 
 from tacit.lift.joint import Labels, Matrix, sums
 from tacit.lift.solvers.columns import Budget, solve_columns
-from tacit.lift.solvers.many import solve_many
+from tacit.lift.solvers.many import Learned, solve_many
 from tacit.lift.solvers.master import entropies_of, weigh
 from tacit.lift.solvers.mixture import Mixture
 from tacit.lift.solvers.region import Region
 from tacit.lift.solvers.subsets import covered_groups
 
-# A value is dealt out in pieces of at most this part of a block, unless every block has one.
-_PIECES: Final = 32
+# A value is dealt out in pieces of at most so many times what a value of its block has on average, unless every block
+# has one.
+_PIECES: Final = 2.0
 # A block that took in others is solved up to so many times its size.
 _LARGEST: Final = 4
 # Widths of clusters to try, as a share of a lift, and the room that they must leave.
@@ -62,14 +63,14 @@ def solve_shares(region: Region, size: int, budget: Budget) -> Mixture | None:
 
 def solve_parts(region: Region, size: int, budget: Budget, *, most: int) -> Mixture | None:
     """Blocks by `solve_many`; of more than ``most`` values, those of the other blocks are in groups."""
-    left = most
+    left, learned = most, Learned()
 
     def solve(part: Region) -> Mixture | None:
         nonlocal left
         groups = covered_groups(part)
         solved = left > 0 and part.n <= _LARGEST * size and not part.safe.all()
         left -= part.n
-        mixture = solve_many(part, groups, budget) if solved else None
+        mixture = solve_many(part, groups, budget, learned) if solved else None
         return Mixture.of_groups(groups, part.marginal) if mixture is None else mixture
 
     return _dealt(region, size, solve)
@@ -83,7 +84,7 @@ def _dealt(region: Region, size: int, solve: Callable[[Region], Mixture | None])
     the next one. None if that does not help, or a solver fails.
     """
     n_blocks = max(1, -(-region.n // size))
-    copies = np.clip(np.ceil(region.marginal * n_blocks * _PIECES), 1, n_blocks).astype(np.intp)
+    copies = np.clip(np.ceil(region.marginal * n_blocks * size / _PIECES), 1, n_blocks).astype(np.intp)
     lean = np.argmax(region.lifts, axis=0)
     order = np.lexsort((region.marginal, lean))
     pieces = np.repeat(order, copies[order])

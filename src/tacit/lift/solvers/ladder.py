@@ -244,7 +244,7 @@ class MechanismLadder:
         else:
             # Blocks shrink as there are more values, but not below a size at which they are still worth it.
             size = int(np.clip(limits.work / (types.n * len(types.lifts)), limits.part, limits.many // 2))
-            budget = Budget(limits.rounds // 2, limits.searches / 4)
+            budget = Budget(max(2, limits.rounds // 4), limits.searches / 5)
             tried = [solve_parts(types, size, budget, most=limits.parts)]
             if types.n > limits.parts:
                 tried.append(solve_clusters(types, limits.clusters, budget))

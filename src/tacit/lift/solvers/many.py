@@ -24,7 +24,7 @@ from tacit.lift.solvers.region import Region
 from tacit.lift.solvers.simplex import Corners, Simplex
 
 # How often the entropy is replaced by its tangent, at the corner that the last one led to.
-_INNER: Final = 4
+_INNER: Final = 3
 # A value that a corner does not hold is taken to have this share: small, and in other searches not so small.
 _ABSENT: Final = (1e-7, 1e-2)
 # Probability that is dearer by chance: the mean, in nats.
@@ -41,6 +41,10 @@ _RISE: Final = (1.4, 3.0, 0.05)
 _GENTLE: Final = 2
 _LONGER: Final = 5
 _LARGEST_FEE: Final = 60.0
+# Fees from prices that were guessed: so many times as much, plus a little. Lifts and prices that guesses go by.
+_GUESSED: Final = (1.1, 0.1)
+_SMALLEST_LIFT: Final = 1e-2
+_LARGEST_PRICE: Final = 4.0
 # The share of earlier prices in those that outputs are looked for at: they swing less.
 _EARLIER: Final = 0.5
 # A value is uncovered if more than this share of it is.
@@ -60,20 +64,22 @@ _STALLED: Final = 2e-3
 _WORTH: Final = 1.5e-2
 
 
-def solve_many(region: Region, groups: Labels, budget: Budget) -> Mixture | None:
+def solve_many(region: Region, groups: Labels, budget: Budget, learned: Learned | None = None) -> Mixture | None:
     """A mechanism no worse than the groups; the more rounds the better. Nothing is proved of it.
 
-    None if the solver fails.
+    What is ``learned`` of the prices of values like these saves rounds, and is added to. None if the solver fails.
     """
     risky = np.flatnonzero(~region.safe)
     least = -np.log(np.clip(reaches(region), 1e-300, 1.0))
-    fees = _first_fees(region, groups, least)
+    guess = None if learned is None else learned.guess(region, least)
+    fees = _first_fees(region, groups, least) if guess is None else _GUESSED[0] * guess + _GUESSED[1]
+    fees = np.where(region.safe, 0.0, fees)
     pairs = pairs_of(region.tight, risky if region.n <= _MOST_PAIRED else risky[:0])
     search = _OutputSearch(region.tight, np.random.default_rng(0))
     master = Master(region.marginal, fees)
     master.add(*_first_outputs(region, groups))
     master.add(*best_pairs(pairs, pairs.costs / pairs.shares, region.n, limit=np.inf, partners=_PARTNERS))
-    prices, before, stalled = least, np.inf, 0
+    prices, before, stalled = least if guess is None else guess, np.inf, 0
     for step in range(_LONGER * budget.rounds + 1):
         answer = master.solve()
         if answer is None:
@@ -99,6 +105,8 @@ def solve_many(region: Region, groups: Labels, budget: Budget) -> Mixture | None
         starts = _starts(region, gains, share, search.rng)
         found = search.paying(starts, prices, step)
         master.add(_columns(found, region.n), found.costs)
+    if learned is not None:
+        learned.add(region, least, prices)
     master.close()
     final = master.solve()
     return None if final is None else Mixture.of_columns(master.columns, final[0].weights)
@@ -108,7 +116,36 @@ def _first_fees(region: Region, groups: Labels, least: Vector) -> Vector:
     labels = np.unique(groups, return_inverse=True)[1]
     lost = np.log(np.bincount(labels, region.marginal)[labels] / region.marginal)
     share = _FEE[2] if len(region.lifts) <= MANY_ROWS else _MANY_ROWS_SHARE
-    return np.where(region.safe, 0.0, np.maximum(_FEE[0] * least + _FEE[1], share * lost))
+    return np.asarray(np.maximum(_FEE[0] * least + _FEE[1], share * lost))
+
+
+class Learned:
+    """What values cost in the programs so far, as a sum of what their lifts say: a guess for others."""
+
+    def __init__(self) -> None:
+        self.square, self.product = np.zeros((0, 0)), np.zeros(0)
+
+    @staticmethod
+    def _facts(region: Region, least: Vector) -> Matrix:
+        """Of every value: how far it must share at least, and each lift below 1 and above."""
+        lifts = np.log(np.maximum(region.lifts, _SMALLEST_LIFT))
+        return np.vstack([np.ones(region.n), least, least**2, np.minimum(lifts, 0.0), np.maximum(lifts, 0.0)])
+
+    def add(self, region: Region, least: Vector, prices: Vector) -> None:
+        """Take in the prices of some values."""
+        facts = self._facts(region, least)
+        if not len(self.product):
+            # A little of a ridge, so that facts that say the same do no harm.
+            self.square, self.product = 1e-3 * np.eye(len(facts)), np.zeros(len(facts))
+        self.square = self.square + facts @ facts.T
+        self.product = self.product + facts @ np.clip(prices, 0.0, _LARGEST_PRICE)
+
+    def guess(self, region: Region, least: Vector) -> Vector | None:
+        """What these values may cost, at least what they must; None if nothing was learned."""
+        if not len(self.product):
+            return None
+        found = np.linalg.solve(self.square, self.product) @ self._facts(region, least)
+        return np.maximum(found, least)
 
 
 def _first_outputs(region: Region, groups: Labels) -> tuple[csr_array, Vector]:
