@@ -197,7 +197,9 @@ def _bound(row: OneRow, safe: Labels, sides: list[Side], reduced: list[Matrix], 
     return float(fair @ row.marginal)
 
 
-def best_pairs(side: Side, scores: Matrix, n: int, *, limit: float, partners: int = _PARTNERS) -> tuple[csr_array, Vector]:
+def best_pairs(
+    side: Side, scores: Matrix, n: int, *, limit: float, partners: int = _PARTNERS
+) -> tuple[csr_array, Vector]:
     """The best pairs of every outer value and the best of every inner one, if they score below the limit."""
     if not scores.size:
         return csr_array((0, n)), np.zeros(0)

@@ -25,7 +25,10 @@ _MOST = 6_000
 
 @dataclass(frozen=True)
 class Budget:
-    """How hard to look for outputs that pay: rounds of pricing, and starting points in each (of `solve_many`, for each value)."""
+    """How hard to look for outputs that pay: rounds of pricing, and starting points in each.
+
+    For `solve_many` starting points are counted for each value.
+    """
 
     rounds: int
     starts: float
@@ -64,7 +67,7 @@ def solve_columns(region: Region, groups: Labels, budget: Budget) -> Mixture | N
     costs = entropies(columns)
     answer = weigh(columns, costs, region.marginal, polish=budget.rounds == 0)
     pricing = Pricing(region.tight)
-    starts = budget.starts
+    starts = int(budget.starts)
     for step in range(budget.rounds):
         if answer is None:
             break

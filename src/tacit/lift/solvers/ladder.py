@@ -47,6 +47,8 @@ _MOST_SYSTEMS = 2_000
 _LARGEST_ASKED = 300
 _LARGEST_RETRIED = 20_000
 _TIGHTER = (0.5, 0.25)
+# With more rows than this, on average, blocks are solved where there might have been one program.
+_MANY_CELLS = 20
 
 
 class Limits:
@@ -69,8 +71,8 @@ class Limits:
         self.directions = (100, 1_000, 2_000)[level]
         self.seconds = (1.0, 5.0, 30.0)[level]
         self.branched = (1_500, 8_000, 24_000)[level]
-        # Values that outputs are generated for at once, and in how many searches for each of them and round; else blocks
-        # of at least `part` values, as large as the work allows, for so many of them; clusters that stand for more.
+        # Values that outputs are generated for at once, in so many searches for each value and round; else blocks of at
+        # least `part` values, as large as the work allows, for so many of them; clusters that stand for more.
         self.many = (300, 1_000, 2_000)[level]
         self.searches = (0.3, 0.5, 1.0)[level]
         self.part = (150, 300, 600)[level]
@@ -236,7 +238,7 @@ class MechanismLadder:
             exact = solve_corners(types.tight)
             if exact is not None:
                 return exact
-        if types.n <= limits.many:
+        if types.n <= limits.many and types.n * len(types.lifts) <= _MANY_CELLS * limits.many:
             groups = covered_groups(types)
             tried = [solve_many(types, groups, Budget(limits.rounds, limits.searches))]
             if types.n <= limits.columns:
@@ -287,7 +289,8 @@ class MechanismLadder:
         return np.argsort(-(over + under) @ types.marginal)[: self.limits.rows]
 
     def _mended(self, mixture: Mixture) -> Mixture | None:
-        """The mechanism, or, if rounding took it out of bounds, the same with a trace of every value in an output apart.
+        """The mechanism, or, if rounding took it out of bounds, the same with a trace of every value in an output
+        apart.
 
         What a solver leaves of every value is not quite its frequency; made up for in the outputs it would change what
         they say, but a trace of each value left over takes it up. Outputs that are still out of bounds join it. None if
@@ -424,7 +427,7 @@ def _fewer(mixture: Mixture, most: int) -> Mixture:
 
 
 def _with_rest(mixture: Mixture, region: Region, trace: float) -> Mixture | None:
-    """The mechanism less a trace, what is then left of every value in one more output, and outputs out of bounds in it."""
+    """The mechanism less a trace; what is then left of every value is one more output, with all that is out of bounds."""
     masses = mixture.masses * (1 - trace)
     rest = region.marginal - sums(mixture.values, masses, region.n)
     if (rest < 0).any():

@@ -13,7 +13,7 @@ from typing import Final
 import numpy as np
 from scipy.sparse import csr_array
 
-from tacit.lift.joint import Labels, Mask, Matrix, Vector, sums
+from tacit.lift.joint import Labels, Matrix, Vector, sums
 from tacit.lift.solvers.binary import best_pairs
 from tacit.lift.solvers.bounds.reaching import reaches
 from tacit.lift.solvers.columns import Budget
@@ -30,14 +30,14 @@ _ABSENT: Final = (1e-7, 1e-2)
 # Probability that is dearer by chance: the mean, in nats.
 _NOISE: Final = 1.0
 # Fees: so many times what the value must lose at least, plus a little, but no less than a share of what it loses in its
-# group; and how they rise where they are paid, at first and when half of the rounds are over.
+# group; and how they rise where they are paid, at first and later, by which factor and how much more.
 _FEE: Final = (1.8, 0.05, 0.25)
 # With many rows groups are not so far from the best: the share is then larger.
 MANY_ROWS: Final = 8
 _MANY_ROWS_SHARE: Final = 0.5
 _RISE: Final = (1.4, 3.0, 0.05)
-# By which factor rounds may be more while a fee is paid: whoever pays in the end goes back to the groups. And the
-# largest fee, in nats.
+# Later is after so many times the rounds; and by which factor rounds may be more while they pay or a fee is paid:
+# whoever pays one in the end goes back to the groups. And the largest fee, in nats.
 _GENTLE: Final = 2
 _LONGER: Final = 5
 _LARGEST_FEE: Final = 60.0
@@ -53,13 +53,15 @@ _UNCOVERED: Final = 1e-9
 _PARTNERS: Final = 8
 _MORE_PARTNERS: Final = 3
 _MOST_STARTS: Final = 40
+# With more inequalities than this a search takes longer, and there are fewer.
+_MANY_INEQUALITIES: Final = 30
 # So many times more searches start from a value that pays a fee.
 _PAYING: Final = 10.0
 # Of more values no pairs are looked for: there would be a table of all. Numbers that a batch of searches may hold.
 _MOST_PAIRED: Final = 4_000
 _LARGEST_BATCH: Final = 2_000_000
-# Rounds that gain less than this share of the loss, twice, when no fee is paid, are the last ones; and beyond the rounds
-# of the budget those that gain less than the other.
+# Rounds that gain less than this share of the loss, twice, when no fee is paid, are the last ones; and beyond the
+# rounds of the budget those that gain less than the other.
 _STALLED: Final = 2e-3
 _WORTH: Final = 1.5e-2
 
@@ -101,7 +103,7 @@ def solve_many(region: Region, groups: Labels, budget: Budget, learned: Learned 
         gains = (prices - least) * np.where(paid, _PAYING, 1.0)
         # Where much is uncovered pairs do not do, and more is worth its while; so it is before giving up.
         share = 1.0 if stalled else float(uncovered @ region.marginal) / float(region.marginal.sum())
-        share = max(budget.starts, min(1.0, share))
+        share = max(budget.starts, min(1.0, share)) * min(1.0, _MANY_INEQUALITIES / search.simplex.n_rows)
         starts = _starts(region, gains, share, search.rng)
         found = search.paying(starts, prices, step)
         master.add(_columns(found, region.n), found.costs)

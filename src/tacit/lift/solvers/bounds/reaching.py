@@ -33,8 +33,8 @@ def largest_bound(marginal: Vector, reach: Vector) -> float:
     Prices m(x) with m . q <= H(q) for all q <= reach bound the loss of every mechanism by m . marginal, and these are
     such prices: if t is the largest share of q, of the value x, then m . q <= t m(x) + (1 - t) M with M the largest
     price, and H(q) is at least that of shares t, t, ..., and what is left. Between t = 1/k and t = 1/(k + 1) the latter
-    less the former is concave in t, so that it is enough that m(x) keeps it from being negative at those ends and at the
-    reach. It is at least sum p(x) log 1/reach(x) where no reach is above 1/2, up to the choice of M.
+    less the former is concave in t, so that it is enough that m(x) keeps it from being negative at those ends and at
+    the reach. The bound is never below sum p(x) log 1/reach(x), which is another such price.
     """
     reach = np.clip(reach, 1e-300, 1.0)
     at_reach = _least_entropy(reach)
@@ -50,7 +50,7 @@ def largest_bound(marginal: Vector, reach: Vector) -> float:
 
 
 def _least_entropy(largest: Vector) -> Vector:
-    """The least entropy of shares that are at most so large each: as many of that size as there can be, and the rest."""
+    """The least entropy of shares that are at most so large each: as many of that size as there can be, and a rest."""
     times = np.floor(1 / largest)
     rest = np.clip(1 - times * largest, 0.0, 1.0)
     return np.asarray(-times * p_log_p(largest) - p_log_p(rest))
