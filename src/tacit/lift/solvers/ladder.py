@@ -427,7 +427,7 @@ def _fewer(mixture: Mixture, most: int) -> Mixture:
 
 
 def _with_rest(mixture: Mixture, region: Region, trace: float) -> Mixture | None:
-    """The mechanism less a trace; what is then left of every value is one more output, with all that is out of bounds."""
+    """The mechanism less a trace; what is left of every value is one more output, with all that is out of bounds."""
     masses = mixture.masses * (1 - trace)
     rest = region.marginal - sums(mixture.values, masses, region.n)
     if (rest < 0).any():

@@ -1,9 +1,10 @@
 """Mechanisms for hundreds of values and more: outputs of few values each, generated many at a time.
 
-The linear program over the outputs so far gives every value a price, and outputs that pay are looked for from every
-risky value at once (`simplex`). Two things make that converge in few rounds. A value may stay uncovered at a fee, which
-rises where it is paid: without it the first prices, of groups that no other output can take part in, say nothing. And
-every search sees the other values a little dearer, each by chance: else all would ask for the same few.
+The linear program over the outputs so far gives every value a price. All pairs of values are priced at once (`pairs`);
+outputs of more values that pay are looked for from many risky values at once (`simplex`). Two things make that converge
+in few rounds. A value may stay uncovered at a fee, which rises where it is paid: without it the first prices, of groups
+that no other output can take part in, say nothing. And every search sees the other values a little dearer, each by
+chance: else all would ask for the same few.
 """
 
 from __future__ import annotations
