@@ -16,7 +16,7 @@ _NOTHING = 1e-11
 # Up to this size a dense solver is fast enough.
 _SMALL = 200
 # One thread, and no reductions, which would forget where it was.
-_OPTIONS = {
+_OPTIONS: dict[str, Any] = {
     "output_flag": False,
     "threads": 1,
     "presolve": "off",

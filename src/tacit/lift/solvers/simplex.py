@@ -114,7 +114,7 @@ class Simplex:
         """The price of every row of the table in each program."""
         own = state.basis <= self.n
         spent = np.where(own, np.take_along_axis(costs, np.where(own, state.basis, 0), axis=1), 0.0)
-        return np.einsum("bi,bij->bj", spent, state.inverse)
+        return np.asarray(np.einsum("bi,bij->bj", spent, state.inverse))
 
     def _step(self, costs: Matrix, state: State, going: Labels) -> Labels:
         """One pivot in all programs that go on; returns those that still do."""
