@@ -10,7 +10,7 @@ import numpy as np
 
 from tacit.lift.joint import Labels, Matrix, sums
 from tacit.lift.solvers.columns import Budget, solve_columns
-from tacit.lift.solvers.many import Learned, solve_many
+from tacit.lift.solvers.many import LearnedPrices, solve_many
 from tacit.lift.solvers.master import entropies_of, weigh
 from tacit.lift.solvers.mixture import Mixture
 from tacit.lift.solvers.region import Region
@@ -63,7 +63,7 @@ def solve_shares(region: Region, size: int, budget: Budget) -> Mixture | None:
 
 def solve_parts(region: Region, size: int, budget: Budget, *, most: int) -> Mixture | None:
     """Blocks by `solve_many`; of more than ``most`` values, those of the other blocks are in groups."""
-    left, learned = most, Learned()
+    left, learned = most, LearnedPrices()
 
     def solve(part: Region) -> Mixture | None:
         nonlocal left

@@ -67,7 +67,7 @@ _STALLED: Final = 2e-3
 _WORTH: Final = 1.5e-2
 
 
-def solve_many(region: Region, groups: Labels, budget: Budget, learned: Learned | None = None) -> Mixture | None:
+def solve_many(region: Region, groups: Labels, budget: Budget, learned: LearnedPrices | None = None) -> Mixture | None:
     """A mechanism no worse than the groups; the more rounds the better. Nothing is proved of it.
 
     What is ``learned`` of the prices of values like these saves rounds, and is added to. None if the solver fails.
@@ -122,7 +122,7 @@ def _first_fees(region: Region, groups: Labels, least: Vector) -> Vector:
     return np.asarray(np.maximum(_FEE[0] * least + _FEE[1], share * lost))
 
 
-class Learned:
+class LearnedPrices:
     """What values cost in the programs so far, as a sum of what their lifts say: a guess for others."""
 
     def __init__(self) -> None:
