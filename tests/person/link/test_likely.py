@@ -11,6 +11,7 @@ import pyarrow as pa
 import pytest
 
 import tacit
+from sizes import many
 from tacit.person.link.attributes import Attributes
 from tacit.person.link.brought import Linked
 from tacit.person.link.components import components
@@ -19,7 +20,6 @@ from tacit.person.link.likely.fields import fields_of
 from tacit.person.link.wide import Wide, gathered
 from tacit.person.model import Record
 from tacit.tables import open_table
-from sizes import many
 
 GIVEN = [a + b for a in ("an", "ber", "car", "da", "el", "fra") for b in ("na", "ta", "vid", "ena", "nk")]
 STEMS, ENDINGS = ("berg", "stein", "wald", "fels", "brun", "holz"), ("er", "mann", "hof", "bach", "ner", "ing")
