@@ -39,7 +39,7 @@ SOURCES = (
 )
 
 RUNGS = (
-    Rung("looks", "reads every record as it is", "union", 0.412, 0.95, 0.263, 0.263, 1.0, 0.0, 0.012, 61_528, 61_528, 1),
+    Rung("looks", "reads every record as it is", "union", 0.412, 0.95, 0.263, 0.263, 1.0, 0, 0.012, 61_528, 61_528, 1),
     Rung(
         "joins", "normalises; resolves by name and phone, or e-mail", "union",
         0.701, 0.742, 0.664, 0.664, 1.0, 25.0, 0.31, 61_528, 54_120, 5,

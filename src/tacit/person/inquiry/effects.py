@@ -40,6 +40,7 @@ def removals(case: Case, shares: Iterable[SourceShare], before: float) -> list[A
     """Requests to remove a source, where that lowers the leakage."""
     offers = {source.name: source.removal for source in case.sources if source.removal is not None}
     own = {source.name for source in case.sources if source.own_book}
+    lists = {source.name for source in case.sources if source.format == "breaches"}
     actions = []
     for share in shares:
         offer = offers.get(share.source)
@@ -48,6 +49,10 @@ def removals(case: Case, shares: Iterable[SourceShare], before: float) -> list[A
         cost, success = (None, None) if offer is None else (offer.cost, offer.success)
         what = f"have '{share.source}' remove its records"
         why = f"{level(share.contribution)} of the leakage goes with this source, if it removes its records"
+        if share.source in lists:
+            # Who lists breaches holds nothing.
+            what = f"have those whose breaches '{share.source}' lists remove their records"
+            why = f"{level(share.contribution)} of the leakage goes with these, if they remove their records"
         if share.source in own:
             what = f"take the person out of '{share.source}', an address book or mailbox of your own"
             why = f"{level(share.contribution)} of the leakage goes with it"

@@ -25,7 +25,9 @@ class ValueKind:
     def label(self, *, country: str | None = None, form: str | None = None) -> Label:
         """How values of the kind are weighed and compared where nothing was said."""
         near = None if self.near is None else similarity(self.near)
-        return Label(single=self.single, normalise=normaliser(form or self.form, country=country), similarity=near)
+        told = form or self.form
+        normal = None if told == "exact" else normaliser(told, country=country)
+        return Label(single=self.single, normalise=normal, similarity=near)
 
 
 _CODE, _TEXT = ValueKind("code", "code"), ValueKind("text")
@@ -139,6 +141,7 @@ KINDS: Final[dict[str, tuple[ValueKind, str]]] = {
         _TEXT,
         "username user_name login handle nick nickname screen_name screenname userid alias benutzername usuario pseudo",
     ),
+    "password": (ValueKind("exact"), "password passwort pass_word passwd pwd mot_de_passe contrasena kennwort"),
     "gender": (_TEXT, "gender sex geschlecht sexe sexo sesso geslacht"),
 }
 # What is told in parts, and the parts in the order in which they make up one value.
@@ -168,8 +171,10 @@ def usual(name: str) -> str | None:
         return found
     found = _beside(said)
     if found is None and "." in name.strip(". "):
-        last = usual(name.strip(". ").rpartition(".")[2])
-        return last if last in _OF_PEOPLE else None
+        inner = name.strip(". ").rpartition(".")[2]
+        last = usual(inner)
+        # A shop's or a product's name is no person's; a display name is.
+        return last if last in _OF_PEOPLE or (last == "name" and column_name(inner) != "name") else None
     return found
 
 
@@ -199,6 +204,7 @@ _SHORT: Final = {"addr": "address", "adr": "address"} | dict.fromkeys(("num", "n
 _PEOPLE: Final = (
     "person personal private privat customer cust client contact user member subscriber employee emp staff patient "
     "applicant owner requester sender recipient guest author billing shipping delivery mailing current registered home "
+    "residence residential resident voter "
     "work office primary secondary main alternate other kunde kunden mitarbeiter"
 )
 _WHOSE: Final = frozenset(_PEOPLE.split())
@@ -241,7 +247,9 @@ _SAYS_LITTLE: Final = frozenset(
         "cp",
     )
 )
-_OF_PEOPLE: Final = frozenset(("email", "phone", "dob", "given", "surname", "ssn", "passport", "national_id"))
+_OF_PEOPLE: Final = frozenset(
+    ("email", "phone", "dob", "given", "surname", "ssn", "passport", "national_id", "username")
+)
 
 
 def column_name(name: str) -> str:

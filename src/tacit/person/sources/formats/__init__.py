@@ -54,7 +54,17 @@ def table_of(path: Path, format_: SourceFormat) -> Table:
     """A source of rows and columns, open."""
     if format_ == "json" or path.suffix.lower() == ".json":
         return json_table(path)
-    return open_table(path) if encoding_told(path) is None else recoded_table(path)
+    if encoding_told(path) is not None:
+        return recoded_table(path)
+    return open_table(path, delimiter=":" if _colons(path) else None)
+
+
+def _colons(path: Path) -> bool:
+    """Whether a dump has colons between its cells, and nothing else that could be between them."""
+    if path.suffix.lower() not in _DELIMITED or not path.is_file():
+        return False
+    first = Beginning(path).text.partition("\n")[0]
+    return ":" in first and not any(sign in first for sign in ",;\t|")
 
 
 def encoding_told(path: Path) -> str | None:
