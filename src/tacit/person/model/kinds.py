@@ -165,6 +165,8 @@ def usual(name: str) -> str | None:
     ('ssn', 'email', 'dob', 'phone', None)
     >>> usual("email_addr"), usual("Tel.-Nr. (privat)"), usual("last_contact"), usual("address_2")
     ('email', 'phone', None, None)
+    >>> usual("Téléphone portable"), usual("Fecha nac."), usual("profile.displayName"), usual("residence_zip")
+    ('phone', 'dob', 'name', 'zip')
     """
     said = [_SHORT.get(word, word) for word in re.findall(r"[a-z]+|[0-9]+", column_name(name))]
     if (found := _called("_".join(said)) or _called(column_name(name))) is not None:
