@@ -147,6 +147,7 @@ class Winner:
 
     leakage: Leakage
     best_recall: float
+    best_precision: float
     cluster: Cluster | None
 
 
@@ -154,7 +155,7 @@ def winner(hot: Hot) -> Winner:
     """Merge and measure the clusters that hold something of the person, until no other can leak more."""
     subject, work = hot.subject, hot.work
     best: tuple[Leakage, Cluster] | None = None
-    greatest = 0.0
+    greatest = purest = 0.0
     for place, after in hot.spans():
         value = best[0].value if best is not None else 0.0
         if not exceeds(hot.ceiling(place), value) and not exceeds(hot.recall_ceiling(place), greatest):
@@ -163,15 +164,15 @@ def winner(hot: Hot) -> Winner:
         rids = [int(record.name) for record in records]
         for cluster in work.adversary(rids).holdings(records, subject.labels).candidates:
             measured = subject.measure(cluster.record)
-            greatest = max(greatest, measured.recall)
+            greatest, purest = max(greatest, measured.recall), max(purest, measured.precision)
             if best is not None and exceeds(best[0].value, measured.value):
                 continue
             named = renumbered(cluster, rids)
             if best is None or _before(measured, named, *best):
                 best = measured, named
     if best is None or best[0].value <= 0:
-        return Winner(Leakage(0.0, 0.0, 0.0), greatest, None)
-    return Winner(best[0], greatest, best[1])
+        return Winner(Leakage(0.0, 0.0, 0.0), greatest, purest, None)
+    return Winner(best[0], greatest, purest, best[1])
 
 
 def _before(one: Leakage, its: Cluster, other: Leakage, theirs: Cluster) -> bool:

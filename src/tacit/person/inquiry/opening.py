@@ -126,6 +126,10 @@ class Inquiry:
         """What was assumed or left out when the case and its records were read."""
         return (*self.case.notes, *self.pool.notes)
 
+    def _before(self, spec: Adversary) -> tuple[Adversary, ...]:
+        """The adversaries of the case before one, the last first."""
+        return self.case.adversaries[: self.case.adversaries.index(spec)][::-1]
+
     def _climbed(self, spec: Adversary) -> Climbed:
         start = time.perf_counter()
         work = self.bench.grouped(spec)
@@ -134,12 +138,13 @@ class Inquiry:
         best = winner(hot)
         rung = Rung(
             adversary=spec.name,
-            does=does(spec),
+            does=does(spec, self._before(spec)),
             merge=spec.merge,
             leakage=best.leakage.value,
             precision=best.leakage.precision,
             recall=best.leakage.recall,
             best_recall=best.best_recall,
+            best_precision=best.best_precision,
             cost=spec.cost_of(self.pool.n_records),
             seconds=time.perf_counter() - start,
             records=self.pool.n_records,

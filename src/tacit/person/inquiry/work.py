@@ -79,15 +79,44 @@ class Grouped:
 
     @property
     def doubted(self) -> Attributes:
-        """What is held, each as sure as the surest of the likely pairs that put its record there."""
+        """What is held, each as sure as the surest resolution that put its record there."""
+        return self._doubted(len(self.groupings))
+
+    def kept(self) -> list[tuple[Attributes, IntArray]]:
+        """What fewer of several resolutions made, and the cluster of every record then: each way alone, and the first
+        ones together."""
+        last = len(self.groupings)
+        if not self.spec.keep_base or last < 2:
+            return []
+        found = [(self._doubted(place + 1, place), self._alone[place]) for place in range(last)]
+        for together in range(2, last):
+            cluster = self._alone[0]
+            for joining, seen in self.groupings[1:together]:
+                cluster = _regrouped(joining, seen, cluster)
+            found.append((self._doubted(together), cluster))
+        return found
+
+    def _doubted(self, after: int, first: int = 0) -> Attributes:
+        """What is held, with the doubts of some resolutions."""
         held = self.held
-        for joining, _ in self.groupings:
+        surely = np.zeros(self.pool.n_records, dtype=bool)
+        for place in range(first, after):
+            if not isinstance(self.groupings[place][0], LikelyPairs) and after - first > 1:
+                surely |= np.bincount(self._alone[place], minlength=len(surely))[self._alone[place]] > 1
+        for joining, _ in self.groupings[first:after]:
             if isinstance(joining, LikelyPairs):
                 sure = np.zeros(self.pool.n_records)
                 for side in ends_of(joining):
-                    np.maximum.at(sure, side, joining.probability)
-                held = doubted(held, np.where(sure > 0, sure, 1.0))
+                    there = side < len(sure)
+                    np.maximum.at(sure, side[there], joining.probability[there])
+                held = doubted(held, np.where((sure > 0) & ~surely, sure, 1.0))
         return held
+
+    @cached_property
+    def _alone(self) -> list[IntArray]:
+        """The cluster of every record by each resolution alone."""
+        here = np.arange(self.pool.n_records, dtype=np.int64)
+        return [_regrouped(joining, seen, here) for joining, seen in self.groupings]
 
     @cached_property
     def _layout(self) -> tuple[IntArray, IntArray, IntArray]:
@@ -166,6 +195,7 @@ class Workbench:
         self._index = index
         self._done: list[tuple[Attributes, Step, Attributes]] = []
         self._likely: list[tuple[Attributes, LikelyPairs]] = []
+        self._begun: list[tuple[Sequence[Step], IntArray]] = []
 
     def stepped(self, held: Attributes, step: Step) -> Attributes:
         """The attributes after a step on values."""
@@ -214,13 +244,30 @@ class Workbench:
         if groupings:
 
             def joined() -> IntArray:
-                cluster = np.arange(self.pool.n_records, dtype=np.int64)
-                for joining, seen in groupings:
+                cluster = self._first_joined(spec, *groupings[0])
+                for joining, seen in groupings[1:]:
                     cluster = _regrouped(joining, seen, cluster)
                 return cluster
 
-            cluster = joined() if self._index is None else self._index.clusters(spec, self._labels, joined)
+            cluster = joined()
         return Grouped(self.pool, spec, held, cluster, tuple(groupings), tuple(notes), self.normalised, self._labels)
+
+    def _first_joined(self, spec: Adversary, joining: Joining, seen: Attributes) -> IntArray:
+        """The clusters of the first resolution; the next adversary may begin with the same, and so may it tomorrow."""
+        first = next(place for place, step in enumerate(spec.steps) if isinstance(step, Grouping))
+        steps = spec.steps[: first + 1]
+
+        def made() -> IntArray:
+            return _regrouped(joining, seen, np.arange(self.pool.n_records, dtype=np.int64))
+
+        if not isinstance(joining, Resolve):
+            return made()
+        for before, cluster in self._begun:
+            if before == steps:
+                return cluster
+        begun = replace(spec, steps=steps)
+        self._begun.append((steps, made() if self._index is None else self._index.clusters(begun, self._labels, made)))
+        return self._begun[-1][1]
 
     def _joining(self, step: Step, held: Attributes, more: Sequence[Record]) -> Joining:
         if isinstance(step, FileClusters):

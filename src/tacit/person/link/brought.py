@@ -89,6 +89,11 @@ class Linked(Clusters):
     likely: tuple[float, ...] = field(default=(), repr=False)
     sure: frozenset[str] = field(default=frozenset(), repr=False)
 
+    @property
+    def doubts(self) -> bool:
+        """Whether pairs are likely, and not more."""
+        return bool(self.likely)
+
     def doubted(self, records: tuple[Record, ...]) -> tuple[Record, ...]:
         """What each record says, as sure as the surest pair that put it there."""
         there = {record.name for record in records}

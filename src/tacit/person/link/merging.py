@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
+from contextlib import ExitStack
 
 import numpy as np
 
@@ -18,21 +19,26 @@ def merged(
     *,
     single: Collection[str] = (),
     base: Attributes | None = None,
+    kept: Sequence[tuple[Attributes, IntArray]] = (),
 ) -> str:
     """A table (cid, label, value, p) of what each cluster holds and with which confidence, in the engine.
 
     ``policy`` is as in :func:`tacit.person.resolve.merging.merge`, with ``single`` for the labels that have a single
     true value; what is held with confidence 0 is left out. Records of ``base`` are kept besides what they were merged
-    into: record r of them is cluster n + r, where n is the number of records.
+    into: record r of them is cluster n + r, where n is the number of records. What is ``kept`` of fewer resolutions are
+    clusters from 2n, 3n ... on, those alone that a later resolution joined to more.
     """
     alone = np.bincount(clusters)[clusters] == 1
-    with lent(held.store, cluster_table(clusters, alone=alone)) as place:
-        rows = (
-            f"SELECT c.cid, c.alone, a.rid, a.label, a.value, a.confidence FROM {held.name} a JOIN {place} c "
-            "ON c.rid = a.rid WHERE a.confidence > 0"
-        )
-        is_single = f"label IN ({listed(held.store, single)})" if single else "false"
-        parts = [_MERGED[policy].format(rows=rows, single=is_single)]
+    is_single = f"label IN ({listed(held.store, single)})" if single else "false"
+    with ExitStack() as stack:
+        place = stack.enter_context(lent(held.store, cluster_table(clusters, alone=alone)))
+        parts = [_MERGED[policy].format(rows=_placed(held, place), single=is_single)]
+        for more, (other, theirs) in enumerate(kept, start=2):
+            sizes = np.bincount(theirs)[theirs]
+            split = (sizes > 1) & ((sizes < np.bincount(clusters)[clusters]) | (other is not held))
+            table = cluster_table(theirs + more * held.records, alone=~split).filter(split)
+            also = stack.enter_context(lent(held.store, table))
+            parts.append(_MERGED[policy].format(rows=_placed(other, also), single=is_single))
         if base is not None:
             parts.append(
                 f"SELECT {held.records} + a.rid AS cid, a.label, a.value, a.confidence AS p FROM {base.name} a "
@@ -42,6 +48,13 @@ def merged(
         return held.store.make(
             " UNION ALL ".join(f"SELECT cid, label, value, p FROM ({part}) q WHERE p > 0" for part in parts)
         )
+
+
+def _placed(held: Attributes, place: str) -> str:
+    return (
+        f"SELECT c.cid, c.alone, a.rid, a.label, a.value, a.confidence FROM {held.name} a JOIN {place} c "
+        "ON c.rid = a.rid WHERE a.confidence > 0"
+    )
 
 
 def doubted(held: Attributes, sure: Vector) -> Attributes:
