@@ -103,6 +103,7 @@ def test_a_page_is_written_beside_the_answer(run: Run, case: str) -> None:
     assert "The ladder" in Path("audit.html").read_text("utf-8")
 
 
+@pytest.mark.long
 def test_one_adversary_of_many(told: Run) -> None:
     whole = json.loads(told("audit", "--format", "json")[1])
     name = whole["rungs"][1]["adversary"]
@@ -128,6 +129,7 @@ def test_records_from_the_command_line_are_options_of_one_release(run: Run, case
     assert {option["slot"] for option in found["options"]} == {"release"}
 
 
+@pytest.mark.long
 def test_at_most_bounds_the_requests(run: Run, case: str) -> None:
     words = ("person", "remove", case, "--adversary", "looks up", "--format", "json")
     assert len(json.loads(run(*words, "--at-most", "1")[1])["steps"]) == 1

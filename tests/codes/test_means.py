@@ -201,6 +201,7 @@ def test_missing_numbers_may_be_mixed_and_known(tmp_path: Path, words):
     assert verify(tmp_path / "r", against=tmp_path / "t.parquet").verdict == "holds"
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("suffix", few(["csv", "parquet"]))
 def test_an_adversary_who_links_knows_what_a_mean_stands_for(tmp_path: Path, suffix):
     """Numbers in a file of text fitted nobody, and one that stood for two levels fitted the people of one."""

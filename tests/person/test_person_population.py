@@ -119,6 +119,7 @@ def test_every_person_leaks_what_the_audit_of_that_person_says(tmp_path: Path, m
 
 
 # Without it they are laid beside all pairs in test_populations.py.
+@pytest.mark.long
 @pytest.mark.parametrize("likely", few([True, False]))
 def test_similarity_covering_correlated_labels_and_beta_count_as_in_the_audit(tmp_path: Path, likely: bool) -> None:
     draw = random.Random(f"subtle {likely}")
@@ -157,6 +158,7 @@ def test_an_adversary_who_knows_the_person_is_not_asked_of_everybody(tmp_path: P
     assert any(note.startswith("E3 knows the person of the case") for note in result.notes)
 
 
+@pytest.mark.long
 def test_rows_are_written_whole_or_not_at_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     draw = random.Random(0)
     persons = people(draw, 5)
@@ -203,6 +205,7 @@ def test_persons_without_a_quasi_identifier_are_told_of(tmp_path: Path) -> None:
     assert "1 person has no town: for k that counts as a value they share" in person_population(path).notes
 
 
+@pytest.mark.long
 def test_columns_of_leaked_tables_are_recognised_for_a_population_without_a_person(tmp_path: Path) -> None:
     (tmp_path / "staff.csv").write_text(
         "emp_no,name,work_email,private_email,phone\n"

@@ -320,6 +320,7 @@ def test_in_the_engine_leaks_what_leaks_in_memory(tmp_path: Path, seed: int, mon
         assert action.after < action.before
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("seed", range(many(1, 8)))
 def test_a_neighbourhood_answers_as_all_records_do(tmp_path: Path, seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     draw = random.Random(1000 + seed)

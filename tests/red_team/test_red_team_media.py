@@ -85,6 +85,7 @@ def failed(place: Path) -> list[str]:
 # ---- images -------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.long
 def test_pixels_unlike_those_learned_from_get_noise_alone(images: Path) -> None:
     # They were brought into the range of the others first: neither claim nor verify knew.
     found = verify(images / "release", against=images / "faces.npz")

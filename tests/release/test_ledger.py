@@ -204,6 +204,7 @@ def test_where_only_one_side_is_bounded_the_rarest_value_bounds_it(people: Path,
     assert "the side that was bounded" in found["sentence"]
 
 
+@pytest.mark.long
 def test_frames_weights_and_large_joints_are_not_counted(
     people: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -223,6 +224,7 @@ def test_frames_weights_and_large_joints_are_not_counted(
     assert "cells" in found["sentence"]
 
 
+@pytest.mark.long
 def test_of_other_people_the_worst_release_counts(people: Path, tmp_path: Path) -> None:
     first = released(people, tmp_path / "one", ["age", "ward"], epsilon=0.2)
     more = write_csv(tmp_path / "more.csv", clinic(500, random_state=1))

@@ -175,6 +175,7 @@ def test_the_same_records_are_dealt_the_same_way(folder: Path, tmp_path: Path) -
     assert paper(tmp_path / "r")["readings"] == paper(folder / "release")["readings"]
 
 
+@pytest.mark.long
 def test_one_side_alone_is_proved_with_fewer_records(folder: Path, tmp_path: Path) -> None:
     words = {"secret": "illness", "confidence": 0.9}
     one = protect(folder / "people.csv", **words, epsilon_high=0.8, out=tmp_path / "r").certificate
@@ -237,6 +238,7 @@ def test_a_release_that_keeps_more_than_was_proved_is_found_out(folder: Path, tm
 # Refusals
 
 
+@pytest.mark.long
 def test_too_few_records_say_what_they_can_prove_and_how_many_would_do(tmp_path: Path) -> None:
     people = write_csv(tmp_path / "p.csv", clinic(3000))
     with pytest.raises(NotCertifiedError) as caught:

@@ -118,6 +118,7 @@ def test_the_target_is_looked_at_before_anything_is_computed(sources: Path, tmp_
             made(sources, "table", tmp_path / "keep", overwrite=overwrite)
 
 
+@pytest.mark.long
 def test_a_folder_of_images_with_another_image_in_it_is_not_overwritten(tmp_path: Path) -> None:
     from PIL import Image
 

@@ -172,6 +172,7 @@ def open_nothing():
     raise FileNotFoundError
 
 
+@pytest.mark.long
 def test_a_table_larger_than_the_memory_is_written_in_order_by_way_of_the_disk(tmp_path, monkeypatch):
     # Looked up by a join, and put back in order by a sort, of twice as many bytes as there is memory.
     monkeypatch.setattr(rewriting, "DENSE_NUMBERS", 0)
@@ -206,6 +207,7 @@ def test_an_engine_is_one_class_and_one_line(monkeypatch, tmp_path):
         open_table(tmp_path / "t.csv", engine="dask")
 
 
+@pytest.mark.long
 def test_the_verbs_hand_the_memory_on(tmp_path, monkeypatch):
     (tmp_path / "t.csv").write_text("race,zip\n" + "".join(f"{'ab'[i % 2]},{i % 7}\n" for i in range(200)))
     limits = []

@@ -147,6 +147,7 @@ def test_all_records_of_a_person_are_in_one_fold() -> None:
 # ---- releases ------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.long
 @pytest.fixture(scope="module")
 def posts(tmp_path_factory: pytest.TempPathFactory) -> SimpleNamespace:
     """Posts whose word is masked and whose capitals are not; some say nothing that is masked."""

@@ -80,6 +80,8 @@ def certificate(place: Path) -> dict[str, object]:
 # ---- audit --------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.long
+@pytest.mark.long
 def test_the_heat_map_finds_the_patch_that_tells(audited: ImageAuditResult) -> None:
     assert audited.verdict == "leak"
     assert [found.size for found in audited.patches] == [8, 4]
@@ -175,6 +177,7 @@ def test_adversaries_fall_to_the_prior(place: Path) -> None:
             assert each[f"{kind}_interval"][0] <= found["prior"] <= 1
 
 
+@pytest.mark.long
 def test_weak_noise_is_called_weak(tmp_path: Path) -> None:
     pixels, label = faces(150)
     np.savez(tmp_path / "faces.npz", x=pixels, smile=label)
@@ -223,6 +226,7 @@ def test_the_public_page_shows_no_original_and_the_private_one_does(place: Path)
     assert "Do not publish this page" in private
 
 
+@pytest.mark.long
 def test_an_image_without_noise_is_not_on_the_public_page(tmp_path: Path) -> None:
     """It is released as it was, so showing it would show an original."""
     from base64 import b64encode
@@ -240,6 +244,7 @@ def test_an_image_without_noise_is_not_on_the_public_page(tmp_path: Path) -> Non
     assert "PARTS ARE UNTOUCHED" in report.to_text(made)
 
 
+@pytest.mark.long
 def test_jpeg_stays_jpeg_and_the_report_says_what_it_does(tmp_path: Path) -> None:
     folder = folder_of(*faces(60), tmp_path / "faces", suffix=".jpg")
     made = protect(

@@ -88,6 +88,7 @@ def skewed(n: int, told: float) -> pa.Table:
     return pa.table({"ward": [f"ward {w}" for w in ward], "other": other, "illness": np.where(ill, "ill", "well")})
 
 
+@pytest.mark.long
 def test_a_leak_that_changes_no_guess_is_found_by_ranking(tmp_path: Path) -> None:
     people = skewed(3000, 0.2)
     protect(people, secret="illness", epsilon=3, out=tmp_path / "r")

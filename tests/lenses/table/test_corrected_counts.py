@@ -73,6 +73,7 @@ def test_counts_come_close_to_the_original_where_the_release_is_far_off(folder: 
     assert sum(each.records for each in found.values) == pytest.approx(3000, abs=0.1)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("column", "words"),
     [

@@ -42,6 +42,7 @@ def spark(frame: pd.DataFrame):
     return session().createDataFrame(frame)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "kind",
     few(

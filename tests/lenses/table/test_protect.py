@@ -162,6 +162,7 @@ def test_a_binned_column_is_released_binned(tmp_path: Path) -> None:
     assert found <= {"29 and under", "30 to 59", "60 and over", "59 and under", "30 and over", "any"}
 
 
+@pytest.mark.long
 def test_the_same_random_state_makes_the_same_release_and_warns(people: Path, tmp_path: Path) -> None:
     words = {"secret": "illness", "epsilon": 0.5, "mechanism": "optimal"}
     for name in ("a", "b"):

@@ -96,6 +96,8 @@ def test_a_shuffled_secret_is_seldom_called_a_leak_where_it_is_learned() -> None
     assert alarms < many(2, 10)
 
 
+@pytest.mark.long
+@pytest.mark.long
 def test_where_nothing_tells_it_says_what_would(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     few = audit(pa.table(wide(40)), secret="ill", shuffles=19)
     assert few.answer.how is None

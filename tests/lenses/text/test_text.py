@@ -189,6 +189,7 @@ def test_a_word_too_rare_to_be_shown_is_left_open_however_one_sided() -> None:
     assert [int(v) for v in verdicts(np.r_[p, np.ones(200)], np.r_[least, np.zeros(200)])[:2]] == [1, 0]
 
 
+@pytest.mark.long
 def test_shuffled_secrets_show_no_leak_and_no_real_word() -> None:
     leaks = words = 0
     for seed in range(14):

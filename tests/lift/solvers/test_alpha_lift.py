@@ -82,6 +82,7 @@ def test_a_looser_bound_and_a_lower_order_never_lose_more(joint, epsilon, order)
         assert other.nmil <= tight.nmil + 1e-4
 
 
+@pytest.mark.long
 @given(joints(zero_cells=True, secrets=(2, 4)), st.sampled_from([0.0, 0.1, 0.5, 1.5]), st.sampled_from(RUNGS))
 @settings(max_examples=many(10, 30), deadline=None)
 def test_order_inf_is_the_bound_on_the_high_side_alone(joint, epsilon, rung):

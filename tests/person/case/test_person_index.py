@@ -80,6 +80,7 @@ print([(rung.adversary, rung.leakage, rung.entities) for rung in tacit.person_au
 """
 
 
+@pytest.mark.long
 def test_two_processes_at_once_give_the_same_answer_and_leave_one_whole_index(
     case: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
