@@ -16,7 +16,7 @@ import tacit
 from sizes import many
 from tacit.errors import ArgumentError, DataError, NotCertifiedError
 from tacit.lenses.coded.evidence import evidence
-from tacit.lenses.coded.parts import design_part, drawn, units_of
+from tacit.lenses.coded.parts import chances, design_part, drawn, units_of
 from tacit.release.certificate import read_certificate
 
 TOPICS = ("tax", "school", "farm", "road", "health", "trade", "police", "water")
@@ -249,8 +249,8 @@ def test_a_folder_of_colour_images_is_released_as_numbered_pictures(tmp_path) ->
 def test_a_draw_is_the_same_again_and_follows_the_channel() -> None:
     channel = np.array([[0.25, 0.75], [0.0, 1.0]])
     codes = np.repeat([0, 1], 4_000)
-    first = drawn(codes, channel, bytes(32))
-    assert (first == drawn(codes, channel, bytes(32))).all()
+    first = drawn(codes, channel, chances(len(codes), bytes(32)))
+    assert (first == drawn(codes, channel, chances(len(codes), bytes(32)))).all()
     assert (first[4_000:] == 1).all()
     assert abs((first[:4_000] == 0).mean() - 0.25) < 0.03
 

@@ -11,7 +11,7 @@ import numpy as np
 from tacit.learn.arrays import Codes, Floats
 from tacit.lenses.coded.coding import code_means
 from tacit.lenses.coded.evidence import evidence
-from tacit.lenses.coded.parts import Units, drawn, share_drawn
+from tacit.lenses.coded.parts import Units, chances, drawn, share_drawn
 from tacit.lenses.coded.saving import KeptCode
 from tacit.release.certificate import CodedCertificate
 from tacit.release.checks import Check, CheckedRelease, checked, checks_of_papers, close, notes_on_files, same
@@ -39,7 +39,7 @@ def coded_again(folder: Path, units: Units, vectors: Floats, kept: KeptCode) -> 
     """Code the originals again by what the owner kept."""
     own = kept.book.codes(vectors)
     key = secret_bytes_in(folder / PRIVATE / KEY) or b""
-    return CodedAgain(kept, own, drawn(own, kept.channel, key) if len(key) == 32 else own)
+    return CodedAgain(kept, own, drawn(own, kept.channel, chances(len(own), key)) if len(key) == 32 else own)
 
 
 def checks_of_code(

@@ -100,13 +100,17 @@ def note_on_copies(copies: int, medium: str) -> tuple[str, ...]:
     return (words,)
 
 
-def drawn(codes: Codes, channel: Floats | None, key: bytes) -> Codes:
-    """The released code of every unit: its own, or one drawn from its row of the channel by a keyed hash."""
+def chances(units: int, key: bytes) -> Floats:
+    """A number from 0 to 1 for every unit: a keyed hash of its place."""
+    start = key_text(key).encode()
+    bits = [int(hashlib.sha256(start + str(at).encode()).hexdigest()[:HEX_DIGITS], 16) for at in range(units)]
+    return np.array(bits, dtype=np.float64) / 2.0**BITS
+
+
+def drawn(codes: Codes, channel: Floats | None, chance: Floats) -> Codes:
+    """The released code of every unit: its own, or the one of its row of the channel that its chance falls on."""
     if channel is None:
         return codes
-    start = key_text(key).encode()
-    bits = [int(hashlib.sha256(start + str(at).encode()).hexdigest()[:HEX_DIGITS], 16) for at in range(len(codes))]
-    chance = np.array(bits, dtype=np.float64) / 2.0**BITS
     steps = np.cumsum(channel, axis=1)
     out = np.empty(len(codes), dtype=np.int64)
     for code in np.unique(codes).tolist():
