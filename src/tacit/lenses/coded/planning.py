@@ -13,7 +13,7 @@ from tacit.document import Progress
 from tacit.errors import NotCertifiedError, Setting, sentence
 from tacit.learn.arrays import Codes, Flags, Floats
 from tacit.lenses.coded.evidence import SHARE_OF_EPSILON, CodedEvidence, counts_of, evidence
-from tacit.lenses.coded.parts import Units, chances, drawn
+from tacit.lenses.coded.parts import Parts, Units, chances, drawn
 from tacit.lift import certify_counts, guessing_ceiling
 
 _SIZES = (2, 4, 8, 16, 32, 64, 128, 256, 512)
@@ -83,14 +83,14 @@ class CodedBound:
 def proved_plan(
     units: Units,
     vectors: Floats,
-    design: Flags,
+    parts: Parts,
     bound: CodedBound,
     *,
     key: bytes,
     random_state: int,
     progress: Progress,
 ) -> ProvedPlan:
-    """The code that tells most among those that keep the bound, proved on the units outside the design part.
+    """The code that tells most among those that keep the bound, proved on units apart from those it was made from.
 
     Guarantees
     ----------
@@ -104,14 +104,14 @@ def proved_plan(
         If not even two codes keep the bound.
     """
     progress("making codes", None)
-    plans = in_order(list(_plans(units, vectors, design, bound, random_state, progress)), bound)
+    plans = in_order(list(_plans(units, vectors, parts, bound, random_state, progress)), bound)
     chance, taken = chances(len(units), key), None
     for plan in plans:
         released = drawn(plan.book.codes(vectors), plan.channel, chance)
         proved = evidence(
             units.secret,
             released,
-            design,
+            parts,
             secrets=len(units.secrets),
             possible=plan.possible,
             beta=bound.beta,
@@ -121,7 +121,7 @@ def proved_plan(
             break
         taken = ProvedPlan(plan, released, proved, len(plans))
     if taken is None:
-        raise NotCertifiedError(_why_none(units, design, bound))
+        raise NotCertifiedError(_why_none(units, parts, bound))
     return taken
 
 
@@ -136,7 +136,7 @@ def _keeps(proved: CodedEvidence, bound: CodedBound) -> bool:
     return within and proved.smallest >= bound.least and proved.codes > 1
 
 
-def _why_none(units: Units, design: Flags, bound: CodedBound) -> str:
+def _why_none(units: Units, parts: Parts, bound: CodedBound) -> str:
     settings = {"epsilon": Setting("epsilon"), "ceiling": Setting("ceiling"), "least": Setting("least")}
     asked = [f"{{{name}}}" for name in ("epsilon", "ceiling") if getattr(bound, name) is not None]
     which = f"a larger {' or '.join(asked)}"
@@ -145,19 +145,20 @@ def _why_none(units: Units, design: Flags, bound: CodedBound) -> str:
         f"two codes. More records, {which}, or a smaller {{least}} would help; nothing was written. Noise and masks "
         "({estimates}) need no proof, and certify nothing",
         estimates=Setting("mechanism", "noise, mask"),
-        proving=int((~design).sum()),
+        proving=int(parts.proving.sum()),
         all=len(units),
         **settings,
     )
 
 
 def _plans(
-    units: Units, vectors: Floats, design: Flags, bound: CodedBound, random_state: int, progress: Progress
+    units: Units, vectors: Floats, parts: Parts, bound: CodedBound, random_state: int, progress: Progress
 ) -> Iterator[CodePlan]:
     """Codebooks of every size, as they are and mixed more and more."""
+    design = parts.design
     points, secret = vectors[design], units.secret[design]
     space = code_space(points, secret, None if units.use is None else units.use[design], random_state=random_state)
-    fewest = max(bound.least, _to_prove(secret, design, bound))
+    fewest = max(bound.least, _to_prove(secret, parts, bound))
     sizes = [size for size in _SIZES if size <= len(points) // 4]
     before, best = 0, 0.0
     for at, size in enumerate(sizes):
@@ -166,7 +167,7 @@ def _plans(
         if len(book) <= before:
             continue
         before = len(book)
-        trial = Trial.of(space(points), book, book.codes(points), secret, units, design, bound, fewest, random_state)
+        trial = Trial.of(space(points), book, book.codes(points), secret, units, parts, bound, fewest, random_state)
         made = list(trial.plans())
         yield from made
         # Larger books are mixed more for the same bound; once they tell less, still larger ones do, too.
@@ -176,10 +177,10 @@ def _plans(
         best = max(best, told)
 
 
-def _to_prove(secret: Codes, design: Flags, bound: CodedBound) -> int:
+def _to_prove(secret: Codes, parts: Parts, bound: CodedBound) -> int:
     """About how many of the design part a code must have for half of epsilon to be proved of it on the others."""
     rarest = float(np.bincount(secret).min() / len(secret))
-    share = float(design.mean())
+    share = float(parts.design.sum() / parts.different.sum())
     needed = (
         _SURE**2
         / max(_WIDE if bound.epsilon is None else bound.epsilon / 2, 1e-3) ** 2
@@ -212,7 +213,7 @@ class Trial:
         codes: Codes,
         secret: Codes,
         units: Units,
-        design: Flags,
+        parts: Parts,
         bound: CodedBound,
         fewest: int,
         random_state: int,
@@ -224,7 +225,7 @@ class Trial:
         distances = np.maximum(squares[:, None] + squares - 2 * means @ means.T, 0.0)
         spread = float(((points - points.mean(axis=0)) ** 2).sum())
         imagined = _imagined(counts, np.random.default_rng([random_state, len(book)]))
-        proving = int((~design).sum())
+        proving = int(parts.proving.sum())
         mixer = Mixer(counts.sum(axis=0), distances)
         return cls(book, bound, counts, means, mixer, spread, imagined, proving, fewest, random_state)
 

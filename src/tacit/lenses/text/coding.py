@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -10,20 +10,20 @@ from typing import Any
 import numpy as np
 
 from tacit.document import Progress, silent
-from tacit.errors import ArgumentError, Command, DataError, sentence
+from tacit.errors import Command, DataError
 from tacit.learn.arrays import Codes, Flags, Floats
 from tacit.lenses.coded.answers import CodedProtectResult, ShownCode
 from tacit.lenses.coded.certifying import CodedAbout, coded_certificate, headline
-from tacit.lenses.coded.checking import checked_code, checks_of_code, coded_again
-from tacit.lenses.coded.coding import CodedRecords, asked_bound, coded
-from tacit.lenses.coded.parts import Units, design_part, note_on_copies, units_of
+from tacit.lenses.coded.checking import CodedAgain, Originals, verified_code
+from tacit.lenses.coded.coding import CodedRecords, asked_bound, coded, one_use
+from tacit.lenses.coded.parts import Units, dealt, note_on_copies, units_of
 from tacit.lenses.coded.projecting import topical
-from tacit.lenses.coded.saving import CODE, README, KeptCode, keep_code
-from tacit.lenses.text.posts import MISSING, ROWS_AT_ONCE, Posts, Vocabulary, bags_by, bags_of, read_posts
+from tacit.lenses.coded.saving import README, KeptCode, keep_code
+from tacit.lenses.text.posts import MISSING, ROWS_AT_ONCE, URL, Posts, Vocabulary, bags_by, bags_of, read_posts, terms
 from tacit.release.certificate import CertifiedInput, CertifiedOutput, CodedCertificate
-from tacit.release.checks import Check, CheckedRelease, check_of_original
-from tacit.release.directory import PRIVATE, SALT, new_release, refuse_target
-from tacit.release.keys import committed, file_sha256, secret_bytes_in, seed_or_secure
+from tacit.release.checks import Check, CheckedRelease
+from tacit.release.directory import new_release, refuse_target
+from tacit.release.keys import committed, file_sha256, seed_or_secure
 from tacit.requests import Bound, Coding, Making, Question
 from tacit.tables.drawing import new_key
 from tacit.tables.sources import open_table
@@ -76,19 +76,15 @@ def protect_coded_posts(
     seed, repeatable = seed_or_secure(making.random_state), making.random_state is not None
     progress("reading posts", None)
     posts = read_posts(question.source, text=question.text or "", secret=question.one_secret(), engine=question.engine)
-    uses = tuple(question.use or ())
-    if len(uses) > 1:
-        raise ArgumentError("images and posts in codes keep one use: name one column")
-    about = CodedAbout("posts", posts.secret, posts.text, coding.group, uses[0] if uses else None)
+    about = CodedAbout("posts", posts.secret, posts.text, coding.group, one_use(question))
     refuse_target(out, original=posts.table.path, overwrite=making.overwrite)
     limits, key, units = asked_bound(bound, coding), new_key(making.random_state), post_units(posts, about)
-    design, copies = design_part(units, [text.strip().encode() for text in posts.texts], random_state=seed)
+    parts = dealt(units, _contents(posts), key)
+    design = parts.design
     words = _topic_words(posts.texts, design[units.of_record], bound.least)
     bags = words.bags(posts.texts)
     projection = topical(bags[np.flatnonzero(design[units.of_record])], most=_DIRECTIONS, random_state=seed)
-    made = coded(
-        units, design, projection, bags, limits, key=key, random_state=seed, repeatable=repeatable, progress=progress
-    )
+    made = coded(units, parts, projection, bags, limits, key=key, random_state=seed, progress=progress)
     plan = made.proved.plan
     own = Made(plan.book.codes(made.vectors), len(plan.book), plan.channel)
     topics = _written(bags, words.vocabulary.terms, units, design, own, bound.least)
@@ -101,7 +97,7 @@ def protect_coded_posts(
         source = CertifiedInput(Path(table.name).name, table.format, len(posts.texts), draft.salted(table.sha256()))
         output = replace(output, key_sha256=committed(key, draft.salt))
         certificate = coded_certificate(made, about, limits, input=source, output=output, repeatable=repeatable)
-        notes = note_on_copies(copies, "posts")
+        notes = note_on_copies(int((~parts.different).sum()), "posts")
         result = CodedProtectResult(str(out), certificate, headline(certificate), _shown(made, topics), notes)
         known = "\n".join(words.vocabulary.terms).encode()
         more = {
@@ -113,6 +109,11 @@ def protect_coded_posts(
         result.write_report(draft.report)
         certificate = draft.sealed(certificate, README)
     return replace(result, certificate=certificate)
+
+
+def _contents(posts: Posts) -> list[bytes]:
+    """What each post says, without its addresses: two that differ in case, signs or a link alone are copies."""
+    return [" ".join(term for term in terms(text) if term != URL).encode() for text in posts.texts]
 
 
 def post_units(posts: Posts, about: CodedAbout) -> Units:
@@ -201,33 +202,25 @@ def verify_coded_posts(
     progress: Progress = silent,
 ) -> CheckedRelease:
     """Check posts in codes: with the originals and the owner's folder every code is made again."""
-    checks: list[Check] = []
-    private = directory / PRIVATE
-    if against is None or not (private / CODE).exists():
-        words = "needs the original and the owner's {code}: {command}"
-        command = Command("verify", "RELEASE", against="POSTS")
-        checks.append(Check("codes made again", None, sentence(words, code=f"{PRIVATE}/{CODE}", command=command)))
-        return checked_code(directory, certificate, checks)
-    progress("making codes again", None)
-    posts = read_posts(against, text=certificate.column or "", secret=certificate.secret, engine=engine)
-    digest = None if posts.table.path is None else posts.table.sha256()
-    salt = secret_bytes_in(private / SALT)
-    why = f"needs the file it was made from, and {PRIVATE}/{SALT}"
-    checks.append(check_of_original(digest, certificate, salt, why=why))
-    about = CodedAbout("posts", certificate.secret, certificate.column, certificate.group)
-    units, kept = post_units(posts, about), KeptCode(private)
-    terms = tuple(bytes(kept.arrays["terms"]).decode().split("\n"))
-    words_kept = TopicWords(Vocabulary(terms, kept.arrays["posts"]), kept.arrays["weights"])
-    bags = words_kept.bags(posts.texts)
-    again = coded_again(directory, units, units.means(kept.projection(bags)), kept)
-    data = open_table(directory / certificate.output.file, engine=engine)
-    batches = list(data.batches(data.names, ROWS_AT_ONCE))
-    codes: Codes = np.array([at for batch in batches for at in batch.column(0).to_pylist()], dtype=np.int64)
-    checks += checks_of_code(directory, certificate, units, again, codes)
-    if all(each.passed is not False for each in checks):
-        own = Made(again.own, len(kept.book), kept.channel)
-        topics = _written(bags, terms, units, kept.design, own, certificate.least)
-        shown = [text for batch in batches for text in batch.column(1).to_pylist()]
-        alike = shown == [topics[at] for at in codes.tolist()]
-        checks.append(Check("what topics are written as", alike, "as made again" if alike else "other words"))
-    return checked_code(directory, certificate, checks)
+
+    def read(kept: KeptCode) -> Originals:
+        posts = read_posts(against, text=certificate.column or "", secret=certificate.secret, engine=engine)
+        units = post_units(posts, CodedAbout("posts", certificate.secret, certificate.column, certificate.group))
+        known = tuple(bytes(kept.arrays["terms"]).decode().split("\n"))
+        bags = TopicWords(Vocabulary(known, kept.arrays["posts"]), kept.arrays["weights"]).bags(posts.texts)
+        data = open_table(directory / certificate.output.file, engine=engine)
+        batches = list(data.batches(data.names, ROWS_AT_ONCE))
+        codes: Codes = np.array([at for batch in batches for at in batch.column(0).to_pylist()], dtype=np.int64)
+
+        def shown(again: CodedAgain) -> Iterator[Check]:
+            own = Made(again.own, len(kept.book), kept.channel)
+            topics = _written(bags, known, units, kept.parts.design, own, certificate.least)
+            written = [text for batch in batches for text in batch.column(1).to_pylist()]
+            alike = written == [topics[at] for at in codes.tolist()]
+            yield Check("what topics are written as", alike, "as made again" if alike else "other words")
+
+        digest = None if posts.table.path is None else posts.table.sha256()
+        return Originals(digest, units, _contents(posts), units.means(kept.projection(bags)), codes, shown)
+
+    command = Command("verify", "RELEASE", against="POSTS")
+    return verified_code(directory, certificate, command, None if against is None else read, progress=progress)
