@@ -111,3 +111,13 @@ def test_what_is_no_vector_is_refused_by_name(tmp_path) -> None:
         tacit.audit(tmp_path / "v.npy", vector="emb", secret="gender")
     with pytest.raises(ArgumentError, match="not for vectors"):
         tacit.protect(source, vector="emb", secret="gender", mechanism="mask", ceiling=0.9, out=tmp_path / "r")
+
+
+def test_families_that_read_vectors_stay_within_the_ceiling_of_codes(tmp_path) -> None:
+    source = in_parquet(tmp_path / "v.parquet")
+    tacit.protect(source, vector="emb", secret="gender", ceiling=0.6, random_state=1, out=tmp_path / "r")
+    found = tacit.attack(tmp_path / "r", against=source)
+    assert {each.score.name for each in found.run.families} == {"linear", "trees", "nearest", "neighbours"}
+    assert found.verdict == "within the promise"
+    assert max(each.score.before for each in found.run.families) > 0.7
+    assert "vectors" in str(found)

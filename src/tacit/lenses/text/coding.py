@@ -19,7 +19,18 @@ from tacit.lenses.coded.coding import CodedRecords, asked_bound, coded, one_use
 from tacit.lenses.coded.parts import Units, dealt, note_on_copies, units_of
 from tacit.lenses.coded.projecting import topical
 from tacit.lenses.coded.saving import README, KeptCode, keep_code
-from tacit.lenses.text.posts import MISSING, ROWS_AT_ONCE, URL, Posts, Vocabulary, bags_by, bags_of, read_posts, terms
+from tacit.lenses.text.posts import (
+    MISSING,
+    ROWS_AT_ONCE,
+    URL,
+    Bags,
+    Posts,
+    Vocabulary,
+    bags_by,
+    bags_of,
+    read_posts,
+    terms,
+)
 from tacit.release.certificate import CertifiedInput, CertifiedOutput, CodedCertificate
 from tacit.release.checks import Check, CheckedRelease
 from tacit.release.directory import new_release, refuse_target
@@ -34,8 +45,12 @@ _DIRECTIONS = 100
 _MOST, _FEWEST = 0.2, 20
 # Words that a topic is written with.
 _WORDS = 8
-# Beginnings of what English writes with an apostrophe: don't, that's, we'll.
-_SMALL = {"don", "didn", "doesn", "isn", "wasn", "won", "let", "that", "what", "here", "there", "rt", "amp"}
+# Words of fewer posts than this are not small words, however little they tell; nor are more than so many looked at.
+_COMMON, _LOOKED_AT = 0.003, 2_000
+# Small words are those beside which other words stand as often as anywhere: by how much they may differ.
+_ANYWHERE = 4.5
+# Of fewer posts small words cannot be told from others.
+_LEAST_TO_KNOW = 2_000
 TOPIC = "topic"
 
 
@@ -132,9 +147,12 @@ def _topic_words(texts: Sequence[str], design: Flags, least: int) -> TopicWords:
     """The words of the first part that tell topics, weighed by how rare they are."""
     part = [texts[at] for at in np.flatnonzero(design).tolist()]
     fewest = max(least, min(_FEWEST, len(part) // 100))
-    found = bags_of(part, min_count=fewest).vocabulary
+    bags = bags_of(part, min_count=fewest)
+    found, small = bags.vocabulary, small_words(bags)
     topical_ones = [
-        at for at, term in enumerate(found.terms) if found.posts[at] <= _MOST * len(part) and _is_word(term)
+        at
+        for at, term in enumerate(found.terms)
+        if found.posts[at] <= _MOST * len(part) and _is_word(term) and at not in small
     ]
     if len(topical_ones) < 2:
         raise DataError(f"the posts share fewer than two words that {fewest} of them use: there are no topics to tell")
@@ -143,11 +161,31 @@ def _topic_words(texts: Sequence[str], design: Flags, least: int) -> TopicWords:
 
 
 def _is_word(term: str) -> bool:
-    """Whether a term can tell a topic: no mention, number or address, and none of the small words of English."""
-    from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
+    """Whether a term can tell a topic: no mention, number or address, and not a single letter of an alphabet."""
+    sign = term[0]
+    return sign not in "@<" and any(each.isalpha() for each in term) and (len(term) > 1 or sign > "\u02ff")
 
-    whole = len(term) > 2 and term[0] not in "@<" and any(sign.isalpha() for sign in term)
-    return whole and term.split("'")[0] not in _SMALL | ENGLISH_STOP_WORDS
+
+def small_words(bags: Bags) -> set[int]:
+    """The small words of any language (the, und, pour): many posts have them, and beside them stand any other words.
+
+    Of each common word it is asked how much oftener or more rarely other common words stand in its posts than in all,
+    in mean square, less what chance gives. Where that is next to nothing the word tells no topic; the more posts have
+    it, the more it may differ.
+    """
+    n = bags.presence.shape[0]
+    posts = bags.vocabulary.posts
+    common = np.argsort(-posts, kind="stable")[:_LOOKED_AT]
+    common = common[posts[common] >= max(_COMMON * n, 1)]
+    if len(common) < 2 or n < _LEAST_TO_KNOW:
+        return set()
+    own = bags.presence[:, common]
+    together, share = np.asarray((own.T @ own).todense()), posts[common] / n
+    expected = n * np.outer(share, share)
+    apart = (together / expected - 1) ** 2 - 1 / expected
+    np.fill_diagonal(apart, 0.0)
+    differs = (apart @ share) / (share.sum() - share) / np.sqrt(share)
+    return set(common[differs < _ANYWHERE].tolist())
 
 
 def _written(bags: Any, terms: Sequence[str], units: Units, design: Flags, made: Made, least: int) -> tuple[str, ...]:
@@ -164,7 +202,10 @@ def _written(bags: Any, terms: Sequence[str], units: Units, design: Flags, made:
     people = flow.T @ count
     means = (flow.T @ summed) / np.where(people > 0, people, 1.0)[:, None]
     used = np.asarray((of_unit > 0).sum(axis=0)).ravel()
-    above = np.where(used >= least, means - summed.sum(axis=0) / count.sum(), -np.inf)
+    anywhere = summed.sum(axis=0) / count.sum()
+    # How much more a topic has of a word, and how many times as much: a word that all topics have sets none apart.
+    more = np.log(np.maximum(means, 1e-300) / np.maximum(anywhere, 1e-300))
+    above = np.where((used >= least) & (means > anywhere), means * more, -np.inf)
     top = np.argsort(-above, axis=1, kind="stable")[:, :_WORDS]
     return tuple(
         " ".join(terms[at] for at in row.tolist() if above[code, at] > 0) or "(no word of its own)"
