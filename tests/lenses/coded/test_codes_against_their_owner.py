@@ -13,7 +13,7 @@ import pyarrow.csv
 import pytest
 
 import tacit
-from tacit.errors import DataError, NotCertifiedError, TacitError
+from tacit.errors import DataError, NotCertifiedError
 from tacit.lenses.coded.parts import dealt, shuffled, units_of
 
 
@@ -87,7 +87,7 @@ def test_copies_add_neither_to_the_proof_nor_to_those_who_share_a_code(tmp_path)
 
 def test_copies_of_people_under_other_names_prove_nothing() -> None:
     secret, group = np.tile([0, 1], 40), [f"p{at // 2}" for at in range(160)]
-    contents = [bytes([at % 80 // 1]) for at in range(160)]
+    contents = [bytes([at % 80]) for at in range(160)]
     parts = dealt(units_of(np.repeat(secret, 2), ["a", "b"], group=group), contents, bytes(32))
     assert parts.different.sum() == 40
 
@@ -147,12 +147,23 @@ def odd_posts(path: Path, texts: list[str], party: list[str], author: list[str])
     return path
 
 
-@pytest.mark.parametrize("case", ["tiny", "one author", "one party", "all alike", "empty", "least", "rare"])
-def test_odd_posts_are_refused_in_words_or_answered_truly(tmp_path, case) -> None:
+@pytest.mark.parametrize(
+    ("case", "why"),
+    [
+        ("tiny", "no topics to tell"),
+        ("one author", "different secrets"),
+        ("one party", "single value"),
+        ("all alike", "1 of 600 are different"),
+        ("empty", "2 of 600 are different"),
+        ("least", "no topics to tell"),
+        ("rare", "too few people"),
+    ],
+)
+def test_odd_posts_are_refused_in_words(tmp_path, case, why) -> None:
     rng = np.random.default_rng(0)
     n = 20 if case == "tiny" else 600
-    words = ["tax", "school", "farm", "road", "health", "trade", "police", "water"]
-    texts = [" ".join(rng.choice(words, 4)) + f" {rng.integers(10**6)}x" for _ in range(n)]
+    words = [f"{about}{end}" for about in ("tax", "farm", "road", "trade") for end in ("", "ing", "er", "land", "ed")]
+    texts = [" ".join(rng.choice(words, 3)) + f" {rng.integers(10**6)}x" for _ in range(n)]
     party = rng.choice(["blue", "red"], n).tolist()
     more: dict[str, object] = {}
     if case == "one author":
@@ -166,12 +177,10 @@ def test_odd_posts_are_refused_in_words_or_answered_truly(tmp_path, case) -> Non
     elif case == "least":
         more = {"least": 500}
     elif case == "rare":
-        party = ["blue"] * 598 + ["red"] * 2
+        party = ["blue"] * 599 + ["red"]
     source = odd_posts(tmp_path / "p.csv", texts, party, ["somebody"] * n)
-    with pytest.raises((DataError, NotCertifiedError)) as refused:
+    with pytest.raises((DataError, NotCertifiedError), match=why):
         tacit.protect(source, text="text", secret="party", ceiling=0.999, random_state=1, out=tmp_path / "r", **more)
-    assert isinstance(refused.value, TacitError)
-    assert len(str(refused.value)) > 40
     assert not (tmp_path / "r").exists()
 
 

@@ -45,6 +45,8 @@ _DIRECTIONS = 100
 _MOST, _FEWEST = 0.2, 20
 # Words that a topic is written with.
 _WORDS = 8
+# A topic that stands for several is written with the words of so many, each of this share of its people or more.
+_TOGETHER, _PART = 3, 0.1
 # Words of fewer posts than this are not small words, however little they tell; nor are more than so many looked at.
 _COMMON, _LOOKED_AT = 0.003, 2_000
 # Small words are those beside which other words stand as often as anywhere: by how much they may differ.
@@ -155,7 +157,11 @@ def _topic_words(texts: Sequence[str], design: Flags, least: int) -> TopicWords:
         if found.posts[at] <= _MOST * len(part) and _is_word(term) and at not in small
     ]
     if len(topical_ones) < 2:
-        raise DataError(f"the posts share fewer than two words that {fewest} of them use: there are no topics to tell")
+        words = (
+            f"fewer than two words are used by {fewest:,} or more of the {len(part):,} posts that make the code and "
+            f"by no more than {_MOST:.0%} of them: there are no topics to tell"
+        )
+        raise DataError(words)
     vocabulary = Vocabulary(tuple(found.terms[at] for at in topical_ones), found.posts[topical_ones])
     return TopicWords(vocabulary, np.log((1 + len(part)) / (1 + vocabulary.posts)) + 1.0)
 
@@ -198,19 +204,23 @@ def _written(bags: Any, terms: Sequence[str], units: Units, design: Flags, made:
     # The mean bag of each unit, added up by code.
     summed = np.asarray((_each_once(own, made.codes) / sizes[None, :] @ of_unit).todense())
     count = np.bincount(own, minlength=made.codes).astype(np.float64)
-    flow = np.eye(made.codes) if made.channel is None else made.channel
-    people = flow.T @ count
-    means = (flow.T @ summed) / np.where(people > 0, people, 1.0)[:, None]
+    means, anywhere = summed / np.where(count > 0, count, 1.0)[:, None], summed.sum(axis=0) / count.sum()
     used = np.asarray((of_unit > 0).sum(axis=0)).ravel()
-    anywhere = summed.sum(axis=0) / count.sum()
-    # How much more a topic has of a word, and how many times as much: a word that all topics have sets none apart.
+    # How much a topic has of a word, and how many times as much: a word that all topics have sets none apart.
     more = np.log(np.maximum(means, 1e-300) / np.maximum(anywhere, 1e-300))
     above = np.where((used >= least) & (means > anywhere), means * more, -np.inf)
     top = np.argsort(-above, axis=1, kind="stable")[:, :_WORDS]
-    return tuple(
-        " ".join(terms[at] for at in row.tolist() if above[code, at] > 0) or "(no word of its own)"
-        for code, row in enumerate(top)
-    )
+    said = [[terms[at] for at in row.tolist() if above[code, at] > 0] for code, row in enumerate(top)]
+    flow = count[:, None] * (np.eye(made.codes) if made.channel is None else made.channel)
+    return tuple(_phrase(flow[:, code], said) for code in range(made.codes))
+
+
+def _phrase(people: Floats, said: Sequence[Sequence[str]]) -> str:
+    """The words of a released topic: those of the topics that it stands for, the one of most people first."""
+    most = np.argsort(-people, kind="stable")[:_TOGETHER]
+    kept = [code for code in most.tolist() if people[code] > _PART * people.sum()]
+    words = [" ".join(said[code][: max(_WORDS // len(kept), 3)]) for code in kept]
+    return " / ".join(each for each in words if each) or "(no word of its own)"
 
 
 def _each_once(groups: Codes, count: int) -> Any:
