@@ -489,7 +489,7 @@ class CodedCertificate(Certificate):
     """What is claimed of images or posts that were released as codes, and proved on a part apart.
 
     A unit is a record, or a person with all records, where ``group`` says whose they are. The code was made from
-    ``designed_on`` units and proved on the ``proved_on`` others.
+    ``designed_on`` units and proved on ``proved_on`` others; copies of others are in neither part.
 
     Guarantees
     ----------
@@ -497,7 +497,7 @@ class CodedCertificate(Certificate):
     units that prove: no adversary that sees one released unit guesses the secret of a new one right more often than
     ``ceiling``; and no released code changes the probability of a secret by more than e^``epsilon`` either way.
     ``attained_epsilon`` and ``guessed`` are what was proved and counted of this one. Each code has at least ``least``
-    units of the release.
+    different units of the release.
     """
 
     private_files: ClassVar[tuple[str, ...]] = (*Certificate.private_files, "key.txt", "code.npz")
@@ -522,12 +522,17 @@ class CodedCertificate(Certificate):
     proved_on: int
     tried: int
     told: float
-    order: Literal["shuffled", "kept"]
+    order: Literal["shuffled"]
     use: CodedUse | None
     adversaries: tuple[AdversaryScore, ...]
     likeness: ImageLikeness | None = None
     topics: TopicWorth | None = None
     kind: Literal["coded"] = "coded"
+
+    @property
+    def copies(self) -> int:
+        """Units that hold the same as others: they are released, and in neither part."""
+        return self.units - self.designed_on - self.proved_on
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -540,8 +545,8 @@ class CodedCertificate(Certificate):
             raise ValueError("nothing was asked, or epsilon is not the one attained")
         if not 2 <= self.codes <= self.units or not 1 <= self.least <= self.smallest or self.tried < 1:
             raise ValueError("codes are missing, or have too few people")
-        if self.designed_on + self.proved_on != self.units or min(self.designed_on, self.proved_on) < 1:
-            raise ValueError("the two parts are not all units")
+        if self.copies < 0 or min(self.designed_on, self.proved_on) < 1:
+            raise ValueError("the two parts are more than all units")
 
 
 AnyCertificate = CountedCertificate | ImageCertificate | TextCertificate | CodedCertificate

@@ -511,12 +511,18 @@ def _(certificate: CodedCertificate) -> tuple[str, ...]:
     what, whose = c.medium, c.medium.removesuffix("s")
     unit = whose if c.group is None else "person"
     lines = [
-        f"The code was made from {c.designed_on:,} of them alone and proved on the {c.proved_on:,} others, which were "
-        "dealt by chance: that is the owner's word. Those others are taken for a random sample of the people that the "
-        "claim is about; it is proved once, and chance may make it false as often as the confidence leaves open.",
+        f"The code was made from {c.designed_on:,} of them, which the key dealt; that it was made from these alone is "
+        f"the owner's word. It was proved on {c.proved_on:,} others, which are taken for a random sample of the people "
+        "that the claim is about; it is proved once, and chance may make it false as often as the confidence leaves "
+        "open.",
         "Codes were tried in an order that the first part fixed, and the last before one failed was taken; the "
         "confidence allows for that.",
     ]
+    if c.copies:
+        lines.append(
+            f"{c.copies:,} are copies of others: they are released, but made no code, proved nothing and do not count "
+            "among those who share a code. Near copies do count."
+        )
     if not c.ceiling_asked:
         lines.append(f"No ceiling was asked: the one claimed allows for the {c.tried:,} codes that were tried.")
     if not c.epsilon_asked:
@@ -537,8 +543,7 @@ def _(certificate: CodedCertificate) -> tuple[str, ...]:
         f"need not be true of the {unit}."
     )
     lines += reading_in_words(c.input)
-    if c.order == "kept":
-        lines.append("The order of the original was kept, and was not looked at: it may tell the secret.")
+    lines.append("They stand in an order drawn with the key, so that it tells nothing.")
     lines.append(
         "Not counted in is what somebody knows already of a person, such as which row is theirs, and other releases."
     )

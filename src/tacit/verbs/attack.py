@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
 from tacit.document import Progress, silent
-from tacit.errors import ArgumentError
 from tacit.requests import AttackRequest
 from tacit.requests.asking import refuse_others
 from tacit.requests.settings import AnyPath
@@ -102,7 +101,10 @@ def _attacked(asked: AttackRequest, progress: Progress) -> AttackResult | BenchR
         refuse_others([asked], "images", "a release of images")
         return attack_images(certificate, asked, progress=progress)
     if isinstance(certificate, CodedCertificate) and certificate.medium == "vectors":
-        raise ArgumentError(f"{asked.release} is a release of vectors: attack is not for them yet; verify is")
+        from tacit.lenses.vectors.attack import attack_vectors
+
+        refuse_others([asked], "vectors", "a release of vectors")
+        return attack_vectors(certificate, asked, progress=progress)
     if isinstance(certificate, CodedCertificate | TextCertificate):
         from tacit.lenses.text.attack import attack_text
 

@@ -57,7 +57,7 @@ class BenchResult(Result):
 
     release: str
     against: str
-    medium: Literal["images", "posts"]
+    medium: Literal["images", "posts", "vectors"]
     secret: str
     records: int
     ceiling: float | None
