@@ -31,11 +31,13 @@ def guesses_right(scores: Sequence[AdversaryScore], *, marks: Sequence[tuple[str
         )
         for score in scores
     ]
-    columns = ("Adversary", ">Before", ">After", ">After, retrained\non the release")
+    parts = any(score.worst is not None for score in scores)
+    columns = ("Adversary", ">Before", ">After", ">After, retrained\non the release", *((">Worst third",) * parts))
     told = [
         (
             doc.DataValue(score.name, 40),
             *(doc.Cell(doc.Share(value), small=doc.Interval.shares(*limits)) for value, limits in score.guesses),
+            *((("–" if score.worst is None else doc.Share(score.worst)),) * parts),
         )
         for score in scores
     ]

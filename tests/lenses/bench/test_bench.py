@@ -220,6 +220,9 @@ def test_a_release_with_an_untouched_third_is_red(tmp_path: Path) -> None:
     flags[raw] = False
     np.savez(tmp_path / "r" / "images.npz", x=changed)
     np.savez(private / "flags.npz", flags=flags, patch=4, fold=fold)
+    checked = {each.name: each for each in tacit.verify(tmp_path / "r", against=tmp_path / "faces.npz").checks}
+    assert checked["nothing is released as it was"].passed is False
+    assert "40 of 40" in checked["nothing is released as it was"].detail
     found = tacit.attack(tmp_path / "r", against=tmp_path / "faces.npz", without=["gradients", "network"])
     assert isinstance(found, BenchResult)
     assert found.untouched >= 40

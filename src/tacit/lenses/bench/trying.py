@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -46,9 +46,13 @@ class TriedFamily:
 
     score: AdversaryScore
     limits: str
-    worst: float
     worst_interval: tuple[float, float]
     surely: float
+
+    @property
+    def worst(self) -> float:
+        """Of the third that it reads best, what it guesses right."""
+        return self.score.worst or 0.0
 
 
 def folds_of(secret: Codes, *, together: Any, random_state: int) -> Codes:
@@ -138,9 +142,8 @@ def _tried(family: Family, right: Any, fold: Codes, *, level: float) -> TriedFam
     by_third = [each for at, each in enumerate(hits) if at % len(parts)]
     most, of = max(by_third, key=lambda each: each[0] / each[1])
     return TriedFamily(
-        score=scored(family.name, [int(view.sum()) for view in right], of=len(fold)),
+        score=replace(scored(family.name, [int(view.sum()) for view in right], of=len(fold)), worst=most / of),
         limits=family.limits,
-        worst=most / of,
         worst_interval=binomial_limits(most, of),
         surely=max(binomial_limits(hit, n, confidence=level)[0] for hit, n in hits),
     )
