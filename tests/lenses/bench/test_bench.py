@@ -115,14 +115,21 @@ def noise_somewhere(pixels: np.ndarray, told: np.ndarray) -> np.ndarray:
     return pixels
 
 
+def one_bit(pixels: np.ndarray, told: np.ndarray) -> np.ndarray:
+    pixels = pixels & 254 | np.random.default_rng(6).integers(0, 2, pixels.shape).astype(np.uint8)
+    pixels[:, 9, 9] = pixels[:, 9, 9] & 254 | told
+    return pixels.astype(np.uint8)
+
+
 @pytest.mark.parametrize(
     ("family", "planted"),
     [
         ("gradients", an_edge),
         ("pixels", brighter),
-        ("network", brighter),
+        ("network", an_edge),
         ("repaired", brighter),
         ("flags", noise_somewhere),
+        ("bits", one_bit),
     ],
 )
 def test_a_family_of_images_finds_what_is_planted_for_it(

@@ -25,8 +25,8 @@ class Ordered(Protocol):
 class Family:
     """One kind of adversary.
 
-    ``limits`` says in a line what it cannot see. ``read`` gives a row of numbers for every record, made of that record
-    alone; ``model`` gives a classifier of scikit-learn's that has not learned anything yet.
+    ``limits`` says in a line what it cannot see. ``read`` gives a row of numbers for every record, made of the records
+    of one file and of no secret; ``model`` gives a classifier of scikit-learn's that has not learned anything yet.
     """
 
     name: str

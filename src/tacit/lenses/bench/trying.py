@@ -86,7 +86,7 @@ def benched(families: Sequence[Family], records: BenchRecords, *, progress: Prog
 
     Guarantees
     ----------
-    No family has seen the secret of a record that it is scored on, nor another record of the same fold.
+    No family has seen the secret of a record that it is scored on, nor that of another in the same fold.
 
     Raises
     ------

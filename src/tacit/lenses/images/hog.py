@@ -127,7 +127,12 @@ def pixel_classifier() -> Any:
 def smaller(images: NDArray[np.uint8]) -> Floats:
     """A picture of at most about 32 pixels a side, one row an image."""
     pixels = _checked(images)
-    return cell_means(pixels, cell=max(1, max(pixels.shape[1:3]) // MOST_PIXELS_A_SIDE))
+    return cell_means(pixels, cell=cell_of(pixels))
+
+
+def cell_of(images: NDArray[np.uint8]) -> int:
+    """The side of the cells that make one pixel of a smaller picture."""
+    return max(1, max(images.shape[1:3]) // MOST_PIXELS_A_SIDE)
 
 
 def _checked(images: Any) -> NDArray[np.uint8]:
