@@ -13,8 +13,8 @@ from sizes import many
 from tables_of_people import clinic, write_csv
 from tacit import DataError, attack, protect
 from tacit.learn import binomial_limits
-from tacit.lenses.table.attacking.training import Lookup
-from tacit.lenses.table.attacking.weighing import Beliefs, beyond_chance
+from tacit.lenses.bench.weighing import Beliefs, beyond_chance
+from tacit.lenses.table.families import Lookup
 
 
 @pytest.fixture(scope="module")
@@ -62,10 +62,10 @@ def hardly_trained(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path
 
 
 def test_the_verdict_does_not_say_less_than_the_best_possible_guess(hardly_trained: tuple[Path, Path]) -> None:
-    """Adversaries trained on seventy records learn nothing; that others could is counted exactly."""
+    """Adversaries trained on sixty-seven records learn nothing; that others could is counted exactly."""
     release, people = hardly_trained
     result = attack(release, against=people, records=100)
-    assert result.tested_on == 30
+    assert result.tested_on == 100
     assert result.optimal_after > result.prior_guess + 0.01
     assert result.verdict == "within the promise"
     assert f"the best possible guess is right {result.optimal_after:.1%}" in result.headline
@@ -93,7 +93,7 @@ def test_a_leak_that_changes_no_guess_is_found_by_ranking(tmp_path: Path) -> Non
     protect(people, secret="illness", epsilon=3, out=tmp_path / "r")
     result = attack(tmp_path / "r", against=people)
     assert result.best_after <= result.prior_guess + 0.01
-    assert min(result.chance_before, result.chance_after) == 0.005
+    assert min(result.chance_before, result.chance_after) == 0.01
     assert max(each.before.auc for each in result.weighed) > 0.65
     assert max(each.before.gain for each in result.weighed) > 0.02
     assert result.verdict == "within the promise"

@@ -18,11 +18,11 @@ RATE, DECAY, BATCH, STEPS, PATIENCE, LOOK = 2e-3, 0.05, 64, 600, 150, 30
 
 
 class Filters(NamedTuple):
-    """One layer: ``count`` filters of ``side`` by ``side`` pixels, looked through at every ``step``-th place."""
+    """One layer: ``filters`` of ``side`` by ``side`` pixels, looked through at every ``step``-th place."""
 
     side: int
     step: int
-    count: int
+    filters: int
 
 
 def layers_for(height: int, width: int) -> tuple[Filters, ...]:

@@ -132,7 +132,7 @@ def smaller(images: NDArray[np.uint8]) -> Floats:
 
 def cell_of(images: NDArray[np.uint8]) -> int:
     """The side of the cells that make one pixel of a smaller picture."""
-    return max(1, max(images.shape[1:3]) // MOST_PIXELS_A_SIDE)
+    return int(max(1, max(images.shape[1:3]) // MOST_PIXELS_A_SIDE))
 
 
 def _checked(images: Any) -> NDArray[np.uint8]:

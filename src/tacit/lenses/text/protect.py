@@ -176,9 +176,8 @@ def published(tried: BenchRun) -> dict[str, Any]:
         "trained_on": tried.trained_on,
         "tested_on": tried.tested_on,
         "adversaries": tuple(
-            AdversaryScore(
-                a.name,
-                *(part for right, limits in a.guesses for part in _rounded(right, limits)),
+            replace(
+                AdversaryScore(a.name, *(part for right, limits in a.guesses for part in _rounded(right, limits))),
                 worst=None if a.worst is None else round(a.worst, DECIMALS),
             )
             for a in (each.score for each in tried.families)
