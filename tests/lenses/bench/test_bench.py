@@ -15,6 +15,7 @@ import pytest
 import tacit
 from tacit import report
 from tacit.errors import ArgumentError, SourceError
+from tacit.lenses.adversaries import fano_bound, fano_note
 from tacit.lenses.bench.answers import BenchResult
 from tacit.lenses.bench.families import NEIGHBOURS
 from tacit.lenses.bench.trying import BenchRecords, TriedFamily, benched, folds_of
@@ -151,6 +152,16 @@ def test_all_records_of_a_person_are_in_one_fold() -> None:
     assert np.bincount(fold).min() > N // 4
 
 
+def test_fano_s_bound_is_what_a_symmetric_channel_tells() -> None:
+    # One of two secrets, guessed right four times in five: such a channel tells exactly that much.
+    told = 0.8 * np.log(1.6) + 0.2 * np.log(0.4)
+    assert fano_bound(0.8, prior=np.array([0.5, 0.5])) == pytest.approx(told)
+    assert fano_bound(1.0, prior=np.full(3, 1 / 3)) == pytest.approx(np.log(3))
+    assert fano_bound(0.5, prior=np.array([0.6, 0.4])) == 0
+    assert not fano_note(0.3, 0.8, prior=np.array([0.5, 0.5]))
+    assert "the estimate is too low" in fano_note(0.1, 0.8, prior=np.array([0.5, 0.5]))[0]
+
+
 # ---- releases ------------------------------------------------------------------------------------------------------
 
 
@@ -179,6 +190,7 @@ def test_masks_do_not_hide_how_posts_are_written(posts) -> None:
     assert found.lost
     assert posts.made.certificate.adversaries[2].name == "style"
     assert posts.made.certificate.adversaries[2].retrained > 0.9
+    assert "The estimate behind the masks is wrong" in posts.made.headline
 
 
 def test_posts_that_are_as_they_were_are_counted_and_red(posts) -> None:

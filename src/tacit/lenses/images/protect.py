@@ -147,7 +147,7 @@ def _treated(
         rows = np.flatnonzero(asked.fold == k)
         others = asked.fold != k
         tool = FeatureObfuscator(
-            prefix_estimator(images, size, seed + k),
+            prefix_estimator(images, size, seed + k, prior=asked.prior),
             epsilon=epsilon,
             scale=noise.scale,
             order=noise.order,

@@ -13,7 +13,7 @@ import numpy as np
 from tacit import __version__
 from tacit.document import Progress, Share, silent
 from tacit.errors import ArgumentError, Setting, sentence
-from tacit.learn.arrays import Codes
+from tacit.learn.arrays import Codes, Floats
 from tacit.lenses.bench.answers import UNTOUCHED, untouched_words
 from tacit.lenses.bench.trying import BenchRecords, BenchRun, benched, folds_of, spread
 from tacit.lenses.histograms import histogram_of
@@ -23,6 +23,7 @@ from tacit.lenses.text.audit import ReadCorpus, read_corpus, riskiest
 from tacit.lenses.text.families import ReadPosts, text_families, untouched_posts
 from tacit.lenses.text.masking import MaskedPosts, Masking, mask_posts, refuse_mask_in_posts
 from tacit.lenses.text.posts import ROWS_AT_ONCE, Posts, read_posts
+from tacit.lift import guessing_bound
 from tacit.release.certificate import AdversaryScore, CertifiedInput, CertifiedOutput, TextCertificate, best_guesses
 from tacit.release.claims import randomness_of, worded
 from tacit.release.directory import ReleaseDraft, new_release, refuse_target
@@ -213,6 +214,7 @@ def _result(corpus: ReadCorpus, masked: MaskedPosts, certificate: TextCertificat
         clean=Share(clean),
         prior=Share(certificate.prior_right),
     )
+    headline += _at_odds(certificate, model.terms.prior_)
     if left:
         verdict, headline = UNTOUCHED, untouched_words(left, len(masked.texts), "posts") + " " + headline
     return TextProtectResult(
@@ -227,6 +229,18 @@ def _result(corpus: ReadCorpus, masked: MaskedPosts, certificate: TextCertificat
         examples=tuple((post, masked.texts[at]) for at, post in riskiest(corpus, lift, EXAMPLES)),
         notes=_notes(corpus, masked, certificate),
     )
+
+
+def _at_odds(certificate: TextCertificate, prior: Floats) -> str:
+    """That adversaries guess more than the estimate allows of what is shown of a post, if they surely do."""
+    if certificate.bound != "post":
+        return ""
+    most = guessing_bound(prior, certificate.epsilon)
+    lows = [low for a in certificate.adversaries for low in (a.after_interval[0], a.retrained_interval[0])]
+    if max(lows) <= most:
+        return ""
+    words = " The estimate behind the masks is wrong: by it nobody would be right more often than {most}."
+    return sentence(words, most=Share(most))
 
 
 def _listed(corpus: ReadCorpus, masked: MaskedPosts) -> tuple[tuple[str, int, int], ...]:
