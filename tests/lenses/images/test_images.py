@@ -20,6 +20,7 @@ from tacit.lenses.images.images import open_pixels, patch_masks, patches, pixels
 from tacit.lenses.images.verify import noise_law
 
 Image = pytest.importorskip("PIL.Image", reason="Pillow is not installed (extra `images`)")
+PngImagePlugin = pytest.importorskip("PIL.PngImagePlugin")
 
 Run = Callable[..., tuple[int, str, str]]
 # The patch that tells, of a grid of four by four, by row and column from zero.
@@ -284,6 +285,7 @@ def test_the_owner_s_papers_cut_short_are_called_damaged(place: Path, tmp_path: 
         ("original", "original is the one certified"),
         ("flags", "unflagged patches are unchanged"),
         ("scale", "scale of the noise"),
+        ("words in a file", "files are written plainly"),
     ],
 )
 def test_a_changed_release_is_caught(place: Path, tmp_path: Path, damage: str, line: str) -> None:
@@ -302,6 +304,11 @@ def test_a_changed_release_is_caught(place: Path, tmp_path: Path, damage: str, l
         told["adversaries"][0]["retrained"] = 1.0
     elif damage == "report":
         (release / "report.html").write_text("all is well")
+    elif damage == "words in a file":
+        file = release / "images" / "007.png"
+        info = PngImagePlugin.PngInfo()
+        info.add_text("Software", "smiles")
+        Image.fromarray(np.asarray(Image.open(file))).save(file, pnginfo=info)
     elif damage == "flags":
         np.savez(release / "private" / "flags.npz", flags=np.zeros((240, 16), bool), patch=4)
     else:

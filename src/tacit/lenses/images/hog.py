@@ -111,7 +111,8 @@ class HogClassifier:
 
 def hog_features(pixels: NDArray[np.uint8], *, cell: int | None = None) -> Floats:
     """Gradients and means of cells, one row an image; a cell is an eighth of the shorter side, unless said."""
-    size = cell or max(2, min(pixels.shape[1:3]) // CELLS_A_SIDE)
+    side = min(pixels.shape[1:3])
+    size = cell or min(side, max(2, side // CELLS_A_SIDE))
     return np.hstack([oriented_gradients(pixels, cell=size), MEANS_WEIGHT * cell_means(pixels, cell=size)])
 
 

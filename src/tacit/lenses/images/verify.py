@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,7 +17,7 @@ from tacit.errors import Command, Setting, SourceError, sentence
 from tacit.learn.arrays import Codes
 from tacit.lenses.bench.fitness import AS_THEY_WERE, broken_words, check_of_readers, check_of_untouched
 from tacit.lenses.images.claims import judged, patch_delta
-from tacit.lenses.images.images import Images, open_images, open_pixels, patch_masks
+from tacit.lenses.images.images import Images, open_images, open_pixels, patch_masks, write_images
 from tacit.lenses.images.protect import BETTER, FLAGS, NAMES, benched_images, by_part, verdict_after
 from tacit.lenses.images.results import Pixels
 from tacit.lift import Mask, Matrix
@@ -230,6 +231,7 @@ def _checks_of_patches(release: ImageRelease, flags: Mask, original: Images, rel
         unsure = "JPEG changes pixels, so that neither can be checked bit by bit"
         lines = ("unflagged patches are unchanged", "scale of the noise")
         return [*checks, *(Check(name, None, unsure) for name in lines)]
+    checks.append(_written_plainly(release, released))
     changed = int((released.pixels != before)[~mask].sum())
     square = float(((released.pixels.astype(np.float64) - before) ** 2).mean())
     alike = math.isclose(square, certificate.mean_square, rel_tol=1e-9, abs_tol=1e-9)
@@ -247,6 +249,36 @@ def _check_of_untouched(release: ImageRelease, flags: Mask, before: Pixels, afte
     left = (before == after).reshape(len(after), -1).all(axis=1) | ~flags.any(axis=1)
     parts = () if release.fold is None else by_part(left, release.fold)
     return check_of_untouched(int(left.sum()), len(left), "images", parts=parts)
+
+
+def _written_plainly(release: ImageRelease, released: Images) -> Check:
+    """Files can say more than their pixels (texts, dates, how they are packed): written again, they are their bytes."""
+    name, file = "files are written plainly", release.certificate.output.file
+    with tempfile.TemporaryDirectory() as place:
+        write_images(released, Path(place), keep=release.certificate.kept_labels if released.npz else ())
+        again = [Path(place) / file, *((Path(place) / file).glob("*"))]
+        bytes_alike = all(
+            (release.directory / path.relative_to(place)).read_bytes() == path.read_bytes()
+            for path in again
+            if path.is_file()
+        )
+    if bytes_alike:
+        return Check(name, True, "every byte is as protect writes it")
+    more = [] if released.npz else [each for each in released.names if _says_more(release.directory / file / each)]
+    if more or released.npz:
+        return Check(name, False, f"{max(1, len(more)):,} of the files say more than their pixels")
+    return Check(name, None, "this version of Pillow packs pixels into other bytes")
+
+
+def _says_more(path: Path) -> bool:
+    """Whether a PNG has parts besides its size, its colours and its pixels."""
+    data, at, plain = path.read_bytes(), 8, (b"IHDR", b"PLTE", b"IDAT", b"IEND")
+    while at + 8 <= len(data):
+        size, kind = int.from_bytes(data[at : at + 4], "big"), data[at + 4 : at + 8]
+        at += size + 12
+        if kind not in plain or (kind == b"IEND" and at != len(data)):
+            return True
+    return False
 
 
 def _checks_of_labels(

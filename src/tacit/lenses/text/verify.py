@@ -29,11 +29,13 @@ from tacit.release.checks import (
     close,
     notes_on_files,
     same,
+    sha256_as_written,
 )
 from tacit.release.claims import OF_A_SINGLE_POST
 from tacit.release.codec import json_in
 from tacit.release.directory import PRIVATE, SALT
 from tacit.release.keys import secret_bytes_in
+from tacit.tables.formats import written_as
 from tacit.tables.sources import open_table
 from tacit.tables.table import Table
 
@@ -103,6 +105,7 @@ def _checks_against(
         yield Check("texts compared", None, f"needs {PRIVATE}/{ORDER}: the posts are in random order")
         return
     place = np.argsort(order)
+    yield _written_plainly(data, posts.table, certificate)
     texts = ["" if released[at] is None else str(released[at]) for at in place]
     yield check_of_untouched(untouched_posts(posts.texts, texts), len(texts), "posts")
     masking = Masking(certificate.mask, certificate.generalise, certificate.rare)
@@ -141,6 +144,16 @@ def order_of(folder: Path, certificate: TextCertificate) -> Codes | None:
     if order.dtype.kind != "i" or sorted(order.tolist()) != list(range(certificate.output.records)):
         raise SourceError(f"{folder / PRIVATE / ORDER} is damaged: it should hold what protect wrote")
     return order.astype(np.int64)
+
+
+def _written_plainly(data: Table, original: Table, certificate: TextCertificate) -> Check:
+    """A file can say things between its cells (spaces, quotes, metadata), so its rows, written again, are its bytes."""
+    name, like = "file is written plainly", original if original.format == data.format else data
+    if sha256_as_written(data, like, certificate.output.file) == certificate.output.sha256:
+        return Check(name, True, "every byte is as protect writes it")
+    if written_as(data.format).bytes_vary:
+        return Check(name, None, "this version of Tacit writes other bytes")
+    return Check(name, False, "its bytes say more than its cells")
 
 
 def _columns(table: Table, names: list[str]) -> dict[str, list[Any]]:
