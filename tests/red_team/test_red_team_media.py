@@ -79,7 +79,7 @@ def rewrite(place: Path, change: Callable[[dict[str, Any], dict[str, np.ndarray]
 
 
 def failed(place: Path) -> list[str]:
-    """The lines that did not pass, but for what adversaries read (so little noise hides nothing) and how it is packed."""
+    """The lines that did not pass, but for what adversaries read (so little noise hides nothing) and the packing."""
     checks = verify(place / "release", against=place / "faces.npz").checks
     known = ("no family reads the secret", "files are written plainly")
     return [check.name for check in checks if not check.passed and check.name not in known]

@@ -22,8 +22,9 @@ from tacit.lenses.table.linkage.adversary import linked
 from tacit.lenses.table.linkage.levels import fittings_of
 from tacit.lenses.table.linkage.results import LinkageFinding
 from tacit.lenses.table.middle import in_two
+from tacit.lenses.table.question import TableQuestion
 from tacit.lenses.table.tabulating import Counted
-from tacit.lenses.table.verify import compare, open_release, output_joints, question_of
+from tacit.lenses.table.verify import TableRelease, compare, open_release, output_joints, question_of
 from tacit.lift import SLACK, Vector, guessing_bound, guessing_probability
 from tacit.release.bounds import inside_parts
 from tacit.release.certificate import CountedCertificate, best_guesses
@@ -63,11 +64,8 @@ def attack_table(asked: AttackRequest, *, progress: Progress = silent) -> Attack
     readers = [each for each in families if each is not LINKAGE]
     run, held = benched_beliefs(readers, records, progress=progress)
     scores = [each.score for each in run.families]
-    findings: tuple[LinkageFinding, ...] = ()
-    if LINKAGE in families:
-        progress("looking for people", None)
-        fittings = None if release.code is None else fittings_of(release.code)
-        findings = linked(question, release.data, tuple(asked.known or ()), fittings=fittings)
+    progress("looking for people", None)
+    findings = _linked(release, question, asked) if LINKAGE in families else ()
     joint = rows.original.joint
     prior, (before, after) = float(joint.prior.max()), best_guesses(scores)
     bound, best = _promised(certificate, rows.original), guessing_probability(output_joints(release, rows)[0])
@@ -94,15 +92,20 @@ def attack_table(asked: AttackRequest, *, progress: Progress = silent) -> Attack
         weighed=tuple(weighed(name, views, records.secret) for name, views in held.items()),
         chance_before=found.before,
         chance_after=found.after,
-        notes=(
-            *told_apart(tuple(asked.without or ()), asked.group, "rows"),
-            *_NOTES,
-            _of_whom(certificate, bound),
-            *_NUMBERS[: certificate.thresholds is not None],
-        ),
+        notes=_notes(asked, certificate, bound),
         known=certificate.known,
         linkage=findings,
     )
+
+
+def _linked(release: TableRelease, question: TableQuestion, asked: AttackRequest) -> tuple[LinkageFinding, ...]:
+    fittings = None if release.code is None else fittings_of(release.code)
+    return linked(question, release.data, tuple(asked.known or ()), fittings=fittings)
+
+
+def _notes(asked: AttackRequest, certificate: CountedCertificate, bound: float | None) -> tuple[str, ...]:
+    apart = told_apart(tuple(asked.without or ()), asked.group, "rows")
+    return (*apart, *_NOTES, _of_whom(certificate, bound), *_NUMBERS[: certificate.thresholds is not None])
 
 
 def _possible_before(certificate: CountedCertificate, counted: Counted) -> float:
