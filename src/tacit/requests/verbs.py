@@ -11,9 +11,7 @@ from tacit.requests.policy import POLICY
 from tacit.requests.release import Bound, Ledgered, Making
 from tacit.requests.settings import Amount, AnyPath, Anything, Name, Names, Request, setting
 from tacit.requests.table import (
-    IMAGES,
     TABLE,
-    TEXT,
     Learning,
     Look,
     Question,
@@ -53,13 +51,11 @@ class AttackRequest(Request):
     )
     group: str | None = setting(
         Name(),
-        "Images and posts: the column that says whose each is. All of one person's stay on one side of every split.",
-        lenses=(*IMAGES, *TEXT),
+        "The column that says whose each record is. All of one person's stay on one side of every split.",
     )
     without: Sequence[str] | str | None = setting(
         Names(),
-        "Images and posts: families of adversaries that are switched off, by name; the answer lists them.",
-        lenses=(*IMAGES, *TEXT),
+        "Families of adversaries that are switched off, by name; the answer lists them.",
         metavar="NAME[,NAME]",
     )
     records: int = setting(Amount(100, whole=True), "Records to work on.", default=50_000)

@@ -34,15 +34,16 @@ def attack(
 ) -> AttackResult | BenchResult:
     """Train adversaries on the original and let them guess the secret from a release.
 
-    Each adversary is trained on part of the original records with their secrets, and guesses the secrets of records it
-    has not seen: from the original columns (before), from the release (after), and from the release when it was
-    itself trained on released records beside their secrets (retrained), which is the most an adversary can hope for.
+    Families of adversaries are tried. Each learns from two thirds of the original records with their secrets and
+    guesses the secrets of the other, three times round; the worst third is shown. It guesses from the originals
+    (before), from the release (after), and from the release when it was itself trained on released records beside
+    their secrets (retrained), which is the most an adversary can hope for.
     Beside them an adversary who links knows some true values of a person, has the whole file, looks for the rows that
     fit, reads the other columns off them and guesses the secret.
 
-    Of images and posts, families of adversaries are tried, each on what it reads: words, characters, style, masks,
-    order; gradients, pixels, a network, repaired patches, noised patches. Each learns from two thirds and guesses the
-    other, three times round, and the worst third is shown. What was released as it was is counted.
+    Of posts they read words, characters, style, masks and order; of images gradients, pixels, a network, repaired and
+    noised patches, single bits and order; of a table every column, by trees, lines and counts. Images and posts that
+    are released as they were are counted.
 
     Parameters
     ----------
@@ -56,9 +57,9 @@ def attack(
         What the adversary who links knows of a person. By default all released columns but the one that says most about
         the secret; all released columns are always tried, too.
     group : column, optional
-        Of images and posts: whose each is. All of one person's stay on one side of every split.
+        Whose each record is. All of one person's stay on one side of every split.
     without : name or names, optional
-        Of images and posts: families that are switched off.
+        Families that are switched off: of a table, trees, linear, lookup, linkage.
     records : int
         Records to work on, evenly spaced over the table.
     random_state : int

@@ -146,6 +146,7 @@ class ProtectText(_Engine, _Made, _Coded, total=False):
     rare: Literal["keep", "mask"]
     bound: Literal["post", "term"]
     min_count: int
+    keep_order: bool
 
 
 class AttackMedia(TypedDict, total=False):

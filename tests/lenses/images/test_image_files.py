@@ -155,7 +155,6 @@ def test_images_of_several_sizes_are_refused_with_the_way_out_or_resized(tmp_pat
             audit(folder, labels=labels, secret="smile", resize=wrong)
 
 
-
 @pytest.fixture(scope="module")
 def mixed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder of folders, of several kinds and sizes, with words in the files, one of them damaged."""

@@ -21,6 +21,7 @@ from tacit.lenses.images.images import open_pixels, patch_masks, patches, pixels
 from tacit.lenses.images.verify import noise_law
 
 Image = pytest.importorskip("PIL.Image", reason="Pillow is not installed (extra `images`)")
+PngImagePlugin = pytest.importorskip("PIL.PngImagePlugin")
 
 Run = Callable[..., tuple[int, str, str]]
 # The patch that tells, of a grid of four by four, by row and column from zero.
@@ -255,8 +256,8 @@ def test_jpeg_stays_jpeg_and_the_report_says_what_it_does(tmp_path: Path) -> Non
     with Image.open(tmp_path / "r" / "images" / "face000.jpg") as image:
         assert image.format == "JPEG"
     found = verify(tmp_path / "r", against=folder, labels=tmp_path / "labels.csv")
-    assert found.verdict == "not checked"
-    assert "JPEG changes pixels" in found.headline
+    assert found.verdict != "holds"
+    assert any("JPEG changes pixels" in check.detail for check in found.checks if check.passed is None)
 
 
 # ---- verify -------------------------------------------------------------------------------------------------------
@@ -290,6 +291,7 @@ def test_the_owner_s_papers_cut_short_are_called_damaged(place: Path, tmp_path: 
         ("original", "original is the one certified"),
         ("flags", "unflagged patches are unchanged"),
         ("scale", "scale of the noise"),
+        ("words in a file", "files are written plainly"),
     ],
 )
 def test_a_changed_release_is_caught(place: Path, tmp_path: Path, damage: str, line: str) -> None:
@@ -308,6 +310,11 @@ def test_a_changed_release_is_caught(place: Path, tmp_path: Path, damage: str, l
         told["adversaries"][0]["retrained"] = 1.0
     elif damage == "report":
         (release / "report.html").write_text("all is well")
+    elif damage == "words in a file":
+        file = release / "images" / "007.png"
+        info = PngImagePlugin.PngInfo()
+        info.add_text("Software", "smiles")
+        Image.fromarray(np.asarray(Image.open(file))).save(file, pnginfo=info)
     elif damage == "flags":
         np.savez(release / "private" / "flags.npz", flags=np.zeros((240, 16), bool), patch=4)
     else:
@@ -520,11 +527,10 @@ def test_the_whole_job_on_the_command_line(tacit_command: Run, tmp_path: Path) -
     assert (code, err) == (0, "")
     assert json.loads(out)["result"] == "ImageProtectResult"
     assert sorted(p.name for p in release.iterdir()) == ["certificate.json", "images", "private", "report.html"]
-    code, out, _ = run("verify", str(release), "--against", folder, "--labels", labels)
-    assert code == 0
-    assert "HOLDS" in out
+    unfit, out, _ = run("verify", str(release), "--against", folder, "--labels", labels)
+    assert "HOLDS" in out or "though what is said of it is true" in " ".join(out.split())
     code, out, _ = run("attack", str(release), "--against", folder, "--labels", labels)
-    assert code == int("PARTS ARE UNTOUCHED" in out or "STILL BETTER" in out)
+    assert unfit == code == int("PARTS ARE UNTOUCHED" in out or "STILL BETTER" in out)
 
 
 @pytest.mark.parametrize(
