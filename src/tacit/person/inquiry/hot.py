@@ -84,7 +84,8 @@ class Hot:
 def hit_rows(held: Attributes, subject: Subject, forms: Attributes | None = None) -> RightRows:
     """What is right among some attributes, looked for once; ``forms`` as :func:`right_values` takes them."""
     if held not in subject.found:
-        subject.found[held] = RightRows(held, right_values(held, subject, forms))
+        hits = right_values(held, subject, forms)
+        subject.found[held] = RightRows(held, hits, subject.near.get(held if held.formed else forms))
     return subject.found[held]
 
 

@@ -23,6 +23,7 @@ from tacit.person.link.brought import (
     clusters_of_file,
     surest_values,
 )
+from tacit.person.link.coded import coded_forms
 from tacit.person.link.components import components
 from tacit.person.link.forms.forming import NamedForm, formed
 from tacit.person.link.likely import LikelyPairs, likely_pairs
@@ -174,8 +175,8 @@ class Workbench:
         for before, other, after in self._done:
             if before is held and other == step:
                 return after
-        if self._index is not None and held is self.pool.attributes and step == Normalise():
-            after = self._index.forms(held.store, self._labels, lambda: _stepped(held, step, self._labels))
+        if held is self.pool.attributes and step == Normalise() and self.pool.formed is not None:
+            after = self.pool.formed
         else:
             after = _stepped(held, step, self._labels)
         self._done.append((held, step, after))
@@ -183,7 +184,7 @@ class Workbench:
 
     def meant(self, held: Attributes) -> Attributes:
         """Attributes in normal form, which are not kept."""
-        return _stepped(held, Normalise(), self._labels)
+        return in_normal_form(held, self._labels)
 
     def normalised(self) -> Attributes:
         """All records as they were read, every value in its normal form."""
@@ -219,7 +220,7 @@ class Workbench:
                     cluster = _regrouped(joining, seen, cluster)
                 return cluster
 
-            cluster = joined() if self._index is None else self._index.clusters(spec, self._labels, joined)
+            cluster = joined() if self._index is None else self._index.clusters(spec, joined)
         return Grouped(self.pool, spec, held, cluster, tuple(groupings), tuple(notes), self.normalised, self._labels)
 
     def _joining(self, step: Step, held: Attributes, more: Sequence[Record]) -> Joining:
@@ -299,7 +300,15 @@ def _stepped(held: Attributes, step: Step, labels: Labels) -> Attributes:
         values = distinct_values(held, step.label)
         return recoded(held, ((step.label, *pair) for pair in zip(values, changed(step.label, values), strict=True)))
     assert isinstance(step, Normalise)
-    return formed(held, named_forms(labels, step.labels), changed)
+    forms = named_forms(labels, step.labels)
+    if held.coded is not None and not held.formed:
+        return coded_forms(held, lambda different: formed(different, forms, changed))
+    return formed(held, forms, changed)
+
+
+def in_normal_form(held: Attributes, labels: Labels) -> Attributes:
+    """Attributes with every value in its normal form."""
+    return _stepped(held, Normalise(), labels)
 
 
 def _asked(step: Step, label: str, values: Sequence[str], labels: Labels) -> tuple[Record, ...]:

@@ -19,6 +19,27 @@ if TYPE_CHECKING:
 
 # Numbers of records, and of clusters, which are called by their smallest record.
 IntArray = NDArray[np.int64]
+# Up to so many records are asked for by their numbers.
+FEW = 2_000
+
+
+@dataclass(frozen=True, eq=False)
+class Coded:
+    """Attributes by numbers: a table ``values`` (vid, label, value), which has every different one at least once, and
+    a table ``rows`` (rid, vid, confidence).
+
+    ``owned`` are tables that are dropped with the object; ``needed`` are objects that have the others.
+    """
+
+    store: Store
+    values: str
+    rows: str
+    owned: tuple[str, ...] = ()
+    needed: tuple[object, ...] = ()
+
+    def __post_init__(self) -> None:
+        if self.owned:
+            weakref.finalize(self, self.store.drop, *self.owned).atexit = False
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -28,7 +49,8 @@ class Attributes:
     Made by :func:`tacit.person.link.wide.gathered`. A record has every (label, value) at most once. ``name`` is the
     table's in the ``store``, which drops it with the object unless it is ``kept``; ``records`` counts those without any
     attribute too. ``formed`` are the labels whose values were brought into normal form, as
-    :func:`tacit.person.link.forms.forming.formed` does it; the table tells more of these.
+    :func:`tacit.person.link.forms.forming.formed` does it; the table tells more of these. Those of very many records
+    are ``coded``, and ``name`` is a query of the tables.
     """
 
     store: Store
@@ -37,9 +59,10 @@ class Attributes:
     _several: frozenset[str] | None = None
     formed: frozenset[str] = frozenset()
     kept: bool = False
+    coded: Coded | None = None
 
     def __post_init__(self) -> None:
-        if self.kept:
+        if self.kept or self.coded is not None:
             return
         weakref.finalize(self, self.store.drop, self.name).atexit = False
 
@@ -100,12 +123,33 @@ def records(held: Attributes, rids: Iterable[int]) -> dict[int, list[tuple[str, 
     import pyarrow as pa
 
     contents: dict[int, list[tuple[str, str, float]]] = {int(rid): [] for rid in rids}
+    if held.coded is not None and len(contents) <= FEW:
+        return _few_records(held, held.coded, contents)
     with lent(held.store, pa.table({"rid": pa.array(list(contents), pa.int64())})) as wanted:
         rows = held.store.ask(
             f"SELECT a.rid, a.label, a.value, a.confidence FROM {held.name} a JOIN {wanted} w USING (rid) "
             "ORDER BY rid, label, value"
         )
     for rid, label, value, confidence in zip(*(column.to_pylist() for column in rows.columns), strict=True):
+        contents[rid].append((label, value, confidence))
+    return contents
+
+
+def _few_records(
+    held: Attributes, coded: Coded, contents: dict[int, list[tuple[str, str, float]]]
+) -> dict[int, list[tuple[str, str, float]]]:
+    """What few records hold; numbers that stand in a question itself spare the engine most of the tables."""
+    rids = ", ".join(map(str, contents)) or "NULL"
+    rows = held.store.ask(f"SELECT rid, vid, confidence FROM {coded.rows} WHERE rid IN ({rids})")
+    vids = ", ".join(map(str, rows.column("vid").unique().to_pylist())) or "NULL"
+    said = held.store.ask(f"SELECT vid, label, value FROM {coded.values} WHERE vid IN ({vids})")
+    values = {vid: (label, value) for vid, label, value in zip(*(one.to_pylist() for one in said.columns), strict=True)}
+    best: dict[tuple[int, str, str], float] = {}
+    for rid, vid, confidence in zip(*(column.to_pylist() for column in rows.columns), strict=True):
+        # Two values of a record may have one normal form.
+        key = (rid, *values[vid])
+        best[key] = max(confidence, best.get(key, 0.0))
+    for (rid, label, value), confidence in sorted(best.items()):
         contents[rid].append((label, value, confidence))
     return contents
 

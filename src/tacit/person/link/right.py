@@ -42,7 +42,7 @@ class Wanted:
 
 class NearForms:
     """The normal forms that may be right of a person, and those that SQL is not sure of, looked for once: a table
-    (label, raw, value, fixed, near) in the engine, of some ``labels``.
+    (vid, label, raw, value, fixed, near) in the engine, of some ``labels``; vid is null unless attributes are coded.
 
     Attributes as they were read and in normal form are both searched through it.
     """
@@ -50,16 +50,23 @@ class NearForms:
     def __init__(self, forms: Attributes, wanted: Mapping[str, Wanted]) -> None:
         self.store = forms.store
         parts = {}
+        known = forms.formed if forms.coded is not None else forms.formed - forms.several
+        source = f"SELECT CAST(NULL AS BIGINT) AS vid, label, raw, value AS form, fixed FROM {forms.name}"
+        if forms.coded is not None:
+            source = f"SELECT vid, label, raw, value AS form, fixed FROM {forms.coded.values}"
         for label, own in wanted.items():
             bound = None if own.any else may_be_right(self.store, own.near, own.true)
-            if label in forms.formed - forms.several and bound is not None and own.form is not None:
+            if label in known and bound is not None and own.form is not None:
                 parts[label] = (
-                    f"SELECT DISTINCT label, raw, form AS value, fixed, near FROM (SELECT *, {bound} AS near FROM "
-                    f"(SELECT label, raw, value AS form, fixed FROM {forms.name} WHERE label = "
-                    f"{self.store.text(label)})) WHERE near OR NOT fixed"
+                    f"SELECT {'' if forms.coded else 'DISTINCT'} vid, label, raw, form AS value, fixed, near FROM "
+                    f"(SELECT *, {bound} AS near FROM ({source} WHERE label = {self.store.text(label)})) "
+                    "WHERE near OR NOT fixed"
                 )
         self.labels = frozenset(parts)
-        nothing = "SELECT '' AS label, '' AS raw, '' AS value, false AS fixed, false AS near WHERE false"
+        nothing = (
+            "SELECT CAST(NULL AS BIGINT) AS vid, '' AS label, '' AS raw, '' AS value, false AS fixed, false AS near "
+            "WHERE false"
+        )
         self.name = self.store.make(" UNION ALL ".join(parts.values()) or nothing)
         weakref.finalize(self, self.store.drop, self.name).atexit = False
 
@@ -97,7 +104,7 @@ def _candidates(held: Attributes, label: str, own: Wanted, near: NearForms | Non
     """A query of the values of a label that may be right, and their forms where they are known."""
     store, label_is = held.store, f"label = {held.store.text(label)}"
     bound = None if own.any else may_be_right(store, own.near, own.true)
-    rows = f"SELECT label, value FROM {held.name} WHERE {label_is}"
+    rows = f"SELECT label, value FROM {held.coded.values if held.coded else held.name} WHERE {label_is}"
     hidden = f"regexp_matches(value, {store.text(SUPPRESSED)})"
     unknown = "SELECT DISTINCT label, value, CAST(NULL AS STRING) AS form"
     if bound is None or (own.form is None and not own.plain):
@@ -108,7 +115,7 @@ def _candidates(held: Attributes, label: str, own: Wanted, near: NearForms | Non
         return near.candidates(label, formed=label in held.formed)
     if label in held.formed:
         # What is its own form is compared as it is.
-        rows = f"SELECT label, value, CASE WHEN fixed THEN value END AS form FROM {held.name} WHERE {label_is}"
+        rows = rows.replace("SELECT label, value", "SELECT label, value, CASE WHEN fixed THEN value END AS form")
         return f"SELECT DISTINCT label, value, form FROM ({rows}) WHERE form IS NULL OR {bound}"
     assert own.form is not None
     # Written out first: the engine would make a form again for every part of the bound.
@@ -145,15 +152,32 @@ class RightRows:
     worth.
     """
 
-    def __init__(self, held: Attributes, hits: pa.Table) -> None:
+    def __init__(self, held: Attributes, hits: pa.Table, near: NearForms | None = None) -> None:
         self.store, self.labels = held.store, hits.column("label").unique().to_pylist()
-        hidden = f"regexp_matches(a.value, {self.store.text(SUPPRESSED)}) AS hidden"
+        hidden = f"regexp_matches(value, {self.store.text(SUPPRESSED)}) AS hidden"
         with lent(self.store, hits) as given:
+            told = f"SELECT label, value, fact, credit, {hidden} FROM {given}"
+            if held.coded is None:
+                query = f"FROM {held.name} a JOIN ({told}) h ON h.label = a.label AND h.value = a.value"
+            else:
+                found = f"SELECT v.vid, t.* FROM ({self._values(held, near)}) v JOIN ({told}) t ON t.label = v.label AND t.value = v.value"
+                query = f"FROM {held.coded.rows} a JOIN ({found}) h ON h.vid = a.vid"
             self.name = self.store.make(
-                f"SELECT a.rid, a.label, a.value, a.confidence, h.fact, h.credit, {hidden} FROM {held.name} a "
-                f"JOIN {given} h ON h.label = a.label AND h.value = a.value"
+                f"SELECT a.rid, h.label, h.value, a.confidence, h.fact, h.credit, h.hidden {query}"
             )
         weakref.finalize(self, self.store.drop, self.name).atexit = False
+
+    def _values(self, held: Attributes, near: NearForms | None) -> str:
+        """A query (vid, label, value) of the values that may be right, and maybe others."""
+        assert held.coded is not None
+        known = frozenset(self.labels) & (near.labels if near is not None else frozenset())
+        others = listed(self.store, frozenset(self.labels) - known)
+        parts = [f"SELECT vid, label, value FROM {held.coded.values} WHERE label IN ({others})"]
+        if near is not None:
+            for column, some in (("value", known & held.formed), ("raw", known - held.formed)):
+                there = f"label IN ({listed(self.store, some)})"
+                parts.append(f"SELECT vid, label, {column} AS value FROM {near.name} WHERE {there}")
+        return " UNION ALL ".join(parts)
 
 
 def right_weights(right: RightRows, clusters: IntArray) -> dict[int, float]:

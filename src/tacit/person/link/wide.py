@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tacit.errors import ArgumentError, DataError
 from tacit.person.link.attributes import Attributes, one
+from tacit.person.link.coded import coded_attributes
 from tacit.person.link.forms.columns import ColumnCells, as_the_column_says, in_their_countries
 from tacit.person.link.forms.forming import NamedForm
 from tacit.person.link.forms.missing import LONGEST_NOTHING, SPACES, nothing
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
 
 # Normal forms that depend on the country.
 IN_COUNTRIES = ("phone", "zip")
+# Attributes of so many records are held by numbers.
+MANY = 50_000
 # Rows of a table that travel from one connection to another at a time.
 BATCH = 100_000
 
@@ -138,14 +141,19 @@ def gathered(sources: Sequence[Wide | Long], *, starting: Callable[[int], None] 
             records += sizes[-1][0]
             for label, part in own.items():
                 parts.setdefault(label, []).append(part)
-        united = [
-            _best(parts[label]) if label in several else " UNION ALL ".join(parts[label]) for label in sorted(parts)
-        ]
-        name = store.make(" UNION ALL ".join(united) or _NOTHING)
+        united = {
+            label: _best(parts[label]) if label in several else " UNION ALL ".join(parts[label])
+            for label in sorted(parts)
+        }
+        if records >= MANY:
+            held = coded_attributes(store, united, records=records, several=frozenset(several))
+        else:
+            name = store.make(" UNION ALL ".join(united.values()) or _NOTHING)
+            held = Attributes(store, name, records, frozenset(several))
     finally:
         store.drop(*loaded)
     counts, unsure = zip(*sizes, strict=True) if sizes else ((), ())
-    return Gathered(Attributes(store, name, records, frozenset(several)), counts, unsure, tuple(undecided))
+    return Gathered(held, counts, unsure, tuple(undecided))
 
 
 _NOTHING = (
