@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from tacit.lift.joint import Vector
 from tacit.person.inquiry.subject import Subject, exceeds
 from tacit.person.inquiry.work import Grouped, named_forms
-from tacit.person.link.attributes import Attributes
+from tacit.person.link.attributes import Attributes, IntArray
 from tacit.person.link.right import NearForms, RightRows, Wanted, candidate_values, right_weights
 from tacit.person.model.comparing import Comparer
 from tacit.person.model.leakage import Leakage
-from tacit.person.model.records import Attribute, Record
+from tacit.person.model.records import Record
 from tacit.person.model.values import similarity_name
 from tacit.person.resolve import Cluster, Link
 
@@ -37,17 +38,19 @@ class Hot:
 
     def __init__(self, work: Grouped, subject: Subject) -> None:
         self.work, self.subject = work, subject
-        weights = self._weights(work.held)
+        clusters, right = self._weights(work.held)
         if work.spec.keep_base and work.held is not work.pool.attributes:
             # Originals are kept as they were given, whatever the steps made of them.
-            other = self._weights(work.pool.attributes)
-            weights = {cid: max(weights.get(cid, 0.0), other.get(cid, 0.0)) for cid in {*weights, *other}}
-        order = sorted(weights, key=lambda cid: (-weights[cid], cid))
-        self.clusters = np.array(order, dtype=np.int64)
-        self.right = np.array([weights[cid] for cid in order], dtype=np.float64)
+            other, weights = self._weights(work.pool.attributes)
+            every, weights = np.concatenate([clusters, other]), np.concatenate([right, weights])
+            clusters, places = np.unique(every, return_inverse=True)
+            right = np.zeros(len(clusters))
+            np.maximum.at(right, places, weights)
+        order = np.lexsort((clusters, -right))
+        self.clusters, self.right = clusters[order], right[order]
         self._first: list[Record] = []
 
-    def _weights(self, held: Attributes) -> dict[int, float]:
+    def _weights(self, held: Attributes) -> tuple[IntArray, Vector]:
         return right_weights(hit_rows(held, self.subject, self.work.forms(held)), self.work.cluster)
 
     def __len__(self) -> int:
@@ -112,9 +115,8 @@ def right_values(held: Attributes, subject: Subject, forms: Attributes | None = 
     for label, candidates in candidate_values(held, wanted, near):
         verdicts = subject.verdicts.setdefault(label, {})
         new = list(dict.fromkeys(meant for _, meant in candidates if meant not in verdicts))
-        compared = comparer.compare(Record.trusted(Attribute(label, meant) for meant in new))
-        hits = np.where(compared.share > 0, compared.hit, -1).tolist()
-        verdicts.update(zip(new, zip(hits, compared.credit.tolist(), strict=True), strict=True))
+        for meant, verdict in zip(new, comparer.verdicts(label, new), strict=True):
+            verdicts[meant] = (verdict.hit if verdict.share > 0 else -1, verdict.credit)
         for value, meant in candidates:
             hit, credit = verdicts[meant]
             if hit >= 0:

@@ -35,6 +35,7 @@ from tacit.person.model.comparing import Comparer
 from tacit.person.model.forms import form_name
 from tacit.person.model.labels import Labels
 from tacit.person.model.records import Attribute, Record, Reference
+from tacit.person.model.values import similarity_name
 from tacit.person.resolve.adversaries import Adversary
 from tacit.person.resolve.steps import Augment, Clusters, Correct, Generalise, Grouping, Normalise, Resolve, Step
 from tacit.person.sources.pool import RecordPool
@@ -91,28 +92,27 @@ class Grouped:
         return held
 
     @cached_property
-    def _layout(self) -> tuple[IntArray, IntArray, IntArray]:
-        """The records, cluster after cluster; the clusters; and where the records of each begin, and all end."""
-        order = np.argsort(self.cluster, kind="stable").astype(np.int64)
-        clusters, starts = np.unique(self.cluster[order], return_index=True)
-        return order, clusters.astype(np.int64), np.append(starts, len(order)).astype(np.int64)
-
-    @property
     def entities(self) -> int:
         """How many clusters there are."""
-        return len(self._layout[1])
+        return int((self.cluster == np.arange(len(self.cluster))).sum())
+
+    @cached_property
+    def _sizes(self) -> IntArray:
+        return np.bincount(self.cluster, minlength=len(self.cluster))
 
     def members(self, clusters: Iterable[int]) -> list[int]:
         """The records of some clusters, cluster after cluster."""
-        order, names, starts = self._layout
-        places = np.searchsorted(names, np.fromiter(clusters, np.int64))
-        return [rid for place in places for rid in order[starts[place] : starts[place + 1]].tolist()]
+        wanted = np.fromiter(clusters, np.int64)
+        asked = np.full(len(self.cluster), -1, np.int64)
+        asked[wanted] = np.arange(len(wanted))
+        place = asked[self.cluster]
+        found = np.flatnonzero(place >= 0)
+        order: list[int] = found[np.argsort(place[found], kind="stable")].tolist()
+        return order
 
     def sizes(self, clusters: IntArray) -> IntArray:
         """How many records each of these clusters has."""
-        _, names, starts = self._layout
-        places = np.searchsorted(names, clusters)
-        return starts[places + 1] - starts[places]
+        return self._sizes[clusters]
 
     def adversary(self, rids: Sequence[int], more: Sequence[int] = ()) -> Adversary:
         """The adversary for these records in memory, in this order; ``more`` are numbers of records to come."""
@@ -302,7 +302,8 @@ def _stepped(held: Attributes, step: Step, labels: Labels) -> Attributes:
     assert isinstance(step, Normalise)
     forms = named_forms(labels, step.labels)
     if held.coded is not None and not held.formed:
-        return coded_forms(held, lambda different: formed(different, forms, changed))
+        names = [label for label in forms if similarity_name(labels[label].similarity) == "name"]
+        return coded_forms(held, lambda different: formed(different, forms, changed), names)
     return formed(held, forms, changed)
 
 

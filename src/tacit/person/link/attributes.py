@@ -28,7 +28,8 @@ class Coded:
     """Attributes by numbers: a table ``values`` (vid, label, value), which has every different one at least once, and
     a table ``rows`` (rid, vid, confidence).
 
-    ``owned`` are tables that are dropped with the object; ``needed`` are objects that have the others.
+    Of values in normal form that are names, ``words`` (label, word) has every different word, and ``spoken`` (word,
+    vid) the hashes of the words of each and of its letters. ``owned`` are tables that are dropped with the object; ``needed`` are objects that have the others.
     """
 
     store: Store
@@ -36,6 +37,8 @@ class Coded:
     rows: str
     owned: tuple[str, ...] = ()
     needed: tuple[object, ...] = ()
+    words: str | None = None
+    spoken: str | None = None
 
     def __post_init__(self) -> None:
         if self.owned:

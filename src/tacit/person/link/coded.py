@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
 
 from tacit.person.link.attributes import Attributes, Coded, listed, one
+from tacit.person.link.forms.bounds import sql_letters
 from tacit.tables.engines import Store
 
 Forming = Callable[[Attributes], Attributes]
@@ -40,8 +41,8 @@ def coded_attributes(
     return _attributes(Coded(store, values, rows, (values, rows)), records, several, tuple(labels))
 
 
-def coded_forms(held: Attributes, forming: Forming) -> Attributes:
-    """The attributes in normal form, which is made of every different value once."""
+def coded_forms(held: Attributes, forming: Forming, names: Collection[str] = ()) -> Attributes:
+    """The attributes in normal form, which is made of every different value once; ``names`` are labels of names."""
     coded, store = held.coded, held.store
     assert coded is not None
     count = int(one(store, f"SELECT count(*) FROM {coded.values}"))
@@ -52,7 +53,14 @@ def coded_forms(held: Attributes, forming: Forming) -> Attributes:
     if made is different:
         return held
     store.run(f"ALTER TABLE {made.name} RENAME COLUMN rid TO vid")
-    formed = Coded(store, made.name, coded.rows, needed=(coded, made))
+    named = f"label IN ({listed(store, names)})"
+    parted = f"SELECT label, vid, unnest(string_split(value, ' ')) AS word FROM {made.name} WHERE {named}"
+    words = store.make(f"SELECT DISTINCT label, word FROM ({parted})")
+    spoken = store.make(
+        f"SELECT {store.hashed('word')} AS word, vid FROM ({parted}) UNION ALL "
+        f"SELECT {store.hashed(sql_letters('value'))}, vid FROM {made.name} WHERE {named}"
+    )
+    formed = Coded(store, made.name, coded.rows, (words, spoken), (coded, made), words, spoken)
     return _attributes(formed, held.records, held.several, held.labels, made.formed)
 
 
@@ -91,6 +99,8 @@ def write_coded(held: Attributes, formed: Attributes | None, path: Path) -> None
         else:
             store.run(f"CREATE TABLE {name}.kept_values ({_FORMS})")
             store.run(f"INSERT INTO {name}.kept_values SELECT vid, label, value, raw, fixed FROM {forms.values}")
+            store.run(f"CREATE TABLE {name}.kept_words AS FROM {forms.words}")
+            store.run(f"CREATE TABLE {name}.kept_spoken AS FROM {forms.spoken}")
     finally:
         store.run(f"DETACH {name}")
 
@@ -113,7 +123,13 @@ def read_coded(
     raw = f"(SELECT vid, label, raw AS value FROM {values})"
     return (
         _attributes(Coded(store, raw, rows), records, several, labels),
-        _attributes(Coded(store, values, rows), records, several, labels, formed),
+        _attributes(
+            Coded(store, values, rows, words=f"{name}.kept_words", spoken=f"{name}.kept_spoken"),
+            records,
+            several,
+            labels,
+            formed,
+        ),
     )
 
 

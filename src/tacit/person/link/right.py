@@ -8,9 +8,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
+from tacit.lift.joint import Vector
 from tacit.person.link.attributes import Attributes, IntArray, lent, listed, one
-from tacit.person.link.forms.bounds import LEAST_ALIKE, may_be_right
+from tacit.person.link.forms.bounds import LEAST_ALIKE, goes_on, letters_of, may_be_right, word_may_be_right
 from tacit.person.link.forms.forming import NamedForm
 from tacit.person.link.forms.normal import sql_fixed, sql_form
 from tacit.person.model.comparing import Comparer
@@ -51,17 +53,10 @@ class NearForms:
         self.store = forms.store
         parts = {}
         known = forms.formed if forms.coded is not None else forms.formed - forms.several
-        source = f"SELECT CAST(NULL AS BIGINT) AS vid, label, raw, value AS form, fixed FROM {forms.name}"
-        if forms.coded is not None:
-            source = f"SELECT vid, label, raw, value AS form, fixed FROM {forms.coded.values}"
         for label, own in wanted.items():
             bound = None if own.any else may_be_right(self.store, own.near, own.true)
             if label in known and bound is not None and own.form is not None:
-                parts[label] = (
-                    f"SELECT {'' if forms.coded else 'DISTINCT'} vid, label, raw, form AS value, fixed, near FROM "
-                    f"(SELECT *, {bound} AS near FROM ({source} WHERE label = {self.store.text(label)})) "
-                    "WHERE near OR NOT fixed"
-                )
+                parts[label] = self._looked_up(forms, label, own, bound)
         self.labels = frozenset(parts)
         nothing = (
             "SELECT CAST(NULL AS BIGINT) AS vid, '' AS label, '' AS raw, '' AS value, false AS fixed, false AS near "
@@ -69,6 +64,43 @@ class NearForms:
         )
         self.name = self.store.make(" UNION ALL ".join(parts.values()) or nothing)
         weakref.finalize(self, self.store.drop, self.name).atexit = False
+
+    def _looked_up(self, held: Attributes, label: str, own: Wanted, bound: str) -> str:
+        """A query of the values of a label that are within a bound; coded names are found by their words."""
+        import pyarrow as pa
+
+        coded, label_is = held.coded, f"label = {self.store.text(label)}"
+        columns, distinct = "vid, label, raw, value AS form, fixed", ""
+        if coded is None:
+            rows = f"SELECT CAST(NULL AS BIGINT) AS {columns} FROM {held.name} WHERE {label_is}"
+            distinct = "DISTINCT"
+        elif own.near == "name" and coded.words is not None:
+            words = " OR ".join(f"({word_may_be_right(self.store, true)})" for true in own.true)
+            letters = [self.store.hashed(self.store.text(letters_of(true))) for true in own.true]
+            hashes = " UNION ".join(
+                [f"SELECT {self.store.hashed('word')} AS word FROM {coded.words} WHERE {label_is} AND ({words})"]
+                + [f"SELECT {one}" for one in letters]
+            )
+            found = f"SELECT vid FROM {coded.spoken} SEMI JOIN ({hashes}) USING (word)"
+            said = f"SELECT vid, label, raw, value, fixed, {{}} AS near FROM {coded.values} WHERE {label_is}".format
+            return (
+                f"{said('true')} AND vid IN ({found}) UNION ALL {said('false')} AND NOT fixed AND vid NOT IN ({found})"
+            )
+        elif own.near == "address":
+            whole = goes_on(self.store, own.true)
+            forms = self.store.ask(f"SELECT DISTINCT value AS form, {whole} AS whole FROM {coded.values} WHERE {label_is}")
+            letters = _addresses_alike(own.true, forms.column("form").to_pylist())
+            near = pa.array(letters | forms.column("whole").to_numpy())
+            alike = self.store.load(forms.select(["form"]).filter(near))
+            weakref.finalize(self, self.store.drop, alike).atexit = False
+            return (
+                f"SELECT vid, label, raw, value, fixed, a.form IS NOT NULL AS near FROM {coded.values} v LEFT JOIN "
+                f"{alike} a ON a.form = v.value WHERE {label_is} AND (a.form IS NOT NULL OR NOT fixed)"
+            )
+        else:
+            rows = f"SELECT {columns} FROM {coded.values} WHERE {label_is}"
+        near = f"SELECT *, {bound} AS near FROM ({rows})"
+        return f"SELECT {distinct} vid, label, raw, form AS value, fixed, near FROM ({near}) WHERE near OR NOT fixed"
 
     def candidates(self, label: str, *, formed: bool) -> str:
         """A query of the values of a label that may be right, in normal form or as they were read, and their forms."""
@@ -136,12 +168,22 @@ def _likely(own: Wanted, some: pa.Table) -> list[tuple[str, str]]:
     pairs = [(value, value if form is None else form) for value, form in zip(values, forms, strict=True)]
     if own.near != "address":
         return pairs
+    alike = _addresses_alike(own.true, [form or "" for form in forms]).tolist()
+    wholes = [frozenset(one.split()) for one in own.true]
+    return [
+        pair
+        for pair, form, near in zip(pairs, forms, alike, strict=True)
+        if form is None or near or any(whole.issubset(form.split()) for whole in wholes)
+    ]
+
+
+def _addresses_alike(true: Sequence[str], forms: Sequence[str]) -> NDArray[np.bool_]:
+    """Whether the letters of addresses are like a true one's."""
     from rapidfuzz import fuzz, process
 
-    known = [form or "" for form in forms]
-    scores = process.cdist(own.true, known, scorer=fuzz.token_sort_ratio, score_cutoff=100 * LEAST_ALIKE).max(axis=0)
-    zipped = zip(pairs, forms, scores.tolist(), strict=True)
-    return [pair for pair, form, score in zipped if form is None or score > 0 or form in own.true]
+    scores = process.cdist(true, forms, scorer=fuzz.token_sort_ratio, score_cutoff=100 * LEAST_ALIKE)
+    alike: NDArray[np.bool_] = (scores > 0).any(axis=0)
+    return alike
 
 
 class RightRows:
@@ -180,10 +222,10 @@ class RightRows:
         return " UNION ALL ".join(parts)
 
 
-def right_weights(right: RightRows, clusters: IntArray) -> dict[int, float]:
-    """For every cluster that holds something right, the largest weight that can be expected of what is right in it."""
+def right_weights(right: RightRows, clusters: IntArray) -> tuple[IntArray, Vector]:
+    """The clusters that hold something right, and the largest weight that can be expected of what is right in each."""
     if not right.labels:
-        return {}
+        return np.zeros(0, np.int64), np.zeros(0)
     import pyarrow as pa
 
     rids = right.store.ask(f"SELECT DISTINCT rid FROM {right.name}").column("rid").to_numpy()
@@ -195,7 +237,7 @@ def right_weights(right: RightRows, clusters: IntArray) -> dict[int, float]:
             f"{right.name} h JOIN {place} c ON c.rid = h.rid GROUP BY c.cid, h.fact, h.credit, h.label, h.value) "
             "GROUP BY cid, fact) GROUP BY cid HAVING sum(w) > 0"
         )
-    return dict(zip(rows.column("cid").to_pylist(), rows.column("w").to_pylist(), strict=True))
+    return np.asarray(rows.column("cid").to_numpy(), np.int64), np.asarray(rows.column("w").to_numpy(), np.float64)
 
 
 # The truth of one of these tells a person from all others.

@@ -125,6 +125,11 @@ class Comparer:
         plain = self._compare_plain(record) if self._labels.plain else None
         return self._compare_any(record) if plain is None else plain
 
+    def verdicts(self, label: str, values: Iterable[str]) -> list[Verdict]:
+        """What values of a label are worth, each by itself."""
+        beside = self._beside.get(label) or _Facts(label, self._labels[label], [])
+        return [beside.look(value) for value in values]
+
     def _compare_plain(self, record: Record) -> ComparedRecord | None:
         """Where labels have weights alone, a value is the truth or is wrong; None if one may cover the truth."""
         labels, facts = self._labels, self._reference.places
