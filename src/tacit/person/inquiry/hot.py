@@ -114,11 +114,12 @@ def right_values(held: Attributes, subject: Subject, forms: Attributes | None = 
     near = None if formed is None else subject.near[formed]
     for label, candidates in candidate_values(held, wanted, near):
         verdicts = subject.verdicts.setdefault(label, {})
-        new = list(dict.fromkeys(meant for _, meant in candidates if meant not in verdicts))
-        for meant, verdict in zip(new, comparer.verdicts(label, new), strict=True):
-            verdicts[meant] = (verdict.hit if verdict.share > 0 else -1, verdict.credit)
-        for value, meant in candidates:
-            hit, credit = verdicts[meant]
+        for known in (True, False):
+            new = list(dict.fromkeys(one.meant for one in candidates if one.known is known and one[1:] not in verdicts))
+            for meant, verdict in zip(new, comparer.verdicts(label, new, formed=known), strict=True):
+                verdicts[meant, known] = (verdict.hit if verdict.share > 0 else -1, verdict.credit)
+        for value, meant, known in candidates:
+            hit, credit = verdicts[meant, known]
             if hit >= 0:
                 rows.append((label, value, hit, credit))
                 rows += [(label, value, *shared[label])] if label in shared else []

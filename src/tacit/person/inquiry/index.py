@@ -17,17 +17,18 @@ import numpy as np
 from tacit import __version__
 from tacit.errors import TacitError
 from tacit.person.case.model import Case
+from tacit.person.case.tables import COLUMNS, FOLDER, columns_seen
 from tacit.person.link.attributes import IntArray
 from tacit.person.link.coded import read_coded, write_coded
 from tacit.person.model.forms import form_name
 from tacit.person.model.labels import Labels
+from tacit.person.model.values import similarity_name
 from tacit.person.resolve.adversaries import Adversary
 from tacit.person.resolve.steps import Normalise, Resolve
 from tacit.person.sources.pool import PoolSource, RecordPool
 from tacit.tables.engines import store_on
 from tacit.tables.table import stamp_of
 
-FOLDER = ".tacit"
 
 
 @dataclass(frozen=True)
@@ -86,6 +87,7 @@ class CaseIndex:
             with self._alone():
                 self._forget()
             self._write("names", lambda path: _write_names(pool, path), {})
+            self._write_columns(columns_seen(one.path for one in pool.sources))
             noted = {**facts, "sources": sources, "notes": list(pool.notes)}
             self._write("records", lambda path: write_coded(held, forms, path), noted)
 
@@ -137,6 +139,14 @@ class CaseIndex:
             finally:
                 draft.unlink(missing_ok=True)
 
+    def _write_columns(self, columns: str) -> None:
+        """The columns of the sources, which are looked for before it is known what they depend on."""
+        with self._alone():
+            draft = self.folder / f"draft-{secrets.token_hex(8)}"
+            draft.touch(mode=0o600)
+            draft.write_text(columns)
+            os.replace(draft, self.folder / COLUMNS)
+
     @contextmanager
     def _alone(self) -> Iterator[None]:
         """The folder, in which no other process writes meanwhile; the lock goes with a process that is killed."""
@@ -159,7 +169,7 @@ class CaseIndex:
         Who reads it still may go on reading.
         """
         for path in self.folder.glob("*"):
-            if not path.name.startswith(self.key):
+            if not path.name.startswith(self.key) and path.name != COLUMNS:
                 path.unlink(missing_ok=True)
 
 
@@ -175,8 +185,7 @@ def case_index(case: Case) -> CaseIndex | None:
         if not path.is_file():
             return None
         # However the case was called, it is the same one.
-        described = repr(replace(source, path=source.path.absolute()))
-        stamps.append([described, stamp_of(path)])
+        stamps.append([repr(replace(source, path=source.path.absolute())), stamp_of(path)])
     # What breaches say of the person are the person's own values.
     person = list(case.person.facts) if case.person is not None else []
     own = person if any(source.format != "table" for source in case.sources) else []
@@ -189,13 +198,13 @@ def _digest(what: object) -> str:
 
 
 def _described(labels: Labels) -> object | None:
-    """The normal forms of labels, in words; None if one has a form that has no name."""
+    """The normal forms of labels and how near values are found, in words; None if one has a form that has no name."""
     described = {}
     for name, label in labels.items():
         form = form_name(label.normalise)
         if form is None and label.normalise is not None:
             return None
-        described[name] = [form, sorted(label.synonyms.items())]
+        described[name] = [form, sorted(label.synonyms.items()), similarity_name(label.similarity)]
     return described
 
 

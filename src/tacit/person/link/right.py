@@ -5,7 +5,7 @@ from __future__ import annotations
 import weakref
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,6 +40,14 @@ class Wanted:
     near: str | None
     plain: bool
     any: bool = False
+
+
+class Candidate(NamedTuple):
+    """A value that may be right, and one that means the same: its normal form, if that is ``known``, or itself."""
+
+    value: str
+    meant: str
+    known: bool
 
 
 class NearForms:
@@ -81,10 +89,12 @@ class NearForms:
                 [f"SELECT {self.store.hashed('word')} AS word FROM {coded.words} WHERE {label_is} AND ({words})"]
                 + [f"SELECT {one}" for one in letters]
             )
-            found = f"SELECT vid FROM {coded.spoken} SEMI JOIN ({hashes}) USING (word)"
+            found = self.store.make(f"SELECT DISTINCT vid FROM {coded.spoken} SEMI JOIN ({hashes}) USING (word)")
+            weakref.finalize(self, self.store.drop, found).atexit = False
             said = f"SELECT vid, label, raw, value, fixed, {{}} AS near FROM {coded.values} WHERE {label_is}".format
             return (
-                f"{said('true')} AND vid IN ({found}) UNION ALL {said('false')} AND NOT fixed AND vid NOT IN ({found})"
+                f"{said('true')} AND vid IN (FROM {found}) UNION ALL {said('false')} AND NOT fixed AND "
+                f"vid NOT IN (FROM {found})"
             )
         elif own.near == "address":
             whole = goes_on(self.store, own.true)
@@ -114,8 +124,8 @@ class NearForms:
 
 def candidate_values(
     held: Attributes, wanted: Mapping[str, Wanted], near: NearForms | None = None
-) -> Iterator[tuple[str, list[tuple[str, str]]]]:
-    """The values that may be right, label by label, some at a time, sorted; each with one that means the same.
+) -> Iterator[tuple[str, list[Candidate]]]:
+    """The values that may be right, label by label, some at a time, sorted.
 
     Nothing that is right, nearly right or covers the truth is left out. ``near`` is of the same attributes in normal
     form, as :func:`tacit.person.link.forms.forming.formed` makes them, if they are at hand.
@@ -158,14 +168,17 @@ def _candidates(held: Attributes, label: str, own: Wanted, near: NearForms | Non
     return f"SELECT * FROM ({known} SELECT DISTINCT label, value, said AS form FROM known WHERE {there})"
 
 
-def _likely(own: Wanted, some: pa.Table) -> list[tuple[str, str]]:
-    """The values that are worth a look, each with its form, or with itself if that is not known.
+def _likely(own: Wanted, some: pa.Table) -> list[Candidate]:
+    """The values that are worth a look.
 
     Of addresses, those whose letters are like a true one's, which SQL cannot say.
     """
     values: list[str] = some.column("value").to_pylist()
     forms: list[str | None] = some.column("form").to_pylist()
-    pairs = [(value, value if form is None else form) for value, form in zip(values, forms, strict=True)]
+    pairs = [
+        Candidate(value, value, False) if form is None else Candidate(value, form, True)
+        for value, form in zip(values, forms, strict=True)
+    ]
     if own.near != "address":
         return pairs
     alike = _addresses_alike(own.true, [form or "" for form in forms]).tolist()
