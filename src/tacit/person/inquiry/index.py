@@ -19,14 +19,15 @@ from tacit.errors import TacitError
 from tacit.person.case.model import Case
 from tacit.person.case.tables import COLUMNS, FOLDER, columns_seen
 from tacit.person.link.attributes import IntArray
-from tacit.person.link.coded import read_coded, write_coded
+from tacit.person.link.coded import kept_tables, read_coded, write_coded, write_tables
+from tacit.person.link.likely import Learned
 from tacit.person.model.forms import form_name
 from tacit.person.model.labels import Labels
 from tacit.person.model.values import similarity_name
 from tacit.person.resolve.adversaries import Adversary
 from tacit.person.resolve.steps import Normalise, Resolve
 from tacit.person.sources.pool import PoolSource, RecordPool
-from tacit.tables.engines import store_on
+from tacit.tables.engines import Store, store_on
 from tacit.tables.table import stamp_of
 
 
@@ -109,6 +110,19 @@ class CaseIndex:
 
         with suppress(OSError):
             self._write(what, write, {})
+        return made
+
+    def learned(self, store: Store, make: Callable[[], Learned | None]) -> Learned | None:
+        """What is known of the records in normal form whoever is asked about: as it is kept, or made and kept."""
+        about = self._about("likely")
+        if about is not None:
+            with suppress(TacitError, OSError):
+                return Learned.of(*kept_tables(store, self._path("likely"), "kept_fields", "kept_few"), about["facts"])
+        made = make()
+        if made is not None and self._about("records") is not None:
+            tables = {"kept_fields": made.rows, "kept_few": made.few}
+            with suppress(OSError, TacitError):
+                self._write("likely", lambda path: write_tables(store, tables, path), {"facts": made.facts()})
         return made
 
     def _path(self, what: str) -> Path:

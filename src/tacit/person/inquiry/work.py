@@ -26,7 +26,7 @@ from tacit.person.link.brought import (
 from tacit.person.link.coded import coded_forms
 from tacit.person.link.components import components
 from tacit.person.link.forms.forming import NamedForm, formed
-from tacit.person.link.likely import LikelyPairs, likely_pairs
+from tacit.person.link.likely import LikelyPairs, learned, likely_near, likely_pairs
 from tacit.person.link.linking import resolved_again
 from tacit.person.link.merging import doubted
 from tacit.person.link.right import RightRows, records_of_person
@@ -243,8 +243,12 @@ class Workbench:
         for before, pairs in self._likely:
             if before is held:
                 return pairs
-        self._likely.append((held, likely_pairs(held, around=around)))
-        return self._likely[-1][1]
+        known = None
+        if around is not None and self._index is not None and held is self.pool.formed:
+            known = self._index.learned(held.store, lambda: learned(held))
+        pairs = likely_pairs(held, around=around) if known is None or around is None else likely_near(held, known, around())
+        self._likely.append((held, pairs))
+        return pairs
 
     def _records_of(self, person: Reference, held: Attributes) -> IntArray:
         known = self._subject

@@ -133,6 +133,24 @@ def read_coded(
     )
 
 
+def write_tables(store: Store, tables: Mapping[str, str], path: Path) -> None:
+    """Write tables to a new file, each under the name that is said."""
+    name = _called(path)
+    store.run(f"ATTACH {store.text(str(path))} AS {name}")
+    try:
+        for called, table in tables.items():
+            store.run(f"CREATE TABLE {name}.{called} AS FROM {table}")
+    finally:
+        store.run(f"DETACH {name}")
+
+
+def kept_tables(store: Store, path: Path, *called: str) -> list[str]:
+    """The names in a store of tables that were written."""
+    name = _called(path)
+    store.run(f"ATTACH IF NOT EXISTS {store.text(str(path))} AS {name} (READ_ONLY)")
+    return [f"{name}.{each}" for each in called]
+
+
 def _called(path: Path) -> str:
     """A file has one name in an engine, whoever asks for it."""
     return f"tacit_kept_{hashlib.sha256(str(path.absolute()).encode()).hexdigest()[:24]}"

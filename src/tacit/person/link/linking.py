@@ -57,7 +57,8 @@ def resolve(held: Attributes, rules: Rules | Iterable[Iterable[str] | str], *, c
     if held.coded is not None:
         # That two values are the same their hashes say, too.
         there = f"label IN ({listed(held.store, wanted.labels)})"
-        hashed = f"SELECT rid, label, {held.store.hashed('value')} AS value, confidence FROM {held.name} WHERE {there}"
+        hashes = f"SELECT vid, label, {held.store.hashed('value')} AS value FROM {held.coded.values} WHERE {there}"
+        hashed = f"SELECT r.rid, v.label, v.value, r.confidence FROM {held.coded.rows} r JOIN ({hashes}) v USING (vid)"
         held = Attributes(held.store, held.store.make(hashed), held.records, held.several)
     matcher = _Matcher(held, wanted)
     try:
