@@ -31,7 +31,6 @@ from tacit.tables.engines import Store, store_on
 from tacit.tables.table import stamp_of
 
 
-
 @dataclass(frozen=True)
 class CaseIndex:
     """A folder of files, each called by all that it depends on; what depends on something else is another file.

@@ -246,7 +246,9 @@ class Workbench:
         known = None
         if around is not None and self._index is not None and held is self.pool.formed:
             known = self._index.learned(held.store, lambda: learned(held))
-        pairs = likely_pairs(held, around=around) if known is None or around is None else likely_near(held, known, around())
+        pairs = (
+            likely_pairs(held, around=around) if known is None or around is None else likely_near(held, known, around())
+        )
         self._likely.append((held, pairs))
         return pairs
 

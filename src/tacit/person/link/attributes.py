@@ -29,7 +29,8 @@ class Coded:
     a table ``rows`` (rid, vid, confidence).
 
     Of values in normal form that are names, ``words`` (label, word) has every different word, and ``spoken`` (word,
-    vid) the hashes of the words of each and of its letters. ``owned`` are tables that are dropped with the object; ``needed`` are objects that have the others.
+    vid) the hashes of the words of each and of its letters. ``owned`` are tables that are dropped with the object;
+    ``needed`` are objects that have the others.
     """
 
     store: Store

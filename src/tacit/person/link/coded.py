@@ -22,7 +22,9 @@ def coded_attributes(
 ) -> Attributes:
     """What queries of (rid, value, confidence), one a label, give; a record has a value of a label once at most."""
     values = store.make("SELECT CAST(0 AS BIGINT) AS vid, '' AS label, '' AS value WHERE false")
-    rows = store.make("SELECT CAST(0 AS BIGINT) AS rid, CAST(0 AS BIGINT) AS vid, 0.5::DOUBLE AS confidence WHERE false")
+    rows = store.make(
+        "SELECT CAST(0 AS BIGINT) AS rid, CAST(0 AS BIGINT) AS vid, 0.5::DOUBLE AS confidence WHERE false"
+    )
     first, labels = 0, []
     for label in sorted(parts):
         held = store.make(parts[label])

@@ -98,7 +98,9 @@ class NearForms:
             )
         elif own.near == "address":
             whole = goes_on(self.store, own.true)
-            forms = self.store.ask(f"SELECT DISTINCT value AS form, {whole} AS whole FROM {coded.values} WHERE {label_is}")
+            forms = self.store.ask(
+                f"SELECT DISTINCT value AS form, {whole} AS whole FROM {coded.values} WHERE {label_is}"
+            )
             letters = _addresses_alike(own.true, forms.column("form").to_pylist())
             near = pa.array(letters | forms.column("whole").to_numpy())
             alike = self.store.load(forms.select(["form"]).filter(near))
@@ -215,7 +217,10 @@ class RightRows:
             if held.coded is None:
                 query = f"FROM {held.name} a JOIN ({told}) h ON h.label = a.label AND h.value = a.value"
             else:
-                found = f"SELECT v.vid, t.* FROM ({self._values(held, near)}) v JOIN ({told}) t ON t.label = v.label AND t.value = v.value"
+                found = (
+                    f"SELECT v.vid, t.* FROM ({self._values(held, near)}) v JOIN ({told}) t ON t.label = v.label AND "
+                    "t.value = v.value"
+                )
                 query = f"FROM {held.coded.rows} a JOIN ({found}) h ON h.vid = a.vid"
             self.name = self.store.make(
                 f"SELECT a.rid, h.label, h.value, a.confidence, h.fact, h.credit, h.hidden {query}"

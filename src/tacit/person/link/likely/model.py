@@ -139,7 +139,7 @@ class Learned:
 
 
 def learned(held: Attributes) -> Learned | None:
-    """What can be learned of attributes apart from any person; None if they are so few that all pairs are looked for."""
+    """What can be learned of attributes apart from any person; None if they are so few that all are looked at."""
     store, fields = held.store, fields_of(held.labels)
     if held.records <= MOST_WHOLE or not fields:
         return None
