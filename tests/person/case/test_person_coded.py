@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -48,8 +47,17 @@ def write(folder: Path, seed: int, rules: str) -> Path:
     return folder / "case.yaml"
 
 
-def told(audit: PersonAuditResult) -> PersonAuditResult:
-    return replace(audit, rungs=tuple(replace(rung, seconds=0.0) for rung in audit.rungs))
+def told(audit: PersonAuditResult) -> object:
+    """All that an audit says but how long it took; the last digits of likely pairs depend on the order of sums."""
+
+    def rounded(said: object) -> object:
+        if isinstance(said, dict):
+            return {key: rounded(value) for key, value in said.items() if key != "seconds"}
+        if isinstance(said, list | tuple):
+            return [rounded(each) for each in said]
+        return round(said, 9) if isinstance(said, float) else said
+
+    return rounded(audit.to_dict())
 
 
 @pytest.mark.parametrize("rules", ["", RULES])

@@ -11,7 +11,7 @@ import numpy as np
 from tacit.lift.joint import Vector
 from tacit.person.inquiry.subject import Subject, exceeds
 from tacit.person.inquiry.work import Grouped, named_forms
-from tacit.person.link.attributes import Attributes, IntArray
+from tacit.person.link.attributes import Attributes, IntArray, arrow_table
 from tacit.person.link.right import NearForms, RightRows, Wanted, candidate_values, right_weights
 from tacit.person.model.comparing import Comparer
 from tacit.person.model.leakage import Leakage
@@ -98,8 +98,6 @@ def right_values(held: Attributes, subject: Subject, forms: Attributes | None = 
     ``forms`` are the attributes in normal form, if they are at hand. What correlated labels share is a fact of its own,
     hit by whatever is right of any of them.
     """
-    import pyarrow as pa
-
     # Not the subject's own, which would remember every value there is.
     comparer = Comparer(subject.reference, subject.labels)
     shared = {
@@ -124,8 +122,9 @@ def right_values(held: Attributes, subject: Subject, forms: Attributes | None = 
                 rows.append((label, value, hit, credit))
                 rows += [(label, value, *shared[label])] if label in shared else []
     rows = [row for row in rows if row[3] > 0]
-    kinds = {"label": pa.string(), "value": pa.string(), "fact": pa.int64(), "credit": pa.float64()}
-    return pa.table({name: pa.array([row[at] for row in rows], kind) for at, (name, kind) in enumerate(kinds.items())})
+    labels, values, facts, credits = zip(*rows, strict=True) if rows else ((), (), (), ())
+    numbers = {"fact": np.array(facts, np.int64), "credit": np.array(credits, np.float64)}
+    return arrow_table({"label": labels, "value": values, **numbers})
 
 
 def _wanted(subject: Subject) -> dict[str, Wanted]:

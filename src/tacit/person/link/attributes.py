@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import weakref
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
@@ -102,19 +102,45 @@ def one(store: Store, query: str) -> Any:
     return store.ask(query).column(0)[0].as_py()
 
 
+def arrow_table(columns: Mapping[str, Sequence[str] | NDArray[Any]]) -> pa.Table:
+    """Texts and numbers as an Arrow table.
+
+    To make one of Python's or numpy's values pyarrow loads pandas, if it is there, which takes longer than most
+    questions.
+    """
+    import pyarrow as pa
+
+    return pa.Table.from_arrays([_arrow(column) for column in columns.values()], names=list(columns))
+
+
+def _arrow(column: Sequence[str] | NDArray[Any]) -> pa.Array:
+    import pyarrow as pa
+
+    if isinstance(column, np.ndarray):
+        kind = pa.from_numpy_dtype(column.dtype)
+        flat = np.packbits(column, bitorder="little") if column.dtype == bool else np.ascontiguousarray(column)
+        return pa.Array.from_buffers(kind, len(column), [None, pa.py_buffer(flat)])
+    texts = [text.encode() for text in column]
+    ends = np.zeros(len(texts) + 1, np.int64)
+    np.cumsum([len(text) for text in texts], out=ends[1:])
+    buffers = [None, pa.py_buffer(ends), pa.py_buffer(b"".join(texts))]
+    return pa.Array.from_buffers(pa.large_string(), len(texts), buffers)
+
+
+def numbers(rows: pa.Table, name: str) -> NDArray[Any]:
+    """A column of numbers, none of which is missing; see :func:`arrow_table`."""
+    return np.from_dlpack(rows.column(name).combine_chunks())
+
+
 def text_table(rows: Iterable[Sequence[str]], *names: str) -> pa.Table:
     """Rows of texts as an Arrow table."""
-    import pyarrow as pa
-
     columns = list(zip(*rows, strict=True)) or [()] * len(names)
-    return pa.table([pa.array(column, pa.string()) for column in columns], names=names)
+    return arrow_table(dict(zip(names, columns, strict=True)))
 
 
-def cluster_table(clusters: IntArray, **more: Any) -> pa.Table:
+def cluster_table(clusters: IntArray, **more: NDArray[Any]) -> pa.Table:
     """The cluster of every record as an Arrow table (rid, cid), and what else there is to say of each."""
-    import pyarrow as pa
-
-    return pa.table({"rid": np.arange(len(clusters)), "cid": clusters, **more})
+    return arrow_table({"rid": np.arange(len(clusters)), "cid": clusters, **more})
 
 
 def listed(store: Store, labels: Iterable[str]) -> str:
@@ -124,12 +150,10 @@ def listed(store: Store, labels: Iterable[str]) -> str:
 
 def records(held: Attributes, rids: Iterable[int]) -> dict[int, list[tuple[str, str, float]]]:
     """What the given records hold: (label, value, confidence), sorted; an empty list for one that holds nothing."""
-    import pyarrow as pa
-
     contents: dict[int, list[tuple[str, str, float]]] = {int(rid): [] for rid in rids}
     if held.coded is not None and len(contents) <= FEW:
         return _few_records(held, held.coded, contents)
-    with lent(held.store, pa.table({"rid": pa.array(list(contents), pa.int64())})) as wanted:
+    with lent(held.store, arrow_table({"rid": np.fromiter(contents, np.int64)})) as wanted:
         rows = held.store.ask(
             f"SELECT a.rid, a.label, a.value, a.confidence FROM {held.name} a JOIN {wanted} w USING (rid) "
             "ORDER BY rid, label, value"

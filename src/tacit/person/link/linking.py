@@ -8,7 +8,16 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tacit.person.link.attributes import Attributes, IntArray, cluster_table, lent, listed, text_table
+from tacit.person.link.attributes import (
+    Attributes,
+    IntArray,
+    arrow_table,
+    cluster_table,
+    lent,
+    listed,
+    numbers,
+    text_table,
+)
 from tacit.person.link.components import joined
 from tacit.person.resolve.grouping import Closure
 from tacit.person.resolve.rules import Rules
@@ -96,8 +105,6 @@ def reached(
     A merged record holds some of the pool's values, so that nothing outside can match it. ``start`` are clusters that
     were reached before, in another way.
     """
-    import pyarrow as pa
-
     store, pool = held.store, set(facts)
     counts = f"{counting(rules)} AND a.label IN ({listed(store, rules.labels)})"
     near: set[int] = set()
@@ -107,7 +114,7 @@ def reached(
         while True:
             near |= new
             if new:
-                with lent(store, pa.table({"cid": pa.array(sorted(new), pa.int64())})) as some:
+                with lent(store, arrow_table({"cid": np.array(sorted(new), np.int64)})) as some:
                     values = store.ask(
                         f"SELECT DISTINCT a.label, a.value {rows} JOIN {some} s ON s.cid = c.cid WHERE {counts}"
                     )
@@ -157,11 +164,9 @@ class _Matcher:
 
     def next_round(self, grown: IntArray) -> IntArray:
         """Link clusters that grew, of which these are the records, with each other and with all others."""
-        import pyarrow as pa
-
         store = self._store
         labels_in = listed(store, itertools.chain.from_iterable(labels for _, labels in self.ands))
-        with lent(store, pa.table({"rid": grown, "cid": self.cluster[grown]})) as place:
+        with lent(store, arrow_table({"rid": grown, "cid": self.cluster[grown]})) as place:
             values = (
                 f"SELECT DISTINCT g.cid, a.label, a.value FROM {self._held.name} a JOIN {place} g ON g.rid = a.rid "
                 f"WHERE a.label IN ({labels_in}) AND {counting(self._rules)}"
@@ -205,14 +210,14 @@ class _Matcher:
     def _linked(self, key_query: str) -> IntArray:
         """Join what shares a key, among the new ones or with those seen before; gives the records that were moved."""
         new = self._store.ask(key_query)
-        self._keys = np.concatenate([self._keys, new.column("k").to_numpy()])
-        self._owners = np.concatenate([self._owners, new.column("cid").to_numpy()])
+        self._keys = np.concatenate([self._keys, numbers(new, "k")])
+        self._owners = np.concatenate([self._owners, numbers(new, "cid")])
         # Those that share a key stand one after the other, and each is linked to the next.
         order = np.argsort(self._keys)
         keys, owners = self._keys[order], self._owners[order]
         same = np.flatnonzero(keys[1:] == keys[:-1])
         found = [(owners[same], owners[same + 1])]
-        found += [(some.column("a").to_numpy(), some.column("b").to_numpy()) for some in self._compared()]
+        found += [(numbers(some, "a"), numbers(some, "b")) for some in self._compared()]
         # One owner of a key stands for all, because those that share a key are together from now on.
         first = np.append(True, keys[1:] != keys[:-1]) if len(keys) else np.zeros(0, bool)
         self._keys, self._owners = keys[first], owners[first]

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.lift.joint import Vector
-from tacit.person.link.attributes import Attributes, IntArray, lent, listed, one
+from tacit.person.link.attributes import Attributes, IntArray, arrow_table, lent, listed, numbers, one
 from tacit.person.link.forms.bounds import LEAST_ALIKE, goes_on, letters_of, may_be_right, word_may_be_right
 from tacit.person.link.forms.forming import NamedForm
 from tacit.person.link.forms.normal import sql_fixed, sql_form
@@ -75,8 +75,6 @@ class NearForms:
 
     def _looked_up(self, held: Attributes, label: str, own: Wanted, bound: str) -> str:
         """A query of the values of a label that are within a bound; coded names are found by their words."""
-        import pyarrow as pa
-
         coded, label_is = held.coded, f"label = {self.store.text(label)}"
         columns, distinct = "vid, label, raw, value AS form, fixed", ""
         if coded is None:
@@ -101,9 +99,10 @@ class NearForms:
             forms = self.store.ask(
                 f"SELECT DISTINCT value AS form, {whole} AS whole FROM {coded.values} WHERE {label_is}"
             )
-            letters = _addresses_alike(own.true, forms.column("form").to_pylist())
-            near = pa.array(letters | forms.column("whole").to_numpy())
-            alike = self.store.load(forms.select(["form"]).filter(near))
+            said, whole_ones = (forms.column(name).to_pylist() for name in ("form", "whole"))
+            letters = _addresses_alike(own.true, said).tolist()
+            near = [form for form, some, every in zip(said, letters, whole_ones, strict=True) if some or every]
+            alike = self.store.load(arrow_table({"form": near}))
             weakref.finalize(self, self.store.drop, alike).atexit = False
             return (
                 f"SELECT vid, label, raw, value, fixed, a.form IS NOT NULL AS near FROM {coded.values} v LEFT JOIN "
@@ -244,10 +243,8 @@ def right_weights(right: RightRows, clusters: IntArray) -> tuple[IntArray, Vecto
     """The clusters that hold something right, and the largest weight that can be expected of what is right in each."""
     if not right.labels:
         return np.zeros(0, np.int64), np.zeros(0)
-    import pyarrow as pa
-
-    rids = right.store.ask(f"SELECT DISTINCT rid FROM {right.name}").column("rid").to_numpy()
-    with lent(right.store, pa.table({"rid": rids, "cid": clusters[rids]})) as place:
+    rids = numbers(right.store.ask(f"SELECT DISTINCT rid FROM {right.name}"), "rid")
+    with lent(right.store, arrow_table({"rid": rids, "cid": clusters[rids]})) as place:
         rows = right.store.ask(
             # Several values that hit one fact are present independently, and credit is the best one's.
             "SELECT cid, sum(w) AS w FROM (SELECT cid, fact, least(max(credit), sum(credit * confidence)) AS w FROM ("
@@ -255,7 +252,7 @@ def right_weights(right: RightRows, clusters: IntArray) -> tuple[IntArray, Vecto
             f"{right.name} h JOIN {place} c ON c.rid = h.rid GROUP BY c.cid, h.fact, h.credit, h.label, h.value) "
             "GROUP BY cid, fact) GROUP BY cid HAVING sum(w) > 0"
         )
-    return np.asarray(rows.column("cid").to_numpy(), np.int64), np.asarray(rows.column("w").to_numpy(), np.float64)
+    return numbers(rows, "cid"), numbers(rows, "w")
 
 
 # The truth of one of these tells a person from all others.
@@ -285,12 +282,10 @@ def is_of_person(record: Record, comparer: Comparer) -> bool:
 
 def records_of_person(right: RightRows, comparer: Comparer, reference: Reference) -> IntArray:
     """The records of which :func:`is_of_person` is true."""
-    import pyarrow as pa
-
     truth = comparer.compare(Record([(label, value) for label, value in reference]))
     whole = {int(fact): float(credit) for fact, credit in zip(truth.hit, truth.credit, strict=True)}
-    weights = pa.table(
-        {"fact": pa.array(list(whole), pa.int64()), "whole": pa.array(list(whole.values()), pa.float64())}
+    weights = arrow_table(
+        {"fact": np.array(list(whole), np.int64), "whole": np.array(list(whole.values()), np.float64)}
     )
     kinds = {label: usual(label) for label in right.labels}
     alone, beside, both = (
@@ -304,7 +299,7 @@ def records_of_person(right: RightRows, comparer: Comparer, reference: Reference
             f"GROUP BY rid HAVING bool_or(whole AND label IN ({alone})) OR (count(DISTINCT fact) > 1 AND "
             f"bool_or(label IN ({beside}))) ORDER BY rid"
         )
-    return np.asarray(rows.column("rid").to_numpy(), np.int64)
+    return numbers(rows, "rid")
 
 
 def records_that_hold(right: RightRows, facts: Collection[int]) -> int:
@@ -321,9 +316,7 @@ def records_that_hold(right: RightRows, facts: Collection[int]) -> int:
 
 def weight_together(right: RightRows, rids: IntArray) -> float:
     """The weight of what is right in any of some records: what they would tell if all were known to be one person's."""
-    import pyarrow as pa
-
-    with lent(right.store, pa.table({"rid": rids})) as some:
+    with lent(right.store, arrow_table({"rid": rids})) as some:
         weight = one(
             right.store,
             "SELECT coalesce(sum(w), 0.0) FROM (SELECT h.fact, max(h.credit * h.confidence) AS w FROM "

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tacit.person.link.attributes import Attributes, IntArray, lent, one
+from tacit.person.link.attributes import Attributes, IntArray, arrow_table, lent, numbers, one
 from tacit.person.link.brought import surest_query
 from tacit.person.link.likely.clusters import held_together
 from tacit.person.link.likely.fields import Field, columns_of, fields_of
@@ -200,15 +200,13 @@ class _Model:
 
     def _near(self, start: IntArray, keys: Sequence[tuple[int, ...]], fit: LevelFit) -> LikelyPairs:
         """Pairs of records that are reached from some, along likely pairs."""
-        import pyarrow as pa
-
         reached, found = np.unique(start), LikelyPairs.none()
         new = reached
         for _ in range(STEPS):
             if not len(new):
                 break
             with (
-                lent(self.store, pa.table({"rid": reached})) as some,
+                lent(self.store, arrow_table({"rid": reached})) as some,
                 lent(self.store, f"SELECT r.* FROM {self.rows} r JOIN {some} w ON w.rid = r.rid") as near,
                 lent(self.store, self._compared(keys, near)) as compared,
             ):
@@ -275,19 +273,17 @@ class _Model:
         rng = np.random.default_rng(0)
         size = min(RANDOM_PAIRS, self.records * (self.records - 1) // 2)
         left, right = (rng.integers(0, self.records, size) for _ in range(2))
-        import pyarrow as pa
-
         apart = left != right
-        drawn = pa.table({"l": left[apart], "r": right[apart]})
+        drawn = arrow_table({"l": left[apart], "r": right[apart]})
         levels = ", ".join(f"{field.level('a', 'b')} AS g{at}" for at, field in enumerate(self.fields))
         groups = ", ".join(f"g{at}" for at in range(len(self.fields)))
         with lent(self.store, drawn) as pairs:
             drawn_levels = f"SELECT {levels} {self._both(pairs)}"
             rows = self.store.ask(f"SELECT {groups}, count(*) AS n FROM ({drawn_levels}) x GROUP BY {groups}")
-        counts = rows.column("n").to_numpy()
+        counts = numbers(rows, "n")
         shares = []
         for at, field in enumerate(self.fields):
-            level = rows.column(f"g{at}").to_numpy()
+            level = numbers(rows, f"g{at}")
             # Half a pair more at each level: what was not seen is rare, not impossible. Who is equal was counted.
             seen = np.bincount(level[level >= 0], counts[level >= 0], field.equal + 1)[:-1] + 0.5
             shares.append(np.append((1 - self._equal[at]) * seen / seen.sum(), self._equal[at]))
@@ -296,8 +292,8 @@ class _Model:
     def _fitted(self, compared: str, keys: Sequence[tuple[int, ...]]) -> LevelFit:
         groups = ", ".join(f"g{at}" for at in range(len(self.fields)))
         rows = self.store.ask(f"SELECT k, {groups}, count(*) AS n FROM {compared} GROUP BY k, {groups}")
-        counts, key = rows.column("n").to_numpy().astype(np.float64), rows.column("k").to_numpy()
-        levels = np.column_stack([rows.column(f"g{at}").to_numpy() for at in range(len(self.fields))])
+        counts, key = numbers(rows, "n").astype(np.float64), numbers(rows, "k")
+        levels = np.column_stack([numbers(rows, f"g{at}") for at in range(len(self.fields))])
         other = self._random_levels()
         tops = [field.equal for field in self.fields]
         fit = LevelFit(fitted(levels, counts, key, keys, other, tops, self.records / self.step), other)
@@ -324,8 +320,8 @@ class _Model:
             f"SELECT p.l, p.r, {' + '.join(terms)} AS w FROM {compared} p JOIN {self.rows} a ON a.rid = p.l "
             f"{' '.join(joins)} ORDER BY p.l, p.r"
         )
-        left, right = (scored.column(name).to_numpy().astype(np.int64) for name in ("l", "r"))
-        return left, right, scored.column("w").to_numpy()
+        left, right = (numbers(scored, name).astype(np.int64) for name in ("l", "r"))
+        return left, right, numbers(scored, "w")
 
     def _taken(self, fit: LevelFit, left: IntArray, right: IntArray, weight: Floats) -> LikelyPairs:
         """The pairs that are likely enough, and whose clusters hold together."""
