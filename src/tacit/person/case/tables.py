@@ -48,7 +48,7 @@ def columns_of(
     from tacit.person.sources.formats import table_of
 
     with reader.refusals(node, what):
-        place, stamp = f"{format_} {path.absolute()}", stamp_of(path) if path.is_file() else None
+        place, stamp = f"{format_} {path.resolve()}", stamp_of(path) if path.is_file() else None
         if place not in _seen:
             _seen.update(_kept(kept_columns(reader.path)))
         known = _seen.get(place)
@@ -69,7 +69,7 @@ def kept_columns(case: Path) -> Path:
 
 def columns_seen(paths: Iterable[Path]) -> str:
     """What was seen of some files, as :func:`columns_of` finds it again."""
-    wanted = {str(path.absolute()) for path in paths}
+    wanted = {str(path.resolve()) for path in paths}
     return json.dumps({place: seen for place, seen in _seen.items() if place.split(" ", 1)[1] in wanted})
 
 

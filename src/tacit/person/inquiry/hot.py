@@ -88,7 +88,8 @@ def hit_rows(held: Attributes, subject: Subject, forms: Attributes | None = None
     """What is right among some attributes, looked for once; ``forms`` as :func:`right_values` takes them."""
     if held not in subject.found:
         hits = right_values(held, subject, forms)
-        subject.found[held] = RightRows(held, hits, subject.near.get(held if held.formed else forms))
+        formed = held if held.formed else forms
+        subject.found[held] = RightRows(held, hits, None if formed is None else subject.near.get(formed))
     return subject.found[held]
 
 

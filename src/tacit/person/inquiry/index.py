@@ -116,7 +116,8 @@ class CaseIndex:
         about = self._about("likely")
         if about is not None:
             with suppress(TacitError, OSError):
-                return Learned.of(*kept_tables(store, self._path("likely"), "kept_fields", "kept_few"), about["facts"])
+                rows, few = kept_tables(store, self._path("likely"), "kept_fields", "kept_few")
+                return Learned.of(rows, few, about["facts"])
         made = make()
         if made is not None and self._about("records") is not None:
             tables = {"kept_fields": made.rows, "kept_few": made.few}
@@ -198,7 +199,7 @@ def case_index(case: Case) -> CaseIndex | None:
         if not path.is_file():
             return None
         # However the case was called, it is the same one.
-        stamps.append([repr(replace(source, path=source.path.absolute())), stamp_of(path)])
+        stamps.append([repr(replace(source, path=source.path.resolve())), stamp_of(path)])
     # What breaches say of the person are the person's own values.
     person = list(case.person.facts) if case.person is not None else []
     own = person if any(source.format != "table" for source in case.sources) else []

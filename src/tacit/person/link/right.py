@@ -101,8 +101,8 @@ class NearForms:
             )
             said, whole_ones = (forms.column(name).to_pylist() for name in ("form", "whole"))
             letters = _addresses_alike(own.true, said).tolist()
-            near = [form for form, some, every in zip(said, letters, whole_ones, strict=True) if some or every]
-            alike = self.store.load(arrow_table({"form": near}))
+            those = [form for form, some, every in zip(said, letters, whole_ones, strict=True) if some or every]
+            alike = self.store.load(arrow_table({"form": those}))
             weakref.finalize(self, self.store.drop, alike).atexit = False
             return (
                 f"SELECT vid, label, raw, value, fixed, a.form IS NOT NULL AS near FROM {coded.values} v LEFT JOIN "
@@ -196,8 +196,7 @@ def _addresses_alike(true: Sequence[str], forms: Sequence[str]) -> NDArray[np.bo
     from rapidfuzz import fuzz, process
 
     scores = process.cdist(true, forms, scorer=fuzz.token_sort_ratio, score_cutoff=100 * LEAST_ALIKE)
-    alike: NDArray[np.bool_] = (scores > 0).any(axis=0)
-    return alike
+    return np.asarray((scores > 0).any(axis=0), np.bool_)
 
 
 class RightRows:
