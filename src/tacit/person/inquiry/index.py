@@ -20,7 +20,7 @@ from tacit.person.case.model import Case
 from tacit.person.case.tables import COLUMNS, FOLDER, columns_seen
 from tacit.person.link.attributes import IntArray
 from tacit.person.link.coded import kept_tables, read_coded, write_coded, write_tables
-from tacit.person.link.likely import Learned
+from tacit.person.link.likely import LikelyModel
 from tacit.person.model.forms import form_name
 from tacit.person.model.labels import Labels
 from tacit.person.model.values import similarity_name
@@ -111,13 +111,13 @@ class CaseIndex:
             self._write(what, write, {})
         return made
 
-    def learned(self, store: Store, make: Callable[[], Learned | None]) -> Learned | None:
+    def learned(self, store: Store, make: Callable[[], LikelyModel | None]) -> LikelyModel | None:
         """What is known of the records in normal form whoever is asked about: as it is kept, or made and kept."""
         about = self._about("likely")
         if about is not None:
             with suppress(TacitError, OSError):
                 rows, few = kept_tables(store, self._path("likely"), "kept_fields", "kept_few")
-                return Learned.of(rows, few, about["facts"])
+                return LikelyModel.of(rows, few, about["facts"])
         made = make()
         if made is not None and self._about("records") is not None:
             tables = {"kept_fields": made.rows, "kept_few": made.few}
@@ -156,10 +156,12 @@ class CaseIndex:
     def _write_columns(self, columns: str) -> None:
         """The columns of the sources, which are looked for before it is known what they depend on."""
         with self._alone():
-            draft = self.folder / f"draft-{secrets.token_hex(8)}"
+            path, draft = self.folder / COLUMNS, self.folder / f"draft-{secrets.token_hex(8)}"
+            if path.exists() and path.read_bytes() == columns.encode():
+                return
             draft.touch(mode=0o600)
             draft.write_text(columns)
-            os.replace(draft, self.folder / COLUMNS)
+            os.replace(draft, path)
 
     @contextmanager
     def _alone(self) -> Iterator[None]:

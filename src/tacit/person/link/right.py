@@ -42,7 +42,7 @@ class Wanted:
     any: bool = False
 
 
-class Candidate(NamedTuple):
+class RightCandidate(NamedTuple):
     """A value that may be right, and one that means the same: its normal form, if that is ``known``, or itself."""
 
     value: str
@@ -125,7 +125,7 @@ class NearForms:
 
 def candidate_values(
     held: Attributes, wanted: Mapping[str, Wanted], near: NearForms | None = None
-) -> Iterator[tuple[str, list[Candidate]]]:
+) -> Iterator[tuple[str, list[RightCandidate]]]:
     """The values that may be right, label by label, some at a time, sorted.
 
     Nothing that is right, nearly right or covers the truth is left out. ``near`` is of the same attributes in normal
@@ -169,7 +169,7 @@ def _candidates(held: Attributes, label: str, own: Wanted, near: NearForms | Non
     return f"SELECT * FROM ({known} SELECT DISTINCT label, value, said AS form FROM known WHERE {there})"
 
 
-def _likely(own: Wanted, some: pa.Table) -> list[Candidate]:
+def _likely(own: Wanted, some: pa.Table) -> list[RightCandidate]:
     """The values that are worth a look.
 
     Of addresses, those whose letters are like a true one's, which SQL cannot say.
@@ -177,7 +177,7 @@ def _likely(own: Wanted, some: pa.Table) -> list[Candidate]:
     values: list[str] = some.column("value").to_pylist()
     forms: list[str | None] = some.column("form").to_pylist()
     pairs = [
-        Candidate(value, value, False) if form is None else Candidate(value, form, True)
+        RightCandidate(value, value, False) if form is None else RightCandidate(value, form, True)
         for value, form in zip(values, forms, strict=True)
     ]
     if own.near != "address":

@@ -108,7 +108,7 @@ def _loaded(store: Store, labels: Sequence[str], values: pa.Table, fields: Seque
 
 
 @dataclass(frozen=True, eq=False)
-class Learned:
+class LikelyModel:
     """What was learned of very many records: whoever is asked about, it is the same.
 
     ``rows`` are the fields of all records, ``few`` of those to which the model was fitted; ``keys`` the sets of fields
@@ -128,7 +128,7 @@ class Learned:
         return {"keys": self.keys, "fit": said}
 
     @classmethod
-    def of(cls, rows: str, few: str, facts: dict[str, Any]) -> Learned:
+    def of(cls, rows: str, few: str, facts: dict[str, Any]) -> LikelyModel:
         """Tables that were kept, and what :meth:`facts` gave."""
         said = facts["fit"]
         fit = None
@@ -138,7 +138,7 @@ class Learned:
         return cls(rows, few, tuple(map(tuple, facts["keys"])), fit)
 
 
-def learned(held: Attributes) -> Learned | None:
+def learned(held: Attributes) -> LikelyModel | None:
     """What can be learned of attributes apart from any person; None if they are so few that all are looked at."""
     store, fields = held.store, fields_of(held.labels)
     if held.records <= MOST_WHOLE or not fields:
@@ -151,12 +151,12 @@ def learned(held: Attributes) -> Learned | None:
     if keys:
         with lent(store, model._compared(keys, few)) as compared:
             fit = model._fitted(compared, keys)
-    made = Learned(rows, few, tuple(keys), fit)
+    made = LikelyModel(rows, few, tuple(keys), fit)
     weakref.finalize(made, store.drop, rows, few).atexit = False
     return made
 
 
-def likely_near(held: Attributes, known: Learned, start: IntArray) -> LikelyPairs:
+def likely_near(held: Attributes, known: LikelyModel, start: IntArray) -> LikelyPairs:
     """What :func:`likely_pairs` gives of very many records around some, by what was learned before."""
     if known.fit is None:
         return LikelyPairs.none()
