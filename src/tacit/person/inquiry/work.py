@@ -23,9 +23,10 @@ from tacit.person.link.brought import (
     clusters_of_file,
     surest_values,
 )
+from tacit.person.link.coded import coded_forms
 from tacit.person.link.components import components
 from tacit.person.link.forms.forming import NamedForm, formed
-from tacit.person.link.likely import LikelyPairs, likely_pairs
+from tacit.person.link.likely import LikelyPairs, learned, likely_near, likely_pairs
 from tacit.person.link.linking import resolved_again
 from tacit.person.link.merging import doubted
 from tacit.person.link.right import RightRows, records_of_person
@@ -34,6 +35,7 @@ from tacit.person.model.comparing import Comparer
 from tacit.person.model.forms import form_name
 from tacit.person.model.labels import Labels
 from tacit.person.model.records import Attribute, Record, Reference
+from tacit.person.model.values import similarity_name
 from tacit.person.resolve.adversaries import Adversary
 from tacit.person.resolve.steps import Augment, Clusters, Correct, Generalise, Grouping, Normalise, Resolve, Step
 from tacit.person.sources.pool import RecordPool
@@ -119,28 +121,27 @@ class Grouped:
         return [_regrouped(joining, seen, here) for joining, seen in self.groupings]
 
     @cached_property
-    def _layout(self) -> tuple[IntArray, IntArray, IntArray]:
-        """The records, cluster after cluster; the clusters; and where the records of each begin, and all end."""
-        order = np.argsort(self.cluster, kind="stable").astype(np.int64)
-        clusters, starts = np.unique(self.cluster[order], return_index=True)
-        return order, clusters.astype(np.int64), np.append(starts, len(order)).astype(np.int64)
-
-    @property
     def entities(self) -> int:
         """How many clusters there are."""
-        return len(self._layout[1])
+        return int((self.cluster == np.arange(len(self.cluster))).sum())
+
+    @cached_property
+    def _sizes(self) -> IntArray:
+        return np.bincount(self.cluster, minlength=len(self.cluster))
 
     def members(self, clusters: Iterable[int]) -> list[int]:
         """The records of some clusters, cluster after cluster."""
-        order, names, starts = self._layout
-        places = np.searchsorted(names, np.fromiter(clusters, np.int64))
-        return [rid for place in places for rid in order[starts[place] : starts[place + 1]].tolist()]
+        wanted = np.fromiter(clusters, np.int64)
+        asked = np.full(len(self.cluster), -1, np.int64)
+        asked[wanted] = np.arange(len(wanted))
+        place = asked[self.cluster]
+        found = np.flatnonzero(place >= 0)
+        order: list[int] = found[np.argsort(place[found], kind="stable")].tolist()
+        return order
 
     def sizes(self, clusters: IntArray) -> IntArray:
         """How many records each of these clusters has."""
-        _, names, starts = self._layout
-        places = np.searchsorted(names, clusters)
-        return starts[places + 1] - starts[places]
+        return self._sizes[clusters]
 
     def adversary(self, rids: Sequence[int], more: Sequence[int] = ()) -> Adversary:
         """The adversary for these records in memory, in this order; ``more`` are numbers of records to come."""
@@ -204,8 +205,8 @@ class Workbench:
         for before, other, after in self._done:
             if before is held and other == step:
                 return after
-        if self._index is not None and held is self.pool.attributes and step == Normalise():
-            after = self._index.forms(held.store, self._labels, lambda: _stepped(held, step, self._labels))
+        if held is self.pool.attributes and step == Normalise() and self.pool.formed is not None:
+            after = self.pool.formed
         else:
             after = _stepped(held, step, self._labels)
         self._done.append((held, step, after))
@@ -213,7 +214,7 @@ class Workbench:
 
     def meant(self, held: Attributes) -> Attributes:
         """Attributes in normal form, which are not kept."""
-        return _stepped(held, Normalise(), self._labels)
+        return in_normal_form(held, self._labels)
 
     def normalised(self) -> Attributes:
         """All records as they were read, every value in its normal form."""
@@ -266,7 +267,7 @@ class Workbench:
             if before == steps:
                 return cluster
         begun = replace(spec, steps=steps)
-        self._begun.append((steps, made() if self._index is None else self._index.clusters(begun, self._labels, made)))
+        self._begun.append((steps, made() if self._index is None else self._index.clusters(begun, made)))
         return self._begun[-1][1]
 
     def _joining(self, step: Step, held: Attributes, more: Sequence[Record]) -> Joining:
@@ -289,8 +290,14 @@ class Workbench:
         for before, pairs in self._likely:
             if before is held:
                 return pairs
-        self._likely.append((held, likely_pairs(held, around=around)))
-        return self._likely[-1][1]
+        known = None
+        if around is not None and self._index is not None and held is self.pool.formed:
+            known = self._index.learned(held.store, lambda: learned(held))
+        pairs = (
+            likely_pairs(held, around=around) if known is None or around is None else likely_near(held, known, around())
+        )
+        self._likely.append((held, pairs))
+        return pairs
 
     def _records_of(self, person: Reference, held: Attributes) -> IntArray:
         known = self._subject
@@ -346,7 +353,16 @@ def _stepped(held: Attributes, step: Step, labels: Labels) -> Attributes:
         values = distinct_values(held, step.label)
         return recoded(held, ((step.label, *pair) for pair in zip(values, changed(step.label, values), strict=True)))
     assert isinstance(step, Normalise)
-    return formed(held, named_forms(labels, step.labels), changed)
+    forms = named_forms(labels, step.labels)
+    if held.coded is not None and not held.formed:
+        names = [label for label in forms if similarity_name(labels[label].similarity) == "name"]
+        return coded_forms(held, lambda different: formed(different, forms, changed), names)
+    return formed(held, forms, changed)
+
+
+def in_normal_form(held: Attributes, labels: Labels) -> Attributes:
+    """Attributes with every value in its normal form."""
+    return _stepped(held, Normalise(), labels)
 
 
 def _asked(step: Step, label: str, values: Sequence[str], labels: Labels) -> tuple[Record, ...]:

@@ -8,7 +8,7 @@ from contextlib import ExitStack
 import numpy as np
 
 from tacit.lift.joint import Vector
-from tacit.person.link.attributes import Attributes, IntArray, cluster_table, lent, listed
+from tacit.person.link.attributes import Attributes, IntArray, arrow_table, cluster_table, lent, listed
 from tacit.person.resolve.merging import Policy
 
 
@@ -59,9 +59,7 @@ def _placed(held: Attributes, place: str) -> str:
 
 def doubted(held: Attributes, sure: Vector) -> Attributes:
     """The attributes, each as sure as it is that its record was put where it is."""
-    import pyarrow as pa
-
-    with lent(held.store, pa.table({"rid": np.arange(len(sure)), "sure": sure})) as share:
+    with lent(held.store, arrow_table({"rid": np.arange(len(sure)), "sure": sure})) as share:
         name = held.store.make(
             f"SELECT a.rid, a.label, a.value, a.confidence * s.sure AS confidence FROM {held.name} a JOIN {share} s "
             "ON s.rid = a.rid"

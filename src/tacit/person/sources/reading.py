@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from tacit.document import Progress
 from tacit.person.link.forms.forming import NamedForm
 from tacit.person.link.references import Meaning, References, wide_references
-from tacit.person.link.wide import Long, Wide, gathered, text_columns
+from tacit.person.link.wide import Long, Wide, gathered
 from tacit.person.model.forms import says_nothing
 from tacit.person.model.kinds import is_name
 from tacit.person.model.records import Reference
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class _Opened:
-    """A source whose file is there and in order: its records, what it calls them, and notes."""
+    """A source whose file is there and in order: its records, what it calls them unless a column does, and notes."""
 
     records: Wide | Long
     names: pa.Array | None
@@ -72,9 +72,10 @@ def read_pool(
     read: list[PoolSource] = []
     notes: list[str] = []
     first = 0
-    counted = zip(sources, opened, together.records, together.unsure, together.undecided, strict=True)
-    for source, one, records, unsure, undecided in counted:
-        read.append(PoolSource(source.name, source.path, first, records, _sha256(source), one.names))
+    counted = zip(sources, opened, *together[1:], strict=True)
+    for source, one, records, unsure, undecided, called in counted:
+        names = one.names if called is None else _distinct(called)
+        read.append(PoolSource(source.name, source.path, first, records, _sha256(source), names))
         notes += [*one.notes, *_unsure(source, unsure), *_undecided(source, undecided)]
         first += records
     return RecordPool(together.attributes, tuple(read), tuple(notes))
@@ -127,11 +128,9 @@ def _table(source: Source, forms: Mapping[str, NamedForm]) -> _Opened:
         source.label_confidence,
         source.confidence_column,
         forms,
+        source.identifier,
     )
-    if source.identifier is None:
-        return _Opened(wide, None, _recoded(source))
-    names = _distinct(text_columns(table, [source.identifier]).column("c0").combine_chunks())
-    return _Opened(wide, names, _recoded(source))
+    return _Opened(wide, None, _recoded(source))
 
 
 def _long_table(source: Source, forms: Mapping[str, NamedForm]) -> _Opened:
