@@ -17,7 +17,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from hypothesis import settings
 
-from sizes import many
+from postgres_server import PostgresServer, postgres_missing, postgres_server
+from sizes import few, many
 
 if TYPE_CHECKING:
     from tacit.tables import Table
@@ -27,16 +28,17 @@ if TYPE_CHECKING:
 os.environ |= {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
 
 # A busy machine is not a failing test, and a run of all tests is a matter of minutes unless `--long` is asked for.
-settings.register_profile("quick", deadline=None, max_examples=20)
+settings.register_profile("quick", deadline=None, max_examples=12)
 settings.register_profile("long", deadline=None)
 settings.load_profile("quick")
 
 BACKENDS = [
     "arrow",
-    "pandas",
     "polars",
+    "pandas",
     "duckdb",
     pytest.param("spark", marks=pytest.mark.spark),
+    pytest.param("postgres", marks=pytest.mark.postgres),
 ]
 
 # Nor is it worth while to compile queries at all, or to plan them anew on the way; with `--long` Spark is as it comes.
@@ -72,9 +74,13 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     the tests, has found out what they ask. Without Spark its tests are skipped with a reason; their warnings about
     versions of pandas are not ours to mend.
     """
-    places = {"spark": 0, "browser": 1, "types": 3}
+    places = {"spark": 0, "postgres": 0, "browser": 1, "types": 3}
     items.sort(key=lambda item: next((at for name, at in places.items() if item.get_closest_marker(name)), 2))
     for item in items:
+        if item.get_closest_marker("long") and many(1, 0):
+            item.add_marker(pytest.mark.skip(reason="at length: make test-long"))
+        if item.get_closest_marker("postgres") and (missing := postgres_missing()):
+            item.add_marker(pytest.mark.skip(reason=missing))
         if item.get_closest_marker("spark"):
             reason = spark_missing()
             if reason:
@@ -159,6 +165,13 @@ def spark() -> Iterator[Any]:
     session.stop()
 
 
+@pytest.fixture(scope="session")
+def postgres() -> Iterator[PostgresServer]:
+    """One PostgreSQL, started when first asked for."""
+    with postgres_server() as server:
+        yield server
+
+
 @pytest.fixture
 def compiling_spark(spark: Any) -> Iterator[Any]:
     """Spark as it comes, for tens of thousands of rows."""
@@ -170,18 +183,21 @@ def compiling_spark(spark: Any) -> Iterator[Any]:
         spark.conf.set(name, value)
 
 
-@pytest.fixture(params=BACKENDS)
+# In the short form one frame of each kind that is handed over differently, and both engines.
+@pytest.fixture(params=few(BACKENDS, 3))
 def as_table(request: pytest.FixtureRequest) -> Callable[[Any], Table]:
     """Turns an Arrow table into a table of each frame and engine."""
     backend = request.param
-    if backend == "spark":
-        request.getfixturevalue("spark")
-    return lambda data: table_on(backend, data)
+    server = request.getfixturevalue(backend) if backend in ("spark", "postgres") else None
+    return lambda data: table_on(backend, data, server)
 
 
-def table_on(backend: str, data: Any) -> Table:
+def table_on(backend: str, data: Any, server: Any = None) -> Table:
     """An Arrow table as a table of one frame or engine."""
     from tacit.tables import open_table
+
+    if backend == "postgres":
+        return open_table(server.holding(data))
 
     if backend == "pandas":
         import pandas as pd

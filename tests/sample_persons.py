@@ -39,18 +39,18 @@ SOURCES = (
 )
 
 RUNGS = (
-    Rung("looks", "reads every record as it is", "union", 0.412, 0.95, 0.263, 0.263, 0.0, 0.012, 61_528, 61_528, 1),
+    Rung("looks", "reads every record as it is", "union", 0.412, 0.95, 0.263, 0.263, 1.0, 0, 0.012, 61_528, 61_528, 1),
     Rung(
         "joins", "normalises; resolves by name and phone, or e-mail", "union",
-        0.701, 0.742, 0.664, 0.664, 25.0, 0.31, 61_528, 54_120, 5,
+        0.701, 0.742, 0.664, 0.664, 1.0, 25.0, 0.31, 61_528, 54_120, 5,
     ),
     Rung(
         "detective", "normalises; corrects towns; adds the zip of an address; resolves by four rules", "consensus",
-        0.834, 0.881, 0.792, 0.81, 400.0, 1.74, 61_528, 52_377, 7,
+        0.834, 0.881, 0.792, 0.81, 1.0, 400.0, 1.74, 61_528, 52_377, 7,
     ),
     Rung(
         "all clusters", "takes clusters from clusters.parquet", "vote",
-        0.796, 0.84, 0.756, 0.81, 1_250.0, 0.94, 61_528, 51_900, 9,
+        0.796, 0.84, 0.756, 0.81, 1.0, 1_250.0, 0.94, 61_528, 51_900, 9,
     ),
 )  # fmt: skip
 

@@ -21,6 +21,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
+from urllib.parse import urlsplit
 
 from tacit.errors import SourceError
 
@@ -74,6 +75,19 @@ def checked_path(path: str | os.PathLike[str]) -> Path:
 def _refuse_outside(path: str | os.PathLike[str]) -> None:
     if not all(Path(os.path.realpath(path)).is_relative_to(fence) for fence in _fences):
         raise SourceError(f"'{Path(path).name}' is outside the folder that may be read: copy it there")
+
+
+def is_fenced() -> bool:
+    """Whether paths may not lead out of some folder; then nor may addresses."""
+    return bool(_fences)
+
+
+def without_credentials(address: str) -> str:
+    """An address without user names' passwords and without what follows it, which may open a door, too."""
+    parts = urlsplit(address)
+    people, at, host = parts.netloc.rpartition("@")
+    user = people.partition(":")[0]
+    return f"{parts.scheme}://{user}{at if user else ''}{host}{parts.path}"
 
 
 def bytes_in(path: str | Path, what: str, *, most: int = MOST_BYTES) -> bytes:

@@ -236,6 +236,7 @@ def test_a_closed_pipe_is_no_error(people: Path) -> None:
     assert (done.stdout, done.stderr) == ("0\n", "")
 
 
+@pytest.mark.long
 def test_ctrl_c_in_the_middle_leaves_no_release(tmp_path: Path) -> None:
     """SIGINT while a large table is being counted or written."""
     import pyarrow as pa
@@ -260,6 +261,7 @@ def test_ctrl_c_in_the_middle_leaves_no_release(tmp_path: Path) -> None:
     assert [path.name for path in tmp_path.iterdir()] == ["big.parquet"]
 
 
+@pytest.mark.long
 def test_a_full_disk_is_one_line_and_no_release(people: Path, tmp_path: Path) -> None:
     """A limit on the size of files stands in for the full disk."""
     limit = (

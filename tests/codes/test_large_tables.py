@@ -67,6 +67,7 @@ def in_bounds(written, secrets):
     return min(cells.values()) >= LEAST and all(lift > 0 and abs(math.log(lift)) <= EPSILON for lift in lifts)
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("large", "looked_up")
 @pytest.mark.parametrize("write", ["means", "text"][: many(1, 2)])
 def test_cells_keep_their_bounds_on_the_whole_table_and_their_counts_are_those_of_what_is_written(people, write):

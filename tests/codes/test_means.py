@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from sizes import many
+from sizes import few, many
 from tables_of_people import write_csv
 from tacit import SourceError, attack, protect, verify
 from tacit.codes.asking import CodeClaim, CodeRequest
@@ -201,7 +201,8 @@ def test_missing_numbers_may_be_mixed_and_known(tmp_path: Path, words):
     assert verify(tmp_path / "r", against=tmp_path / "t.parquet").verdict == "holds"
 
 
-@pytest.mark.parametrize("suffix", ["csv", "parquet"])
+@pytest.mark.long
+@pytest.mark.parametrize("suffix", few(["csv", "parquet"]))
 def test_an_adversary_who_links_knows_what_a_mean_stands_for(tmp_path: Path, suffix):
     """Numbers in a file of text fitted nobody, and one that stood for two levels fitted the people of one."""
     data = people(400, missing=0.3)

@@ -20,13 +20,14 @@ from tacit.person.actions import ACTIONS
 SOURCE = Path(tacit.__file__).parent
 FILES = {
     "tables/formats/psv.py": """
+        from dataclasses import replace
         from tacit.tables.formats.csv import Csv
 
         class Psv(Csv):
             name, endings, options = "psv", (".psv",), ()
 
-            def open(self, path, engine, *, table, delimiter):
-                return super().open(path, engine, table=table, delimiter="|")
+            def open(self, file, engine):
+                return super().open(replace(file, delimiter="|"), engine)
         """,
     "tables/engines/second.py": """
         from tacit.tables.engines.duckdb.engine import DuckDBEngine

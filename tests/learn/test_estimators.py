@@ -99,6 +99,7 @@ class TestTheContract:
         assert (fitted.predict(d.X) == fitted.secrets_[(fitted.prior_ * np.exp(lift)).argmax(axis=1)]).all()
         assert fitted.score(d.X, np.where(d.s == 1, "yes", "no")) == pytest.approx(lift[np.arange(300), d.s].mean())
 
+    @pytest.mark.long
     def test_the_kind_of_frame_does_not_matter(self, estimator, fitted):
         d = mixed()
         expected = fitted.log_lift(d.X)
@@ -202,6 +203,7 @@ class TestCrossFitting:
         assert np.mean([m.temper[0] for m in tempered.ensemble_.models["classifier"]]) < 0.5
         assert all(m.temper[0] == 1 for m in raw.ensemble_.models["classifier"])
 
+    @pytest.mark.long
     def test_a_blend_loses_hardly_more_than_the_best_learner(self):
         for name in ("gauss20", "mix4"):
             d = SAMPLERS[name](800, np.random.default_rng(3))
@@ -230,6 +232,7 @@ class TestCrossFitting:
         assert (first.log_lift(d.X) == second.log_lift(d.X)).all()
         assert first.doubt_factor_ == second.doubt_factor_
 
+    @pytest.mark.long
     def test_fitting_again_forgets_the_first_table(self):
         discrete, numbers = (SAMPLERS[name](300, np.random.default_rng(0)) for name in ("discrete", "gauss2"))
         words = {"folds": 2, "doubt": False, "random_state": 0}
@@ -237,6 +240,7 @@ class TestCrossFitting:
         assert [c.name for c in again.candidates_] == ["linear", "products", "trees", "net"]
         assert (again.log_lift(numbers.X) == AutoLogLift(**words).fit(numbers.X, numbers.s).log_lift(numbers.X)).all()
 
+    @pytest.mark.long
     def test_intervals_cover_about_what_they_promise(self):
         covered = []
         for name in list(SAMPLERS)[:: many(4, 1)]:
@@ -309,6 +313,7 @@ class TestInputs:
         fitted = AutoLogLift(**LINEAR).fit(holed, d.s)
         assert not fitted.unseen(holed).any()
 
+    @pytest.mark.long
     def test_numbers_of_any_size_are_learned_from(self):
         rng = np.random.default_rng(0)
         X = np.column_stack([rng.choice([-1e300, 1e300], size=200), rng.normal(size=200)])

@@ -14,7 +14,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from sizes import many
+from sizes import few, many
 from tacit import ArgumentError, DataError
 from tacit.learn import FeatureObfuscator, PrefixLogLift
 
@@ -48,6 +48,7 @@ def quick():
     return FeatureObfuscator(QUICK, epsilon=0.5, y_is="secret").fit(*numbers())
 
 
+@pytest.mark.long
 @parametrize_with_checks(
     [
         FeatureObfuscator(PrefixLogLift(epochs=many(5, 20), random_state=0), y_is="secret", epsilon=0.2),
@@ -68,7 +69,8 @@ class TestWhatIsFlagged:
         assert out.flags.mean(axis=0)[2] < 0.05
         assert out.touched == pytest.approx(out.flags.mean())
 
-    @pytest.mark.parametrize("rounds", [0, 1])
+    @pytest.mark.long
+    @pytest.mark.parametrize("rounds", few([1, 0]))
     def test_the_copy_of_a_noised_feature_is_not_released_raw(self, rounds):
         # Counterexample C of the theory: given the raw first feature its copy says nothing more, and the paper's
         # mechanism lets it through. Given what was released of the first, the copy says everything.
@@ -94,6 +96,7 @@ class TestWhatIsFlagged:
         assert before > 0.8
         assert after < before - 0.1
 
+    @pytest.mark.long
     def test_a_cell_unlike_any_that_was_learned_from_is_flagged(self):
         d = mixed()
         obfuscator = FeatureObfuscator(QUICK, epsilon=50.0).fit(d.X, secret=d.s)
@@ -138,6 +141,7 @@ class TestTheNoise:
         assert both.any()
         assert (first.values[both] != second.values[both]).mean() > 0.9
 
+    @pytest.mark.long
     def test_with_a_seed_it_is_repeatable(self):
         X, s = numbers(300)
         first, second = (
@@ -157,6 +161,7 @@ class TestTheNoise:
 
 
 class TestRedrawnCategories:
+    @pytest.mark.long
     def test_the_redraw_does_not_look_at_the_cell_or_the_secret(self):
         rng = np.random.default_rng(0)
         x = rng.choice(4, size=6_000)
@@ -174,7 +179,7 @@ class TestRedrawnCategories:
         assert set(out.values.town[flagged]) == set(X.town[flagged])
 
     @pytest.mark.parametrize(
-        "frame", [lambda X: X, pl.from_pandas, pa.Table.from_pandas], ids=["pandas", "polars", "arrow"]
+        "frame", few([pl.from_pandas, lambda X: X, pa.Table.from_pandas]), ids=few(["polars", "pandas", "arrow"])
     )
     def test_frames_stay_what_they_are(self, frame):
         d = mixed()
@@ -201,6 +206,7 @@ class TestRedrawnCategories:
 
 
 class TestWhatIsSaid:
+    @pytest.mark.long
     def test_the_bound_counts_the_fact_of_noise(self):
         # Counterexample B: a record with the rare secret is noised ten times as often, and no noise hides that.
         rng = np.random.default_rng(0)

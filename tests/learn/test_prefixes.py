@@ -59,6 +59,7 @@ def test_scikit_learn_accepts_it(estimator, check):
 
 
 class TestAgainstTheTruth:
+    @pytest.mark.long
     def test_conditional_densities_of_a_chain_are_found(self, chained):
         estimator, fresh = chained
         found = estimator.feature_log_lift(fresh.X)
@@ -122,6 +123,7 @@ class TestTheChainRule:
         assert np.abs(parts).max() <= 0.2 + 1e-12
         assert parts.sum(axis=1) == pytest.approx(lift.log_lift(d.X), abs=1e-10)
 
+    @pytest.mark.long
     def test_features_that_say_the_same_share_it_on_average(self):
         rng = np.random.default_rng(0)
         x = rng.integers(2, size=2_000)
@@ -191,6 +193,7 @@ class TestBagsOfWords:
         assert (estimator.log_lift(nothing) == 0).all()
         assert estimator.term_log_lift(nothing).shape == (0, 2)
 
+    @pytest.mark.long
     def test_the_telling_terms_are_found(self):
         X, s = bags(many(1_500, 3_000))
         fitted = PrefixLogLift(random_state=0).fit(X, s)

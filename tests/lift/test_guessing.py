@@ -82,6 +82,7 @@ def test_least_bayes_security_is_that_of_the_worst_prior() -> None:
         assert least == pytest.approx(min(pairs), abs=1e-12)
 
 
+@pytest.mark.long
 def test_maximal_alpha_leakage_is_sibsons_information_at_the_worst_prior() -> None:
     rng = np.random.default_rng(1)
     for joint in drawn(many(4, 50)):

@@ -5,6 +5,7 @@ import warnings
 import numpy as np
 import pytest
 
+from sizes import few
 from tacit.lift import Joint, entropy, f_information, log_lift, maximal_leakage, mutual_information, sibson
 
 BITS = np.log(2)
@@ -33,7 +34,7 @@ def anonymity():
         return pytest.importorskip("pycanon.anonymity", reason="pycanon is not installed")
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", few(range(6), 3))
 def test_dit_agrees(dit, seed):
     joint = Joint.from_counts(random_counts(seed))
     pairs = [(str(s), str(x)) for s in range(joint.shape[0]) for x in range(joint.shape[1])]

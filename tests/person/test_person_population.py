@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 import yaml
 
-from sizes import many
+from sizes import few, many
 from tacit.errors import ArgumentError, DataError
 from tacit.person import person_audit, person_population
 from tacit.person.link import populations
@@ -82,8 +82,12 @@ def population_case(draw: random.Random, **adversary: Any) -> dict[str, Any]:
     }
 
 
+def simple_case(draw: random.Random) -> dict[str, Any]:
+    return {**population_case(draw), "adversaries": [{"name": "E0", "steps": ["normalise"]}]}
+
+
 # Against all pairs, in test_populations.py, each of them is tried in the short form too.
-@pytest.mark.parametrize("merge", ["union", "diluted", "consensus", "vote"][: many(2, 4)])
+@pytest.mark.parametrize("merge", few(["diluted", "union", "consensus", "vote"]))
 def test_every_person_leaks_what_the_audit_of_that_person_says(tmp_path: Path, merge: str) -> None:
     draw = random.Random(merge)
     persons = people(draw, many(3, 12))
@@ -114,7 +118,9 @@ def test_every_person_leaks_what_the_audit_of_that_person_says(tmp_path: Path, m
     assert set(result.top_sources) <= {"one", "two"}
 
 
-@pytest.mark.parametrize("likely", [False, True])
+# Without it they are laid beside all pairs in test_populations.py.
+@pytest.mark.long
+@pytest.mark.parametrize("likely", few([True, False]))
 def test_similarity_covering_correlated_labels_and_beta_count_as_in_the_audit(tmp_path: Path, likely: bool) -> None:
     draw = random.Random(f"subtle {likely}")
     persons = people(draw, many(2, 12))
@@ -132,7 +138,7 @@ def test_similarity_covering_correlated_labels_and_beta_count_as_in_the_audit(tm
     assert not any("were not all looked at" in note for note in result.notes)
     with (tmp_path / "rows.csv").open(encoding="utf-8", newline="") as file:
         rows = {row["pid"]: row for row in csv.DictReader(file)}
-    for person in persons:
+    for person in persons[: many(1, 12)]:
         true = {label: value for label, value in person.items() if label != "id"}
         audited = person_audit(write(tmp_path, {**case, "person": true}, **tables))
         for rung in audited.rungs:
@@ -152,10 +158,11 @@ def test_an_adversary_who_knows_the_person_is_not_asked_of_everybody(tmp_path: P
     assert any(note.startswith("E3 knows the person of the case") for note in result.notes)
 
 
+@pytest.mark.long
 def test_rows_are_written_whole_or_not_at_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     draw = random.Random(0)
     persons = people(draw, 5)
-    path = write(tmp_path, population_case(draw), people=persons, one=spilled(draw, persons, 5), two=[{"town": "Rye"}])
+    path = write(tmp_path, simple_case(draw), people=persons, one=spilled(draw, persons, 5), two=[{"town": "Rye"}])
     target = tmp_path / "out" / "rows.parquet"
     person_population(path, out=target)
     assert pq.read_table(target).num_rows == 5
@@ -182,7 +189,7 @@ def test_a_population_needs_a_table_and_rows_a_format(tmp_path: Path) -> None:
 def test_no_value_of_anybody_is_in_the_result(tmp_path: Path) -> None:
     draw = random.Random(1)
     persons = [{**person, "mail": f"someone{n}@example.org"} for n, person in enumerate(people(draw, 4))]
-    path = write(tmp_path, population_case(draw), people=persons, one=spilled(draw, persons, 8), two=[{"town": "Rye"}])
+    path = write(tmp_path, simple_case(draw), people=persons, one=spilled(draw, persons, 8), two=[{"town": "Rye"}])
     result = person_population(path)
     assert "someone" not in json.dumps(result.to_dict()) + str(result) + repr(result)
 
@@ -194,10 +201,11 @@ def test_persons_without_a_quasi_identifier_are_told_of(tmp_path: Path) -> None:
     draw = random.Random(0)
     persons = people(draw, 4)
     persons[1].pop("town", None)
-    path = write(tmp_path, population_case(draw), people=persons, one=[REST], two=[REST])
+    path = write(tmp_path, simple_case(draw), people=persons, one=[REST], two=[REST])
     assert "1 person has no town: for k that counts as a value they share" in person_population(path).notes
 
 
+@pytest.mark.long
 def test_columns_of_leaked_tables_are_recognised_for_a_population_without_a_person(tmp_path: Path) -> None:
     (tmp_path / "staff.csv").write_text(
         "emp_no,name,work_email,private_email,phone\n"
@@ -210,7 +218,7 @@ def test_columns_of_leaked_tables_are_recognised_for_a_population_without_a_pers
         "country: GB\nsources: [{name: vpn, path: vpn.csv, id: login_id}, {name: shop, path: shop.csv}]\n"
         "population: {references: staff.csv, person: emp_no}\n"
     )
-    found = person_population(tmp_path / "case.yaml", out=tmp_path / "rows.parquet")
+    found = person_population(tmp_path / "case.yaml", out=tmp_path / "rows.parquet", adversary="E0")
     rows = pq.read_table(tmp_path / "rows.parquet").to_pylist()
     assert {row["pid"]: round(row["E0 recall"], 9) for row in rows} == {"1": 0.5, "2": 0.5}
     assert any("work_email as email" in note for note in found.notes)

@@ -296,7 +296,7 @@ def records_of(said: Mapping[str, Any], sources: Mapping[str, Rows]) -> list[Rec
     ]
 
 
-@pytest.mark.parametrize("seed", range(many(4, 40)))
+@pytest.mark.parametrize("seed", range(many(2, 40)))
 def test_in_the_engine_leaks_what_leaks_in_memory(tmp_path: Path, seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     if seed % 2:
         # As with many records: fetched cluster by cluster, until no other can leak more.
@@ -320,6 +320,7 @@ def test_in_the_engine_leaks_what_leaks_in_memory(tmp_path: Path, seed: int, mon
         assert action.after < action.before
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("seed", range(many(1, 8)))
 def test_a_neighbourhood_answers_as_all_records_do(tmp_path: Path, seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     draw = random.Random(1000 + seed)

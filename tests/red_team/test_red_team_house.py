@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 import tacit
+from sizes import few
 from tacit.errors import ArgumentError, SourceError
 from tacit.requests import Bound, Look, Question
 
@@ -96,14 +97,17 @@ def test_a_page_in_bits_has_no_nats(people: Path, tmp_path: Path, tacit_command:
 
 @pytest.mark.parametrize(
     "changed",
-    [
-        lambda paper: paper | {"kind": ["counted"]},
-        lambda paper: paper | {"kind": {"a": 1}},
-        lambda paper: paper | {"attained_epsilon": "inf"},
-        lambda paper: paper | {"attained_epsilon": 1e308},
-        lambda paper: paper | {"also": [{"secret": ["ward"], "epsilon": -1.5, "attained_epsilon": 0.1}]},
-        lambda paper: paper | {"also": [{"secret": ["ward"], "epsilon": 1e308, "attained_epsilon": 0.1}]},
-    ],
+    few(
+        [
+            lambda paper: paper | {"kind": ["counted"]},
+            lambda paper: paper | {"kind": {"a": 1}},
+            lambda paper: paper | {"attained_epsilon": "inf"},
+            lambda paper: paper | {"attained_epsilon": 1e308},
+            lambda paper: paper | {"also": [{"secret": ["ward"], "epsilon": -1.5, "attained_epsilon": 0.1}]},
+            lambda paper: paper | {"also": [{"secret": ["ward"], "epsilon": 1e308, "attained_epsilon": 0.1}]},
+        ],
+        3,
+    ),
 )
 def test_a_damaged_certificate_is_refused_in_one_line(
     people: Path, release: Path, changed: Any, tacit_command: Run

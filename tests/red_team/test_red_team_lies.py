@@ -39,6 +39,7 @@ def tacit(*words: str, out: str = "/dev/null", **environment: str) -> tuple[int,
     return done.returncode, done.stderr
 
 
+@pytest.mark.long
 def test_a_full_output_says_what_was_written_all_the_same(people: Path, tmp_path: Path) -> None:
     words = ("protect", str(people), "--secret", "illness", "--epsilon", "0.5", "-o", str(tmp_path / "r"))
     code, said = tacit(*words, out="/dev/full")
@@ -49,6 +50,7 @@ def test_a_full_output_says_what_was_written_all_the_same(people: Path, tmp_path
     assert verify(tmp_path / "r", against=people).verdict == "holds"
 
 
+@pytest.mark.long
 def test_a_closed_output_and_a_locale_of_ascii_are_no_defects(tmp_path: Path) -> None:
     people = write_csv(tmp_path / "few.csv", clinic(40))
     # Its columns alone are sooner told.
@@ -187,6 +189,7 @@ def test_a_column_may_have_a_line_break_in_its_name(
     assert (code, said) == (0, "")
 
 
+@pytest.mark.long
 def test_what_a_killed_process_spilled_is_removed_by_the_next(tmp_path: Path) -> None:
     code = "from tacit.tables.engines.duckdb.connections import connect\nconnect()\nprint('ready', flush=True)\n"
     environment = {**os.environ, "TMPDIR": str(tmp_path)}

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from sizes import many
+from sizes import few, many
 from tables_of_people import clinic, read_csv, write_csv
 from tacit import TacitError, protect, verify
 from tacit.release.certificate import NOT_MADE_AGAIN
@@ -137,9 +137,8 @@ def sorted_by_secret(rows: list[list[str]], secrets: list[str]) -> list[list[str
 
 
 TAMPERS = [by_secret, one_rare, two_swapped, sorted_by_secret]
-# Each way on rows in cells, and on one other kind; or all.
-BY_SECRET = [("cells", tamper) for tamper in TAMPERS]
-BY_SECRET += [("optimal", by_secret), ("optimal", two_swapped), ("merge", one_rare), ("merge", sorted_by_secret)]
+# Each way on one kind; or all.
+BY_SECRET = [("cells", by_secret), ("merge", one_rare), ("optimal", two_swapped), ("cells", sorted_by_secret)]
 
 
 @pytest.mark.parametrize(("kind", "tamper"), [*product(KINDS, TAMPERS)] if many(0, 1) else BY_SECRET)
@@ -198,7 +197,7 @@ CSV: dict[str, Callable[[bytes], bytes]] = {
 }
 
 
-@pytest.mark.parametrize("how", CSV)
+@pytest.mark.parametrize("how", few(CSV, 3))
 def test_a_csv_says_nothing_between_its_cells(place: Path, forged: Callable[[str], Path], how: str) -> None:
     release = forged("merge")
     data = (release / "data.csv").read_bytes()
@@ -241,7 +240,7 @@ def typed(place: Path) -> Path:
     return place
 
 
-@pytest.mark.parametrize("how", JSONL)
+@pytest.mark.parametrize("how", few(JSONL, 3))
 def test_a_jsonl_says_nothing_between_its_cells(typed: Path, tmp_path: Path, how: str) -> None:
     release = Path(shutil.copytree(typed / "jsonl", tmp_path / "r"))
     text = (release / "data.jsonl").read_text()
@@ -251,7 +250,7 @@ def test_a_jsonl_says_nothing_between_its_cells(typed: Path, tmp_path: Path, how
     assert verdict(certified_again(release), typed, "people.jsonl") != "holds"
 
 
-@pytest.mark.parametrize("how", ["metadata", "row groups", "types", "a column more", "trailing bytes", "codec"])
+@pytest.mark.parametrize("how", few(["metadata", "row groups", "types", "a column more", "trailing bytes", "codec"], 3))
 def test_a_parquet_says_nothing_but_its_cells(typed: Path, tmp_path: Path, how: str) -> None:
     import pyarrow as pa
     import pyarrow.parquet as pq

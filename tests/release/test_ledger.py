@@ -18,7 +18,7 @@ import pyarrow as pa
 import pytest
 from click.testing import CliRunner
 
-from sizes import many
+from sizes import few, many
 from tables_of_people import clinic, read_csv, write_csv
 from tacit import ArgumentError, Joint, NotCertifiedError, SourceError, log_lift, protect, verify
 from tacit.cli.commands import tacit as command
@@ -96,7 +96,7 @@ PAIRS: list[tuple[dict[str, Any], dict[str, Any]]] = [
 
 @pytest.mark.parametrize(
     ("epsilon", "first", "second"),
-    [(EPSILONS[(k + j) % 3], *pair) for k, pair in enumerate(PAIRS) for j in range(many(1, 3))],
+    [(EPSILONS[(k + j) % 3], *pair) for k, pair in few(enumerate(PAIRS), 3) for j in range(many(1, 3))],
 )
 def test_releases_of_one_table_compose_exactly(
     people: Path, tmp_path: Path, epsilon: float, first: dict[str, Any], second: dict[str, Any]
@@ -204,6 +204,7 @@ def test_where_only_one_side_is_bounded_the_rarest_value_bounds_it(people: Path,
     assert "the side that was bounded" in found["sentence"]
 
 
+@pytest.mark.long
 def test_frames_weights_and_large_joints_are_not_counted(
     people: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -223,6 +224,7 @@ def test_frames_weights_and_large_joints_are_not_counted(
     assert "cells" in found["sentence"]
 
 
+@pytest.mark.long
 def test_of_other_people_the_worst_release_counts(people: Path, tmp_path: Path) -> None:
     first = released(people, tmp_path / "one", ["age", "ward"], epsilon=0.2)
     more = write_csv(tmp_path / "more.csv", clinic(500, random_state=1))
@@ -283,7 +285,7 @@ def test_the_ledger_is_private_and_holds_what_was_released(people: Path, tmp_pat
     assert max(entry.attained[0].low, entry.attained[0].high) == paper["attained_epsilon"]
 
 
-@pytest.mark.parametrize("failing", ["replace", "fsync"])
+@pytest.mark.parametrize("failing", few(["replace", "fsync"], 2))
 def test_a_failure_while_writing_leaves_the_old_ledger_and_no_release(
     people: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, failing: str
 ) -> None:
@@ -323,21 +325,24 @@ def test_an_entry_is_there_before_its_release_and_taken_back_without_it(
 
 @pytest.mark.parametrize(
     "change",
-    [
-        lambda data: data.update(entries=None),
-        lambda data: data.update(version=1),
-        lambda data: data.update(format="something else"),
-        lambda data: data["entries"][0].pop("rules"),
-        lambda data: data["entries"][0].update(relation="some people"),
-        lambda data: data["entries"][0].update(attained=[]),
-        lambda data: data["entries"][0].update(beta=2),
-        lambda data: data["entries"][0]["original"].update(records="many"),
-        lambda data: data["entries"][0]["attained"][0].update(low=math.nan),
-        lambda data: data["entries"][0]["attained"][0].update(low=-1),
-        # In order as a file, but not what these rules make of this table.
-        lambda data: data["entries"][0]["attained"][0].update(low=0.01, high=0.01),
-        lambda data: data["entries"][0]["rules"]["treatment"].update(merged=[], replacement=None),
-    ],
+    few(
+        [
+            lambda data: data.update(entries=None),
+            lambda data: data.update(version=1),
+            lambda data: data.update(format="something else"),
+            lambda data: data["entries"][0].pop("rules"),
+            lambda data: data["entries"][0].update(relation="some people"),
+            lambda data: data["entries"][0].update(attained=[]),
+            lambda data: data["entries"][0].update(beta=2),
+            lambda data: data["entries"][0]["original"].update(records="many"),
+            lambda data: data["entries"][0]["attained"][0].update(low=math.nan),
+            lambda data: data["entries"][0]["attained"][0].update(low=-1),
+            # In order as a file, but not what these rules make of this table.
+            lambda data: data["entries"][0]["attained"][0].update(low=0.01, high=0.01),
+            lambda data: data["entries"][0]["rules"]["treatment"].update(merged=[], replacement=None),
+        ],
+        6,
+    ),
 )
 def test_a_damaged_ledger_is_refused_and_left_alone(
     people: Path, one_released: Path, tmp_path: Path, change: Change

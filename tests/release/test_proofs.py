@@ -13,7 +13,7 @@ import pyarrow as pa
 import pytest
 from scipy.stats import binom
 
-from sizes import many
+from sizes import few, many
 from tables_of_people import clinic, merged_in, read_csv, write_csv
 from tacit import ArgumentError, NotCertifiedError, protect, verify
 from tacit.lenses.table.mechanisms import ReleaseGoal, plan_by_goal
@@ -175,6 +175,7 @@ def test_the_same_records_are_dealt_the_same_way(folder: Path, tmp_path: Path) -
     assert paper(tmp_path / "r")["readings"] == paper(folder / "release")["readings"]
 
 
+@pytest.mark.long
 def test_one_side_alone_is_proved_with_fewer_records(folder: Path, tmp_path: Path) -> None:
     words = {"secret": "illness", "confidence": 0.9}
     one = protect(folder / "people.csv", **words, epsilon_high=0.8, out=tmp_path / "r").certificate
@@ -208,7 +209,7 @@ PROOFS: list[dict[str, Any]] = [
 
 # To the owner and to others in turn, or each to both.
 @pytest.mark.parametrize(
-    ("changes", "owner"), [(each, (k + j) % 2 == 0) for k, each in enumerate(PROOFS) for j in range(many(1, 2))]
+    ("changes", "owner"), few([(each, (k + j) % 2 == 0) for k, each in enumerate(PROOFS) for j in range(many(1, 2))], 3)
 )
 def test_an_edited_proof_is_found_out(release: Path, folder: Path, changes: dict[str, Any], owner: bool) -> None:
     edit_reading(release, **changes)
@@ -237,6 +238,7 @@ def test_a_release_that_keeps_more_than_was_proved_is_found_out(folder: Path, tm
 # Refusals
 
 
+@pytest.mark.long
 def test_too_few_records_say_what_they_can_prove_and_how_many_would_do(tmp_path: Path) -> None:
     people = write_csv(tmp_path / "p.csv", clinic(3000))
     with pytest.raises(NotCertifiedError) as caught:

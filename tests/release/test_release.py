@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 import sample_results as samples
+from sizes import few
 from tables_of_people import clinic, write_csv
 from tacit import ArgumentError, SourceError, attack, protect, verify
 from tacit.release import Damaged, certificate_from, decoded, encoded, read_certificate, text_of
@@ -61,7 +62,7 @@ def releases(sources: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 # ---- what is replaced ---------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("kind", MAKERS)
+@pytest.mark.parametrize("kind", few(MAKERS, 2))
 def test_nothing_but_a_whole_release_and_nothing_else_is_overwritten(
     sources: Path, releases: Path, tmp_path: Path, kind: str
 ) -> None:
@@ -117,6 +118,7 @@ def test_the_target_is_looked_at_before_anything_is_computed(sources: Path, tmp_
             made(sources, "table", tmp_path / "keep", overwrite=overwrite)
 
 
+@pytest.mark.long
 def test_a_folder_of_images_with_another_image_in_it_is_not_overwritten(tmp_path: Path) -> None:
     from PIL import Image
 

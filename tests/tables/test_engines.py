@@ -14,6 +14,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import tacit
+from sizes import few
 from tacit.errors import ArgumentError, DataError, EngineError
 from tacit.tables import (
     ENGINES,
@@ -69,7 +70,7 @@ def released(table, out):
 
 
 @pytest.mark.spark
-@pytest.mark.parametrize("name", ["t.csv", "t.parquet", "t.jsonl", "t.arrow"])
+@pytest.mark.parametrize("name", few(["t.parquet", "t.csv", "t.arrow", "t.jsonl"], 2))
 def test_a_release_is_the_same_from_both_engines(spark, files, tmp_path, name):
     one, other = open_table(files / name), open_table(files / name, engine="spark")
     assert other.engine.name == "spark"
@@ -87,7 +88,7 @@ def test_a_release_is_the_same_from_both_engines(spark, files, tmp_path, name):
 
 
 @pytest.mark.spark
-@pytest.mark.parametrize("partitions", [1, 5])
+@pytest.mark.parametrize("partitions", few([5, 1]))
 def test_draws_do_not_depend_on_partitions(spark, tmp_path, partitions):
     data = pa.table({"x": [f"v{i % 20}" for i in range(1000)], "n": list(range(1000)), "f": [0.5] * 1000})
     frame = spark.createDataFrame(data).coalesce(1)
@@ -171,6 +172,7 @@ def open_nothing():
     raise FileNotFoundError
 
 
+@pytest.mark.long
 def test_a_table_larger_than_the_memory_is_written_in_order_by_way_of_the_disk(tmp_path, monkeypatch):
     # Looked up by a join, and put back in order by a sort, of twice as many bytes as there is memory.
     monkeypatch.setattr(rewriting, "DENSE_NUMBERS", 0)
@@ -205,6 +207,7 @@ def test_an_engine_is_one_class_and_one_line(monkeypatch, tmp_path):
         open_table(tmp_path / "t.csv", engine="dask")
 
 
+@pytest.mark.long
 def test_the_verbs_hand_the_memory_on(tmp_path, monkeypatch):
     (tmp_path / "t.csv").write_text("race,zip\n" + "".join(f"{'ab'[i % 2]},{i % 7}\n" for i in range(200)))
     limits = []

@@ -13,6 +13,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 import tacit.tables.pairing as pairing
+from sizes import few
 from tacit.errors import ArgumentError, DataError, SourceError
 from tacit.tables import Cut, Symbols, count, cut, open_table, redraw
 from tacit.tables.pairing import paired, side_by_side
@@ -54,7 +55,7 @@ def bin_of(edges, value):
     return None if value is None else Cut("x", edges).labels[int(np.searchsorted(edges, value, side="right"))]
 
 
-@pytest.mark.parametrize("batch", [7, 1_000_000])
+@pytest.mark.parametrize("batch", few([7, 1_000_000]))
 def test_one_source_cut_in_different_ways_is_counted_as_the_oracle_does(as_table, monkeypatch, batch):
     monkeypatch.setattr(pairing, "BATCH", batch)
     source, rows = as_table(PEOPLE), PEOPLE.to_pylist()

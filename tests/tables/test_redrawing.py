@@ -16,7 +16,7 @@ import tacit.tables.drawing as drawing
 import tacit.tables.engines.duckdb.rewriting as duckdb_rewriting
 import tacit.tables.engines.duckdb.sql as duckdb_sql
 from drawing_oracle import drawn, row_bits, slow_alias
-from sizes import many
+from sizes import few, many
 from tacit.errors import ArgumentError, DataError
 from tacit.tables import Symbols, count, new_key, open_table, redraw, rewrite
 from tacit.tables.channels import KEPT, MISSING, SHIFT_BITS, draws_by_channel
@@ -60,7 +60,7 @@ def texts(n):
     return Symbols(("x",), (tuple(f"v{i}" for i in range(n)),), np.arange(n)[:, None])
 
 
-@pytest.mark.parametrize("missing", [False, True])
+@pytest.mark.parametrize("missing", few([True, False]))
 def test_every_engine_redraws_as_the_oracle_does(as_table, missing):
     symbols = symbols_of(DATA.slice(0, 7), RELEASED)
     channel = random_channel(np.random.default_rng(1), len(symbols), missing=missing)
@@ -72,12 +72,12 @@ def test_every_engine_redraws_as_the_oracle_does(as_table, missing):
 
 
 # An example opens two tables and asks several questions of each.
-few = settings(max_examples=many(8, 30))
+some_tables = settings(max_examples=many(8, 30))
 cells = st.one_of(st.none(), st.sampled_from(["a", "b", "", "ç", "null"]))
 rows = st.tuples(cells, cells, st.one_of(st.none(), st.integers(-2, 2)))
 
 
-@few
+@some_tables
 @given(
     st.lists(rows, min_size=1, max_size=25),
     st.lists(rows, max_size=5),
@@ -101,7 +101,7 @@ def test_random_tables_are_redrawn_as_the_oracle_does(seen, fresh, seed, limits,
 
 
 @pytest.mark.spark
-@pytest.mark.parametrize("partitions", [1, 5])
+@pytest.mark.parametrize("partitions", few([5, 1]))
 def test_both_engines_draw_the_same_whatever_the_partitions(spark, partitions):
     data = pa.table({"i": list(range(2000)), "x": [f"v{i * 7 % 23}" for i in range(2000)]})
     symbols = texts(20)
@@ -170,7 +170,7 @@ def p_values(table, drawn_by, asked):
 
 @pytest.mark.parametrize(
     ("engine", "records", "rows"),
-    [("duckdb", 100_000, (0, 1)), pytest.param("spark", 40_000, (0,), marks=pytest.mark.spark)],
+    [("duckdb", 100_000, (0, 1)), pytest.param("spark", 40_000, (0,), marks=[pytest.mark.spark, pytest.mark.long])],
 )
 def test_pearsons_test_passes_what_was_asked_and_fails_a_channel_that_is_a_tenth_off(request, engine, records, rows):
     """With n draws of a probability p that is 10% off, chi-squared is 0.01 n p / (1 - p) above its mean: 100 or more.

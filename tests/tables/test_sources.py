@@ -18,6 +18,7 @@ import pyarrow.feather
 import pyarrow.parquet as pq
 import pytest
 
+from sizes import few
 from tacit.errors import ArgumentError, ColumnError, DataError, SourceError, TacitError
 from tacit.tables import count, cut, cut_points, new_key, open_table, rewrite, scores, write_table
 
@@ -128,7 +129,7 @@ def test_odd_column_names_work(tmp_path):
     assert open_table(pa.table({name: [1] for name in names})).select(names[::-1]).names == tuple(names[::-1])
 
 
-@pytest.mark.parametrize("name", ["t.csv", "t.parquet", "t.jsonl", "t.arrow"])
+@pytest.mark.parametrize("name", few(["t.csv", "t.parquet", "t.jsonl", "t.arrow"], 2))
 @pytest.mark.parametrize("engine", ["duckdb", pytest.param("spark", marks=pytest.mark.spark)])
 def test_a_column_may_be_called_anything_and_its_release_has_the_same_columns(request, tmp_path, engine, name):
     if engine == "spark":
@@ -216,7 +217,7 @@ def truncated(tmp_path):
 
 BAD_FILES = {
     "missing": (lambda p: p / "no.csv", SourceError, "no file .*no.csv"),
-    "directory": (lambda p: p, SourceError, "is a directory"),
+    "directory": (lambda p: p, SourceError, "holds no table: name a file"),
     "empty": (lambda p: write(p / "t.csv", ""), SourceError, "is empty"),
     "blank": (lambda p: write(p / "t.csv", "\n\n"), TacitError, "empty"),
     "ending": (lambda p: write(p / "t.doc", "x"), SourceError, r"ending '.doc', which Tacit cannot read"),
@@ -226,9 +227,8 @@ BAD_FILES = {
     "ragged": (lambda p: write(p / "t.csv", "a,b\n1,2\n1,2,3\n"), DataError, "t.csv, line 3: it has 3 cells"),
     "short": (lambda p: write(p / "t.csv", "a,b\n1,2\n1\n"), DataError, "t.csv, line 3: it has 1 cells"),
     "quotes": (lambda p: write(p / "t.csv", 'a,b\n1,2\n1,"x\n3,4\n'), DataError, "t.csv, line 3: .*quote"),
-    "bytes": (lambda p: write(p / "t.csv", b"a,b\n1,2\n1,\xff\n"), DataError, "t.csv, line 3: .*UTF-8"),
+    "bytes": (lambda p: write(p / "t.csv", b"a,b\n1,\xc3\xa9\n1,\xff\n"), DataError, "t.csv, line 3: .*UTF-8"),
     "endings": (lambda p: write(p / "t.csv", b"a,b\r\n1,2\n3,4\r\n"), TacitError, "t.csv"),
-    "utf-16": (lambda p: write(p / "t.csv", "a,b\n1,2\n".encode("utf-16")), SourceError, "not UTF-8"),
     "truncated": (truncated, SourceError, "no whole Parquet file"),
     "no parquet": (lambda p: write(p / "t.parquet", "hello"), SourceError, "no whole Parquet file"),
     "no arrow": (lambda p: write(p / "t.arrow", "hello hello"), SourceError, "no whole Arrow file"),

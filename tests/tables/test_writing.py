@@ -245,6 +245,7 @@ def test_a_killed_process_leaves_no_release_and_the_next_run_cleans_up(tmp_path)
     assert [path.name for path in out.iterdir()] == ["release"]
 
 
+@pytest.mark.long
 def test_an_interrupted_process_stops_at_once_and_leaves_nothing(tmp_path):
     process = started(tmp_path)
     begun = time.monotonic()
@@ -262,6 +263,7 @@ def limited_to_a_megabyte():
     resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 20, 1 << 20))
 
 
+@pytest.mark.long
 def test_a_full_disk_is_told_in_one_line_and_leaves_nothing(tmp_path):
     program = """
         import sys, pyarrow as pa

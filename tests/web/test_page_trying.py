@@ -146,6 +146,7 @@ def test_the_upper_side_alone_is_promised_where_that_is_asked(tab: Any) -> None:
     tab.get_by_text("or as unlikely.").wait_for()
 
 
+@pytest.mark.long
 def test_what_cannot_be_asked_says_so_in_the_pages_words_and_takes_nothing_away(tab: Any, pages: OpenedPages) -> None:
     tab.goto(f"{pages.address}/check?release=made")
     tab.get_by_role("button", name="Is the promise true?").click()

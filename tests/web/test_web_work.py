@@ -102,7 +102,7 @@ def test_a_broken_file_is_told_as_the_command_line_tells_it_and_a_run_leaves_not
     folder: Path, start: Callable[..., Page], tacit_command: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     page = start(folder, worker=WORKER)
-    (folder / "broken.csv").write_bytes(b"age,race\n1,\xff\n")
+    (folder / "broken.csv").write_bytes(b"age,race\n1,\xc3\xa9\xff\n")
     rows = "".join(f"{i % 97},{i % 89},{i % 83},{'AB'[i % 3 == 0]}\n" for i in range(many(5_000, 200_000)))
     (folder / "long.csv").write_text(f"a,b,c,race\n{rows}")
     before = sorted(path for path in folder.rglob("*") if ".tacit" not in path.parts)

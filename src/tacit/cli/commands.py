@@ -61,10 +61,12 @@ def audit(source: str, **words: Any) -> int:
     """What do the columns of TABLE give away about a secret column?
 
     Without --secret, it lists the columns, what each seems to be, and the command to run next; on a terminal it asks.
-    TABLE is a CSV, Excel, Parquet, JSONL or Arrow file, or a DuckDB database (people.duckdb::table). For a folder of
+    TABLE is a CSV, JSON, Parquet, ORC, Arrow, Excel, Stata, SPSS or SAS file; a folder or pattern of several; a DuckDB
+    or SQLite database (people.duckdb::table); postgresql://HOST/DATABASE/TABLE; - for standard input. For a folder of
     images with --labels, or an npz: what do patches of the images give away about a label? With --text: what do the
-    words of a column of posts give away? Nothing is written unless you ask for it. With --estimator the answer is
-    learned: an estimate, which certifies nothing about a single record.
+    words of a column of posts give away?
+    Nothing is written unless you ask for it. With --estimator the answer is learned: an estimate, which certifies
+    nothing about a single record.
     """
     from tacit.cli.asking import asked_for_roles, can_ask
     from tacit.lenses.table.answers.columns import ColumnsResult

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import ndtri
+from scipy.special import ndtri, xlogy
 
 from tacit.errors import ArgumentError, DataError
 from tacit.learn.arrays import Codes, Floats
@@ -109,11 +109,16 @@ def codes_of(secret: Any, secrets: NDArray[Any]) -> Codes:
 
 
 def information_of(lift: Floats, codes: Codes) -> Estimate:
-    """Mean log-lift of the true secrets with its 95% interval: on held-out records, I(S;X) estimated from below."""
+    """Mean log-lift of the true secrets with its 95% interval: on held-out records, I(S;X) estimated from below.
+
+    Nothing says more about a secret than its entropy, so the interval ends there: at 0.69 nats for one of two.
+    """
     true = lift[np.arange(len(codes)), codes]
     mean = float(true.mean())
     reach = float(ndtri(0.975) * true.std(ddof=1) / np.sqrt(len(true))) if len(true) > 1 else np.inf
-    return Estimate(mean, mean - reach, mean + reach, "estimate")
+    share = np.bincount(codes) / len(codes)
+    most = float(-xlogy(share, share).sum())
+    return Estimate(mean, mean - reach, max(mean, min(mean + reach, most)), "estimate")
 
 
 def shuffled_test(lift: Floats, codes: Codes, fold: Codes, *, random_state: int) -> tuple[float, float, bool]:

@@ -108,7 +108,7 @@ class AdversaryScore:
     """How well one adversary guesses the secret of records it was not trained on.
 
     An interval holds exact binomial 95% limits. ``retrained`` saw the release beside the secrets while it trained, the
-    strongest case.
+    strongest case. ``worst`` is the larger of the two in the part of the release that it reads best.
     """
 
     name: str
@@ -118,6 +118,7 @@ class AdversaryScore:
     after_interval: tuple[float, float]
     retrained: float
     retrained_interval: tuple[float, float]
+    worst: float | None = None
 
     @property
     def guesses(self) -> tuple[tuple[float, tuple[float, float]], ...]:
@@ -453,7 +454,7 @@ class TextCertificate(Certificate):
     certifies nothing pointwise.
     """
 
-    private_files: ClassVar[tuple[str, ...]] = (*Certificate.private_files, "model.tacit", "terms.json")
+    private_files: ClassVar[tuple[str, ...]] = (*Certificate.private_files, "model.tacit", "terms.json", "order.npz")
 
     bound: Literal["post", "term"]
     secret: str
@@ -464,6 +465,7 @@ class TextCertificate(Certificate):
     generalise: bool
     rare: Literal["keep", "mask"]
     min_count: int
+    order: Literal["random", "kept"]
     words_masked: float
     posts_touched: float
     terms_masked: int
@@ -489,7 +491,7 @@ class CodedCertificate(Certificate):
     """What is claimed of images or posts that were released as codes, and proved on a part apart.
 
     A unit is a record, or a person with all records, where ``group`` says whose they are. The code was made from
-    ``designed_on`` units and proved on the ``proved_on`` others.
+    ``designed_on`` units and proved on ``proved_on`` others; copies of others are in neither part.
 
     Guarantees
     ----------
@@ -497,7 +499,7 @@ class CodedCertificate(Certificate):
     units that prove: no adversary that sees one released unit guesses the secret of a new one right more often than
     ``ceiling``; and no released code changes the probability of a secret by more than e^``epsilon`` either way.
     ``attained_epsilon`` and ``guessed`` are what was proved and counted of this one. Each code has at least ``least``
-    units of the release.
+    different units of the release.
     """
 
     private_files: ClassVar[tuple[str, ...]] = (*Certificate.private_files, "key.txt", "code.npz")
@@ -522,12 +524,17 @@ class CodedCertificate(Certificate):
     proved_on: int
     tried: int
     told: float
-    order: Literal["shuffled", "kept"]
+    order: Literal["shuffled"]
     use: CodedUse | None
     adversaries: tuple[AdversaryScore, ...]
     likeness: ImageLikeness | None = None
     topics: TopicWorth | None = None
     kind: Literal["coded"] = "coded"
+
+    @property
+    def copies(self) -> int:
+        """Units that hold the same as others: they are released, and in neither part."""
+        return self.units - self.designed_on - self.proved_on
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -540,8 +547,8 @@ class CodedCertificate(Certificate):
             raise ValueError("nothing was asked, or epsilon is not the one attained")
         if not 2 <= self.codes <= self.units or not 1 <= self.least <= self.smallest or self.tried < 1:
             raise ValueError("codes are missing, or have too few people")
-        if self.designed_on + self.proved_on != self.units or min(self.designed_on, self.proved_on) < 1:
-            raise ValueError("the two parts are not all units")
+        if self.copies < 0 or min(self.designed_on, self.proved_on) < 1:
+            raise ValueError("the two parts are more than all units")
 
 
 AnyCertificate = CountedCertificate | ImageCertificate | TextCertificate | CodedCertificate

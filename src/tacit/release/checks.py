@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,6 +16,8 @@ from tacit.release.claims import randomness_of, worded
 from tacit.release.directory import CHANNEL, PRIVATE, REPORT, strangers
 from tacit.release.keys import file_sha256, files_sha256, salted
 from tacit.release.levels import LEVELS
+from tacit.tables.table import Table
+from tacit.tables.writing import write_table
 
 CheckVerdict = Literal["holds", "broken", "not checked"]
 
@@ -183,6 +186,13 @@ def notes_on_files(folder: Path, certificate: Certificate) -> tuple[str, ...]:
             "both can make it say anything, so go by the numbers here"
         )
     return tuple(notes)
+
+
+def sha256_as_written(table: Table, like: Table, name: str) -> str:
+    """The SHA-256 of the file that ``protect`` writes of these rows: a file can say things between its cells."""
+    with tempfile.TemporaryDirectory() as place:
+        write_table(table, Path(place) / name, like=like)
+        return file_sha256(Path(place) / name)
 
 
 def check_of_original(sha256: str | None, certificate: Certificate, salt: bytes | None, *, why: str) -> Check:

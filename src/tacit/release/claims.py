@@ -439,6 +439,12 @@ def _worth(is_vacuous: bool) -> str:
     return ", which is vacuous: publishing the label itself would raise no belief beyond it" if is_vacuous else ""
 
 
+_ORDERS = {
+    "random": "the posts stand in a random order",
+    "kept": "the posts keep the order of the original: a table sorted by the secret, or by date, reveals it",
+}
+
+
 @claim_in_words.register
 def _(certificate: TextCertificate) -> str:
     before, after = best_guesses(certificate.adversaries)
@@ -464,7 +470,7 @@ def _(certificate: TextCertificate) -> tuple[str, ...]:
         "a mask shows that something was masked, and where; the retrained adversary has learned from the masks",
         f"words in fewer than {certificate.min_count} posts are {unknown}; nothing is estimated about them",
         "how a post is written (length, punctuation, order of the words) is unchanged",
-        "the posts keep the order of the original, which was not examined: a table sorted by the secret reveals it",
+        _ORDERS[certificate.order],
         "posts are assumed to be independent; several posts by one author say more together than each alone",
         "anyone who knows a post, or finds it in public, learns the author, whatever was masked",
     ]
@@ -512,12 +518,17 @@ def _(certificate: CodedCertificate) -> tuple[str, ...]:
     what, whose = c.medium, c.medium.removesuffix("s")
     unit = whose if c.group is None else "person"
     lines = [
-        f"The code was made from only {c.designed_on:,} of them and proved on the {c.proved_on:,} others, which were "
-        "dealt at random: that is the owner's word. Those others are assumed to be a random sample of the people the "
-        "claim is about; it is proved once, and chance may make it false as often as the confidence allows.",
+        f"The code was made from {c.designed_on:,} of them, which the key dealt; that it was made from only these is "
+        f"the owner's word. It was proved on {c.proved_on:,} others, which are assumed to be a random sample of the people "
+        "the claim is about; it is proved once, and chance may make it false as often as the confidence allows.",
         "Codes were tried in an order that the first part fixed, and the last before one failed was taken; the "
         "confidence allows for that.",
     ]
+    if c.copies:
+        lines.append(
+            f"{c.copies:,} are copies of others: they are released, but made no code, proved nothing and do not count "
+            "among those who share a code. Near copies do count."
+        )
     if not c.ceiling_asked:
         lines.append(f"No ceiling was asked for: the one claimed allows for the {c.tried:,} codes that were tried.")
     if not c.epsilon_asked:
@@ -538,8 +549,7 @@ def _(certificate: CodedCertificate) -> tuple[str, ...]:
         f"need not be true of the {unit}."
     )
     lines += reading_in_words(c.input)
-    if c.order == "kept":
-        lines.append("The order of the original was kept, and was not examined: it may reveal the secret.")
+    lines.append("They stand in an order drawn with the key, so it reveals nothing.")
     lines.append(
         "Not taken into account: what somebody already knows about a person, such as which row is theirs; and other "
         "releases."

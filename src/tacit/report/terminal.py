@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING
 
 from rich import box
 from rich.cells import cell_len
-from rich.console import Console, Group, RenderableType
+from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
 from rich.padding import Padding
-from rich.table import Table as Grid
+from rich.segment import Segment
+from rich.table import Column, Table as Grid
 from rich.text import Text as Styled
 
 from tacit import __version__, document as doc
@@ -29,6 +30,8 @@ Parts = Iterator[RenderableType]
 _GRIDS = (doc.TableBlock, doc.Figure, doc.Facts, doc.Tiles)
 # A longer word, such as a fingerprint, is broken where it must be.
 _LONGEST_WORD = 16
+# What is narrower than this cannot be read.
+_NARROWEST = 6
 _TONES = {"bad": "bold red", "good": "bold green", "doubt": "bold yellow"}
 _PARAGRAPHS = {"note": "dim", "warning": "yellow", "lead": "", "claim": "", "plain": ""}
 _CELLS = {
@@ -196,11 +199,42 @@ def _beside(block: doc.Beside, wording: Wording) -> Parts:
         yield from _blocks(column, wording)
 
 
+class _Fitted(Grid):
+    """A table that is no wider than the line: the widest columns are folded first, down to their longest words, and
+    words are broken where these have no room either. Rich would cut what stands at the end of the line."""
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        # Beside each column but the last stand its padding and the blank that parts it from the next.
+        room = options.max_width - 2 * len(self.columns) + 1
+        widths = [_widest(column) for column in self.columns]
+        made = [part for part in super().__rich_console__(console, options) if isinstance(part, Segment)]
+        if max(map(Segment.get_line_length, Segment.split_lines(made)), default=0) > options.max_width:
+            folding = [at for at, column in enumerate(self.columns) if not column.no_wrap]
+            for least in ([self.columns[at].min_width or 0 for at in folding], [_NARROWEST] * len(folding)):
+                self._narrow(widths, dict(zip(folding, least, strict=True)), room)
+            for column, width in zip(self.columns, widths, strict=True):
+                column.width, column.min_width = width, None
+        yield from super().__rich_console__(console, options)
+
+    @staticmethod
+    def _narrow(widths: list[int], least: dict[int, int], room: int) -> None:
+        """Make the widest columns narrower, none than its least, until they have room."""
+        while sum(widths) > room:
+            wide = [at for at, fewest in least.items() if widths[at] > fewest]
+            if not wide:
+                return
+            widths[max(wide, key=lambda at: widths[at])] -= 1
+
+
+def _widest(column: Column) -> int:
+    return max(cell_len(line) for cell in (column.header, *column.cells) for line in str(cell).split("\n"))
+
+
 @_block.register
 def _table(block: doc.TableBlock, wording: Wording) -> Parts:
     heads, lines = block.heads, block.lines
     columns = [k for k, column in enumerate(heads) if column.where != "page"]
-    grid = Grid(box=box.SIMPLE_HEAD, show_edge=False, header_style="bold dim", padding=(0, 1, 0, 0))
+    grid = _Fitted(box=box.SIMPLE_HEAD, show_edge=False, header_style="bold dim", padding=(0, 1, 0, 0))
     places = range(len(lines)) if block.shown is None else block.shown
     shown = [lines[k] for k in places if k < len(lines)]
     cells = [[_cell(row.cells[k], wording) for k in columns] for row in shown]

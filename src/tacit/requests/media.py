@@ -82,3 +82,6 @@ class WordMask(Request):
     min_count: int = setting(
         Amount(1, whole=True), "Posts: leave out words that fewer posts have.", default=5, lenses=TEXT
     )
+    keep_order: bool = setting(
+        Flag(), "Posts: keep the order of the rows, which may tell the secret.", default=False, lenses=TEXT
+    )

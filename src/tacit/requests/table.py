@@ -48,6 +48,18 @@ def memory_setting() -> Any:
     return setting(Kind(), words, lenses=(*TABLE, *TEXT, *VECTORS), metavar="4GB")
 
 
+def encoding_setting() -> Any:
+    """How the text of a file is encoded."""
+    words = "Encoding of a CSV or JSON file, such as latin-1 or utf-16.  [default: found]"
+    return setting(Kind(), words, lenses=(*TABLE, *TEXT), metavar="NAME")
+
+
+def remote_setting() -> Any:
+    """Whether files elsewhere may be fetched."""
+    words = "Fetch a file at an s3:// or https:// address; nothing is fetched otherwise."
+    return setting(Flag(), words, default=False, lenses=(*TABLE, *TEXT))
+
+
 def labels_setting() -> Any:
     """The labels of a folder of images."""
     words = "Images: the CSV with the file names and their labels. For an npy: the table with its labels."
@@ -113,6 +125,8 @@ class Question(Request):
     )
     engine: str = engine_setting()
     memory: str | None = memory_setting()
+    encoding: str | None = encoding_setting()
+    remote: bool = remote_setting()
     # The values that are secret, where not all of a column's are; said as part of ``secret``.
     secret_values: tuple[str, ...] = field(default=(), kw_only=True)
 

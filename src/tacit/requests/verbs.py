@@ -11,15 +11,15 @@ from tacit.requests.policy import POLICY
 from tacit.requests.release import Bound, Ledgered, Making
 from tacit.requests.settings import Amount, AnyPath, Anything, Name, Names, Request, setting
 from tacit.requests.table import (
-    IMAGES,
     TABLE,
-    TEXT,
     Learning,
     Look,
     Question,
+    encoding_setting,
     engine_setting,
     labels_setting,
     memory_setting,
+    remote_setting,
 )
 
 
@@ -32,6 +32,8 @@ class VerifyRequest(Request):
     labels: AnyPath | None = labels_setting()
     engine: str = engine_setting()
     memory: str | None = memory_setting()
+    encoding: str | None = encoding_setting()
+    remote: bool = remote_setting()
 
 
 @dataclass(frozen=True)
@@ -49,14 +51,11 @@ class AttackRequest(Request):
     )
     group: str | None = setting(
         Name(),
-        "Images and posts: the column that names each one's owner. Everything of one person stays on one side of every "
-        "split.",
-        lenses=(*IMAGES, *TEXT),
+        "The column that says whose each record is. Everything of one person stays on one side of every split.",
     )
     without: Sequence[str] | str | None = setting(
         Names(),
-        "Images and posts: families of adversaries to switch off, by name; the answer lists them.",
-        lenses=(*IMAGES, *TEXT),
+        "Families of adversaries to switch off, by name; the answer lists them.",
         metavar="NAME[,NAME]",
     )
     records: int = setting(Amount(100, whole=True), "How many records to work on.", default=50_000)
@@ -65,6 +64,8 @@ class AttackRequest(Request):
     )
     engine: str = engine_setting()
     memory: str | None = memory_setting()
+    encoding: str | None = encoding_setting()
+    remote: bool = remote_setting()
 
 
 @dataclass(frozen=True)
@@ -78,6 +79,8 @@ class CheckRequest(Request):
     )
     engine: str = engine_setting()
     memory: str | None = memory_setting()
+    encoding: str | None = encoding_setting()
+    remote: bool = remote_setting()
 
 
 AUDIT: tuple[type[Request], ...] = (Question, Look, Learning)

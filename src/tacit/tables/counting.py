@@ -156,6 +156,10 @@ def _grouped(table: Table, columns: list[str], weight: str | None) -> pa.Table:
 
     names = plain_names(columns)
     if weight is None:
+        with table.reading():
+            counted = table.engine.counted(table.rows, columns, names, MAX_GROUPS + 1)
+        if counted is not None:
+            return counted
         rows = table.picked(columns, names)
         aggregates = [nw.len().alias("n")]
     else:

@@ -1,21 +1,27 @@
-"""Open a file, a database or a frame as a table that stays in its engine."""
+"""Open a file, several files, a database, an address or a frame as a table that stays in its engine."""
 
 from __future__ import annotations
 
 import os
-import re
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from tacit.errors import ArgumentError, SourceError
-from tacit.loading import checked_path
-from tacit.tables.columns import Column, kind_of
+from tacit.errors import ArgumentError, EngineError, Setting, SourceError, sentence
+from tacit.loading import checked_path, is_fenced, without_credentials
+from tacit.tables.columns import Column, check_names, kind_of
 from tacit.tables.engines import Engine, engine_class
 from tacit.tables.engines.duckdb.connections import memory_limit
-from tacit.tables.formats import Format, Opened, format_of
+from tacit.tables.formats import Format, Opened, SourceFile, format_of, reads
+from tacit.tables.formats.format import chosen_table
 from tacit.tables.formats.frames import open_frame
+from tacit.tables.formats.parts import is_pattern, partitions_of, parts_of
+from tacit.tables.formats.remote import SCHEMES, fetched, refuse_unasked
+from tacit.tables.formats.standard_input import copied_input, is_standard_input
 from tacit.tables.table import Table, stamp_of
+
+_POSTGRES = ("postgresql", "postgres")
+STANDARD_INPUT = "standard input"
 
 
 def open_table(
@@ -25,15 +31,20 @@ def open_table(
     memory: str | None = None,
     table: str | None = None,
     delimiter: str | None = None,
+    encoding: str | None = None,
+    remote: bool = False,
 ) -> Table:
     """Open a table; its rows are read when a question is asked.
 
     Parameters
     ----------
-    source : path or frame
-        A CSV (any delimiter, UTF-8, first line the names), Parquet, JSONL, Arrow IPC or Feather file, an Excel sheet
-        (``people.xlsx`` or ``people.xlsx::sheet``), a DuckDB database (``people.duckdb`` or ``people.duckdb::table``);
-        or a pandas, Polars, Arrow, narwhals or Spark frame or a DuckDB relation.
+    source : path, address or frame
+        A CSV (any delimiter, first line the names), JSON (an array, or an object a line), Parquet, ORC, Arrow IPC or
+        Feather file; an Excel sheet (``people.xlsx`` or ``people.xlsx::sheet``); a file of Stata, SPSS or SAS; a
+        DuckDB or SQLite database (``people.duckdb`` or ``people.duckdb::table``). CSV and JSON may be packed
+        (``.csv.gz``, ``.csv.zst``). A folder or a pattern (``2024/*.parquet``) is one table of several files, and
+        folders such as ``year=2024`` are a column. ``-`` is standard input. ``postgresql://HOST/DATABASE/TABLE`` is a
+        table of a server. Or a pandas, Polars, Arrow, narwhals or Spark frame or a DuckDB relation.
     engine : str
         duckdb (default) or spark. A Spark DataFrame runs on Spark, whatever is asked.
     memory : str, optional
@@ -42,68 +53,165 @@ def open_table(
         The table of a database.
     delimiter : str, optional
         Of a CSV; found from its first lines if not given.
+    encoding : str, optional
+        Of text, as Python calls it (``latin-1``); found from its first bytes if not given.
+    remote : bool
+        Whether files at ``s3://`` and ``https://`` addresses may be fetched.
 
     Notes
     -----
     CSV cells are read as the text they are: ``007`` stays ``007``; an empty cell is missing, a quoted empty cell is
-    empty text. Times in JSONL are read as text for the same reason. A JSONL column of mixed types is refused.
+    empty text. Times in JSON are read as text for the same reason. A JSON column of mixed types is refused.
     Column names that differ by case alone are refused, because DuckDB and Spark take them for one.
     """
     if isinstance(source, Table):
         engine_class(engine)
         return source
+    said = {"table": table, "delimiter": delimiter, "encoding": encoding}
     with memory_limit(memory) as limit:
-        asked = engine_class(engine)(limit)
         if isinstance(source, str | os.PathLike):
-            return _open_path(os.fspath(source), asked, table, delimiter)
-        if table is not None or delimiter is not None:
-            raise ArgumentError("table and delimiter belong to files; this source is a frame")
-        opened, used = open_frame(source, asked)
-        return _table(opened, used, "frame", None)
+            address = os.fspath(source)
+            scheme = scheme_of(address)
+            if scheme in _POSTGRES:
+                return _open_postgres(address, engine, limit, **said)
+            return _open_path(address, scheme, engine_class(engine)(limit), remote, **said)
+        if any(value is not None for value in said.values()):
+            raise ArgumentError(f"{', '.join(said)} belong to files; this source is a frame")
+        opened, used = open_frame(source, engine_class(engine)(limit))
+        return _table(opened, used, "frame")
 
 
-def _open_path(address: str, engine: Engine, table: str | None, delimiter: str | None) -> Table:
-    checked_path(address)
-    if "::" in address and table is None and not Path(address).exists():
-        address, table = address.rsplit("::", 1)
-    if re.match(r"[a-z0-9+]+://", address):
-        raise SourceError(f"{address} is a remote address; Tacit reads files on this machine: download it first")
-    path = Path(address)
-    format = _checked_format(path)
-    for option, value in (("table", table), ("delimiter", delimiter)):
+def scheme_of(address: str) -> str | None:
+    """The scheme of an address that is no path."""
+    head, mark, _ = address.partition("://")
+    return head.lower() if mark and head.isascii() and head.replace("+", "").isalnum() else None
+
+
+def is_elsewhere(source: Any) -> bool:
+    """Whether a source is read once alone, or from another machine: it is opened once, and kept."""
+    return isinstance(source, str) and (scheme_of(source) is not None or is_standard_input(source))
+
+
+def _open_postgres(address: str, engine: str, memory: str | None, **said: str | None) -> Table:
+    from tacit.tables.engines.postgres import PostgresEngine
+
+    _refuse_fenced(address)
+    if engine != PostgresEngine.name:
+        words = "PostgreSQL is read by DuckDB: leave {engine} out"
+        raise EngineError(sentence(words, engine=Setting("engine", engine)))
+    address, mark, named = address.partition("::")
+    for option in ("delimiter", "encoding"):
+        if said[option] is not None:
+            raise ArgumentError(f"{without_credentials(address)} has no {option} to choose: leave {option} out")
+    server = PostgresEngine(address, memory)
+    wanted = said["table"] or (named if mark else server.named)
+    chosen = chosen_table(server.shown, server.tables(), wanted and wanted.removeprefix("public."))
+    rows, kinds = server.opened(chosen)
+    name = f"{server.shown}::{chosen}"
+    opened = _table(Opened(rows, name), server, "postgres", address=name)
+    columns = tuple(
+        replace(column, kind=kind or column.kind) for column, kind in zip(opened.columns, kinds, strict=True)
+    )
+    check_names(opened.names, name)
+    return replace(opened, columns=columns)
+
+
+def _refuse_fenced(address: str) -> None:
+    if is_fenced():
+        raise SourceError(f"{without_credentials(address)} is outside the folder that may be read: copy it there")
+
+
+def _open_path(address: str, scheme: str | None, engine: Engine, remote: bool, **said: str | None) -> Table:
+    shown = STANDARD_INPUT if is_standard_input(address) else address
+    if scheme is not None:
+        _refuse_fenced(address)
+        address, mark, named = address.partition("::")
+        said["table"] = said["table"] or (named if mark else None)
+        shown = without_credentials(address)
+        if scheme not in SCHEMES:
+            raise SourceError(f"{shown} is an address that Tacit cannot read: download it first")
+        if not remote:
+            refuse_unasked(address)
+        read: str = str(fetched(address, engine))
+    elif is_standard_input(address):
+        _refuse_fenced(address)
+        read = str(copied_input(address))
+    else:
+        checked_path(address)
+        if "::" in address and said["table"] is None and not Path(address).exists():
+            address, said["table"] = address.rsplit("::", 1)
+            shown = address
+        read = address
+    file, format = _found(read, shown, said)
+    for option, value in said.items():
         if value is not None and option not in format.options:
-            raise ArgumentError(f"{path} has no {option} to choose: it is {format.name}; leave {option} out")
-    stamp = stamp_of(path)
-    with engine.reading(str(path)):
-        opened = format.open(path, engine, table=table, delimiter=delimiter)
-        return replace(_table(opened, engine, format.name, path), stamp=stamp)
+            raise ArgumentError(f"{shown} has no {option} to choose: it is {format.title}; leave {option} out")
+    stamps = tuple(map(stamp_of, file.parts))
+    with engine.reading(file.name):
+        opened = format.open(file, engine)
+        table = _table(opened, engine, format.name, address="-" if shown == STANDARD_INPUT else opened.name)
+    return replace(table, stamp=stamps, path=file.path, parts=file.parts, folders=tuple(file.partitions))
 
 
-def _table(opened: Opened, engine: Engine, format: str, path: Path | None) -> Table:
+def _found(address: str, shown: str, said: dict[str, str | None]) -> tuple[SourceFile, Format]:
+    """The files that an address stands for, and their format."""
+    path = Path(address)
+    if not path.is_dir() and not is_pattern(address):
+        one = SourceFile(path, (path,), shown, said["table"], said["delimiter"], said["encoding"])
+        return one, _checked_format(path, shown)
+    folder, files = parts_of(address)
+    parts = [each for each in files if reads(each)]
+    if not parts:
+        raise SourceError(f"{shown} holds no table: name a file, or a folder of CSV, Parquet, ORC, Arrow or JSON files")
+    formats = {each: _checked_format(each, str(each)) for each in parts}
+    kinds = {each.name: each for each in formats.values()}
+    if len(kinds) > 1:
+        two = [next(str(part) for part in parts if formats[part].name == kind) for kind in kinds][:2]
+        raise SourceError(
+            f"{shown} holds files of several formats ({' and '.join(two)}): name one of them, or a pattern"
+        )
+    (format,) = kinds.values()
+    if len(parts) > 1 and not format.several:
+        words = (
+            f"{shown} holds {len(parts)} files, and several are one table in CSV, Parquet, ORC, Arrow and JSON lines"
+        )
+        raise SourceError(f"{words} alone: name one of them")
+    told = partitions_of(folder, parts, shown)
+    file = SourceFile(folder, tuple(parts), shown, said["table"], said["delimiter"], said["encoding"], told)
+    return file, format
+
+
+def _table(opened: Opened, engine: Engine, format: str, address: str | None = None) -> Table:
     with engine.reading(opened.name):
         types = engine.schema(opened.rows)
     kinds = opened.kinds or [kind_of(dtype) for dtype in types.values()]
     columns = tuple(Column(name, kind, str(dtype)) for (name, dtype), kind in zip(types.items(), kinds, strict=True))
     return Table(
-        opened.rows, opened.name, columns, format, engine, path, delimiter=opened.delimiter, codec=opened.codec
+        opened.rows,
+        opened.name,
+        columns,
+        format,
+        engine,
+        delimiter=opened.delimiter,
+        codec=opened.codec,
+        address=address,
+        notes=tuple(opened.notes),
     )
 
 
-def _checked_format(path: Path) -> Format:
-    if path.is_dir():
-        raise SourceError(f"{path} is a directory: name a file in it")
+def _checked_format(path: Path, shown: str) -> Format:
     if not path.exists():
-        raise SourceError(f"no file {path}: check the name and the folder")
+        raise SourceError(f"no file {shown}: check the name and the folder")
     if not path.is_file():
         raise SourceError(
-            f"{path} is not a file but a device or a pipe, which can be read only once or never ends: save it first"
+            f"{shown} is not a file but a device or a pipe, which can be read only once or never ends: save it first"
         )
     format = format_of(path)
     try:
         with path.open("rb") as file:
             empty = not file.read(1)
     except OSError as error:
-        raise SourceError(f"cannot read {path}: {error.strerror}") from error
+        raise SourceError(f"cannot read {shown}: {error.strerror}") from error
     if empty:
-        raise SourceError(f"{path} is empty")
+        raise SourceError(f"{shown} is empty")
     return format

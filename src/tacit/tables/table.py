@@ -35,15 +35,23 @@ class Table:
     columns : tuple of Column
         In the order of the source.
     format : str
-        csv, parquet, jsonl, arrow, duckdb (a database), or frame.
+        csv, parquet, jsonl, json_array, arrow, orc, excel, statistics, duckdb or sqlite (databases), postgres, frame.
     engine : Engine
         Where the rows are; its ``name`` is duckdb or spark.
     path : Path or None
-        The file, if it came from one.
+        The file, or the folder of several, if it came from one.
     delimiter, codec : str or None
         Of a CSV, and of a Parquet file: a release is written the same way.
-    stamp : tuple of int or None
-        Which file it was, and as of when: rows are read when they are asked for, and must be the same each time.
+    stamp : tuple of stamps or None
+        Which files they were, and as of when: rows are read when they are asked for, and must be the same each time.
+    parts : tuple of Path
+        The files, in the order of their rows.
+    address : str or None
+        What somebody would type to open it again, without a password; None of a frame.
+    folders : tuple of str
+        The columns that the names of folders tell; the rows are in their order.
+    notes : tuple of str
+        What a reader would want to know of how it was read.
     """
 
     rows: Rows
@@ -54,7 +62,11 @@ class Table:
     path: Path | None = None
     delimiter: str | None = None
     codec: str | None = None
-    stamp: Stamp | None = None
+    stamp: tuple[Stamp, ...] | None = None
+    parts: tuple[Path, ...] = ()
+    address: str | None = None
+    folders: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
 
     @property
     def frame(self) -> Rows:
@@ -143,7 +155,11 @@ class Table:
     def _row_count(self) -> int:
         import narwhals as nw
 
-        return int(self.collected(self.rows.select(nw.len().alias("n"))).column("n")[0].as_py())
+        with self.reading():
+            counted = self.engine.counted(self.rows, [], [], 1)
+        if counted is None:
+            counted = self.collected(self.rows.select(nw.len().alias("n")))
+        return int(counted.column("n")[0].as_py())
 
     def sample(self, columns: Sequence[str], rows: int) -> pa.Table:
         """At most ``rows`` rows, evenly spaced, in order: those whose index is a multiple of a step.
@@ -186,23 +202,31 @@ class Table:
             return self.with_rows(self.engine.pinned(self.rows), self.columns)
 
     def sha256(self) -> str | None:
-        """SHA-256 of the file in hex; None for a frame, whose bytes depend on how it is held in memory.
+        """SHA-256 of the file in hex; of several, that of their names and SHA-256; None for what is no file.
 
         Guarantees
         ----------
-        A SourceError if the file is no longer the one that was opened, or was written to since.
+        A SourceError if the files are no longer those that were opened, or were written to since.
         """
         if self.path is None:
             return None
         try:
-            with self.path.open("rb") as file:
-                digest = hashlib.file_digest(file, "sha256").hexdigest()
-            same = stamp_of(self.path) == self.stamp
+            digests = [_digest(part) for part in self.parts]
+            same = tuple(map(stamp_of, self.parts)) == self.stamp
         except OSError:
             same = False
         if not same:
-            raise SourceError(f"{self.path} changed while it was read: nothing was released; run again on a copy of it")
-        return digest
+            raise SourceError(f"{self.name} changed while it was read: nothing was released; run again on a copy of it")
+        if self.parts == (self.path,):
+            return digests[0]
+        names = (part.relative_to(self.path).as_posix() for part in self.parts)
+        lines = "".join(f"{digest}  {name}\n" for name, digest in zip(names, digests, strict=True))
+        return hashlib.sha256(lines.encode()).hexdigest()
+
+
+def _digest(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def stamp_of(path: Path) -> Stamp:

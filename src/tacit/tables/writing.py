@@ -14,7 +14,7 @@ from typing import Any
 
 from tacit.errors import ArgumentError, SourceError
 from tacit.tables.engines.duckdb.connections import reading
-from tacit.tables.formats import written_as
+from tacit.tables.formats import FORMATS, ending_of, written_as
 from tacit.tables.table import Table
 
 # Called with the name of every step of writing; `make faults` stops a run there, and nothing else uses it.
@@ -24,10 +24,26 @@ _appeared: list[Path] = []
 
 
 def suffix_for(like: Table) -> str:
-    """The ending of a file written like this table: that of its file, or .parquet for a database or frame."""
-    if like.path is not None and written_as(like.format).name == like.format:
-        return like.path.suffix
+    """The ending of a file written like this table: that of its files, or .parquet for a database or frame."""
+    if like.parts and written_as(like.format).name == like.format:
+        return ending_of(like.parts[0])
     return ".parquet"
+
+
+def told_of_writing(like: Table) -> tuple[str, ...]:
+    """What a reader would want to know of a release of this table: where its form is not that of the original."""
+    told, format = [], FORMATS.get(like.format)
+    title = "a table of PostgreSQL" if format is None and like.address else None
+    if format is not None and not format.written:
+        title = format.title
+    if title is not None:
+        told.append(f"the release is written as Parquet: {title} is read, and not written")
+    if len(like.parts) > 1:
+        told.append(
+            f"the release is one file; its rows follow each other as in the {len(like.parts)} files of the original, "
+            "so that their place tells which file they are from: shuffle them first if that says something"
+        )
+    return tuple(told)
 
 
 def write_table(table: Table, path: str | os.PathLike[str], *, like: Table) -> None:
@@ -44,9 +60,10 @@ def write_table(table: Table, path: str | os.PathLike[str], *, like: Table) -> N
 
 def refuse_source(source: Any, target: str | os.PathLike[str] | None, what: str) -> None:
     """Refuse, before any work is done, to write over the table that is read."""
-    if target is None or not isinstance(source, str | os.PathLike):
+    if target is None or not isinstance(source, str | os.PathLike | Table):
         return
-    if Path(target).resolve() == Path(source).resolve():
+    sources = source.parts if isinstance(source, Table) else (Path(source),)
+    if Path(target).resolve() in [each.resolve() for each in sources]:
         raise ArgumentError(f"{target} is the table itself: choose another name for the {what}")
 
 

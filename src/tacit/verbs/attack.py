@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
 from tacit.document import Progress, silent
-from tacit.errors import ArgumentError
 from tacit.requests import AttackRequest
 from tacit.requests.asking import refuse_others
 from tacit.requests.settings import AnyPath
 from tacit.tables import memory_limit
 from tacit.verbs.keywords import AttackMedia
+from tacit.verbs.opening import opened
 
 if TYPE_CHECKING:
     from tacit.lenses.bench.answers import BenchResult
@@ -33,15 +34,16 @@ def attack(
 ) -> AttackResult | BenchResult:
     """Train adversaries on the original and let them guess the secret from a release.
 
-    Each adversary is trained on part of the original records with their secrets, and guesses the secrets of records it
-    has not seen: from the original columns (before), from the release (after), and from the release when it was
-    itself trained on released records beside their secrets (retrained), which is the most an adversary can hope for.
+    Families of adversaries are tried. Each learns from two thirds of the original records with their secrets and
+    guesses the secrets of the other, three times round; the worst third is shown. It guesses from the originals
+    (before), from the release (after), and from the release when it was itself trained on released records beside
+    their secrets (retrained), which is the most an adversary can hope for.
     Beside them an adversary who links knows some true values of a person, has the whole file, looks for the rows that
     fit, reads the other columns off them and guesses the secret.
 
-    Of images and posts, families of adversaries are tried, each on what it reads: words, characters, style, masks,
-    order; gradients, pixels, a network, repaired patches, noised patches. Each learns from two thirds and guesses the
-    other, three times round, and the worst third is shown. What was released as it was is counted.
+    Of posts they read words, characters, style, masks and order; of images gradients, pixels, a network, repaired and
+    noised patches, single bits and order; of a table every column, by trees, lines and counts. Images and posts that
+    are released as they were are counted.
 
     Parameters
     ----------
@@ -55,14 +57,14 @@ def attack(
         What the adversary who links knows of a person. By default all released columns but the one that says most about
         the secret; all released columns are always tried, too.
     group : column, optional
-        Of images and posts: whose each is. All of one person's stay on one side of every split.
+        Whose each record is. All of one person's stay on one side of every split.
     without : name or names, optional
-        Of images and posts: families that are switched off.
+        Families that are switched off: of a table, trees, linear, lookup, linkage.
     records : int
         Records to work on, evenly spaced over the table.
     random_state : int
         Seed of the split and the adversaries.
-    engine, memory
+    engine, memory, encoding, remote
         As in ``audit``.
 
     Returns
@@ -83,6 +85,7 @@ def attack(
             **media,
         )
     with memory_limit(asked.memory):
+        asked = replace(asked, against=opened(asked.against, asked, pinned=True))
         return _attacked(asked, progress)
 
 
@@ -99,7 +102,10 @@ def _attacked(asked: AttackRequest, progress: Progress) -> AttackResult | BenchR
         refuse_others([asked], "images", "a release of images")
         return attack_images(certificate, asked, progress=progress)
     if isinstance(certificate, CodedCertificate) and certificate.medium == "vectors":
-        raise ArgumentError(f"{asked.release} is a release of vectors: attack is not for them yet; verify is")
+        from tacit.lenses.vectors.attack import attack_vectors
+
+        refuse_others([asked], "vectors", "a release of vectors")
+        return attack_vectors(certificate, asked, progress=progress)
     if isinstance(certificate, CodedCertificate | TextCertificate):
         from tacit.lenses.text.attack import attack_text
 

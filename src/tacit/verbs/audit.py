@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Unpack, overload
 
 from tacit.document import Progress, silent
@@ -13,6 +14,7 @@ from tacit.requests.verbs import AUDIT
 from tacit.tables import memory_limit
 from tacit.verbs.keywords import AuditImages, AuditTable, AuditText
 from tacit.verbs.lens import lens_of
+from tacit.verbs.opening import opened
 
 if TYPE_CHECKING:
     from tacit.lenses.images.answers.audit import ImageAuditResult
@@ -39,7 +41,15 @@ def audit(
     source: Request, *requests: Request, progress: Progress = ..., **settings: Unpack[AuditTable]
 ) -> AuditResult: ...
 @overload
-def audit(source: Any, *, progress: Progress = ..., engine: str = ..., memory: str | None = ...) -> ColumnsResult: ...
+def audit(
+    source: Any,
+    *,
+    progress: Progress = ...,
+    engine: str = ...,
+    memory: str | None = ...,
+    encoding: str | None = ...,
+    remote: bool = ...,
+) -> ColumnsResult: ...
 @overload
 def audit(source: Any, *requests: Request, progress: Progress = ..., **settings: Unpack[AuditTable]) -> AuditResult: ...
 def audit(source: Any, *requests: Request, progress: Progress = silent, **settings: Any) -> Any:
@@ -51,14 +61,15 @@ def audit(source: Any, *requests: Request, progress: Progress = silent, **settin
     Parameters
     ----------
     source : path, frame, Table or Question
-        CSV, Excel, Parquet, JSONL, Arrow, a DuckDB database; pandas, Polars, Arrow or Spark frames. A folder of images
-        with ``labels``, or an npz, is audited patch by patch; with ``text`` the words of a column of posts are.
+        CSV, JSON, Excel, Parquet, ORC, Arrow; Stata, SPSS, SAS; a DuckDB or SQLite database, a table of PostgreSQL;
+        several files; pandas, Polars, Arrow or Spark frames. ``open_table`` says it all. A folder of images with
+        ``labels``, or an npz, is audited patch by patch; with ``text`` the words of a column of posts are.
     *requests : Look, Learning
         Requests that were made already; settings change them.
     **settings
         The fields of ``Question``, ``Look`` and ``Learning``: secret, released, drop, known, use, bins, weight,
-        keep_id, text, labels, engine, memory; epsilon, max_loss, scores, shuffles, save_model, patch, top, min_count,
-        random_state; estimator, model, fresh. Each class says what they mean.
+        keep_id, text, labels, engine, memory, encoding, remote; epsilon, max_loss, scores, shuffles, save_model,
+        patch, top, min_count, random_state; estimator, model, fresh. Each class says what they mean.
 
     Returns
     -------
@@ -72,6 +83,7 @@ def audit(source: Any, *requests: Request, progress: Progress = silent, **settin
     If the secret is independent of the release, the verdict is "leak" in at most 5% of tables.
     """
     question, look, learning = asked(AUDIT, source, requests, settings, verb="audit")
+    question = replace(question, source=opened(question.source, question))
     lens = lens_of(question, (look, learning))
     if lens != "table" and question.use:
         words = "{use} is for protect, or for tables: leave it out"
@@ -90,7 +102,7 @@ def audit(source: Any, *requests: Request, progress: Progress = silent, **settin
         with memory_limit(question.memory):
             return audit_text(question, look, progress=progress)
     with memory_limit(question.memory):
-        if not set(given([question, look, learning])) - {"source", "engine", "memory"}:
+        if not set(given([question, look, learning])) - {"source", "engine", "memory", "encoding", "remote"}:
             from tacit.lenses.table.roles.guessing import guessed_columns
 
             return guessed_columns(question.source, engine=question.engine, progress=progress)

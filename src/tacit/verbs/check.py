@@ -8,11 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 from tacit.document import Progress, silent
 from tacit.errors import ArgumentError, Command, DataError, EngineError, Setting, SourceError, sentence
-from tacit.loading import checked_path
+from tacit.loading import checked_path, without_credentials
 from tacit.requests import CheckRequest, Policy, VerifyRequest, read_policy
 from tacit.requests.policy import POLICY
 from tacit.requests.settings import AnyPath
 from tacit.tables import Table, memory_limit
+from tacit.tables.sources import is_elsewhere
+from tacit.verbs.lens import holds_tables
+from tacit.verbs.opening import opened
 
 if TYPE_CHECKING:
     from tacit.lenses.checking import CheckResult
@@ -27,6 +30,8 @@ def check(
     against: Any = None,
     engine: str = "duckdb",
     memory: str | None = None,
+    encoding: str | None = None,
+    remote: bool = False,
     progress: Progress = silent,
 ) -> CheckResult:
     """Check tables and releases against a policy.
@@ -40,7 +45,7 @@ def check(
         What must be kept; a path is that of a TOML file.
     against : path or frame, optional
         The original of one release: its claim is then verified, too.
-    engine, memory
+    engine, memory, encoding, remote
         As in ``audit``.
 
     Raises
@@ -59,7 +64,15 @@ def check(
     """
     asked = source
     if not isinstance(asked, CheckRequest):
-        asked = CheckRequest(source, policy=policy, against=against, engine=engine, memory=memory)
+        asked = CheckRequest(
+            source,
+            policy=policy,
+            against=against,
+            engine=engine,
+            memory=memory,
+            encoding=encoding,
+            remote=remote,
+        )
     rules = asked.policy if isinstance(asked.policy, Policy) else read_policy(asked.policy)
     sources = list(asked.source) if isinstance(asked.source, (list, tuple)) else [asked.source]
     if not sources or (asked.against is not None and len(sources) > 1):
@@ -76,7 +89,7 @@ def _checked(source: Any, policy: Policy, asked: CheckRequest, progress: Progres
     from tacit.release.policy.lines import UNNAMED, CheckedSource, PolicyCheck
 
     try:
-        return _judged(source, policy, asked, progress)
+        return _judged(opened(source, asked), policy, asked, progress)
     except (SourceError, DataError, EngineError) as error:
         name = _name(source)
         why = PolicyCheck("source", None, error.args[0], "source")
@@ -85,7 +98,7 @@ def _checked(source: Any, policy: Policy, asked: CheckRequest, progress: Progres
 
 def _name(source: Any) -> str | None:
     if isinstance(source, (str, Path)):
-        return str(source)
+        return without_credentials(str(source)) if is_elsewhere(source) else str(source)
     return source.name if isinstance(source, Table) else None
 
 
@@ -97,7 +110,8 @@ def _judged(source: Any, policy: Policy, asked: CheckRequest, progress: Progress
     name, folder = _name(source), checked_path(source) if isinstance(source, (str, Path)) else None
     if folder is not None and folder.name == CERTIFICATE:
         folder = folder.parent
-    release = folder if folder is not None and folder.is_dir() else None
+    told = folder is not None and folder.is_dir() and ((folder / CERTIFICATE).exists() or not holds_tables(folder))
+    release = folder if told else None
     own = policy.of(name if release is None else str(release))
     progress(f"checking {name or UNNAMED}", None)
     if release is not None:
@@ -126,13 +140,17 @@ def _of_release(
     from tacit.verbs.verify import verify
 
     lines = checks_of_certificate(read_certificate(folder), policy)
-    request = VerifyRequest(folder, against=asked.against, engine=asked.engine, memory=asked.memory)
+    request = VerifyRequest(folder, against=asked.against, engine=asked.engine, memory=asked.memory, **_read_so(asked))
     seen = verify(request, progress=progress)
     words = "the claim of {folder} was taken on trust: verify it ({command})"
     command = Command("check", str(folder), against="ORIGINAL")
     believed = () if asked.against is not None else (sentence(words, folder=folder.name, command=command),)
     private, notes = _private(folder)
     return (*lines, _claim(seen, verified=asked.against is not None), *private), (*believed, *notes)
+
+
+def _read_so(asked: CheckRequest) -> dict[str, Any]:
+    return {"encoding": asked.encoding, "remote": asked.remote}
 
 
 def _private(folder: Path) -> tuple[tuple[PolicyCheck, ...], tuple[str, ...]]:

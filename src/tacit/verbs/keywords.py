@@ -13,6 +13,8 @@ Names = str | Sequence[str]
 class _Engine(TypedDict, total=False):
     engine: str
     memory: str | None
+    encoding: str | None
+    remote: bool
 
 
 class _Table(_Engine, total=False):
@@ -144,11 +146,14 @@ class ProtectText(_Engine, _Made, _Coded, total=False):
     rare: Literal["keep", "mask"]
     bound: Literal["post", "term"]
     min_count: int
+    keep_order: bool
 
 
 class AttackMedia(TypedDict, total=False):
-    """What ``attack`` takes of images and posts besides."""
+    """What ``attack`` takes besides: how the original is read, and settings of images and posts."""
 
+    encoding: str | None
+    remote: bool
     labels: AnyPath | None
     group: str | None
     without: Names | None

@@ -61,18 +61,20 @@ def _said(mechanism: str | None) -> Setting:
     return Setting("mechanism", mechanism)
 
 
+def holds_tables(folder: Path) -> bool:
+    """Whether a folder is a table of several files: one that holds a picture is a folder of images."""
+    from tacit.lenses.images.files import FORMATS as PICTURES
+    from tacit.tables.formats import reads
+    from tacit.tables.formats.parts import files_within
+
+    files = files_within(folder)
+    return not any(file.suffix.lower() in PICTURES for file in files) and any(reads(file) for file in files)
+
+
 def _holds_images(source: object) -> bool:
-    if not isinstance(source, (str, Path)):
-        return hasattr(source, "pixels")
-    path = checked_path(source)
-    return str(source).lower().endswith(".npz") or (path.is_dir() and not _holds_tables(path))
-
-
-def _holds_tables(folder: Path) -> bool:
-    """Whether a folder holds files of tables and no image: then it is none of images."""
-    from tacit.lenses.images.files import FORMATS as PICTURES, files_within
-    from tacit.tables.formats import FORMATS
-
-    endings = {file.suffix.lower() for file in files_within(folder)}
-    tables = {ending for format in FORMATS.values() for ending in format.endings}
-    return bool(endings & tables) and not endings & set(PICTURES)
+    if isinstance(source, (str, Path)):
+        if str(source).lower().endswith(".npz"):
+            return True
+        folder = checked_path(source)
+        return folder.is_dir() and not holds_tables(folder)
+    return hasattr(source, "pixels")

@@ -15,6 +15,7 @@ from tacit.tables import memory_limit
 from tacit.tables.formats.frames import framing
 from tacit.verbs.keywords import ProtectImages, ProtectTable, ProtectText
 from tacit.verbs.lens import lens_of, media_mechanism
+from tacit.verbs.opening import opened
 
 if TYPE_CHECKING:
     from tacit.lenses.coded.answers import CodedProtectResult
@@ -99,6 +100,7 @@ def protect(
     question, bound, making, learning, ledgered, coding, noise, mask = asked(
         PROTECT, source, requests, settings, verb="protect"
     )
+    question = replace(question, source=opened(question.source, question))
     lens = lens_of(question, (bound, making, learning, ledgered, coding, noise, mask))
     if out is None and ledgered.ledger is not None:
         words = "a ledger records where a release is: say {out}, or leave out {ledger}"

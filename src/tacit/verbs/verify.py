@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +12,7 @@ from tacit.requests import VerifyRequest
 from tacit.requests.settings import AnyPath
 from tacit.tables import Table, memory_limit
 from tacit.tables.formats.frames import frame_name
+from tacit.verbs.opening import opened
 
 if TYPE_CHECKING:
     from tacit.lenses.verification import VerifyResult
@@ -23,6 +25,8 @@ def verify(
     labels: AnyPath | None = None,
     engine: str = "duckdb",
     memory: str | None = None,
+    encoding: str | None = None,
+    remote: bool = False,
     progress: Progress = silent,
 ) -> VerifyResult:
     """Check the claim of a release.
@@ -36,7 +40,7 @@ def verify(
         verdict is "not checked".
     labels : path, optional
         Of a release of images: the labels of the originals, which are part of their fingerprint.
-    engine, memory
+    engine, memory, encoding, remote
         As in ``audit``.
 
     Guarantees
@@ -49,8 +53,17 @@ def verify(
     """
     asked = release
     if not isinstance(asked, VerifyRequest):
-        asked = VerifyRequest(release, against=against, labels=labels, engine=engine, memory=memory)
+        asked = VerifyRequest(
+            release,
+            against=against,
+            labels=labels,
+            engine=engine,
+            memory=memory,
+            encoding=encoding,
+            remote=remote,
+        )
     with memory_limit(asked.memory):
+        asked = replace(asked, against=opened(asked.against, asked, pinned=True))
         return _verified(asked, progress)
 
 
@@ -103,4 +116,4 @@ def _name(against: Any) -> str:
     """What the original is called; of a frame no value is told."""
     if isinstance(against, str):
         return against
-    return against.name if isinstance(against, Path | Table) else frame_name(against)
+    return str(against.name) if isinstance(against, Path | Table) else frame_name(against)

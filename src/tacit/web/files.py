@@ -182,10 +182,10 @@ def _entries(folder: Path) -> list[Path]:
 
 
 def _file_kind(path: Path) -> FileKind:
-    from tacit.tables.formats import FORMATS
+    from tacit.tables.formats import reads
 
     ending = path.suffix.lower()
-    if ending in {each for format in FORMATS.values() for each in format.endings}:
+    if reads(path):
         return "table"
     if ending == ".npz":
         return "images"

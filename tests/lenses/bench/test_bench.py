@@ -15,6 +15,7 @@ import pytest
 import tacit
 from tacit import report
 from tacit.errors import ArgumentError, SourceError
+from tacit.lenses.adversaries import fano_bound, fano_note
 from tacit.lenses.bench.answers import BenchResult
 from tacit.lenses.bench.families import NEIGHBOURS
 from tacit.lenses.bench.trying import BenchRecords, TriedFamily, benched, folds_of
@@ -115,14 +116,21 @@ def noise_somewhere(pixels: np.ndarray, told: np.ndarray) -> np.ndarray:
     return pixels
 
 
+def one_bit(pixels: np.ndarray, told: np.ndarray) -> np.ndarray:
+    pixels = pixels & 254 | np.random.default_rng(6).integers(0, 2, pixels.shape).astype(np.uint8)
+    pixels[:, 9, 9] = pixels[:, 9, 9] & 254 | told
+    return pixels.astype(np.uint8)
+
+
 @pytest.mark.parametrize(
     ("family", "planted"),
     [
         ("gradients", an_edge),
         ("pixels", brighter),
-        ("network", brighter),
+        ("network", an_edge),
         ("repaired", brighter),
         ("flags", noise_somewhere),
+        ("bits", one_bit),
     ],
 )
 def test_a_family_of_images_finds_what_is_planted_for_it(
@@ -144,9 +152,20 @@ def test_all_records_of_a_person_are_in_one_fold() -> None:
     assert np.bincount(fold).min() > N // 4
 
 
+def test_fano_s_bound_is_what_a_symmetric_channel_tells() -> None:
+    # One of two secrets, guessed right four times in five: such a channel tells exactly that much.
+    told = 0.8 * np.log(1.6) + 0.2 * np.log(0.4)
+    assert fano_bound(0.8, prior=np.array([0.5, 0.5])) == pytest.approx(told)
+    assert fano_bound(1.0, prior=np.full(3, 1 / 3)) == pytest.approx(np.log(3))
+    assert fano_bound(0.5, prior=np.array([0.6, 0.4])) == 0
+    assert not fano_note(0.3, 0.8, prior=np.array([0.5, 0.5]))
+    assert "the estimate is too low" in fano_note(0.1, 0.8, prior=np.array([0.5, 0.5]))[0]
+
+
 # ---- releases ------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.long
 @pytest.fixture(scope="module")
 def posts(tmp_path_factory: pytest.TempPathFactory) -> SimpleNamespace:
     """Posts whose word is masked and whose capitals are not; some say nothing that is masked."""
@@ -172,6 +191,7 @@ def test_masks_do_not_hide_how_posts_are_written(posts) -> None:
     assert found.lost
     assert posts.made.certificate.adversaries[2].name == "style"
     assert posts.made.certificate.adversaries[2].retrained > 0.9
+    assert "The estimate behind the masks is wrong" in posts.made.headline
 
 
 def test_posts_that_are_as_they_were_are_counted_and_red(posts) -> None:
@@ -220,6 +240,9 @@ def test_a_release_with_an_untouched_third_is_red(tmp_path: Path) -> None:
     flags[raw] = False
     np.savez(tmp_path / "r" / "images.npz", x=changed)
     np.savez(private / "flags.npz", flags=flags, patch=4, fold=fold)
+    checked = {each.name: each for each in tacit.verify(tmp_path / "r", against=tmp_path / "faces.npz").checks}
+    assert checked["nothing is released as it was"].passed is False
+    assert "40 of 40" in checked["nothing is released as it was"].detail
     found = tacit.attack(tmp_path / "r", against=tmp_path / "faces.npz", without=["gradients", "network"])
     assert isinstance(found, BenchResult)
     assert found.untouched >= 40

@@ -16,7 +16,7 @@ import tacit
 from sizes import many
 from tacit.errors import ArgumentError, DataError, NotCertifiedError
 from tacit.lenses.coded.evidence import evidence
-from tacit.lenses.coded.parts import design_part, drawn, units_of
+from tacit.lenses.coded.parts import Parts, chances, dealt, drawn, units_of
 from tacit.release.certificate import read_certificate
 
 TOPICS = ("tax", "school", "farm", "road", "health", "trade", "police", "water")
@@ -172,25 +172,28 @@ def test_where_a_column_says_whose_they_are_people_are_coded_and_claimed_of(tmp_
     assert tacit.verify(tmp_path / "r", against=source).verdict == "holds"
 
 
-def test_copies_are_on_one_side_of_the_split_and_told(tmp_path) -> None:
+def test_copies_are_in_neither_part_and_told(tmp_path) -> None:
     with np.load(faces(tmp_path / "faces.npz", n=600)) as data:
         np.savez(tmp_path / "twice.npz", x=np.tile(data["x"], (2, 1, 1)), smile=np.tile(data["smile"], 2))
     made = tacit.protect(tmp_path / "twice.npz", secret="smile", ceiling=0.7, random_state=1, out=tmp_path / "r")
     with np.load(tmp_path / "r" / "private" / "code.npz") as kept:
-        assert (kept["design"][:600] == kept["design"][600:]).all()
+        dealt_to = kept["design"].astype(int) + kept["proving"]
+    assert (dealt_to[:600] + dealt_to[600:] == 1).all()
+    assert made.certificate.copies == 600 == 1200 - made.certificate.designed_on - made.certificate.proved_on
     assert any("600 images are copies" in note for note in made.notes)
+    assert "600 are copies of others" in " ".join(made.certificate.assumptions)
 
 
 def test_a_secret_that_is_not_in_both_parts_is_refused_in_words() -> None:
     secret = np.array([0] * 50 + [1])
     with pytest.raises(NotCertifiedError, match="too few people to be in both parts"):
-        design_part(units_of(secret, ["a", "b"]), [bytes([at]) for at in range(51)], random_state=0)
+        dealt(units_of(secret, ["a", "b"]), [bytes([at]) for at in range(51)], bytes(32))
 
 
 def test_who_makes_the_code_is_dealt_without_a_look_at_the_secrets() -> None:
     contents = [at.to_bytes(4) for at in range(400)]
     first, other = (
-        design_part(units_of(secret, ["a", "b"]), contents, random_state=5)[0]
+        dealt(units_of(secret, ["a", "b"]), contents, bytes(32)).design
         for secret in (np.arange(400) % 2, np.arange(400) // 200)
     )
     assert (first == other).all()
@@ -249,8 +252,8 @@ def test_a_folder_of_colour_images_is_released_as_numbered_pictures(tmp_path) ->
 def test_a_draw_is_the_same_again_and_follows_the_channel() -> None:
     channel = np.array([[0.25, 0.75], [0.0, 1.0]])
     codes = np.repeat([0, 1], 4_000)
-    first = drawn(codes, channel, bytes(32))
-    assert (first == drawn(codes, channel, bytes(32))).all()
+    first = drawn(codes, channel, chances(len(codes), bytes(32)))
+    assert (first == drawn(codes, channel, chances(len(codes), bytes(32)))).all()
     assert (first[4_000:] == 1).all()
     assert abs((first[:4_000] == 0).mean() - 0.25) < 0.03
 
@@ -258,13 +261,13 @@ def test_a_draw_is_the_same_again_and_follows_the_channel() -> None:
 def test_claims_are_false_of_the_population_no_more_often_than_said() -> None:
     """A population with three codes is known; samples of it are proved, and the claims held against the truth."""
     rng = np.random.default_rng(3)
-    rounds, false = many(150, 3_000), 0
+    rounds, false, design = many(150, 3_000), 0, np.arange(400) < 100
     for _ in range(rounds):
         joint = rng.dirichlet(np.full(6, 5.0)).reshape(2, 3)
         flat = rng.choice(6, size=400, p=joint.ravel())
         secret, codes = flat // 3, flat % 3
         proved = evidence(
-            secret, codes, np.arange(400) < 100, secrets=2, possible=np.ones(3, dtype=bool), beta=0.2, tried=(1, 1)
+            secret, codes, Parts(design, ~design), secrets=2, possible=np.ones(3, dtype=bool), beta=0.2, tried=(1, 1)
         )
         prior = joint.sum(axis=1, keepdims=True)
         lift = np.abs(np.log(joint / joint.sum(axis=0) / prior)).max()

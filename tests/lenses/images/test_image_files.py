@@ -155,18 +155,6 @@ def test_images_of_several_sizes_are_refused_with_the_way_out_or_resized(tmp_pat
             audit(folder, labels=labels, secret="smile", resize=wrong)
 
 
-def test_a_folder_of_tables_is_not_taken_for_images(tmp_path: Path) -> None:
-    (tmp_path / "tables").mkdir()
-    (tmp_path / "tables" / "a.csv").write_text("race,age\nx,1\ny,2\n" * 3)
-    with pytest.raises(SourceError) as refused:
-        audit(tmp_path / "tables", secret="race")
-    assert "images" not in str(refused.value)
-    (tmp_path / "none").mkdir()
-    (tmp_path / "none" / "a.gif").write_bytes(b"")
-    with pytest.raises(SourceError, match=r"holds no images but files of other kinds \(\.gif\)"):
-        audit(tmp_path / "none", secret="race", labels=tmp_path / "tables" / "a.csv")
-
-
 @pytest.fixture(scope="module")
 def mixed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder of folders, of several kinds and sizes, with words in the files, one of them damaged."""

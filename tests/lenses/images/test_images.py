@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from sizes import few
 from tacit import audit, protect, report, verify
 from tacit.errors import ArgumentError, ColumnError, DataError, SourceError
 from tacit.lenses.images import HogClassifier, ImageAuditResult, open_images
@@ -20,6 +21,7 @@ from tacit.lenses.images.images import open_pixels, patch_masks, patches, pixels
 from tacit.lenses.images.verify import noise_law
 
 Image = pytest.importorskip("PIL.Image", reason="Pillow is not installed (extra `images`)")
+PngImagePlugin = pytest.importorskip("PIL.PngImagePlugin")
 
 Run = Callable[..., tuple[int, str, str]]
 # The patch that tells, of a grid of four by four, by row and column from zero.
@@ -79,6 +81,8 @@ def certificate(place: Path) -> dict[str, object]:
 # ---- audit --------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.long
+@pytest.mark.long
 def test_the_heat_map_finds_the_patch_that_tells(audited: ImageAuditResult) -> None:
     assert audited.verdict == "leak"
     assert [found.size for found in audited.patches] == [8, 4]
@@ -174,6 +178,7 @@ def test_adversaries_fall_to_the_prior(place: Path) -> None:
             assert each[f"{kind}_interval"][0] <= found["prior"] <= 1
 
 
+@pytest.mark.long
 def test_weak_noise_is_called_weak(tmp_path: Path) -> None:
     pixels, label = faces(150)
     np.savez(tmp_path / "faces.npz", x=pixels, smile=label)
@@ -222,6 +227,7 @@ def test_the_public_page_shows_no_original_and_the_private_one_does(place: Path)
     assert "Do not publish this page" in private
 
 
+@pytest.mark.long
 def test_an_image_without_noise_is_not_on_the_public_page(tmp_path: Path) -> None:
     """It is released as it was, so showing it would show an original."""
     from base64 import b64encode
@@ -239,6 +245,7 @@ def test_an_image_without_noise_is_not_on_the_public_page(tmp_path: Path) -> Non
     assert "PARTS ARE UNTOUCHED" in report.to_text(made)
 
 
+@pytest.mark.long
 def test_jpeg_stays_jpeg_and_the_report_says_what_it_does(tmp_path: Path) -> None:
     folder = folder_of(*faces(60), tmp_path / "faces", suffix=".jpg")
     made = protect(
@@ -249,8 +256,8 @@ def test_jpeg_stays_jpeg_and_the_report_says_what_it_does(tmp_path: Path) -> Non
     with Image.open(tmp_path / "r" / "images" / "face000.jpg") as image:
         assert image.format == "JPEG"
     found = verify(tmp_path / "r", against=folder, labels=tmp_path / "labels.csv")
-    assert found.verdict == "not checked"
-    assert "JPEG changes pixels" in found.headline
+    assert found.verdict != "holds"
+    assert any("JPEG changes pixels" in check.detail for check in found.checks if check.passed is None)
 
 
 # ---- verify -------------------------------------------------------------------------------------------------------
@@ -263,7 +270,7 @@ def test_a_release_is_verified_against_its_originals(place: Path) -> None:
     assert verify(place / "release").verdict == "not checked"
 
 
-@pytest.mark.parametrize("left", [0, 0.5])
+@pytest.mark.parametrize("left", few([0, 0.5]))
 def test_the_owner_s_papers_cut_short_are_called_damaged(place: Path, tmp_path: Path, left: float) -> None:
     release = shutil.copytree(place / "release", tmp_path / "release")
     flags = release / "private" / "flags.npz"
@@ -284,6 +291,7 @@ def test_the_owner_s_papers_cut_short_are_called_damaged(place: Path, tmp_path: 
         ("original", "original is the one certified"),
         ("flags", "unflagged patches are unchanged"),
         ("scale", "scale of the noise"),
+        ("words in a file", "files are written plainly"),
     ],
 )
 def test_a_changed_release_is_caught(place: Path, tmp_path: Path, damage: str, line: str) -> None:
@@ -302,6 +310,11 @@ def test_a_changed_release_is_caught(place: Path, tmp_path: Path, damage: str, l
         told["adversaries"][0]["retrained"] = 1.0
     elif damage == "report":
         (release / "report.html").write_text("all is well")
+    elif damage == "words in a file":
+        file = release / "images" / "007.png"
+        info = PngImagePlugin.PngInfo()
+        info.add_text("Software", "smiles")
+        Image.fromarray(np.asarray(Image.open(file))).save(file, pnginfo=info)
     elif damage == "flags":
         np.savez(release / "private" / "flags.npz", flags=np.zeros((240, 16), bool), patch=4)
     else:
@@ -514,11 +527,10 @@ def test_the_whole_job_on_the_command_line(tacit_command: Run, tmp_path: Path) -
     assert (code, err) == (0, "")
     assert json.loads(out)["result"] == "ImageProtectResult"
     assert sorted(p.name for p in release.iterdir()) == ["certificate.json", "images", "private", "report.html"]
-    code, out, _ = run("verify", str(release), "--against", folder, "--labels", labels)
-    assert code == 0
-    assert "HOLDS" in out
+    unfit, out, _ = run("verify", str(release), "--against", folder, "--labels", labels)
+    assert "HOLDS" in out or "though what is said of it is true" in " ".join(out.split())
     code, out, _ = run("attack", str(release), "--against", folder, "--labels", labels)
-    assert code == int("PARTS ARE UNTOUCHED" in out or "STILL BETTER" in out)
+    assert unfit == code == int("PARTS ARE UNTOUCHED" in out or "STILL BETTER" in out)
 
 
 @pytest.mark.parametrize(

@@ -11,10 +11,10 @@ from scipy.stats import binom
 
 from sizes import many
 from tables_of_people import clinic, write_csv
-from tacit import DataError, attack, protect
+from tacit import ArgumentError, DataError, attack, protect
 from tacit.learn import binomial_limits
-from tacit.lenses.table.attacking.training import Lookup
-from tacit.lenses.table.attacking.weighing import Beliefs, beyond_chance
+from tacit.lenses.bench.weighing import Beliefs, beyond_chance
+from tacit.lenses.table.families import Lookup
 
 
 @pytest.fixture(scope="module")
@@ -37,6 +37,23 @@ def test_no_adversary_beats_the_best_possible_by_more_than_luck(attacked) -> Non
     assert attacked.best_after <= attacked.optimal_after + margin
     assert attacked.optimal_after <= attacked.guessing_bound + 1e-9
     assert attacked.prior_guess <= attacked.optimal_after + 1e-9 <= attacked.optimal_before
+
+
+def test_families_are_switched_off_by_name_and_people_stay_together(attacked, tmp_path: Path) -> None:
+    assert [each.score.name for each in attacked.families] == ["trees", "linear", "lookup"]
+    assert all(each.worst >= each.surely for each in attacked.families)
+    # Each person is there three times: whoever meets a person again looks up the secret.
+    columns = {name: [value for value in values for _ in range(3)] for name, values in clinic(100).items()}
+    columns["exact"] = [f"e{k // 3}" for k in range(300)]
+    columns["who"] = [f"person {k // 3}" for k in range(300)]
+    people = write_csv(tmp_path / "people.csv", columns)
+    protect(people, secret="illness", drop="who", epsilon=5, least=1, out=tmp_path / "r", random_state=0)
+    only = {"against": people, "without": ["trees", "linear", "linkage"]}
+    alone, together = (attack(tmp_path / "r", **only, group=group).best_before for group in (None, "who"))
+    assert alone > 0.9
+    assert together < 0.8
+    with pytest.raises(ArgumentError, match="leaves no adversary"):
+        attack(tmp_path / "r", against=people, without=["trees", "linear", "lookup"])
 
 
 def test_a_release_that_tells_the_secret_breaks_the_promise(tmp_path: Path) -> None:
@@ -62,10 +79,10 @@ def hardly_trained(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path
 
 
 def test_the_verdict_does_not_say_less_than_the_best_possible_guess(hardly_trained: tuple[Path, Path]) -> None:
-    """Adversaries trained on seventy records learn nothing; that others could is counted exactly."""
+    """Adversaries trained on sixty-seven records learn nothing; that others could is counted exactly."""
     release, people = hardly_trained
     result = attack(release, against=people, records=100)
-    assert result.tested_on == 30
+    assert result.tested_on == 100
     assert result.optimal_after > result.prior_guess + 0.01
     assert result.verdict == "within the promise"
     assert f"the best possible guess is right {result.optimal_after:.1%}" in result.headline
@@ -88,12 +105,13 @@ def skewed(n: int, told: float) -> pa.Table:
     return pa.table({"ward": [f"ward {w}" for w in ward], "other": other, "illness": np.where(ill, "ill", "well")})
 
 
+@pytest.mark.long
 def test_a_leak_that_changes_no_guess_is_found_by_ranking(tmp_path: Path) -> None:
     people = skewed(3000, 0.2)
     protect(people, secret="illness", epsilon=3, out=tmp_path / "r")
     result = attack(tmp_path / "r", against=people)
     assert result.best_after <= result.prior_guess + 0.01
-    assert min(result.chance_before, result.chance_after) == 0.005
+    assert min(result.chance_before, result.chance_after) == 0.01
     assert max(each.before.auc for each in result.weighed) > 0.65
     assert max(each.before.gain for each in result.weighed) > 0.02
     assert result.verdict == "within the promise"

@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from sizes import few
 from tables_of_people import write_csv
 from tacit import AttackResult, attack, protect, verify
 from tacit.lift import guessing_bound
@@ -108,7 +109,7 @@ def test_a_certificate_that_keeps_silent_about_what_is_known_does_not_hold(tmp_p
     assert verify(release, against=people).verdict == "broken"
 
 
-@pytest.mark.parametrize("settings", [{}, {"delta": 0.05, "epsilon_max": 2.0}])
+@pytest.mark.parametrize("settings", few([{}, {"delta": 0.05, "epsilon_max": 2.0}]))
 def test_where_all_that_is_released_may_be_known_nothing_is_added_to_it(
     settings: dict[str, float], tmp_path: Path
 ) -> None:

@@ -243,6 +243,7 @@ def test_long_texts_without_a_pattern_name_no_rare_end(tmp_path: Path) -> None:
     assert verify(tmp_path / "r", against=people).verdict == "holds"
 
 
+@pytest.mark.long
 def test_one_side_alone_keeps_columns_that_a_zero_forbids(folder: Path, tmp_path: Path) -> None:
     both = protect(folder / "stays.csv", secret="illness", epsilon=1.0, out=tmp_path / "both")
     above = protect(folder / "stays.csv", secret="illness", epsilon_high=1.0, out=tmp_path / "above")

@@ -73,13 +73,14 @@ def test_counts_come_close_to_the_original_where_the_release_is_far_off(folder: 
     assert sum(each.records for each in found.values) == pytest.approx(3000, abs=0.1)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("column", "words"),
     [
         ("ward", {"mechanism": "optimal"}),
         ("ward", {"replacement": "resample"}),
         ("age", {"replacement": "uniform"}),
-    ][: many(2, 3)],
+    ][: many(1, 3)],
 )
 def test_corrected_counts_are_right_on_average_over_the_draws(
     folder: Path, tmp_path: Path, column: str, words: dict

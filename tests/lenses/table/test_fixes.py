@@ -81,6 +81,7 @@ def test_of_what_may_be_known_people_are_found_by_that_alone() -> None:
     assert without_ward.guessed < found.guessed
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("without_suggestion")
 def test_what_a_fix_asks_for_is_taken_by_audit() -> None:
     table = pa.table(hospital(300))

@@ -14,6 +14,7 @@ import pyarrow as pa
 import pytest
 
 import tacit
+from sizes import few
 from tables_of_people import clinic
 from tacit import ArgumentError, SourceError
 
@@ -41,17 +42,21 @@ def spark(frame: pd.DataFrame):
     return session().createDataFrame(frame)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "kind",
-    [
-        pl.from_pandas,
-        lambda frame: pl.from_pandas(frame).lazy(),
-        lambda frame: pa.Table.from_pandas(frame, preserve_index=False),
-        relation,
-        lambda frame: nw.from_native(pl.from_pandas(frame)),
-        pytest.param(spark, marks=pytest.mark.spark),
-    ],
-    ids=["polars", "lazy polars", "arrow", "duckdb", "narwhals", "spark"],
+    few(
+        [
+            pl.from_pandas,
+            lambda frame: pl.from_pandas(frame).lazy(),
+            lambda frame: pa.Table.from_pandas(frame, preserve_index=False),
+            relation,
+            pytest.param(spark, marks=pytest.mark.spark),
+            lambda frame: nw.from_native(pl.from_pandas(frame)),
+        ],
+        3,
+    ),
+    ids=few(["polars", "lazy polars", "arrow", "duckdb", "spark", "narwhals"], 3),
 )
 def test_the_release_comes_back_as_the_kind_of_frame_that_went_in(kind, release) -> None:
     given = kind(PEOPLE.reset_index(drop=True))

@@ -13,7 +13,7 @@ import pyarrow as pa
 import pytest
 
 from hospital import hospital
-from sizes import many
+from sizes import few, many
 from tables_of_people import clinic, patients, read_csv, write_csv
 from tacit import audit, protect
 from tacit.errors import ArgumentError
@@ -56,7 +56,7 @@ def asked(source: Any, words: Mapping[str, Any], **further: Any) -> Ladder:
     return ladder(Question(source, **of(Question)), Bound(**of(Bound)), Making(**of(Making)), **further)
 
 
-@pytest.mark.parametrize("case", list(CASES)[: many(5, len(CASES))])
+@pytest.mark.parametrize("case", few(CASES, 3))
 def test_protect_at_the_epsilon_of_a_rung_gives_what_the_rung_says(
     case: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -15,7 +15,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from sample_results import leave_out_suggestions
-from sizes import many
+from sizes import few, many
 from tables_of_people import clinic, patients, write_csv
 from tacit import ArgumentError, AuditResult, DataError, SourceError, audit, protect, verify
 from tacit.learn import naming
@@ -55,6 +55,7 @@ def test_counts_are_the_default_and_learn_nothing(folder: Path) -> None:
     assert audit(folder / "people.csv", secret="illness").learned is None
 
 
+@pytest.mark.long
 def test_the_counted_findings_stay_as_they_are_beside_what_was_learned(folder: Path, audited: AuditResult) -> None:
     plain = audit(folder / "people.csv", secret="illness", epsilon=0.7)
     for name in ("measures", "risk_histogram", "safe_shares", "riskiest", "column_leaks", "curve", "columns", "notes"):
@@ -138,6 +139,7 @@ def test_the_result_is_strict_json(audited: AuditResult) -> None:
     assert found["calibration"][0].keys() == {"predicted", "observed", "low", "high", "records", "secret"}
 
 
+@pytest.mark.long
 def test_the_same_random_state_learns_the_same(folder: Path, audited: AuditResult) -> None:
     again = audit(folder / "people.csv", secret="illness", estimator="linear", epsilon=0.7)
     assert again.learned is not None
@@ -200,6 +202,7 @@ def test_a_saved_model_is_for_the_owners_eyes_alone(folder: Path, audited: Audit
     assert (folder / "model.tacit").stat().st_mode & 0o777 == 0o600
 
 
+@pytest.mark.long
 def test_columns_that_were_cut_as_asked_are_not_called_uncut(folder: Path, audited: AuditResult) -> None:
     result = audit(folder / "people.csv", secret="illness", estimator="linear", bins={"income": [900, 1100]})
     assert result.learned is not None
@@ -271,6 +274,7 @@ def test_more_records_than_can_be_learned_from_are_sampled_and_the_rest_scored(
     assert len(risks) >= 250
 
 
+@pytest.mark.long
 def test_the_histogram_is_of_models_that_had_not_seen_the_record(folder: Path, audited: AuditResult) -> None:
     found = counted(ask(Question(folder / "people.csv", secret="illness")).uncut())
     learned = learning.learned(found, learning.EstimatorChoice("linear"))
@@ -354,7 +358,7 @@ def test_a_secret_that_the_model_does_not_know_is_refused_by_name(folder: Path, 
         audit(pa.table(columns), secret="illness", model=folder / "model.tacit")
 
 
-@pytest.mark.parametrize("damage", [b"", b"PK", b"\x80\x04cos\nsystem\n(S'true'\ntR."])
+@pytest.mark.parametrize("damage", few([b"", b"PK", b"\x80\x04cos\nsystem\n(S'true'\ntR."], 2))
 def test_a_damaged_or_hostile_model_is_refused(folder: Path, tmp_path: Path, damage: bytes) -> None:
     (tmp_path / "m.tacit").write_bytes(damage)
     with pytest.raises(SourceError, match=r"m\.tacit"):
@@ -392,6 +396,7 @@ def strict(text: str) -> dict:
     return json.loads(text, parse_constant=refuse)
 
 
+@pytest.mark.long
 def test_the_whole_audit_with_auto_from_a_csv_with_missing_cells(run: Run, tmp_path: Path) -> None:
     write_csv(tmp_path / "people.csv", patients(many(200, 400)))
     words = ["people.csv", "--secret", "illness"]

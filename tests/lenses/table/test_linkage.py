@@ -204,6 +204,8 @@ def neighbour_of(patients: Path, out: Path, **making: Any) -> tuple[Any, Linkage
     return result, first
 
 
+@pytest.mark.long
+@pytest.mark.long
 def test_in_the_watchdogs_release_at_0_nats_a_neighbour_finds_many_patients_and_their_ward(patients, tmp_path):
     """THEORY 8.1. The claim holds of a single row; the file is made of rows of real patients, which can be found."""
     result, found = neighbour_of(patients, tmp_path / "r", mechanism="watchdog", replacement="resample")

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from sizes import many
+from sizes import few, many
 from tables_of_people import clinic, joint_of, merged_in, read_csv, rules_in, symbols_of, write_csv
 from tacit import NotCertifiedError, protect, verify
 
@@ -296,6 +296,7 @@ def test_one_side_given_replaces_epsilon_there_alone(folder: Path, tmp_path: Pat
     assert lifts.min() >= -0.8 - 1e-9
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("mechanism", ["optimal", "auto", "watchdog"][: many(2, 3)])
 def test_with_the_high_side_alone_a_secret_may_be_ruled_out(tmp_path: Path, mechanism: str) -> None:
     columns = clinic(3000)
@@ -389,7 +390,8 @@ def test_an_excess_of_probability_is_kept_and_told(folder: Path, tmp_path: Path)
     assert "delta" in failed(verify(tmp_path / "r", against=people))
 
 
-@pytest.mark.parametrize("kind", ["mass", "egamma"])
+@pytest.mark.long
+@pytest.mark.parametrize("kind", few(["mass", "egamma"]))
 def test_a_delta_never_makes_a_release_worse(folder: Path, tmp_path: Path, kind: str) -> None:
     """One merged set that may exceed epsilon loses more here than cells or a mixture that never do."""
     people, words = folder / "people.csv", {"secret": "illness", "epsilon": 0.3}

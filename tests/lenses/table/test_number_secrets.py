@@ -123,6 +123,7 @@ def test_the_next_batch_is_bounded_at_its_own_thresholds(folder: Path, tmp_path:
     assert worst <= 0.5
 
 
+@pytest.mark.long
 def test_thresholds_are_proved_of_the_people_the_records_were_drawn_from(tmp_path: Path) -> None:
     write_csv(tmp_path / "people.csv", people(4_000))
     settings = {"secret": "income", "epsilon": 0.7, "thresholds": 0.3, "confidence": 0.9}

@@ -84,6 +84,7 @@ def test_every_cure_leaves_as_many_alone_as_it_says_and_fewer_than_the_one_befor
     assert str(found.cures[-1].levels) in found.headline
 
 
+@pytest.mark.long
 def test_a_release_takes_every_level_that_is_proposed_and_leaves_no_more_alone(found) -> None:
     """Fewer, because the ends of a scale are open."""
     table = open_table(pa.table(STAYS))

@@ -14,7 +14,7 @@ import pytest
 from click import UsageError
 from click.testing import CliRunner
 
-from sizes import many
+from sizes import few, many
 from tables_of_people import clinic, joint_of, merged_in, read_csv, rules_in, write_csv
 from tacit import ArgumentError, NotCertifiedError, SourceError, audit, protect, risk, verify
 from tacit.cli.commands import tacit as command
@@ -108,7 +108,7 @@ FORMATS = [(suffix, "cells") for suffix in (".csv", ".tsv", ".parquet", ".jsonl"
 FORMATS += [(suffix, told) for suffix in (".csv", ".tsv", ".arrow") for told in ("values", "means")][: many(0, 6)]
 
 
-@pytest.mark.parametrize(("suffix", "kept"), FORMATS)
+@pytest.mark.parametrize(("suffix", "kept"), few(FORMATS, 5))
 def test_the_release_has_the_format_columns_and_types_of_the_input(tmp_path: Path, suffix: str, kept: str) -> None:
     """Cells are told as text, and as numbers if means are asked for."""
     words = TOLD[kept]
@@ -162,6 +162,7 @@ def test_a_binned_column_is_released_binned(tmp_path: Path) -> None:
     assert found <= {"29 and under", "30 to 59", "60 and over", "59 and under", "30 and over", "any"}
 
 
+@pytest.mark.long
 def test_the_same_random_state_makes_the_same_release_and_warns(people: Path, tmp_path: Path) -> None:
     words = {"secret": "illness", "epsilon": 0.5, "mechanism": "optimal"}
     for name in ("a", "b"):
@@ -301,7 +302,7 @@ def test_the_next_batch_is_treated_alike_and_unseen_values_count_as_risky(tmp_pa
     assert set(merged_in(tmp_path / "one")) <= set(merged_in(tmp_path / "two"))
 
 
-@pytest.mark.parametrize("mechanism", ["watchdog", "optimal"])
+@pytest.mark.parametrize("mechanism", few(["watchdog", "optimal"]))
 def test_a_batch_that_the_rules_alone_would_not_keep_within_epsilon_is_covered(tmp_path: Path, mechanism: str) -> None:
     first = write_csv(tmp_path / "one.csv", clinic(3000))
     protect(first, secret="illness", epsilon=1.0, out=tmp_path / "one", mechanism=mechanism)
@@ -350,7 +351,8 @@ def test_cells_that_miss_their_epsilon_are_never_written(people: Path, tmp_path:
 
 
 @pytest.mark.parametrize(
-    "text", ["", "{", "[]", '{"format": "tacit rules", "version": 99}', '{"format": "tacit rules", "version": 1}']
+    "text",
+    few(["", "{", "[]", '{"format": "tacit rules", "version": 99}', '{"format": "tacit rules", "version": 1}'], 2),
 )
 def test_damaged_rules_are_refused(people: Path, tmp_path: Path, text: str) -> None:
     rules = tmp_path / "rules.json"
@@ -456,7 +458,7 @@ def test_rules_and_words_that_contradict_them_are_refused(people: Path, rules_of
     assert not (tmp_path / "two").exists()
 
 
-@pytest.mark.parametrize("name", ["epsilon", "epsilon_low", "epsilon_high"])
+@pytest.mark.parametrize("name", few(["epsilon", "epsilon_low", "epsilon_high"]))
 def test_an_epsilon_of_zero_beside_rules_is_refused_like_any_other(
     people: Path, rules_of_one: Path, tmp_path: Path, name: str
 ) -> None:
@@ -497,7 +499,7 @@ def test_a_number_of_groups_that_cannot_be_is_refused(tmp_path: Path, groups: in
     assert not (tmp_path / "r").exists()
 
 
-@pytest.mark.parametrize("mechanism", ["watchdog", "optimal"])
+@pytest.mark.parametrize("mechanism", few(["optimal", "watchdog"]))
 def test_what_exceeds_epsilon_in_the_next_batch_is_merged_besides(tmp_path: Path, mechanism: str) -> None:
     first = write_csv(tmp_path / "one.csv", clinic(3000))
     protect(first, secret="illness", epsilon=0.45, out=tmp_path / "one", mechanism=mechanism)
@@ -533,17 +535,20 @@ def test_suppression_with_missing_rows_and_delta_is_possible_and_counted_right(t
 
 @pytest.mark.parametrize(
     ("part", "change"),
-    [
-        ("treatment", {"merged": [-1]}),
-        ("treatment", {"merged": [10_000]}),
-        ("treatment", {"replacement": {"at": [0], "p": [0.5]}}),
-        ("bounds", {"epsilon_low": -5}),
-        ("bounds", {"epsilon_high": "inf"}),
-        ("bounds", {"epsilon_high": "nan"}),
-        ("bounds", {"delta": 2}),
-        ("bounds", {"delta_kind": "large"}),
-        ("bounds", {"epsilon_max": 0.5}),
-    ],
+    few(
+        [
+            ("treatment", {"merged": [-1]}),
+            ("treatment", {"merged": [10_000]}),
+            ("treatment", {"replacement": {"at": [0], "p": [0.5]}}),
+            ("bounds", {"epsilon_low": -5}),
+            ("bounds", {"epsilon_high": "inf"}),
+            ("bounds", {"epsilon_high": "nan"}),
+            ("bounds", {"delta": 2}),
+            ("bounds", {"delta_kind": "large"}),
+            ("bounds", {"epsilon_max": 0.5}),
+        ],
+        5,
+    ),
 )
 def test_rules_that_make_no_sense_are_refused(
     people: Path, rules_of_one: Path, tmp_path: Path, part: str, change: dict

@@ -210,6 +210,7 @@ def numbered(frame: pd.DataFrame) -> np.ndarray:
     return np.column_stack([pd.factorize(frame[name], sort=True)[0] for name in frame]).astype(float)
 
 
+@pytest.mark.long
 def test_a_coin_is_no_longer_predictable_once_rows_are_filled_in() -> None:
     _, made = released()
     reading, told = read(made), made.frame()

@@ -13,7 +13,7 @@ import pyarrow as pa
 import pytest
 
 from sample_results import no_rungs
-from sizes import many
+from sizes import few, many
 from tables_of_people import clinic, write_csv
 from tacit import AuditResult, audit
 from tacit.cli.wording import COMMAND_LINE
@@ -96,6 +96,8 @@ def test_a_shuffled_secret_is_seldom_called_a_leak_where_it_is_learned() -> None
     assert alarms < many(2, 10)
 
 
+@pytest.mark.long
+@pytest.mark.long
 def test_where_nothing_tells_it_says_what_would(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     few = audit(pa.table(wide(40)), secret="ill", shuffles=19)
     assert few.answer.how is None
@@ -154,7 +156,7 @@ def test_a_released_column_that_is_named_like_a_secret_is_warned_of() -> None:
 
 
 @pytest.mark.parametrize(
-    "columns", [clinic(40), wide(60), {"illness": ["a", "b"] * 20, "ward": ["x", "y", "y", "y"] * 10}]
+    "columns", few([clinic(40), wide(60), {"illness": ["a", "b"] * 20, "ward": ["x", "y", "y", "y"] * 10}], 2)
 )
 def test_the_first_answer_fits_a_screen(columns: dict[str, list[Any]]) -> None:
     told = to_text(audit(pa.table(columns), secret=next(iter(columns)), shuffles=19), width=80, wording=COMMAND_LINE)

@@ -21,6 +21,17 @@ def test_the_ceiling_is_below_the_best_guess_of_the_population_no_more_often_tha
     assert false <= 0.2 * rounds
 
 
+def test_where_the_best_guess_is_plain_the_ceiling_is_the_exact_limit_and_errs_as_often_as_said() -> None:
+    """Two released values, each with a secret far ahead: what is counted is the binomial number itself."""
+    rng = np.random.default_rng(2)
+    joint = np.array([[0.35, 0.15], [0.1, 0.4]])
+    rounds = many(2_000, 50_000)
+    false = sum(
+        guessing_ceiling(rng.multinomial(300, joint.ravel()).reshape(2, 2), beta=0.1) < 0.75 for _ in range(rounds)
+    )
+    assert 0.06 * rounds <= false <= 0.1 * rounds + 2 * np.sqrt(0.09 * rounds)
+
+
 def test_no_table_of_guesses_beats_the_ceiling_on_new_records() -> None:
     rng = np.random.default_rng(1)
     joint = rng.dirichlet(np.ones(20)).reshape(4, 5)

@@ -38,6 +38,7 @@ def risky_population():
     return np.stack([1 - rates, rates], axis=1) * np.array([0.3, 0.7] * 4)[:, None] / 4
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("known", [False, True])
 def test_cells_just_beyond_the_bound_are_rarely_certified_though_each_by_itself_would_be_more_often(known):
     runs, rng = many(60 if known else 20, 1_000), np.random.default_rng(3)

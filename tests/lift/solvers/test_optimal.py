@@ -3,13 +3,14 @@
 import csv
 import importlib.util
 from copy import copy
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
 from scipy.optimize import linprog
 
-from sizes import many
+from sizes import few, many
 from strategies import joints
 from tacit.errors import ArgumentError
 from tacit.lift import (
@@ -26,8 +27,11 @@ from tacit.lift import (
     risk,
     watchdog,
 )
-from tacit.lift.solvers.branching import branch_bound
-from tacit.lift.solvers.columns import reach_bound, reaches
+from tacit.lift.solvers.blocks import solve_parts
+from tacit.lift.solvers.bounds import branch_bound, largest_bound, reaches
+from tacit.lift.solvers.columns import Budget
+from tacit.lift.solvers.ladder import MechanismLadder
+from tacit.lift.solvers.mixture import row_stochastic
 from tacit.lift.solvers.vertices import corners, solve_corners
 
 RUNGS = ("camouflage", "subsets", "optimal")
@@ -106,7 +110,7 @@ vars(QUICK).update(
 def test_every_mechanism_is_within_epsilon_and_none_beats_a_higher_one_on_thousands_of_joints(monkeypatch):
     """The order of THEORY 4: watchdog, camouflage, subsets, optimal, each at least as good; and linear reduction."""
     monkeypatch.setitem(EFFORTS, "low", QUICK)
-    joints_tried = many(60, 3_000)
+    joints_tried = many(40, 3_000)
     rng = np.random.default_rng(1)
     hidden, strictly, proved = 0, dict.fromkeys(RUNGS, 0), 0
     for number in range(joints_tried):
@@ -157,7 +161,7 @@ def test_the_golden_losses_of_the_reference_values(epsilon, loss, one_sided):
     assert above.nmil * whole == pytest.approx(one_sided, abs=1e-9)
 
 
-@pytest.mark.parametrize(("n_secrets", "n_joints", "mean"), [(2, 60, 0.076), (3, 40, 0.138)])
+@pytest.mark.parametrize(("n_secrets", "n_joints", "mean"), few([(2, 60, 0.076), (3, 40, 0.138)]))
 def test_the_golden_means_over_random_joints(n_secrets, n_joints, mean):
     """THEORY 4: uniform joints with eight released values, epsilon 0.5."""
     rng = np.random.default_rng(7)
@@ -204,19 +208,19 @@ def test_the_bound_from_pieces_of_the_region_is_below_the_best_mechanism(joint, 
     best = None if region.safe.all() or region.rank < 2 else solve_corners(region)
     if best is None:
         return
-    reach = reaches(region, solve=True)
+    reach = reaches(region, directions=100)
     bound = branch_bound(region, reach, most=2_000)
     assert bound <= best.loss + 1e-9
-    assert bound >= reach_bound(region, reach) - 1e-7
+    assert largest_bound(region.marginal, reach) <= best.loss + 1e-9
 
 
 def test_the_bound_from_pieces_of_the_region_is_near_the_best_mechanism():
     for seed in range(many(2, 5)):
         region = Region.of([(random_joint(np.random.default_rng(seed), 4, 8), 0.5, 0.5)])
         best = solve_corners(region)
-        reach = reaches(region, solve=True)
+        reach = reaches(region, directions=100)
         assert 0.97 * best.loss <= branch_bound(region, reach, most=2_500) <= best.loss + 1e-9
-        assert reach_bound(region, reach) < 0.7 * best.loss
+        assert 0.6 * best.loss < largest_bound(region.marginal, reach) <= best.loss + 1e-9
 
 
 @given(joints(zero_cells=True, secrets=(2, 3)), st.sampled_from([0.1, 0.5]), st.sampled_from([0.1, 0.5]))
@@ -299,7 +303,7 @@ def test_two_secrets_and_hundreds_of_values_are_solved_exactly():
     assert channel.nmil < 0.3 * optimal(joint, 0.3, rung="camouflage").nmil
 
 
-@pytest.mark.parametrize(("n_secrets", "gap"), [(2, 0.01), (3, 0.2)])
+@pytest.mark.parametrize(("n_secrets", "gap"), few([(2, 0.01), (3, 0.2)]))
 def test_many_values_are_released_with_a_bound_on_what_is_left_to_gain(n_secrets, gap):
     rng = np.random.default_rng(4)
     joint = random_joint(rng, n_secrets, 20_000)
@@ -345,7 +349,7 @@ def several_joints(rng):
 
 
 def test_more_effort_and_a_larger_epsilon_never_lose_more():
-    for joint in list(several_joints(np.random.default_rng(11)))[:: many(6, 1)]:
+    for joint in list(several_joints(np.random.default_rng(11)))[:: many(10, 1)]:
         losses = []
         for epsilon in (0.3, 0.5, 0.8, 1.2):
             channel = optimal(joint, epsilon, effort="low")
@@ -365,6 +369,34 @@ def test_a_sample_of_many_values_loses_at_most_half_of_what_it_lost_before(prior
     channel = optimal(joint, epsilon, effort="low")
     assert channel.attained <= epsilon + SLACK
     assert channel.loss_bound <= channel.nmil <= before / 2
+
+
+def test_there_is_no_cliff_where_one_program_becomes_blocks_and_blocks_become_groups(monkeypatch):
+    """The same population in ever more values: what is lost of each hardly changes at the limits of an effort."""
+    limits = copy(EFFORTS["low"])
+    vars(limits).update(many=120, part=60, parts=200, clusters=0, directions=40)
+    monkeypatch.setitem(EFFORTS, "low", limits)
+    lost = []
+    for n_released in (110, 130, 190, 215):
+        rng = np.random.default_rng(3)
+        joint = Joint(rng.dirichlet(np.ones(5), size=n_released).T / n_released)
+        channel = optimal(joint, 0.7, effort="low")
+        assert channel.attained <= 0.7
+        lost.append(channel.nmil * entropy(joint.marginal))
+    assert max(lost) < 1.3 * min(lost), lost
+
+
+def test_a_mechanism_that_rounding_took_out_of_bounds_is_mended_and_not_given_up():
+    joint = random_joint(np.random.default_rng(6), 3, 2_500)
+    ladder = MechanismLadder([(joint, 0.5, 0.5)], [EFFORTS["low"]])
+    found = solve_parts(ladder.region, 150, Budget(1, 0.1), most=2_500)
+    # Weights as a solver leaves them: what comes out of every value is not quite its frequency.
+    noise = 1 + 1e-9 * np.random.default_rng(0).normal(size=len(found.totals))
+    rough = replace(found, masses=found.masses * noise[found.outputs])
+    assert ladder._attained(row_stochastic(rough, 2_500)) is None
+    mended = ladder._mended(rough)
+    assert mended.loss == pytest.approx(found.loss, rel=1e-4)
+    assert ladder.channel("optimal", mended, 0.5).attained <= 0.5
 
 
 def test_fifteen_secrets_lose_a_seventh_of_what_the_watchdog_loses():

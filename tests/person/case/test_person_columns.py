@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 import tacit
+from sizes import few
 from tacit.person.answers import PersonAuditResult
 
 
@@ -22,20 +23,23 @@ def states(audit: PersonAuditResult, label: str) -> set[str]:
 
 @pytest.mark.parametrize(
     ("days", "wanted"),
-    [
-        # A spreadsheet's numbers, if all of the column are.
-        (["30753", "33218"], "correct"),
-        (["30753.0", "33218.0"], "correct"),
-        (["30753", "1990-01-01"], "wrong"),
-        # Seconds since 1970, of fewer digits too.
-        (["447897600", "662688000"], "correct"),
-        (["447897600", "-662688000"], "correct"),
-        # Digits alone: one above 12 decides.
-        (["12031984", "25121990"], "correct"),
-        (["03121984", "12251990"], "correct"),
-        (["3121984", "12251990"], "correct"),
-        (["12031984", "01021990"], "near"),
-    ],
+    few(
+        [
+            # A spreadsheet's numbers, if all of the column are.
+            (["30753", "33218"], "correct"),
+            (["30753.0", "33218.0"], "correct"),
+            (["30753", "1990-01-01"], "wrong"),
+            # Seconds since 1970, of fewer digits too.
+            (["447897600", "662688000"], "correct"),
+            (["447897600", "-662688000"], "correct"),
+            # Digits alone: one above 12 decides.
+            (["12031984", "25121990"], "correct"),
+            (["03121984", "12251990"], "correct"),
+            (["3121984", "12251990"], "correct"),
+            (["12031984", "01021990"], "near"),
+        ],
+        3,
+    ),
 )
 def test_a_column_of_numbers_says_which_days_they_are(tmp_path: Path, days: list[str], wanted: str) -> None:
     table = "name,birthdate\n" + "".join(f"Alice Archer,{day}\n" for day in days[:1])
@@ -45,15 +49,18 @@ def test_a_column_of_numbers_says_which_days_they_are(tmp_path: Path, days: list
 
 @pytest.mark.parametrize(
     ("zips", "more", "wanted"),
-    [
-        (["2138", "90210", "10001"], "", "correct"),
-        (["2138.0", "90210.0", "10001.0"], "", "correct"),
-        # Zeros were kept, so that none was lost: a code of four digits is of another country.
-        (["2138", "01067", "10001"], "", "near"),
-        (["2138", "3001", "8001"], "", "near"),
-        (["2138", "3001", "8001"], "country: US\n", "correct"),
-        (["2138", "SW1A 1AA", "10001"], "", "near"),
-    ],
+    few(
+        [
+            (["2138", "90210", "10001"], "", "correct"),
+            (["2138.0", "90210.0", "10001.0"], "", "correct"),
+            # Zeros were kept, so that none was lost: a code of four digits is of another country.
+            (["2138", "01067", "10001"], "", "near"),
+            (["2138", "3001", "8001"], "", "near"),
+            (["2138", "3001", "8001"], "country: US\n", "correct"),
+            (["2138", "SW1A 1AA", "10001"], "", "near"),
+        ],
+        2,
+    ),
 )
 def test_a_postcode_has_the_zero_back_that_its_column_or_country_says(
     tmp_path: Path, zips: list[str], more: str, wanted: str
@@ -67,12 +74,14 @@ def test_a_postcode_has_the_zero_back_that_its_column_or_country_says(
 
 @pytest.mark.parametrize(
     "cell",
-    [
-        "+49 160 1234567 / +49 89 7654321",
-        "+49 89 7654321; +49 160 1234567",
-        "+491601234567/+49897654321",
-        "+49 89 7654321 or +49 160 1234567",
-    ],
+    few(
+        [
+            "+49 160 1234567 / +49 89 7654321",
+            "+49 89 7654321; +49 160 1234567",
+            "+491601234567/+49897654321",
+            "+49 89 7654321 or +49 160 1234567",
+        ]
+    ),
 )
 def test_two_telephones_in_a_cell_are_two(tmp_path: Path, cell: str) -> None:
     audit = audited(tmp_path, "{name: Alice Archer, phone: '+49 160 1234567'}", f'name,phone\nAlice Archer,"{cell}"\n')
@@ -90,7 +99,9 @@ def test_two_addresses_of_e_mail_in_a_cell_are_two(tmp_path: Path) -> None:
     assert states(audited(tmp_path, "{email: alice@archer.example}", table), "email") == {"correct", "wrong"}
 
 
-@pytest.mark.parametrize(("country", "wanted"), [("United States", "correct"), ("usa", "correct"), ("FR", "wrong")])
+@pytest.mark.parametrize(
+    ("country", "wanted"), few([("United States", "correct"), ("usa", "correct"), ("FR", "wrong")], 2)
+)
 def test_a_number_without_a_country_has_that_of_its_record(tmp_path: Path, country: str, wanted: str) -> None:
     table = f"name,phone,country,zip\nAlice Archer,415 555 2671,{country},2138\nBob Baker,0160 1234567,Germany,80331\n"
     person = "{name: Alice Archer, phone: '+1 415 555 2671', zip: '02138'}"

@@ -13,6 +13,7 @@ from tacit import (
     Reference,
     person_audit,
     person_dip,
+    person_init,
     person_release,
     person_remove,
     person_verify_next,
@@ -22,6 +23,7 @@ from tacit.errors import ArgumentError, DataError
 from tacit.person import Adversary, Label, Labels, Resolve, Rules, WhatIf, ladder, plan_decoys, plan_removals
 from tacit.person.case import read_case
 from tacit.person.inquiry import read_sources
+from tacit.report import to_text
 
 ANA = Reference([("name", "Ana"), ("phone", "1"), ("card", "9")])
 HELD = [Record([("name", "Ana"), ("phone", "1")], source="shop"), Record([("phone", "1"), ("card", "9", 0.8)])]
@@ -206,3 +208,48 @@ def test_requests_that_are_taken_to_succeed_are_not_told_to_fail(shop_and_bank: 
     said = person_remove(shop_and_bank).as_text(full=True)
     assert "every request succeeds" in said
     assert "some requests fail" not in said
+
+
+BOOK = "BEGIN:VCARD\nVERSION:3.0\nFN:Jana Weißhaupt\nTEL:0221/5550147\nEND:VCARD\n"
+OFFICE = "kundenverwaltung_ausgelagert_stand_november_2026"
+
+
+@pytest.fixture(scope="module")
+def office(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The case of an officer: exports in several languages and encodings, an address book, an address spelled twice."""
+    folder = tmp_path_factory.mktemp("office")
+    kunden = "Vorname;Nachname;Straße;PLZ;Telefon\nJana;Weißhaupt;Lindenallee 14;50931;0221 5550147\nKai;Dose;;;\n"
+    (folder / f"{OFFICE}.csv").write_text(kunden, encoding="cp1252")
+    clients = "Nom;Prénom;Adresse;Téléphone portable\nWEISSHAUPT;Jana;Lindenallee 14, Cologne;+49 221 5550147\n"
+    (folder / "clients.csv").write_text(clients, encoding="utf-16")
+    (folder / "book.vcf").write_text(BOOK)
+    *_, case = person_init(folder / "case", source=folder)
+    person = (
+        "person:\n  name: Jana Weißhaupt\n  phone: +49 221 5550147\n  zip: '50931'\n"
+        "  address: [Lindenallee 14, 'Lindenallee 14, Cologne', Linden-Allee 14]\n"
+    )
+    text = Path(case).read_text().replace("person:\n", person, 1).replace("# country: GB", "country: DE")
+    Path(case).write_text(text)
+    return Path(case)
+
+
+def test_an_officer_gets_one_answer_from_every_command(office: Path, tmp_path: Path) -> None:
+    audit = person_audit(office)
+    assert any(f"'{OFFICE}' is not UTF-8 and was read as Windows-1252" in note for note in audit.notes)
+    assert any("3 are 1, written in several ways" in note for note in audit.notes)
+    top = next(rung for rung in audit.rungs if rung.adversary == audit.strongest)
+    assert (top.best_recall, top.best_precision, audit.strongest) == (pytest.approx(1), pytest.approx(1), "E3")
+    assert "knows 100% of what matters" in audit.headline
+    removing = person_remove(office, letters=tmp_path / "letters")
+    assert (removing.adversary, removing.before) == (audit.strongest, pytest.approx(top.leakage))
+    alone = {share.source: share.leakage_without for share in audit.source_shares}
+    assert {share.source: share.leakage_without for share in removing.source_shares} == pytest.approx(alone)
+    for action in (action for action in audit.actions if action.kind == "remove"):
+        assert action.after in [pytest.approx(value) for value in alone.values()]
+    assert not any("book" in Path(letter).name for letter in removing.letters)
+    assert any("no letter to 'book'" in note for note in removing.notes)
+    dipping = person_dip(office, query=Record([("phone", "0221 5550147"), ("name", "Jana Weißhaupt")], name="q"))
+    assert "E3 knows 100% of what matters" in dipping.headline
+    cells = to_text(audit, width=80).partition("What each source adds")[2]
+    assert OFFICE[:20] in cells
+    assert "…" not in cells

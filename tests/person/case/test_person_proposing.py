@@ -123,3 +123,9 @@ def test_a_source_is_not_called_by_the_mailbox_that_its_file_is_called_after(tmp
     (tmp_path / "hibp_alice@archer.example.csv").write_text("name,email\nAlice Archer,alice@archer.example\n")
     (tmp_path / "alice@archer.example.csv").write_text("name,email\nAlice Archer,alice@archer.example\n")
     assert [source.name for source in proposed(tmp_path).sources] == ["file (1)", "hibp"]
+
+
+def test_a_dump_with_colons_is_a_table(tmp_path: Path) -> None:
+    (tmp_path / "dump.txt").write_text("email:password:name\na@x.example:Hunter2:Alice Archer\n")
+    (source,) = proposed(tmp_path).sources
+    assert source.labels == ("email", "password", "name")

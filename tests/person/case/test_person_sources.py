@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
 
-from sizes import many
+from sizes import few, many
 from tacit.errors import DataError, EngineError, SourceError, TacitError
 from tacit.person.case import Case, read_case
 from tacit.person.inquiry import read_sources
@@ -112,7 +112,7 @@ def test_confidence_is_that_of_source_label_and_row_multiplied(tmp_path: Path) -
     assert "source 'shop': 1 row has no 'score', which was taken to be 1" in found.notes
 
 
-@pytest.mark.parametrize("bad", ["1.5", "-0.1", SECRET, "nan", "inf"])
+@pytest.mark.parametrize("bad", few(["1.5", "-0.1", SECRET, "nan", "inf"], 2))
 def test_a_row_with_a_confidence_out_of_range_is_named_without_it(tmp_path: Path, bad: str) -> None:
     shop = write(tmp_path, "shop.csv", f"name,score\nAlice,0.5\nBob,{bad}\n")
     case = case_of(tmp_path, {**shop, "confidence": {"column": "score"}})
@@ -219,7 +219,7 @@ def test_names_with_quotes_stars_and_dots_are_safe(tmp_path: Path) -> None:
     ("raw", "reason"),
     [
         (b"name,phone\nAlice,1\nZyxwv,2,3\n", "line 3: it has 3 cells where the header has 2"),
-        (b"name,phone\nAlice,1\nZyxwv\xff,2\n", "line 3: its bytes are not UTF-8"),
+        (b"name,phone\nAlic\xc3\xa9,1\nZyxwv\xff,2\n", "line 3: its bytes are not UTF-8"),
         (b'name,phone\nAlice,1\n"Zyxwv,2\n', "line 3: a quote is opened and not closed"),
     ],
 )

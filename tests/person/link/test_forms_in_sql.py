@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
 
-from sizes import many
+from sizes import few, many
 from tacit.person.link.forms.bounds import may_be_right
 from tacit.person.link.forms.near import BOUNDS, CAPS, KEYED, near_keys
 from tacit.person.link.forms.normal import sql_fixed, sql_form
@@ -85,7 +85,7 @@ def test_sql_is_never_wrong_about_any_text(store: Store, form: str, values: list
 
 
 @pytest.mark.parametrize(
-    "country", ["DE", "US", "GB", "FR", "IT", "ES", "JP", "AU", "RU", "IN", "BR", "CA", "KZ", "SE"]
+    "country", few(["DE", "US", "GB", "FR", "IT", "ES", "JP", "AU", "RU", "IN", "BR", "CA", "KZ", "SE"], 5)
 )
 def test_sql_dials_as_python_does(store: Store, country: str) -> None:
     import phonenumbers

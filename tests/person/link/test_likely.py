@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -10,6 +11,7 @@ import pyarrow as pa
 import pytest
 
 import tacit
+from sizes import many
 from tacit.person.link.attributes import Attributes
 from tacit.person.link.brought import Linked
 from tacit.person.link.components import components
@@ -176,3 +178,37 @@ def test_a_query_for_somebody_else_brings_up_nothing_of_the_person(tmp_path: Pat
     stranger = Record([("name", "Zed Young"), ("email", "zed@y.example")])
     found = tacit.person_dip(case, query=stranger, adversary="E3")
     assert found.headline.startswith("No query brings up any record")
+
+
+def small_table(seed: int) -> str:
+    """Records of a few people with cells missing, mistyped and swapped."""
+    chance = random.Random(seed)
+    people = [
+        ["Alice Archer", "alice@x.example", "020 7946 0018", "1984-03-12", "Ambleford"],
+        ["Alice Archer", "a.archer@y.example", "020 7946 0999", "1985-03-12", "Ambleford"],
+        ["Bob Baker", "bob@x.example", "020 7946 0018", "1960-01-01", "Hull"],
+    ]
+    rows = ["name,mail,tel,dob,city"]
+    for _ in range(chance.randint(4, 12)):
+        row = list(chance.choice(people))
+        place = chance.randrange(5)
+        row[place] = chance.choice(people)[place]
+        rows.append(",".join(cell if chance.random() < 0.6 else "" for cell in row))
+    return "\n".join(rows) + "\n"
+
+
+@pytest.mark.parametrize("seed", range(many(1, 100)))
+def test_no_adversary_of_the_ladder_is_weaker_than_the_one_before(seed: int, tmp_path: Path) -> None:
+    person = "{name: Alice Archer, email: alice@x.example, phone: +44 20 7946 0018, dob: 1984-03-12, city: Ambleford}"
+    case = case_of(tmp_path, small_table(seed), person)
+    rungs = tacit.person_audit(case).rungs
+    for lower, higher in pairwise(rungs):
+        assert higher.leakage >= lower.leakage - 1e-12
+        assert higher.best_recall >= lower.best_recall - 1e-12
+    everybody = tmp_path / "all.yaml"
+    (tmp_path / "people.csv").write_text(
+        "pid,name,email,phone,dob,city\n1,Alice Archer,alice@x.example,+44 20 7946 0018,1984-03-12,Ambleford\n"
+    )
+    everybody.write_text(f"{case.read_text()}population: {{references: people.csv, person: pid}}\n")
+    for rung, told in zip(rungs, tacit.person_population(everybody).rungs, strict=False):
+        assert told.quantiles["100%"] == pytest.approx(rung.leakage, abs=1e-9), rung.adversary

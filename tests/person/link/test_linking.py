@@ -114,7 +114,7 @@ def random_rules(chance):
     return [chance.sample(LABELS, chance.choice([1, 2, 2, 3])) for _ in range(chance.randint(1, 3))]
 
 
-@pytest.mark.parametrize("seed", range(many(10, 40)))
+@pytest.mark.parametrize("seed", range(many(4, 40)))
 def test_resolution_is_that_of_r_swoosh_and_of_pairs_on_thousands_of_databases(seed):
     chance = random.Random(seed)
     found, starts = random_databases(chance, 100)
@@ -128,10 +128,9 @@ def test_resolution_is_that_of_r_swoosh_and_of_pairs_on_thousands_of_databases(s
         assert (alone[start:end] - start == smallest(naive_components(part, rules, least), len(part))).all()
 
 
-@pytest.mark.parametrize("seed", range(many(4, 12)))
+@pytest.mark.parametrize("seed", range(many(2, 12)))
 def test_clusters_with_too_many_combinations_for_keys_are_compared_and_give_the_same(seed, monkeypatch):
     monkeypatch.setattr("tacit.person.link.linking.KEYS_PER_VALUE", 0.3)
-    monkeypatch.setattr("tacit.person.link.linking.MOST_KEY_TABLES", 1)
     chance = random.Random(1000 + seed)
     found, starts = random_databases(chance, 60)
     rules = [chance.sample(LABELS, 2), chance.sample(LABELS, chance.choice([1, 2, 3]))]
@@ -158,9 +157,7 @@ def test_two_merged_records_match_by_what_neither_has_in_one_base_record():
     assert resolve(table, [["P"], ["N", "C"]]).tolist() == [0, 0, 0, 0]
 
 
-@pytest.mark.parametrize("tables", [2, 1, 12][: many(1, 3)])
-def test_keys_of_all_rounds_are_remembered_when_every_merge_needs_the_one_before(tables, monkeypatch):
-    monkeypatch.setattr("tacit.person.link.linking.MOST_KEY_TABLES", tables)
+def test_keys_of_all_rounds_are_remembered_when_every_merge_needs_the_one_before(monkeypatch):
     size = 18
     # Record i matches what holds its A and its B, which two records before it hold between them.
     found = [

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from sizes import many
+from sizes import few, many
 from tacit.errors import ArgumentError
 from tacit.person import Correlated, Label, Labels, Record, Reference, measure, merge, similarity
 from tacit.person.link import (
@@ -116,9 +116,10 @@ def meant_by(labels):
     return meant
 
 
-@pytest.mark.parametrize("policy", ["union", "consensus", "vote", "diluted"])
+# That clusters are merged as they should be, is tried below for every policy.
+@pytest.mark.parametrize("policy", few(["union", "consensus", "vote", "diluted"], 2))
 @pytest.mark.parametrize(
-    ("seed", "doubt"), [(seed, doubt) for seed in range(4) for doubt in (False, True)][:: many(7, 1)]
+    ("seed", "doubt"), few([(seed, doubt) for seed in reversed(range(4)) for doubt in (True, False)])
 )
 def test_every_person_leaks_what_a_brute_force_over_all_pairs_finds(seed, policy, doubt, monkeypatch):
     # So few that all looks, and several parts of each, are needed.
@@ -165,7 +166,7 @@ def test_every_person_leaks_what_a_brute_force_over_all_pairs_finds(seed, policy
         assert row["recall"] == pytest.approx(own.recall, rel=1e-9)
 
 
-@pytest.mark.parametrize("seed", range(many(3, 30)))
+@pytest.mark.parametrize("seed", range(many(1, 30)))
 def test_what_was_not_looked_at_leaks_at_most_what_is_said(seed, monkeypatch):
     monkeypatch.setattr(searching, "RARE", 1)
     monkeypatch.setattr(searching, "EACH_WITH_EACH", 0)
@@ -184,7 +185,7 @@ def test_what_was_not_looked_at_leaks_at_most_what_is_said(seed, monkeypatch):
     assert unsettled
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", few(range(3)))
 def test_a_common_value_that_matters_is_found_in_the_second_look(seed):
     # All of the person that is known is a value that hundreds of records have.
     found = [{("name", "Ann"): 1.0, ("zip", f"{at}"): 1.0} for at in range(300)] + [{("name", "Ann"): 1.0}]

@@ -8,6 +8,7 @@ import phonenumbers
 import pytest
 
 import tacit
+from sizes import few
 from tacit.person.model import Label, Record, Reference, normaliser, similarity
 from tacit.person.model.comparing import compare
 from tacit.person.model.forms import says_nothing
@@ -214,15 +215,18 @@ def test_what_says_something_is_not_nothing(said: str) -> None:
 
 @pytest.mark.parametrize(
     ("days", "wanted", "noted"),
-    [
-        # A day above 12 anywhere in the column decides about all of it.
-        (["12/03/1984", "25/12/1990"], "correct", False),
-        (["12/03/84", "25/12/90"], "correct", False),
-        (["03/12/1984", "12/25/1990"], "correct", False),
-        # Nothing decides: the day is nearly right, and that is said.
-        (["12/03/1984", "01/02/1990"], "near", True),
-        (["N/A", "1984-03-12"], "correct", False),
-    ],
+    few(
+        [
+            # A day above 12 anywhere in the column decides about all of it.
+            (["12/03/1984", "25/12/1990"], "correct", False),
+            (["12/03/84", "25/12/90"], "correct", False),
+            (["03/12/1984", "12/25/1990"], "correct", False),
+            # Nothing decides: the day is nearly right, and that is said.
+            (["12/03/1984", "01/02/1990"], "near", True),
+            (["N/A", "1984-03-12"], "correct", False),
+        ],
+        2,
+    ),
 )
 def test_the_column_decides_whether_the_day_comes_first(
     tmp_path: Path, days: list[str], wanted: str, noted: bool

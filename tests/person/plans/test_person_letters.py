@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from sizes import few
 from tacit.errors import ArgumentError, DataError
 from tacit.person import person_audit, person_remove
 
@@ -61,14 +62,17 @@ def test_letters_can_be_read_by_nobody_else_and_overwrite_nothing(tmp_path: Path
 
 @pytest.mark.parametrize(
     ("said", "of_source", "gdpr", "ccpa"),
-    [
-        ({"country": "DE"}, {}, True, False),
-        ({"country": "US"}, {}, False, True),
-        ({"country": "JP"}, {}, True, True),
-        ({}, {}, True, True),
-        ({"country": "DE", "law": "ccpa"}, {}, False, True),
-        ({"country": "DE", "law": "ccpa"}, {"law": "both"}, True, True),
-    ],
+    few(
+        [
+            ({"country": "DE"}, {}, True, False),
+            ({"country": "US"}, {}, False, True),
+            ({"country": "DE", "law": "ccpa"}, {"law": "both"}, True, True),
+            ({}, {}, True, True),
+            ({"country": "DE", "law": "ccpa"}, {}, False, True),
+            ({"country": "JP"}, {}, True, True),
+        ],
+        3,
+    ),
 )
 def test_the_law_is_the_sources_or_the_cases_or_that_of_the_country(
     tmp_path: Path, said: dict[str, Any], of_source: dict[str, Any], gdpr: bool, ccpa: bool

@@ -1,4 +1,4 @@
-"""The answer of ``attack`` about images and posts: which family reads the release, and what was left as it was."""
+"""The answer of ``attack``: which family reads the release, and, of images and posts, what was left as it was."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tacit.errors import Command, Sentence, Setting, sentence
 from tacit.lenses.adversaries import guesses_right
 from tacit.lenses.bench.trying import FOLDS, BenchRun, TriedFamily
 from tacit.lenses.glossary import DEFINITIONS
-from tacit.release.certificate import best_guesses
+from tacit.release.certificate import AdversaryScore, best_guesses
 from tacit.release.claims import share_up
 from tacit.report.result import Result
 
@@ -57,7 +57,7 @@ class BenchResult(Result):
 
     release: str
     against: str
-    medium: Literal["images", "posts"]
+    medium: Literal["images", "posts", "vectors"]
     secret: str
     records: int
     ceiling: float | None
@@ -109,11 +109,8 @@ class BenchResult(Result):
     def _tiles(self) -> doc.Tiles:
         before, after = best_guesses([each.score for each in self.run.families])
         worst = max(each.worst for each in self.run.families)
-        tiles: list[tuple[doc.Text, doc.Text, doc.Text]] = [
-            ("Guessing the prior", doc.Share(self.run.prior), "right: the commonest secret, without looking"),
-            ("Best family before", doc.Share(before), "right, from the originals"),
-            ("Best family after", doc.Share(after), "right, from the release; lower is safer"),
-            ("Worst third", doc.Share(worst), "right, by the family that does best there"),
+        tiles = [
+            *guess_tiles(self.run.prior, before, after, worst),
             ("Released as they were", doc.Count(self.untouched), f"of {self.records:,} {self.medium}"),
         ]
         if self.ceiling is not None:
@@ -131,41 +128,70 @@ class BenchResult(Result):
         return doc.Section("What to do next", (doc.Bullets((*items, verify)),))
 
     def _guesses(self) -> doc.Section:
-        marks = [("prior", self.run.prior), *([] if self.ceiling is None else [("promise", self.ceiling)])]
-        about = sentence(
-            "Each learned from two thirds of {} and guessed the other, {} times round. Limits are exact, 95%, as if "
-            "records were independent.",
-            doc.Count(self.run.tested_on, self.medium[:-1]),
-            FOLDS,
-        )
         scores = [each.score for each in self.run.families]
-        blocks = (doc.Paragraph(about), guesses_right(scores, marks=marks))
-        return doc.Section("How often is the secret guessed right? Higher is riskier.", blocks)
+        prior, of = self.run.prior, self.run.tested_on
+        return guesses_section(scores, of, self.medium[:-1], prior=prior, promise=self.ceiling)
 
     def _families(self) -> doc.Section:
-        rows = [
-            (
-                doc.Cell(each.score.name, style="bold"),
-                doc.Cell(doc.Share(each.worst), small=doc.Interval.shares(*each.worst_interval)),
-                doc.Share(each.surely),
-                each.limits,
-            )
-            for each in self.run.families
-        ]
-        words = (
-            "Worst third: the third of the release that the family reads best. Surely: what is left when limits are "
-            "widened for everything that was tried; the verdict goes by it."
-        )
-        table = doc.TableBlock(("Family", ">Worst third", ">Surely", "What it reads"), rows)
-        return doc.Section("The families, and what each cannot see", (doc.Paragraph(words), table))
+        return families_section(self.run.families)
 
     def _told(self) -> tuple[doc.Section, ...]:
-        notes = [*self.notes, *_NOTES]
-        if self.without:
-            notes.insert(0, f"switched off: {', '.join(self.without)}")
-        if self.group is not None:
-            notes.insert(0, f"all {self.medium} of one {self.group} are on one side of every split")
-        return tuple(doc.notes_section(notes))
+        return tuple(doc.notes_section([*told_apart(self.without, self.group, self.medium), *self.notes, *_NOTES]))
+
+
+def guess_tiles(
+    prior: float, before: float, after: float, worst: float | None
+) -> list[tuple[doc.Text, doc.Text, doc.Text]]:
+    """How often the secret is guessed right: without looking, before, after, and in the worst third."""
+    tiles: list[tuple[doc.Text, doc.Text, doc.Text]] = [
+        ("Guessing the prior", doc.Share(prior), "right: the commonest secret, without looking"),
+        ("Best family before", doc.Share(before), "right, from the originals"),
+        ("Best family after", doc.Share(after), "right, from the release; lower is safer"),
+    ]
+    if worst is not None:
+        tiles.append(("Worst third", doc.Share(worst), "right, by the family that does best there"))
+    return tiles
+
+
+def guesses_section(
+    scores: Sequence[AdversaryScore], tested_on: int, unit: str, *, prior: float, promise: float | None
+) -> doc.Section:
+    """What every family guesses right, beside the prior and what is promised."""
+    marks = [("prior", prior), *([] if promise is None else [("promise", promise)])]
+    about = sentence(
+        "Each learned from two thirds of {} and guessed the other, {} times round. Limits are exact, 95%, as if "
+        "records were independent. Retrained: it saw the release beside the secrets while it trained, the strongest "
+        "case.",
+        doc.Count(tested_on, unit),
+        FOLDS,
+    )
+    blocks = (doc.Paragraph(about), guesses_right(scores, marks=marks))
+    return doc.Section("How often is the secret guessed right? Higher is riskier.", blocks)
+
+
+def families_section(families: Sequence[TriedFamily]) -> doc.Section:
+    """What each family reads, and in which third it reads best."""
+    rows = [
+        (
+            doc.Cell(each.score.name, style="bold"),
+            doc.Cell(doc.Share(each.worst), small=doc.Interval.shares(*each.worst_interval)),
+            doc.Share(each.surely),
+            each.limits,
+        )
+        for each in families
+    ]
+    words = (
+        "Worst third: the third of the release that the family reads best. Surely: what is left when limits are "
+        "widened for everything that was tried; the verdict goes by it."
+    )
+    table = doc.TableBlock(("Family", ">Worst third", ">Surely", "What it reads"), rows)
+    return doc.Section("The families, and what each cannot see", (doc.Paragraph(words), table))
+
+
+def told_apart(without: Sequence[str], group: str | None, unit: str) -> list[str]:
+    """Which families were switched off, and whose records were kept together."""
+    notes = [] if group is None else [f"all {unit} of one {group} are on one side of every split"]
+    return [*notes, *([f"switched off: {', '.join(without)}"] if without else [])]
 
 
 def _verdict(result: BenchResult) -> BenchVerdict:

@@ -25,8 +25,8 @@ class Ordered(Protocol):
 class Family:
     """One kind of adversary.
 
-    ``limits`` says in a line what it cannot see. ``read`` gives a row of numbers for every record, made of that record
-    alone; ``model`` gives a classifier of scikit-learn's that has not learned anything yet.
+    ``limits`` says in a line what it cannot see. ``read`` gives a row of numbers for every record, made of the records
+    of one file and of no secret; ``model`` gives a classifier of scikit-learn's that has not learned anything yet.
     """
 
     name: str
@@ -35,8 +35,10 @@ class Family:
     model: Callable[[], Any]
 
 
-def switched_on(families: Sequence[Family], without: Sequence[str]) -> tuple[Family, ...]:
-    """The families but those named.
+def switched_on(
+    families: Sequence[Family], without: Sequence[str], *, besides: Sequence[Family] = ()
+) -> tuple[Family, ...]:
+    """The families but those named; ``besides`` are tried in another way, and do not do alone.
 
     Raises
     ------
@@ -49,7 +51,7 @@ def switched_on(families: Sequence[Family], without: Sequence[str]) -> tuple[Fam
             words = "{setting} is no family of adversaries; they are {names}"
             raise ArgumentError(sentence(words, setting=Setting("without", name), names=", ".join(names)))
     left = tuple(each for each in families if each.name not in without)
-    if not left:
+    if not set(left) - set(besides):
         raise ArgumentError(sentence("{setting} leaves no adversary: leave one", setting=Setting("without")))
     return left
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ import numpy as np
 from tacit.document import Progress, silent
 from tacit.errors import DataError
 from tacit.learn import binomial_limits, fold_of_each
-from tacit.learn.arrays import Codes
+from tacit.learn.arrays import Codes, Floats
 from tacit.lenses.adversaries import scored
 from tacit.lenses.bench.families import Family
 from tacit.release.certificate import AdversaryScore
@@ -27,13 +28,15 @@ CONFIDENCE = 0.95
 class BenchRecords:
     """Records as they were and as they are released, row by row the same, with their secrets.
 
-    ``fold`` says which third each is in; all records of one person are in one.
+    ``fold`` says which third each is in; all records of one person are in one. ``middle`` is what somebody learns from
+    who has originals, where the release tells them in other words; otherwise it is ``before``.
     """
 
     before: Any
     after: Any
     secret: Codes
     fold: Codes
+    middle: Any = None
 
 
 @dataclass(frozen=True)
@@ -46,9 +49,13 @@ class TriedFamily:
 
     score: AdversaryScore
     limits: str
-    worst: float
     worst_interval: tuple[float, float]
     surely: float
+
+    @property
+    def worst(self) -> float:
+        """Of the third that it reads best, what it guesses right."""
+        return self.score.worst or 0.0
 
 
 def folds_of(secret: Codes, *, together: Any, random_state: int) -> Codes:
@@ -78,11 +85,18 @@ class BenchRun:
 
 
 def benched(families: Sequence[Family], records: BenchRecords, *, progress: Progress = silent) -> BenchRun:
-    """Try every family.
+    """Try every family; as :func:`benched_beliefs`, without the beliefs."""
+    return benched_beliefs(families, records, progress=progress)[0]
+
+
+def benched_beliefs(
+    families: Sequence[Family], records: BenchRecords, *, progress: Progress = silent
+) -> tuple[BenchRun, dict[str, Floats]]:
+    """Try every family; with, by name, how likely those that say it hold each secret (views x records x secrets).
 
     Guarantees
     ----------
-    No family has seen the secret of a record that it is scored on, nor another record of the same fold.
+    No family has seen the secret of a record that it is scored on, nor that of another in the same fold.
 
     Raises
     ------
@@ -98,37 +112,54 @@ def benched(families: Sequence[Family], records: BenchRecords, *, progress: Prog
         )
     # Views after and retrained; over all records, and in each third.
     looks = len(families) * 2 * (1 + FOLDS)
-    tried = []
+    tried, held = [], {}
     for number, family in enumerate(families):
         progress(f"trying {family.name}", number / len(families))
         # Small models lose more by several threads than they gain.
         with threadpool_limits(limits=1):
-            right = _right(family, records)
+            right, chances = _right(family, records)
+        if chances is not None:
+            held[family.name] = chances
         tried.append(_tried(family, right, records.fold, level=1 - (1 - CONFIDENCE) / looks))
     commonest = int(np.bincount(records.secret).max())
-    return BenchRun(tuple(tried), commonest / n, binomial_limits(commonest, n), n - n // FOLDS, n)
+    return BenchRun(tuple(tried), commonest / n, binomial_limits(commonest, n), n - n // FOLDS, n), held
 
 
-def _right(family: Family, records: BenchRecords) -> Any:
-    """Which records were guessed right: before, after and retrained, a row each."""
+def _right(family: Family, records: BenchRecords) -> tuple[Any, Floats | None]:
+    """Which records were guessed right: before, after and retrained, a row each; and what was held likely, if told."""
     before, after, secret = family.read(records.before), family.read(records.after), records.secret
+    middle = before if records.middle is None else family.read(records.middle)
     right = np.zeros((3, len(secret)), dtype=bool)
+    chances = np.zeros((3, len(secret), int(secret.max()) + 1))
+    told = True
     for k in np.unique(records.fold).tolist():
         train, test = np.flatnonzero(records.fold != k), np.flatnonzero(records.fold == k)
         clean, again = (_learned(family, rows[train], secret[train]) for rows in (before, after))
-        for view, (model, rows) in enumerate(((clean, before), (clean, after), (again, after))):
-            right[view, test] = model(rows[test]) == secret[test]
-    return right
+        between = clean if middle is before else _learned(family, middle[train], secret[train])
+        for view, (model, rows) in enumerate(((clean, before), (between, after), (again, after))):
+            guess = model(rows[test])
+            told = told and guess.ndim == 2
+            if told:
+                chances[view, test, : guess.shape[1]] = guess
+            right[view, test] = (guess if guess.ndim == 1 else guess.argmax(axis=1)) == secret[test]
+    return right, chances if told else None
 
 
 def _learned(family: Family, rows: Any, secret: Codes) -> Callable[[Any], Any]:
+    """What guesses rows: the likeliest secret of each, or, if only that is told, how likely each secret is."""
     if len(np.unique(secret)) < 2:
         return lambda others: np.full(others.shape[0], secret[0] if len(secret) else -1)
     with warnings.catch_warnings():
         # A model that was not trained to the end is an adversary, too.
         warnings.simplefilter("ignore")
-        predict: Callable[[Any], Any] = family.model().fit(rows, secret).predict
-    return predict
+        model = family.model().fit(rows, secret)
+    return model.predict if hasattr(model, "predict") else partial(_chances, model, int(secret.max()) + 1)
+
+
+def _chances(model: Any, secrets: int, rows: Any) -> Floats:
+    chances = np.zeros((len(rows), secrets))
+    chances[:, model.classes_] = model.predict_proba(rows)
+    return chances
 
 
 def _tried(family: Family, right: Any, fold: Codes, *, level: float) -> TriedFamily:
@@ -138,9 +169,8 @@ def _tried(family: Family, right: Any, fold: Codes, *, level: float) -> TriedFam
     by_third = [each for at, each in enumerate(hits) if at % len(parts)]
     most, of = max(by_third, key=lambda each: each[0] / each[1])
     return TriedFamily(
-        score=scored(family.name, [int(view.sum()) for view in right], of=len(fold)),
+        score=replace(scored(family.name, [int(view.sum()) for view in right], of=len(fold)), worst=most / of),
         limits=family.limits,
-        worst=most / of,
         worst_interval=binomial_limits(most, of),
         surely=max(binomial_limits(hit, n, confidence=level)[0] for hit, n in hits),
     )

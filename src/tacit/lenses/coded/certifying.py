@@ -62,7 +62,7 @@ def coded_certificate(
             attained_epsilon=proved.epsilon,
             guessed=proved.guessed,
             prior=proved.prior,
-            designed_on=int(made.design.sum()),
+            designed_on=int(made.parts.design.sum()),
             proved_on=proved.proved_on,
             tried=made.proved.tried,
             told=told(made),
@@ -87,8 +87,8 @@ def _published(score: AdversaryScore) -> AdversaryScore:
 
 def told(made: CodedRecords) -> float:
     """The share of the variance of the vectors, of units apart, that their codes' means tell; below 0 it is none."""
-    apart = ~made.design
-    middle = made.vectors[made.design].mean(axis=0)
+    apart = made.parts.proving
+    middle = made.vectors[made.parts.design].mean(axis=0)
     left = ((made.vectors[apart] - made.shown(made.vectors)[made.released[apart]]) ** 2).sum()
     return float(1 - left / max(float(((made.vectors[apart] - middle) ** 2).sum()), np.finfo(np.float64).tiny))
 

@@ -2,21 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
+from tacit.document import Progress
+from tacit.errors import Command, sentence
 from tacit.learn.arrays import Codes, Floats
-from tacit.lenses.coded.coding import code_means
+from tacit.lenses.coded.coding import NEARLY_ONE, code_means, shares_told
 from tacit.lenses.coded.evidence import evidence
-from tacit.lenses.coded.parts import Units, drawn, share_drawn
-from tacit.lenses.coded.saving import KeptCode
+from tacit.lenses.coded.parts import Units, chances, dealt, drawn, share_drawn, shuffled
+from tacit.lenses.coded.saving import CODE, KeptCode
 from tacit.release.certificate import CodedCertificate
-from tacit.release.checks import Check, CheckedRelease, checked, checks_of_papers, close, notes_on_files, same
+from tacit.release.checks import (
+    Check,
+    CheckedRelease,
+    check_of_original,
+    checked,
+    checks_of_papers,
+    close,
+    notes_on_files,
+    same,
+)
 from tacit.release.directory import KEY, PRIVATE, SALT
 from tacit.release.keys import committed, secret_bytes_in
+from tacit.tables.drawing import KEY_BYTES
 
 # What was shown is compared to rounding: a mean may be summed in another order.
 _ALIKE = 1e-6
@@ -32,38 +44,82 @@ class CodedAgain:
 
     def shown(self, values: Floats) -> Floats:
         """What each code shows; ``values`` has a row for each unit."""
-        return code_means(values, self.own, self.kept.design, self.kept.channel)
+        return code_means(values, self.own, self.kept.parts.design, self.kept.channel)
 
 
-def coded_again(folder: Path, units: Units, vectors: Floats, kept: KeptCode) -> CodedAgain:
-    """Code the originals again by what the owner kept."""
-    own = kept.book.codes(vectors)
-    key = secret_bytes_in(folder / PRIVATE / KEY) or b""
-    return CodedAgain(kept, own, drawn(own, kept.channel, key) if len(key) == 32 else own)
+@dataclass(frozen=True, eq=False)
+class Originals:
+    """The originals of a coded release as a lens read them again, and what is in the release.
+
+    ``contents`` is what each record holds, ``vectors`` has a row for each unit, ``released`` is the code of each
+    released unit in its order, and ``shown`` checks what codes are written as.
+    """
+
+    sha256: str | None
+    units: Units
+    contents: Sequence[bytes]
+    vectors: Floats
+    released: Codes
+    shown: Callable[[CodedAgain], Iterator[Check]]
 
 
-def checks_of_code(
-    folder: Path, certificate: CodedCertificate, units: Units, again: CodedAgain, released: Codes
+def verified_code(
+    folder: Path,
+    certificate: CodedCertificate,
+    command: Command,
+    read: Callable[[KeptCode], Originals] | None,
+    *,
+    progress: Progress,
+) -> CheckedRelease:
+    """Check a coded release: with the originals, which ``read`` reads, and the owner's folder all is made again."""
+    private = folder / PRIVATE
+    if read is None or not (private / CODE).exists():
+        words = "needs the originals and the owner's {code}: {command}"
+        missing = Check("codes made again", None, sentence(words, code=f"{PRIVATE}/{CODE}", command=command))
+        return _checked_code(folder, certificate, [missing])
+    progress("making codes again", None)
+    kept = KeptCode(private)
+    found = read(kept)
+    why = f"needs the file it was made from, and {PRIVATE}/{SALT}"
+    checks = [check_of_original(found.sha256, certificate, secret_bytes_in(private / SALT), why=why)]
+    own, key = kept.book.codes(found.vectors), secret_bytes_in(private / KEY) or b""
+    drew = drawn(own, kept.channel, chances(len(own), key)) if len(key) == KEY_BYTES else own
+    again = CodedAgain(kept, own, drew)
+    checks += _checks_of_code(folder, certificate, found, again)
+    if all(each.passed is not False for each in checks):
+        checks += found.shown(again)
+    return _checked_code(folder, certificate, checks)
+
+
+def _checks_of_code(
+    folder: Path, certificate: CodedCertificate, found: Originals, again: CodedAgain
 ) -> Iterator[Check]:
-    """The lines that take originals and private part; ``released`` is the code of each released unit, in its order."""
-    c, kept = certificate, again.kept
+    """The lines that take originals and private part."""
+    c, kept, units, released = certificate, again.kept, found.units, found.released
     salt, key = (secret_bytes_in(folder / PRIVATE / name) for name in (SALT, KEY))
     name = "key is the one committed to"
     if salt is None or key is None or c.output.key_sha256 is None:
         yield Check(name, None, f"needs {PRIVATE}/{KEY} and {PRIVATE}/{SALT}")
     else:
         yield same(name, committed(key, salt), c.output.key_sha256, what="SHA-256")
-    whole = len(kept.design) == len(units) and sorted(kept.order.tolist()) == list(range(len(units)))
+    whole = len(kept.parts.design) == len(kept.parts.proving) == len(units)
+    whole = whole and sorted(kept.order.tolist()) == list(range(len(units)))
     yield Check("every original is released once", whole and len(released) == len(units), f"{len(released):,} released")
     if not whole or len(released) != len(units):
         return
+    if key is not None and len(key) == KEY_BYTES:
+        parts = dealt(units, found.contents, key)
+        same_parts = bool((parts.design == kept.parts.design).all() and (parts.proving == kept.parts.proving).all())
+        yield Check("both parts dealt again by the key", same_parts, f"{int(parts.design.sum()):,} made the code")
+        same_order = bool((shuffled(len(units), key) == kept.order).all())
+        yield Check("order drawn again by the key", same_order, "as the key says" if same_order else "another order")
     wrong = int((again.released[kept.order] != released).sum())
     yield Check("codes made again", wrong == 0, f"{wrong:,} of {len(released):,} differ")
     possible = np.ones(len(kept.book), dtype=bool) if kept.channel is None else np.asarray(kept.channel.any(axis=0))
     proved = evidence(
         units.secret,
         again.released,
-        kept.design,
+        kept.parts,
         secrets=len(units.secrets),
         possible=possible,
         beta=1 - c.confidence,
@@ -82,19 +138,22 @@ def checks_of_code(
         ("number of codes", proved.codes, c.codes),
         ("people of the smallest code", proved.smallest, c.smallest),
         ("units to prove on", proved.proved_on, c.proved_on),
+        ("units to make the code from", int(kept.parts.design.sum()), c.designed_on),
         ("units", len(units), c.units),
     ):
         yield same(what, number, claimed, what="counted")
     yield Check("smallest code", proved.smallest >= c.least, f"{proved.smallest:,} people, at least {c.least:,} asked")
 
 
-def check_of_shown(made: Floats, released: Floats) -> Check:
-    """Whether what each code shows is what comes out again."""
+def checks_of_shown(again: CodedAgain, values: Floats, made: Floats, released: Floats) -> Iterator[Check]:
+    """Whether what each code shows is what comes out again, and no original nearly as it is."""
     away = float(np.abs(made - released).max(initial=0.0)) if made.shape == released.shape else np.inf
-    return Check("what codes show", bool(away <= _ALIKE), f"largest difference {away:.3g}")
+    yield Check("what codes show", bool(away <= _ALIKE), f"largest difference {away:.3g}")
+    bare = int((shares_told(values, again.own, again.kept.parts, again.kept.channel) < NEARLY_ONE).sum())
+    yield Check("no code shows an original nearly as it is", bare == 0, f"{bare:,} codes do")
 
 
-def checked_code(folder: Path, certificate: CodedCertificate, checks: list[Check]) -> CheckedRelease:
+def _checked_code(folder: Path, certificate: CodedCertificate, checks: list[Check]) -> CheckedRelease:
     """The verdict about a coded release."""
     return checked(
         certificate,
@@ -103,7 +162,8 @@ def checked_code(folder: Path, certificate: CodedCertificate, checks: list[Check
         broken="The claim is not true of this release",
         unsure="Not everything was checked",
         notes=(
-            "that the code was made from the first part alone is the owner's word; it was not made again",
+            "the two parts were dealt by the key that the certificate commits to; that the code was made from the "
+            "first alone is the owner's word: it was not made again",
             "use, differences told and the adversary's numbers were not measured again: no claim rests on them",
             *notes_on_files(folder, certificate),
         ),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import secrets as secure
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,17 +9,19 @@ import numpy as np
 
 from tacit.codes.vectors.codebook import means_of
 from tacit.document import Progress
-from tacit.errors import ArgumentError, Setting, sentence
+from tacit.errors import ArgumentError, NotCertifiedError, Setting, sentence
 from tacit.learn.arrays import Codes, Flags, Floats
 from tacit.lenses.adversaries import scored
-from tacit.lenses.coded.parts import Units
+from tacit.lenses.coded.parts import Parts, Units, shuffled
 from tacit.lenses.coded.planning import CodedBound, ProvedPlan, proved_plan
 from tacit.lenses.coded.projecting import Projection
 from tacit.release.certificate import AdversaryScore
 from tacit.release.kept import CodedUse
-from tacit.requests import Bound, Coding
+from tacit.requests import Bound, Coding, Question
 
 CONFIDENCE = 0.95
+# Records that differ by less than this share of the variance of all are nearly one.
+NEARLY_ONE = 0.005
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,7 +29,7 @@ class CodedRecords:
     """Units, the part that the code was made from, their vectors and the code that was proved."""
 
     units: Units
-    design: Flags
+    parts: Parts
     projection: Projection
     vectors: Floats
     proved: ProvedPlan
@@ -41,7 +42,9 @@ class CodedRecords:
 
     def shown(self, values: Floats) -> Floats:
         """What each code shows: the mean over the design part of ``values``, one row for each unit."""
-        return code_means(values, self.proved.plan.book.codes(self.vectors), self.design, self.proved.plan.channel)
+        return code_means(
+            values, self.proved.plan.book.codes(self.vectors), self.parts.design, self.proved.plan.channel
+        )
 
 
 def code_means(values: Floats, codes: Codes, design: Flags, channel: Floats | None) -> Floats:
@@ -53,6 +56,45 @@ def code_means(values: Floats, codes: Codes, design: Flags, channel: Floats | No
     flow = np.bincount(codes[design], minlength=count)[:, None] * channel
     total = flow.sum(axis=0)
     return np.asarray((flow.T @ means) / np.where(total > 0, total, 1.0)[:, None])
+
+
+def one_use(question: Question) -> str | None:
+    """The column that a reader wants to tell."""
+    names = tuple(question.use or ())
+    if len(names) > 1:
+        raise ArgumentError("images, posts and vectors in codes keep one use: name one column")
+    return names[0] if names else None
+
+
+def shares_told(values: Floats, codes: Codes, parts: Parts, channel: Floats | None) -> Floats:
+    """How much the units of the design part that each code is made of differ, as a share of how much all of them do.
+
+    Where it is next to nothing, what a code shows is next to an original, however many share it.
+    """
+    count = int(codes.max()) + 1 if channel is None else len(channel)
+    rows, own = values[parts.design], codes[parts.design]
+    squares = means_of((rows**2).sum(axis=1, keepdims=True), own, count)
+    means, flow = means_of(rows, own, count), np.bincount(own, minlength=count)[:, None] * _as_drawn(channel, count)
+    total = np.where(flow.sum(axis=0) > 0, flow.sum(axis=0), 1.0)[:, None]
+    within = ((flow.T @ squares) / total)[:, 0] - (((flow.T @ means) / total) ** 2).sum(axis=1)
+    apart = float(((rows - rows.mean(axis=0)) ** 2).sum(axis=1).mean())
+    used = flow.sum(axis=0) > 0
+    return np.where(used, within / max(apart, np.finfo(np.float64).tiny), 1.0)
+
+
+def _as_drawn(channel: Floats | None, count: int) -> Floats:
+    return np.eye(count) if channel is None else channel
+
+
+def refuse_originals(made: CodedRecords, values: Floats) -> None:
+    """Refuse codes that would show an original nearly as it is; ``values`` has a row for each unit."""
+    own = made.proved.plan.book.codes(made.vectors)
+    bare = int((shares_told(values, own, made.parts, made.proved.plan.channel) < NEARLY_ONE).sum())
+    if bare:
+        raise NotCertifiedError(
+            f"{bare:,} codes would show an original nearly as it is, since all that they are made of are nearly alike: "
+            "take out near copies, or name the column that says whose each is; nothing was written"
+        )
 
 
 def asked_bound(bound: Bound, coding: Coding) -> CodedBound:
@@ -67,14 +109,13 @@ def asked_bound(bound: Bound, coding: Coding) -> CodedBound:
 
 def coded(
     units: Units,
-    design: Flags,
+    parts: Parts,
     projection: Projection,
     rows: Any,
     bound: CodedBound,
     *,
     key: bytes,
     random_state: int,
-    repeatable: bool,
     progress: Progress,
 ) -> CodedRecords:
     """The units of ``rows`` in codes; see :func:`proved_plan` for what is guaranteed."""
@@ -83,22 +124,13 @@ def coded(
         words = "always the commonest is right {prior:.1%} of the time, so {ceiling} cannot be kept: ask for more"
         raise ArgumentError(sentence(words, prior=largest, ceiling=Setting("ceiling", bound.ceiling)))
     vectors = units.means(projection(rows))
-    proved = proved_plan(units, vectors, design, bound, key=key, random_state=random_state, progress=progress)
-    return CodedRecords(units, design, projection, vectors, proved, _shuffled(len(units), random_state, repeatable))
+    proved = proved_plan(units, vectors, parts, bound, key=key, random_state=random_state, progress=progress)
+    return CodedRecords(units, parts, projection, vectors, proved, shuffled(len(units), key))
 
 
-def _shuffled(n: int, random_state: int, repeatable: bool) -> Codes:
-    """Which unit stands at each place of the release: an order that tells nothing."""
-    if repeatable:
-        return np.random.default_rng([random_state, 1]).permutation(n)
-    order = list(range(n))
-    secure.SystemRandom().shuffle(order)
-    return np.array(order, dtype=np.int64)
-
-
-def halves(design: Flags) -> tuple[Codes, Codes]:
+def halves(parts: Parts) -> tuple[Codes, Codes]:
     """Of the units that the code was not made from: those that readers and adversaries learn from, and the others."""
-    apart = np.flatnonzero(~design)
+    apart = np.flatnonzero(parts.proving)
     return apart[::2], apart[1::2]
 
 
@@ -114,7 +146,7 @@ def use_score(made: CodedRecords, column: str) -> CodedUse | None:
     if use is None:
         return None
     before, _, again, n = _right(made, use)
-    learn, test = halves(made.design)
+    learn, test = halves(made.parts)
     prior = int((use[test] == np.bincount(use[learn]).argmax()).sum())
     return CodedUse(column, before / n, again / n, prior / n, n)
 
@@ -125,7 +157,7 @@ def _right(made: CodedRecords, label: Codes) -> tuple[int, int, int, int]:
     from sklearn.pipeline import make_pipeline
     from sklearn.preprocessing import StandardScaler
 
-    learn, test = halves(made.design)
+    learn, test = halves(made.parts)
     reader = make_pipeline(StandardScaler(), LogisticRegression(max_iter=500)).fit(made.vectors[learn], label[learn])
     before = int((reader.predict(made.vectors[test]) == label[test]).sum())
     means = made.shown(made.vectors)

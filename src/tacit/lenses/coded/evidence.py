@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from tacit.learn.arrays import Codes, Flags
+from tacit.lenses.coded.parts import Parts
 from tacit.lift import Matrix, certify_counts, guessing_ceiling
 from tacit.release.bounds import LARGEST_EPSILON
 
@@ -22,8 +23,8 @@ class CodedEvidence:
 
     ``guessed`` is how often the best guess is right where the codes' secrets are counted on the very same units: too
     much on average, and no proof. ``ceiling`` and ``epsilon`` hold with the confidence that was asked, for one draw of
-    the units; ``smallest`` is the number of people of the smallest released code, and ``prior`` the share of the
-    commonest secret.
+    the units; ``smallest`` is the number of different people of the smallest released code, and ``prior`` the share of
+    the commonest secret.
     """
 
     ceiling: float
@@ -42,9 +43,9 @@ def counts_of(secret: Codes, released: Codes, *, secrets: int, codes: int) -> Ma
 
 
 def evidence(
-    secret: Codes, released: Codes, design: Flags, *, secrets: int, possible: Flags, beta: float, tried: tuple[int, int]
+    secret: Codes, released: Codes, parts: Parts, *, secrets: int, possible: Flags, beta: float, tried: tuple[int, int]
 ) -> CodedEvidence:
-    """What the units outside the design part prove, of all codes that are ``possible``.
+    """What the units of the part that proves say, of all codes that are ``possible``.
 
     Guarantees
     ----------
@@ -52,8 +53,8 @@ def evidence(
     ``ceiling`` and ``epsilon`` are both true of that population with probability at least 1 - beta; of each of
     ``tried`` codes at once (for the one and for the other), however the one was chosen.
     """
-    counts = counts_of(secret[~design], released[~design], secrets=secrets, codes=len(possible))
-    people = np.bincount(released, minlength=len(possible))
+    counts = counts_of(secret[parts.proving], released[parts.proving], secrets=secrets, codes=len(possible))
+    people = np.bincount(released[parts.different], minlength=len(possible))
     return CodedEvidence(
         ceiling=guessing_ceiling(counts, beta=(1 - SHARE_OF_EPSILON) * beta / tried[0]),
         epsilon=min(certify_counts(counts[:, possible], beta=SHARE_OF_EPSILON * beta / tried[1]).epsilon, UNBOUNDED),
@@ -61,5 +62,5 @@ def evidence(
         prior=float(np.bincount(secret).max() / len(secret)),
         smallest=int(people[possible].min()),
         codes=int(possible.sum()),
-        proved_on=int((~design).sum()),
+        proved_on=int(parts.proving.sum()),
     )

@@ -63,50 +63,83 @@ def units_of(
     return Units(of_record.astype(np.int64), secret[first], tuple(secrets), None if use is None else use[first])
 
 
-def design_part(units: Units, contents: Sequence[bytes], *, random_state: int) -> tuple[Flags, int]:
-    """Which units the code is made from, three of ten; the others prove it.
+@dataclass(frozen=True, eq=False)
+class Parts:
+    """Which units the code is made from, and which others prove it; copies of others are in neither."""
 
-    They are dealt by chance alone, without a look at the secrets: a proof takes the others for independent draws.
-    ``contents`` is what each record holds. Records alone that are copies of others are on one side of the split, for a
-    code would know those it was made from; how many there are is given, too.
+    design: Flags
+    proving: Flags
+
+    @property
+    def different(self) -> Flags:
+        """One of each."""
+        return self.design | self.proving
+
+
+def dealt(units: Units, contents: Sequence[bytes], key: bytes) -> Parts:
+    """Deal three of ten units to the part that makes the code, and the others to the one that proves it.
+
+    They are dealt by a keyed hash of their place, without a look at the secrets: a proof takes the others for
+    independent draws, and whoever checks deals them again. ``contents`` is what each record holds. Of units that hold
+    the same one is dealt: copies would know the code, make the proof look larger than it is, and pass for people.
     """
-    place = np.random.default_rng([random_state, 3]).permutation(len(units))
-    design = np.asarray(place < _TO_DESIGN * len(units))
-    copies = 0
-    if len(units) == len(contents):
-        seen: dict[bytes, int] = {}
-        first = np.array([seen.setdefault(each, at) for at, each in enumerate(contents)], dtype=np.int64)
-        design, copies = design[first], len(first) - len(seen)
+    chance = chances(len(units), key, "part")
+    first = _one_of_each(units, contents, chance)
+    # As many as three of ten, to one.
+    place = np.argsort(np.argsort(np.where(first, chance, 2.0), kind="stable"), kind="stable")
+    design = np.asarray(first & (place < _TO_DESIGN * first.sum()))
+    parts = Parts(design, np.asarray(first & ~design))
     missing = [
         value
         for s, value in enumerate(units.secrets)
-        if not (design[units.secret == s].any() and (~design)[units.secret == s].any())
+        if not (parts.design[units.secret == s].any() and parts.proving[units.secret == s].any())
     ]
     if missing:
+        alike = "" if first.all() else f" ({int(first.sum()):,} of {len(first):,} are different)"
         raise NotCertifiedError(
-            f"{len(missing):,} values of the secret have too few people to be in both parts, one that makes the code "
-            "and one that proves it: gather more, or put rare values into one; nothing was written"
+            f"{len(missing):,} values of the secret have too few people{alike} to be in both parts, one that makes the "
+            "code and one that proves it: gather more, or put rare values into one; nothing was written"
         )
-    return design, copies
+    return parts
+
+
+def _one_of_each(units: Units, contents: Sequence[bytes], chance: Floats) -> Flags:
+    """One of the units that hold the same, the one with the smallest chance."""
+    held: list[list[bytes]] = [[] for _ in range(len(units))]
+    for unit, content in zip(units.of_record.tolist(), contents, strict=True):
+        held[unit].append(hashlib.sha256(content).digest())
+    seen: set[bytes] = set()
+    first = np.zeros(len(units), dtype=bool)
+    for at in np.argsort(chance, kind="stable").tolist():
+        whole = b"".join(sorted(held[at]))
+        first[at] = whole not in seen
+        seen.add(whole)
+    return first
+
+
+def shuffled(units: int, key: bytes) -> Codes:
+    """Which unit stands at each place of the release: an order by a keyed hash, which tells nothing."""
+    return np.argsort(chances(units, key, "order"), kind="stable")
 
 
 def note_on_copies(copies: int, medium: str) -> tuple[str, ...]:
     """What is said of copies."""
     if not copies:
         return ()
-    words = (
-        f"{copies:,} {medium} are copies of others; they are on one side of the split, and count as people of their own"
-    )
-    return (words,)
+    return (f"{copies:,} {medium} are copies of others: they are released, but make no code and prove nothing",)
 
 
-def drawn(codes: Codes, channel: Floats | None, key: bytes) -> Codes:
-    """The released code of every unit: its own, or one drawn from its row of the channel by a keyed hash."""
+def chances(units: int, key: bytes, purpose: str = "") -> Floats:
+    """A number from 0 to 1 for every unit: a keyed hash of its place, another for each purpose."""
+    start = (key_text(key) + purpose).encode()
+    bits = [int(hashlib.sha256(start + str(at).encode()).hexdigest()[:HEX_DIGITS], 16) for at in range(units)]
+    return np.array(bits, dtype=np.float64) / 2.0**BITS
+
+
+def drawn(codes: Codes, channel: Floats | None, chance: Floats) -> Codes:
+    """The released code of every unit: its own, or the one of its row of the channel that its chance falls on."""
     if channel is None:
         return codes
-    start = key_text(key).encode()
-    bits = [int(hashlib.sha256(start + str(at).encode()).hexdigest()[:HEX_DIGITS], 16) for at in range(len(codes))]
-    chance = np.array(bits, dtype=np.float64) / 2.0**BITS
     steps = np.cumsum(channel, axis=1)
     out = np.empty(len(codes), dtype=np.int64)
     for code in np.unique(codes).tolist():

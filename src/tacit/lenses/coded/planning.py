@@ -8,26 +8,33 @@ from dataclasses import dataclass
 import numpy as np
 
 from tacit.codes.vectors.codebook import Codebook, code_space, codebook, joined, means_of
+from tacit.codes.vectors.mixing import Mixer, lift_rules, tolerance_rules
 from tacit.document import Progress
 from tacit.errors import NotCertifiedError, Setting, sentence
 from tacit.learn.arrays import Codes, Flags, Floats
 from tacit.lenses.coded.evidence import SHARE_OF_EPSILON, CodedEvidence, counts_of, evidence
-from tacit.lenses.coded.parts import Units, drawn
-from tacit.lift import Effort, Joint, certify_counts, guessing_ceiling, optimal
+from tacit.lenses.coded.parts import Parts, Units, chances, drawn
+from tacit.lift import certify_counts, guessing_ceiling
 
-_SIZES = (2, 4, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512, 768)
-# Codes are mixed until the design part alone keeps so much of epsilon; the rest is for chance among the others.
-_SHARES = (1.0, 0.7, 0.5, 0.35, 0.25, 0.18, 0.12, 0.08)
+_SIZES = (2, 4, 8, 16, 32, 64, 128, 256, 512)
 # Limits of the normal distribution that are about those of a proof.
 _SURE = 2.2
 # How far a proof of epsilon may be from what is counted where no epsilon was asked, in nats.
 _WIDE = 1.5
-# A plan is tried if it is expected to pass by so much.
-_MARGIN = 0.05
-# One point of the ceiling weighs as much as so many points of epsilon's share.
-_STEEP = 50.0
-# With more secrets than two an optimum takes longer than it is worth for so many codes.
-_MOST_MIXED = 256
+# Samples of the others that are imagined for each plan.
+_IMAGINED = 8
+# A tenth of epsilon weighs as much as a standard deviation of what is guessed right.
+_TENTHS = 10.0
+# Margins to the bound that codes are mixed for, in standard deviations; plans with less than the last are not tried.
+_MARGINS = (2.0, 1.0, 0.0, -1.0, -2.0)
+# A strength of mixing is looked for in so many steps, which all margins share.
+_STEPS = 10
+# Strengths nearer than this are one.
+_CLOSE = 0.03
+# Rules times codes: a larger program takes longer than it is worth.
+_LARGEST = 6_000
+# Plans that tell hardly more than the last are not worth a trial; nor are many, where each is paid for.
+_MORE, _MOST_PAID = 0.003, 8
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,23 +79,18 @@ class CodedBound:
         """How much of beta is for epsilon; the rest is for the ceiling."""
         return SHARE_OF_EPSILON * self.beta
 
-    @property
-    def mixing(self) -> float:
-        """The epsilon that codes are mixed for, the largest."""
-        return 1.0 if self.epsilon is None else self.epsilon
-
 
 def proved_plan(
     units: Units,
     vectors: Floats,
-    design: Flags,
+    parts: Parts,
     bound: CodedBound,
     *,
     key: bytes,
     random_state: int,
     progress: Progress,
 ) -> ProvedPlan:
-    """The finest code that keeps the bound, proved on the units outside the design part.
+    """The code that tells most among those that keep the bound, proved on units apart from those it was made from.
 
     Guarantees
     ----------
@@ -102,14 +104,14 @@ def proved_plan(
         If not even two codes keep the bound.
     """
     progress("making codes", None)
-    plans = _in_order(list(_plans(units, vectors, design, bound, random_state, progress)))
-    taken: ProvedPlan | None = None
+    plans = in_order(list(_plans(units, vectors, parts, bound, random_state, progress)), bound)
+    chance, taken = chances(len(units), key), None
     for plan in plans:
-        released = drawn(plan.book.codes(vectors), plan.channel, key)
+        released = drawn(plan.book.codes(vectors), plan.channel, chance)
         proved = evidence(
             units.secret,
             released,
-            design,
+            parts,
             secrets=len(units.secrets),
             possible=plan.possible,
             beta=bound.beta,
@@ -119,7 +121,7 @@ def proved_plan(
             break
         taken = ProvedPlan(plan, released, proved, len(plans))
     if taken is None:
-        raise NotCertifiedError(_why_none(units, design, bound))
+        raise NotCertifiedError(_why_none(units, parts, bound))
     return taken
 
 
@@ -134,7 +136,7 @@ def _keeps(proved: CodedEvidence, bound: CodedBound) -> bool:
     return within and proved.smallest >= bound.least and proved.codes > 1
 
 
-def _why_none(units: Units, design: Flags, bound: CodedBound) -> str:
+def _why_none(units: Units, parts: Parts, bound: CodedBound) -> str:
     settings = {"epsilon": Setting("epsilon"), "ceiling": Setting("ceiling"), "least": Setting("least")}
     asked = [f"{{{name}}}" for name in ("epsilon", "ceiling") if getattr(bound, name) is not None]
     which = f"a larger {' or '.join(asked)}"
@@ -143,35 +145,42 @@ def _why_none(units: Units, design: Flags, bound: CodedBound) -> str:
         f"two codes. More records, {which}, or a smaller {{least}} would help; nothing was written. Noise and masks "
         "({estimates}) need no proof, and certify nothing",
         estimates=Setting("mechanism", "noise, mask"),
-        proving=int((~design).sum()),
+        proving=int(parts.proving.sum()),
         all=len(units),
         **settings,
     )
 
 
 def _plans(
-    units: Units, vectors: Floats, design: Flags, bound: CodedBound, random_state: int, progress: Progress
+    units: Units, vectors: Floats, parts: Parts, bound: CodedBound, random_state: int, progress: Progress
 ) -> Iterator[CodePlan]:
     """Codebooks of every size, as they are and mixed more and more."""
+    design = parts.design
     points, secret = vectors[design], units.secret[design]
     space = code_space(points, secret, None if units.use is None else units.use[design], random_state=random_state)
-    fewest = max(bound.least, _to_prove(secret, design, bound))
+    fewest = max(bound.least, _to_prove(secret, parts, bound))
     sizes = [size for size in _SIZES if size <= len(points) // 4]
-    before = 0
+    before, best = 0, 0.0
     for at, size in enumerate(sizes):
         progress(f"trying {size} codes", at / len(sizes))
         book = codebook(space, points, codes=size, least=fewest, random_state=random_state)
         if len(book) <= before:
             continue
         before = len(book)
-        trial = _Trial(space(points), book.codes(points), secret, len(units.secrets), int((~design).sum()), fewest)
-        yield from trial.plans(book, bound, np.random.default_rng([random_state, size]))
+        trial = Trial.of(space(points), book, book.codes(points), secret, units, parts, bound, fewest, random_state)
+        made = list(trial.plans())
+        yield from made
+        # Larger books are mixed more for the same bound; once they tell less, still larger ones do, too.
+        told = max((plan.told for plan in made if plan.slack >= 0), default=0.0)
+        if told < best - _MORE:
+            return
+        best = max(best, told)
 
 
-def _to_prove(secret: Codes, design: Flags, bound: CodedBound) -> int:
+def _to_prove(secret: Codes, parts: Parts, bound: CodedBound) -> int:
     """About how many of the design part a code must have for half of epsilon to be proved of it on the others."""
     rarest = float(np.bincount(secret).min() / len(secret))
-    share = float(design.mean())
+    share = float(parts.design.sum() / parts.different.sum())
     needed = (
         _SURE**2
         / max(_WIDE if bound.epsilon is None else bound.epsilon / 2, 1e-3) ** 2
@@ -182,47 +191,123 @@ def _to_prove(secret: Codes, design: Flags, bound: CodedBound) -> int:
 
 
 @dataclass(frozen=True, eq=False)
-class _Trial:
-    """The design part in the codes of one codebook."""
+class Trial:
+    """The design part in the codes of one codebook, and samples of the others as they may turn out."""
 
-    points: Floats
-    codes: Codes
-    secret: Codes
-    secrets: int
+    book: Codebook
+    bound: CodedBound
+    counts: Floats
+    means: Floats
+    mixer: Mixer
+    spread: float
+    imagined: Floats
     proving: int
     fewest: int
+    random_state: int
 
-    def plans(self, book: Codebook, bound: CodedBound, rng: np.random.Generator) -> Iterator[CodePlan]:
-        """The code as it is, and mixed more and more."""
-        counts = counts_of(self.secret, self.codes, secrets=self.secrets, codes=len(book))
-        means, sizes = means_of(self.points, self.codes, len(book)), counts.sum(axis=0)
-        elsewhere = _elsewhere(counts, self.proving, rng)
-        joint, seen = Joint.from_counts(counts), set[bytes]()
-        for share in _SHARES if self.secrets == 2 or len(book) <= _MOST_MIXED else (1.0,):
-            mixed = np.asarray(optimal(joint, share * bound.mixing, effort=_effort(self.secrets)).matrix)
-            channel = _with_enough(mixed, means, sizes, self.fewest)
-            if channel.tobytes() in seen:
-                continue
-            seen.add(channel.tobytes())
-            same = bool(np.allclose(channel, np.eye(len(book)), atol=1e-12))
-            told, slack = self._told(means, sizes, channel), _slack(elsewhere @ channel, self.proving, bound)
-            yield CodePlan(book, None if same else channel, told, slack)
+    @classmethod
+    def of(
+        cls,
+        points: Floats,
+        book: Codebook,
+        codes: Codes,
+        secret: Codes,
+        units: Units,
+        parts: Parts,
+        bound: CodedBound,
+        fewest: int,
+        random_state: int,
+    ) -> Trial:
+        """The trial of a codebook; ``points`` and ``codes`` are of the design part."""
+        counts = counts_of(secret, codes, secrets=len(units.secrets), codes=len(book))
+        means = means_of(points, codes, len(book))
+        squares = (means**2).sum(axis=1)
+        distances = np.maximum(squares[:, None] + squares - 2 * means @ means.T, 0.0)
+        spread = float(((points - points.mean(axis=0)) ** 2).sum())
+        imagined = _imagined(counts, np.random.default_rng([random_state, len(book)]))
+        proving = int(parts.proving.sum())
+        mixer = Mixer(counts.sum(axis=0), distances)
+        return cls(book, bound, counts, means, mixer, spread, imagined, proving, fewest, random_state)
 
-    def _told(self, means: Floats, sizes: Floats, channel: Floats) -> float:
+    def plans(self) -> Iterator[CodePlan]:
+        """The code as it is, and mixed so much that each margin is left."""
+        whole = self.plan(np.eye(len(self.book)))
+        yield whole
+        wanted = [margin for margin in _MARGINS if margin > whole.slack]
+        rules = 2 * len(self.counts) * (self.bound.epsilon is not None) + len(self.counts) - 1
+        if not wanted or len(self.book) * rules > _LARGEST:
+            return
+        # Strength 0 leaves codes as they are, 1 makes one of them all; how much is expected to pass grows with it.
+        made: dict[float, CodePlan] = {0.0: whole}
+        for _ in range(_STEPS):
+            gaps = [self._between(made, margin) for margin in wanted]
+            low, high = max(gaps, key=lambda gap: gap[1] - gap[0])
+            if high - low < _CLOSE:
+                break
+            channel = self.mixed((low + high) / 2)
+            if channel is None:
+                break
+            made[(low + high) / 2] = self.plan(channel)
+        yield from (plan for strength, plan in made.items() if strength > 0)
+
+    @staticmethod
+    def _between(made: dict[float, CodePlan], margin: float) -> tuple[float, float]:
+        """Between which strengths a margin is reached."""
+        low = max(strength for strength, plan in made.items() if strength == 0 or plan.slack < margin)
+        return low, min((strength for strength in made if strength > low), default=1.0)
+
+    def mixed(self, strength: float) -> Floats | None:
+        """The channel that changes what is shown least and keeps rules of this strength."""
+        joint, rules = self.counts / self.counts.sum(), []
+        if self.bound.ceiling is not None:
+            top = int(joint.sum(axis=1).argmax())
+            ahead = np.delete(joint - joint[top], top, axis=0)
+            most, least = float((ahead / joint.sum(axis=0)).max()), float(ahead.sum(axis=1).max())
+            rules.append(tolerance_rules(self.counts, most - strength * (most - least)))
+        if self.bound.epsilon is not None:
+            rules.append(lift_rules(self.counts, (1 - strength) * self.bound.epsilon))
+        channel = self.mixer.channel(np.vstack(rules))
+        return None if channel is None else _with_enough(channel, self.means, self.counts.sum(axis=0), self.fewest)
+
+    def plan(self, channel: Floats) -> CodePlan:
+        """What is expected of a channel."""
+        same = bool(np.allclose(channel, np.eye(len(self.book)), atol=1e-12))
+        return CodePlan(self.book, None if same else channel, self._told(channel), self._slack(channel))
+
+    def _told(self, channel: Floats) -> float:
         """The share of the points' variance that is between the means of released codes."""
-        flow = sizes[:, None] * channel
+        flow = self.counts.sum(axis=0)[:, None] * channel
         total = flow.sum(axis=0)
-        shown = (flow.T @ means) / np.where(total > 0, total, 1.0)[:, None]
-        middle = self.points.mean(axis=0)
+        shown = (flow.T @ self.means) / np.where(total > 0, total, 1.0)[:, None]
+        middle = np.average(self.means, axis=0, weights=self.counts.sum(axis=0))
         between = float((total * ((shown - middle) ** 2).sum(axis=1)).sum())
-        return between / max(float(((self.points - middle) ** 2).sum()), np.finfo(np.float64).tiny)
+        return between / max(self.spread, np.finfo(np.float64).tiny)
+
+    def _slack(self, channel: Floats) -> float:
+        """How far within the bound the others are expected to prove it, in standard deviations of what is counted."""
+        rng = np.random.default_rng([self.random_state, 5])
+        used, slack = channel.any(axis=0), np.inf
+        joints = [np.asarray(each @ channel[:, used]) for each in self.imagined]
+        drawn = [rng.multinomial(self.proving, (each / each.sum()).ravel()).reshape(each.shape) for each in joints]
+        bound = self.bound
+        if bound.ceiling is not None:
+            beta = bound.beta - bound.beta_of_epsilon
+            proved = float(np.mean([guessing_ceiling(each, beta=beta) for each in drawn]))
+            slack = (bound.ceiling - proved) / np.sqrt(bound.ceiling * (1 - bound.ceiling) / self.proving)
+        if bound.epsilon is not None:
+            seen = [each for each in drawn if each.any(axis=0).all() and each.any(axis=1).all()]
+            if len(seen) < len(drawn):
+                return -np.inf
+            nats = float(np.mean([certify_counts(each, beta=bound.beta_of_epsilon).epsilon for each in seen[:3]]))
+            slack = min(slack, _TENTHS * (1 - nats / max(bound.epsilon, 1e-12)))
+        return float(slack)
 
 
-def _elsewhere(counts: Floats, proving: int, rng: np.random.Generator) -> Floats:
-    """Counts that the others may show, given those of the design part: codes are taken to differ as much as these do.
+def _imagined(counts: Floats, rng: np.random.Generator) -> Floats:
+    """Joints of secret and code that the others may have, given the design part: codes are taken to differ as much.
 
-    The shares of each code are drawn from what its counts and those of all codes leave open (Dirichlet), then its
-    people. It decides which plans are tried and in which order, and no claim rests on it.
+    The shares of each code are drawn from what its counts and those of all codes leave open (Dirichlet); the shares of
+    secrets stay as they are. It decides which plans are tried and in which order, and no claim rests on it.
     """
     sizes, prior = counts.sum(axis=0), counts.sum(axis=1) / counts.sum()
     spread = float((prior * (1 - prior)).sum())
@@ -230,16 +315,15 @@ def _elsewhere(counts: Floats, proving: int, rng: np.random.Generator) -> Floats
     by_chance = spread * len(sizes) / sizes.sum()
     # As many people as the prior weighs beside a code's own.
     weight = float(np.clip(spread / max(between - by_chance, 1e-12) - 1, 1.0, 1e6))
-    people = np.rint(sizes * (proving / sizes.sum())).astype(np.int64)
-    return np.stack(
-        [rng.multinomial(n, rng.dirichlet(own + weight * prior)) for n, own in zip(people, counts.T, strict=True)]
-    ).T.astype(np.float64)
+    drawn = np.maximum(rng.gamma(np.broadcast_to(counts + weight * prior[:, None], (_IMAGINED, *counts.shape))), 1e-9)
+    drawn *= (sizes / sizes.sum()) / drawn.sum(axis=1, keepdims=True)
+    return np.asarray(drawn * (prior[:, None] / drawn.sum(axis=2, keepdims=True)))
 
 
 def _with_enough(channel: Floats, means: Floats, sizes: Floats, fewest: int) -> Floats:
     """The channel with outputs joined to their neighbours until each is released of so many.
 
-    Joining outputs keeps every bound on their log-lifts: a joined one is a mean of both.
+    Joining outputs keeps every rule: a joined one is the sum of both.
     """
     flow = sizes[:, None] * channel
     people = flow.sum(axis=0)
@@ -254,39 +338,17 @@ def _with_enough(channel: Floats, means: Floats, sizes: Floats, fewest: int) -> 
     return out
 
 
-def _effort(secrets: int) -> Effort:
-    return "normal" if secrets == 2 else "low"
+def in_order(plans: list[CodePlan], bound: CodedBound) -> list[CodePlan]:
+    """The plans to try: from the surest to the one that tells most, each telling more than the last.
 
-
-def _slack(expected: Floats, proving: int, bound: CodedBound) -> float:
-    """How far within the bound the others are expected to prove it, as a share of it; below 0 they are not."""
-    scaled = np.floor(expected[:, expected.any(axis=0)] / expected.sum() * proving)
-    if (scaled.sum(axis=0) == 0).any() or (scaled.sum(axis=1) == 0).any():
-        return -np.inf
-    slack = np.inf
-    if bound.epsilon is not None:
-        slack = 1 - certify_counts(scaled, beta=bound.beta_of_epsilon).epsilon / max(bound.epsilon, 1e-12)
-    if bound.ceiling is not None:
-        slack = min(slack, _STEEP * (bound.ceiling - guessing_ceiling(scaled, beta=bound.beta - bound.beta_of_epsilon)))
-    return float(slack)
-
-
-def _in_order(plans: list[CodePlan]) -> list[CodePlan]:
-    """The plans to try, from few codes to many, and those of the most codes until the edge of what may pass.
-
-    The first that fails ends the trial. So of each codebook one is tried that is well within what it is expected to
-    keep, the one that tells most; one that tells less than fewer codes is left out.
+    All are tried on the same people, so that luck helps or hurts them alike, and the first that fails is about where
+    the bound is reached. Where a bound was not asked, each plan is paid for, and a few of them do.
     """
+    likely = [plan for plan in plans if plan.slack >= _MARGINS[-1] and plan.possible.sum() > 1]
     order: list[CodePlan] = []
-    for size in sorted({len(plan.book) for plan in plans}):
-        own = [plan for plan in plans if len(plan.book) == size and (not order or plan.told > order[-1].told)]
-        enough = max(_MARGIN, max((plan.slack for plan in own), default=0.0) / 2)
-        order += sorted((plan for plan in own if plan.slack >= enough), key=lambda plan: -plan.told)[:1]
-    if not order:
-        return []
-    last = order[-1]
-    finer = [plan for plan in plans if plan.book is last.book and plan.slack >= 0 and plan.told > last.told]
-    for plan in sorted(finer, key=lambda plan: -plan.slack):
-        if plan.told > order[-1].told:
+    for plan in sorted(likely, key=lambda plan: (-plan.slack, -plan.told)):
+        if plan.told > (order[-1].told + _MORE if order else 0.0):
             order.append(plan)
+    if bound.ceiling is None and len(order) > _MOST_PAID:
+        order = [order[round(at)] for at in np.linspace(0, len(order) - 1, _MOST_PAID)]
     return order

@@ -11,8 +11,9 @@ import numpy as np
 from tacit.codes.vectors.codebook import Codebook, CodeSpace
 from tacit.codes.vectors.erasing import Erasure
 from tacit.errors import SourceError
-from tacit.learn.arrays import Codes, Flags, Floats
+from tacit.learn.arrays import Codes, Floats
 from tacit.lenses.coded.coding import CodedRecords
+from tacit.lenses.coded.parts import Parts
 from tacit.lenses.coded.projecting import Projection
 from tacit.loading import arrays_in
 from tacit.release.directory import KEY, SALT, ReleaseDraft
@@ -31,7 +32,8 @@ def keep_code(draft: ReleaseDraft, made: CodedRecords, key: bytes, more: Mapping
     channel = made.proved.plan.channel
     np.savez_compressed(
         draft.private / CODE,
-        design=made.design,
+        design=made.parts.design,
+        proving=made.parts.proving,
         order=made.order,
         projection_mean=made.projection.mean,
         projection_axes=made.projection.axes,
@@ -55,7 +57,7 @@ class KeptCode:
         arrays = arrays_in(private / CODE, "code")
         try:
             self.arrays: dict[str, Any] = dict(arrays)
-            self.design: Flags = self.arrays["design"].astype(bool)
+            self.parts = Parts(self.arrays["design"].astype(bool), self.arrays["proving"].astype(bool))
             self.projection = Projection(
                 self._floats("projection_mean"), self._floats("projection_axes"), bool(self.arrays["as_directions"])
             )

@@ -20,11 +20,10 @@ from tacit.lenses.images.audit import Asked, ask_images, first_of_each
 from tacit.lenses.images.coding import image_units
 from tacit.lenses.images.families import ReadImages, image_families
 from tacit.lenses.images.images import Images, open_again, open_pixels, pixels_of, suggested_patch
-from tacit.lenses.images.protect import FLAGS, NAMES, by_part
+from tacit.lenses.images.protect import NAMES, by_part
 from tacit.lenses.images.results import Pixels
 from tacit.lenses.images.verify import opened_images, originals_of
 from tacit.lift import Mask
-from tacit.loading import arrays_in
 from tacit.release.certificate import CodedCertificate, ImageCertificate
 from tacit.release.directory import PRIVATE
 from tacit.requests import AttackRequest, Question
@@ -106,8 +105,7 @@ def _noised(folder: Path, certificate: ImageCertificate, asked: Asked, request: 
     if release.flags is not None and len(release.flags) == len(after):
         # JPEG changes what was not noised, too.
         untouched |= ~np.asarray(release.flags.any(axis=1))[place]
-        kept = arrays_in(folder / PRIVATE / FLAGS, "flags").get("fold")
-        part = None if kept is None or len(kept) != len(place) else np.asarray(kept)[place]
+        part = None if release.fold is None else release.fold[place]
     together = first_of_each(original)[0] if request.group is None else original.label(request.group)
     patch = certificate.patch
     return Matched(original.pixels, after, asked.codes, place, together, untouched, patch, part)

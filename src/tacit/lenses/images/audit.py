@@ -15,11 +15,13 @@ from tacit.document import LiftFactor, Progress, Share, silent
 from tacit.errors import DataError, Sentence, sentence
 from tacit.learn import binomial_limits, evidence_apart, fold_of_each
 from tacit.learn.arrays import Codes, Flags, Floats
+from tacit.lenses.adversaries import fano_note
 from tacit.lenses.facts import secret_values
 from tacit.lenses.images.answers.audit import ImageAuditResult
 from tacit.lenses.images.files import FORMATS
 from tacit.lenses.images.images import Images, open_images, patches, suggested_patch
 from tacit.lenses.images.results import Guess, ImageFacts, PatchFindings, PatchPlace, ShownImage
+from tacit.lenses.trimming import trim_at
 from tacit.lift import LEVEL, Verdict
 from tacit.loading import ImageReading
 from tacit.release.certificate import CertifiedInput, Grid, HeatMap
@@ -114,7 +116,7 @@ def audit_images(question: Question, look: Look, *, progress: Progress = silent)
         prior_guess=float(asked.prior.max()),
         adversary=adversary,
         patches=tuple(found),
-        notes=(*asked.notes, *_cautions(found)),
+        notes=(*_fano(asked, found, adversary), *asked.notes, *_cautions(found)),
         random_state=random_state,
         tacit_version=__version__,
         sheet=sheet,
@@ -170,19 +172,19 @@ def checked_sizes(images: Images, patch: int | Sequence[int] | None) -> tuple[in
     return tuple(sorted(set(wanted), reverse=True))
 
 
-def prefix_estimator(images: Images, size: int, random_state: int | None) -> Any:
-    """An estimator of log-lift over patches of one size, not yet fitted."""
+def prefix_estimator(images: Images, size: int, random_state: int | None, *, prior: Floats) -> Any:
+    """An estimator of log-lift over patches of one size, trimmed as in the tide paper, not yet fitted."""
     from tacit.learn import PrefixLogLift
 
     groups = patches(images.height, images.width, size, channels=images.channels)
-    return PrefixLogLift(groups=groups, random_state=random_state)
+    return PrefixLogLift(groups=groups, clip=trim_at(prior), random_state=random_state)
 
 
 def _findings_of(asked: Asked, size: int, held: Flags, shown: Codes, random_state: int) -> tuple[PatchFindings, Floats]:
     """What patches of one size give away, and the heat of the images that are shown."""
     images = asked.images
     matrix = images.matrix()
-    model = prefix_estimator(images, size, random_state).fit(matrix[~held], asked.labels[~held])
+    model = prefix_estimator(images, size, random_state, prior=asked.prior).fit(matrix[~held], asked.labels[~held])
     lift, codes = model.log_lift(matrix[held]), asked.codes[held]
     evidence = evidence_apart(lift, codes, np.zeros(len(codes), np.int64), random_state=random_state)
     right = int(((lift + np.log(model.prior_)).argmax(axis=1) == codes).sum())
@@ -280,6 +282,12 @@ def _headline(asked: Asked, verdict: Verdict, found: Sequence[PatchFindings], ad
     if verdict == "no leak detected":
         words = "No leak about '{secret}' detected in {images:,} images; {guessed}."
     return sentence(words, secret=asked.secret, images=len(asked.images), guessed=guessed)
+
+
+def _fano(asked: Asked, found: Sequence[PatchFindings], adversary: Guess) -> tuple[str, ...]:
+    """What the adversary proves against what was estimated, if it does."""
+    most = max(each.information.high for each in found)
+    return fano_note(most, adversary.low, prior=asked.prior)
 
 
 def _cautions(found: Sequence[PatchFindings]) -> tuple[str, ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -9,15 +10,15 @@ from typing import Any
 import numpy as np
 
 from tacit.document import Progress, silent
-from tacit.errors import ArgumentError, Command, sentence
+from tacit.errors import Command
 from tacit.learn.arrays import Codes, Flags
 from tacit.lenses.coded.answers import CodedProtectResult, ShownCode
 from tacit.lenses.coded.certifying import CodedAbout, coded_certificate, headline
-from tacit.lenses.coded.checking import check_of_shown, checked_code, checks_of_code, coded_again
-from tacit.lenses.coded.coding import CodedRecords, asked_bound, coded
-from tacit.lenses.coded.parts import Units, design_part, note_on_copies, units_of
+from tacit.lenses.coded.checking import CodedAgain, Originals, checks_of_shown, verified_code
+from tacit.lenses.coded.coding import CodedRecords, asked_bound, coded, one_use, refuse_originals
+from tacit.lenses.coded.parts import Units, dealt, note_on_copies, units_of
 from tacit.lenses.coded.projecting import principal
-from tacit.lenses.coded.saving import CODE, README, KeptCode, keep_code
+from tacit.lenses.coded.saving import README, KeptCode, keep_code
 from tacit.lenses.images.audit import Asked, ask_images, certified_input
 from tacit.lenses.images.images import (
     Images,
@@ -32,10 +33,10 @@ from tacit.lenses.images.images import (
 from tacit.lenses.images.worth import image_likeness
 from tacit.lenses.worth import check_of_worth
 from tacit.release.certificate import CertifiedOutput, CodedCertificate
-from tacit.release.checks import Check, CheckedRelease, check_of_original
-from tacit.release.directory import PRIVATE, SALT, new_release, refuse_target
+from tacit.release.checks import Check, CheckedRelease
+from tacit.release.directory import new_release, refuse_target
 from tacit.release.kept import ImageLikeness
-from tacit.release.keys import LABELS, committed, files_sha256, secret_bytes_in, seed_or_secure
+from tacit.release.keys import LABELS, committed, files_sha256, seed_or_secure
 from tacit.requests import Bound, Coding, Making, Question
 from tacit.tables.drawing import new_key
 
@@ -59,16 +60,14 @@ def protect_coded_images(
     seed, repeatable = seed_or_secure(making.random_state), making.random_state is not None
     asked = ask_images(question, random_state=seed)
     refuse_target(out, original=asked.images.source, overwrite=making.overwrite)
-    about = CodedAbout("images", asked.secret, None, coding.group, _one_use(question))
+    about = CodedAbout("images", asked.secret, None, coding.group, one_use(question))
     limits, key = asked_bound(bound, coding), new_key(making.random_state)
     units, matrix = image_units(asked, about), asked.images.matrix()
-    contents = [image.tobytes() for image in asked.images.pixels]
-    design, copies = design_part(units, contents, random_state=seed)
+    parts = dealt(units, _contents(asked.images), key)
     progress("reading the images", None)
-    projection = principal(matrix[design[units.of_record]], most=_DIRECTIONS, random_state=seed)
-    made = coded(
-        units, design, projection, matrix, limits, key=key, random_state=seed, repeatable=repeatable, progress=progress
-    )
+    projection = principal(matrix[parts.design[units.of_record]], most=_DIRECTIONS, random_state=seed)
+    made = coded(units, parts, projection, matrix, limits, key=key, random_state=seed, progress=progress)
+    refuse_originals(made, units.means(matrix))
     pictures = pixels_of(made.shown(units.means(matrix)), (-1, *asked.images.pixels.shape[1:]))
     with new_release(out, overwrite=making.overwrite) as draft:
         progress("writing the images", None)
@@ -84,8 +83,9 @@ def protect_coded_images(
             output=replace(output, key_sha256=committed(key, draft.salt)),
             repeatable=repeatable,
         )
-        certificate = replace(certificate, likeness=_likeness(asked.images, pictures, made.released, units, design))
-        notes = (*asked.images.notes, *note_on_copies(copies, "images"))
+        likeness = _likeness(asked.images, pictures, made.released, units, parts.design)
+        certificate = replace(certificate, likeness=likeness)
+        notes = (*asked.images.notes, *note_on_copies(int((~parts.different).sum()), "images"))
         result = CodedProtectResult(str(out), certificate, headline(certificate), _shown(made, pictures), notes)
         keep_code(draft, made, key, {})
         result.write_report(draft.report)
@@ -99,11 +99,8 @@ def _likeness(images: Images, pictures: Any, released: Codes, units: Units, desi
     return image_likeness(images.pixels[apart], pictures[released[units.of_record[apart]]])
 
 
-def _one_use(question: Question) -> str | None:
-    names = tuple(question.use or ())
-    if len(names) > 1:
-        raise ArgumentError("images and posts in codes keep one use: name one column")
-    return names[0] if names else None
+def _contents(images: Images) -> list[bytes]:
+    return [image.tobytes() for image in images.pixels]
 
 
 def image_units(asked: Asked, about: CodedAbout) -> Units:
@@ -134,35 +131,30 @@ def verify_coded_images(
     progress: Progress = silent,
 ) -> CheckedRelease:
     """Check images in codes: with originals, labels and the owner's folder every code is made again."""
-    checks: list[Check] = []
-    private = directory / PRIVATE
-    if against is None or not (private / CODE).exists():
-        command = Command("verify", "RELEASE", against="FOLDER", labels="labels.csv")
-        words = "needs the originals and the owner's {code}: {command}"
-        checks.append(Check("codes made again", None, sentence(words, code=f"{PRIVATE}/{CODE}", command=command)))
-        return checked_code(directory, certificate, checks)
-    progress("making codes again", None)
-    reading = certificate.input.reading
-    images = against if isinstance(against, Images) else open_again(against, reading, labels=labels)
-    checks.append(check_of_reading(images, certificate.input))
-    digest = images.sha256()
-    salt = secret_bytes_in(private / SALT)
-    checks.append(check_of_original(digest, certificate, salt, why=f"needs {PRIVATE}/{SALT}"))
-    question = Question(images, secret=certificate.secret)
-    units = image_units(
-        ask_images(question, random_state=0), CodedAbout("images", certificate.secret, None, certificate.group)
-    )
-    kept, matrix = KeptCode(private), images.matrix()
-    again = coded_again(directory, units, units.means(kept.projection(matrix)), kept)
-    released = _with_codes(directory, certificate)
-    codes = np.array([int(each) for each in released.label(CODE_LABEL)], dtype=np.int64)
-    checks += checks_of_code(directory, certificate, units, again, codes)
-    if all(each.passed is not False for each in checks):
-        pictures = pixels_of(again.shown(units.means(matrix)), (-1, *images.pixels.shape[1:]))
-        checks.append(check_of_shown(pictures[codes].astype(np.float64), released.pixels.astype(np.float64)))
-        likeness = _likeness(images, pictures, again.released, units, kept.design)
-        checks.append(check_of_worth("likeness to the originals", likeness, certificate.likeness))
-    return checked_code(directory, certificate, checks)
+
+    def read(kept: KeptCode) -> Originals:
+        reading = certificate.input.reading
+        images = against if isinstance(against, Images) else open_again(against, reading, labels=labels)
+        asked = ask_images(Question(images, secret=certificate.secret), random_state=0)
+        units = image_units(asked, CodedAbout("images", certificate.secret, None, certificate.group))
+        matrix, released = images.matrix(), _with_codes(directory, certificate)
+        codes = np.array([int(each) for each in released.label(CODE_LABEL)], dtype=np.int64)
+
+        def shown(again: CodedAgain) -> Iterator[Check]:
+            means = units.means(matrix)
+            pictures = pixels_of(again.shown(means), (-1, *images.pixels.shape[1:]))
+            yield check_of_reading(images, certificate.input)
+            yield from checks_of_shown(
+                again, means, pictures[codes].astype(np.float64), released.pixels.astype(np.float64)
+            )
+            likeness = _likeness(images, pictures, again.released, units, kept.parts.design)
+            yield check_of_worth("likeness to the originals", likeness, certificate.likeness)
+
+        vectors = units.means(kept.projection(matrix))
+        return Originals(images.sha256(), units, _contents(images), vectors, codes, shown)
+
+    command = Command("verify", "RELEASE", against="FOLDER", labels="labels.csv")
+    return verified_code(directory, certificate, command, None if against is None else read, progress=progress)
 
 
 def _with_codes(directory: Path, certificate: CodedCertificate) -> Images:

@@ -1,4 +1,4 @@
-"""The families of adversaries that look at images: gradients, pixels, a network, repaired patches, noised patches."""
+"""The families of adversaries that look at images: shapes, pixels, bits, repaired patches, noised patches, order."""
 
 from __future__ import annotations
 
@@ -10,11 +10,13 @@ import numpy as np
 
 from tacit.learn.arrays import Codes, Flags, Floats
 from tacit.lenses.bench.families import NEIGHBOURS, Family, linear
-from tacit.lenses.images.hog import cell_means, hog_features, smaller
+from tacit.lenses.bench.trying import spread
+from tacit.lenses.images.hog import cell_of, hog_features, smaller
 from tacit.lenses.images.results import Pixels
 
-# Repaired pictures have about this many cells a side, and holes in them are filled in so many steps.
-_CELLS, _ROUNDS = 16, 30
+# Holes are filled in by so many directions, in so many rounds; what was noised still counts so much.
+_DIRECTIONS, _ROUNDS, _TRUST = 40, 15, 0.3
+_BIT_PLACES = 12_288
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,14 +33,21 @@ def image_families() -> tuple[Family, ...]:
     return (
         Family("gradients", "reads edges and mean brightness in 8 by 8 cells; nothing finer", _gradients, _machine),
         Family("pixels", "a linear reader of 32 pixels a side; no shape that moves", _pixels, partial(linear, 0.01)),
-        Family("network", "one hidden layer over 32 pixels a side; small, and trained briefly", _pixels, _network),
+        Family("network", "two layers of small filters over 32 pixels a side; trained briefly", _pictures, _network),
         Family(
             "repaired",
-            "fills in patches that look noised from those around them, then reads lines; no memory of other faces",
+            "fills in patches that look noised from the rest, as other images of the file go, then reads edges; 32 "
+            "pixels a side",
             _repaired,
-            partial(linear, 0.01),
+            _machine,
         ),
         Family("flags", "reads which patches look noised; no pixel", _flags, partial(linear, 0.1)),
+        Family(
+            "bits",
+            f"reads the lowest and the highest bit of up to {_BIT_PLACES:,} values, one by one; no shape",
+            _bits,
+            BitsReader,
+        ),
         NEIGHBOURS,
     )
 
@@ -57,13 +66,42 @@ def _pixels(images: ReadImages) -> Any:
     return smaller(images.pixels)
 
 
-def _network() -> Any:
-    from sklearn.neural_network import MLPClassifier
-    from sklearn.pipeline import make_pipeline
-    from sklearn.preprocessing import StandardScaler
+def _pictures(images: ReadImages) -> Any:
+    """Smaller pictures, records x height x width x channels."""
+    n, height, width = images.pixels.shape[:3]
+    cell = cell_of(images.pixels)
+    return smaller(images.pixels).reshape(n, height // cell, width // cell, -1)
 
-    net = MLPClassifier((32,), alpha=0.3, learning_rate_init=0.01, max_iter=40, tol=1e-3, random_state=0)
-    return make_pipeline(StandardScaler(), net)
+
+def _network() -> Any:
+    from tacit.learn.nets.convolution import ConvolutionClassifier
+
+    return ConvolutionClassifier()
+
+
+def _bits(images: ReadImages) -> Any:
+    values = images.pixels.reshape(len(images.pixels), -1)
+    some = values[:, spread(values.shape[1], _BIT_PLACES)]
+    return np.hstack([some & 1, some >> 7])
+
+
+class BitsReader:
+    """Guesses from the few bits that differ most between secrets; ``fit`` and ``predict`` are scikit-learn's."""
+
+    _MOST = 32
+
+    def fit(self, bits: Any, secret: Codes) -> BitsReader:
+        """Choose bits, and learn from them."""
+        values, codes, counts = np.unique(secret, return_inverse=True, return_counts=True)
+        share = np.stack([bits[codes == s].mean(axis=0) for s in range(len(values))])
+        apart = (np.abs(share - bits.mean(axis=0)) * np.sqrt(counts)[:, None]).max(axis=0)
+        self.chosen_ = np.argsort(-apart, kind="stable")[: self._MOST]
+        self.model_ = linear(1.0).fit(bits[:, self.chosen_], secret)
+        return self
+
+    def predict(self, bits: Any) -> Any:
+        """The likeliest secret of every row."""
+        return self.model_.predict(bits[:, self.chosen_])
 
 
 def _roughness(images: ReadImages) -> Floats:
@@ -96,20 +134,42 @@ def _flags(images: ReadImages) -> Floats:
 
 
 def _repaired(images: ReadImages) -> Floats:
-    """Means of small cells, those of patches that look noised filled in from around them; and these means, too."""
-    size = max(1, min(images.patch, min(images.pixels.shape[1:3]) // _CELLS))
-    n, height, width = images.pixels.shape[:3]
-    rows, columns = height // size, width // size
-    means = cell_means(images.pixels, cell=size).reshape(n, rows, columns, -1).astype(np.float64)
-    noised = _noised(_roughness(images))
+    """Edges and brightness of the pictures with the patches filled in that look noised."""
+    pictures = _pictures(images)
+    n, rows, columns, _ = pictures.shape
+    noised, cell = _noised(_roughness(images)), cell_of(images.pixels)
     at = [
-        np.minimum(np.arange(many) * size // images.patch, limit - 1)
+        np.minimum(np.arange(many) * cell // images.patch, limit - 1)
         for many, limit in zip((rows, columns), noised.shape[1:], strict=True)
     ]
-    holes = noised[:, at[0]][:, :, at[1]][..., None]
-    filled = np.where(holes, means.mean(axis=(0, 1, 2)), means)
+    holes = np.broadcast_to(noised[:, at[0]][:, :, at[1]][..., None], pictures.shape)
+    filled = completed(pictures.reshape(n, -1), holes.reshape(n, -1)).reshape(pictures.shape)
+    # Brightness was measured as its square root.
+    again = np.rint(255 * filled.clip(0, 1) ** 2).astype(np.uint8)
+    again = again[..., 0] if again.shape[3] == 1 else again
+    return np.asarray(hog_features(again), dtype=np.float64)
+
+
+def completed(values: Any, holes: Flags) -> Any:
+    """Rows with their holes filled in mostly as the other rows go: by the few directions in which rows differ most.
+
+    Directions are found with the holes filled, and holes filled by the directions, in turn (iterated principal
+    components; Kiers 1997). No secret is looked at.
+    """
+    known = ~holes
+    mean = np.where(known, values, 0).sum(axis=0) / np.maximum(known.sum(axis=0), 1)
+    # A place that is a hole in every row has nothing but its noise.
+    mean = np.where(known.any(axis=0), mean, values.mean(axis=0))
+    filled = np.where(holes, mean, values)
+    directions = min(_DIRECTIONS, min(values.shape) - 1)
+    if directions < 1 or not holes.any():
+        return filled
+    rng = np.random.default_rng(0)
+    axes = rng.standard_normal((values.shape[1], directions)).astype(np.float32)
     for _ in range(_ROUNDS):
-        padded = np.pad(filled, ((0, 0), (1, 1), (1, 1), (0, 0)), mode="edge")
-        around = (padded[:, :-2, 1:-1] + padded[:, 2:, 1:-1] + padded[:, 1:-1, :-2] + padded[:, 1:-1, 2:]) / 4
-        filled = np.where(holes, around, means)
-    return np.hstack([filled.reshape(n, -1), means.reshape(n, -1)])
+        centre = filled.mean(axis=0)
+        apart = filled - centre
+        # One step of subspace iteration a round: the next begins where this one ended.
+        axes = np.linalg.qr(apart.T @ (apart @ axes))[0]
+        filled = np.where(holes, (1 - _TRUST) * (centre + (apart @ axes) @ axes.T) + _TRUST * values, values)
+    return filled

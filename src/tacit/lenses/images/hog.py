@@ -111,7 +111,8 @@ class HogClassifier:
 
 def hog_features(pixels: NDArray[np.uint8], *, cell: int | None = None) -> Floats:
     """Gradients and means of cells, one row an image; a cell is an eighth of the shorter side, unless said."""
-    size = cell or max(2, min(pixels.shape[1:3]) // CELLS_A_SIDE)
+    side = min(pixels.shape[1:3])
+    size = cell or min(side, max(2, side // CELLS_A_SIDE))
     return np.hstack([oriented_gradients(pixels, cell=size), MEANS_WEIGHT * cell_means(pixels, cell=size)])
 
 
@@ -127,7 +128,12 @@ def pixel_classifier() -> Any:
 def smaller(images: NDArray[np.uint8]) -> Floats:
     """A picture of at most about 32 pixels a side, one row an image."""
     pixels = _checked(images)
-    return cell_means(pixels, cell=max(1, max(pixels.shape[1:3]) // MOST_PIXELS_A_SIDE))
+    return cell_means(pixels, cell=cell_of(pixels))
+
+
+def cell_of(images: NDArray[np.uint8]) -> int:
+    """The side of the cells that make one pixel of a smaller picture."""
+    return int(max(1, max(images.shape[1:3]) // MOST_PIXELS_A_SIDE))
 
 
 def _checked(images: Any) -> NDArray[np.uint8]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import secrets as secure
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -33,9 +32,19 @@ from tacit.lenses.images.audit import (
 )
 from tacit.lenses.images.claims import patch_delta, published
 from tacit.lenses.images.families import ReadImages, image_families
-from tacit.lenses.images.images import Images, image_file, patch_masks, pixels_of, reordered, write_csv, write_images
+from tacit.lenses.images.images import (
+    Images,
+    image_file,
+    open_pixels,
+    patch_masks,
+    pixels_of,
+    reordered,
+    write_csv,
+    write_images,
+)
 from tacit.lenses.images.results import Pixels, ShownImage
 from tacit.lenses.images.worth import worth_of_images
+from tacit.lenses.ordering import released_order
 from tacit.lift import Mask
 from tacit.release.certificate import (
     AdversaryScore,
@@ -87,12 +96,15 @@ def protect_images(
             raise ArgumentError(f"'{column}' is the secret: it cannot be kept in the release")
     refuse_target(out, original=asked.images.source, overwrite=making.overwrite)
     treated = _treated(asked, noise, epsilon, size, seed=seed, repeatable=repeatable, progress=progress)
-    place = _places(len(asked.images), noise.keep_names, making.random_state)
-    tried = _benched(asked, treated.pixels, place, size, progress)
+    place = released_order(len(asked.images), keep=noise.keep_names, random_state=making.random_state)
     released = reordered(replace(asked.images, pixels=treated.pixels), place, rename=not noise.keep_names)
     with new_release(out, overwrite=making.overwrite) as draft:
         progress("writing the images", None)
         write_images(released, draft.place, keep=keep)
+        written = treated.pixels
+        if asked.images.lossy:
+            written = open_pixels(draft.place / image_file(asked.images)).pixels[np.argsort(place)]
+        tried = benched_images(asked.images.pixels, written, asked.codes, asked.fold, place, size, progress)
         certificate = _certificate(asked, treated, noise, tried, draft, epsilon, size, repeatable)
         certificate = replace(certificate, **worth_of_images(question, asked, treated.pixels, size))
         result = ImageProtectResult(
@@ -137,7 +149,7 @@ def _treated(
         rows = np.flatnonzero(asked.fold == k)
         others = asked.fold != k
         tool = FeatureObfuscator(
-            prefix_estimator(images, size, seed + k),
+            prefix_estimator(images, size, seed + k, prior=asked.prior),
             epsilon=epsilon,
             scale=noise.scale,
             order=noise.order,
@@ -166,16 +178,19 @@ def _treated(
     )
 
 
-def _benched(asked: Asked, treated: Pixels, place: Codes, patch: int, progress: Progress) -> BenchRun:
-    """Families of adversaries that learn from two thirds and guess the other: before, after, and retrained."""
-    n = len(asked.images)
-    rows = spread(n, n)
-    after = np.argsort(place)[rows]
+def benched_images(
+    before: Pixels, after: Pixels, codes: Codes, fold: Codes, order: Codes, patch: int, progress: Progress
+) -> BenchRun:
+    """Families of adversaries that learn from two thirds and guess the other: before, after, and retrained.
+
+    All are in the order of the originals; ``order`` says which original each released image is.
+    """
+    rows = spread(len(before), len(before))
     records = BenchRecords(
-        ReadImages(asked.images.pixels[rows], rows, patch),
-        ReadImages(treated[rows], after, patch),
-        asked.codes[rows],
-        asked.fold[rows],
+        ReadImages(before[rows], rows, patch),
+        ReadImages(after[rows], np.argsort(order)[rows], patch),
+        codes[rows],
+        fold[rows],
     )
     return benched(image_families(), records, progress=progress)
 
@@ -187,23 +202,12 @@ def by_part(untouched: Mask, part: Codes) -> tuple[tuple[int, int], ...]:
 
 
 def verdict_after(adversaries: Sequence[AdversaryScore], *, prior: float, tested_on: int) -> AfterVerdict:
-    """Whether any adversary is still better than the prior; with several, each needs more evidence."""
-    level = 1 - (1 - CONFIDENCE) / (2 * len(adversaries))
-    for right in (right for each in adversaries for right in (each.after, each.retrained)):
-        if binomial_limits(round(right * tested_on), tested_on, confidence=level)[0] > prior:
-            return BETTER
-    return "not detectably better than the prior"
-
-
-def _places(n: int, keep_names: bool, random_state: int | None) -> Codes:
-    """Which original each released image is: as they were, or in an order that tells nothing."""
-    if keep_names:
-        return np.arange(n)
-    if random_state is not None:
-        return np.random.default_rng([random_state, 1]).permutation(n)
-    order = list(range(n))
-    secure.SystemRandom().shuffle(order)
-    return np.array(order, dtype=np.int64)
+    """Whether any adversary is still better than the prior, of all or of a third; each look needs more evidence."""
+    level = 1 - (1 - CONFIDENCE) / (2 * (1 + FOLDS) * len(adversaries))
+    looks = [(right, tested_on) for each in adversaries for right in (each.after, each.retrained)]
+    looks += [(each.worst, tested_on // FOLDS) for each in adversaries if each.worst is not None]
+    surely = (binomial_limits(round(right * of), of, confidence=level)[0] for right, of in looks)
+    return BETTER if any(share > prior for share in surely) else "not detectably better than the prior"
 
 
 def _certificate(

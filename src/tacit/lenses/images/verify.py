@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,13 +15,14 @@ from numpy.typing import NDArray
 from tacit.document import Progress, Share, silent
 from tacit.errors import Command, Setting, SourceError, sentence
 from tacit.learn.arrays import Codes
+from tacit.lenses.bench.fitness import AS_THEY_WERE, broken_words, check_of_readers, check_of_untouched
 from tacit.lenses.images.claims import judged, patch_delta
-from tacit.lenses.images.images import Images, check_of_reading, open_again, open_pixels, patch_masks
-from tacit.lenses.images.protect import FLAGS, NAMES, verdict_after
+from tacit.lenses.images.images import Images, check_of_reading, open_again, open_pixels, patch_masks, write_images
+from tacit.lenses.images.protect import BETTER, FLAGS, NAMES, benched_images, by_part, verdict_after
 from tacit.lenses.images.results import Pixels
 from tacit.lift import Mask, Matrix
 from tacit.loading import arrays_in, rows_in
-from tacit.release.certificate import ImageCertificate
+from tacit.release.certificate import ImageCertificate, best_guesses
 from tacit.release.checks import Check, CheckedRelease, check_of_original, checked, checks_of_papers, notes_on_files
 from tacit.release.directory import PRIVATE, SALT
 from tacit.release.keys import LABELS, secret_bytes_in
@@ -29,20 +31,26 @@ from tacit.release.keys import LABELS, secret_bytes_in
 NEVER = 30.0
 # Noise of the right scale gives a larger sum of squares about once in two million releases.
 TOO_FAR = 5.0
+# The last bits of another processor's matrix products move a few guesses.
+ALIKE = 0.02
 NOTES = (
     "that the right patches were chosen cannot be checked: it was learned, and certifies nothing of a single image",
-    "what adversaries guessed was not measured again: it rests on the certificate",
+    "that no other adversary guesses better cannot be checked",
     "that the noise came from a secure source cannot be checked either; its spread was, where the originals are",
 )
 
 
 @dataclass(frozen=True)
 class ImageRelease:
-    """A release of images: its certificate, and what of the owner's folder is there."""
+    """A release of images: its certificate, and what of the owner's folder is there.
+
+    ``flags`` and ``fold``, the third in which each was treated, are in the order of the release.
+    """
 
     directory: Path
     certificate: ImageCertificate
     flags: Mask | None
+    fold: Codes | None
     names: Mapping[str, str] | None
     salt: bytes | None
 
@@ -60,7 +68,8 @@ def verify_images(
     Guarantees
     ----------
     The verdict is "holds" only if every line was checked: files and report are those certified, the words follow from
-    the numbers, unflagged patches are unchanged to the last bit, and flagged ones carry noise of the stated scale. It
+    the numbers, unflagged patches are unchanged to the last bit, flagged ones carry noise of the stated scale, every
+    image has one, and the adversaries, trained again, guess what was said and surely no more than without looking. It
     says nothing of what a single image gives away: that was never certified.
     """
     release = opened_images(Path(directory), certificate)
@@ -68,16 +77,21 @@ def verify_images(
     if against is None:
         command = Command("verify", "RELEASE", against="FOLDER")
         checks.append(Check("patches compared", None, sentence("needs the originals: {command}", command=command)))
+        left = round((1 - certificate.flagged_images) * certificate.output.records)
+        checks.append(check_of_untouched(left, certificate.output.records, "images"))
     else:
         progress("comparing patch by patch", None)
         original = open_again(against, certificate.input.reading, labels=labels, need_labels=False)
-        checks += _checks_against(release, original)
+        checks += _checks_against(release, original, progress)
+    _, best = best_guesses(certificate.adversaries)
+    checks.append(check_of_readers(best, certificate.prior, read=certificate.verdict_after == BETTER))
     return checked(
         certificate,
         checks,
         holds="The release is what its certificate says: unflagged patches are unchanged, flagged ones carry noise of "
-        "the stated scale. What a single image gives away was never certified.",
-        broken="The release is not what its certificate says",
+        "the stated scale, and no family of adversaries reads the secret. What a single image gives away was never "
+        "certified.",
+        broken=broken_words(checks, "The release is not what its certificate says"),
         unsure="Not all of it was checked",
         notes=(*NOTES, *notes_on_files(release.directory, certificate)),
     )
@@ -85,17 +99,19 @@ def verify_images(
 
 def opened_images(directory: Path, certificate: ImageCertificate) -> ImageRelease:
     """A release of images, with what of the owner's folder is there."""
-    private, flags, names = directory / PRIVATE, None, None
+    private, flags, fold, names = directory / PRIVATE, None, None, None
     try:
         if (private / FLAGS).exists():
-            flags = arrays_in(private / FLAGS, "flags")["flags"].astype(bool)
+            arrays = arrays_in(private / FLAGS, "flags")
+            flags, fold = arrays["flags"].astype(bool), arrays.get("fold")
+            fold = None if fold is None or fold.shape != flags.shape[:1] else fold.astype(np.int64)
         if (private / NAMES).exists():
             (_, header), *rows = rows_in(private / NAMES, "names")
             at, of = header.index("released"), header.index("original")
             names = {row[at]: row[of] for _, row in rows if row}
     except (OSError, ValueError, LookupError) as error:
         raise SourceError(f"{private} is damaged: put back what protect wrote ({type(error).__name__})") from error
-    return ImageRelease(directory, certificate, flags, names, secret_bytes_in(private / SALT))
+    return ImageRelease(directory, certificate, flags, fold, names, secret_bytes_in(private / SALT))
 
 
 def _checks_of_papers(release: ImageRelease) -> list[Check]:
@@ -133,7 +149,7 @@ def _label_rows(directory: Path) -> list[list[str]]:
     return [row for _, row in rows_in(directory / LABELS, "labels")] or [[]]
 
 
-def _checks_against(release: ImageRelease, original: Images) -> list[Check]:
+def _checks_against(release: ImageRelease, original: Images, progress: Progress) -> list[Check]:
     certificate = release.certificate
     digest = original.sha256() if original.labels else None
     lacking = f"{PRIVATE}/{SALT}" if release.salt is None else Setting("labels")
@@ -149,7 +165,33 @@ def _checks_against(release: ImageRelease, original: Images) -> list[Check]:
     if release.flags is None or (release.names is None and certificate.names != "kept"):
         unsure = f"needs {PRIVATE}/{FLAGS} and {PRIVATE}/{NAMES}"
         return [*checks, Check("unflagged patches are unchanged", None, unsure)]
-    return [*checks, *_checks_of_patches(release, release.flags, original, released)]
+    checks += _checks_of_patches(release, release.flags, original, released)
+    # What is not the release that was certified needs no adversary.
+    if all(check.passed is not False or check.name == AS_THEY_WERE for check in checks):
+        checks.append(_check_of_adversaries(release, original, released, progress))
+    return checks
+
+
+def _check_of_adversaries(release: ImageRelease, original: Images, released: Images, progress: Progress) -> Check:
+    """Whether the families, trained again, guess what the certificate says."""
+    name, certificate = "adversaries trained again", release.certificate
+    order = originals_of(release, original, released)
+    if release.fold is None or order is None or certificate.secret not in original.labels:
+        return Check(
+            name, None, sentence("needs {} and {folder}/{file}", Setting("labels"), folder=PRIVATE, file=FLAGS)
+        )
+    progress("training adversaries", None)
+    place = np.argsort(order)
+    codes = np.unique(original.label(certificate.secret), return_inverse=True)[1].astype(np.int64)
+    patch, fold = certificate.patch, release.fold[place]
+    tried = benched_images(original.pixels, released.pixels[place], codes, fold, order, patch, progress)
+    again = {each.score.name: [right for right, _ in each.score.guesses] for each in tried.families}
+    said = {each.name: [right for right, _ in each.guesses] for each in certificate.adversaries}
+    alike = again.keys() == said.keys() and all(
+        abs(a - b) <= ALIKE for each in said for a, b in zip(again[each], said[each], strict=True)
+    )
+    _, best = best_guesses([each.score for each in tried.families])
+    return Check(name, alike, sentence("the best guesses {share} right", share=Share(best)))
 
 
 def originals_of(release: ImageRelease, original: Images, released: Images) -> Codes | None:
@@ -183,11 +225,13 @@ def _checks_of_patches(release: ImageRelease, flags: Mask, original: Images, rel
             ),
         ),
         *_checks_of_labels(release, flags, original, released, rows),
+        _check_of_untouched(release, flags, before, released.pixels),
     ]
     if certificate.lossy:
         unsure = "JPEG changes pixels, so that neither can be checked bit by bit"
         lines = ("unflagged patches are unchanged", "scale of the noise")
         return [*checks, *(Check(name, None, unsure) for name in lines)]
+    checks.append(_written_plainly(release, released))
     changed = int((released.pixels != before)[~mask].sum())
     square = float(((released.pixels.astype(np.float64) - before) ** 2).mean())
     alike = math.isclose(square, certificate.mean_square, rel_tol=1e-9, abs_tol=1e-9)
@@ -198,6 +242,43 @@ def _checks_of_patches(release: ImageRelease, flags: Mask, original: Images, rel
         check_of_noise(before[mask], released.pixels[mask], certificate.scale),
         _check_of_each_patch(before, released.pixels, flags, certificate),
     ]
+
+
+def _check_of_untouched(release: ImageRelease, flags: Mask, before: Pixels, after: Pixels) -> Check:
+    # JPEG changes what was not noised, too.
+    left = (before == after).reshape(len(after), -1).all(axis=1) | ~flags.any(axis=1)
+    parts = () if release.fold is None else by_part(left, release.fold)
+    return check_of_untouched(int(left.sum()), len(left), "images", parts=parts)
+
+
+def _written_plainly(release: ImageRelease, released: Images) -> Check:
+    """Files can say more than their pixels (texts, dates, how they are packed): written again, they are their bytes."""
+    name, file = "files are written plainly", release.certificate.output.file
+    with tempfile.TemporaryDirectory() as place:
+        write_images(released, Path(place), keep=release.certificate.kept_labels if released.npz else ())
+        again = [Path(place) / file, *((Path(place) / file).glob("*"))]
+        bytes_alike = all(
+            (release.directory / path.relative_to(place)).read_bytes() == path.read_bytes()
+            for path in again
+            if path.is_file()
+        )
+    if bytes_alike:
+        return Check(name, True, "every byte is as protect writes it")
+    more = [] if released.npz else [each for each in released.names if _says_more(release.directory / file / each)]
+    if more or released.npz:
+        return Check(name, False, f"{max(1, len(more)):,} of the files say more than their pixels")
+    return Check(name, None, "this version of Pillow packs pixels into other bytes")
+
+
+def _says_more(path: Path) -> bool:
+    """Whether a PNG has parts besides its size, its colours and its pixels."""
+    data, at, plain = path.read_bytes(), 8, (b"IHDR", b"PLTE", b"IDAT", b"IEND")
+    while at + 8 <= len(data):
+        size, kind = int.from_bytes(data[at : at + 4], "big"), data[at + 4 : at + 8]
+        at += size + 12
+        if kind not in plain or (kind == b"IEND" and at != len(data)):
+            return True
+    return False
 
 
 def _checks_of_labels(

@@ -3,32 +3,33 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from tacit.document import Progress, silent
 from tacit.errors import DataError
 from tacit.learn import binomial_limits
+from tacit.learn.arrays import Floats
+from tacit.lenses.bench.answers import told_apart
+from tacit.lenses.bench.families import switched_on
+from tacit.lenses.bench.trying import BenchRecords, benched_beliefs
+from tacit.lenses.bench.weighing import chance_by_fold, weighed
 from tacit.lenses.table.answers.attack import CHANCE, NOTHING_TO_FIND, AttackResult, AttackVerdict, somebody_who_knows
 from tacit.lenses.table.answers.linkage import found_words
-from tacit.lenses.table.attacking.training import TriedAdversary, split, tried_adversaries, views_of
-from tacit.lenses.table.attacking.weighing import beyond_chance
 from tacit.lenses.table.certifying import given_joint
+from tacit.lenses.table.families import LINKAGE, table_families, table_records
 from tacit.lenses.table.linkage.adversary import linked
 from tacit.lenses.table.linkage.levels import fittings_of
 from tacit.lenses.table.linkage.results import LinkageFinding
 from tacit.lenses.table.middle import in_two
+from tacit.lenses.table.question import TableQuestion
 from tacit.lenses.table.tabulating import Counted
-from tacit.lenses.table.verify import compare, open_release, output_joints, question_of
+from tacit.lenses.table.verify import TableRelease, compare, open_release, output_joints, question_of
 from tacit.lift import SLACK, Vector, guessing_bound, guessing_probability
 from tacit.release.bounds import inside_parts
 from tacit.release.certificate import CountedCertificate, best_guesses
 from tacit.release.levels import LEVELS
 from tacit.requests import AttackRequest
-
-if TYPE_CHECKING:
-    pass
 
 _NOTES = (
     "An adversary that fails proves nothing; the certificate does.",
@@ -45,6 +46,7 @@ def attack_table(asked: AttackRequest, *, progress: Progress = silent) -> Attack
     None: an adversary that fails proves nothing. ``optimal_after`` is the best any adversary can do on this table who
     sees one row and knows nothing else, and the verdict goes by it where it is more than the trained ones reach.
     """
+    families = switched_on(table_families(asked.random_state), tuple(asked.without or ()), besides=(LINKAGE,))
     release = in_two(open_release(asked.release, engine=asked.engine), asked.against, engine=asked.engine)
     certificate = release.certificate
     question = question_of(release, asked.against, engine=asked.engine)
@@ -57,25 +59,24 @@ def attack_table(asked: AttackRequest, *, progress: Progress = silent) -> Attack
     progress("comparing row by row", None)
     rows = compare(release, question)
     progress("training adversaries", None)
-    secret, views = views_of(release, question, asked.records)
-    train, test = split(secret, asked.random_state)
-    tried = tried_adversaries(views, secret, train, test, random_state=asked.random_state, progress=progress)
-    scores = [each.score for each in tried]
+    seed = asked.random_state
+    records = table_records(release, question, asked.records, group=asked.group, random_state=seed)
+    readers = [each for each in families if each is not LINKAGE]
+    run, held = benched_beliefs(readers, records, progress=progress)
+    scores = [each.score for each in run.families]
     progress("looking for people", None)
-    fittings = None if release.code is None else fittings_of(release.code)
-    findings = linked(question, release.data, tuple(asked.known or ()), fittings=fittings)
+    findings = _linked(release, question, asked) if LINKAGE in families else ()
     joint = rows.original.joint
     prior, (before, after) = float(joint.prior.max()), best_guesses(scores)
     bound, best = _promised(certificate, rows.original), guessing_probability(output_joints(release, rows)[0])
-    found = _Chance.of(tried, asked.random_state)
+    found = _Chance.of(held, records, seed)
     exact = release.code is not None if certificate.in_cells else release.rules is not None
-    reached = _Reached(prior, after, len(test), best, exact=exact)
-    weighed = tuple(each.weighed for each in tried)
+    reached = _Reached(prior, after, max(each.surely for each in run.families), best, exact=exact)
     return AttackResult(
         release=str(asked.release),
         against=original.name,
-        trained_on=len(train),
-        tested_on=len(test),
+        trained_on=run.trained_on,
+        tested_on=run.tested_on,
         prior_guess=prior,
         best_before=before,
         best_after=after,
@@ -85,15 +86,26 @@ def attack_table(asked: AttackRequest, *, progress: Progress = silent) -> Attack
         optimal_before=_possible_before(certificate, rows.original),
         optimal_after=best,
         adversaries=tuple(scores),
-        verdict=_verdict(reached, found, len(scores), bound=bound, findings=findings),
+        families=run.families,
+        verdict=_verdict(reached, found, bound=bound, findings=findings),
         headline=_headline(reached, before, found, findings),
-        weighed=weighed,
+        weighed=tuple(weighed(name, views, records.secret) for name, views in held.items()),
         chance_before=found.before,
         chance_after=found.after,
-        notes=(*_NOTES, _of_whom(certificate, bound), *_NUMBERS[: certificate.thresholds is not None]),
+        notes=_notes(asked, certificate, bound),
         known=certificate.known,
         linkage=findings,
     )
+
+
+def _linked(release: TableRelease, question: TableQuestion, asked: AttackRequest) -> tuple[LinkageFinding, ...]:
+    fittings = None if release.code is None else fittings_of(release.code)
+    return linked(question, release.data, tuple(asked.known or ()), fittings=fittings)
+
+
+def _notes(asked: AttackRequest, certificate: CountedCertificate, bound: float | None) -> tuple[str, ...]:
+    apart = told_apart(tuple(asked.without or ()), asked.group, "rows")
+    return (*apart, *_NOTES, _of_whom(certificate, bound), *_NUMBERS[: certificate.thresholds is not None])
 
 
 def _possible_before(certificate: CountedCertificate, counted: Counted) -> float:
@@ -143,14 +155,14 @@ def _of_whom(certificate: CountedCertificate, bound: float | None) -> str:
 
 @dataclass(frozen=True)
 class _Reached:
-    """How often the secret is guessed right: without looking, by the best trained adversary, at best.
+    """How often the secret is guessed right: without looking, by the best trained adversary, surely so, and at best.
 
     ``exact``: the best possible follows from the rules of the release, and not from what was drawn by chance.
     """
 
     prior: float
     trained: float
-    tested_on: int
+    surely: float
     possible: float
     exact: bool
 
@@ -163,13 +175,14 @@ class _Chance:
     after: float
 
     @classmethod
-    def of(cls, tried: Sequence[TriedAdversary], random_state: int) -> _Chance:
-        before, after = ([view for each in tried for view in each.beliefs[some]] for some in (slice(1), slice(1, None)))
-        return cls(beyond_chance(before, random_state), beyond_chance(after, random_state))
+    def of(cls, held: Mapping[str, Floats], records: BenchRecords, random_state: int) -> _Chance:
+        views = ([view for each in held.values() for view in each[some]] for some in (slice(1), slice(1, None)))
+        before, after = (chance_by_fold(each, records.secret, records.fold, random_state) for each in views)
+        return cls(before, after)
 
 
 def _verdict(
-    reached: _Reached, found: _Chance, adversaries: int, *, bound: float | None, findings: Sequence[LinkageFinding]
+    reached: _Reached, found: _Chance, *, bound: float | None, findings: Sequence[LinkageFinding]
 ) -> AttackVerdict:
     """By the exact best guess where that is more than what trained adversaries surely reach.
 
@@ -178,14 +191,11 @@ def _verdict(
     Adversaries who fail on the original too have tested nothing: then no verdict says that they fail on the release.
     Without a ``bound`` no promise is kept or broken.
     """
-    # Several adversaries get several chances to be lucky: the interval is widened for all of them together.
-    level = 1 - 0.05 / (2 * adversaries)
-    low = binomial_limits(round(reached.trained * reached.tested_on), reached.tested_on, confidence=level)[0]
-    if bound is not None and (low > bound or (reached.exact and reached.possible > bound + SLACK)):
+    if bound is not None and (reached.surely > bound or (reached.exact and reached.possible > bound + SLACK)):
         return "promise broken"
     if any(map(_finds_people, findings)):
         return "people are found"
-    beaten = max(low, reached.possible) > reached.prior + SLACK or found.after <= CHANCE
+    beaten = max(reached.surely, reached.possible) > reached.prior + SLACK or found.after <= CHANCE
     if beaten and (reached.exact or min(found.before, found.after) <= CHANCE):
         return "better than the prior" if bound is None else "within the promise"
     return "not detectably better than the prior" if found.before <= CHANCE else NOTHING_TO_FIND

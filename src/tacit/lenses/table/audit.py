@@ -187,12 +187,12 @@ def _cautions(found: Counted) -> list[str]:
 
 def _check_targets(table: Path | None, *, scores: AnyPath | None, save_model: AnyPath | None) -> None:
     """Refuse names that cannot be written to before any work is done."""
-    from tacit.tables.formats import written_endings
+    from tacit.tables.formats import can_be_written, written_endings
     from tacit.tables.writing import refuse_source
 
     for target, what in ((scores, "scores"), (save_model, "model")):
         refuse_source(table, target, what)
-    if scores is not None and Path(scores).suffix.lower() not in written_endings():
+    if scores is not None and not can_be_written(Path(scores)):
         raise ArgumentError(f"cannot write scores to {scores}: name a file that ends in {', '.join(written_endings())}")
 
 

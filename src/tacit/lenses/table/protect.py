@@ -7,14 +7,14 @@ from dataclasses import replace
 from pathlib import Path
 
 from tacit.document import Progress, silent
-from tacit.errors import ArgumentError, Setting, SourceError, sentence
+from tacit.errors import ArgumentError, DataError, Setting, SourceError, sentence
 from tacit.lenses.table.answers.release import ProtectResult
 from tacit.lenses.table.certifying.cells import CellRelease
 from tacit.lenses.table.certifying.planned import CountedRelease
 from tacit.lenses.table.coding import FOR_CELLS, goal_of_rules, in_cells, question_of_rules, refuse_without_cells
 from tacit.lenses.table.learned.learning import EstimatorChoice, choice_of
 from tacit.lenses.table.mechanisms import ReleaseGoal, plan_by_goal, plan_by_rules
-from tacit.lenses.table.question import ask
+from tacit.lenses.table.question import TableQuestion, ask
 from tacit.lenses.table.tabulating import counted
 from tacit.release.codec import text_of
 from tacit.release.directory import KEY, ReleaseDraft, new_release, refuse_target
@@ -24,7 +24,7 @@ from tacit.release.rules import RULES, ReleaseRules
 from tacit.requests import Bound, Learning, Ledgered, Making, Question, Request, given
 from tacit.tables.drawing import new_key
 from tacit.tables.sources import open_table
-from tacit.tables.writing import at, suffix_for, write_table
+from tacit.tables.writing import at, suffix_for, told_of_writing, write_table
 
 _README = (
     "Only the owner of the data may see this folder. Do not publish what is in it.",
@@ -63,6 +63,7 @@ def protect_table(
     fingerprint = original.sha256()
     question = replace(question, source=original)
     asked = ask(question, also=further, cuts=cuts, in_cells=goal.coded, thresholds=goal.bounds.thresholds)
+    _refuse_telling_order(asked)
     refuse_target(out, original=asked.original.path, overwrite=making.overwrite)
     proof = None
     if goal.coded:
@@ -73,6 +74,16 @@ def protect_table(
     plan = plan_by_goal(table, goal, proof) if by_goal or earlier is None else plan_by_rules(table, earlier)
     release = CellRelease if goal.coded else CountedRelease
     return _released(release(table, plan, goal.least, key, fingerprint), book, making, out, progress)
+
+
+def _refuse_telling_order(asked: TableQuestion) -> None:
+    """Rows keep their place: if folders tell the secret, the place of a row in the release would."""
+    telling = [name for name in asked.hidden if name in asked.original.folders]
+    if telling:
+        raise DataError(
+            f"the rows of {asked.original.name} are in the order of '{telling[0]}', which the names of its folders "
+            "tell, and a release keeps them in their place: write them to one file in a random order first"
+        )
 
 
 def _guide(question: Question, learning: Learning, goal: ReleaseGoal) -> EstimatorChoice | None:
@@ -113,10 +124,10 @@ def _released(planned: CountedRelease, book: Ledger, making: Making, out: Path, 
             curve=planned.curve,
             before=planned.before,
             after=planned.after,
-            notes=(*question.notes, *planned.remarks(), *page.notes),
+            notes=(*question.notes, *told_of_writing(question.original), *planned.remarks(), *page.notes),
             corrected=planned.corrected(written),
             levels=() if planned.rules.code is None else PublishedCode.of(planned.rules.code).columns,
-            original=None if question.original.path is None else question.original.name,
+            original=question.original.address,
         )
         draft.keep(RULES, text_of(planned.rules))
         if certificate.output.key_sha256 is not None:

@@ -162,7 +162,7 @@ def ask(
         weight=question.weight,
         cuts=made,
         roles=_roles(table, distinct, made, weight=weight, released=shown, secret=hidden),
-        notes=(*notes, *(note for _, note in automatic), *about),
+        notes=(*table.notes, *notes, *(note for _, note in automatic), *about),
         automatic=tuple((column, note) for column, note in automatic if column in shown),
         also=tuple(also),
         secret_values=question.secret_values,

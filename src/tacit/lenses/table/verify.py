@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -25,11 +24,11 @@ from tacit.lift import TOLERANCE, Joint, crosstab
 from tacit.release import checks as release_checks
 from tacit.release.certificate import IN_CELLS, NOT_MADE_AGAIN, AnyCertificate, CountedCertificate, read_certificate
 from tacit.release.channel import PublishedChannel
-from tacit.release.checks import RECOMPUTED, Check, CheckedRelease, checked, same
+from tacit.release.checks import RECOMPUTED, Check, CheckedRelease, checked, same, sha256_as_written
 from tacit.release.claims import NOTHING_DRAWN, attained_in_words, file_sentence
 from tacit.release.codec import text_of
 from tacit.release.directory import CHANNEL, KEY, PRIVATE, SALT
-from tacit.release.keys import committed, file_sha256, secret_bytes_in
+from tacit.release.keys import committed, secret_bytes_in
 from tacit.release.levels import read_code
 from tacit.release.rules import RULES, ReleaseRules
 from tacit.release.treatment import Merging, Mixing
@@ -37,7 +36,6 @@ from tacit.requests import Question
 from tacit.tables.formats import written_as
 from tacit.tables.sources import open_table
 from tacit.tables.table import Table
-from tacit.tables.writing import write_table
 
 _NEEDS_RULES = f"needs {PRIVATE}/{RULES}"
 
@@ -304,9 +302,11 @@ def _written_plainly(release: TableRelease, rows: RowComparison) -> Check:
     """
     name, data, original = "file is written plainly", release.data, rows.original.question.original
     like, sha256 = original if original.format == data.format else data, release.certificate.output.sha256
-    if any(_sha256_of(source, like, release.certificate.output.file) == sha256 for source in _sources(release, rows)):
+    if any(
+        sha256_as_written(source, like, release.certificate.output.file) == sha256 for source in _sources(release, rows)
+    ):
         return Check(name, True, "every byte is as protect writes it")
-    if written_as(data.format).bytes_vary:
+    if written_as(data.format).bytes_vary or data.codec is not None:
         why = "this version of Tacit writes other bytes"
         return Check(name, None, why if release.rules is not None else f"{why}; {_NEEDS_RULES}")
     return Check(name, False, "its bytes say more than its cells")
@@ -317,12 +317,6 @@ def _sources(release: TableRelease, rows: RowComparison) -> Iterator[Table]:
     yield release.data
     if release.rules is not None:
         yield made_again(rows.original, release.data, release.rules, release.key)
-
-
-def _sha256_of(table: Table, like: Table, name: str) -> str:
-    with tempfile.TemporaryDirectory() as place:
-        write_table(table, Path(place) / name, like=like)
-        return file_sha256(Path(place) / name)
 
 
 def _told(code: CellCode | None) -> str | None:

@@ -19,6 +19,8 @@ from tacit.lenses.coded.saving import CODE, KeptCode
 from tacit.lenses.text.coding import post_units
 from tacit.lenses.text.families import ReadPosts, text_families, untouched_posts
 from tacit.lenses.text.posts import ROWS_AT_ONCE, Posts, read_posts
+from tacit.lenses.text.protect import ORDER
+from tacit.lenses.text.verify import order_of
 from tacit.release.certificate import CodedCertificate, TextCertificate
 from tacit.release.directory import PRIVATE
 from tacit.requests import AttackRequest
@@ -57,7 +59,7 @@ def attack_text(
     posts = read_posts(request.against, text=column, secret=certificate.secret, engine=request.engine)
     data = open_table(Path(request.release) / certificate.output.file, engine=request.engine)
     shown = _column(data, column)
-    matched = _masked(posts, shown, request) if masked else _coded(posts, shown, certificate, request)
+    matched = (_masked if masked else _coded)(posts, shown, certificate, request)
     rows = spread(len(matched.secret), request.records)
     mask = certificate.mask if isinstance(certificate, TextCertificate) else None
     records = BenchRecords(
@@ -89,18 +91,21 @@ def _column(table: Table, name: str) -> list[str]:
     ]
 
 
-def _masked(posts: Posts, shown: list[str], request: AttackRequest) -> MatchedPosts:
-    if len(shown) != len(posts.texts):
+def _masked(posts: Posts, shown: list[str], certificate: Any, request: AttackRequest) -> MatchedPosts:
+    order = order_of(Path(request.release), certificate)
+    if order is None:
+        raise _lacking(ORDER)
+    if not len(shown) == len(posts.texts) == len(order):
         raise _other(posts)
-    rows = np.arange(len(shown))
-    return MatchedPosts(list(posts.texts), shown, posts.codes, rows, _together(posts, request))
+    place = np.argsort(order)
+    after = [shown[at] for at in place]
+    return MatchedPosts(list(posts.texts), after, posts.codes, place, _together(posts, request))
 
 
 def _coded(posts: Posts, shown: list[str], certificate: Any, request: AttackRequest) -> MatchedPosts:
     private = Path(request.release) / PRIVATE
     if not (private / CODE).exists():
-        words = f"which released post is which original is in {PRIVATE}/{CODE} alone, and it is not there: attack the "
-        raise SourceError(words + f"release where it was made, with its {PRIVATE} folder")
+        raise _lacking(CODE)
     units = post_units(posts, CodedAbout("posts", certificate.secret, certificate.column, certificate.group))
     order = KeptCode(private).order
     if sorted(order.tolist()) != list(range(len(units))) or len(shown) != len(units):
@@ -121,6 +126,11 @@ def _together(posts: Posts, request: AttackRequest) -> Any:
         return np.unique([post.strip() for post in posts.texts], return_inverse=True)[1]
     posts.table.require([request.group])
     return np.unique(_column(posts.table, request.group), return_inverse=True)[1]
+
+
+def _lacking(file: str) -> SourceError:
+    words = f"which released post is which original is in {PRIVATE}/{file} alone, and it is not there: attack the "
+    return SourceError(words + f"release where it was made, with its {PRIVATE} folder")
 
 
 def _other(posts: Posts) -> DataError:

@@ -21,6 +21,7 @@ from tacit.learn import (
     out_of_fold,
 )
 from tacit.learn.arrays import Codes, Floats
+from tacit.lenses.adversaries import fano_note
 from tacit.lenses.facts import SourceFacts, secret_values
 from tacit.lenses.histograms import EPSILONS, histogram_of
 from tacit.lenses.text.answers.audit import TextAuditResult
@@ -29,6 +30,7 @@ from tacit.lenses.text.models import TextModel
 from tacit.lenses.text.posts import Bags, Posts, bags_of, read_posts
 from tacit.lenses.text.results import PostShare
 from tacit.lenses.text.terms import SHUFFLES, VERDICTS, TermFindings, term_findings
+from tacit.lenses.trimming import trim_at
 from tacit.lift import entropy
 from tacit.release.bounds import checked_epsilon
 from tacit.requests import Look, Question
@@ -133,7 +135,8 @@ def read_corpus(
         words = "no word of {table} is in {n} different posts: give more posts, or lower the number ({min_count})"
         raise DataError(sentence(words, table=posts.table.name, n=min_count, min_count=Setting("min_count")))
     progress("learning", None)
-    learned = TermLogLift(random_state=random_state).fit(bags.presence, codes, secrets=secrets)
+    clip = trim_at(counts / counts.sum())
+    learned = TermLogLift(clip=clip, random_state=random_state).fit(bags.presence, codes, secrets=secrets)
     found = term_findings(
         bags.presence,
         codes,
@@ -150,7 +153,7 @@ def read_corpus(
         progress("scoring posts by models that have not seen them", None)
         apart = out_of_fold(
             bags.presence, codes, fold, strength=learned.strength_, secrets=secrets, random_state=random_state
-        )
+        ).clip(-clip, clip)
     return ReadCorpus(posts, rows, bags, model, found, apart, fold)
 
 
@@ -172,6 +175,7 @@ def _result(corpus: ReadCorpus, look: Look) -> TextAuditResult:
     prior = corpus.model.terms.prior_
     risks = np.abs(corpus.apart).max(axis=1)
     n, hits = len(risks), int(((corpus.apart + np.log(prior)).argmax(axis=1) == corpus.codes).sum())
+    fano = fano_note(evidence.information.high, binomial_limits(hits, n)[0], prior=prior)
     table = posts.table
     return TextAuditResult(
         source=SourceFacts(table.name, table.format, len(posts.texts), float(len(posts.texts)), table.sha256()),
@@ -200,7 +204,7 @@ def _result(corpus: ReadCorpus, look: Look) -> TextAuditResult:
         safe_shares=tuple(PostShare(e, float((risks <= e).mean())) for e in sorted(epsilons)),
         largest_risk=float(risks.max()),
         examples=tuple(post for _, post in riskiest(corpus, corpus.apart, EXAMPLES)),
-        notes=tuple(_notes(corpus, look.min_count)),
+        notes=(*fano, *_notes(corpus, look.min_count)),
         random_state=random_state,
         tacit_version=__version__,
         model_path=None if look.save_model is None else str(look.save_model),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -10,23 +10,24 @@ from typing import Any
 import numpy as np
 
 from tacit.document import Progress, silent
-from tacit.errors import ArgumentError, Command, DataError, sentence
+from tacit.errors import Command, DataError
 from tacit.learn.arrays import Codes, Flags, Floats
 from tacit.lenses.coded.answers import CodedProtectResult, ShownCode
 from tacit.lenses.coded.certifying import CodedAbout, coded_certificate, headline
-from tacit.lenses.coded.checking import checked_code, checks_of_code, coded_again
-from tacit.lenses.coded.coding import CodedRecords, asked_bound, coded
-from tacit.lenses.coded.parts import Units, design_part, note_on_copies, units_of
+from tacit.lenses.coded.checking import CodedAgain, Originals, verified_code
+from tacit.lenses.coded.coding import CodedRecords, asked_bound, coded, one_use
+from tacit.lenses.coded.parts import Units, dealt, note_on_copies, units_of
 from tacit.lenses.coded.projecting import topical
-from tacit.lenses.coded.saving import CODE, README, KeptCode, keep_code
-from tacit.lenses.text.posts import MISSING, ROWS_AT_ONCE, Posts, Vocabulary, bags_by, bags_of, read_posts
+from tacit.lenses.coded.saving import README, KeptCode, keep_code
+from tacit.lenses.text.posts import MISSING, ROWS_AT_ONCE, Bags, Posts, Vocabulary, bags_by, bags_of, read_posts
+from tacit.lenses.text.words import URL, terms
 from tacit.lenses.text.worth import topic_worth
 from tacit.lenses.worth import check_of_worth
 from tacit.release.certificate import CertifiedInput, CertifiedOutput, CodedCertificate
-from tacit.release.checks import Check, CheckedRelease, check_of_original
-from tacit.release.directory import PRIVATE, SALT, new_release, refuse_target
+from tacit.release.checks import Check, CheckedRelease
+from tacit.release.directory import new_release, refuse_target
 from tacit.release.kept import TopicWorth
-from tacit.release.keys import committed, file_sha256, secret_bytes_in, seed_or_secure
+from tacit.release.keys import committed, file_sha256, seed_or_secure
 from tacit.requests import Bound, Coding, Making, Question
 from tacit.tables.drawing import new_key
 from tacit.tables.sources import open_table
@@ -37,10 +38,18 @@ _DIRECTIONS = 100
 _MOST, _FEWEST = 0.2, 20
 # Words that a topic is written with.
 _WORDS = 8
-# Beginnings of what English writes with an apostrophe: don't, that's, we'll.
-_SMALL = {"don", "didn", "doesn", "isn", "wasn", "won", "let", "that", "what", "here", "there", "rt", "amp"}
+# A topic that stands for several is written with the words of so many, each of this share of its people or more.
+_TOGETHER, _PART = 3, 0.1
+# Words of fewer posts than this are not small words, however little they tell; nor are more than so many looked at.
+_COMMON, _LOOKED_AT = 0.003, 2_000
+# Small words are those beside which other words stand as often as anywhere: by how much they may differ.
+_ANYWHERE = 4.5
+# Of fewer posts small words cannot be told from others.
+_LEAST_TO_KNOW = 2_000
 TOPIC = "topic"
 NO_WORD = "(no word of its own)"
+# Stands between the words of several topics that are released as one.
+BETWEEN = "/"
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,19 +89,15 @@ def protect_coded_posts(
     seed, repeatable = seed_or_secure(making.random_state), making.random_state is not None
     progress("reading posts", None)
     posts = read_posts(question.source, text=question.text or "", secret=question.one_secret(), engine=question.engine)
-    uses = tuple(question.use or ())
-    if len(uses) > 1:
-        raise ArgumentError("images and posts in codes keep one use: name one column")
-    about = CodedAbout("posts", posts.secret, posts.text, coding.group, uses[0] if uses else None)
+    about = CodedAbout("posts", posts.secret, posts.text, coding.group, one_use(question))
     refuse_target(out, original=posts.table.path, overwrite=making.overwrite)
     limits, key, units = asked_bound(bound, coding), new_key(making.random_state), post_units(posts, about)
-    design, copies = design_part(units, [text.strip().encode() for text in posts.texts], random_state=seed)
+    parts = dealt(units, _contents(posts), key)
+    design = parts.design
     words = _topic_words(posts.texts, design[units.of_record], bound.least)
     bags = words.bags(posts.texts)
     projection = topical(bags[np.flatnonzero(design[units.of_record])], most=_DIRECTIONS, random_state=seed)
-    made = coded(
-        units, design, projection, bags, limits, key=key, random_state=seed, repeatable=repeatable, progress=progress
-    )
+    made = coded(units, parts, projection, bags, limits, key=key, random_state=seed, progress=progress)
     plan = made.proved.plan
     own = Made(plan.book.codes(made.vectors), len(plan.book), plan.channel)
     topics = _written(bags, words.vocabulary.terms, units, design, own, bound.least)
@@ -105,8 +110,9 @@ def protect_coded_posts(
         source = CertifiedInput(Path(table.name).name, table.format, len(posts.texts), draft.salted(table.sha256()))
         output = replace(output, key_sha256=committed(key, draft.salt))
         certificate = coded_certificate(made, about, limits, input=source, output=output, repeatable=repeatable)
-        certificate = replace(certificate, topics=_worth(bags, words.vocabulary, topics, made.released, units, design))
-        notes = note_on_copies(copies, "posts")
+        worth = _worth(bags, words.vocabulary, topics, made.released, units, parts.design)
+        certificate = replace(certificate, topics=worth)
+        notes = note_on_copies(int((~parts.different).sum()), "posts")
         result = CodedProtectResult(str(out), certificate, headline(certificate), _shown(made, topics), notes)
         known = "\n".join(words.vocabulary.terms).encode()
         more = {
@@ -118,6 +124,11 @@ def protect_coded_posts(
         result.write_report(draft.report)
         certificate = draft.sealed(certificate, README)
     return replace(result, certificate=certificate)
+
+
+def _contents(posts: Posts) -> list[bytes]:
+    """What each post says, without its addresses: two that differ in case, signs or a link alone are copies."""
+    return [" ".join(term for term in terms(text) if term != URL).encode() for text in posts.texts]
 
 
 def post_units(posts: Posts, about: CodedAbout) -> Units:
@@ -136,22 +147,49 @@ def _topic_words(texts: Sequence[str], design: Flags, least: int) -> TopicWords:
     """The words of the first part that tell topics, weighed by how rare they are."""
     part = [texts[at] for at in np.flatnonzero(design).tolist()]
     fewest = max(least, min(_FEWEST, len(part) // 100))
-    found = bags_of(part, min_count=fewest).vocabulary
+    bags = bags_of(part, min_count=fewest)
+    found, small = bags.vocabulary, small_words(bags)
     topical_ones = [
-        at for at, term in enumerate(found.terms) if found.posts[at] <= _MOST * len(part) and _is_word(term)
+        at
+        for at, term in enumerate(found.terms)
+        if found.posts[at] <= _MOST * len(part) and _is_word(term) and at not in small
     ]
     if len(topical_ones) < 2:
-        raise DataError(f"the posts share fewer than two words that {fewest} of them use: there are no topics to tell")
+        words = (
+            f"fewer than two words are used by {fewest:,} or more of the {len(part):,} posts that make the code and "
+            f"by no more than {_MOST:.0%} of them: there are no topics to tell"
+        )
+        raise DataError(words)
     vocabulary = Vocabulary(tuple(found.terms[at] for at in topical_ones), found.posts[topical_ones])
     return TopicWords(vocabulary, np.log((1 + len(part)) / (1 + vocabulary.posts)) + 1.0)
 
 
 def _is_word(term: str) -> bool:
-    """Whether a term can tell a topic: no mention, number or address, and none of the small words of English."""
-    from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
+    """Whether a term can tell a topic: no mention, number or address, and not a single letter of an alphabet."""
+    sign = term[0]
+    return sign not in "@<" and any(each.isalpha() for each in term) and (len(term) > 1 or sign > "\u02ff")
 
-    whole = len(term) > 2 and term[0] not in "@<" and any(sign.isalpha() for sign in term)
-    return whole and term.split("'")[0] not in _SMALL | ENGLISH_STOP_WORDS
+
+def small_words(bags: Bags) -> set[int]:
+    """The small words of any language (the, und, pour): many posts have them, and beside them stand any other words.
+
+    Of each common word it is asked how much oftener or more rarely other common words stand in its posts than in all,
+    in mean square, less what chance gives. Where that is next to nothing the word tells no topic; the more posts have
+    it, the more it may differ.
+    """
+    n = bags.presence.shape[0]
+    posts = bags.vocabulary.posts
+    common = np.argsort(-posts, kind="stable")[:_LOOKED_AT]
+    common = common[posts[common] >= max(_COMMON * n, 1)]
+    if len(common) < 2 or n < _LEAST_TO_KNOW:
+        return set()
+    own = bags.presence[:, common]
+    together, share = np.asarray((own.T @ own).todense()), posts[common] / n
+    expected = n * np.outer(share, share)
+    apart = (together / expected - 1) ** 2 - 1 / expected
+    np.fill_diagonal(apart, 0.0)
+    differs = (apart @ share) / (share.sum() - share) / np.sqrt(share)
+    return set(common[differs < _ANYWHERE].tolist())
 
 
 def _written(bags: Any, terms: Sequence[str], units: Units, design: Flags, made: Made, least: int) -> tuple[str, ...]:
@@ -164,15 +202,23 @@ def _written(bags: Any, terms: Sequence[str], units: Units, design: Flags, made:
     # The mean bag of each unit, added up by code.
     summed = np.asarray((_each_once(own, made.codes) / sizes[None, :] @ of_unit).todense())
     count = np.bincount(own, minlength=made.codes).astype(np.float64)
-    flow = np.eye(made.codes) if made.channel is None else made.channel
-    people = flow.T @ count
-    means = (flow.T @ summed) / np.where(people > 0, people, 1.0)[:, None]
+    means, anywhere = summed / np.where(count > 0, count, 1.0)[:, None], summed.sum(axis=0) / count.sum()
     used = np.asarray((of_unit > 0).sum(axis=0)).ravel()
-    above = np.where(used >= least, means - summed.sum(axis=0) / count.sum(), -np.inf)
+    # How much a topic has of a word, and how many times as much: a word that all topics have sets none apart.
+    more = np.log(np.maximum(means, 1e-300) / np.maximum(anywhere, 1e-300))
+    above = np.where((used >= least) & (means > anywhere), means * more, -np.inf)
     top = np.argsort(-above, axis=1, kind="stable")[:, :_WORDS]
-    return tuple(
-        " ".join(terms[at] for at in row.tolist() if above[code, at] > 0) or NO_WORD for code, row in enumerate(top)
-    )
+    said = [[terms[at] for at in row.tolist() if above[code, at] > 0] for code, row in enumerate(top)]
+    flow = count[:, None] * (np.eye(made.codes) if made.channel is None else made.channel)
+    return tuple(_phrase(flow[:, code], said) for code in range(made.codes))
+
+
+def _phrase(people: Floats, said: Sequence[Sequence[str]]) -> str:
+    """The words of a released topic: those of the topics that it stands for, the one of most people first."""
+    most = np.argsort(-people, kind="stable")[:_TOGETHER]
+    kept = [code for code in most.tolist() if people[code] > _PART * people.sum()]
+    words = [" ".join(said[code][: max(_WORDS // len(kept), 3)]) for code in kept]
+    return f" {BETWEEN} ".join(each for each in words if each) or NO_WORD
 
 
 def _worth(
@@ -181,7 +227,7 @@ def _worth(
     """What the released topics are worth to a reader."""
     used = set(released.tolist())
     told = [
-        [known.places[word] for word in topic.split(" ")] if at in used and topic != NO_WORD else []
+        [known.places[word] for word in topic.split(" ") if word != BETWEEN] if at in used and topic != NO_WORD else []
         for at, topic in enumerate(topics)
     ]
     return topic_worth(bags, told, released[units.of_record], design[units.of_record])
@@ -217,35 +263,28 @@ def verify_coded_posts(
     progress: Progress = silent,
 ) -> CheckedRelease:
     """Check posts in codes: with the originals and the owner's folder every code is made again."""
-    checks: list[Check] = []
-    private = directory / PRIVATE
-    if against is None or not (private / CODE).exists():
-        words = "needs the original and the owner's {code}: {command}"
-        command = Command("verify", "RELEASE", against="POSTS")
-        checks.append(Check("codes made again", None, sentence(words, code=f"{PRIVATE}/{CODE}", command=command)))
-        return checked_code(directory, certificate, checks)
-    progress("making codes again", None)
-    posts = read_posts(against, text=certificate.column or "", secret=certificate.secret, engine=engine)
-    digest = None if posts.table.path is None else posts.table.sha256()
-    salt = secret_bytes_in(private / SALT)
-    why = f"needs the file it was made from, and {PRIVATE}/{SALT}"
-    checks.append(check_of_original(digest, certificate, salt, why=why))
-    about = CodedAbout("posts", certificate.secret, certificate.column, certificate.group)
-    units, kept = post_units(posts, about), KeptCode(private)
-    terms = tuple(bytes(kept.arrays["terms"]).decode().split("\n"))
-    words_kept = TopicWords(Vocabulary(terms, kept.arrays["posts"]), kept.arrays["weights"])
-    bags = words_kept.bags(posts.texts)
-    again = coded_again(directory, units, units.means(kept.projection(bags)), kept)
-    data = open_table(directory / certificate.output.file, engine=engine)
-    batches = list(data.batches(data.names, ROWS_AT_ONCE))
-    codes: Codes = np.array([at for batch in batches for at in batch.column(0).to_pylist()], dtype=np.int64)
-    checks += checks_of_code(directory, certificate, units, again, codes)
-    if all(each.passed is not False for each in checks):
-        own = Made(again.own, len(kept.book), kept.channel)
-        topics = _written(bags, terms, units, kept.design, own, certificate.least)
-        shown = [text for batch in batches for text in batch.column(1).to_pylist()]
-        alike = shown == [topics[at] for at in codes.tolist()]
-        checks.append(Check("what topics are written as", alike, "as made again" if alike else "other words"))
-        worth = _worth(bags, words_kept.vocabulary, topics, again.released, units, kept.design)
-        checks.append(check_of_worth("coherence and words kept", worth, certificate.topics))
-    return checked_code(directory, certificate, checks)
+
+    def read(kept: KeptCode) -> Originals:
+        posts = read_posts(against, text=certificate.column or "", secret=certificate.secret, engine=engine)
+        units = post_units(posts, CodedAbout("posts", certificate.secret, certificate.column, certificate.group))
+        known = tuple(bytes(kept.arrays["terms"]).decode().split("\n"))
+        vocabulary = Vocabulary(known, kept.arrays["posts"])
+        bags = TopicWords(vocabulary, kept.arrays["weights"]).bags(posts.texts)
+        data = open_table(directory / certificate.output.file, engine=engine)
+        batches = list(data.batches(data.names, ROWS_AT_ONCE))
+        codes: Codes = np.array([at for batch in batches for at in batch.column(0).to_pylist()], dtype=np.int64)
+
+        def shown(again: CodedAgain) -> Iterator[Check]:
+            own = Made(again.own, len(kept.book), kept.channel)
+            topics = _written(bags, known, units, kept.parts.design, own, certificate.least)
+            written = [text for batch in batches for text in batch.column(1).to_pylist()]
+            alike = written == [topics[at] for at in codes.tolist()]
+            yield Check("what topics are written as", alike, "as made again" if alike else "other words")
+            worth = _worth(bags, vocabulary, topics, again.released, units, kept.parts.design)
+            yield check_of_worth("coherence and words kept", worth, certificate.topics)
+
+        digest = None if posts.table.path is None else posts.table.sha256()
+        return Originals(digest, units, _contents(posts), units.means(kept.projection(bags)), codes, shown)
+
+    command = Command("verify", "RELEASE", against="POSTS")
+    return verified_code(directory, certificate, command, None if against is None else read, progress=progress)

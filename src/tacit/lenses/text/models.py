@@ -21,6 +21,7 @@ from tacit.learn.arrays import Codes
 from tacit.lenses.text.posts import Vocabulary, bags_by
 from tacit.lenses.text.terms import VERDICTS
 from tacit.lenses.text.words import tokens
+from tacit.lenses.trimming import trim_at
 from tacit.loading import DAMAGE, arrays_of, bytes_in, json_of
 from tacit.tables.writing import whole_file
 
@@ -131,6 +132,6 @@ def _loaded(arrays: Mapping[str, NDArray[Any]]) -> TextModel:
     told = facts["format"] == FORMAT and all(isinstance(word, str) for word in [*terms, *secrets, facts["secret"]])
     if not (fits and sound and told and len(secrets) > 1 and ((verdicts >= 0) & (verdicts < len(VERDICTS))).all()):
         raise ValueError("parts do not fit")
-    model = TermLogLift()
+    model = TermLogLift(clip=trim_at(prior))
     model.weights_, model.prior_, model.strength_ = weights, prior, float(facts["strength"])
     return TextModel(model, Vocabulary(tuple(terms), posts), tuple(secrets), facts["secret"], verdicts)

@@ -13,16 +13,18 @@ import numpy as np
 from tacit import __version__
 from tacit.document import Progress, Share, silent
 from tacit.errors import ArgumentError, Setting, sentence
-from tacit.learn.arrays import Codes
+from tacit.learn.arrays import Codes, Floats
 from tacit.lenses.bench.answers import UNTOUCHED, untouched_words
 from tacit.lenses.bench.trying import BenchRecords, BenchRun, benched, folds_of, spread
 from tacit.lenses.histograms import histogram_of
+from tacit.lenses.ordering import released_order
 from tacit.lenses.text.answers.release import TextProtectResult
 from tacit.lenses.text.audit import ReadCorpus, read_corpus, riskiest
 from tacit.lenses.text.families import ReadPosts, text_families, untouched_posts
 from tacit.lenses.text.masking import MaskedPosts, Masking, mask_posts, refuse_mask_in_posts
 from tacit.lenses.text.posts import ROWS_AT_ONCE, Posts, read_posts
 from tacit.lenses.text.worth import use_of_posts
+from tacit.lift import guessing_bound
 from tacit.release.certificate import AdversaryScore, CertifiedInput, CertifiedOutput, TextCertificate, best_guesses
 from tacit.release.claims import randomness_of, worded
 from tacit.release.directory import ReleaseDraft, new_release, refuse_target
@@ -37,11 +39,13 @@ if TYPE_CHECKING:
 
 MODEL = "model.tacit"
 TERMS = "terms.json"
+ORDER = "order.npz"
 EXAMPLES = 8
 MOST_LISTED = 30
 _README = (
     "Only the owner of the posts may see this folder. Do not publish what is in it.",
     f"{TERMS} lists which words were masked and how often, and the seed of the adversaries.",
+    f"{ORDER} says which original each released post is.",
     f"{MODEL} is what was learned from the posts; explain_text reads others with it, too.",
     "salt.txt opens the fingerprint of the original in certificate.json.",
 )
@@ -70,11 +74,12 @@ def protect_text(
     progress("masking", None)
     masked = mask_posts(posts, corpus.model, masking, epsilon=epsilon, bound=mask.bound)
     progress("training adversaries", None)
-    tried = tried_on(posts, masked.texts, corpus.rows, masking=masking, seed=seed, progress=progress)
+    order = released_order(len(posts.texts), keep=mask.keep_order, random_state=making.random_state)
+    tried = tried_on(posts, masked.texts, corpus.rows, order, masking=masking, seed=seed, progress=progress)
     with new_release(out, overwrite=making.overwrite) as draft:
         progress("writing the release", None)
         data_file = "data" + suffix_for(posts.table)
-        released = _with_text(posts, masked.texts, kept)
+        released = _with_text(posts, masked.texts, kept).take(order)
         write_table(open_table(released), draft.place / data_file, like=posts.table)
         output = CertifiedOutput(data_file, len(posts.texts), file_sha256(draft.place / data_file))
         certificate = worded(
@@ -95,18 +100,30 @@ def protect_text(
         )
         result = _result(corpus, masked, certificate, str(out))
         _keep(draft, corpus, masked, seed)
+        np.savez_compressed(draft.private / ORDER, order=order)
         result.write_report(draft.report)
         certificate = draft.sealed(certificate, _README)
     return replace(result, certificate=certificate)
 
 
 def tried_on(
-    posts: Posts, masked: Sequence[str], rows: Codes, *, masking: Masking, seed: int, progress: Progress = silent
+    posts: Posts,
+    masked: Sequence[str],
+    rows: Codes,
+    order: Codes,
+    *,
+    masking: Masking,
+    seed: int,
+    progress: Progress = silent,
 ) -> BenchRun:
-    """What every family of adversaries guesses, clean and masked, on the posts that are not copies."""
+    """What every family of adversaries guesses, clean and masked, on the posts that are not copies.
+
+    ``order`` says which original each released post is.
+    """
     some = rows[spread(len(rows), len(rows))]
-    codes = posts.codes[some]
-    clean, shown = (ReadPosts([texts[at] for at in some], some, masking.mask) for texts in (posts.texts, masked))
+    codes, place = posts.codes[some], np.argsort(order)[some]
+    clean = ReadPosts([posts.texts[at] for at in some], some, masking.mask)
+    shown = ReadPosts([masked[at] for at in some], place, masking.mask)
     fold = folds_of(codes, together=some, random_state=seed)
     return benched(text_families(masked=True), BenchRecords(clean, shown, codes, fold), progress=progress)
 
@@ -143,6 +160,7 @@ def _masked(corpus: ReadCorpus, masked: MaskedPosts, mask: WordMask, kept: tuple
         "generalise": mask.generalise,
         "rare": mask.rare,
         "min_count": mask.min_count,
+        "order": "kept" if mask.keep_order else "random",
         "words_masked": masked.words_masked / words,
         "posts_touched": float(masked.touched.mean()),
         "terms_masked": int((masked.times > 0).sum()),
@@ -163,10 +181,19 @@ def published(tried: BenchRun) -> dict[str, Any]:
         "trained_on": tried.trained_on,
         "tested_on": tried.tested_on,
         "adversaries": tuple(
-            AdversaryScore(a.name, *(part for right, limits in a.guesses for part in _rounded(right, limits)))
+            replace(
+                AdversaryScore(a.name, *(part for right, limits in a.guesses for part in _rounded(right, limits))),
+                worst=None if a.worst is None else round(a.worst, DECIMALS),
+            )
             for a in (each.score for each in tried.families)
         ),
     }
+
+
+def is_read(certificate: TextCertificate) -> bool:
+    """Whether a family surely guesses more than whoever does not read."""
+    lows = [low for a in certificate.adversaries for low in (a.after_interval[0], a.retrained_interval[0])]
+    return max(lows) > certificate.prior_interval[1]
 
 
 def _rounded(right: float, limits: tuple[float, float]) -> tuple[Any, Any]:
@@ -180,10 +207,8 @@ def _result(corpus: ReadCorpus, masked: MaskedPosts, certificate: TextCertificat
     before = histogram_of(np.abs(lift).max(axis=1), even)
     after = histogram_of(np.abs(masked.shown[rows]).max(axis=1), even, beside=before)
     clean, best = best_guesses(certificate.adversaries)
-    lows = [low for a in certificate.adversaries for low in (a.after_interval[0], a.retrained_interval[0])]
-    beats = max(lows) > certificate.prior_interval[1]
     left = untouched_posts(corpus.posts.texts, masked.texts)
-    verdict = "still better than the prior" if beats else "estimated, not certified"
+    verdict = "still better than the prior" if is_read(certificate) else "estimated, not certified"
     headline = sentence(
         "{masked} of the words are masked: the best adversary guesses {secret} right in {best} of posts, {clean} "
         "before; without reading it is {prior}.",
@@ -193,6 +218,7 @@ def _result(corpus: ReadCorpus, masked: MaskedPosts, certificate: TextCertificat
         clean=Share(clean),
         prior=Share(certificate.prior_right),
     )
+    headline += _at_odds(certificate, model.terms.prior_)
     if left:
         verdict, headline = UNTOUCHED, untouched_words(left, len(masked.texts), "posts") + " " + headline
     return TextProtectResult(
@@ -207,6 +233,18 @@ def _result(corpus: ReadCorpus, masked: MaskedPosts, certificate: TextCertificat
         examples=tuple((post, masked.texts[at]) for at, post in riskiest(corpus, lift, EXAMPLES)),
         notes=_notes(corpus, masked, certificate),
     )
+
+
+def _at_odds(certificate: TextCertificate, prior: Floats) -> str:
+    """That adversaries guess more than the estimate allows of what is shown of a post, if they surely do."""
+    if certificate.bound != "post":
+        return ""
+    most = guessing_bound(prior, certificate.epsilon)
+    lows = [low for a in certificate.adversaries for low in (a.after_interval[0], a.retrained_interval[0])]
+    if max(lows) <= most:
+        return ""
+    words = " The estimate behind the masks is wrong: by it nobody would be right more often than {most}."
+    return sentence(words, most=Share(most))
 
 
 def _listed(corpus: ReadCorpus, masked: MaskedPosts) -> tuple[tuple[str, int, int], ...]:
@@ -232,11 +270,13 @@ def _notes(corpus: ReadCorpus, masked: MaskedPosts, certificate: TextCertificate
     if masked.words_unknown and certificate.rare == "keep":
         words = "{unknown} of the words are too rare to be judged and are shown ({mask_rare})"
         notes.append(sentence(words, unknown=Share(certificate.words_unknown), mask_rare=mask_rare))
-    if certificate.secret not in certificate.kept and order_tells(corpus.posts.codes):
-        notes.append(
-            "posts next to each other have the same secret far more, or far less, often than by chance: the order "
-            "tells it; shuffle the table first"
+    kept_order, told = certificate.order == "kept", certificate.secret in certificate.kept
+    if kept_order and not told and order_tells(corpus.posts.codes):
+        words = (
+            "posts next to each other have the same secret far more, or far less, often than by chance: the order, "
+            "which was kept, tells it; leave out {setting}"
         )
+        notes.append(sentence(words, setting=Setting("keep_order")))
     copies = len(corpus.posts.texts) - len(corpus.rows)
     if copies:
         notes.append(f"{copies:,} posts are copies of others; they were masked, but not learned from")

@@ -10,11 +10,15 @@ import numpy as np
 
 from tacit.document import Nats, Progress, Share, silent
 from tacit.errors import Command, SourceError, sentence
+from tacit.learn.arrays import Codes
+from tacit.lenses.bench.fitness import broken_words, check_of_readers, check_of_untouched
+from tacit.lenses.text.families import untouched_posts
 from tacit.lenses.text.masking import Differences, Masking, differences
 from tacit.lenses.text.models import TextModel
 from tacit.lenses.text.posts import ROWS_AT_ONCE, Posts, bags_by_terms, read_posts
-from tacit.lenses.text.protect import MODEL, TERMS, published, tried_on
+from tacit.lenses.text.protect import MODEL, ORDER, TERMS, is_read, published, tried_on
 from tacit.lift import SLACK
+from tacit.loading import arrays_in
 from tacit.release.certificate import TextCertificate, best_guesses
 from tacit.release.checks import (
     Check,
@@ -25,11 +29,13 @@ from tacit.release.checks import (
     close,
     notes_on_files,
     same,
+    sha256_as_written,
 )
 from tacit.release.claims import OF_A_SINGLE_POST
 from tacit.release.codec import json_in
 from tacit.release.directory import PRIVATE, SALT
 from tacit.release.keys import secret_bytes_in
+from tacit.tables.formats import written_as
 from tacit.tables.sources import open_table
 from tacit.tables.table import Table
 
@@ -47,9 +53,9 @@ def verify_text(
     Guarantees
     ----------
     The verdict is "holds" only if every line was checked: the data is the data fingerprinted, the words are those that
-    the numbers call for, every released text is the original's but for masked words and addresses, and, with
-    ``private/``, the estimate and the adversaries' numbers came out again. That no other adversary guesses better
-    cannot be checked by anyone.
+    the numbers call for, every released text is the original's but for masked words and addresses, none is the original
+    as it was, and, with ``private/``, the estimate and the adversaries' numbers came out again, of whom none surely
+    guesses more than without reading. That no other adversary guesses better cannot be checked by anyone.
     """
     folder = Path(directory)
     data = open_table(folder / certificate.output.file, engine=engine)
@@ -65,11 +71,14 @@ def verify_text(
         progress("comparing the posts", None)
         posts = read_posts(against, text=certificate.text, secret=certificate.secret, engine=engine)
         checks += _checks_against(folder, certificate, data, posts, progress)
+    _, best = best_guesses(certificate.adversaries)
+    checks.append(check_of_readers(best, certificate.prior_right, read=is_read(certificate)))
     return checked(
         certificate,
         checks,
-        holds="What can be checked is as it was said. Nothing is certified: the masks rest on an estimate.",
-        broken="What is said of the release is not true",
+        holds="What can be checked is as it was said, and no family of adversaries reads the secret. Nothing is "
+        "certified: the masks rest on an estimate.",
+        broken=broken_words(checks, "What is said of the release is not true"),
         unsure="Not everything was checked",
         notes=(
             "that no other adversary guesses better cannot be checked",
@@ -88,10 +97,17 @@ def _checks_against(
     why = f"needs the file it was made from, and {PRIVATE}/{SALT}"
     yield check_of_original(digest, certificate, salt, why=why)
     released = _columns(data, [certificate.text])[certificate.text]
-    if len(released) != len(posts.texts):
+    if not len(released) == len(posts.texts) == certificate.output.records:
         yield Check("texts compared", False, f"{len(released):,} released posts, {len(posts.texts):,} originals")
         return
-    texts = ["" if post is None else str(post) for post in released]
+    order = order_of(folder, certificate)
+    if order is None:
+        yield Check("texts compared", None, f"needs {PRIVATE}/{ORDER}: the posts are in random order")
+        return
+    place = np.argsort(order)
+    yield _written_plainly(data, posts.table, certificate)
+    texts = ["" if released[at] is None else str(released[at]) for at in place]
+    yield check_of_untouched(untouched_posts(posts.texts, texts), len(texts), "posts")
     masking = Masking(certificate.mask, certificate.generalise, certificate.rare)
     changes = differences(posts.texts, texts, masking)
     first = f"; the first is post {changes.wrong[0] + 1:,}" if changes.wrong else ""
@@ -102,7 +118,9 @@ def _checks_against(
     )
     others = [name for name in certificate.kept if name != certificate.text]
     if others:
-        yield Check("kept columns", _columns(data, others) == _columns(posts.table, others), f"{', '.join(others)}")
+        shown, given = _columns(data, others), _columns(posts.table, others)
+        alike = all([shown[name][at] for at in place] == given[name] for name in others)
+        yield Check("kept columns", alike, f"{', '.join(others)}")
     if changes.wrong:
         return
     yield close("words masked", changes.words_masked / max(1, changes.words), certificate.words_masked)
@@ -113,7 +131,29 @@ def _checks_against(
         return
     yield _check_of_estimate(private, certificate, changes)
     progress("training adversaries", None)
-    yield _check_of_adversaries(private, certificate, posts, texts, masking)
+    yield _check_of_adversaries(private, certificate, posts, texts, order, masking)
+
+
+def order_of(folder: Path, certificate: TextCertificate) -> Codes | None:
+    """Which original each released post is, by the owner's papers; None if that is nowhere said."""
+    if certificate.order == "kept":
+        return np.arange(certificate.output.records)
+    if not (folder / PRIVATE / ORDER).exists():
+        return None
+    order = np.asarray(arrays_in(folder / PRIVATE / ORDER, "order").get("order", ()))
+    if order.dtype.kind != "i" or sorted(order.tolist()) != list(range(certificate.output.records)):
+        raise SourceError(f"{folder / PRIVATE / ORDER} is damaged: it should hold what protect wrote")
+    return order.astype(np.int64)
+
+
+def _written_plainly(data: Table, original: Table, certificate: TextCertificate) -> Check:
+    """A file can say things between its cells (spaces, quotes, metadata), so its rows, written again, are its bytes."""
+    name, like = "file is written plainly", original if original.format == data.format else data
+    if sha256_as_written(data, like, certificate.output.file) == certificate.output.sha256:
+        return Check(name, True, "every byte is as protect writes it")
+    if written_as(data.format).bytes_vary:
+        return Check(name, None, "this version of Tacit writes other bytes")
+    return Check(name, False, "its bytes say more than its cells")
 
 
 def _columns(table: Table, names: list[str]) -> dict[str, list[Any]]:
@@ -137,13 +177,13 @@ def _check_of_estimate(private: Path, certificate: TextCertificate, changes: Dif
 
 
 def _check_of_adversaries(
-    private: Path, certificate: TextCertificate, posts: Posts, texts: list[str], masking: Masking
+    private: Path, certificate: TextCertificate, posts: Posts, texts: list[str], order: Codes, masking: Masking
 ) -> Check:
     try:
         seed = int(json_in(private / TERMS, "list of masked terms")["seed"])
     except (ValueError, KeyError, TypeError) as error:
         raise SourceError(f"{private / TERMS} is damaged: it should hold what protect wrote") from error
-    again = published(tried_on(posts, texts, np.flatnonzero(posts.first), masking=masking, seed=seed))
+    again = published(tried_on(posts, texts, np.flatnonzero(posts.first), order, masking=masking, seed=seed))
     alike = all(getattr(certificate, name) == value for name, value in again.items())
     _, best = best_guesses(again["adversaries"])
     return Check("adversaries trained again", alike, sentence("the best guesses {share} right", share=Share(best)))

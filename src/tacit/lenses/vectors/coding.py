@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -10,21 +10,21 @@ from typing import Any
 import numpy as np
 
 from tacit.document import Progress, silent
-from tacit.errors import ArgumentError, Command, SourceError, sentence
+from tacit.errors import Command, SourceError
 from tacit.learn.arrays import Codes, Floats
 from tacit.lenses.coded.answers import CodedProtectResult, ShownCode
 from tacit.lenses.coded.certifying import CodedAbout, coded_certificate, headline
-from tacit.lenses.coded.checking import check_of_shown, checked_code, checks_of_code, coded_again
-from tacit.lenses.coded.coding import asked_bound, coded
-from tacit.lenses.coded.parts import Units, design_part, note_on_copies, units_of
+from tacit.lenses.coded.checking import CodedAgain, Originals, checks_of_shown, verified_code
+from tacit.lenses.coded.coding import asked_bound, coded, one_use, refuse_originals
+from tacit.lenses.coded.parts import Units, dealt, note_on_copies, units_of
 from tacit.lenses.coded.projecting import principal
-from tacit.lenses.coded.saving import CODE, README, KeptCode, keep_code
+from tacit.lenses.coded.saving import README, KeptCode, keep_code
 from tacit.lenses.vectors.vectors import Vectors, read_vectors, secret_of
 from tacit.loading import arrays_in
 from tacit.release.certificate import CertifiedInput, CertifiedOutput, CodedCertificate
-from tacit.release.checks import Check, CheckedRelease, check_of_original
-from tacit.release.directory import PRIVATE, SALT, new_release, refuse_target
-from tacit.release.keys import committed, file_sha256, secret_bytes_in, seed_or_secure
+from tacit.release.checks import Check, CheckedRelease
+from tacit.release.directory import new_release, refuse_target
+from tacit.release.keys import committed, file_sha256, seed_or_secure
 from tacit.requests import Bound, Coding, Making, Question
 from tacit.tables.drawing import new_key
 
@@ -45,26 +45,14 @@ def protect_coded_vectors(
     seed, repeatable = seed_or_secure(making.random_state), making.random_state is not None
     vectors = read_vectors(question)
     refuse_target(out, original=vectors.path, overwrite=making.overwrite)
-    uses = tuple(question.use or ())
-    if len(uses) > 1:
-        raise ArgumentError("vectors in codes keep one use: name one column")
     secret, codes, values = secret_of(vectors, question)
-    about = CodedAbout("vectors", secret, vectors.column, coding.group, uses[0] if uses else None)
+    about = CodedAbout("vectors", secret, vectors.column, coding.group, one_use(question))
     limits, key = asked_bound(bound, coding), new_key(making.random_state)
-    units = _units(vectors, codes, values, about)
-    design, copies = design_part(units, [row.tobytes() for row in vectors.rows], random_state=seed)
-    projection = principal(vectors.rows[design[units.of_record]], most=_DIRECTIONS, random_state=seed)
-    made = coded(
-        units,
-        design,
-        projection,
-        vectors.rows,
-        limits,
-        key=key,
-        random_state=seed,
-        repeatable=repeatable,
-        progress=progress,
-    )
+    units = vector_units(vectors, codes, values, about)
+    parts = dealt(units, _contents(vectors), key)
+    projection = principal(vectors.rows[parts.design[units.of_record]], most=_DIRECTIONS, random_state=seed)
+    made = coded(units, parts, projection, vectors.rows, limits, key=key, random_state=seed, progress=progress)
+    refuse_originals(made, units.means(vectors.rows))
     shown = made.shown(units.means(vectors.rows))
     with new_release(out, overwrite=making.overwrite) as draft:
         progress("writing the release", None)
@@ -82,16 +70,19 @@ def protect_coded_vectors(
         listed = tuple(
             ShownCode(at, int(people[at])) for at in np.argsort(-people, kind="stable").tolist() if people[at]
         )
-        result = CodedProtectResult(
-            str(out), certificate, headline(certificate), listed, note_on_copies(copies, "vectors")
-        )
+        notes = note_on_copies(int((~parts.different).sum()), "vectors")
+        result = CodedProtectResult(str(out), certificate, headline(certificate), listed, notes)
         keep_code(draft, made, key, {})
         result.write_report(draft.report)
         certificate = draft.sealed(certificate, README)
     return replace(result, certificate=certificate)
 
 
-def _units(vectors: Vectors, codes: Codes, values: tuple[str, ...], about: CodedAbout) -> Units:
+def _contents(vectors: Vectors) -> list[bytes]:
+    return [row.tobytes() for row in vectors.rows]
+
+
+def vector_units(vectors: Vectors, codes: Codes, values: tuple[str, ...], about: CodedAbout) -> Units:
     group = None if about.group is None else vectors.label(about.group)
     use = None if about.use is None else vectors.codes(about.use)[0]
     return units_of(codes, values, group=group, named=about.group, use=use)
@@ -113,7 +104,7 @@ def _written(place: Path, vectors: Vectors, shown: Floats, codes: Codes) -> str:
     return "data.parquet"
 
 
-def _read_back(path: Path) -> tuple[Codes, Floats]:
+def read_back(path: Path) -> tuple[Codes, Floats]:
     """The codes and vectors of a release."""
     if path.suffix == ".npz":
         arrays: Mapping[str, Any] = arrays_in(path, "vectors")
@@ -137,25 +128,22 @@ def verify_coded_vectors(
     progress: Progress = silent,
 ) -> CheckedRelease:
     """Check vectors in codes: with the originals and the owner's folder every code is made again."""
-    checks: list[Check] = []
-    private = directory / PRIVATE
-    if against is None or not (private / CODE).exists():
-        words = "needs the original and the owner's {code}: {command}"
-        command = Command("verify", "RELEASE", against="VECTORS")
-        checks.append(Check("codes made again", None, sentence(words, code=f"{PRIVATE}/{CODE}", command=command)))
-        return checked_code(directory, certificate, checks)
-    progress("making codes again", None)
-    question = Question(against, secret=certificate.secret, vector=certificate.column, labels=labels)
-    vectors = read_vectors(question)
-    salt = secret_bytes_in(private / SALT)
-    checks.append(check_of_original(vectors.sha256(), certificate, salt, why=f"needs {PRIVATE}/{SALT}"))
-    _, codes, values = secret_of(vectors, question)
-    about = CodedAbout("vectors", certificate.secret, certificate.column, certificate.group)
-    units, kept = _units(vectors, codes, values, about), KeptCode(private)
-    again = coded_again(directory, units, units.means(kept.projection(vectors.rows)), kept)
-    released, shown = _read_back(directory / certificate.output.file)
-    checks += checks_of_code(directory, certificate, units, again, released)
-    if all(each.passed is not False for each in checks):
-        made = again.shown(units.means(vectors.rows))[released].astype(np.float32).astype(np.float64)
-        checks.append(check_of_shown(made, shown))
-    return checked_code(directory, certificate, checks)
+
+    def read(kept: KeptCode) -> Originals:
+        question = Question(against, secret=certificate.secret, vector=certificate.column, labels=labels)
+        vectors = read_vectors(question)
+        _, codes, values = secret_of(vectors, question)
+        about = CodedAbout("vectors", certificate.secret, certificate.column, certificate.group)
+        units = vector_units(vectors, codes, values, about)
+        released, written = read_back(directory / certificate.output.file)
+
+        def shown(again: CodedAgain) -> Iterator[Check]:
+            means = units.means(vectors.rows)
+            made = again.shown(means)[released].astype(np.float32).astype(np.float64)
+            return checks_of_shown(again, means, made, written)
+
+        projected = units.means(kept.projection(vectors.rows))
+        return Originals(vectors.sha256(), units, _contents(vectors), projected, released, shown)
+
+    command = Command("verify", "RELEASE", against="VECTORS")
+    return verified_code(directory, certificate, command, None if against is None else read, progress=progress)

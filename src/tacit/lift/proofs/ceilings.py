@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 from numpy.typing import ArrayLike
 
 from tacit.lift.proofs.certificates import Sample
-from tacit.lift.proofs.intervals import checked_beta
+from tacit.lift.proofs.intervals import checked_beta, upper_limit
 
 
 def guessing_ceiling(counts: ArrayLike, *, beta: float = 0.05) -> float:
@@ -25,16 +23,17 @@ def guessing_ceiling(counts: ArrayLike, *, beta: float = 0.05) -> float:
     ----------
     If the records are independent draws from a population, and the released values were fixed without looking at them,
     then with probability at least 1 - beta no adversary, however it was trained and whatever it computes from one
-    released value, is right more often than this about a new record. The best there can be is right with probability
-    V = sum over y of max over s of P(s, y). What is counted is V or more in expectation (a mean of maxima is at least
-    the maximum of means), and one record changes it by at most 1/n; the rest is McDiarmid's inequality.
+    released value, is right more often than this about a new record. The best there can be always guesses the secret
+    g(y) that is likeliest in the population with the released value y, and is right with probability V = sum over y of
+    P(g(y), y). Of n records it is right about a binomial number, n and V. What is counted, the sum over y of the
+    largest count, is never less than that number, whatever g is; and the limit of Clopper and Pearson grows with what
+    is counted. So it is at least the limit of that binomial number, which is below V with probability at most beta.
 
     Examples
     --------
     >>> round(guessing_ceiling([[300, 200], [250, 250]], beta=0.05), 4)
-    0.5887
+    0.5874
     """
     table = Sample.of(counts).table
-    n = float(table.sum())
-    counted = float(table.max(axis=0).sum()) / n
-    return min(1.0, float(np.nextafter(counted + math.sqrt(math.log(1 / checked_beta(beta)) / (2 * n)), 2)))
+    limit = upper_limit(table.max(axis=0).sum(), table.sum(), beta=checked_beta(beta))
+    return min(1.0, float(np.nextafter(limit, 2)))

@@ -197,17 +197,23 @@ def _bound(row: OneRow, safe: Labels, sides: list[Side], reduced: list[Matrix], 
     return float(fair @ row.marginal)
 
 
-def _add(tables: list[csr_array], costs: list[Vector], side: Side, scores: Matrix, n: int, *, limit: float) -> None:
-    """Add the best pairs of every outer value and the best of every inner one, if they score below the limit."""
+def best_pairs(
+    side: Side, scores: Matrix, n: int, *, limit: float, partners: int = _PARTNERS
+) -> tuple[csr_array, Vector]:
+    """The best pairs of every outer value and the best of every inner one, if they score below the limit."""
     if not scores.size:
-        return
+        return csr_array((0, n)), np.zeros(0)
     scores = np.where(np.isfinite(scores), scores, np.inf)
-    some = min(_PARTNERS, scores.shape[1])
+    some = min(partners, scores.shape[1])
     near = np.argpartition(scores, some - 1, axis=1)[:, :some]
     rows = np.append(np.repeat(np.arange(len(scores)), some), np.argmin(scores, axis=0))
     cols = np.append(near.ravel(), np.arange(scores.shape[1]))
     good = scores[rows, cols] < limit
-    table, cost = side.columns(rows[good], cols[good], n)
+    return side.columns(rows[good], cols[good], n)
+
+
+def _add(tables: list[csr_array], costs: list[Vector], side: Side, scores: Matrix, n: int, *, limit: float) -> None:
+    table, cost = best_pairs(side, scores, n, limit=limit)
     if len(cost):
         tables.append(table)
         costs.append(cost)

@@ -10,14 +10,17 @@ import numpy as np
 
 from tacit.lift.joint import Labels, Matrix, sums
 from tacit.lift.solvers.columns import Budget, solve_columns
-from tacit.lift.solvers.many import MANY_ROWS, solve_many
+from tacit.lift.solvers.many import LearnedPrices, solve_many
 from tacit.lift.solvers.master import entropies_of, weigh
 from tacit.lift.solvers.mixture import Mixture
 from tacit.lift.solvers.region import Region
 from tacit.lift.solvers.subsets import covered_groups
 
-# With many rows blocks are smaller.
-_MANY_ROWS_BLOCK: Final = 0.6
+# A value is dealt out in pieces of at most so many times what a value of its block has on average, unless every block
+# has one.
+_PIECES: Final = 2.0
+# A block that took in others is solved up to so many times its size.
+_LARGEST: Final = 4
 # Widths of clusters to try, as a share of a lift, and the room that they must leave.
 _WIDTHS: Final = tuple(0.005 * 1.25**k for k in range(20))
 _ROOM: Final = 0.5
@@ -58,35 +61,50 @@ def solve_shares(region: Region, size: int, budget: Budget) -> Mixture | None:
     return mixture if answer is None else Mixture.of_columns(columns, answer.weights)
 
 
-def solve_parts(region: Region, size: int, budget: Budget) -> Mixture | None:
-    """Blocks by `solve_many`."""
-    size = size if len(region.lifts) <= MANY_ROWS else int(size * _MANY_ROWS_BLOCK)
-    return _dealt(region, size, lambda part: solve_many(part, covered_groups(part), budget))
+def solve_parts(region: Region, size: int, budget: Budget, *, most: int) -> Mixture | None:
+    """Blocks by `solve_many`; of more than ``most`` values, those of the other blocks are in groups."""
+    left, learned = most, LearnedPrices()
+
+    def solve(part: Region) -> Mixture | None:
+        nonlocal left
+        groups = covered_groups(part)
+        solved = left > 0 and part.n <= _LARGEST * size and not part.safe.all()
+        left -= part.n
+        mixture = solve_many(part, groups, budget, learned) if solved else None
+        return Mixture.of_groups(groups, part.marginal) if mixture is None else mixture
+
+    return _dealt(region, size, solve)
 
 
 def _dealt(region: Region, size: int, solve: Callable[[Region], Mixture | None]) -> Mixture | None:
     """Mechanisms for blocks of about ``size`` values side by side, alike in what they lean to.
 
-    Every block gets its share of the frequent values: a frequent risky value needs more cover than one block has, and
-    frequent safe values are cover for all. None if some block as a whole is out of bounds, as it may be where few
-    values are dealt out.
+    A frequent value is dealt out in pieces, to several blocks: it needs more cover than one block has, or is cover for
+    many. A block that is out of bounds as a whole, as it may be where few values are dealt out, is put together with
+    the next one. None if that does not help, or a solver fails.
     """
     n_blocks = max(1, -(-region.n // size))
-    is_frequent = region.marginal > 1 / (4 * n_blocks)
-    frequent, others = np.flatnonzero(is_frequent), np.flatnonzero(~is_frequent)
-    lean = np.argmax(region.lifts[:, others], axis=0)
-    others = others[np.lexsort((region.marginal[others], lean))]
-    parts = []
+    copies = np.clip(np.ceil(region.marginal * n_blocks * size / _PIECES), 1, n_blocks).astype(np.intp)
+    lean = np.argmax(region.lifts, axis=0)
+    order = np.lexsort((region.marginal, lean))
+    pieces = np.repeat(order, copies[order])
+    shares = region.marginal / copies
+    parts, waiting = [], np.zeros(0, dtype=np.intp)
     for first in range(n_blocks):
-        block = np.concatenate([frequent, others[first::n_blocks]])
-        part = region.take(block)
-        part.marginal[: len(frequent)] /= n_blocks
-        if part.sums_excess(part.cells.sum(axis=1, keepdims=True), part.marginal.sum(keepdims=True))[0] > 1:
-            return None
+        waiting = np.concatenate([waiting, pieces[first::n_blocks]])
+        values, times = np.unique(waiting, return_counts=True)
+        part = replace(region.take(values), marginal=shares[values] * times)
+        within = part.sums_excess(part.cells.sum(axis=1, keepdims=True), part.marginal.sum(keepdims=True))[0] <= 1
+        if not within and first < n_blocks - 1:
+            continue
+        if not within:
+            # Larger blocks are more alike.
+            return _dealt(region, 2 * size, solve) if n_blocks > 2 else None
         mixture = solve(part)
         if mixture is None:
             return None
-        parts.append(replace(mixture, values=block[mixture.values]))
+        parts.append(replace(mixture, values=values[mixture.values]))
+        waiting = waiting[:0]
     return Mixture.side_by_side(parts)
 
 

@@ -25,10 +25,13 @@ _MOST = 6_000
 
 @dataclass(frozen=True)
 class Budget:
-    """How hard to look for outputs that pay: rounds of pricing, and starting points in each."""
+    """How hard to look for outputs that pay: rounds of pricing, and starting points in each.
+
+    For `solve_many` starting points are counted for each value.
+    """
 
     rounds: int
-    starts: int
+    starts: float
 
 
 def pair_columns(region: Region) -> Matrix:
@@ -64,7 +67,7 @@ def solve_columns(region: Region, groups: Labels, budget: Budget) -> Mixture | N
     costs = entropies(columns)
     answer = weigh(columns, costs, region.marginal, polish=budget.rounds == 0)
     pricing = Pricing(region.tight)
-    starts = budget.starts
+    starts = int(budget.starts)
     for step in range(budget.rounds):
         if answer is None:
             break
@@ -156,17 +159,6 @@ class Pricing:
             costs, A_ub=self.rows, b_ub=self.tops, A_eq=ones, b_eq=[1.0], bounds=(0, None), method="highs-ds"
         )
 
-    def reach(self, x: int) -> float:
-        """An upper bound on the probability that an output within bounds can give to a value, by duality."""
-        costs = np.zeros(self.region.n)
-        costs[x] = -1.0
-        answer = self._solved(costs)
-        if answer.status != 0:
-            return 1.0
-        # Weak duality holds for any y >= 0, whatever the solver's rounding: max q_x <= y . tops + max(e_x - y . rows).
-        y = np.maximum(-np.asarray(answer.ineqlin.marginals), 0.0)
-        return float(y @ self.tops + (-costs - y @ self.rows).max())
-
     def _exact(self, q: Vector, *, shrink: float = 1.0) -> Vector | None:
         """The corner again from its support and its tight rows, shrunk: the solver stops at 1e-7."""
         support = np.flatnonzero(q > 1e-9)
@@ -178,34 +170,3 @@ class Pricing:
         exact = np.zeros(self.region.n)
         exact[support] = np.maximum(solved, 0.0)
         return np.asarray(exact / exact.sum())
-
-
-def reach_bound(region: Region, reach: Vector) -> float:
-    """A lower bound on the loss from how sure of a value any output can make one.
-
-    If no output within bounds gives x a probability above c(x), the loss is at least sum p(x) log 1/c(x).
-
-    Guarantees
-    ----------
-    No mechanism within bounds loses less than this, in nats.
-    """
-    return float(region.marginal @ -np.log(np.clip(reach, 1e-300, 1.0)))
-
-
-def reaches(region: Region, *, solve: bool) -> Vector:
-    """Upper bounds on the probability that an output within bounds can give to each value.
-
-    With ``solve`` from linear programs over all rows, else from each row by itself.
-    """
-    least, most = region.lifts.min(axis=1), region.lifts.max(axis=1)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        up = (region.high - least)[:, None] / (region.lifts - least[:, None])
-        down = (most - region.low)[:, None] / (most[:, None] - region.lifts)
-    up = np.where(region.lifts > region.high[:, None], up, 1.0)
-    down = np.where(region.lifts < region.low[:, None], down, 1.0)
-    reach = np.minimum(up, down).min(axis=0, initial=1.0)
-    if solve:
-        pricing = Pricing(region)
-        for x in np.flatnonzero(reach < 1):
-            reach[x] = min(reach[x], pricing.reach(int(x)))
-    return np.asarray(reach)

@@ -18,9 +18,9 @@ from tacit.lift.solvers.alpha import AlphaRegion, two_secrets
 from tacit.lift.solvers.assigning import assign
 from tacit.lift.solvers.binary import OneRow, binned, solve_row
 from tacit.lift.solvers.blocks import solve_blocks, solve_clusters, solve_parts, solve_shares
-from tacit.lift.solvers.branching import branch_bound
-from tacit.lift.solvers.columns import Budget, reach_bound, reaches, solve_columns
-from tacit.lift.solvers.many import MANY_ROWS, solve_many
+from tacit.lift.solvers.bounds import branch_bound, largest_bound, reaches
+from tacit.lift.solvers.columns import Budget, solve_columns
+from tacit.lift.solvers.many import solve_many
 from tacit.lift.solvers.mixture import Mixture, MixtureChannel, row_stochastic
 from tacit.lift.solvers.region import Region
 from tacit.lift.solvers.subsets import cover_set, covered_groups, merge_subsets
@@ -36,8 +36,10 @@ _ROUNDING = 1e-9
 _PROVED = 5e-7
 # Pieces smaller than this may be the rounding of others.
 _CRUMB = 1e-7
-# A trace of a draw of any output makes the table dense; up to this many values that does no harm.
-_LARGEST_BLURRED = 2_000
+# What may be taken of every value to make up for the solver's rounding.
+_TRACES = (1e-9, 1e-8, 1e-7, 1e-6, 1e-5)
+# Up to this many values tangents are laid where outputs are.
+_LARGEST_TANGENT = 2_000
 # Polytopes around a round region, each closer, and how many sets of tight rows their corners may come from.
 _POLYTOPES = 6
 _MOST_SYSTEMS = 2_000
@@ -45,6 +47,8 @@ _MOST_SYSTEMS = 2_000
 _LARGEST_ASKED = 300
 _LARGEST_RETRIED = 20_000
 _TIGHTER = (0.5, 0.25)
+# With more rows than this, on average, blocks are solved where there might have been one program.
+_MANY_CELLS = 20
 
 
 class Limits:
@@ -64,13 +68,16 @@ class Limits:
         self.starts = (6, 12, 24)[level]
         # Rows that bound the loss, seconds of an integer program, variables of the program over boxes.
         self.rows = (1, 4, 16)[level]
+        self.directions = (100, 1_000, 2_000)[level]
         self.seconds = (1.0, 5.0, 30.0)[level]
         self.branched = (1_500, 8_000, 24_000)[level]
-        # Values that outputs are generated for at once; values times rows that are dealt out into blocks of `part`
-        # values; clusters that stand for more values than that.
-        self.many = (500, 1_200, 2_500)[level]
-        self.parts = (15_000, 150_000, 600_000)[level]
-        self.part = (120, 200, 600)[level]
+        # Values that outputs are generated for at once, in so many searches for each value and round; else blocks of at
+        # least `part` values, as large as the work allows, for so many of them; clusters that stand for more.
+        self.many = (300, 1_000, 2_000)[level]
+        self.searches = (0.3, 0.5, 1.0)[level]
+        self.part = (150, 300, 600)[level]
+        self.work = (1e7, 1e8, 6e8)[level]
+        self.parts = (10_000, 120_000, 500_000)[level]
         self.clusters = (800, 2_400, 4_000)[level]
 
 
@@ -231,17 +238,19 @@ class MechanismLadder:
             exact = solve_corners(types.tight)
             if exact is not None:
                 return exact
-        if types.n <= limits.many:
+        if types.n <= limits.many and types.n * len(types.lifts) <= _MANY_CELLS * limits.many:
             groups = covered_groups(types)
-            # A round takes longer the more rows there are.
-            rounds = limits.rounds if len(types.lifts) <= MANY_ROWS else max(1, 2 * limits.rounds // 3)
-            tried = [solve_many(types, groups, Budget(rounds, 2 if types.n <= limits.columns else 1))]
+            tried = [solve_many(types, groups, Budget(limits.rounds, limits.searches))]
             if types.n <= limits.columns:
                 tried.append(solve_columns(types, groups, Budget(limits.rounds, limits.starts)))
-            return min((each for each in tried if each is not None), key=lambda each: each.loss, default=None)
-        if types.n * len(types.lifts) <= limits.parts:
-            return solve_parts(types, limits.part, Budget(max(3, limits.rounds // 4), 1))
-        return solve_clusters(types, limits.clusters, Budget(limits.rounds, 1))
+        else:
+            # Blocks shrink as there are more values, but not below a size at which they are still worth it.
+            size = int(np.clip(limits.work / (types.n * len(types.lifts)), limits.part, limits.many // 2))
+            budget = Budget(max(2, limits.rounds // 4), limits.searches / 5)
+            tried = [solve_parts(types, size, budget, most=limits.parts)]
+            if types.n > limits.parts:
+                tried.append(solve_clusters(types, limits.clusters, budget))
+        return min((each for each in tried if each is not None), key=lambda each: each.loss, default=None)
 
     def _one_row(self, types: Region, limits: Limits) -> Mixture | None:
         row = OneRow.of(types.tight, 0)
@@ -260,8 +269,8 @@ class MechanismLadder:
             # What the row itself proves is better.
             return 0.0
         branches = types.n**2 <= self.limits.branched
-        reach = reaches(types, solve=branches or types.n <= self.limits.columns)
-        bound = reach_bound(types, reach)
+        reach = reaches(types, directions=self.limits.directions)
+        bound = largest_bound(types.marginal, reach)
         if branches:
             bound = max(bound, branch_bound(types, reach, most=self.limits.branched))
         for s in self._hardest(types):
@@ -280,18 +289,18 @@ class MechanismLadder:
         return np.argsort(-(over + under) @ types.marginal)[: self.limits.rows]
 
     def _mended(self, mixture: Mixture) -> Mixture | None:
-        """The mechanism, or, if rounding took it out of bounds, the same with a trace of a draw of any output.
+        """The mechanism, or, if rounding took it out of bounds, the same with a trace of every value in an output
+        apart.
 
-        Such a draw takes every lift nearer to 1 by the same factor. None if a trace does not do, or would be too
-        large a table.
+        What a solver leaves of every value is not quite its frequency; made up for in the outputs it would change what
+        they say, but a trace of each value left over takes it up. Outputs that are still out of bounds join it. None if
+        a trace does not do.
         """
         mixture = _settled(mixture, self.region)
-        for trace in (0.0, 1e-9, 1e-8, 1e-7, 1e-6):
-            mended = mixture if trace == 0 else _blurred(mixture, self.region.marginal, trace)
-            if self._attained(row_stochastic(mended, self.region.n)) is not None:
+        for trace in (0.0, *_TRACES):
+            mended = mixture if trace == 0 else _with_rest(mixture, self.region, trace)
+            if mended is not None and self._attained(row_stochastic(mended, self.region.n)) is not None:
                 return mended
-            if self.region.n > _LARGEST_BLURRED:
-                break
         return None
 
     def _attained(self, sparse: csr_array) -> list[tuple[float, float]] | None:
@@ -371,7 +380,7 @@ class AlphaLadder(MechanismLadder):
         """What every mechanism loses whose outputs are in a polytope around the region, tangent where it counts."""
         if not isinstance(types, AlphaRegion):
             return super()._bound(types, mixture)
-        small = mixture is not None and types.n <= _LARGEST_BLURRED
+        small = mixture is not None and types.n <= _LARGEST_TANGENT
         outputs = mixture.posteriors(types.n).toarray() if mixture is not None and small else np.zeros((0, types.n))
         outer = types.outer(outputs)
         bound = super()._bound(outer, mixture)
@@ -417,13 +426,25 @@ def _fewer(mixture: Mixture, most: int) -> Mixture:
     return replace(mixture, outputs=new[mixture.outputs])
 
 
-def _blurred(mixture: Mixture, marginal: Vector, trace: float) -> Mixture:
-    totals = mixture.totals
-    drawn = trace * np.outer(marginal, totals / totals.sum())
-    values, outputs = np.indices(drawn.shape)
-    table = csr_array((mixture.masses * (1 - trace), (mixture.values, mixture.outputs)), shape=drawn.shape)
-    masses = np.asarray(table.toarray() + drawn)
-    return Mixture(values.ravel(), outputs.ravel(), masses.ravel(), mixture.bound)
+def _with_rest(mixture: Mixture, region: Region, trace: float) -> Mixture | None:
+    """The mechanism less a trace; what is left of every value is one more output, with all that is out of bounds."""
+    masses = mixture.masses * (1 - trace)
+    rest = region.marginal - sums(mixture.values, masses, region.n)
+    if (rest < 0).any():
+        return None
+    last = int(mixture.outputs.max()) + 1
+    over = _excess(mixture, region) > 1 + TOLERANCE
+    outputs = np.append(np.where(over, last, np.arange(last))[mixture.outputs], np.full(region.n, last))
+    values = np.append(mixture.values, np.arange(region.n))
+    table = csr_array((np.append(masses, rest), (values, np.unique(outputs, return_inverse=True)[1])))
+    return replace(Mixture.of_channel(table, np.ones(region.n)), bound=mixture.bound)
+
+
+def _excess(mixture: Mixture, region: Region) -> Vector:
+    """By which factor each output passes its bounds."""
+    n_outputs = len(mixture.totals)
+    cells = [sums(mixture.outputs, mixture.masses * row[mixture.values], n_outputs) for row in region.lifts]
+    return region.sums_excess(np.array(cells).reshape(-1, n_outputs), mixture.totals)
 
 
 def _settled(mixture: Mixture, region: Region) -> Mixture:
@@ -433,8 +454,7 @@ def _settled(mixture: Mixture, region: Region) -> Mixture:
     """
     totals = mixture.totals
     n_outputs = len(totals)
-    cells = [sums(mixture.outputs, mixture.masses * row[mixture.values], n_outputs) for row in region.lifts]
-    excess = region.sums_excess(np.array(cells).reshape(-1, n_outputs), totals)
+    excess = _excess(mixture, region)
     crumbs = (excess > 1 + TOLERANCE) & (totals < _CRUMB)
     if not crumbs.any() or crumbs.all():
         return mixture

@@ -1,155 +1,205 @@
 """Mechanisms for hundreds of values and more: outputs of few values each, generated many at a time.
 
-The linear program over the outputs so far gives every value a price, and outputs that pay are looked for from every
-risky value at once (`simplex`). Two things make that converge in few rounds. A value may stay uncovered at a fee, which
-rises where it is paid: without it the first prices, of groups that no other output can take part in, say nothing. And
-every search sees the other values a little dearer, each by chance: else all would ask for the same few.
+The linear program over the outputs so far gives every value a price. All pairs of values are priced at once (`pairs`);
+outputs of more values that pay are looked for from many risky values at once (`simplex`). Two things make that converge
+in few rounds. A value may stay uncovered at a fee, which rises where it is paid: without it the first prices, of groups
+that no other output can take part in, say nothing. And every search sees the other values a little dearer, each by
+chance: else all would ask for the same few.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
-from scipy.sparse import csr_array, eye_array, vstack
+from scipy.sparse import csr_array
 
 from tacit.lift.joint import Labels, Matrix, Vector, sums
-from tacit.lift.solvers.columns import Budget, reaches
-from tacit.lift.solvers.master import Weights, entropies_of, nearest_paying, weigh
+from tacit.lift.solvers.binary import best_pairs
+from tacit.lift.solvers.bounds.reaching import reaches
+from tacit.lift.solvers.columns import Budget
+from tacit.lift.solvers.master import Master, entropies_of
 from tacit.lift.solvers.mixture import Mixture
+from tacit.lift.solvers.pairs import pairs_of
 from tacit.lift.solvers.region import Region
 from tacit.lift.solvers.simplex import Corners, Simplex
 
 # How often the entropy is replaced by its tangent, at the corner that the last one led to.
-_INNER: Final = 4
+_INNER: Final = 3
 # A value that a corner does not hold is taken to have this share: small, and in other searches not so small.
 _ABSENT: Final = (1e-7, 1e-2)
 # Probability that is dearer by chance: the mean, in nats.
 _NOISE: Final = 1.0
 # Fees: so many times what the value must lose at least, plus a little, but no less than a share of what it loses in its
-# group; and how they rise where they are paid, at first and when half of the rounds are over.
-_FEE: Final = (1.2, 0.02, 0.25)
+# group; and how they rise where they are paid, at first and later, by which factor and how much more.
+_FEE: Final = (1.8, 0.05, 0.25)
 # With many rows groups are not so far from the best: the share is then larger.
 MANY_ROWS: Final = 8
 _MANY_ROWS_SHARE: Final = 0.5
 _RISE: Final = (1.4, 3.0, 0.05)
-# By which factor rounds may be more while a fee is paid: whoever pays in the end goes back to the groups. And the
-# largest fee, in nats.
-_LONGER: Final = 4
+# Later is after so many times the rounds; and by which factor rounds may be more while they pay or a fee is paid:
+# whoever pays one in the end goes back to the groups. And the largest fee, in nats.
+_GENTLE: Final = 2
+_LONGER: Final = 5
 _LARGEST_FEE: Final = 60.0
+# Fees from prices that were guessed: so many times as much, plus a little. Lifts and prices that guesses go by.
+_GUESSED: Final = (1.1, 0.1)
+_SMALLEST_LIFT: Final = 1e-2
+_LARGEST_PRICE: Final = 4.0
 # The share of earlier prices in those that outputs are looked for at: they swing less.
 _EARLIER: Final = 0.5
-# Outputs for every value that the program is asked to weigh, and numbers that a batch of searches may hold.
-_MOST_A_VALUE: Final = 6
+# A value is uncovered if more than this share of it is.
+_UNCOVERED: Final = 1e-9
+# Partners of every risky value to begin with, and how many may be added in a round; searches from one value in a round.
+_PARTNERS: Final = 8
+_MORE_PARTNERS: Final = 3
+_MOST_STARTS: Final = 40
+# With more inequalities than this a search takes longer, and there are fewer.
+_MANY_INEQUALITIES: Final = 30
+# So many times more searches start from a value that pays a fee.
+_PAYING: Final = 10.0
+# Of more values no pairs are looked for: there would be a table of all. Numbers that a batch of searches may hold.
+_MOST_PAIRED: Final = 4_000
 _LARGEST_BATCH: Final = 2_000_000
-# A round that gains less than this share of the loss, when no fee is paid, was the last one but one.
+# Rounds that gain less than this share of the loss, twice, when no fee is paid, are the last ones; and beyond the
+# rounds of the budget those that gain less than the other.
 _STALLED: Final = 2e-3
+_WORTH: Final = 1.5e-2
 
 
-def solve_many(region: Region, groups: Labels, budget: Budget) -> Mixture | None:
+def solve_many(region: Region, groups: Labels, budget: Budget, learned: LearnedPrices | None = None) -> Mixture | None:
     """A mechanism no worse than the groups; the more rounds the better. Nothing is proved of it.
 
-    None if the solver fails.
+    What is ``learned`` of the prices of values like these saves rounds, and is added to. None if the solver fails.
     """
-    pool = _Pool.of(region, groups)
-    search = _OutputSearch(region.tight, np.flatnonzero(~region.safe), np.random.default_rng(0))
-    least = -np.log(np.clip(reaches(region, solve=False), 1e-300, 1.0))
-    fees = _first_fees(region, groups, least)
-    prices, smooth, before, stalled = least, least, np.inf, 0
-    for step in range(_LONGER * budget.rounds):
-        smooth = _EARLIER * smooth + (1 - _EARLIER) * prices
-        pool.add(search.paying(smooth, budget.starts, step))
-        answer = pool.weigh(region.marginal, fees)
+    risky = np.flatnonzero(~region.safe)
+    least = -np.log(np.clip(reaches(region), 1e-300, 1.0))
+    guess = None if learned is None else learned.guess(region, least)
+    fees = _first_fees(region, groups, least) if guess is None else _GUESSED[0] * guess + _GUESSED[1]
+    fees = np.where(region.safe, 0.0, fees)
+    pairs = pairs_of(region.tight, risky if region.n <= _MOST_PAIRED else risky[:0])
+    search = _OutputSearch(region.tight, np.random.default_rng(0))
+    master = Master(region.marginal, fees)
+    master.add(*_first_outputs(region, groups))
+    master.add(*best_pairs(pairs, pairs.costs / pairs.shares, region.n, limit=np.inf, partners=_PARTNERS))
+    prices, before, stalled = least if guess is None else guess, np.inf, 0
+    for step in range(_LONGER * budget.rounds + 1):
+        answer = master.solve()
         if answer is None:
+            return None
+        now, uncovered = answer
+        paid = uncovered > _UNCOVERED
+        prices = _EARLIER * prices + (1 - _EARLIER) * now.prices
+        gained = before - now.cost
+        stalled = stalled + 1 if gained < _STALLED * now.cost else 0
+        # What was found while fees were paid says nothing of what is still to be found.
+        before = np.inf if paid.any() else now.cost
+        over = step >= budget.rounds and gained < _WORTH * now.cost
+        if step >= _LONGER * budget.rounds or (not paid.any() and (over or stalled > 1)):
             break
-        prices, cost = answer.prices, answer.cost
-        paid = answer.weights[-region.n :] > 1e-9 * region.marginal
-        if paid.any():
-            rise = _RISE[0] if 2 * step < budget.rounds else _RISE[1]
-            fees = np.where(paid, np.minimum(rise * fees + _RISE[2], _LARGEST_FEE), fees)
-            continue
-        stalled = stalled + 1 if cost > before * (1 - _STALLED) else 0
-        before = cost
-        if stalled > 1 or step + 1 >= budget.rounds:
-            break
-        pool.trim(prices, answer.weights[: -region.n])
-    final = weigh(pool.columns, pool.costs, region.marginal)
-    return None if final is None else Mixture.of_columns(pool.columns, final.weights)
+        rise = _RISE[0] if step < _GENTLE * budget.rounds else _RISE[1]
+        fees = np.where(paid, np.minimum(rise * fees + _RISE[2], _LARGEST_FEE), fees)
+        master.charge(fees)
+        master.add(*best_pairs(pairs, pairs.reduced(now.prices), region.n, limit=-region.pays, partners=_MORE_PARTNERS))
+        gains = (prices - least) * np.where(paid, _PAYING, 1.0)
+        # Where much is uncovered pairs do not do, and more is worth its while; so it is before giving up.
+        share = 1.0 if stalled else float(uncovered @ region.marginal) / float(region.marginal.sum())
+        share = max(budget.starts, min(1.0, share)) * min(1.0, _MANY_INEQUALITIES / search.simplex.n_rows)
+        starts = _starts(region, gains, share, search.rng)
+        found = search.paying(starts, prices, step)
+        master.add(_columns(found, region.n), found.costs)
+    if learned is not None:
+        learned.add(region, least, prices)
+    master.close()
+    final = master.solve()
+    return None if final is None else Mixture.of_columns(master.columns, final[0].weights)
 
 
 def _first_fees(region: Region, groups: Labels, least: Vector) -> Vector:
     labels = np.unique(groups, return_inverse=True)[1]
     lost = np.log(np.bincount(labels, region.marginal)[labels] / region.marginal)
     share = _FEE[2] if len(region.lifts) <= MANY_ROWS else _MANY_ROWS_SHARE
-    return np.where(region.safe, 0.0, np.maximum(_FEE[0] * least + _FEE[1], share * lost))
+    return np.asarray(np.maximum(_FEE[0] * least + _FEE[1], share * lost))
 
 
-@dataclass(eq=False)
-class _Pool:
-    """The outputs so far, outputs x released; the first ``fixed`` of them make a mechanism and are never given up."""
+class LearnedPrices:
+    """What values cost in the programs so far, as a sum of what their lifts say: a guess for others."""
 
-    columns: csr_array
-    costs: Vector
-    fixed: int
+    def __init__(self) -> None:
+        self.square, self.product = np.zeros((0, 0)), np.zeros(0)
 
-    @classmethod
-    def of(cls, region: Region, groups: Labels) -> _Pool:
-        """Groups, and safe values by themselves."""
-        used, labels = np.unique(groups, return_inverse=True)
-        shares = region.marginal / sums(labels, region.marginal, len(used))[labels]
-        safe = np.flatnonzero(region.safe & (shares < 1))
-        outputs = np.concatenate([labels, len(used) + np.arange(len(safe))])
-        values = np.concatenate([np.arange(region.n), safe])
-        shares = np.concatenate([shares, np.ones(len(safe))])
-        n_outputs = len(used) + len(safe)
-        columns = csr_array((shares, (outputs, values)), shape=(n_outputs, region.n))
-        return cls(columns, entropies_of(columns), n_outputs)
+    @staticmethod
+    def _facts(region: Region, least: Vector) -> Matrix:
+        """Of every value: how far it must share at least, and each lift below 1 and above."""
+        lifts = np.log(np.maximum(region.lifts, _SMALLEST_LIFT))
+        return np.vstack([np.ones(region.n), least, least**2, np.minimum(lifts, 0.0), np.maximum(lifts, 0.0)])
 
-    def add(self, new: Corners) -> None:
-        """Put corners beside the outputs so far."""
-        places = new.values.shape[1]
-        at = np.repeat(np.arange(len(new)), places), new.values.ravel()
-        holds = new.shares.ravel() > 0
-        columns = csr_array(
-            (new.shares.ravel()[holds], (at[0][holds], at[1][holds])), shape=(len(new), self.columns.shape[1])
-        )
-        self.columns = vstack([self.columns, columns]).tocsr()
-        self.costs = np.concatenate([self.costs, new.costs])
+    def add(self, region: Region, least: Vector, prices: Vector) -> None:
+        """Take in the prices of some values."""
+        facts = self._facts(region, least)
+        if not len(self.product):
+            # A little of a ridge, so that facts that say the same do no harm.
+            self.square, self.product = 1e-3 * np.eye(len(facts)), np.zeros(len(facts))
+        self.square = self.square + facts @ facts.T
+        self.product = self.product + facts @ np.clip(prices, 0.0, _LARGEST_PRICE)
 
-    def weigh(self, marginal: Vector, fees: Vector) -> Weights | None:
-        """Weights of the outputs, then of the values left uncovered at a fee."""
-        columns = vstack([self.columns, eye_array(len(marginal))]).tocsr()
-        return weigh(columns, np.concatenate([self.costs, fees]), marginal, polish=False)
+    def guess(self, region: Region, least: Vector) -> Vector | None:
+        """What these values may cost, at least what they must; None if nothing was learned."""
+        if not len(self.product):
+            return None
+        found = np.linalg.solve(self.square, self.product) @ self._facts(region, least)
+        return np.maximum(found, least)
 
-    def trim(self, prices: Vector, weights: Vector) -> None:
-        """Give up the outputs that are farthest from paying, if there are too many."""
-        most = _MOST_A_VALUE * len(prices) + self.fixed
-        if len(self.costs) <= most:
-            return
-        always = np.union1d(np.arange(self.fixed), np.flatnonzero(weights > 0))
-        kept = nearest_paying(self.columns, self.costs, prices, most, always=always)
-        self.columns, self.costs = self.columns[kept], self.costs[kept]
+
+def _first_outputs(region: Region, groups: Labels) -> tuple[csr_array, Vector]:
+    """Groups, which make a mechanism, and safe values by themselves."""
+    used, labels = np.unique(groups, return_inverse=True)
+    shares = region.marginal / sums(labels, region.marginal, len(used))[labels]
+    safe = np.flatnonzero(region.safe & (shares < 1))
+    outputs = np.concatenate([labels, len(used) + np.arange(len(safe))])
+    values = np.concatenate([np.arange(region.n), safe])
+    shares = np.concatenate([shares, np.ones(len(safe))])
+    columns = csr_array((shares, (outputs, values)), shape=(len(used) + len(safe), region.n))
+    return columns, entropies_of(columns)
+
+
+def _columns(corners: Corners, n: int) -> csr_array:
+    """Corners as outputs x released."""
+    at = np.repeat(np.arange(len(corners)), corners.values.shape[1])
+    holds = corners.shares.ravel() > 0
+    shares = corners.shares.ravel()[holds]
+    return csr_array((shares, (at[holds], corners.values.ravel()[holds])), shape=(len(corners), n))
+
+
+def _starts(region: Region, gains: Vector, share: float, rng: np.random.Generator) -> Labels:
+    """The risky values that searches start from, a share of them all: half by chance, half where there is most to gain.
+
+    A frequent value needs many outputs, since each holds but little that covers it.
+    """
+    gains = np.where(region.safe, 0.0, np.maximum(gains, 0.0) * region.marginal)
+    chances = (gains / max(gains.sum(), 1e-300) + ~region.safe / max((~region.safe).sum(), 1)) / 2
+    times = np.diff(np.floor(np.cumsum(chances) * share * region.n + rng.random()), prepend=0.0)
+    return np.repeat(np.arange(region.n), np.minimum(times, _MOST_STARTS).astype(np.intp))
 
 
 class _OutputSearch:
-    """Looks for outputs that pay, from every risky value; the same ones each time it is asked the same."""
+    """Looks for outputs that pay; the same ones each time it is asked the same."""
 
-    def __init__(self, region: Region, risky: Labels, rng: np.random.Generator) -> None:
-        self.region, self.risky, self.rng = region, risky, rng
+    def __init__(self, region: Region, rng: np.random.Generator) -> None:
+        self.region, self.rng = region, rng
         self.simplex = Simplex(region)
 
-    def paying(self, prices: Vector, starts: int, step: int) -> Corners:
-        """Corners whose entropy is below their price; in the first round all, since its prices are a guess."""
-        size = max(1, _LARGEST_BATCH // self.region.n)
-        values, shares = [], []
-        for start in range(starts):
-            for first in range(0, len(self.risky), size):
-                absent = -np.log(_ABSENT[(step + start) % len(_ABSENT)])
-                corners, pays = self._from(self.risky[first : first + size], prices, absent)
-                chosen = corners[np.isfinite(pays) if step == 0 else pays < -self.region.pays]
-                values.append(chosen.values)
-                shares.append(chosen.shares)
+    def paying(self, starts: Labels, prices: Vector, step: int) -> Corners:
+        """Corners whose entropy is below their price, one from each start at most."""
+        places = self.simplex.n_rows + 1
+        values, shares = [np.zeros((0, places), dtype=np.intp)], [np.zeros((0, places))]
+        absent = -np.log(_ABSENT[step % len(_ABSENT)])
+        for first in range(0, len(starts), size := max(1, _LARGEST_BATCH // self.region.n)):
+            corners, pays = self._from(starts[first : first + size], prices, absent)
+            # The first prices are a guess.
+            chosen = corners[np.isfinite(pays) if step == 0 else pays < -self.region.pays]
+            values.append(chosen.values)
+            shares.append(chosen.shares)
         return Corners(np.concatenate(values), np.concatenate(shares))
 
     def _from(self, own: Labels, prices: Vector, absent: float) -> tuple[Corners, Vector]:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.sparse import csc_array, csr_array
+from scipy.sparse import csc_array, csr_array, eye_array, vstack
 
 from tacit.lift.joint import Labels, Matrix, Vector, sums
 from tacit.lift.measures import p_log_p
@@ -15,6 +15,14 @@ from tacit.lift.measures import p_log_p
 _NOTHING = 1e-11
 # Up to this size a dense solver is fast enough.
 _SMALL = 200
+# One thread, and no reductions, which would forget where it was.
+_OPTIONS: dict[str, Any] = {
+    "output_flag": False,
+    "threads": 1,
+    "presolve": "off",
+    "primal_feasibility_tolerance": 1e-9,
+    "dual_feasibility_tolerance": 1e-9,
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,6 +67,81 @@ def weigh(columns: Any, costs: Vector, marginal: Vector, *, polish: bool = True)
     weights = _polished(table, weights) if polish else weights
     prices = np.asarray(answer.eqlin.marginals) * unit / marginal
     return Weights(weights / largest, float(scaled @ weights), prices)
+
+
+class Master:
+    """The same program as outputs are added to it: it goes on from where it was.
+
+    Beside the outputs every value may stay uncovered, at a fee.
+    """
+
+    def __init__(self, marginal: Vector, fees: Vector) -> None:
+        import highspy
+
+        n = len(marginal)
+        self.marginal, self.unit = marginal, float(marginal.mean())
+        self.columns, self.costs, self.scales = csr_array((0, n)), np.zeros(0), np.zeros(0)
+        self.highs = highspy.Highs()
+        for name, value in _OPTIONS.items():
+            self.highs.setOptionValue(name, value)
+        nothing = np.zeros(0, dtype=np.int32)
+        self.highs.addRows(n, np.ones(n), np.ones(n), 0, nothing, nothing, np.zeros(0))
+        self.fees = fees
+        self._add(csr_array(eye_array(n)), self._scaled(fees, 1 / marginal), np.ones(n))
+
+    def _scaled(self, costs: Vector, scales: Vector) -> Vector:
+        return np.asarray(costs / scales / self.unit)
+
+    def _add(self, table: csr_array, costs: Vector, tops: Vector) -> None:
+        n = len(costs)
+        self.highs.addCols(
+            n,
+            costs,
+            np.zeros(n),
+            tops,
+            len(table.data),
+            table.indptr[:-1].astype(np.int32),
+            table.indices.astype(np.int32),
+            table.data,
+        )
+
+    def add(self, columns: csr_array, costs: Vector) -> None:
+        """Put outputs (outputs x released) beside those so far."""
+        if not len(costs):
+            return
+        table = csr_array(columns, copy=True)
+        table.data = table.data / self.marginal[table.indices]
+        scales = np.maximum.reduceat(table.data, table.indptr[:-1])
+        table.data = table.data / np.repeat(scales, np.diff(table.indptr))
+        self._add(table, self._scaled(costs, scales), np.full(len(costs), np.inf))
+        self.columns = vstack([self.columns, columns]).tocsr()
+        self.costs, self.scales = np.append(self.costs, costs), np.append(self.scales, scales)
+
+    def charge(self, fees: Vector) -> None:
+        """Other fees."""
+        n = len(fees)
+        self.fees = fees
+        self.highs.changeColsCost(n, np.arange(n, dtype=np.int32), self._scaled(fees, 1 / self.marginal))
+
+    def close(self) -> None:
+        """From now on no value may stay uncovered."""
+        n = len(self.marginal)
+        self.highs.changeColsBounds(n, np.arange(n, dtype=np.int32), np.zeros(n), np.zeros(n))
+
+    def solve(self) -> tuple[Weights, Vector] | None:
+        """The weights of the outputs, and which share of every value is uncovered; None if there are no weights."""
+        import highspy
+
+        self.highs.run()
+        if self.highs.getModelStatus() != highspy.HighsModelStatus.kOptimal:
+            return None
+        answer = self.highs.getSolution()
+        n = len(self.marginal)
+        found = np.maximum(np.asarray(answer.col_value), 0.0)
+        weights, uncovered = found[n:] / self.scales, found[:n]
+        prices = np.asarray(answer.row_dual) * self.unit / self.marginal
+        cost = float(self.costs @ weights + self.fees * self.marginal @ uncovered)
+        return Weights(weights, cost, prices), uncovered
 
 
 def nearest_paying(columns: Any, costs: Vector, prices: Vector, most: int, *, always: Labels | None = None) -> Labels:

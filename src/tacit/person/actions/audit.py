@@ -74,7 +74,7 @@ def person_audit(
     return PersonAuditResult(
         case=str(inquiry.case.path),
         labels=tuple(dict.fromkeys(label for label, _ in subject.reference)),
-        facts=len(subject.reference),
+        facts=len({(label, subject.labels[label].meant(value)) for label, value in subject.reference}),
         sources=inquiring.source_facts(inquiry.pool),
         rungs=rungs,
         findings=findings,

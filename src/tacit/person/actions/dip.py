@@ -9,12 +9,14 @@ from tacit.document import Progress
 from tacit.errors import DataError
 from tacit.person.actions.asking import Adversaries, Examples, FailAbove, Records, ShowValues, ask
 from tacit.person.answers import PersonDipResult
+from tacit.person.answers.dip import knows
 from tacit.person.answers.masking import showing
 from tacit.person.answers.results import Dipped
 from tacit.person.answers.words import check_limit, counted, level, share, verdict
 
 if TYPE_CHECKING:
     from tacit.person.inquiry import CaseLike
+    from tacit.person.model.leakage import Leakage
     from tacit.person.model.records import Record
 
 EXAMPLES: Examples = ({}, {"query": ("name=Alice,phone=555",)})
@@ -59,7 +61,9 @@ def person_dip(
         inquiry.progress(f"{spec.name}: queries", place / len(asked.adversaries))
         hand = loaded.what_if(place)
         for one, record in zip(asked.queries, more, strict=True):
-            cluster = renumbered(hand.dip(record), numbers)
+            # Of what several ways of joining bring up, that which knows most.
+            found = max(hand.dips(record), key=lambda each: _known(subject.measure(each.record)))
+            cluster = renumbered(found, numbers)
             names = RecordNames(inquiry.pool, subject, {size: (f"query '{one.name}'", "the query")})
             value = subject.measure(cluster.record)
             written = finding(spec.name, value.value, cluster, names, shown)
@@ -71,9 +75,15 @@ def person_dip(
         dips=tuple(dips),
         fail_above=fail_above,
         values_shown=show_values,
-        headline=_headline(max(dips, key=lambda one: one.leakage), fail_above, max(seen.values(), default=0)),
+        headline=_headline(
+            max(reversed(dips), key=knows), max(one.leakage for one in dips), fail_above, max(seen.values(), default=0)
+        ),
         notes=(*inquiry.notes, *loaded.notes, *unseen_note(asked.adversaries, "a query"), *_searched(seen)),
     )
+
+
+def _known(measured: "Leakage") -> tuple[float, float]:
+    return round(measured.recall, 12), round(measured.value, 12)
 
 
 def _searched(seen: Mapping[str, int]) -> list[str]:
@@ -86,17 +96,17 @@ def _searched(seen: Mapping[str, int]) -> list[str]:
     ]
 
 
-def _headline(top: Dipped, fail_above: float | None, searched: int) -> str:
+def _headline(top: Dipped, largest: float, fail_above: float | None, searched: int) -> str:
     records = len(top.finding.members) - 1
     if not records and searched:
         return (
             f"No adversary joins a record to what the query says, but {counted(searched, 'record')} of the sources "
-            f"match it, and whoever searches for it sees them{verdict(top.leakage, fail_above)}."
+            f"match it, and whoever searches for it sees them{verdict(largest, fail_above)}."
         )
     if not records:
-        return f"No query brings up any record: the adversary learns nothing new{verdict(top.leakage, fail_above)}."
+        return f"No query brings up any record: the adversary learns nothing new{verdict(largest, fail_above)}."
     return (
-        f"Starting from '{top.query}', {top.adversary} brings up {counted(records, 'record')}: a leakage of "
-        f"{level(top.leakage)}, {share(top.recall)} of what matters is known and {share(top.precision)} of what is "
-        f"held is right{verdict(top.leakage, fail_above)}."
+        f"Starting from '{top.query}', {top.adversary} knows {share(top.recall)} of what matters about the person, "
+        f"from {counted(records, 'record')}; {share(top.precision)} of what it holds is right. That is a leakage of "
+        f"{level(top.leakage)}{verdict(largest, fail_above)}."
     )

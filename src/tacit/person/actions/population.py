@@ -147,6 +147,7 @@ def _measured(
         beta=inquiry.case.beta,
         merge=spec.merge,
         base=pool.attributes if spec.keep_base else None,
+        kept=work.kept(),
         meant=inquiry.bench.meant,
         sources=[(source.name, source.records) for source in pool.sources],
         progress=lambda what, share: inquiry.progress(f"{spec.name}: {what}", share),

@@ -41,7 +41,7 @@ def person_remove(
     """Which sources to ask for removal, in which order, so that the expected leakage is least.
 
     Sources with ``remove: {cost, success}`` can be asked; if none has it, all can, at cost 1 and with success. The plan
-    is made under the adversary to whom most leaks now; the limit is compared with the expected leakage after it.
+    is made under the adversary who knows most now; the limit is compared with the expected leakage after it.
     ``letters`` is a folder for one request for erasure a source of the plan.
 
     Guarantees
@@ -68,7 +68,15 @@ def person_remove(
         notes.append("no source says what a removal costs and how likely it is (remove: {cost, success}): all cost 1")
     if plan.expectation == "approximate":
         notes.append("with so many uncertain requests the expected leakage is an approximation")
-    written = _written(inquiry, loaded, [step.source for step in steps], letters) if letters is not None else ()
+    own = {source.name for source in inquiry.case.sources if source.own_book}
+    asked = [step.source for step in steps if step.source not in own]
+    if letters is not None and len(asked) < len(steps):
+        names = listed([f"'{step.source}'" for step in steps if step.source in own])
+        notes.append(
+            f"no letter to {names}: an address book or mailbox is taken for one's own, where nobody has to be asked; "
+            "if it is somebody else's, say law or remove of the source"
+        )
+    written = _written(inquiry, loaded, asked, letters) if letters is not None else ()
     return PersonRemoveResult(
         case=str(inquiry.case.path),
         adversary=top.rung.adversary,

@@ -69,9 +69,9 @@ class PersonAuditResult(PersonResult):
         """The strongest adversary, the person and the records."""
         top = next(rung for rung in self.rungs if rung.adversary == self.strongest)
         return (
+            ("Recall", leak(top.best_recall), f"of the file is known to {top.adversary}"),
             ("Leakage", leak(top.leakage), f"under {top.adversary}"),
-            ("Recall", leak(top.recall), "of the file is in one record"),
-            ("Precision", leak(top.precision), "of that record is right"),
+            ("Precision", leak(top.precision), "of the record that leaks most is right"),
             ("Together", leak(self.together), "of the file is in all records of the person"),
             ("Person", doc.Count(self.facts, "fact"), f"with the labels {doc.listed(self.labels)}"),
             records_tile(self.sources),
@@ -113,9 +113,9 @@ def _ladder(audit: PersonAuditResult) -> Sequence[doc.Section]:
 
 
 def _rung_table(audit: PersonAuditResult) -> doc.TableBlock:
-    more = [doc.TableColumn(f">{name}", "page") for name in ("Best recall of any record", "Entities", "Records merged")]
+    more = [doc.TableColumn(f">{name}", "page") for name in ("Seconds", "Best precision", "Entities", "Records merged")]
     names = (doc.TableColumn("Adversary", least=10), doc.TableColumn("Does", "terminal", least=14))
-    columns = (*names, ">Leakage", ">Precision", ">Recall", ">Cost", ">Seconds", *more)
+    columns = (*names, ">Leakage", ">Precision", ">Recall", ">Best recall", ">Cost", *more)
     rows = [
         (
             doc.Cell(doc.DataValue(r.adversary, 32), style="bold" if r.adversary == audit.strongest else ""),
@@ -123,9 +123,10 @@ def _rung_table(audit: PersonAuditResult) -> doc.TableBlock:
             doc.Cell(leak(r.leakage), style="bold"),
             leak(r.precision),
             leak(r.recall),
+            leak(r.best_recall),
             chosen(r.cost),
             doc.Number(r.seconds),
-            leak(r.best_recall),
+            leak(r.best_precision),
             doc.Count(r.entities),
             doc.Count(r.merged),
         )

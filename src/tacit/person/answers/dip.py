@@ -19,6 +19,11 @@ _QUERY = (
 )
 
 
+def knows(dip: Dipped) -> tuple[float, float]:
+    """By how much a query brings up: what is known first, then the leakage."""
+    return round(dip.recall, 12), round(dip.leakage, 12)
+
+
 @dataclass(frozen=True)
 class PersonDipResult(PersonResult):
     """What each query of the case brings up under each adversary."""
@@ -46,16 +51,16 @@ class PersonDipResult(PersonResult):
             queries.setdefault(dip.query, []).append(dip)
         yield self._table([dip for dips in queries.values() for dip in dips])
         for query, dips in queries.items():
-            blocks = [_folded(dip, first=not place) for place, dip in enumerate(sorted(dips, key=_least_leaking_last))]
+            blocks = [_folded(dip, first=not place) for place, dip in enumerate(sorted(dips, key=knows)[::-1])]
             yield doc.Section(sentence("Who asks with “{}”", doc.DataValue(query, 32)), blocks)
 
     def tiles(self) -> Sequence[tuple[doc.Text, ...]]:
         """The query that brings up most."""
-        worst = max(self.dips, key=lambda dip: dip.leakage)
+        worst = max(reversed(self.dips), key=knows)
         adversaries = doc.Count(len({dip.adversary for dip in self.dips}), "adversary", "adversaries")
         return (
-            ("Largest leakage", leak(worst.leakage), f"query {worst.query}, {worst.adversary}"),
             ("Recall", leak(worst.recall), "of the file comes back"),
+            ("Leakage", leak(worst.leakage), f"query {worst.query}, {worst.adversary}"),
             ("Precision", leak(worst.precision), "of it is right"),
             ("Queries", doc.Count(len({dip.query for dip in self.dips})), sentence("under {}", adversaries)),
         )
@@ -79,13 +84,11 @@ class PersonDipResult(PersonResult):
         return doc.Section("What each query brings up. Higher is riskier.", blocks)
 
 
-def _least_leaking_last(dip: Dipped) -> float:
-    return -dip.leakage
-
-
 def _folded(dip: Dipped, *, first: bool) -> doc.Folded:
     """What one adversary gets by a query; the worst is for both media, the others for the page."""
     sources = list(dict.fromkeys(source for held in dip.finding.held for source in held.sources))
-    under = sentence("Under {}: leakage {}", doc.DataValue(dip.adversary, 40), part(dip.leakage))
+    under = sentence(
+        "Under {}: {} known, leakage {}", doc.DataValue(dip.adversary, 40), doc.Share(dip.recall), part(dip.leakage)
+    )
     opened = first and dip.leakage > 0
     return doc.Folded(under, finding_blocks(dip.finding, sources), open=opened, where=None if first else "page")

@@ -62,6 +62,8 @@ MEANINGS = doc.Paragraph(
     "note",
     where="terminal",
 )
+# No name of a source or record that people give is longer.
+NAME = 120
 _TRIO = ("leakage", "precision", "recall")
 
 
@@ -145,6 +147,12 @@ def as_sentence(words: str) -> str:
     return bare[:1].upper() + bare[1:]
 
 
+def sources_named(names: Sequence[str], limit: int = 6) -> str:
+    """Sources in a row: files are told apart by how their names end, so that these are not cut as values are."""
+    rest = len(names) - limit
+    return ", ".join(doc.shorten(name, NAME) for name in names[:limit]) + (f" and {rest} more" if rest > 0 else "")
+
+
 def moved(value: float) -> doc.Cell:
     """A change with its sign, in the colour of its side."""
     return doc.Cell(doc.Number(value, "signed part"), style="toward" if value > 0 else "away" if value < 0 else "")
@@ -210,7 +218,7 @@ def _attribute(one: Held) -> tuple[doc.InCell, ...]:
         chosen(one.confidence),
         moved(one.contribution),
         chosen(one.weight),
-        doc.listed(one.sources, limit=6),
+        sources_named(one.sources),
     )
 
 
@@ -250,7 +258,7 @@ def _trace(finding: Finding, sources: Sequence[str]) -> list[doc.Block]:
     told = agree if any(one.labels for one in joins) else ""
     words = sentence("{} were taken for one person's{told}.", doc.Count(len(members), "record"), told=told)
     lines = [
-        f"{doc.shorten(one.left, 40)} — {doc.shorten(one.right, 40)}"
+        f"{doc.shorten(one.left, NAME)} — {doc.shorten(one.right, NAME)}"
         + (f": {doc.listed(one.labels)}" * bool(one.labels))
         for one in joins
     ]
@@ -279,7 +287,7 @@ def shares_section(shares: Sequence[SourceShare], adversary: str) -> list[doc.Se
     ]
     rows = [
         (
-            doc.DataValue(s.source, 40),
+            doc.DataValue(s.source, NAME),
             doc.Count(s.records),
             leak(s.leakage_without),
             moved(s.contribution),
@@ -303,7 +311,12 @@ def source_table(sources: Sequence[PersonSource]) -> doc.TableBlock:
     """Where the records came from, for the page."""
     columns = ("Source", "File", ">Records", "SHA-256")
     rows = [
-        (doc.DataValue(s.name, 40), doc.FilePath(s.path), doc.Count(s.records), doc.Code(s.sha256) if s.sha256 else "–")
+        (
+            doc.DataValue(s.name, NAME),
+            doc.FilePath(s.path),
+            doc.Count(s.records),
+            doc.Code(s.sha256) if s.sha256 else "–",
+        )
         for s in sources
     ]
     return doc.TableBlock(columns, rows, folded="The sources", where="page")
@@ -311,5 +324,5 @@ def source_table(sources: Sequence[PersonSource]) -> doc.TableBlock:
 
 def records_tile(sources: Sequence[PersonSource]) -> tuple[doc.Text, ...]:
     """How many records there are, and the sources with theirs."""
-    named = doc.listed([f"{doc.shorten(source.name, 24)} {source.records:,}" for source in sources], limit=8)
+    named = sources_named([f"{source.name} {source.records:,}" for source in sources], limit=8)
     return "Records", doc.Count(sum(source.records for source in sources)), named

@@ -8,7 +8,7 @@ from typing import ClassVar
 
 from tacit import document as doc
 from tacit.errors import sentence
-from tacit.person.answers.presenting import PersonResult, chosen, leak, searched_words, shares_section
+from tacit.person.answers.presenting import NAME, PersonResult, chosen, leak, searched_words, shares_section
 from tacit.person.answers.results import RemovalStep, Searched, SourceShare
 
 
@@ -74,7 +74,7 @@ class PersonRemoveResult(PersonResult):
         rows = [
             (
                 f"{rank}.",
-                doc.Cell(doc.DataValue(step.source, 40), style="bold"),
+                doc.Cell(doc.DataValue(step.source, NAME), style="bold"),
                 doc.Count(step.records),
                 chosen(step.cost),
                 doc.Share(step.success),

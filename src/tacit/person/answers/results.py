@@ -30,7 +30,8 @@ class Rung:
 
     ``leakage``, ``precision`` and ``recall`` are of the record with the largest leakage; ``best_recall`` is the largest
     recall of any one record, which under the union never falls when an adversary resolves more, unless a label has a
-    single true value, where a second value makes the first doubtful. ``cost`` is what the case declares, ``seconds``
+    single true value, where a second value makes the first doubtful. ``best_precision`` is the largest precision of any
+    record that was looked at; a record that says one true thing has 1. ``cost`` is what the case declares, ``seconds``
     what the work took here. ``records`` is the number of base records, ``entities`` what is left after resolving,
     ``merged`` how many base records the leaking one was made of.
     """
@@ -42,6 +43,7 @@ class Rung:
     precision: float
     recall: float
     best_recall: float
+    best_precision: float
     cost: float
     seconds: float
     records: int

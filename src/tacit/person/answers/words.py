@@ -48,17 +48,22 @@ def audit_headline(rung: Rung, sources: int, together: float, largest: float, fa
     if rung.leakage <= 0:
         return f"No record holds anything true of the person{verdict(0.0, fail_above)}."
     origin = "one record alone" if rung.merged <= 1 else f"{rung.merged:,} records of {counted(sources, 'source')}"
-    more = []
+    beside = ", where 1 is the whole file and nothing else"
     if rung.best_recall > rung.recall + NOTABLE:
-        more.append(f"Another record, with more wrong beside it, holds {share(rung.best_recall)}.")
+        first = (
+            f"The adversary '{rung.adversary}' knows {share(rung.best_recall)} of what matters about the person. The "
+            f"record that leaks most holds {share(rung.recall)}, from {origin}, and {share(rung.precision)} of it is "
+            f"right: a leakage of {level(rung.leakage)}{beside}{verdict(largest, fail_above)}."
+        )
+    else:
+        first = (
+            f"The adversary '{rung.adversary}' knows {share(rung.recall)} of what matters about the person, from "
+            f"{origin}; {share(rung.precision)} of what it holds is right. That is a leakage of {level(rung.leakage)}"
+            f"{beside}{verdict(largest, fail_above)}."
+        )
     if together > max(rung.best_recall, rung.recall) + NOTABLE:
-        more.append(f"All records of the person together hold {share(together)}.")
-    first = (
-        f"The adversary '{rung.adversary}' knows {share(rung.recall)} of what matters about the person, from {origin}; "
-        f"{share(rung.precision)} of what it holds is right. That is a leakage of {level(rung.leakage)}, where 1 is "
-        f"the whole file and nothing else{verdict(largest, fail_above)}."
-    )
-    return " ".join([first, *more])
+        return f"{first} All records of the person together hold {share(together)}."
+    return first
 
 
 def verdict(leakage: float, fail_above: float | None) -> str:

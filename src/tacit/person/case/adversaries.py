@@ -37,9 +37,9 @@ def default_adversaries(labels: Collection[str], person: Reference | None = None
     """Who is assumed where the case names nobody, and a sentence about it.
 
     E0 reads each record by itself. E1 normalises, and joins records that agree on a label that names one person, or on
-    a name and another label; there is no E1 where no label does. E2 joins records that are likely one person's. E3
-    knows the truth, and joins the records that it recognises. Each keeps the value most records agree on, and the
-    records it started from, so that it is never weaker than who reads.
+    a name and another label; there is no E1 where no label does. E2 also joins records that are likely one person's. E3
+    knows the truth, and joins the records that it recognises besides. Each keeps the value most records agree on, and
+    whatever it had before a further resolution, so that none is weaker than the one before.
     """
     called: dict[str, list[str]] = {}
     for label in sorted(labels):
@@ -51,13 +51,17 @@ def default_adversaries(labels: Collection[str], person: Reference | None = None
     rules = rules or [(label,) for kind in WITHOUT_A_NAME for label in called.get(kind, ())]
     ways: dict[str, Step] = {"E1": Resolve(Rules(rules))} if rules else {}
     ways |= {"E2": LikelyClusters()} | ({} if person is None else {"E3": TrueClusters(reference=person)})
-    joins = [Adversary(name, (Normalise(), way), merge="consensus", keep_base=True) for name, way in ways.items()]
+    steps = list(ways.values())
+    joins = [
+        Adversary(name, (Normalise(), *steps[: place + 1]), merge="consensus", keep_base=True)
+        for place, name in enumerate(ways)
+    ]
     by = ", ".join(" and ".join(rule) for rule in rules)
     exact = f"E1 joins those that agree on {by}, " if rules else "there is no E1, as no label names one person, "
-    best = "" if person is None else ", E3, who knows the truth, those that it recognises as the person's"
+    best = "" if person is None else ", and E3, who knows the truth, those that it recognises as the person's"
     return (Adversary("E0"), *joins), (
-        f"no adversary is named: E0 reads each record by itself, {exact}E2 joins those that are likely one person's"
-        f"{best}"
+        f"no adversary is named: E0 reads each record by itself, {exact}E2 also joins those that are likely one "
+        f"person's{best}; each may do what those before it do"
     )
 
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from datetime import date
 from functools import partial
 from typing import Any, get_args
@@ -14,6 +15,8 @@ from tacit.person.case.schema import CaseReader, CaseSection, Schema, as_node, a
 from tacit.person.case.tables import pairs_in
 from tacit.person.model.kinds import kind_of
 from tacit.person.model.labels import Correlated, Label, Similarity, Suppressed
+from tacit.person.model.records import Reference
+from tacit.person.model.values import similarity_name
 
 # Values as they are, whatever the name of the label says.
 EXACT = "exact"
@@ -169,6 +172,47 @@ def _prior(reader: CaseReader, node: yaml.Node, what: str, meant: Callable[[str]
         return None
     # Shares of the common values alone add to less than 1, and stay as they are.
     return counts if total <= 1.0 else {value: count / total for value, count in counts.items()}
+
+
+# What is as near as this to another of a person's names or addresses is that one, written otherwise.
+_SAME = 0.9
+_SPELLED = ("name", "address")
+
+
+def spelled_alike(labels: Mapping[str, Label], person: Reference | None) -> tuple[dict[str, Label], list[str]]:
+    """Labels under which a person's names and addresses that are one, written in several ways, count once; and notes.
+
+    A number or an address of e-mail that is one sign off is another.
+    """
+    changed: dict[str, Label] = {}
+    notes: list[str] = []
+    for name in dict.fromkeys(label for label, _ in person or ()):
+        label = labels.get(name)
+        if label is None or person is None:
+            continue
+        forms = list(dict.fromkeys(map(label.meant, person.values(name))))
+        alike = label.similarity
+        if alike is None or similarity_name(alike) not in _SPELLED or len(forms) < 2:
+            continue
+        # The one that most of the others say: an address that goes on, with a town, says the shorter one.
+        kept: list[str] = []
+        synonyms: dict[str, str] = {}
+        for form in sorted(forms, key=lambda one: (-sum(alike(other, one) for other in forms), one)):
+            same = next(
+                (other for other in kept if alike(form, other) >= _SAME or _joined(form) == _joined(other)), None
+            )
+            if same is None:
+                kept.append(form)
+            else:
+                synonyms[form] = same
+        if synonyms:
+            changed[name] = replace(label, synonyms={**label.synonyms, **synonyms})
+            notes.append(f"of the person's values of '{name}' {len(forms)} are {len(kept)}, written in several ways")
+    return changed, notes
+
+
+def _joined(form: str) -> str:
+    return form.replace(" ", "")
 
 
 def read_correlated(reader: CaseReader, node: yaml.Node, what: str) -> list[Correlated]:

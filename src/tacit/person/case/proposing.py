@@ -12,7 +12,7 @@ from pathlib import Path
 from tacit.errors import SourceError, TacitError
 from tacit.loading import checked_path
 from tacit.person.model.kinds import KINDS, PARTS, column_name, recognised, usual
-from tacit.person.sources.formats import FORMATS, found_format, long_labels, table_of
+from tacit.person.sources.formats import FORMATS, encoding_told, found_format, long_labels, table_of
 from tacit.person.sources.source import Source, SourceFormat
 from tacit.tables.formats import FORMATS as TABLES
 from tacit.tables.formats.format import SeveralTables
@@ -214,7 +214,7 @@ def _of_table(path: Path, name: str, format_: SourceFormat, names: tuple[str, ..
         name,
         path,
         format_,
-        "a table",
+        "a table" if (encoding := encoding_told(path)) is None else f"a table in {encoding}",
         tuple(dict.fromkeys([*columns.values(), *found.joined])),
         columns,
         found.joined,

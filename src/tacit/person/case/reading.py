@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import get_args
 
 from tacit.person.case.adversaries import default_adversaries, read_adversaries
-from tacit.person.case.labels import read_correlated, read_labels, usual_labels
+from tacit.person.case.labels import read_correlated, read_labels, spelled_alike, usual_labels
 from tacit.person.case.model import Case
 from tacit.person.case.nodes import case_bytes
 from tacit.person.case.plans import read_decoys, read_verification
@@ -63,11 +63,12 @@ def read_case(path: str | os.PathLike[str]) -> Case:
     section = reader.section(reader.root, "a case", CASE, required=["sources"])
     described = section.get("labels", {})
     usual = usual_labels(sorted(reader.labels.difference(described)), reader.country)
-    labels = Labels({**usual, **described}, correlated=section.get("correlated", ()))
+    spelled, told = spelled_alike({**usual, **described}, reader.person)
+    labels = Labels({**usual, **described, **spelled}, correlated=section.get("correlated", ()))
     _needs_person(reader, section)
     _needs_weight(reader, section, labels)
     reader.finish()
-    notes = [*reader.notes]
+    notes = [*reader.notes, *told]
     idle = sorted(label for label in described if label not in reader.labels)
     if idle and reader.possible and reader.person is not None:
         notes.append(f"described and never used: {', '.join(idle)}; check the spelling of the labels")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Iterable
 from pathlib import Path
 
 import yaml
@@ -9,6 +11,10 @@ import yaml
 from tacit.errors import DataError
 from tacit.person.case.schema import CaseReader
 from tacit.person.sources.source import SourceFormat
+from tacit.tables.table import Stamp, stamp_of
+
+# What is kept of a case is in a folder beside it.
+FOLDER, COLUMNS = ".tacit", "columns.json"
 
 
 def pairs_in(
@@ -38,9 +44,38 @@ def pairs_in(
 def columns_of(
     reader: CaseReader, node: yaml.Node, path: Path, what: str, format_: SourceFormat = "table"
 ) -> tuple[str, ...]:
-    """The columns of a table; none after a mistake."""
+    """The columns of a table; none after a mistake. What was seen of a file as it is, is not looked for again."""
     from tacit.person.sources.formats import table_of
 
     with reader.refusals(node, what):
-        return table_of(path, format_).names
+        place, stamp = f"{format_} {path.resolve()}", stamp_of(path) if path.is_file() else None
+        if place not in _seen:
+            _seen.update(_kept(kept_columns(reader.path)))
+        known = _seen.get(place)
+        if stamp is None or known is None or known[0] != stamp:
+            known = _seen[place] = stamp, table_of(path, format_).names
+        return known[1]
     return ()
+
+
+# By format and path: when a file was last written to, and its columns.
+_seen: dict[str, tuple[Stamp | None, tuple[str, ...]]] = {}
+
+
+def kept_columns(case: Path) -> Path:
+    """Where the columns of a case's sources are kept beside it, if they are."""
+    return case.absolute().parent / FOLDER / case.name / COLUMNS
+
+
+def columns_seen(paths: Iterable[Path]) -> str:
+    """What was seen of some files, as :func:`columns_of` finds it again."""
+    wanted = {str(path.resolve()) for path in paths}
+    return json.dumps({place: seen for place, seen in _seen.items() if place.split(" ", 1)[1] in wanted})
+
+
+def _kept(file: Path) -> dict[str, tuple[Stamp | None, tuple[str, ...]]]:
+    try:
+        noted = json.loads(file.read_bytes())
+        return {place: (tuple(stamp), tuple(map(str, names))) for place, (stamp, names) in noted.items() if stamp}
+    except (OSError, ValueError, TypeError, AttributeError):
+        return {}

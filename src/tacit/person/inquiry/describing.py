@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from tacit.person.answers.words import listed
 from tacit.person.link.brought import FileClusters, LikelyClusters, SplinkClusters, TrueClusters
@@ -17,8 +18,12 @@ MERGED = {
 }
 
 
-def does(spec: Adversary) -> str:
-    """What an adversary does, in a few words."""
+def does(spec: Adversary, others: Sequence[Adversary] = ()) -> str:
+    """What an adversary does, in a few words: what it does beyond one of the others, if that is all the same."""
+    for other in others:
+        more = spec.steps[len(other.steps) :]
+        if more and other.steps and replace(other, name=spec.name, steps=(*other.steps, *more)) == spec:
+            return f"as {other.name}, and {listed(list(map(_step, more)))}"
     parts = list(dict.fromkeys(map(_step, spec.steps)))
     if not parts:
         return "reads each record by itself"

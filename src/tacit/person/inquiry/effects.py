@@ -39,6 +39,8 @@ def source_shares(
 def removals(case: Case, shares: Iterable[SourceShare], before: float) -> list[Action]:
     """Requests to remove a source, where that lowers the leakage."""
     offers = {source.name: source.removal for source in case.sources if source.removal is not None}
+    own = {source.name for source in case.sources if source.own_book}
+    lists = {source.name for source in case.sources if source.format == "breaches"}
     actions = []
     for share in shares:
         offer = offers.get(share.source)
@@ -47,6 +49,13 @@ def removals(case: Case, shares: Iterable[SourceShare], before: float) -> list[A
         cost, success = (None, None) if offer is None else (offer.cost, offer.success)
         what = f"have '{share.source}' remove its records"
         why = f"{level(share.contribution)} of the leakage goes with this source, if it removes its records"
+        if share.source in lists:
+            # Who lists breaches holds nothing.
+            what = f"have those whose breaches '{share.source}' lists remove their records"
+            why = f"{level(share.contribution)} of the leakage goes with these, if they remove their records"
+        if share.source in own:
+            what = f"take the person out of '{share.source}', an address book or mailbox of your own"
+            why = f"{level(share.contribution)} of the leakage goes with it"
         if success is not None and success < 1:
             why += f" (it does with probability {success:g})"
         actions.append(Action("remove", what, before, share.leakage_without, cost, success, why))
@@ -60,9 +69,12 @@ def changes(
     links = cluster.links if cluster is not None else ()
     joins = Counter(label for link in links for label in link.labels)
     actions = []
+    seen: set[tuple[str, str]] = set()
     for label, value in subject.reference:
-        if label not in joins:
+        meant = label, subject.labels[label].meant(value)
+        if label not in joins or meant in seen:
             continue
+        seen.add(meant)
         after = shrinking.without_fact(label, value)
         if before - after > SAME:
             what = f"use another {label} in each place instead of {shown(value)}"

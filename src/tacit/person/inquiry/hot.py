@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from tacit.lift.joint import Vector
 from tacit.person.inquiry.subject import Subject, exceeds
 from tacit.person.inquiry.work import Grouped, named_forms
-from tacit.person.link.attributes import Attributes
+from tacit.person.link.attributes import Attributes, IntArray, arrow_table
 from tacit.person.link.right import NearForms, RightRows, Wanted, candidate_values, right_weights
 from tacit.person.model.comparing import Comparer
 from tacit.person.model.leakage import Leakage
-from tacit.person.model.records import Attribute, Record
+from tacit.person.model.records import Record
 from tacit.person.model.values import similarity_name
 from tacit.person.resolve import Cluster, Link
 
@@ -37,17 +38,19 @@ class Hot:
 
     def __init__(self, work: Grouped, subject: Subject) -> None:
         self.work, self.subject = work, subject
-        weights = self._weights(work.held)
+        clusters, right = self._weights(work.held)
         if work.spec.keep_base and work.held is not work.pool.attributes:
             # Originals are kept as they were given, whatever the steps made of them.
-            other = self._weights(work.pool.attributes)
-            weights = {cid: max(weights.get(cid, 0.0), other.get(cid, 0.0)) for cid in {*weights, *other}}
-        order = sorted(weights, key=lambda cid: (-weights[cid], cid))
-        self.clusters = np.array(order, dtype=np.int64)
-        self.right = np.array([weights[cid] for cid in order], dtype=np.float64)
+            other, weights = self._weights(work.pool.attributes)
+            every, weights = np.concatenate([clusters, other]), np.concatenate([right, weights])
+            clusters, places = np.unique(every, return_inverse=True)
+            right = np.zeros(len(clusters))
+            np.maximum.at(right, places, weights)
+        order = np.lexsort((clusters, -right))
+        self.clusters, self.right = clusters[order], right[order]
         self._first: list[Record] = []
 
-    def _weights(self, held: Attributes) -> dict[int, float]:
+    def _weights(self, held: Attributes) -> tuple[IntArray, Vector]:
         return right_weights(hit_rows(held, self.subject, self.work.forms(held)), self.work.cluster)
 
     def __len__(self) -> int:
@@ -84,7 +87,9 @@ class Hot:
 def hit_rows(held: Attributes, subject: Subject, forms: Attributes | None = None) -> RightRows:
     """What is right among some attributes, looked for once; ``forms`` as :func:`right_values` takes them."""
     if held not in subject.found:
-        subject.found[held] = RightRows(held, right_values(held, subject, forms))
+        hits = right_values(held, subject, forms)
+        formed = held if held.formed else forms
+        subject.found[held] = RightRows(held, hits, None if formed is None else subject.near.get(formed))
     return subject.found[held]
 
 
@@ -94,8 +99,6 @@ def right_values(held: Attributes, subject: Subject, forms: Attributes | None = 
     ``forms`` are the attributes in normal form, if they are at hand. What correlated labels share is a fact of its own,
     hit by whatever is right of any of them.
     """
-    import pyarrow as pa
-
     # Not the subject's own, which would remember every value there is.
     comparer = Comparer(subject.reference, subject.labels)
     shared = {
@@ -110,18 +113,19 @@ def right_values(held: Attributes, subject: Subject, forms: Attributes | None = 
     near = None if formed is None else subject.near[formed]
     for label, candidates in candidate_values(held, wanted, near):
         verdicts = subject.verdicts.setdefault(label, {})
-        new = list(dict.fromkeys(meant for _, meant in candidates if meant not in verdicts))
-        compared = comparer.compare(Record.trusted(Attribute(label, meant) for meant in new))
-        hits = np.where(compared.share > 0, compared.hit, -1).tolist()
-        verdicts.update(zip(new, zip(hits, compared.credit.tolist(), strict=True), strict=True))
-        for value, meant in candidates:
-            hit, credit = verdicts[meant]
+        for known in (True, False):
+            new = list(dict.fromkeys(one.meant for one in candidates if one.known is known and one[1:] not in verdicts))
+            for meant, verdict in zip(new, comparer.verdicts(label, new, formed=known), strict=True):
+                verdicts[meant, known] = (verdict.hit if verdict.share > 0 else -1, verdict.credit)
+        for value, meant, known in candidates:
+            hit, credit = verdicts[meant, known]
             if hit >= 0:
                 rows.append((label, value, hit, credit))
                 rows += [(label, value, *shared[label])] if label in shared else []
     rows = [row for row in rows if row[3] > 0]
-    kinds = {"label": pa.string(), "value": pa.string(), "fact": pa.int64(), "credit": pa.float64()}
-    return pa.table({name: pa.array([row[at] for row in rows], kind) for at, (name, kind) in enumerate(kinds.items())})
+    labels, values, facts, credits = zip(*rows, strict=True) if rows else ((), (), (), ())
+    numbers = {"fact": np.array(facts, np.int64), "credit": np.array(credits, np.float64)}
+    return arrow_table({"label": labels, "value": values, **numbers})
 
 
 def _wanted(subject: Subject) -> dict[str, Wanted]:
@@ -147,6 +151,7 @@ class Winner:
 
     leakage: Leakage
     best_recall: float
+    best_precision: float
     cluster: Cluster | None
 
 
@@ -154,7 +159,7 @@ def winner(hot: Hot) -> Winner:
     """Merge and measure the clusters that hold something of the person, until no other can leak more."""
     subject, work = hot.subject, hot.work
     best: tuple[Leakage, Cluster] | None = None
-    greatest = 0.0
+    greatest = purest = 0.0
     for place, after in hot.spans():
         value = best[0].value if best is not None else 0.0
         if not exceeds(hot.ceiling(place), value) and not exceeds(hot.recall_ceiling(place), greatest):
@@ -163,15 +168,15 @@ def winner(hot: Hot) -> Winner:
         rids = [int(record.name) for record in records]
         for cluster in work.adversary(rids).holdings(records, subject.labels).candidates:
             measured = subject.measure(cluster.record)
-            greatest = max(greatest, measured.recall)
+            greatest, purest = max(greatest, measured.recall), max(purest, measured.precision)
             if best is not None and exceeds(best[0].value, measured.value):
                 continue
             named = renumbered(cluster, rids)
             if best is None or _before(measured, named, *best):
                 best = measured, named
     if best is None or best[0].value <= 0:
-        return Winner(Leakage(0.0, 0.0, 0.0), greatest, None)
-    return Winner(best[0], greatest, best[1])
+        return Winner(Leakage(0.0, 0.0, 0.0), greatest, purest, None)
+    return Winner(best[0], greatest, purest, best[1])
 
 
 def _before(one: Leakage, its: Cluster, other: Leakage, theirs: Cluster) -> bool:

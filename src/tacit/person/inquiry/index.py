@@ -17,19 +17,18 @@ import numpy as np
 from tacit import __version__
 from tacit.errors import TacitError
 from tacit.person.case.model import Case
-from tacit.person.link.attributes import Attributes, IntArray
-from tacit.person.link.keeping import read_attributes, write_attributes
+from tacit.person.case.tables import COLUMNS, FOLDER, columns_seen
+from tacit.person.link.attributes import IntArray
+from tacit.person.link.coded import kept_tables, read_coded, write_coded, write_tables
+from tacit.person.link.likely import LikelyModel
 from tacit.person.model.forms import form_name
 from tacit.person.model.labels import Labels
+from tacit.person.model.values import similarity_name
 from tacit.person.resolve.adversaries import Adversary
 from tacit.person.resolve.steps import Normalise, Resolve
 from tacit.person.sources.pool import PoolSource, RecordPool
 from tacit.tables.engines import Store, store_on
 from tacit.tables.table import stamp_of
-
-# Fewer records are read again as quickly.
-FEWEST = 50_000
-FOLDER = ".tacit"
 
 
 @dataclass(frozen=True)
@@ -46,14 +45,16 @@ class CaseIndex:
     key: str
 
     def pool(self) -> RecordPool | None:
-        """The records of the sources, if they are kept."""
+        """The records of the sources, and the same in normal form, if they are kept."""
         import pyarrow as pa
 
-        about = self._about("pool")
+        about = self._about("records")
         if about is None:
             return None
+        several, formed = (frozenset(about[name]) for name in ("several", "formed"))
+        facts = {"records": about["records"], "several": several, "labels": tuple(about["labels"]), "formed": formed}
         try:
-            held = self._attributes(store_on("duckdb"), "pool", about)
+            held, forms = read_coded(store_on("duckdb"), self._path("records"), **facts)
             with pa.memory_map(str(self._path("names"))) as file:
                 names = [column.combine_chunks() for column in pa.ipc.open_file(file).read_all().columns]
         except (TacitError, OSError, pa.ArrowInvalid):
@@ -62,11 +63,12 @@ class CaseIndex:
         for place, one in enumerate(about["sources"]):
             own = names[place].slice(0, one["records"]) if one["named"] else None
             sources.append(PoolSource(one["name"], Path(one["path"]), one["first"], one["records"], one["sha256"], own))
-        return RecordPool(held, tuple(sources), tuple(about["notes"]))
+        return RecordPool(held, tuple(sources), tuple(about["notes"]), forms)
 
-    def keep_pool(self, pool: RecordPool) -> None:
+    def keep(self, pool: RecordPool) -> None:
         """Keep the records, if they are many, and forget those of sources that have changed."""
-        if pool.n_records < FEWEST:
+        held, forms = pool.attributes, pool.formed
+        if held.coded is None:
             return
         sources = [
             {
@@ -79,34 +81,22 @@ class CaseIndex:
             }
             for one in pool.sources
         ]
+        formed = sorted(forms.formed) if forms is not None else []
+        facts = {"records": held.records, "several": sorted(held.several), "labels": held.labels, "formed": formed}
         with suppress(OSError, TacitError):
             with self._alone():
                 self._forget()
             self._write("names", lambda path: _write_names(pool, path), {})
-            self._keep("pool", pool.attributes, {"sources": sources, "notes": list(pool.notes)})
+            self._write_columns(columns_seen(one.path for one in pool.sources))
+            noted = {**facts, "sources": sources, "notes": list(pool.notes)}
+            self._write("records", lambda path: write_coded(held, forms, path), noted)
 
-    def forms(self, store: Store, labels: Labels, make: Callable[[], Attributes]) -> Attributes:
-        """The records in normal form: as they are kept, or made and kept."""
-        described = _described(labels)
-        if described is None or self._about("pool") is None:
-            return make()
-        what = f"forms-{_digest(described)}"
-        about = self._about(what)
-        if about is not None:
-            with suppress(TacitError, OSError):
-                return self._attributes(store, what, about)
-        held = make()
-        with suppress(OSError, TacitError):
-            self._keep(what, held, {})
-        return held
-
-    def clusters(self, spec: Adversary, labels: Labels, make: Callable[[], IntArray]) -> IntArray:
+    def clusters(self, spec: Adversary, make: Callable[[], IntArray]) -> IntArray:
         """The cluster of every record after the last resolution of an adversary."""
-        described = _described(labels)
         known = all(type(step) in (Normalise, Resolve) for step in spec.steps)
-        if described is None or not known or self._about("pool") is None:
+        if not known or self._about("records") is None:
             return make()
-        what = f"clusters-{_digest([described, repr(spec.steps)])}"
+        what = f"clusters-{_digest(repr(spec.steps))}"
         if self._about(what) is not None:
             with suppress(OSError, ValueError, EOFError):
                 found: IntArray = np.load(self._path(what), allow_pickle=False)
@@ -121,6 +111,20 @@ class CaseIndex:
             self._write(what, write, {})
         return made
 
+    def learned(self, store: Store, make: Callable[[], LikelyModel | None]) -> LikelyModel | None:
+        """What is known of the records in normal form whoever is asked about: as it is kept, or made and kept."""
+        about = self._about("likely")
+        if about is not None:
+            with suppress(TacitError, OSError):
+                rows, few = kept_tables(store, self._path("likely"), "kept_fields", "kept_few")
+                return LikelyModel.of(rows, few, about["facts"])
+        made = make()
+        if made is not None and self._about("records") is not None:
+            tables = {"kept_fields": made.rows, "kept_few": made.few}
+            with suppress(OSError, TacitError):
+                self._write("likely", lambda path: write_tables(store, tables, path), {"facts": made.facts()})
+        return made
+
     def _path(self, what: str) -> Path:
         return self.folder / f"{self.key}-{what}"
 
@@ -131,17 +135,6 @@ class CaseIndex:
             return noted if noted["stamp"] == list(stamp_of(self._path(what))) else None
         except (OSError, ValueError, KeyError, TypeError):
             return None
-
-    def _attributes(self, store: Store, what: str, about: dict[str, Any]) -> Attributes:
-        several, formed = (frozenset(about[name]) for name in ("several", "formed"))
-        labels = tuple(about["labels"])
-        path = self._path(what)
-        return read_attributes(store, path, records=about["records"], several=several, labels=labels, formed=formed)
-
-    def _keep(self, what: str, held: Attributes, more: dict[str, Any]) -> None:
-        facts = {"records": held.records, "several": sorted(held.several), "labels": held.labels}
-        noted = {**facts, "formed": sorted(held.formed), **more}
-        self._write(what, lambda path: write_attributes(held, path), noted)
 
     def _write(self, what: str, write: Callable[[Path], None], noted: dict[str, Any]) -> None:
         """A file and what is noted of it, each whole or not at all; nothing if another process has written them."""
@@ -159,6 +152,16 @@ class CaseIndex:
                 os.replace(draft, path.with_name(f"{path.name}.json"))
             finally:
                 draft.unlink(missing_ok=True)
+
+    def _write_columns(self, columns: str) -> None:
+        """The columns of the sources, which are looked for before it is known what they depend on."""
+        with self._alone():
+            path, draft = self.folder / COLUMNS, self.folder / f"draft-{secrets.token_hex(8)}"
+            if path.exists() and path.read_bytes() == columns.encode():
+                return
+            draft.touch(mode=0o600)
+            draft.write_text(columns)
+            os.replace(draft, path)
 
     @contextmanager
     def _alone(self) -> Iterator[None]:
@@ -182,13 +185,15 @@ class CaseIndex:
         Who reads it still may go on reading.
         """
         for path in self.folder.glob("*"):
-            if not path.name.startswith(self.key):
+            if not path.name.startswith(self.key) and path.name != COLUMNS:
                 path.unlink(missing_ok=True)
 
 
-def case_index(case: Case, days: object) -> CaseIndex | None:
-    """The index of a case; None if it wants none, or if not all its sources are files that say when they changed."""
-    if not case.index:
+def case_index(case: Case) -> CaseIndex | None:
+    """The index of a case; None if it wants none, if not all its sources are files that say when they changed, or if
+    the normal form of a label has no name."""
+    described = _described(case.labels)
+    if not case.index or described is None:
         return None
     stamps = []
     for source in case.sources:
@@ -196,12 +201,11 @@ def case_index(case: Case, days: object) -> CaseIndex | None:
         if not path.is_file():
             return None
         # However the case was called, it is the same one.
-        described = repr(replace(source, path=source.path.absolute()))
-        stamps.append([described, stamp_of(path)])
+        stamps.append([repr(replace(source, path=source.path.resolve())), stamp_of(path)])
     # What breaches say of the person are the person's own values.
     person = list(case.person.facts) if case.person is not None else []
     own = person if any(source.format != "table" for source in case.sources) else []
-    key = _digest([__version__, stamps, days, own])
+    key = _digest([__version__, stamps, described, own])
     return CaseIndex(case.path.absolute().parent / FOLDER / case.path.name, key)
 
 
@@ -210,13 +214,13 @@ def _digest(what: object) -> str:
 
 
 def _described(labels: Labels) -> object | None:
-    """The normal forms of labels, in words; None if one has a form that has no name."""
+    """The normal forms of labels and how near values are found, in words; None if one has a form that has no name."""
     described = {}
     for name, label in labels.items():
         form = form_name(label.normalise)
         if form is None and label.normalise is not None:
             return None
-        described[name] = [form, sorted(label.synonyms.items())]
+        described[name] = [form, sorted(label.synonyms.items()), similarity_name(label.similarity)]
     return described
 
 

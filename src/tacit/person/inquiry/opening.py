@@ -20,7 +20,7 @@ from tacit.person.inquiry.describing import does
 from tacit.person.inquiry.hot import Hot, Winner, hit_rows, winner
 from tacit.person.inquiry.index import CaseIndex, case_index
 from tacit.person.inquiry.subject import Subject, remembering
-from tacit.person.inquiry.work import Grouped, Workbench, named_forms
+from tacit.person.inquiry.work import Grouped, Workbench, in_normal_form, named_forms
 from tacit.person.link.attributes import IntArray
 from tacit.person.link.right import RightRows, records_of_person, records_that_hold, weight_together
 from tacit.person.model.forms import form_name
@@ -126,6 +126,10 @@ class Inquiry:
         """What was assumed or left out when the case and its records were read."""
         return (*self.case.notes, *self.pool.notes)
 
+    def _before(self, spec: Adversary) -> tuple[Adversary, ...]:
+        """The adversaries of the case before one, the last first."""
+        return self.case.adversaries[: self.case.adversaries.index(spec)][::-1]
+
     def _climbed(self, spec: Adversary) -> Climbed:
         start = time.perf_counter()
         work = self.bench.grouped(spec)
@@ -134,12 +138,13 @@ class Inquiry:
         best = winner(hot)
         rung = Rung(
             adversary=spec.name,
-            does=does(spec),
+            does=does(spec, self._before(spec)),
             merge=spec.merge,
             leakage=best.leakage.value,
             precision=best.leakage.precision,
             recall=best.leakage.recall,
             best_recall=best.best_recall,
+            best_precision=best.best_precision,
             cost=spec.cost_of(self.pool.n_records),
             seconds=time.perf_counter() - start,
             records=self.pool.n_records,
@@ -159,7 +164,7 @@ def opened(
     """Read a case, narrow it to some adversaries, and read its sources; see :func:`narrowed`."""
     tell = progress or silent
     asked = narrowed(case, adversary=adversary)
-    index = case_index(asked, _forms(asked))
+    index = case_index(asked)
     return Inquiry(asked, read_sources(asked, progress=tell, index=index), tell, index, everybody)
 
 
@@ -214,8 +219,11 @@ def read_sources(case: Case, *, progress: Progress = silent, index: CaseIndex | 
     pool = None if index is None else index.pool()
     if pool is None:
         pool = read_pool(case.sources, case.person, forms=_forms(case), progress=progress)
+        if pool.attributes.coded is not None:
+            progress("normal forms", None)
+            pool = replace(pool, formed=in_normal_form(pool.attributes, case.labels))
         if index is not None:
-            index.keep_pool(pool)
+            index.keep(pool)
     labels = pool.attributes.labels
     return replace(pool, notes=(*pool.notes, *_undescribed(case, labels), *_joinless(case, labels)))
 

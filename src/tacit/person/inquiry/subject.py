@@ -43,8 +43,9 @@ class Subject:
         return WeakKeyDictionary()
 
     @cached_property
-    def verdicts(self) -> dict[str, dict[str, tuple[int, float]]]:
-        """By label, the values that were compared: the fact each hits, -1 for none, and its credit."""
+    def verdicts(self) -> dict[str, dict[tuple[str, bool], tuple[int, float]]]:
+        """By label, the values that were compared, and whether each is a normal form: the fact each hits, -1 for none,
+        and its credit."""
         return {}
 
     def measure(self, record: Record) -> Leakage:

@@ -23,9 +23,10 @@ from tacit.person.link.brought import (
     clusters_of_file,
     surest_values,
 )
+from tacit.person.link.coded import coded_forms
 from tacit.person.link.components import components
 from tacit.person.link.forms.forming import NamedForm, formed
-from tacit.person.link.likely import LikelyPairs, likely_pairs
+from tacit.person.link.likely import LikelyPairs, learned, likely_near, likely_pairs
 from tacit.person.link.linking import resolved_again
 from tacit.person.link.merging import doubted
 from tacit.person.link.right import RightRows, records_of_person
@@ -34,6 +35,7 @@ from tacit.person.model.comparing import Comparer
 from tacit.person.model.forms import form_name
 from tacit.person.model.labels import Labels
 from tacit.person.model.records import Attribute, Record, Reference
+from tacit.person.model.values import similarity_name
 from tacit.person.resolve.adversaries import Adversary
 from tacit.person.resolve.steps import Augment, Clusters, Correct, Generalise, Grouping, Normalise, Resolve, Step
 from tacit.person.sources.pool import RecordPool
@@ -79,39 +81,67 @@ class Grouped:
 
     @property
     def doubted(self) -> Attributes:
-        """What is held, each as sure as the surest of the likely pairs that put its record there."""
+        """What is held, each as sure as the surest resolution that put its record there."""
+        return self._doubted(len(self.groupings))
+
+    def kept(self) -> list[tuple[Attributes, IntArray]]:
+        """What fewer of several resolutions made, and the cluster of every record then: each way alone, and the first
+        ones together."""
+        last = len(self.groupings)
+        if not self.spec.keep_base or last < 2:
+            return []
+        found = [(self._doubted(place + 1, place), self._alone[place]) for place in range(last)]
+        for together in range(2, last):
+            cluster = self._alone[0]
+            for joining, seen in self.groupings[1:together]:
+                cluster = _regrouped(joining, seen, cluster)
+            found.append((self._doubted(together), cluster))
+        return found
+
+    def _doubted(self, after: int, first: int = 0) -> Attributes:
+        """What is held, with the doubts of some resolutions."""
         held = self.held
-        for joining, _ in self.groupings:
+        surely = np.zeros(self.pool.n_records, dtype=bool)
+        for place in range(first, after):
+            if not isinstance(self.groupings[place][0], LikelyPairs) and after - first > 1:
+                surely |= np.bincount(self._alone[place], minlength=len(surely))[self._alone[place]] > 1
+        for joining, _ in self.groupings[first:after]:
             if isinstance(joining, LikelyPairs):
                 sure = np.zeros(self.pool.n_records)
                 for side in ends_of(joining):
-                    np.maximum.at(sure, side, joining.probability)
-                held = doubted(held, np.where(sure > 0, sure, 1.0))
+                    there = side < len(sure)
+                    np.maximum.at(sure, side[there], joining.probability[there])
+                held = doubted(held, np.where((sure > 0) & ~surely, sure, 1.0))
         return held
 
     @cached_property
-    def _layout(self) -> tuple[IntArray, IntArray, IntArray]:
-        """The records, cluster after cluster; the clusters; and where the records of each begin, and all end."""
-        order = np.argsort(self.cluster, kind="stable").astype(np.int64)
-        clusters, starts = np.unique(self.cluster[order], return_index=True)
-        return order, clusters.astype(np.int64), np.append(starts, len(order)).astype(np.int64)
+    def _alone(self) -> list[IntArray]:
+        """The cluster of every record by each resolution alone."""
+        here = np.arange(self.pool.n_records, dtype=np.int64)
+        return [_regrouped(joining, seen, here) for joining, seen in self.groupings]
 
-    @property
+    @cached_property
     def entities(self) -> int:
         """How many clusters there are."""
-        return len(self._layout[1])
+        return int((self.cluster == np.arange(len(self.cluster))).sum())
+
+    @cached_property
+    def _sizes(self) -> IntArray:
+        return np.bincount(self.cluster, minlength=len(self.cluster))
 
     def members(self, clusters: Iterable[int]) -> list[int]:
         """The records of some clusters, cluster after cluster."""
-        order, names, starts = self._layout
-        places = np.searchsorted(names, np.fromiter(clusters, np.int64))
-        return [rid for place in places for rid in order[starts[place] : starts[place + 1]].tolist()]
+        wanted = np.fromiter(clusters, np.int64)
+        asked = np.full(len(self.cluster), -1, np.int64)
+        asked[wanted] = np.arange(len(wanted))
+        place = asked[self.cluster]
+        found = np.flatnonzero(place >= 0)
+        order: list[int] = found[np.argsort(place[found], kind="stable")].tolist()
+        return order
 
     def sizes(self, clusters: IntArray) -> IntArray:
         """How many records each of these clusters has."""
-        _, names, starts = self._layout
-        places = np.searchsorted(names, clusters)
-        return starts[places + 1] - starts[places]
+        return self._sizes[clusters]
 
     def adversary(self, rids: Sequence[int], more: Sequence[int] = ()) -> Adversary:
         """The adversary for these records in memory, in this order; ``more`` are numbers of records to come."""
@@ -166,6 +196,7 @@ class Workbench:
         self._index = index
         self._done: list[tuple[Attributes, Step, Attributes]] = []
         self._likely: list[tuple[Attributes, LikelyPairs]] = []
+        self._begun: list[tuple[Sequence[Step], IntArray]] = []
 
     def stepped(self, held: Attributes, step: Step) -> Attributes:
         """The attributes after a step on values."""
@@ -174,8 +205,8 @@ class Workbench:
         for before, other, after in self._done:
             if before is held and other == step:
                 return after
-        if self._index is not None and held is self.pool.attributes and step == Normalise():
-            after = self._index.forms(held.store, self._labels, lambda: _stepped(held, step, self._labels))
+        if held is self.pool.attributes and step == Normalise() and self.pool.formed is not None:
+            after = self.pool.formed
         else:
             after = _stepped(held, step, self._labels)
         self._done.append((held, step, after))
@@ -183,7 +214,7 @@ class Workbench:
 
     def meant(self, held: Attributes) -> Attributes:
         """Attributes in normal form, which are not kept."""
-        return _stepped(held, Normalise(), self._labels)
+        return in_normal_form(held, self._labels)
 
     def normalised(self) -> Attributes:
         """All records as they were read, every value in its normal form."""
@@ -214,13 +245,30 @@ class Workbench:
         if groupings:
 
             def joined() -> IntArray:
-                cluster = np.arange(self.pool.n_records, dtype=np.int64)
-                for joining, seen in groupings:
+                cluster = self._first_joined(spec, *groupings[0])
+                for joining, seen in groupings[1:]:
                     cluster = _regrouped(joining, seen, cluster)
                 return cluster
 
-            cluster = joined() if self._index is None else self._index.clusters(spec, self._labels, joined)
+            cluster = joined()
         return Grouped(self.pool, spec, held, cluster, tuple(groupings), tuple(notes), self.normalised, self._labels)
+
+    def _first_joined(self, spec: Adversary, joining: Joining, seen: Attributes) -> IntArray:
+        """The clusters of the first resolution; the next adversary may begin with the same, and so may it tomorrow."""
+        first = next(place for place, step in enumerate(spec.steps) if isinstance(step, Grouping))
+        steps = spec.steps[: first + 1]
+
+        def made() -> IntArray:
+            return _regrouped(joining, seen, np.arange(self.pool.n_records, dtype=np.int64))
+
+        if not isinstance(joining, Resolve):
+            return made()
+        for before, cluster in self._begun:
+            if before == steps:
+                return cluster
+        begun = replace(spec, steps=steps)
+        self._begun.append((steps, made() if self._index is None else self._index.clusters(begun, made)))
+        return self._begun[-1][1]
 
     def _joining(self, step: Step, held: Attributes, more: Sequence[Record]) -> Joining:
         if isinstance(step, FileClusters):
@@ -242,8 +290,14 @@ class Workbench:
         for before, pairs in self._likely:
             if before is held:
                 return pairs
-        self._likely.append((held, likely_pairs(held, around=around)))
-        return self._likely[-1][1]
+        known = None
+        if around is not None and self._index is not None and held is self.pool.formed:
+            known = self._index.learned(held.store, lambda: learned(held))
+        pairs = (
+            likely_pairs(held, around=around) if known is None or around is None else likely_near(held, known, around())
+        )
+        self._likely.append((held, pairs))
+        return pairs
 
     def _records_of(self, person: Reference, held: Attributes) -> IntArray:
         known = self._subject
@@ -299,7 +353,16 @@ def _stepped(held: Attributes, step: Step, labels: Labels) -> Attributes:
         values = distinct_values(held, step.label)
         return recoded(held, ((step.label, *pair) for pair in zip(values, changed(step.label, values), strict=True)))
     assert isinstance(step, Normalise)
-    return formed(held, named_forms(labels, step.labels), changed)
+    forms = named_forms(labels, step.labels)
+    if held.coded is not None and not held.formed:
+        names = [label for label in forms if similarity_name(labels[label].similarity) == "name"]
+        return coded_forms(held, lambda different: formed(different, forms, changed), names)
+    return formed(held, forms, changed)
+
+
+def in_normal_form(held: Attributes, labels: Labels) -> Attributes:
+    """Attributes with every value in its normal form."""
+    return _stepped(held, Normalise(), labels)
 
 
 def _asked(step: Step, label: str, values: Sequence[str], labels: Labels) -> tuple[Record, ...]:

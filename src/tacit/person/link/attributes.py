@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import weakref
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
@@ -19,6 +19,31 @@ if TYPE_CHECKING:
 
 # Numbers of records, and of clusters, which are called by their smallest record.
 IntArray = NDArray[np.int64]
+# Up to so many records are asked for by their numbers.
+FEW = 2_000
+
+
+@dataclass(frozen=True, eq=False)
+class Coded:
+    """Attributes by numbers: a table ``values`` (vid, label, value), which has every different one at least once, and
+    a table ``rows`` (rid, vid, confidence).
+
+    Of values in normal form that are names, ``words`` (label, word) has every different word, and ``spoken`` (word,
+    vid) the hashes of the words of each and of its letters. ``owned`` are tables that are dropped with the object;
+    ``needed`` are objects that have the others.
+    """
+
+    store: Store
+    values: str
+    rows: str
+    owned: tuple[str, ...] = ()
+    needed: tuple[object, ...] = ()
+    words: str | None = None
+    spoken: str | None = None
+
+    def __post_init__(self) -> None:
+        if self.owned:
+            weakref.finalize(self, self.store.drop, *self.owned).atexit = False
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -28,7 +53,8 @@ class Attributes:
     Made by :func:`tacit.person.link.wide.gathered`. A record has every (label, value) at most once. ``name`` is the
     table's in the ``store``, which drops it with the object unless it is ``kept``; ``records`` counts those without any
     attribute too. ``formed`` are the labels whose values were brought into normal form, as
-    :func:`tacit.person.link.forms.forming.formed` does it; the table tells more of these.
+    :func:`tacit.person.link.forms.forming.formed` does it; the table tells more of these. Those of very many records
+    are ``coded``, and ``name`` is a query of the tables.
     """
 
     store: Store
@@ -37,9 +63,10 @@ class Attributes:
     _several: frozenset[str] | None = None
     formed: frozenset[str] = frozenset()
     kept: bool = False
+    coded: Coded | None = None
 
     def __post_init__(self) -> None:
-        if self.kept:
+        if self.kept or self.coded is not None:
             return
         weakref.finalize(self, self.store.drop, self.name).atexit = False
 
@@ -75,19 +102,45 @@ def one(store: Store, query: str) -> Any:
     return store.ask(query).column(0)[0].as_py()
 
 
+def arrow_table(columns: Mapping[str, Sequence[str] | NDArray[Any]]) -> pa.Table:
+    """Texts and numbers as an Arrow table.
+
+    To make one of Python's or numpy's values pyarrow loads pandas, if it is there, which takes longer than most
+    questions.
+    """
+    import pyarrow as pa
+
+    return pa.Table.from_arrays([_arrow(column) for column in columns.values()], names=list(columns))
+
+
+def _arrow(column: Sequence[str] | NDArray[Any]) -> pa.Array:
+    import pyarrow as pa
+
+    if isinstance(column, np.ndarray):
+        kind = pa.from_numpy_dtype(column.dtype)
+        flat = np.packbits(column, bitorder="little") if column.dtype == bool else np.ascontiguousarray(column)
+        return pa.Array.from_buffers(kind, len(column), [None, pa.py_buffer(flat)])
+    texts = [text.encode() for text in column]
+    ends = np.zeros(len(texts) + 1, np.int64)
+    np.cumsum([len(text) for text in texts], out=ends[1:])
+    buffers = [None, pa.py_buffer(ends), pa.py_buffer(b"".join(texts))]
+    return pa.Array.from_buffers(pa.large_string(), len(texts), buffers)
+
+
+def numbers(rows: pa.Table, name: str) -> NDArray[Any]:
+    """A column of numbers, none of which is missing; see :func:`arrow_table`."""
+    return np.from_dlpack(rows.column(name).combine_chunks())
+
+
 def text_table(rows: Iterable[Sequence[str]], *names: str) -> pa.Table:
     """Rows of texts as an Arrow table."""
-    import pyarrow as pa
-
     columns = list(zip(*rows, strict=True)) or [()] * len(names)
-    return pa.table([pa.array(column, pa.string()) for column in columns], names=names)
+    return arrow_table(dict(zip(names, columns, strict=True)))
 
 
-def cluster_table(clusters: IntArray, **more: Any) -> pa.Table:
+def cluster_table(clusters: IntArray, **more: NDArray[Any]) -> pa.Table:
     """The cluster of every record as an Arrow table (rid, cid), and what else there is to say of each."""
-    import pyarrow as pa
-
-    return pa.table({"rid": np.arange(len(clusters)), "cid": clusters, **more})
+    return arrow_table({"rid": np.arange(len(clusters)), "cid": clusters, **more})
 
 
 def listed(store: Store, labels: Iterable[str]) -> str:
@@ -97,15 +150,34 @@ def listed(store: Store, labels: Iterable[str]) -> str:
 
 def records(held: Attributes, rids: Iterable[int]) -> dict[int, list[tuple[str, str, float]]]:
     """What the given records hold: (label, value, confidence), sorted; an empty list for one that holds nothing."""
-    import pyarrow as pa
-
     contents: dict[int, list[tuple[str, str, float]]] = {int(rid): [] for rid in rids}
-    with lent(held.store, pa.table({"rid": pa.array(list(contents), pa.int64())})) as wanted:
+    if held.coded is not None and len(contents) <= FEW:
+        return _few_records(held, held.coded, contents)
+    with lent(held.store, arrow_table({"rid": np.fromiter(contents, np.int64)})) as wanted:
         rows = held.store.ask(
             f"SELECT a.rid, a.label, a.value, a.confidence FROM {held.name} a JOIN {wanted} w USING (rid) "
             "ORDER BY rid, label, value"
         )
     for rid, label, value, confidence in zip(*(column.to_pylist() for column in rows.columns), strict=True):
+        contents[rid].append((label, value, confidence))
+    return contents
+
+
+def _few_records(
+    held: Attributes, coded: Coded, contents: dict[int, list[tuple[str, str, float]]]
+) -> dict[int, list[tuple[str, str, float]]]:
+    """What few records hold; numbers that stand in a question itself spare the engine most of the tables."""
+    rids = ", ".join(map(str, contents)) or "NULL"
+    rows = held.store.ask(f"SELECT rid, vid, confidence FROM {coded.rows} WHERE rid IN ({rids})")
+    vids = ", ".join(map(str, rows.column("vid").unique().to_pylist())) or "NULL"
+    said = held.store.ask(f"SELECT vid, label, value FROM {coded.values} WHERE vid IN ({vids})")
+    values = {vid: (label, value) for vid, label, value in zip(*(one.to_pylist() for one in said.columns), strict=True)}
+    best: dict[tuple[int, str, str], float] = {}
+    for rid, vid, confidence in zip(*(column.to_pylist() for column in rows.columns), strict=True):
+        # Two values of a record may have one normal form.
+        key = (rid, *values[vid])
+        best[key] = max(confidence, best.get(key, 0.0))
+    for (rid, label, value), confidence in sorted(best.items()):
         contents[rid].append((label, value, confidence))
     return contents
 

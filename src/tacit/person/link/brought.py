@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tacit.errors import ArgumentError, DataError
-from tacit.person.link.attributes import Attributes, IntArray
+from tacit.person.link.attributes import Attributes, Coded, IntArray
 from tacit.person.link.right import is_of_person
 from tacit.person.link.wide import text_columns
 from tacit.person.model.comparing import Comparer
@@ -88,6 +88,11 @@ class Linked(Clusters):
     pairs: tuple[tuple[str, str], ...] = field(default=(), repr=False)
     likely: tuple[float, ...] = field(default=(), repr=False)
     sure: frozenset[str] = field(default=frozenset(), repr=False)
+
+    @property
+    def doubts(self) -> bool:
+        """Whether pairs are likely, and not more."""
+        return bool(self.likely)
 
     def doubted(self, records: tuple[Record, ...]) -> tuple[Record, ...]:
         """What each record says, as sure as the surest pair that put it there."""
@@ -169,12 +174,37 @@ def clusters_of_file(step: FileClusters, names: pa.Table) -> IntArray:
 def surest_values(held: Attributes) -> pa.Table:
     """One row a record, in order: a column a label with the surest value, of equals the last in the alphabet."""
     names = {f"c{place}": label for place, label in enumerate(held.labels)}
+    rows = held.store.ask(f"SELECT * EXCLUDE rid FROM ({surest_query(held)}) ORDER BY rid")
+    return rows.rename_columns(list(names.values()) or ["id"])
+
+
+def surest_query(held: Attributes) -> str:
+    """A query (rid, c0, c1, ...) of the surest value of every label, in the order of the labels, of every record."""
+    if held.coded is not None and not held.several and held.labels:
+        return _coded_query(held, held.coded)
+    names = {f"c{place}": label for place, label in enumerate(held.labels)}
     best = ", ".join(
         f"arg_max(value, (confidence, value)) FILTER (label = {held.store.text(label)}) AS {name}"
         for name, label in names.items()
     )
-    rows = held.store.ask(
-        f"SELECT {', '.join(names) or 'r.id'} FROM range({held.records}) r(id) LEFT JOIN "
-        f"(SELECT rid, {best or 'NULL AS nothing'} FROM {held.name} GROUP BY rid) a ON a.rid = r.id ORDER BY r.id"
+    return (
+        f"SELECT r.id AS rid, {', '.join(names) or 'r.id'} FROM range({held.records}) r(id) LEFT JOIN "
+        f"(SELECT rid, {best or 'NULL AS nothing'} FROM {held.name} GROUP BY rid) a ON a.rid = r.id"
     )
-    return rows.rename_columns(list(names.values()) or ["id"])
+
+
+def _coded_query(held: Attributes, coded: Coded) -> str:
+    """The same where no record has two values of a label: numbers are gathered, and then what they stand for."""
+    ends = held.store.ask(f"SELECT label, min(vid) AS low, max(vid) AS high FROM {coded.values} GROUP BY label")
+    places = {one["label"]: one for one in ends.to_pylist()}
+    numbers, values, joins = [], [], []
+    for at, label in enumerate(held.labels):
+        low, high = places[label]["low"], places[label]["high"]
+        numbers.append(f"max(vid) FILTER (vid BETWEEN {low} AND {high}) AS v{at}")
+        values.append(f"x{at}.value AS c{at}")
+        own = f"(SELECT vid, value FROM {coded.values} WHERE vid BETWEEN {low} AND {high})"
+        joins.append(f"LEFT JOIN {own} x{at} ON x{at}.vid = a.v{at}")
+    return (
+        f"SELECT r.id AS rid, {', '.join(values)} FROM range({held.records}) r(id) LEFT JOIN (SELECT rid, "
+        f"{', '.join(numbers)} FROM {coded.rows} GROUP BY rid) a ON a.rid = r.id {' '.join(joins)}"
+    )

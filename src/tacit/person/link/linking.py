@@ -8,7 +8,16 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tacit.person.link.attributes import Attributes, IntArray, cluster_table, lent, listed, text_table
+from tacit.person.link.attributes import (
+    Attributes,
+    IntArray,
+    arrow_table,
+    cluster_table,
+    lent,
+    listed,
+    numbers,
+    text_table,
+)
 from tacit.person.link.components import joined
 from tacit.person.resolve.grouping import Closure
 from tacit.person.resolve.rules import Rules
@@ -21,8 +30,6 @@ Alternative = tuple[int, tuple[str, ...]]
 # A cluster may have this many times as many keys as values; the combinations of a larger one are compared and not
 # written out, so that keys never outgrow the table.
 KEYS_PER_VALUE = 16
-# Tables of keys found so far are laid together when there are so many.
-MOST_KEY_TABLES = 12
 
 
 def resolve(held: Attributes, rules: Rules | Iterable[Iterable[str] | str], *, closure: Closure = "swoosh") -> IntArray:
@@ -45,17 +52,24 @@ def resolve(held: Attributes, rules: Rules | Iterable[Iterable[str] | str], *, c
     ----------
     The result does not depend on the order of records or on threads. It is exact unless two different keys have one
     64-bit hash: with m different keys the chance is at most m^2 / 2^65, for ten million 3 in a million, if values are
-    not made to collide. Memory grows with the number of records (some 50 bytes each) and not with the number of
+    not made to collide. Memory grows with the number of records (some 100 bytes each) and not with the number of
     matching pairs.
 
     Notes
     -----
-    A record has a key for every alternative and choice of its values; every record is linked to the smallest record
-    of each of its keys, and clusters are the components. A later round looks only at clusters that grew in the round
+    A record has a key for every alternative and choice of its values; records that share a key are linked one to the
+    next, and clusters are the components. A later round looks only at clusters that grew in the round
     before: of two clusters that newly match one has grown. Alternatives of one label need no later round, because
     merging makes no new value. A chain of merges in which each needs the one before takes a round for each.
     """
-    matcher = _Matcher(held, rules if isinstance(rules, Rules) else Rules(rules))
+    wanted = rules if isinstance(rules, Rules) else Rules(rules)
+    if held.coded is not None:
+        # That two values are the same their hashes say, too.
+        there = f"label IN ({listed(held.store, wanted.labels)})"
+        hashes = f"SELECT vid, label, {held.store.hashed('value')} AS value FROM {held.coded.values} WHERE {there}"
+        hashed = f"SELECT r.rid, v.label, v.value, r.confidence FROM {held.coded.rows} r JOIN ({hashes}) v USING (vid)"
+        held = Attributes(held.store, held.store.make(hashed), held.records, held.several)
+    matcher = _Matcher(held, wanted)
     try:
         grown = matcher.first_round()
         while len(grown) and closure == "swoosh" and matcher.ands:
@@ -91,8 +105,6 @@ def reached(
     A merged record holds some of the pool's values, so that nothing outside can match it. ``start`` are clusters that
     were reached before, in another way.
     """
-    import pyarrow as pa
-
     store, pool = held.store, set(facts)
     counts = f"{counting(rules)} AND a.label IN ({listed(store, rules.labels)})"
     near: set[int] = set()
@@ -102,7 +114,7 @@ def reached(
         while True:
             near |= new
             if new:
-                with lent(store, pa.table({"cid": pa.array(sorted(new), pa.int64())})) as some:
+                with lent(store, arrow_table({"cid": np.array(sorted(new), np.int64)})) as some:
                     values = store.ask(
                         f"SELECT DISTINCT a.label, a.value {rows} JOIN {some} s ON s.cid = c.cid WHERE {counts}"
                     )
@@ -129,13 +141,13 @@ class _Matcher:
         self._alternatives: list[Alternative] = list(enumerate(rules.alternatives))
         self.ands = [(place, labels) for place, labels in self._alternatives if len(labels) > 1]
         self.cluster: IntArray = np.arange(held.records, dtype=np.int64)
-        self._keys: list[str] = []
+        self._keys, self._owners = np.zeros(0, np.uint64), np.zeros(0, np.int64)
         # For each alternative, records whose clusters are compared and have no keys of it.
         self._rich: dict[int, list[str]] = {}
 
     def close(self) -> None:
         """Forget every table."""
-        self._store.drop(*self._keys, *itertools.chain.from_iterable(self._rich.values()))
+        self._store.drop(*itertools.chain.from_iterable(self._rich.values()))
 
     def first_round(self) -> IntArray:
         """Link base records; gives the records of the clusters that grew."""
@@ -152,11 +164,9 @@ class _Matcher:
 
     def next_round(self, grown: IntArray) -> IntArray:
         """Link clusters that grew, of which these are the records, with each other and with all others."""
-        import pyarrow as pa
-
         store = self._store
         labels_in = listed(store, itertools.chain.from_iterable(labels for _, labels in self.ands))
-        with lent(store, pa.table({"rid": grown, "cid": self.cluster[grown]})) as place:
+        with lent(store, arrow_table({"rid": grown, "cid": self.cluster[grown]})) as place:
             values = (
                 f"SELECT DISTINCT g.cid, a.label, a.value FROM {self._held.name} a JOIN {place} g ON g.rid = a.rid "
                 f"WHERE a.label IN ({labels_in}) AND {counting(self._rules)}"
@@ -199,22 +209,19 @@ class _Matcher:
 
     def _linked(self, key_query: str) -> IntArray:
         """Join what shares a key, among the new ones or with those seen before; gives the records that were moved."""
-        store, earlier = self._store, list(self._keys)
-        keys = store.make(key_query)
-        self._keys.append(keys)
-        firsts = f"SELECT k, min(cid) AS m FROM {keys} GROUP BY k HAVING min(cid) < max(cid)"
-        pairs = [f"SELECT e.cid AS a, f.m AS b FROM {keys} e JOIN ({firsts}) f ON f.k = e.k WHERE f.m < e.cid"]
-        seen = " UNION ALL ".join(f"SELECT cid, k FROM {table}" for table in earlier)
-        if earlier:
-            # One owner of a key stands for all, because those that share a key are together already.
-            owners = f"SELECT s.k, min(s.cid) AS m FROM ({seen}) s SEMI JOIN {keys} w ON w.k = s.k GROUP BY s.k"
-            pairs.append(f"SELECT e.cid AS a, o.m AS b FROM {keys} e JOIN ({owners}) o ON o.k = e.k")
-        edges = [*map(store.ask, pairs), *self._compared()]
-        if len(earlier) >= MOST_KEY_TABLES:
-            self._keys = [store.make(f"SELECT k, min(cid) AS cid FROM ({seen}) s GROUP BY k"), keys]
-            store.drop(*earlier)
-        ends = (np.concatenate([some.column(end).to_numpy() for some in edges]) for end in ("a", "b"))
-        self.cluster, grown = joined(self.cluster, *ends)
+        new = self._store.ask(key_query)
+        self._keys = np.concatenate([self._keys, numbers(new, "k")])
+        self._owners = np.concatenate([self._owners, numbers(new, "cid")])
+        # Those that share a key stand one after the other, and each is linked to the next.
+        order = np.argsort(self._keys)
+        keys, owners = self._keys[order], self._owners[order]
+        same = np.flatnonzero(keys[1:] == keys[:-1])
+        found = [(owners[same], owners[same + 1])]
+        found += [(numbers(some, "a"), numbers(some, "b")) for some in self._compared()]
+        # One owner of a key stands for all, because those that share a key are together from now on.
+        first = np.append(True, keys[1:] != keys[:-1]) if len(keys) else np.zeros(0, bool)
+        self._keys, self._owners = keys[first], owners[first]
+        self.cluster, grown = joined(self.cluster, *(np.concatenate(ends) for ends in zip(*found, strict=True)))
         return grown
 
     def _compared(self) -> list[pa.Table]:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
+from contextlib import ExitStack
 
 import numpy as np
 
 from tacit.lift.joint import Vector
-from tacit.person.link.attributes import Attributes, IntArray, cluster_table, lent, listed
+from tacit.person.link.attributes import Attributes, IntArray, arrow_table, cluster_table, lent, listed
 from tacit.person.resolve.merging import Policy
 
 
@@ -18,21 +19,26 @@ def merged(
     *,
     single: Collection[str] = (),
     base: Attributes | None = None,
+    kept: Sequence[tuple[Attributes, IntArray]] = (),
 ) -> str:
     """A table (cid, label, value, p) of what each cluster holds and with which confidence, in the engine.
 
     ``policy`` is as in :func:`tacit.person.resolve.merging.merge`, with ``single`` for the labels that have a single
     true value; what is held with confidence 0 is left out. Records of ``base`` are kept besides what they were merged
-    into: record r of them is cluster n + r, where n is the number of records.
+    into: record r of them is cluster n + r, where n is the number of records. What is ``kept`` of fewer resolutions are
+    clusters from 2n, 3n ... on, those alone that a later resolution joined to more.
     """
     alone = np.bincount(clusters)[clusters] == 1
-    with lent(held.store, cluster_table(clusters, alone=alone)) as place:
-        rows = (
-            f"SELECT c.cid, c.alone, a.rid, a.label, a.value, a.confidence FROM {held.name} a JOIN {place} c "
-            "ON c.rid = a.rid WHERE a.confidence > 0"
-        )
-        is_single = f"label IN ({listed(held.store, single)})" if single else "false"
-        parts = [_MERGED[policy].format(rows=rows, single=is_single)]
+    is_single = f"label IN ({listed(held.store, single)})" if single else "false"
+    with ExitStack() as stack:
+        place = stack.enter_context(lent(held.store, cluster_table(clusters, alone=alone)))
+        parts = [_MERGED[policy].format(rows=_placed(held, place), single=is_single)]
+        for more, (other, theirs) in enumerate(kept, start=2):
+            sizes = np.bincount(theirs)[theirs]
+            split = (sizes > 1) & ((sizes < np.bincount(clusters)[clusters]) | (other is not held))
+            table = cluster_table(theirs + more * held.records, alone=~split).filter(split)
+            also = stack.enter_context(lent(held.store, table))
+            parts.append(_MERGED[policy].format(rows=_placed(other, also), single=is_single))
         if base is not None:
             parts.append(
                 f"SELECT {held.records} + a.rid AS cid, a.label, a.value, a.confidence AS p FROM {base.name} a "
@@ -44,11 +50,16 @@ def merged(
         )
 
 
+def _placed(held: Attributes, place: str) -> str:
+    return (
+        f"SELECT c.cid, c.alone, a.rid, a.label, a.value, a.confidence FROM {held.name} a JOIN {place} c "
+        "ON c.rid = a.rid WHERE a.confidence > 0"
+    )
+
+
 def doubted(held: Attributes, sure: Vector) -> Attributes:
     """The attributes, each as sure as it is that its record was put where it is."""
-    import pyarrow as pa
-
-    with lent(held.store, pa.table({"rid": np.arange(len(sure)), "sure": sure})) as share:
+    with lent(held.store, arrow_table({"rid": np.arange(len(sure)), "sure": sure})) as share:
         name = held.store.make(
             f"SELECT a.rid, a.label, a.value, a.confidence * s.sure AS confidence FROM {held.name} a JOIN {share} s "
             "ON s.rid = a.rid"

@@ -85,6 +85,7 @@ def population(
     beta: float = 1.0,
     merge: Policy = "union",
     base: Attributes | None = None,
+    kept: Sequence[tuple[Attributes, IntArray]] = (),
     sources: Sequence[tuple[str, int]] = (),
     meant: Meaning = lambda held: held,
     progress: Progress = silent,
@@ -103,7 +104,7 @@ def population(
         How values are weighed and compared.
     beta : float
         Recall counts ``beta`` times as much as precision.
-    merge, base
+    merge, base, kept
         As ``merged`` takes them.
     sources : sequence of (name, number of records)
         In the order of the records.
@@ -127,7 +128,7 @@ def population(
     described = labels if labels is not None else Labels()
     progress("merging clusters", None)
     single = [label for label in described if described[label].single]
-    holdings = merged(held, clusters, merge, single=single, base=base)
+    holdings = merged(held, clusters, merge, single=single, base=base, kept=kept)
     try:
         beside = PeopleBeside(people, holdings, described, beta, meant)
     finally:
@@ -135,7 +136,7 @@ def population(
     try:
         search = Search(beside, progress)
         search.run()
-        name = _finished(search, beside, held, base, clusters, sources)
+        name = _finished(search, beside, held, base, kept, clusters, sources)
     finally:
         beside.close()
     return Population(held.store, name, people.count, tuple(source for source, _ in sources))
@@ -146,11 +147,12 @@ def _finished(
     beside: PeopleBeside,
     held: Attributes,
     base: Attributes | None,
+    kept: Sequence[tuple[Attributes, IntArray]],
     clusters: IntArray,
     sources: Sequence[tuple[str, int]],
 ) -> str:
     """The table of results; the top source is that of the best cluster alone."""
-    top = _top_sources(search, beside, held, base, clusters, sources)
+    top = _top_sources(search, beside, held, base, kept, clusters, sources)
     return beside.store.make(
         f"SELECT b.person, b.leakage, c.at_most, b.precision, b.recall, b.cid AS cluster, coalesce(s.source, -1) AS "
         f"top_source FROM {search.best} b JOIN ({search.ceilings()}) c ON c.person = b.person LEFT JOIN {top} s ON "
@@ -163,6 +165,7 @@ def _top_sources(
     beside: PeopleBeside,
     held: Attributes,
     base: Attributes | None,
+    kept: Sequence[tuple[Attributes, IntArray]],
     clusters: IntArray,
     sources: Sequence[tuple[str, int]],
 ) -> str:
@@ -182,6 +185,12 @@ def _top_sources(
         rows += (
             f" UNION ALL SELECT p.rid + {held.records}, p.source, a.label, a.value, a.confidence "
             f"FROM {base.name} a JOIN {place} p ON p.rid = a.rid"
+        )
+    for more, (other, theirs) in enumerate(kept, start=2):
+        also = beside.make(cluster_table(theirs + more * held.records, source=of_record))
+        rows += (
+            f" UNION ALL SELECT p.cid, p.source, a.label, a.value, a.confidence FROM {other.name} a JOIN {also} p "
+            "ON p.rid = a.rid"
         )
     return beside.make(
         "SELECT person, source FROM (SELECT person, source, sum(w) AS w FROM (SELECT t.person, r.source, t.fid, "

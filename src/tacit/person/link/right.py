@@ -5,12 +5,14 @@ from __future__ import annotations
 import weakref
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-from tacit.person.link.attributes import Attributes, IntArray, lent, listed, one
-from tacit.person.link.forms.bounds import LEAST_ALIKE, may_be_right
+from tacit.lift.joint import Vector
+from tacit.person.link.attributes import Attributes, IntArray, arrow_table, lent, listed, numbers, one
+from tacit.person.link.forms.bounds import LEAST_ALIKE, goes_on, letters_of, may_be_right, word_may_be_right
 from tacit.person.link.forms.forming import NamedForm
 from tacit.person.link.forms.normal import sql_fixed, sql_form
 from tacit.person.model.comparing import Comparer
@@ -40,9 +42,17 @@ class Wanted:
     any: bool = False
 
 
+class RightCandidate(NamedTuple):
+    """A value that may be right, and one that means the same: its normal form, if that is ``known``, or itself."""
+
+    value: str
+    meant: str
+    known: bool
+
+
 class NearForms:
     """The normal forms that may be right of a person, and those that SQL is not sure of, looked for once: a table
-    (label, raw, value, fixed, near) in the engine, of some ``labels``.
+    (vid, label, raw, value, fixed, near) in the engine, of some ``labels``; vid is null unless attributes are coded.
 
     Attributes as they were read and in normal form are both searched through it.
     """
@@ -50,18 +60,58 @@ class NearForms:
     def __init__(self, forms: Attributes, wanted: Mapping[str, Wanted]) -> None:
         self.store = forms.store
         parts = {}
+        known = forms.formed if forms.coded is not None else forms.formed - forms.several
         for label, own in wanted.items():
             bound = None if own.any else may_be_right(self.store, own.near, own.true)
-            if label in forms.formed - forms.several and bound is not None and own.form is not None:
-                parts[label] = (
-                    f"SELECT DISTINCT label, raw, form AS value, fixed, near FROM (SELECT *, {bound} AS near FROM "
-                    f"(SELECT label, raw, value AS form, fixed FROM {forms.name} WHERE label = "
-                    f"{self.store.text(label)})) WHERE near OR NOT fixed"
-                )
+            if label in known and bound is not None and own.form is not None:
+                parts[label] = self._looked_up(forms, label, own, bound)
         self.labels = frozenset(parts)
-        nothing = "SELECT '' AS label, '' AS raw, '' AS value, false AS fixed, false AS near WHERE false"
+        nothing = (
+            "SELECT CAST(NULL AS BIGINT) AS vid, '' AS label, '' AS raw, '' AS value, false AS fixed, false AS near "
+            "WHERE false"
+        )
         self.name = self.store.make(" UNION ALL ".join(parts.values()) or nothing)
         weakref.finalize(self, self.store.drop, self.name).atexit = False
+
+    def _looked_up(self, held: Attributes, label: str, own: Wanted, bound: str) -> str:
+        """A query of the values of a label that are within a bound; coded names are found by their words."""
+        coded, label_is = held.coded, f"label = {self.store.text(label)}"
+        columns, distinct = "vid, label, raw, value AS form, fixed", ""
+        if coded is None:
+            rows = f"SELECT CAST(NULL AS BIGINT) AS {columns} FROM {held.name} WHERE {label_is}"
+            distinct = "DISTINCT"
+        elif own.near == "name" and coded.words is not None:
+            words = " OR ".join(f"({word_may_be_right(self.store, true)})" for true in own.true)
+            letters = [self.store.hashed(self.store.text(letters_of(true))) for true in own.true]
+            hashes = " UNION ".join(
+                [f"SELECT {self.store.hashed('word')} AS word FROM {coded.words} WHERE {label_is} AND ({words})"]
+                + [f"SELECT {one}" for one in letters]
+            )
+            found = self.store.make(f"SELECT DISTINCT vid FROM {coded.spoken} SEMI JOIN ({hashes}) USING (word)")
+            weakref.finalize(self, self.store.drop, found).atexit = False
+            said = f"SELECT vid, label, raw, value, fixed, {{}} AS near FROM {coded.values} WHERE {label_is}".format
+            return (
+                f"{said('true')} AND vid IN (FROM {found}) UNION ALL {said('false')} AND NOT fixed AND "
+                f"vid NOT IN (FROM {found})"
+            )
+        elif own.near == "address":
+            whole = goes_on(self.store, own.true)
+            forms = self.store.ask(
+                f"SELECT DISTINCT value AS form, {whole} AS whole FROM {coded.values} WHERE {label_is}"
+            )
+            said, whole_ones = (forms.column(name).to_pylist() for name in ("form", "whole"))
+            letters = _addresses_alike(own.true, said).tolist()
+            those = [form for form, some, every in zip(said, letters, whole_ones, strict=True) if some or every]
+            alike = self.store.load(arrow_table({"form": those}))
+            weakref.finalize(self, self.store.drop, alike).atexit = False
+            return (
+                f"SELECT vid, label, raw, value, fixed, a.form IS NOT NULL AS near FROM {coded.values} v LEFT JOIN "
+                f"{alike} a ON a.form = v.value WHERE {label_is} AND (a.form IS NOT NULL OR NOT fixed)"
+            )
+        else:
+            rows = f"SELECT {columns} FROM {coded.values} WHERE {label_is}"
+        near = f"SELECT *, {bound} AS near FROM ({rows})"
+        return f"SELECT {distinct} vid, label, raw, form AS value, fixed, near FROM ({near}) WHERE near OR NOT fixed"
 
     def candidates(self, label: str, *, formed: bool) -> str:
         """A query of the values of a label that may be right, in normal form or as they were read, and their forms."""
@@ -75,8 +125,8 @@ class NearForms:
 
 def candidate_values(
     held: Attributes, wanted: Mapping[str, Wanted], near: NearForms | None = None
-) -> Iterator[tuple[str, list[tuple[str, str]]]]:
-    """The values that may be right, label by label, some at a time, sorted; each with one that means the same.
+) -> Iterator[tuple[str, list[RightCandidate]]]:
+    """The values that may be right, label by label, some at a time, sorted.
 
     Nothing that is right, nearly right or covers the truth is left out. ``near`` is of the same attributes in normal
     form, as :func:`tacit.person.link.forms.forming.formed` makes them, if they are at hand.
@@ -97,7 +147,7 @@ def _candidates(held: Attributes, label: str, own: Wanted, near: NearForms | Non
     """A query of the values of a label that may be right, and their forms where they are known."""
     store, label_is = held.store, f"label = {held.store.text(label)}"
     bound = None if own.any else may_be_right(store, own.near, own.true)
-    rows = f"SELECT label, value FROM {held.name} WHERE {label_is}"
+    rows = f"SELECT label, value FROM {held.coded.values if held.coded else held.name} WHERE {label_is}"
     hidden = f"regexp_matches(value, {store.text(SUPPRESSED)})"
     unknown = "SELECT DISTINCT label, value, CAST(NULL AS STRING) AS form"
     if bound is None or (own.form is None and not own.plain):
@@ -108,7 +158,7 @@ def _candidates(held: Attributes, label: str, own: Wanted, near: NearForms | Non
         return near.candidates(label, formed=label in held.formed)
     if label in held.formed:
         # What is its own form is compared as it is.
-        rows = f"SELECT label, value, CASE WHEN fixed THEN value END AS form FROM {held.name} WHERE {label_is}"
+        rows = rows.replace("SELECT label, value", "SELECT label, value, CASE WHEN fixed THEN value END AS form")
         return f"SELECT DISTINCT label, value, form FROM ({rows}) WHERE form IS NULL OR {bound}"
     assert own.form is not None
     # Written out first: the engine would make a form again for every part of the bound.
@@ -119,22 +169,34 @@ def _candidates(held: Attributes, label: str, own: Wanted, near: NearForms | Non
     return f"SELECT * FROM ({known} SELECT DISTINCT label, value, said AS form FROM known WHERE {there})"
 
 
-def _likely(own: Wanted, some: pa.Table) -> list[tuple[str, str]]:
-    """The values that are worth a look, each with its form, or with itself if that is not known.
+def _likely(own: Wanted, some: pa.Table) -> list[RightCandidate]:
+    """The values that are worth a look.
 
     Of addresses, those whose letters are like a true one's, which SQL cannot say.
     """
     values: list[str] = some.column("value").to_pylist()
     forms: list[str | None] = some.column("form").to_pylist()
-    pairs = [(value, value if form is None else form) for value, form in zip(values, forms, strict=True)]
+    pairs = [
+        RightCandidate(value, value, False) if form is None else RightCandidate(value, form, True)
+        for value, form in zip(values, forms, strict=True)
+    ]
     if own.near != "address":
         return pairs
+    alike = _addresses_alike(own.true, [form or "" for form in forms]).tolist()
+    wholes = [frozenset(one.split()) for one in own.true]
+    return [
+        pair
+        for pair, form, near in zip(pairs, forms, alike, strict=True)
+        if form is None or near or any(whole.issubset(form.split()) for whole in wholes)
+    ]
+
+
+def _addresses_alike(true: Sequence[str], forms: Sequence[str]) -> NDArray[np.bool_]:
+    """Whether the letters of addresses are like a true one's."""
     from rapidfuzz import fuzz, process
 
-    known = [form or "" for form in forms]
-    scores = process.cdist(own.true, known, scorer=fuzz.token_sort_ratio, score_cutoff=100 * LEAST_ALIKE).max(axis=0)
-    zipped = zip(pairs, forms, scores.tolist(), strict=True)
-    return [pair for pair, form, score in zipped if form is None or score > 0 or form in own.true]
+    scores = process.cdist(true, forms, scorer=fuzz.token_sort_ratio, score_cutoff=100 * LEAST_ALIKE)
+    return np.asarray((scores > 0).any(axis=0), np.bool_)
 
 
 class RightRows:
@@ -145,25 +207,43 @@ class RightRows:
     worth.
     """
 
-    def __init__(self, held: Attributes, hits: pa.Table) -> None:
+    def __init__(self, held: Attributes, hits: pa.Table, near: NearForms | None = None) -> None:
         self.store, self.labels = held.store, hits.column("label").unique().to_pylist()
-        hidden = f"regexp_matches(a.value, {self.store.text(SUPPRESSED)}) AS hidden"
+        hidden = f"regexp_matches(value, {self.store.text(SUPPRESSED)}) AS hidden"
         with lent(self.store, hits) as given:
+            told = f"SELECT label, value, fact, credit, {hidden} FROM {given}"
+            if held.coded is None:
+                query = f"FROM {held.name} a JOIN ({told}) h ON h.label = a.label AND h.value = a.value"
+            else:
+                found = (
+                    f"SELECT v.vid, t.* FROM ({self._values(held, near)}) v JOIN ({told}) t ON t.label = v.label AND "
+                    "t.value = v.value"
+                )
+                query = f"FROM {held.coded.rows} a JOIN ({found}) h ON h.vid = a.vid"
             self.name = self.store.make(
-                f"SELECT a.rid, a.label, a.value, a.confidence, h.fact, h.credit, {hidden} FROM {held.name} a "
-                f"JOIN {given} h ON h.label = a.label AND h.value = a.value"
+                f"SELECT a.rid, h.label, h.value, a.confidence, h.fact, h.credit, h.hidden {query}"
             )
         weakref.finalize(self, self.store.drop, self.name).atexit = False
 
+    def _values(self, held: Attributes, near: NearForms | None) -> str:
+        """A query (vid, label, value) of the values that may be right, and maybe others."""
+        assert held.coded is not None
+        known = frozenset(self.labels) & (near.labels if near is not None else frozenset())
+        others = listed(self.store, frozenset(self.labels) - known)
+        parts = [f"SELECT vid, label, value FROM {held.coded.values} WHERE label IN ({others})"]
+        if near is not None:
+            for column, some in (("value", known & held.formed), ("raw", known - held.formed)):
+                there = f"label IN ({listed(self.store, some)})"
+                parts.append(f"SELECT vid, label, {column} AS value FROM {near.name} WHERE {there}")
+        return " UNION ALL ".join(parts)
 
-def right_weights(right: RightRows, clusters: IntArray) -> dict[int, float]:
-    """For every cluster that holds something right, the largest weight that can be expected of what is right in it."""
+
+def right_weights(right: RightRows, clusters: IntArray) -> tuple[IntArray, Vector]:
+    """The clusters that hold something right, and the largest weight that can be expected of what is right in each."""
     if not right.labels:
-        return {}
-    import pyarrow as pa
-
-    rids = right.store.ask(f"SELECT DISTINCT rid FROM {right.name}").column("rid").to_numpy()
-    with lent(right.store, pa.table({"rid": rids, "cid": clusters[rids]})) as place:
+        return np.zeros(0, np.int64), np.zeros(0)
+    rids = numbers(right.store.ask(f"SELECT DISTINCT rid FROM {right.name}"), "rid")
+    with lent(right.store, arrow_table({"rid": rids, "cid": clusters[rids]})) as place:
         rows = right.store.ask(
             # Several values that hit one fact are present independently, and credit is the best one's.
             "SELECT cid, sum(w) AS w FROM (SELECT cid, fact, least(max(credit), sum(credit * confidence)) AS w FROM ("
@@ -171,7 +251,7 @@ def right_weights(right: RightRows, clusters: IntArray) -> dict[int, float]:
             f"{right.name} h JOIN {place} c ON c.rid = h.rid GROUP BY c.cid, h.fact, h.credit, h.label, h.value) "
             "GROUP BY cid, fact) GROUP BY cid HAVING sum(w) > 0"
         )
-    return dict(zip(rows.column("cid").to_pylist(), rows.column("w").to_pylist(), strict=True))
+    return numbers(rows, "cid"), numbers(rows, "w")
 
 
 # The truth of one of these tells a person from all others.
@@ -201,12 +281,10 @@ def is_of_person(record: Record, comparer: Comparer) -> bool:
 
 def records_of_person(right: RightRows, comparer: Comparer, reference: Reference) -> IntArray:
     """The records of which :func:`is_of_person` is true."""
-    import pyarrow as pa
-
     truth = comparer.compare(Record([(label, value) for label, value in reference]))
     whole = {int(fact): float(credit) for fact, credit in zip(truth.hit, truth.credit, strict=True)}
-    weights = pa.table(
-        {"fact": pa.array(list(whole), pa.int64()), "whole": pa.array(list(whole.values()), pa.float64())}
+    weights = arrow_table(
+        {"fact": np.array(list(whole), np.int64), "whole": np.array(list(whole.values()), np.float64)}
     )
     kinds = {label: usual(label) for label in right.labels}
     alone, beside, both = (
@@ -220,7 +298,7 @@ def records_of_person(right: RightRows, comparer: Comparer, reference: Reference
             f"GROUP BY rid HAVING bool_or(whole AND label IN ({alone})) OR (count(DISTINCT fact) > 1 AND "
             f"bool_or(label IN ({beside}))) ORDER BY rid"
         )
-    return np.asarray(rows.column("rid").to_numpy(), np.int64)
+    return numbers(rows, "rid")
 
 
 def records_that_hold(right: RightRows, facts: Collection[int]) -> int:
@@ -237,9 +315,7 @@ def records_that_hold(right: RightRows, facts: Collection[int]) -> int:
 
 def weight_together(right: RightRows, rids: IntArray) -> float:
     """The weight of what is right in any of some records: what they would tell if all were known to be one person's."""
-    import pyarrow as pa
-
-    with lent(right.store, pa.table({"rid": rids})) as some:
+    with lent(right.store, arrow_table({"rid": rids})) as some:
         weight = one(
             right.store,
             "SELECT coalesce(sum(w), 0.0) FROM (SELECT h.fact, max(h.credit * h.confidence) AS w FROM "

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tacit.errors import ArgumentError, DataError
 from tacit.person.link.attributes import Attributes, one
+from tacit.person.link.coded import coded_attributes
 from tacit.person.link.forms.columns import ColumnCells, as_the_column_says, in_their_countries
 from tacit.person.link.forms.forming import NamedForm
 from tacit.person.link.forms.missing import LONGEST_NOTHING, SPACES, nothing
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
 
 # Normal forms that depend on the country.
 IN_COUNTRIES = ("phone", "zip")
+# Attributes of so many records are held by numbers.
+MANY = 50_000
 # Rows of a table that travel from one connection to another at a time.
 BATCH = 100_000
 
@@ -47,6 +50,8 @@ class Wide:
         Times the number in this column, for the values of a row; 1 where it is missing.
     forms : mapping from label to (name, country)
         The normal forms of labels whose columns say more of a value than the value: whether 03/04/1990 is in April.
+    identifier : str, optional
+        The column of what records are called.
     """
 
     table: Table
@@ -56,6 +61,7 @@ class Wide:
     label_confidence: Mapping[str, float] = field(default_factory=dict)
     confidence_column: str | None = None
     forms: Mapping[str, NamedForm] = field(default_factory=dict)
+    identifier: str | None = None
 
     def __post_init__(self) -> None:
         self.table.require(self.wanted)
@@ -68,7 +74,8 @@ class Wide:
     def wanted(self) -> list[str]:
         """All columns to look at, each once."""
         parts = [name for columns in self.joined.values() for name in columns]
-        return list(dict.fromkeys([*self.columns, *parts, *filter(None, [self.confidence_column, self.country])]))
+        others = filter(None, [self.confidence_column, self.country, self.identifier])
+        return list(dict.fromkeys([*self.columns, *parts, *others]))
 
     @property
     def country(self) -> str | None:
@@ -93,13 +100,15 @@ class Long:
 class Gathered(NamedTuple):
     """Attributes of all sources; of each source how many records it has and how many rows lack a confidence.
 
-    ``undecided`` are the columns of each source that hold days of which nothing says whether the month comes first.
+    ``undecided`` are the columns of each source that hold days of which nothing says whether the month comes first,
+    ``names`` what each calls its records, in order, if it does.
     """
 
     attributes: Attributes
     records: tuple[int, ...]
     unsure: tuple[int, ...]
     undecided: tuple[tuple[str, ...], ...]
+    names: tuple[pa.Array | None, ...] = ()
 
 
 def gathered(sources: Sequence[Wide | Long], *, starting: Callable[[int], None] = lambda place: None) -> Gathered:
@@ -118,6 +127,7 @@ def gathered(sources: Sequence[Wide | Long], *, starting: Callable[[int], None] 
     several: set[str] = set()
     sizes: list[tuple[int, int]] = []
     undecided: list[tuple[str, ...]] = []
+    names: list[pa.Array | None] = []
     records = 0
     try:
         for place, source in enumerate(sources):
@@ -128,6 +138,7 @@ def gathered(sources: Sequence[Wide | Long], *, starting: Callable[[int], None] 
                 several.update(own)
                 sizes.append((source.records, 0))
                 undecided.append(doubtful)
+                names.append(None)
             else:
                 columns = _Columns(store, source.table, source.wanted)
                 loaded.append(columns.name)
@@ -135,17 +146,23 @@ def gathered(sources: Sequence[Wide | Long], *, starting: Callable[[int], None] 
                 undecided.append(doubtful)
                 several |= _several(columns, source) | more
                 sizes.append(_counted(columns, source))
+                names.append(None if source.identifier is None else columns.texts(source.identifier))
             records += sizes[-1][0]
             for label, part in own.items():
                 parts.setdefault(label, []).append(part)
-        united = [
-            _best(parts[label]) if label in several else " UNION ALL ".join(parts[label]) for label in sorted(parts)
-        ]
-        name = store.make(" UNION ALL ".join(united) or _NOTHING)
+        united = {
+            label: _best(parts[label]) if label in several else " UNION ALL ".join(parts[label])
+            for label in sorted(parts)
+        }
+        if records >= MANY:
+            held = coded_attributes(store, united, records=records, several=frozenset(several))
+        else:
+            name = store.make(" UNION ALL ".join(united.values()) or _NOTHING)
+            held = Attributes(store, name, records, frozenset(several))
     finally:
         store.drop(*loaded)
     counts, unsure = zip(*sizes, strict=True) if sizes else ((), ())
-    return Gathered(Attributes(store, name, records, frozenset(several)), counts, unsure, tuple(undecided))
+    return Gathered(held, counts, unsure, tuple(undecided), tuple(names))
 
 
 _NOTHING = (
@@ -305,6 +322,11 @@ class _Columns:
         """SQL for a cell as text, as people write it (30, not 30.0); null for what is blank or no finite number."""
         return self._text(name, self._cells[name], self._kinds.field(self._cells[name]).type)
 
+    def texts(self, name: str) -> pa.Array:
+        """The cells of a column as texts, in the order of the rows."""
+        rows = self.store.ask(f"SELECT {self.text(name)} AS said FROM {self.name} ORDER BY {self.row}")
+        return rows.column("said").combine_chunks()
+
     def values(self, name: str, label: str) -> ColumnCells:
         """The cells of a column one by one, which hold values of a label; lists are laid end to end."""
         cell = self._cells[name]
@@ -352,7 +374,9 @@ class _Columns:
         text = self._text(name, cell, kind)
         if not (pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_dictionary(kind)):
             return text
-        short = f"length(CAST({cell} AS STRING)) <= {LONGEST_NOTHING}"
+        said = f"CAST({cell} AS STRING)"
+        # What begins with a digit says something.
+        short = f"({said} < '0' OR {said} >= ':') AND length({said}) <= {LONGEST_NOTHING}"
         missing = nothing(self.store, f"CAST({cell} AS STRING)", name=is_name(label))
         return f"CASE WHEN {short} AND {missing} THEN NULL ELSE {text} END"
 

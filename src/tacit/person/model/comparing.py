@@ -125,6 +125,12 @@ class Comparer:
         plain = self._compare_plain(record) if self._labels.plain else None
         return self._compare_any(record) if plain is None else plain
 
+    def verdicts(self, label: str, values: Iterable[str], *, formed: bool = False) -> list[Verdict]:
+        """What values of a label are worth, each by itself; ``formed`` if they are in normal form and stand for
+        themselves."""
+        beside = self._beside.get(label) or _Facts(label, self._labels[label], [])
+        return [beside.look_formed(value) if formed else beside.look(value) for value in values]
+
     def _compare_plain(self, record: Record) -> ComparedRecord | None:
         """Where labels have weights alone, a value is the truth or is wrong; None if one may cover the truth."""
         labels, facts = self._labels, self._reference.places
@@ -271,15 +277,25 @@ class _Facts:
             if value not in self._suppressed:
                 self._suppressed[value] = self._look_suppressed(value)
             return self._suppressed[value]
+        return self._look_whole(self._label.meant(value), value)
+
+    def look_formed(self, form: str) -> Verdict:
+        """What a held value is worth that is its own normal form, and stands for no others."""
+        place = self._places.get(form)
+        if place is not None:
+            return Verdict("correct", self.weights[place], self.weights[place], place)
+        return self._look_whole(form, form)
+
+    def _look_whole(self, meant: str, value: str) -> Verdict:
         if self._label.similarity is not None and self._places:
-            near = self._look_near(value)
+            near = self._look_near(meant, value)
             if near is not None:
                 return near
         return self._plain_wrong or Verdict("wrong", self._label.weigh(value))
 
-    def _look_near(self, value: str) -> Verdict | None:
+    def _look_near(self, meant: str, value: str) -> Verdict | None:
         assert self._label.similarity is not None
-        meant, weight = self._label.meant(value), self._label.weigh(value)
+        weight = self._label.weight if self._label.prior is None else self._label.weigh(value)
         best: Verdict | None = None
         for true, place in self._places.items():
             similar = float(self._label.similarity(meant, true))

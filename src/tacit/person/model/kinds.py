@@ -25,7 +25,9 @@ class ValueKind:
     def label(self, *, country: str | None = None, form: str | None = None) -> Label:
         """How values of the kind are weighed and compared where nothing was said."""
         near = None if self.near is None else similarity(self.near)
-        return Label(single=self.single, normalise=normaliser(form or self.form, country=country), similarity=near)
+        told = form or self.form
+        normal = None if told == "exact" else normaliser(told, country=country)
+        return Label(single=self.single, normalise=normal, similarity=near)
 
 
 _CODE, _TEXT = ValueKind("code", "code"), ValueKind("text")
@@ -36,12 +38,17 @@ KINDS: Final[dict[str, tuple[ValueKind, str]]] = {
         "name full_name fullname real_name realname person_name customer_name client_name patient_name employee_name "
         "contact_name cardholder cardholder_name display_name complete_name name_full nom_complet nombre_completo naam "
         "vollstandiger_name nachname_vorname name_vorname vorname_nachname vorname_name vor_und_nachname kundenname "
-        "last_name_first_name last_first lastname_firstname surname_given_name nom_prenom prenom_nom",
+        "last_name_first_name last_first lastname_firstname surname_given_name nom_prenom prenom_nom "
+        "nom_et_prenom prenom_et_nom nombre_y_apellidos nombre_apellidos apellidos_y_nombre apellidos_nombre "
+        "nome_completo nome_cognome "
+        "nome_e_cognome cognome_nome cognome_e_nome volledige_naam imie_i_nazwisko navn namn account_holder "
+        "kontoinhaber",
     ),
     "given": (
         ValueKind("name", "name"),
         "given_name givenname given first_name firstname first forename fname vorname prenom nombre_de_pila fname_c1 "
-        "name_first first_nm nombre rufname",
+        "name_first first_nm nombre rufname "
+        "nome voornaam fornavn fornamn imie",
     ),
     "middle": (
         ValueKind("name", "name"),
@@ -50,13 +57,17 @@ KINDS: Final[dict[str, tuple[ValueKind, str]]] = {
     "surname": (
         ValueKind("name", "name"),
         "surname last_name lastname last family_name familyname lname nachname familienname nom_de_famille nom "
-        "apellido apellidos lname_c1 name_last last_nm sur_name",
+        "apellido apellidos lname_c1 name_last last_nm sur_name "
+        "cognome sobrenome achternaam nazwisko efternavn etternavn efternamn primer_apellido",
     ),
     "dob": (
         ValueKind("date", "date", single=True),
         "dob date_of_birth birth_date birthdate birthday birth_dt birth d_o_b bday born geburtsdatum geburtstag "
         "geb_datum geb_dat gebdatum geb date_birth date_naissance date_de_naissance "
-        "fecha_nacimiento fecha_de_nacimiento data_nascita geboortedatum",
+        "fecha_nacimiento fecha_de_nacimiento data_nascita geboortedatum "
+        "fecha_nac fec_nac f_nacimiento date_naiss data_di_nascita data_de_nascimento data_nascimento fodselsdato "
+        "fodelsedatum "
+        "data_urodzenia geboren geboren_am born_on",
     ),
     "birth_year": (_TEXT, "birth_year year_of_birth yob by geburtsjahr"),
     "birth_month": (_TEXT, "birth_month month_of_birth bm"),
@@ -64,27 +75,39 @@ KINDS: Final[dict[str, tuple[ValueKind, str]]] = {
     "email": (
         ValueKind("email", "email"),
         "email e_mail mail email_address emailaddress e_mail_address mail_address courriel correo correo_electronico "
-        "emailadresse e_mail_adresse mailadresse",
+        "emailadresse e_mail_adresse mailadresse "
+        "adresse_mail adresse_email adresse_e_mail adresse_electronique correo_e posta_elettronica indirizzo_email "
+        "e_post "
+        "epost",
     ),
     "phone": (
         ValueKind("phone", "phone"),
         "phone telephone tel phone_number phonenumber telephone_number tel_number tel_no phone_no phone_1 mobile "
         "mobile_phone cell cellphone cell_phone telefon telefonnummer handy telefono "
-        "msisdn contact_number gsm mobil mobiltelefon mobilnummer handynummer rufnummer portable festnetz landline",
+        "msisdn contact_number gsm mobil mobiltelefon mobilnummer handynummer rufnummer portable festnetz landline "
+        "numero_de_telephone numero_telephone telefono_movil movil celular cellulare telefone telemovel "
+        "telefoonnummer mobiel "
+        "numer_telefonu contact_no",
     ),
     "address": (
         ValueKind("address", "address"),
         "address street_address streetaddress addr address_line_1 address_line1 addressline1 address1 address_1 street "
         "street_name adresse anschrift strasse direccion home_address postal_address residence full_address rue "
-        "strasse_und_hausnummer strasse_hausnummer strasse_nr wohnadresse domicilio adresse_postale",
+        "strasse_und_hausnummer strasse_hausnummer strasse_nr wohnadresse domicilio adresse_postale "
+        "indirizzo endereco adres straat calle domicile",
     ),
     "house": (_TEXT, "street_number streetnumber house_number housenumber house_no hausnummer street_no"),
     "zip": (
         ValueKind("zip", "zip"),
         "zip zip_code zipcode postcode postal_code postalcode post_code plz postleitzahl code_postal cap zip5 "
-        "codigo_postal",
+        "codigo_postal "
+        "cp cod_postal codice_postale cep kod_pocztowy postnummer postnr",
     ),
-    "city": (_TEXT, "city town suburb locality ort wohnort stadt ville ciudad municipality place_of_residence"),
+    "city": (
+        _TEXT,
+        "city town suburb locality ort wohnort stadt ville ciudad municipality place_of_residence "
+        "localidad poblacion citta cidade woonplaats miasto commune comune",
+    ),
     "ssn": (
         _CODE,
         "ssn soc_sec_id soc_sec social_security_number social_security social_security_no ss_number sin nino "
@@ -100,14 +123,26 @@ KINDS: Final[dict[str, tuple[ValueKind, str]]] = {
         _CODE,
         "driving_licence driving_license drivers_license driver_license drivers_licence license_number dl",
     ),
-    "card": (_CODE, "card cc credit_card creditcard card_number cardnumber cc_number pan kreditkarte"),
-    "account": (_CODE, "account iban account_number bank_account account_no kontonummer"),
+    "card": (
+        _CODE,
+        "card cc credit_card creditcard card_number cardnumber cc_number pan kreditkarte "
+        "kartennummer tarjeta tarjeta_de_credito numero_de_tarjeta carte_bancaire numero_de_carte carta_di_credito",
+    ),
+    "account": (
+        _CODE,
+        "account iban account_number bank_account account_no kontonummer numero_de_cuenta rekeningnummer",
+    ),
     "employer": (
         _TEXT,
-        "employer company organisation organization firm arbeitgeber employer_name company_name",
+        "employer company organisation organization firm arbeitgeber employer_name company_name employeur "
+        "entreprise empresa azienda werkgever",
     ),
-    "username": (_TEXT, "username user_name login handle nick nickname screen_name screenname userid alias"),
-    "gender": (_TEXT, "gender sex geschlecht sexe sexo"),
+    "username": (
+        _TEXT,
+        "username user_name login handle nick nickname screen_name screenname userid alias benutzername usuario pseudo",
+    ),
+    "password": (ValueKind("exact"), "password passwort pass_word passwd pwd mot_de_passe contrasena kennwort"),
+    "gender": (_TEXT, "gender sex geschlecht sexe sexo sesso geslacht"),
 }
 # What is told in parts, and the parts in the order in which they make up one value.
 PARTS: Final[dict[str, tuple[tuple[str, ...], ...]]] = {
@@ -130,14 +165,18 @@ def usual(name: str) -> str | None:
     ('ssn', 'email', 'dob', 'phone', None)
     >>> usual("email_addr"), usual("Tel.-Nr. (privat)"), usual("last_contact"), usual("address_2")
     ('email', 'phone', None, None)
+    >>> usual("Téléphone portable"), usual("Fecha nac."), usual("profile.displayName"), usual("residence_zip")
+    ('phone', 'dob', 'name', 'zip')
     """
     said = [_SHORT.get(word, word) for word in re.findall(r"[a-z]+|[0-9]+", column_name(name))]
     if (found := _called("_".join(said)) or _called(column_name(name))) is not None:
         return found
     found = _beside(said)
     if found is None and "." in name.strip(". "):
-        last = usual(name.strip(". ").rpartition(".")[2])
-        return last if last in _OF_PEOPLE else None
+        inner = name.strip(". ").rpartition(".")[2]
+        last = usual(inner)
+        # A shop's or a product's name is no person's; a display name is.
+        return last if last in _OF_PEOPLE or (last == "name" and column_name(inner) != "name") else None
     return found
 
 
@@ -167,15 +206,52 @@ _SHORT: Final = {"addr": "address", "adr": "address"} | dict.fromkeys(("num", "n
 _PEOPLE: Final = (
     "person personal private privat customer cust client contact user member subscriber employee emp staff patient "
     "applicant owner requester sender recipient guest author billing shipping delivery mailing current registered home "
+    "residence residential resident voter "
     "work office primary secondary main alternate other kunde kunden mitarbeiter"
 )
 _WHOSE: Final = frozenset(_PEOPLE.split())
-_WHICH: Final = frozenset(("private", "privat", "personal", "home", "work", "office", "primary", "main", "mobile", "1"))
+_WHICH: Final = frozenset(
+    (
+        "private",
+        "privat",
+        "personal",
+        "home",
+        "work",
+        "office",
+        "primary",
+        "main",
+        "mobile",
+        "portable",
+        "movil",
+        "fixe",
+        "1",
+    )
+)
 # Words that say what they hold only where they stand alone: last_contact is no surname.
 _SAYS_LITTLE: Final = frozenset(
-    ("first", "last", "given", "middle", "by", "bm", "bd", "cap", "dl", "pan", "born", "birth", "geb", "nom", "nombre")
+    (
+        "first",
+        "last",
+        "given",
+        "middle",
+        "by",
+        "bm",
+        "bd",
+        "cap",
+        "dl",
+        "pan",
+        "born",
+        "birth",
+        "geb",
+        "nom",
+        "nombre",
+        "nome",
+        "cp",
+    )
 )
-_OF_PEOPLE: Final = frozenset(("email", "phone", "dob", "given", "surname", "ssn", "passport", "national_id"))
+_OF_PEOPLE: Final = frozenset(
+    ("email", "phone", "dob", "given", "surname", "ssn", "passport", "national_id", "username")
+)
 
 
 def column_name(name: str) -> str:

@@ -42,7 +42,8 @@ class Holdings:
     """What an adversary has after all steps. Clusters are merged when they are first looked at.
 
     ``records`` are those ``given`` after the steps that change values, and ``groups`` say which of them are one
-    person's, each record being in exactly one.
+    person's, each record being in exactly one. ``kept`` are records and groups as fewer resolutions left them: whoever
+    joins in two ways still has what either of them made.
     """
 
     given: tuple[Record, ...]
@@ -52,6 +53,7 @@ class Holdings:
     keep_base: bool
     labels: Labels
     cost: float
+    kept: tuple[tuple[tuple[Record, ...], tuple[Group, ...]], ...] = ()
 
     @cached_property
     def clusters(self) -> tuple[Cluster, ...]:
@@ -61,7 +63,19 @@ class Holdings:
     @property
     def candidates(self) -> tuple[Cluster, ...]:
         """All that could be taken for the person: the clusters, then what was kept."""
-        return (*self.clusters, *map(self._original, self._originals()))
+        return (*self.clusters, *self.kept_clusters(), *map(self._original, self._originals()))
+
+    def kept_clusters(self, hopeful: Callable[[Record], bool] = lambda record: True) -> Iterator[Cluster]:
+        """The clusters of fewer resolutions, of those that have a record which may be ``hopeful``."""
+        seen = {group.members: [self.records] for group in self.groups}
+        for records, groups in self.kept:
+            for group in groups:
+                others = seen.setdefault(group.members, [])
+                same = any(all(other[place] == records[place] for place in group.members) for other in others)
+                others.append(records)
+                # A record alone was kept as it was given, if at all.
+                if len(group.members) > 1 and not same and any(hopeful(records[place]) for place in group.members):
+                    yield self._merged(group, records)
 
     def about(self, reference: Reference) -> Iterator[Cluster]:
         """The candidates that can have any leakage; most records of a table are other people's."""
@@ -70,13 +84,15 @@ class Holdings:
             # Whatever a merged record holds, a member holds.
             if any(hopeful(self.records[place]) for place in group.members):
                 yield self._merged(group)
+        yield from self.kept_clusters(hopeful)
         for place in self._originals():
             if hopeful(self.given[place]):
                 yield self._original(place)
 
-    def _merged(self, group: Group) -> Cluster:
-        record = merge([self.records[place] for place in group.members], self.merge, self.labels)
-        sources = said_by(record, {place: self.records[place] for place in group.members})
+    def _merged(self, group: Group, records: Sequence[Record] | None = None) -> Cluster:
+        members = {place: (records or self.records)[place] for place in group.members}
+        record = merge(list(members.values()), self.merge, self.labels)
+        sources = said_by(record, members)
         return Cluster(record, group.members, group.links, sources)
 
     def _originals(self) -> list[int]:
@@ -115,8 +131,9 @@ class Adversary:
     merge : {"union", "consensus", "vote", "diluted"}
         What is written down for a cluster (see `tacit.person.resolve.merging.merge`). Matching always sees the union.
     keep_base : bool
-        The records as they were given stay, besides the clusters: whoever merges does not burn the originals. Then no
-        step can lower the leakage below that of the records.
+        The records as they were given stay, besides the clusters, and so does what fewer of several resolutions made:
+        whoever merges does not burn the originals. Then no step can lower the leakage below that of the records, and no
+        further resolution below that of those before it.
     cost : Cost
         Of the adversary as a whole, besides its steps'.
     """
@@ -164,15 +181,30 @@ class Adversary:
         """What the adversary has after all steps, and what it cost."""
         described = as_labels(None, labels)
         current = given = tuple(records)
-        groups = [Group((place,), ()) for place in range(len(given))]
+        alone: list[tuple[Grouping, list[Group]]] = []
+        stages: list[list[Group]] = []
         for step in self.steps:
             if isinstance(step, Grouping):
-                groups = step.groups(current, groups)
-                current = step.doubted(current)
+                alone.append((step, step.groups(current)))
+                stages.append(step.groups(current, stages[-1]) if stages else alone[0][1])
             else:
                 current = self._stepped(step, current, described)
+        groups = stages[-1] if stages else [Group((place,), ()) for place in range(len(given))]
+        kept: list[tuple[tuple[Record, ...], tuple[Group, ...]]] = []
+        if self.keep_base and len(alone) > 1:
+            kept = [(_doubted(current, [one]), tuple(one[1])) for one in alone]
+            kept += [(_doubted(current, alone[:n]), tuple(stages[n - 1])) for n in range(2, len(alone))]
         cost = self.cost_of(len(given))
-        return Holdings(given, current, tuple(groups), self.merge, self.keep_base, described, cost)
+        return Holdings(
+            given,
+            _doubted(current, alone),
+            tuple(groups),
+            self.merge,
+            self.keep_base,
+            described,
+            cost,
+            tuple(kept),
+        )
 
     def cost_of(self, n: int) -> float:
         """The cost on n records: the adversary's own and all steps'."""
@@ -186,6 +218,23 @@ class Adversary:
                 "record by itself; joining records is for Resolve and Clusters"
             )
         return tuple(after)
+
+
+def _doubted(records: tuple[Record, ...], resolutions: Sequence[tuple[Grouping, list[Group]]]) -> tuple[Record, ...]:
+    """The records as sure as the surest of the resolutions that put them where they are."""
+    sure = {
+        place
+        for step, groups in resolutions
+        if not step.doubts
+        for group in groups
+        if len(group.members) > 1
+        for place in group.members
+    }
+    for step, _ in resolutions:
+        if step.doubts:
+            after = step.doubted(records)
+            records = tuple(old if place in sure else after[place] for place, old in enumerate(records))
+    return records
 
 
 @dataclass(frozen=True)

@@ -221,6 +221,11 @@ class Grouping:
         """Which records are one person's, and why; groups found earlier stay together."""
         raise NotImplementedError
 
+    @property
+    def doubts(self) -> bool:
+        """Whether records are put together that may be two people's."""
+        return False
+
     def doubted(self, records: tuple[Record, ...]) -> tuple[Record, ...]:
         """The records as sure as it is that they belong where they were put; as they are, where nobody doubts it."""
         return records

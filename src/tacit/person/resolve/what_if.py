@@ -137,8 +137,12 @@ class WhatIf:
 
     def dip(self, query: Record) -> Cluster:
         """What the query ends up merged with; the query itself is the member after the last record."""
+        return self.dips(query)[0]
+
+    def dips(self, query: Record) -> tuple[Cluster, ...]:
+        """What the query ends up merged with, then what fewer of several resolutions merge it with, if that is kept."""
         self._hands.expect((query,))
-        return self._hands.dip(query)
+        return self._hands.dips(query)
 
     def standing(self) -> Standing:
         """What the adversary has made of the records, without resolving them again."""
@@ -208,13 +212,13 @@ class _Anew:
             candidates = adversary(records)
         return max(map(self._meter.of, candidates), default=0.0)
 
-    def dip(self, query: Record) -> Cluster:
+    def dips(self, query: Record) -> tuple[Cluster, ...]:
         place = len(self.given)
         adversary = self._over(range(place + 1))
         if not isinstance(adversary, Adversary):
             raise ArgumentError("the adversary is a function, which does not say what merged: give an Adversary")
-        clusters = adversary.holdings([*self.given, query], self._labels).clusters
-        return next(cluster for cluster in clusters if place in cluster.members)
+        holdings = adversary.holdings([*self.given, query], self._labels)
+        return tuple(one for one in (*holdings.clusters, *holdings.kept_clusters()) if place in one.members)
 
     def standing(self) -> Standing:
         assert isinstance(self._adversary, Adversary)
@@ -382,14 +386,14 @@ class _Resolved(_Anew):
             entry.keys = tuple(self._rules.keys(entry.seen, MOST_KEYS))
         return entry.keys
 
-    def dip(self, query: Record) -> Cluster:
+    def dips(self, query: Record) -> tuple[Cluster, ...]:
         self.expect((query,))
         entry = self._known[query.attributes]
         resolved = self._resolver.peek(entry.seen, len(self.given))
         members = tuple(sorted(resolved.members))
         written = {m: (self._entries[m] if m < len(self._entries) else entry).written for m in members}
         record = merge(list(written.values()), self._adversary.merge, self._labels)
-        return Cluster(record, members, tuple(resolved.links), said_by(record, written))
+        return (Cluster(record, members, tuple(resolved.links), said_by(record, written)),)
 
     def standing(self) -> Standing:
         clusters = sorted(tuple(sorted(cluster.members)) for cluster in self._resolver.clusters.values())

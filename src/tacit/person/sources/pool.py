@@ -46,11 +46,14 @@ class RecordPool:
         In the order of the case.
     notes : tuple of str
         What was left out or assumed, in sentences without values.
+    formed : Attributes, optional
+        The same in normal form, if they are at hand.
     """
 
     attributes: Attributes
     sources: tuple[PoolSource, ...]
     notes: tuple[str, ...]
+    formed: Attributes | None = None
 
     @property
     def n_records(self) -> int:

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING
 from tacit.document import Progress
 from tacit.person.link.forms.forming import NamedForm
 from tacit.person.link.references import Meaning, References, wide_references
-from tacit.person.link.wide import Long, Wide, gathered, text_columns
+from tacit.person.link.wide import Long, Wide, gathered
 from tacit.person.model.forms import says_nothing
 from tacit.person.model.kinds import is_name
 from tacit.person.model.records import Reference
-from tacit.person.sources.formats import FORMATS, long_records, table_of
+from tacit.person.sources.formats import FORMATS, encoding_told, long_records, table_of
 from tacit.person.sources.pool import PoolSource, RecordPool
 from tacit.person.sources.source import FileRecord, PopulationSpec, Source
 from tacit.tables.engines import Store
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class _Opened:
-    """A source whose file is there and in order: its records, what it calls them, and notes."""
+    """A source whose file is there and in order: its records, what it calls them unless a column does, and notes."""
 
     records: Wide | Long
     names: pa.Array | None
@@ -72,9 +72,10 @@ def read_pool(
     read: list[PoolSource] = []
     notes: list[str] = []
     first = 0
-    counted = zip(sources, opened, together.records, together.unsure, together.undecided, strict=True)
-    for source, one, records, unsure, undecided in counted:
-        read.append(PoolSource(source.name, source.path, first, records, _sha256(source), one.names))
+    counted = zip(sources, opened, *together[1:], strict=True)
+    for source, one, records, unsure, undecided, called in counted:
+        names = one.names if called is None else _distinct(called)
+        read.append(PoolSource(source.name, source.path, first, records, _sha256(source), names))
         notes += [*one.notes, *_unsure(source, unsure), *_undecided(source, undecided)]
         first += records
     return RecordPool(together.attributes, tuple(read), tuple(notes))
@@ -127,16 +128,15 @@ def _table(source: Source, forms: Mapping[str, NamedForm]) -> _Opened:
         source.label_confidence,
         source.confidence_column,
         forms,
+        source.identifier,
     )
-    if source.identifier is None:
-        return _Opened(wide, None)
-    return _Opened(wide, _distinct(text_columns(table, [source.identifier]).column("c0").combine_chunks()))
+    return _Opened(wide, None, _recoded(source))
 
 
 def _long_table(source: Source, forms: Mapping[str, NamedForm]) -> _Opened:
     rows, names, unsure = long_records(table_of(source.path, source.format), source)
     alone = [f"source '{source.name}': no column says which record a fact is in: all are taken for one person's"]
-    notes = [*(alone if names is None else ()), *_unsure(source, unsure)]
+    notes = [*_recoded(source), *(alone if names is None else ()), *_unsure(source, unsure)]
     return _Opened(replace(rows, forms=forms), names if names is None else _distinct(names), notes)
 
 
@@ -153,6 +153,15 @@ def _long(records: Sequence[FileRecord], source: Source) -> Long:
     columns = zip(*rows, strict=True) if rows else ((),) * len(kinds)
     arrays = [pa.array(column, kind) for column, kind in zip(columns, kinds.values(), strict=True)]
     return Long(pa.table(arrays, schema=pa.schema(kinds)), len(records))
+
+
+def _recoded(source: Source) -> list[str]:
+    encoding = encoding_told(source.path)
+    if encoding is None:
+        return []
+    return [
+        f"source '{source.name}' is not UTF-8 and was read as {encoding}; if letters come out wrong, save it as UTF-8"
+    ]
 
 
 def _unsure(source: Source, rows: int) -> list[str]:

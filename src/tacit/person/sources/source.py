@@ -87,6 +87,11 @@ class Source:
         named = {name: label for name, label in self.columns.items() if name != "*"}
         return named if "*" in self.columns else {**usual, **named}
 
+    @property
+    def own_book(self) -> bool:
+        """Whether it is an address book or mailbox, which is one's own unless the case says whom to ask, or how."""
+        return self.format in ("vcard", "contacts", "mailbox") and self.law is None and self.removal is None
+
     def share_of(self, label: str) -> float:
         """The confidence of a label's values, the row's left out."""
         return self.confidence * self.label_confidence.get(label, 1.0)

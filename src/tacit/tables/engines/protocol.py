@@ -24,6 +24,9 @@ if TYPE_CHECKING:
     # A number for each row of whole numbers (rows x columns).
     RowNumber = Callable[[NDArray[np.integer]], NDArray[np.integer]]
 
+# Columns that the names of folders tell: a value for each file.
+Partitions = Mapping[str, tuple[str | int | None, ...]]
+
 
 class Engine(ABC):
     """An engine, as one table uses it. Rows are lazy, have the hidden column of positions, and stay in their order.
@@ -55,15 +58,19 @@ class Engine(ABC):
         """An Arrow table or dataset."""
 
     @abstractmethod
-    def of_csv(self, path: Path, names: Sequence[str], delimiter: str) -> Rows:
-        """Every cell as the text it is; an empty cell is missing, a quoted empty one is empty text."""
+    def of_csv(self, paths: Sequence[Path], names: Sequence[str], delimiter: str, partitions: Partitions) -> Rows:
+        """Every cell as the text it is; an empty cell is missing, a quoted empty one is empty text.
+
+        The rows of several files follow each other; ``partitions`` are columns with a value for each of the files,
+        which come last, in the place of those of the same name.
+        """
 
     @abstractmethod
-    def of_parquet(self, path: Path, names: Sequence[str]) -> Rows:
-        """A Parquet file."""
+    def of_parquet(self, paths: Sequence[Path], names: Sequence[str], partitions: Partitions) -> Rows:
+        """These columns of Parquet files."""
 
     @abstractmethod
-    def of_jsonl(self, path: Path, types: Mapping[str, str]) -> Rows:
+    def of_jsonl(self, paths: Sequence[Path], types: Mapping[str, str], partitions: Partitions) -> Rows:
         """One JSON object a line; the types are DuckDB's."""
 
     def of_database(self, path: Path, schema: str, table: str) -> Rows:
@@ -108,6 +115,15 @@ class Engine(ABC):
     @abstractmethod
     def collected(self, rows: Rows) -> pa.Table:
         """The rows, whole."""
+
+    def counted(self, rows: Rows, columns: Sequence[str], names: Sequence[str], most: int) -> pa.Table | None:
+        """How many rows have each combination of values, as ``n`` beside the columns under these names.
+
+        At most so many of them; of no columns, how many rows there are.
+
+        None of an engine that counts as any other does.
+        """
+        return None
 
     @abstractmethod
     def batches(self, rows: Rows, names: Sequence[str], size: int) -> Iterator[pa.RecordBatch]:

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.sql import Column, DataFrame, SparkSession
 
-    from tacit.tables.engines.protocol import Rows
+    from tacit.tables.engines.protocol import Partitions, Rows
 
 # Spark takes a quoted empty cell for missing unless it is read as something else; no text holds this character.
 _EMPTY = "\uffff"
@@ -103,6 +103,22 @@ def _quoted(name: str) -> str:
     return "`" + name.replace("`", "``") + "`"
 
 
+def _together(frames: Sequence[DataFrame], partitions: Partitions) -> DataFrame:
+    """The rows of several files in their order, which a reader of all of them would not keep."""
+    from functools import reduce
+
+    from pyspark.sql import functions as F
+
+    told = []
+    for at, frame in enumerate(frames):
+        for key, values in partitions.items():
+            kind = "bigint" if any(isinstance(value, int) for value in values) else "string"
+            frame = frame.drop(column(key)) if key in frame.columns else frame
+            frame = frame.withColumn(key, F.lit(values[at]).cast(kind))
+        told.append(frame)
+    return reduce(lambda one, other: one.union(other), told)
+
+
 class SparkEngine(Engine):
     """Files and frames on the running Spark session, or a local one."""
 
@@ -142,34 +158,39 @@ class SparkEngine(Engine):
     def of_arrow(self, data: Any) -> Rows:
         return self.of_frame(_from_arrow(data if hasattr(data, "num_columns") else data.to_table()))
 
-    def of_csv(self, path: Path, names: Sequence[str], delimiter: str) -> Rows:
-        """Every cell as the text it is. A quoted cell may hold a line break, so the file is read in one piece."""
+    def of_csv(self, paths: Sequence[Path], names: Sequence[str], delimiter: str, partitions: Partitions) -> Rows:
+        """Every cell as the text it is. A quoted cell may hold a line break, so a file is read in one piece."""
         spark = session()
         from pyspark.sql import functions as F
         from pyspark.sql.types import StringType, StructField, StructType
 
-        frame = spark.read.csv(
-            _address(path),
-            schema=StructType([StructField(name, StringType()) for name in names]),
-            sep=delimiter,
-            header=True,
-            quote='"',
-            escape='"',
-            mode="FAILFAST",
-            multiLine=True,
-            enforceSchema=True,
-            maxCharsPerColumn=-1,
-            emptyValue=_EMPTY,
-        )
-        cells = [F.when(column(n) == _EMPTY, "").otherwise(column(n)).alias(n) for n in names]
-        return self.of_frame(frame.select(*cells))
+        def cells(path: Path) -> DataFrame:
+            frame = spark.read.csv(
+                _address(path),
+                schema=StructType([StructField(name, StringType()) for name in names]),
+                sep=delimiter,
+                header=True,
+                quote='"',
+                escape='"',
+                mode="FAILFAST",
+                multiLine=True,
+                enforceSchema=True,
+                maxCharsPerColumn=-1,
+                emptyValue=_EMPTY,
+            )
+            read = [F.when(column(n) == _EMPTY, "").otherwise(column(n)).alias(n) for n in names]
+            return frame.select(*read)
 
-    def of_parquet(self, path: Path, names: Sequence[str]) -> Rows:
-        return self.of_frame(session().read.parquet(_address(path)))
+        return self.of_frame(_together([cells(path) for path in paths], partitions))
 
-    def of_jsonl(self, path: Path, types: Mapping[str, str]) -> Rows:
-        frame = session().read.json(_address(path), mode="FAILFAST")
-        return self.of_frame(frame.select(*map(column, types)))
+    def of_parquet(self, paths: Sequence[Path], names: Sequence[str], partitions: Partitions) -> Rows:
+        return self.of_frame(_together([session().read.parquet(_address(path)) for path in paths], partitions))
+
+    def of_jsonl(self, paths: Sequence[Path], types: Mapping[str, str], partitions: Partitions) -> Rows:
+        addresses = [_address(path) for path in paths]
+        schema = session().read.json(addresses, mode="FAILFAST").select(*map(column, types)).schema
+        frames = [session().read.json(address, mode="FAILFAST", schema=schema) for address in addresses]
+        return self.of_frame(_together(frames, partitions))
 
     def schema(self, rows: Rows) -> dict[str, Any]:
         names = [name for name in rows.to_native().columns if name != ROW]

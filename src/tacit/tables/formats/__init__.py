@@ -6,17 +6,35 @@ from importlib import import_module
 from pathlib import Path
 
 from tacit.errors import SourceError
-from tacit.tables.formats.format import Format, Opened
+from tacit.tables.formats.format import Format, Opened, SourceFile
+from tacit.tables.formats.plain import PACKED, codec_of
+from tacit.tables.formats.sqlite import MAGIC
 
-__all__ = ["FORMATS", "Format", "Opened", "format_of", "many_tables", "written_as", "written_endings"]
+__all__ = [
+    "FORMATS",
+    "Format",
+    "Opened",
+    "SourceFile",
+    "can_be_written",
+    "ending_of",
+    "format_of",
+    "many_tables",
+    "reads",
+    "written_as",
+    "written_endings",
+]
 
 _PLACES = (
     "tacit.tables.formats.csv:Csv",
     "tacit.tables.formats.parquet:Parquet",
     "tacit.tables.formats.jsonl:Jsonl",
+    "tacit.tables.formats.jsonl:JsonArray",
     "tacit.tables.formats.arrow:Arrow",
+    "tacit.tables.formats.orc:Orc",
     "tacit.tables.formats.database:Database",
+    "tacit.tables.formats.sqlite:Sqlite",
     "tacit.tables.formats.excel:Excel",
+    "tacit.tables.formats.statistics:Statistics",
 )
 
 
@@ -27,16 +45,46 @@ def _made(place: str) -> Format:
 
 
 FORMATS: dict[str, Format] = {made.name: made for made in map(_made, _PLACES)}
+# What databases of several makers are called.
+_ANY_DATABASE = ".db"
 _BY_ENDING = {ending: format for format in FORMATS.values() for ending in format.endings}
 
 
 def format_of(path: Path) -> Format:
-    """The format that the ending of a file's name tells."""
-    format = _BY_ENDING.get(path.suffix.lower())
-    if format is None:
+    """The format that the ending of a file's name tells; a SQLite database is known by its first bytes, too."""
+    format = _BY_ENDING.get(_plain_name(path).suffix.lower())
+    if format is None or (codec_of(path) and not format.packed):
         endings = ", ".join(sorted(_BY_ENDING))
-        raise SourceError(f"{path} has the ending '{path.suffix}', which Tacit cannot read; it reads {endings}")
+        raise SourceError(
+            f"{path} has the ending '{path.suffix}', which Tacit cannot read; it reads {endings}; text may be packed "
+            f"({', '.join(PACKED)})"
+        )
+    if path.suffix.lower() == _ANY_DATABASE and _begins(path, MAGIC):
+        return FORMATS["sqlite"]
     return format
+
+
+def reads(path: Path) -> bool:
+    """Whether the name of a file is that of a table."""
+    format = _BY_ENDING.get(_plain_name(path).suffix.lower())
+    return format is not None and (format.packed or not codec_of(path))
+
+
+def ending_of(path: Path) -> str:
+    """The ending of a file's name: with how it is packed, ``.csv.gz``."""
+    return _plain_name(path).suffix + (path.suffix if codec_of(path) else "")
+
+
+def _plain_name(path: Path) -> Path:
+    return Path(path.stem) if codec_of(path) else path
+
+
+def _begins(path: Path, magic: bytes) -> bool:
+    try:
+        with path.open("rb") as file:
+            return file.read(len(magic)) == magic
+    except OSError:
+        return False
 
 
 def written_as(name: str) -> Format:
@@ -48,6 +96,11 @@ def written_as(name: str) -> Format:
 def many_tables(name: str) -> bool:
     """Whether a file of a format holds several tables, one of which is chosen by name; a frame is none."""
     return name in FORMATS and "table" in FORMATS[name].options
+
+
+def can_be_written(path: Path) -> bool:
+    """Whether a table can be written to a file of that name."""
+    return reads(path) and _BY_ENDING[_plain_name(path).suffix.lower()].written
 
 
 def written_endings() -> tuple[str, ...]:

@@ -3,46 +3,42 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from tacit.errors import SourceError
 from tacit.tables.columns import check_names
 from tacit.tables.engines import Engine
 from tacit.tables.engines.duckdb.connections import answered
-from tacit.tables.formats.format import Format, Opened, whole
+from tacit.tables.formats.format import Format, Opened, SourceFile, whole
+from tacit.tables.formats.parts import as_dataset
 from tacit.tables.table import Table
 
 if TYPE_CHECKING:
     import duckdb
+    import pyarrow as pa
 
 
 class Arrow(Format):
     """Arrow IPC; a stream is read whole, a file where it is."""
 
     name = "arrow"
+    title = "Arrow"
+    several = True
     endings = (".arrow", ".ipc", ".feather")
     bytes_vary = True
 
-    def open(self, path: Path, engine: Engine, *, table: str | None, delimiter: str | None) -> Opened:
-        """The file, if it is whole: offsets that lead out of it would end the process."""
-        import pyarrow as pa
-        import pyarrow.dataset as ds
-
-        with whole(path, "Arrow"):
-            with path.open("rb") as file:
-                is_file = file.read(6) == b"ARROW1"
-            with pa.memory_map(str(path)) as mapped:
-                if is_file:
-                    batches = pa.ipc.open_file(mapped)
-                    for at in range(batches.num_record_batches):
-                        batches.get_batch(at).validate(full=True)
-                    data = ds.dataset(path, format="ipc")
-                else:
-                    with pa.ipc.open_stream(mapped) as stream:
-                        data = stream.read_all()
-                    data.validate(full=True)
-            names = data.schema.names
-        check_names(names, str(path))
-        return Opened(engine.of_arrow(data), str(path))
+    def open(self, file: SourceFile, engine: Engine) -> Opened:
+        """The files, if they are whole: offsets that lead out of one would end the process."""
+        data: Any
+        streams = [_checked(part) for part in file.parts]
+        if len(streams) == 1 and streams[0] is not None:
+            data = streams[0]
+        elif any(each is not None for each in streams):
+            raise SourceError(f"{file.name} holds Arrow streams, of which one alone is a table: write them as files")
+        else:
+            data = as_dataset(file, "ipc", "Arrow")
+        check_names(data.schema.names, file.name)
+        return Opened(engine.of_arrow(data), file.name)
 
     def write(self, relation: duckdb.DuckDBPyRelation, target: Path, like: Table) -> None:
         """A file; Feather is compressed as its writers do."""
@@ -57,3 +53,22 @@ class Arrow(Format):
                     writer.write_batch(batch)
 
         answered(stream)
+
+
+def _checked(path: Path) -> pa.Table | None:
+    """What a stream holds; None of a file, if it is whole."""
+    import pyarrow as pa
+
+    with whole(path, "Arrow"):
+        with path.open("rb") as file:
+            is_file = file.read(6) == b"ARROW1"
+        with pa.memory_map(str(path)) as mapped:
+            if not is_file:
+                with pa.ipc.open_stream(mapped) as stream:
+                    data = stream.read_all()
+                data.validate(full=True)
+                return data
+            batches = pa.ipc.open_file(mapped)
+            for at in range(batches.num_record_batches):
+                batches.get_batch(at).validate(full=True)
+    return None

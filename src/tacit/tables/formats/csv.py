@@ -7,18 +7,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tacit.errors import ArgumentError, DataError, SourceError
-from tacit.tables.columns import check_names
+from tacit.tables.columns import Kind, check_names
 from tacit.tables.engines import Engine
 from tacit.tables.engines.duckdb.connections import answered
 from tacit.tables.engines.duckdb.layouts import csv_delimiter, csv_kinds
-from tacit.tables.formats.format import Format, Opened
+from tacit.tables.formats.format import Format, Opened, SourceFile
+from tacit.tables.formats.parts import same_columns
+from tacit.tables.formats.plain import codec_of, head_of, in_plain_text
 from tacit.tables.table import Table
 
 if TYPE_CHECKING:
     import duckdb
 
-# A header longer than this is a file that is no CSV.
-_HEADER_BYTES = 1 << 22
 _DELIMITERS = (",", ";", "\t", "|")
 
 
@@ -26,47 +26,63 @@ class Csv(Format):
     """Text with a delimiter, the first line the names; the delimiter and the text of every cell are kept."""
 
     name = "csv"
+    title = "CSV"
     endings = (".csv", ".tsv", ".tab", ".txt")
-    options = ("delimiter",)
+    options = ("delimiter", "encoding")
+    several = True
+    packed = True
 
-    def open(self, path: Path, engine: Engine, *, table: str | None, delimiter: str | None) -> Opened:
+    def open(self, file: SourceFile, engine: Engine) -> Opened:
         """Every cell as text; what its first lines hold tells the kind of a column."""
+        delimiter = file.delimiter
         if delimiter is not None and (len(delimiter) != 1 or delimiter in '"\r\n'):
             raise ArgumentError(f"delimiter {delimiter!r} cannot be used: give one character that is not a quote")
-        head = _head(path)
-        delimiter = delimiter or _likely_delimiter(path, head)
-        names = _header(path, head, delimiter)
-        check_names(names, str(path))
-        kinds = csv_kinds(path, names, delimiter)
-        return Opened(engine.of_csv(path, names, delimiter), str(path), kinds, delimiter=delimiter)
+        read, notes = in_plain_text(file, engine)
+        heads = [_head(each) for each in read]
+        delimiter = delimiter or _likely_delimiter(read[0], heads[0], file.name)
+        headers = [_header(_called(file, at), head, delimiter) for at, head in enumerate(heads)]
+        same_columns(file, headers)
+        names = [name for name in headers[0] if name not in file.partitions]
+        check_names([*names, *file.partitions], file.name)
+        kinds = csv_kinds(read[0], headers[0], delimiter, _called(file, 0))
+        found = [kind for name, kind in zip(headers[0], kinds, strict=True) if name not in file.partitions]
+        told: list[Kind] = [
+            "number" if any(isinstance(value, int) for value in values) else "text"
+            for values in file.partitions.values()
+        ]
+        rows = engine.of_csv(read, headers[0], delimiter, file.partitions)
+        codec = codec_of(file.parts[0])
+        return Opened(rows, file.name, [*found, *told], delimiter=delimiter, codec=codec, notes=notes)
 
     def write(self, relation: duckdb.DuckDBPyRelation, target: Path, like: Table) -> None:
         """With quotes only where they are needed."""
+        packed = {"compression": codec} if (codec := codec_of(target)) else {}
         answered(
             lambda: relation.write_csv(
-                str(target), sep=like.delimiter or ",", na_rep="", header=True, quotechar='"', escapechar='"'
+                str(target), sep=like.delimiter or ",", na_rep="", header=True, quotechar='"', escapechar='"', **packed
             )
         )
 
 
+def _called(file: SourceFile, at: int) -> str:
+    """What messages call a part, whose rows may be read from a copy of it."""
+    return file.name if len(file.parts) == 1 else str(file.parts[at])
+
+
 def _head(path: Path) -> str:
-    with path.open("rb") as file:
-        head = file.read(_HEADER_BYTES)
-    if head[:2] in (b"\xff\xfe", b"\xfe\xff") or b"\x00" in head[:1000]:
-        raise SourceError(f"{path} is not UTF-8 text: save it as UTF-8")
     # The last character may be cut in two; bad bytes elsewhere are reported with their line by the reader.
-    return head.decode("utf-8-sig", errors="replace")
+    return head_of(path).decode("utf-8-sig", errors="replace")
 
 
-def _likely_delimiter(path: Path, head: str) -> str:
-    if path.suffix.lower() in (".tsv", ".tab"):
+def _likely_delimiter(path: Path, head: str, name: str) -> str:
+    if Path(name).suffix.lower() in (".tsv", ".tab") or path.suffix.lower() in (".tsv", ".tab"):
         return "\t"
     first = head.split("\n", 1)[0]
     likely = csv_delimiter(path)
     return likely if likely is not None and likely in first else max(_DELIMITERS, key=first.count)
 
 
-def _header(path: Path, head: str, delimiter: str) -> tuple[str, ...]:
+def _header(path: str, head: str, delimiter: str) -> tuple[str, ...]:
     rows = csv.reader(head.splitlines(keepends=True), delimiter=delimiter, strict=True)
     try:
         names = next(rows, None)

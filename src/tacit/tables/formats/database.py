@@ -2,34 +2,26 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
-from tacit.errors import SourceError
 from tacit.tables.columns import check_names
 from tacit.tables.engines import Engine
 from tacit.tables.engines.duckdb.layouts import database_tables
-from tacit.tables.formats.format import Format, Opened, SeveralTables
+from tacit.tables.formats.format import Format, Opened, SourceFile, chosen_table
 
 
 class Database(Format):
     """A table of a DuckDB database, ``people.duckdb::table``."""
 
     name = "duckdb"
+    title = "a DuckDB database"
     endings = (".duckdb", ".ddb", ".db")
     options = ("table",)
     written = False
 
-    def open(self, path: Path, engine: Engine, *, table: str | None, delimiter: str | None) -> Opened:
+    def open(self, file: SourceFile, engine: Engine) -> Opened:
         """The table of that name, or the only one."""
-        tables = database_tables(path)
+        tables = database_tables(file.path)
         names = [name if schema == "main" else f"{schema}.{name}" for schema, name in tables]
-        if not names:
-            raise SourceError(f"{path} has no table")
-        if table is None and len(names) > 1:
-            raise SeveralTables(path, "tables", names)
-        if table is not None and table not in names:
-            raise SourceError(f"{path} has no table '{table}'; it has {', '.join(names)}")
-        schema, name = tables[0 if table is None else names.index(table)]
-        rows = engine.of_database(path, schema, name)
-        check_names(list(engine.schema(rows)), f"{path}::{name}")
-        return Opened(rows, f"{path}::{name}")
+        schema, name = tables[names.index(chosen_table(file.name, names, file.table))]
+        rows = engine.of_database(file.path, schema, name)
+        check_names(list(engine.schema(rows)), f"{file.name}::{name}")
+        return Opened(rows, f"{file.name}::{name}")

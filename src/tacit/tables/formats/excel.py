@@ -13,7 +13,7 @@ from tacit.errors import DataError, EngineError, SourceError
 from tacit.loading import DAMAGE, MOST_BYTES, MOST_UNPACKED
 from tacit.tables.columns import check_names
 from tacit.tables.engines import Engine
-from tacit.tables.formats.format import Format, Opened, SeveralTables
+from tacit.tables.formats.format import Format, Opened, SeveralTables, SourceFile
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -23,11 +23,12 @@ class Excel(Format):
     """A sheet of a workbook, ``people.xlsx::sheet``; it is held in memory."""
 
     name = "excel"
+    title = "Excel"
     endings = (".xlsx", ".xlsm", ".xlsb", ".xls", ".ods")
     options = ("table",)
     written = False
 
-    def open(self, path: Path, engine: Engine, *, table: str | None, delimiter: str | None) -> Opened:
+    def open(self, file: SourceFile, engine: Engine) -> Opened:
         """The sheet of that name, or the only one that holds anything.
 
         The type of a column is that of all its cells, and text if they differ. Rows that are empty throughout, which
@@ -37,30 +38,31 @@ class Excel(Format):
             import fastexcel
         except ImportError as error:
             raise EngineError("reading Excel files needs fastexcel: pip install 'tacit[files]'") from error
-        _refuse_bomb(path)
+        path, table = file.path, file.table
+        _refuse_bomb(path, file.name)
         # What it warns of on the way it says again when it refuses.
         logging.getLogger("calamine").setLevel(logging.ERROR)
-        with _whole(path, fastexcel.FastExcelError):
+        with _whole(path, file.name, fastexcel.FastExcelError):
             book = fastexcel.read_excel(str(path))
-            sheet = _chosen(path, book, table)
+            sheet = _chosen(file.name, book, table)
             names = _header(book, sheet)
             data = book.load_sheet(sheet, schema_sample_rows=None).to_arrow()
-        _refuse_nameless(names, f"{path}, sheet '{sheet}'")
-        check_names(names, f"{path}::{sheet}")
-        return Opened(engine.of_arrow(_plain(data, names)), f"{path}::{sheet}")
+        _refuse_nameless(names, f"{file.name}, sheet '{sheet}'")
+        check_names(names, f"{file.name}::{sheet}")
+        return Opened(engine.of_arrow(_plain(data, names)), f"{file.name}::{sheet}")
 
 
-def _refuse_bomb(path: Path) -> None:
+def _refuse_bomb(path: Path, shown: str) -> None:
     """A workbook may be a zip archive, which may unpack to far more than it is."""
     size = path.stat().st_size
     # What is no archive, or a damaged one, is for the reader to refuse.
     with suppress(*DAMAGE), zipfile.ZipFile(path) as archive:
         size = max(size, sum(member.file_size for member in archive.infolist()) * MOST_BYTES // MOST_UNPACKED)
     if size > MOST_BYTES:
-        raise SourceError(f"{path} is too large for a workbook: save the sheet as CSV")
+        raise SourceError(f"{shown} is too large for a workbook: save the sheet as CSV")
 
 
-def _chosen(path: Path, book: Any, table: str | None) -> str:
+def _chosen(path: str, book: Any, table: str | None) -> str:
     names: list[str] = list(book.sheet_names)
     if table is not None:
         if table not in names:
@@ -121,17 +123,17 @@ def _narrowed(column: Any) -> Any:
 
 
 @contextmanager
-def _whole(path: Path, refusal: type[Exception]) -> Iterator[None]:
+def _whole(path: Path, shown: str, refusal: type[Exception]) -> Iterator[None]:
     """Within it, what the reader cannot read, or trips over, becomes one line that names the file."""
     kind = "OpenDocument" if path.suffix.lower() == ".ods" else "Excel"
     try:
         yield
     except refusal as error:
         if "password" in str(error).lower():
-            raise SourceError(f"{path} is locked with a password: save it without one") from error
-        raise SourceError(f"{path} is no whole {kind} file: save it again") from error
+            raise SourceError(f"{shown} is locked with a password: save it without one") from error
+        raise SourceError(f"{shown} is no whole {kind} file: save it again") from error
     except BaseException as error:
         # The reader is written in Rust, and its panics are no exceptions of Python's.
         if type(error).__name__ != "PanicException":
             raise
-        raise SourceError(f"{path} is no whole {kind} file: save it again") from error
+        raise SourceError(f"{shown} is no whole {kind} file: save it again") from error

@@ -5,13 +5,14 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
 from tacit.errors import SourceError
 from tacit.tables.columns import Kind
 from tacit.tables.engines import Engine
+from tacit.tables.engines.protocol import Partitions
 from tacit.tables.table import Table
 
 if TYPE_CHECKING:
@@ -21,10 +22,28 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
+class SourceFile:
+    """A file, or the files that are one table together, and what was said about it.
+
+    ``path`` is the file, or the folder of several; ``parts`` are the files in the order of their rows. ``name`` is what
+    messages call it. ``partitions`` are columns that the names of folders tell, a value for each part.
+    """
+
+    path: Path
+    parts: tuple[Path, ...]
+    name: str
+    table: str | None = None
+    delimiter: str | None = None
+    encoding: str | None = None
+    partitions: Partitions = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
 class Opened:
     """The rows of a file on an engine, and what a release that is written the same way must know.
 
-    ``kinds`` are those of the columns, where their types do not tell; ``name`` is what messages call the table.
+    ``kinds`` are those of the columns, where their types do not tell; ``name`` is what messages call the table;
+    ``notes`` say what a reader would want to know of how it was read.
     """
 
     rows: Rows
@@ -32,6 +51,7 @@ class Opened:
     kinds: Sequence[Kind] = ()
     delimiter: str | None = None
     codec: str | None = None
+    notes: Sequence[str] = ()
 
 
 class Format(ABC):
@@ -39,15 +59,20 @@ class Format(ABC):
 
     name: ClassVar[str]
     endings: ClassVar[tuple[str, ...]]
-    # What may be said about a file besides its name: table, delimiter.
+    # What the answers call it.
+    title: ClassVar[str]
+    # What may be said about a file besides its name: table, delimiter, encoding.
     options: ClassVar[tuple[str, ...]] = ()
+    # Whether several files can be one table, and whether they may be packed (.gz, .zst).
+    several: ClassVar[bool] = False
+    packed: ClassVar[bool] = False
     # A release of a table in another format is written as Parquet.
     written: ClassVar[bool] = True
     # Whether another version of the library that writes may put the same cells into other bytes.
     bytes_vary: ClassVar[bool] = False
 
     @abstractmethod
-    def open(self, path: Path, engine: Engine, *, table: str | None, delimiter: str | None) -> Opened:
+    def open(self, file: SourceFile, engine: Engine) -> Opened:
         """The file on an engine; its names are checked."""
 
     def write(self, relation: duckdb.DuckDBPyRelation, target: Path, like: Table) -> None:
@@ -58,13 +83,24 @@ class Format(ABC):
 class SeveralTables(SourceError):
     """A file holds several tables, and none was named."""
 
-    def __init__(self, path: Path, kind: str, names: Sequence[str]) -> None:
+    def __init__(self, path: str, kind: str, names: Sequence[str]) -> None:
         super().__init__(f"{path} has {len(names)} {kind}, choose one with {path}::NAME: {', '.join(names)}")
         self.names = tuple(names)
 
 
+def chosen_table(shown: str, names: Sequence[str], table: str | None) -> str:
+    """The table of that name among those of a database, or the only one."""
+    if not names:
+        raise SourceError(f"{shown} has no table")
+    if table is None and len(names) > 1:
+        raise SeveralTables(shown, "tables", names)
+    if table is not None and table not in names:
+        raise SourceError(f"{shown} has no table '{table}'; it has {', '.join(names)}")
+    return table or names[0]
+
+
 @contextmanager
-def whole(path: Path, kind: str) -> Iterator[None]:
+def whole(path: Path | str, kind: str) -> Iterator[None]:
     """Within it, what Arrow cannot read becomes one line that names the file."""
     import pyarrow as pa
 

@@ -1,18 +1,20 @@
-"""JSONL: one object a line, times as the text they are."""
+"""JSON: one object a line, or an array of objects; times as the text they are."""
 
 from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from tacit.errors import DataError
 from tacit.tables.columns import Kind, check_names, kind_of
 from tacit.tables.engines import Engine
 from tacit.tables.engines.duckdb import DuckDBEngine
-from tacit.tables.engines.duckdb.layouts import jsonl_types
+from tacit.tables.engines.duckdb.connections import private_file, reading
+from tacit.tables.engines.duckdb.layouts import json_lines, jsonl_types
 from tacit.tables.engines.duckdb.sql import copied
-from tacit.tables.formats.format import Format, Opened
+from tacit.tables.formats.format import Format, Opened, SourceFile
+from tacit.tables.formats.plain import codec_of, head_of, in_plain_text
 from tacit.tables.table import Table
 
 if TYPE_CHECKING:
@@ -26,36 +28,87 @@ class Jsonl(Format):
     """One JSON object a line; a column of mixed types is refused."""
 
     name = "jsonl"
-    endings = (".jsonl", ".ndjson")
+    title = "JSON lines"
+    endings: ClassVar[tuple[str, ...]] = (".jsonl", ".ndjson")
+    options = ("encoding",)
+    several = True
+    packed = True
+    array = False
 
-    def open(self, path: Path, engine: Engine, *, table: str | None, delimiter: str | None) -> Opened:
+    def open(self, file: SourceFile, engine: Engine) -> Opened:
         """Times and all-missing columns are read as text, so that a cell is written back as it was."""
-        check_names(_first_keys(path), str(path))
-        types, mixed = jsonl_types(path)
+        read, notes = in_plain_text(file, engine)
+        keys = _array_keys if self.array else _first_keys
+        check_names([*keys(read[0], file.name), *file.partitions], file.name)
+        if self.array:
+            with reading(file.name):
+                read = tuple(self._in_lines(each, engine) for each in read)
+        types, mixed = jsonl_types(read)
         if mixed:
             raise DataError(
-                f"column '{mixed[0]}' of {path} mixes types, such as numbers and text: make all its values one type"
+                f"column '{mixed[0]}' of {file.name} mixes types, such as numbers and text: make all its "
+                "values one type"
             )
-        plain = {name: "VARCHAR" if kind.startswith(_AS_TEXT) else kind for name, kind in types.items()}
+        plain = {
+            name: "VARCHAR" if kind.startswith(_AS_TEXT) else kind
+            for name, kind in types.items()
+            if name not in file.partitions
+        }
         local = DuckDBEngine()
         kinds: list[Kind] = [
-            "time" if types[name].startswith(_TIMES) else kind_of(dtype)
-            for name, dtype in local.schema(local.of_jsonl(path, plain)).items()
+            "time" if types.get(name, "").startswith(_TIMES) else kind_of(dtype)
+            for name, dtype in local.schema(local.of_jsonl(read, plain, file.partitions)).items()
         ]
-        return Opened(engine.of_jsonl(path, plain), str(path), kinds)
+        codec = codec_of(file.parts[0])
+        return Opened(engine.of_jsonl(read, plain, file.partitions), file.name, kinds, codec=codec, notes=notes)
+
+    def _in_lines(self, path: Path, engine: Engine) -> Path:
+        """An array as lines, in a private copy: its numbers and texts stay as they are written."""
+        target = private_file(engine, ".jsonl")
+        json_lines(path, target)
+        return target
 
     def write(self, relation: duckdb.DuckDBPyRelation, target: Path, like: Table) -> None:
-        copied(relation, target, "FORMAT json, ARRAY false")
+        packed = f", COMPRESSION {codec}" if (codec := codec_of(target)) else ""
+        copied(relation, target, f"FORMAT json, ARRAY {str(self.array).lower()}{packed}")
 
 
-def _first_keys(path: Path) -> list[str]:
+class JsonArray(Jsonl):
+    """A JSON array of objects; a file of one object a line is read as such, whatever its name."""
+
+    name = "json_array"
+    title = "JSON"
+    endings = (".json",)
+    several = False
+    array = True
+
+    def open(self, file: SourceFile, engine: Engine) -> Opened:
+        """Lines if it begins with an object, else an array."""
+        first = head_of(file.parts[0]).lstrip(b"\xef\xbb\xbf\xff\xfe\x00 \t\r\n")[:1]
+        return Jsonl().open(file, engine) if first == b"{" else super().open(file, engine)
+
+
+def _first_keys(path: Path, name: str) -> list[str]:
     """The keys of the first object, twice if they are there twice, which the engine would not tell."""
     with path.open("rb") as file:
         line = next((line for line in file if line.strip()), b"")
     try:
-        first = json.loads(line, object_pairs_hook=lambda pairs: [key for key, _ in pairs])
+        first = json.loads(line.decode("utf-8-sig"), object_pairs_hook=lambda pairs: [key for key, _ in pairs])
     except (ValueError, UnicodeDecodeError) as error:
-        raise DataError(f"{path}, line 1: not a JSON object; write one object to a line") from error
+        raise DataError(f"{name}, line 1: not a JSON object; write one object to a line") from error
     if not isinstance(first, list) or not all(isinstance(key, str) for key in first) or not line.lstrip()[:1] == b"{":
-        raise DataError(f"{path}, line 1: not a JSON object; write one object to a line")
+        raise DataError(f"{name}, line 1: not a JSON object; write one object to a line")
+    return first
+
+
+def _array_keys(path: Path, name: str) -> list[str]:
+    """The keys of the first object of an array, twice if they are there twice."""
+    text = head_of(path).decode("utf-8-sig", errors="replace").lstrip()
+    try:
+        decoder = json.JSONDecoder(object_pairs_hook=lambda pairs: [key for key, _ in pairs])
+        first, _ = decoder.raw_decode(text[1:].lstrip()) if text[:1] == "[" else (None, 0)
+    except (ValueError, RecursionError):
+        first = None
+    if not isinstance(first, list) or not first or not all(isinstance(key, str) for key in first):
+        raise DataError(f"{name} is no array of JSON objects: write one object for each row")
     return first

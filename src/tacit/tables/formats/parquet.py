@@ -9,7 +9,8 @@ from tacit.tables.columns import check_names
 from tacit.tables.engines import Engine
 from tacit.tables.engines.duckdb.connections import answered
 from tacit.tables.engines.duckdb.layouts import parquet_codec
-from tacit.tables.formats.format import Format, Opened, whole
+from tacit.tables.formats.format import Format, Opened, SourceFile, whole
+from tacit.tables.formats.parts import same_columns
 from tacit.tables.table import Table
 
 if TYPE_CHECKING:
@@ -22,17 +23,24 @@ class Parquet(Format):
     """Parquet; the codec is kept."""
 
     name = "parquet"
+    title = "Parquet"
+    several = True
     endings = (".parquet", ".pq")
     bytes_vary = True
 
-    def open(self, path: Path, engine: Engine, *, table: str | None, delimiter: str | None) -> Opened:
-        """The file, if it is whole."""
+    def open(self, file: SourceFile, engine: Engine) -> Opened:
+        """The files, if they are whole and have the same columns."""
         import pyarrow.parquet as pq
 
-        with whole(path, "Parquet"), pq.ParquetFile(path) as file:
-            names = list(file.schema_arrow.names)
-        check_names(names, str(path))
-        return Opened(engine.of_parquet(path, names), str(path), codec=parquet_codec(path))
+        schemas = []
+        for part in file.parts:
+            with whole(part, "Parquet"), pq.ParquetFile(part) as opened:
+                schemas.append(opened.schema_arrow)
+        same_columns(file, [[(each.name, str(each.type)) for each in schema] for schema in schemas])
+        names = [name for name in schemas[0].names if name not in file.partitions]
+        check_names([*names, *file.partitions], file.name)
+        rows = engine.of_parquet(file.parts, names, file.partitions)
+        return Opened(rows, file.name, codec=parquet_codec(file.parts[0]))
 
     def write(self, relation: duckdb.DuckDBPyRelation, target: Path, like: Table) -> None:
         codec = like.codec if like.codec in _CODECS else "zstd"

@@ -9,10 +9,11 @@ from typing import Literal
 
 from tacit import document as doc
 from tacit.errors import Command, Setting, sentence
-from tacit.lenses.adversaries import guesses_right
+from tacit.lenses.bench.answers import families_section, guess_tiles, guesses_section
+from tacit.lenses.bench.trying import TriedFamily
+from tacit.lenses.bench.weighing import WeighedAdversary, best_auc_after
 from tacit.lenses.glossary import DEFINITIONS
 from tacit.lenses.table.answers.linkage import found_words, linkage_sections
-from tacit.lenses.table.attacking.weighing import WeighedAdversary, best_auc_after
 from tacit.lenses.table.linkage.results import LinkageFinding
 from tacit.release.certificate import AdversaryScore
 from tacit.report.result import Result
@@ -83,6 +84,7 @@ class AttackResult(Result):
     chance_before: float = 1.0
     chance_after: float = 1.0
     known: tuple[str, ...] = ()
+    families: tuple[TriedFamily, ...] = ()
 
     @property
     def lost(self) -> bool:
@@ -125,6 +127,8 @@ class AttackResult(Result):
 
     def _folded(self) -> Iterator[doc.Section]:
         yield self._guesses()
+        if self.families:
+            yield families_section(self.families)
         yield from self._weighing()
         yield from linkage_sections(self.linkage)
         yield from doc.notes_section(self.notes)
@@ -134,11 +138,10 @@ class AttackResult(Result):
             "from a row of the release, for anyone who knows every share of the table; {} from the original",
             doc.Share(self.optimal_before),
         )
+        worst = max((each.worst for each in self.families), default=None)
         return doc.Tiles(
             (
-                ("Guessing the prior", doc.Share(self.prior_guess), "right: the commonest secret, without looking"),
-                ("Best adversary before", doc.Share(self.best_before), "right, from the original"),
-                ("Best adversary after", doc.Share(self.best_after), "right, from the release; lower is safer"),
+                *guess_tiles(self.prior_guess, self.best_before, self.best_after, worst),
                 ("Best possible", doc.Share(self.optimal_after), possible),
                 *self._promise(),
                 *self._ranked(),
@@ -199,15 +202,5 @@ class AttackResult(Result):
         return (doc.Section(title, (doc.Paragraph(words), doc.TableBlock(("Adversary", *figures), rows))),)
 
     def _guesses(self) -> doc.Section:
-        trained = sentence(
-            "Trained on {} records of {}, tested on {} others. Limits are exact, 95%. Retrained: it saw the release "
-            "beside the secrets in training, the strongest case.",
-            doc.Count(self.trained_on),
-            doc.FilePath(self.against),
-            doc.Count(self.tested_on),
-        )
-        marks = [("prior", self.prior_guess)]
-        if self.guessing_bound is not None:
-            marks.append(("promise", self.guessing_bound))
-        blocks = (doc.Paragraph(trained), guesses_right(self.adversaries, marks=marks))
-        return doc.Section("How often is the secret guessed right? Higher is riskier.", blocks)
+        prior, promise = self.prior_guess, self.guessing_bound
+        return guesses_section(self.adversaries, self.tested_on, "record", prior=prior, promise=promise)

@@ -109,7 +109,7 @@ def _release(table: Table, policy: Policy) -> Sentence:
     said = {name: value for name, value in asked.items() if value is not None}
     if policy.least != Policy().least:
         said["least"] = policy.least
-    source = FilePath(table.name) if table.path else "TABLE"
+    source = FilePath(table.address) if table.address else "TABLE"
     return sentence("a release of it can keep the policy: {}", Command("protect", source, **said, out="release"))
 
 

@@ -91,7 +91,7 @@ def _result(table: Table, columns: Sequence[GuessedColumn], *, records: int, loo
         proposed_secret=secret,
         proposed_drop=drop,
         proposed_known=known,
-        command=audit_command(table.name if table.path else "TABLE", secret, drop),
+        command=audit_command(table.address or "TABLE", secret, drop),
         looked_at=looked_at,
         written=suffix_for(table),
     )

@@ -15,6 +15,7 @@ from tacit.release.certificate import TextCertificate, best_guesses
 
 # Terms masked most often that the terminal names.
 _MOST_NAMED = 8
+_ORDER = {"random": "rows in random order", "kept": "rows in their order"}
 
 
 @dataclass(frozen=True)
@@ -61,7 +62,7 @@ def _tiles(result: TextProtectResult) -> doc.Tiles:
     terms = sentence("different ones, all in private/; most often {}", together(often, ", ") or "none")
     return doc.Tiles(
         (
-            result.place_tile(f"data in {result.data_file}"),
+            result.place_tile(f"data in {result.data_file}, {_ORDER[c.order]}"),
             doc.Tile(
                 "Words masked", doc.Share(c.words_masked), sentence("in {} of the posts", doc.Share(c.posts_touched))
             ),
@@ -113,6 +114,7 @@ def _certificate(result: TextProtectResult) -> Sections:
         ("epsilon", epsilon),
         ("mask", f"{c.mask}{kinds}; every address is written <url>"),
         ("rare words", rare),
+        ("order", _ORDER[c.order]),
     ]
     check = "Anyone with the original posts can check what can be checked: Tacit verifies this release against them."
     return certificate_section(c, rows, check=check)

@@ -59,6 +59,30 @@ def _name(store: Store, true: str) -> str:
     )
 
 
+def word_may_be_right(store: Store, true: str) -> str:
+    """SQL for whether a name that has the word ``word`` may be right; so may one with the same :func:`sql_letters`.
+
+    Every name within the bound of the similarity has such a word, or these letters.
+    """
+    foreign = "strlen(word) <> length(word)"
+    words = generation_of(true.split())[0] if true.isascii() else []
+    if not words:
+        return foreign
+    within = "".join(f" OR contains(word, {store.text(one)})" for one in words[1:])
+    return f"{_words_alike('word', store.text(words[-1]))} OR word = {store.text(words[0])}{within} OR {foreign}"
+
+
+def sql_letters(name: str) -> str:
+    """SQL for the letters of a name, spaces and every e left out; a space first, so that it is no word."""
+    return f"' ' || replace(replace({name}, ' ', ''), 'e', '')"
+
+
+def letters_of(true: str) -> str:
+    """The same of a true name."""
+    words = generation_of(true.split())[0] if true.isascii() else [plain(true).replace(" ", "")]
+    return " " + "".join(words).replace("e", "")
+
+
 def _date(store: Store, true: str) -> str:
     """The same year, or the same month and day, or what is no day by itself: a year, or a day that may be either."""
     year, rest = store.text(true[:4]), store.text(true[-6:])
@@ -70,16 +94,16 @@ def _phone(store: Store, true: str) -> str:
     number = true.partition("x")[0].lstrip("+")
     last = store.text(number.lstrip("0")[-OWN_DIGITS:])
 
-    def like(said: str) -> str:
-        if not number:
-            return f"ltrim({said}, '+') = ''"
-        apart = " ".join(
-            f"WHEN {len(own)} THEN hamming({said}, {store.text(own)}) <= 2" for own in (number, f"+{number}")
-        )
-        return f"(right({said}, {OWN_DIGITS}) = {last} OR CASE length({said}) {apart} ELSE false END)"
-
-    split = "split_part(form, 'x', 1)"
-    return f"CASE WHEN contains(form, 'x') THEN {like(split)} ELSE {like('form')} END OR starts_with(form, '++')"
+    if not number:
+        return "ltrim(split_part(form, 'x', 1), '+') = '' OR starts_with(form, '++')"
+    # To look for digits anywhere is much quicker than to cut off the last, or what stands behind an x.
+    apart = [
+        f"CASE WHEN length(form) >= {len(own)} THEN hamming(left(form, {len(own)}), {store.text(own)}) <= 2 ELSE "
+        "false END"
+        for own in (f"+{number}", number)
+    ]
+    near = f"CASE WHEN starts_with(form, '+') THEN {apart[0]} ELSE {apart[1]} END"
+    return f"{near} OR contains(form, {last}) OR starts_with(form, '++')"
 
 
 def _code(store: Store, true: str) -> str:
@@ -97,8 +121,13 @@ def _postcode(store: Store, true: str) -> str:
 def _address(store: Store, true: str) -> str:
     """As long as one of which so large a share could be common to both, or it goes on."""
     least, whole = LEAST_ALIKE / (2 - LEAST_ALIKE), len(true)
-    within = " AND ".join(f"contains(form, {store.text(word)})" for word in set(true.split())) or "false"
-    return f"length(form) BETWEEN {least * whole!r} AND {whole / least!r} OR ({within})"
+    return f"length(form) BETWEEN {least * whole!r} AND {whole / least!r} OR {goes_on(store, [true])}"
+
+
+def goes_on(store: Store, true: Sequence[str]) -> str:
+    """SQL for whether the column ``form`` has all words of a true address."""
+    each = (" AND ".join(f"contains(form, {store.text(word)})" for word in sorted(set(one.split()))) for one in true)
+    return f"({' OR '.join(f'({words})' for words in each if words) or 'false'})"
 
 
 def _jaro_winkler(store: Store, true: str) -> str:

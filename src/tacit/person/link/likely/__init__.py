@@ -1,6 +1,6 @@
 """Which records are likely one person's: the model of Fellegi and Sunter, fitted to the records themselves (EM)."""
 
 from tacit.person.link.likely.clusters import held_together
-from tacit.person.link.likely.model import LikelyPairs, likely_pairs
+from tacit.person.link.likely.model import LikelyModel, LikelyPairs, learned, likely_near, likely_pairs
 
-__all__ = ["LikelyPairs", "held_together", "likely_pairs"]
+__all__ = ["LikelyModel", "LikelyPairs", "held_together", "learned", "likely_near", "likely_pairs"]

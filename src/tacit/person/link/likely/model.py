@@ -7,14 +7,15 @@ records agree on a field, and how often two people's do, is found from the pairs
 from __future__ import annotations
 
 import itertools
+import weakref
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tacit.person.link.attributes import Attributes, IntArray, lent, one
-from tacit.person.link.brought import surest_values
+from tacit.person.link.attributes import Attributes, IntArray, arrow_table, lent, numbers, one
+from tacit.person.link.brought import surest_query
 from tacit.person.link.likely.clusters import held_together
 from tacit.person.link.likely.fields import Field, columns_of, fields_of
 from tacit.person.link.likely.fitting import Floats, LevelFit, calibrated, fitted, least_taken, likely
@@ -78,23 +79,90 @@ def likely_pairs(
     The least probability that is taken is half of the F1 that the model expects of its own answer, which is the one
     that maximises it (Lipton, Elkan and Naryanaswamy 2014).
     """
-    import pyarrow as pa
-
     store, fields = held.store, fields_of(held.labels)
-    wide = (surest_values(held) if values is None else values).select(held.labels)
-    if wide.num_rows < 2 or not fields:
+    records = held.records if values is None else values.num_rows
+    if records < 2 or not fields:
         return LikelyPairs.none()
-    wide = wide.rename_columns([f"c{place}" for place in range(wide.num_columns)])
-    numbered = wide.append_column("rid", pa.array(np.arange(wide.num_rows)))
-    with lent(store, numbered) as given:
-        rows = store.make(f"SELECT rid, {columns_of(store, fields)} FROM {given}")
-    step = 1 if wide.num_rows <= MOST_WHOLE or around is None else -(-wide.num_rows // FITTED_RECORDS)
+    if values is None and around is not None and (known := learned(held)) is not None:
+        return likely_near(held, known, around())
+    rows = store.make(_field_query(held, fields)) if values is None else _loaded(store, held.labels, values, fields)
+    step = 1 if records <= MOST_WHOLE or around is None else -(-records // FITTED_RECORDS)
     few = rows if step == 1 else store.make(f"SELECT * FROM {rows} WHERE rid % {step} = 0")
     try:
-        model = _Model(store, rows, few, step, fields, wide.num_rows)
+        model = _Model(store, rows, few, step, fields, records)
         return model.pairs(around if step > 1 else None)
     finally:
         store.drop(*{rows, few})
+
+
+def _field_query(held: Attributes, fields: Sequence[Field]) -> str:
+    return f"SELECT rid, {columns_of(held.store, fields)} FROM ({surest_query(held)})"
+
+
+def _loaded(store: Store, labels: Sequence[str], values: pa.Table, fields: Sequence[Field]) -> str:
+    import pyarrow as pa
+
+    wide = values.select(labels).rename_columns([f"c{place}" for place in range(len(labels))])
+    with lent(store, wide.append_column("rid", pa.array(np.arange(wide.num_rows)))) as given:
+        return store.make(f"SELECT rid, {columns_of(store, fields)} FROM {given}")
+
+
+@dataclass(frozen=True, eq=False)
+class LikelyModel:
+    """What was learned of very many records: whoever is asked about, it is the same.
+
+    ``rows`` are the fields of all records, ``few`` of those to which the model was fitted; ``keys`` the sets of fields
+    of which compared pairs share one.
+    """
+
+    rows: str
+    few: str
+    keys: tuple[tuple[int, ...], ...]
+    fit: LevelFit | None
+
+    def facts(self) -> dict[str, Any]:
+        """All but the tables, to be written as JSON."""
+        fit = self.fit
+        own, other = ([each.tolist() for each in some] for some in ((fit.own, fit.other) if fit else ((), ())))
+        said = None if fit is None else {"own": own, "other": other, "share": fit.share, "least": fit.least}
+        return {"keys": self.keys, "fit": said}
+
+    @classmethod
+    def of(cls, rows: str, few: str, facts: dict[str, Any]) -> LikelyModel:
+        """Tables that were kept, and what :meth:`facts` gave."""
+        said = facts["fit"]
+        fit = None
+        if said is not None:
+            own, other = ([np.array(each, np.float64) for each in said[name]] for name in ("own", "other"))
+            fit = LevelFit(own, other, said["share"], said["least"])
+        return cls(rows, few, tuple(map(tuple, facts["keys"])), fit)
+
+
+def learned(held: Attributes) -> LikelyModel | None:
+    """What can be learned of attributes apart from any person; None if they are so few that all are looked at."""
+    store, fields = held.store, fields_of(held.labels)
+    if held.records <= MOST_WHOLE or not fields:
+        return None
+    step = -(-held.records // FITTED_RECORDS)
+    rows = store.make(_field_query(held, fields))
+    few = store.make(f"SELECT * FROM {rows} WHERE rid % {step} = 0")
+    model = _Model(store, rows, few, step, fields, held.records)
+    keys, fit = model._keys(), None
+    if keys:
+        with lent(store, model._compared(keys, few)) as compared:
+            fit = model._fitted(compared, keys)
+    made = LikelyModel(rows, few, tuple(keys), fit)
+    weakref.finalize(made, store.drop, rows, few).atexit = False
+    return made
+
+
+def likely_near(held: Attributes, known: LikelyModel, start: IntArray) -> LikelyPairs:
+    """What :func:`likely_pairs` gives of very many records around some, by what was learned before."""
+    if known.fit is None:
+        return LikelyPairs.none()
+    step = -(-held.records // FITTED_RECORDS)
+    model = _Model(held.store, known.rows, known.few, step, fields_of(held.labels), held.records)
+    return model._near(start, known.keys, known.fit)
 
 
 class _Model:
@@ -132,15 +200,13 @@ class _Model:
 
     def _near(self, start: IntArray, keys: Sequence[tuple[int, ...]], fit: LevelFit) -> LikelyPairs:
         """Pairs of records that are reached from some, along likely pairs."""
-        import pyarrow as pa
-
         reached, found = np.unique(start), LikelyPairs.none()
         new = reached
         for _ in range(STEPS):
             if not len(new):
                 break
             with (
-                lent(self.store, pa.table({"rid": reached})) as some,
+                lent(self.store, arrow_table({"rid": reached})) as some,
                 lent(self.store, f"SELECT r.* FROM {self.rows} r JOIN {some} w ON w.rid = r.rid") as near,
                 lent(self.store, self._compared(keys, near)) as compared,
             ):
@@ -207,19 +273,17 @@ class _Model:
         rng = np.random.default_rng(0)
         size = min(RANDOM_PAIRS, self.records * (self.records - 1) // 2)
         left, right = (rng.integers(0, self.records, size) for _ in range(2))
-        import pyarrow as pa
-
         apart = left != right
-        drawn = pa.table({"l": left[apart], "r": right[apart]})
+        drawn = arrow_table({"l": left[apart], "r": right[apart]})
         levels = ", ".join(f"{field.level('a', 'b')} AS g{at}" for at, field in enumerate(self.fields))
         groups = ", ".join(f"g{at}" for at in range(len(self.fields)))
         with lent(self.store, drawn) as pairs:
             drawn_levels = f"SELECT {levels} {self._both(pairs)}"
             rows = self.store.ask(f"SELECT {groups}, count(*) AS n FROM ({drawn_levels}) x GROUP BY {groups}")
-        counts = rows.column("n").to_numpy()
+        counts = numbers(rows, "n")
         shares = []
         for at, field in enumerate(self.fields):
-            level = rows.column(f"g{at}").to_numpy()
+            level = numbers(rows, f"g{at}")
             # Half a pair more at each level: what was not seen is rare, not impossible. Who is equal was counted.
             seen = np.bincount(level[level >= 0], counts[level >= 0], field.equal + 1)[:-1] + 0.5
             shares.append(np.append((1 - self._equal[at]) * seen / seen.sum(), self._equal[at]))
@@ -228,8 +292,8 @@ class _Model:
     def _fitted(self, compared: str, keys: Sequence[tuple[int, ...]]) -> LevelFit:
         groups = ", ".join(f"g{at}" for at in range(len(self.fields)))
         rows = self.store.ask(f"SELECT k, {groups}, count(*) AS n FROM {compared} GROUP BY k, {groups}")
-        counts, key = rows.column("n").to_numpy().astype(np.float64), rows.column("k").to_numpy()
-        levels = np.column_stack([rows.column(f"g{at}").to_numpy() for at in range(len(self.fields))])
+        counts, key = numbers(rows, "n").astype(np.float64), numbers(rows, "k")
+        levels = np.column_stack([numbers(rows, f"g{at}") for at in range(len(self.fields))])
         other = self._random_levels()
         tops = [field.equal for field in self.fields]
         fit = LevelFit(fitted(levels, counts, key, keys, other, tops, self.records / self.step), other)
@@ -256,8 +320,8 @@ class _Model:
             f"SELECT p.l, p.r, {' + '.join(terms)} AS w FROM {compared} p JOIN {self.rows} a ON a.rid = p.l "
             f"{' '.join(joins)} ORDER BY p.l, p.r"
         )
-        left, right = (scored.column(name).to_numpy().astype(np.int64) for name in ("l", "r"))
-        return left, right, scored.column("w").to_numpy()
+        left, right = (numbers(scored, name).astype(np.int64) for name in ("l", "r"))
+        return left, right, numbers(scored, "w")
 
     def _taken(self, fit: LevelFit, left: IntArray, right: IntArray, weight: Floats) -> LikelyPairs:
         """The pairs that are likely enough, and whose clusters hold together."""

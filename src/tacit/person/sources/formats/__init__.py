@@ -15,6 +15,7 @@ from tacit.person.sources.formats import (
     spiderfoot,
     vcard,
 )
+from tacit.person.sources.formats.encodings import other_encoding, recoded_table
 from tacit.person.sources.formats.format import Beginning, FileFormat
 from tacit.person.sources.formats.json_rows import json_table
 from tacit.person.sources.formats.long import is_long, long_labels, long_records
@@ -26,9 +27,10 @@ _MODULES = (features, entities, breaches, harvester, spiderfoot, vcard, contacts
 FORMATS: dict[str, FileFormat] = {module.FORMAT.name: module.FORMAT for module in _MODULES}
 # What other tables begin with tells nothing.
 _TEXTS = ".csv .tsv .txt .json .jsonl .ndjson .ijson .vcf .vcard .mbox .mbx .eml .xml"
+_DELIMITED = (".csv", ".tsv", ".tab", ".txt")
 _LOOKED_INTO = frozenset([*_TEXTS.split(), ""])
 
-__all__ = ["FORMATS", "FileFormat", "found_format", "long_labels", "long_records", "table_of"]
+__all__ = ["FORMATS", "FileFormat", "encoding_told", "found_format", "long_labels", "long_records", "table_of"]
 
 
 def found_format(path: Path) -> SourceFormat:
@@ -50,4 +52,21 @@ def found_format(path: Path) -> SourceFormat:
 
 def table_of(path: Path, format_: SourceFormat) -> Table:
     """A source of rows and columns, open."""
-    return json_table(path) if format_ == "json" or path.suffix.lower() == ".json" else open_table(path)
+    if format_ == "json" or path.suffix.lower() == ".json":
+        return json_table(path)
+    if encoding_told(path) is not None:
+        return recoded_table(path)
+    return open_table(path, delimiter=":" if _colons(path) else None)
+
+
+def _colons(path: Path) -> bool:
+    """Whether a dump has colons between its cells, and nothing else that could be between them."""
+    if path.suffix.lower() not in _DELIMITED or not path.is_file():
+        return False
+    first = Beginning(path).text.partition("\n")[0]
+    return ":" in first and not any(sign in first for sign in ",;\t|")
+
+
+def encoding_told(path: Path) -> str | None:
+    """What the encoding of a CSV is called, if it is not UTF-8."""
+    return other_encoding(path) if path.suffix.lower() in _DELIMITED and path.is_file() else None

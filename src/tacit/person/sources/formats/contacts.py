@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from tacit.loading import rows_in
+from tacit.person.sources.formats.encodings import rows_of_text, text_of_file
 from tacit.person.sources.formats.format import Beginning, FileEntry, of_entries
 
 _NUMBERED = re.compile(r"(.+?) \d+ - (.+)")
@@ -16,7 +16,7 @@ _HELD = {"Value": "", "Formatted": "", "Name": "", "Street": " street", "City": 
 
 
 def _entries(path: Path) -> Iterator[FileEntry]:
-    rows = rows_in(path, "list of contacts")
+    rows = rows_of_text(path, text_of_file(path, "list of contacts"))
     columns = rows[0][1] if rows else []
     for _, row in rows[1:]:
         cells = {column: cell.strip() for column, cell in zip(columns, row, strict=False) if cell.strip()}

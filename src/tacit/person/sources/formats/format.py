@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 from tacit.errors import DataError
 from tacit.loading import bytes_in, json_of, opening_of
 from tacit.person.model.records import Reference, as_text
+from tacit.person.sources.formats.encodings import encoding_of
 from tacit.person.sources.source import FileRecord, Source, SourceFormat
 
 # To see which labels a file has, so many of its records are looked at.
@@ -37,7 +38,9 @@ class Beginning:
 
     def __init__(self, path: Path) -> None:
         self.path, self.ending = path, path.suffix.lower()
-        self.text = opening_of(path, "source", most=MOST_LOOKED_AT).decode("utf-8-sig", "replace")
+        head = opening_of(path, "source", most=MOST_LOOKED_AT)
+        encoding = encoding_of(head)
+        self.text = head.decode("utf-8-sig" if encoding == "utf-8" else encoding, "replace")
 
     @cached_property
     def columns(self) -> frozenset[str]:

@@ -12,7 +12,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from tacit.errors import DataError
-from tacit.loading import bytes_in, rows_in
+from tacit.loading import bytes_in
+from tacit.person.sources.formats.encodings import rows_of_text, text_of_file
 from tacit.person.sources.formats.format import Beginning, FileEntry, of_entries, text_of
 from tacit.person.sources.source import parsed
 
@@ -62,7 +63,7 @@ def _events(path: Path) -> Iterator[_Event]:
 
 
 def _cells(path: Path) -> Iterator[Mapping[str, Any]]:
-    rows = rows_in(path, "scan", delimiters=(",", ";", "\t"))
+    rows = rows_of_text(path, text_of_file(path, "scan"))
     for _, row in rows[1:]:
         yield dict(zip(rows[0][1], row, strict=False))
 

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from tacit.loading import text_in
+from tacit.person.sources.formats.encodings import text_of_file
 from tacit.person.sources.formats.format import Beginning, FileEntry, of_entries
 
 _LINE = re.compile(r"(?:[\w-]+\.)?([\w-]+)((?:;[^:\"]*(?:\"[^\"]*\"[^:\"]*)*)?):(.*)", re.DOTALL)
@@ -31,7 +31,7 @@ _QUIET = {
 
 def _entries(path: Path) -> Iterator[FileEntry]:
     fields: list[tuple[str, str]] = []
-    for name, given, value in _lines(text_in(path, "vCard")):
+    for name, given, value in _lines(text_of_file(path, "vCard")):
         if name == "BEGIN" or (name == "END" and fields):
             # A card that is cut off says something all the same.
             yield from _card(fields)

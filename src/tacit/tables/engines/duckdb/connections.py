@@ -130,6 +130,20 @@ def _private() -> Path:
     return _directories[os.getpid()]
 
 
+def private_file(owner: object, suffix: str) -> Path:
+    """A name for a copy of somebody's rows that nobody else can look at; it goes when its owner or the process does."""
+    path = _private() / f"{secrets.token_hex(8)}{suffix}"
+    weakref.finalize(owner, _forget, path)
+    return path
+
+
+def _forget(path: Path) -> None:
+    if path.is_dir():
+        shutil.rmtree(path, ignore_errors=True)
+    else:
+        path.unlink(missing_ok=True)
+
+
 def _remove_abandoned() -> None:
     """What processes left behind that were killed: rows of the tables they read."""
     for place in Path(tempfile.gettempdir()).glob("tacit-spill-*"):

@@ -16,7 +16,7 @@ from tacit.tables.channels import DrawTables
 from tacit.tables.columns import ROW
 from tacit.tables.engines.duckdb import numbering, rewriting, steps
 from tacit.tables.engines.duckdb.connections import answered, connect, reading
-from tacit.tables.engines.duckdb.layouts import attached, csv_scan, is_view, jsonl_scan
+from tacit.tables.engines.duckdb.layouts import FILE, attached, csv_scan, is_view, jsonl_scan, patterns, told_by_folders
 from tacit.tables.engines.duckdb.sql import held_table, identifier, pattern, renamed, text
 from tacit.tables.engines.protocol import Engine, Store
 from tacit.tables.symbols import Symbols
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     import duckdb
     import pyarrow as pa
 
-    from tacit.tables.engines.protocol import RowNumber, Rows
+    from tacit.tables.engines.protocol import Partitions, RowNumber, Rows
 
 # Rows of a relation brought over at a time.
 BATCH = 100_000
@@ -59,20 +59,21 @@ class DuckDBEngine(Engine):
     def of_arrow(self, data: Any) -> Rows:
         return _positioned(connect(memory=self.memory).from_arrow(data))
 
-    def of_csv(self, path: Path, names: Sequence[str], delimiter: str) -> Rows:
-        """Every cell as text; the rows of a small file are held, since a verb asks for them a dozen times."""
-        rows = self._scanned(csv_scan(path, names, delimiter))
-        return self.held(rows) if path.stat().st_size <= SMALL else rows
+    def of_csv(self, paths: Sequence[Path], names: Sequence[str], delimiter: str, partitions: Partitions) -> Rows:
+        """Every cell as text; the rows of small files are held, since a verb asks for them a dozen times."""
+        rows = self._scanned(csv_scan(paths, names, delimiter), names, paths, partitions)
+        return self.held(rows) if sum(path.stat().st_size for path in paths) <= SMALL else rows
 
-    def of_parquet(self, path: Path, names: Sequence[str]) -> Rows:
-        """A Parquet file; its reader numbers the rows, unless a column is called so."""
-        if any(name.lower() == "file_row_number" for name in names):
-            return self._scanned(f"read_parquet({pattern(path)})")
-        scan = f"read_parquet({pattern(path)}, file_row_number = true)"
+    def of_parquet(self, paths: Sequence[Path], names: Sequence[str], partitions: Partitions) -> Rows:
+        """Parquet files; the reader of one numbers its rows, unless a column is called so."""
+        scan = f"read_parquet({patterns(paths)}, hive_partitioning = false)"
+        if len(paths) > 1 or partitions or any(name.lower() == "file_row_number" for name in names):
+            return self._scanned(scan, names, paths, partitions)
+        scan = f"read_parquet({pattern(paths[0])}, file_row_number = true, hive_partitioning = false)"
         return _positioned(connect(memory=self.memory).sql(f"SELECT * FROM {scan}"), "file_row_number")
 
-    def of_jsonl(self, path: Path, types: Mapping[str, str]) -> Rows:
-        return self._scanned(jsonl_scan(path, types))
+    def of_jsonl(self, paths: Sequence[Path], types: Mapping[str, str], partitions: Partitions) -> Rows:
+        return self._scanned(jsonl_scan(paths, types), list(types), paths, partitions)
 
     def of_database(self, path: Path, schema: str, table: str) -> Rows:
         """A table where it is; the rows of a view, which is a query of somebody else's, are held."""
@@ -84,8 +85,13 @@ class DuckDBEngine(Engine):
         source.execute("SET enable_external_access = false")
         return self.of_arrow(answered(lambda: source.sql(f"SELECT * FROM {place}").to_arrow_table()))
 
-    def _scanned(self, scan: str) -> Rows:
-        return _positioned(connect(memory=self.memory).sql(f"SELECT * FROM {scan}"))
+    def _scanned(self, scan: str, names: Sequence[str], paths: Sequence[Path], partitions: Partitions) -> Rows:
+        shown = "*"
+        if partitions:
+            kept = [identifier(name) for name in names if name not in partitions]
+            shown = ", ".join([*kept, told_by_folders(paths, partitions)])
+            scan = f"{scan[:-1]}, filename = {text(FILE)})"
+        return _positioned(connect(memory=self.memory).sql(f"SELECT {shown} FROM {scan}"))
 
     def schema(self, rows: Rows) -> dict[str, Any]:
         return {name: dtype for name, dtype in rows.collect_schema().items() if name != ROW}

@@ -13,20 +13,51 @@ from tacit.tables.engines.duckdb.sql import identifier, pattern, text
 if TYPE_CHECKING:
     import duckdb
 
+    from tacit.tables.engines.protocol import Partitions
+
 # The kinds that a cell of text may be written in, the first that fits first, as DuckDB calls them.
 _WRITTEN: dict[Kind, str] = {"number": "DOUBLE", "boolean": "BOOLEAN", "time": "TIMESTAMP"}
 # Enough for a column of words to show that it is one.
 _FEW_LINES = 50
 
 
-def csv_scan(path: Path, names: Sequence[str], delimiter: str) -> str:
+# The hidden column that says which file a row is of.
+FILE = "__tacit_file__"
+
+
+def patterns(paths: Sequence[Path]) -> str:
+    """The names of files, as DuckDB's readers take them."""
+    return f"[{', '.join(map(pattern, paths))}]" if len(paths) > 1 else pattern(paths[0])
+
+
+def told_by_folders(paths: Sequence[Path], partitions: Partitions) -> str:
+    """SQL that gives each column that the names of folders tell, a value for each file, by the name of the file."""
+    told = []
+    for key, values in partitions.items():
+        kind = "BIGINT" if any(isinstance(value, int) for value in values) else "VARCHAR"
+        pairs = zip(paths, values, strict=True)
+        cases = " ".join(f"WHEN {text(path)} THEN {_constant(value)}" for path, value in pairs if value is not None)
+        told.append(
+            f"(CASE {identifier(FILE)} {cases} END)::{kind} AS {identifier(key)}"
+            if cases
+            else f"NULL::{kind} AS {identifier(key)}"
+        )
+    return ", ".join(told)
+
+
+def _constant(value: str | int) -> str:
+    return str(value) if isinstance(value, int) else text(value)
+
+
+def csv_scan(path: Path | Sequence[Path], names: Sequence[str], delimiter: str) -> str:
     """SQL that reads every cell of a CSV as text."""
+    paths = [path] if isinstance(path, Path) else path
     columns = ", ".join(f"{identifier(name)}: 'VARCHAR'" for name in names)
     # DuckDB finds the line ending itself: told new_line = '\\r\\n', version 2.0 reads no rows and says nothing.
     return (
-        f"read_csv({pattern(path)}, auto_detect = false, header = true, columns = {{{columns}}}, "
+        f"read_csv({patterns(paths)}, auto_detect = false, header = true, columns = {{{columns}}}, "
         f"delim = {text(delimiter)}, quote = '\"', escape = '\"', "
-        "nullstr = '', allow_quoted_nulls = false, strict_mode = true, compression = 'none')"
+        "nullstr = '', allow_quoted_nulls = false, strict_mode = true, compression = 'none', hive_partitioning = false)"
     )
 
 
@@ -45,15 +76,35 @@ def csv_delimiter(path: Path) -> str | None:
     return None if row is None else str(row[0])
 
 
-def csv_kinds(path: Path, names: Sequence[str], delimiter: str) -> tuple[Kind, ...]:
-    """What the first 20,000 lines of a CSV hold: numbers, times or booleans written as text, else text.
+def csv_kinds(path: Path, names: Sequence[str], delimiter: str, called: str) -> tuple[Kind, ...]:
+    """What the first lines of a CSV hold: numbers, times or booleans written as text, else text."""
+    return _written_kinds(csv_scan(path, names, delimiter), names, tuple(_WRITTEN), called)
+
+
+def parquet_kinds(path: Path, names: Sequence[str], *kinds: Kind) -> list[Kind]:
+    """What the columns of a Parquet file hold: by their types, or, of text, which of these kinds its first rows are."""
+    relation = connect().sql(f"SELECT * FROM read_parquet({pattern(path)})")
+    typed = {name: _kind(str(kind)) for name, kind in zip(relation.columns, relation.types, strict=True)}
+    texts = [name for name in names if typed[name] == "text"]
+    written = _written_kinds(f"read_parquet({pattern(path)})", texts, kinds, str(path)) if texts else ()
+    return [dict(zip(texts, written, strict=True)).get(name, typed[name]) for name in names]
+
+
+def _kind(dtype: str) -> Kind:
+    if dtype == "VARCHAR":
+        return "text"
+    return "number" if dtype in ("BIGINT", "DOUBLE") else "other"
+
+
+def _written_kinds(scan: str, names: Sequence[str], kinds: Sequence[Kind], called: str) -> tuple[Kind, ...]:
+    """Which kinds the first 20,000 values of columns of text are.
 
     Text that is no number costs more to try than to read: what the first lines rule out is not tried on the rest.
     """
-    asked: list[tuple[str, Kind]] = [(name, kind) for name in names for kind in _WRITTEN]
-    scan, connection = csv_scan(path, names, delimiter), connect()
+    asked: list[tuple[str, Kind]] = [(name, kind) for name in names for kind in kinds]
+    connection = connect()
     filled = ", ".join(f"count({identifier(name)}) > 0" for name in names)
-    with reading(str(path)):
+    with reading(called):
         for lines in (_FEW_LINES, 20_000):
             tried = "".join(
                 f", count(try_cast({identifier(name)} AS {_WRITTEN[kind]})) = count(nullif({identifier(name)}, ''))"
@@ -74,17 +125,30 @@ def parquet_codec(path: Path) -> str:
     return "zstd" if row is None else str(row[0]).lower()
 
 
-def jsonl_scan(path: Path, types: Mapping[str, str] | None = None) -> str:
-    """SQL that reads a file of one JSON object a line, with these types or those that all lines suggest."""
+def jsonl_scan(paths: Sequence[Path], types: Mapping[str, str] | None = None) -> str:
+    """SQL that reads files of one JSON object a line, with these types or those that all lines suggest."""
     said = "sample_size = -1"
     if types is not None:
         said = f"columns = {{{', '.join(f'{identifier(name)}: {text(kind)}' for name, kind in types.items())}}}"
-    return f"read_json({pattern(path)}, format = 'newline_delimited', {said})"
+    lines = "format = 'newline_delimited', hive_partitioning = false, compression = 'none'"
+    return f"read_json({patterns(paths)}, {lines}, {said})"
 
 
-def jsonl_types(path: Path) -> tuple[dict[str, str], list[str]]:
-    """The DuckDB type of each column of a JSONL file, and the columns that mix several."""
-    relation = connect().sql(f"SELECT * FROM {jsonl_scan(path)}")
+def json_lines(path: Path, target: Path) -> None:
+    """Write the objects of an array, as they are written, one to a line."""
+    from tacit.tables.engines.duckdb.connections import answered
+
+    scan = f"read_json({pattern(path)}, format = 'array', records = false, columns = {{'json': 'JSON'}}, "
+    scan += "maximum_object_size = 67108864, compression = 'none', hive_partitioning = false)"
+    lines = "FORMAT csv, HEADER false, QUOTE '', ESCAPE '', DELIMITER '\x01'"
+    # A line break between the parts of an object would end its line.
+    whole = f"SELECT json(json)::VARCHAR FROM {scan}"
+    answered(lambda: connect().execute(f"COPY ({whole}) TO {text(target)} ({lines})"))
+
+
+def jsonl_types(paths: Sequence[Path]) -> tuple[dict[str, str], list[str]]:
+    """The DuckDB type of each column of JSONL files, and the columns that mix several."""
+    relation = connect().sql(f"SELECT * FROM {jsonl_scan(paths)}")
     types = dict(zip(relation.columns, map(str, relation.types), strict=True))
     undecided = [name for name, kind in types.items() if kind == "JSON"]
     if not undecided:

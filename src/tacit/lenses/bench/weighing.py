@@ -107,6 +107,33 @@ class Beliefs:
         return [guess, np.log(self.chances), rankdata(self.chances, axis=0) / pairs]
 
 
+def weighed(name: str, chances: Floats, secret: Codes) -> WeighedAdversary:
+    """What one adversary's beliefs (views x records x secrets) are worth."""
+    prior = prior_of(secret, chances.shape[2])
+    return WeighedAdversary(name, *(Beliefs.of(view, prior, secret).worth(prior) for view in chances))
+
+
+def prior_of(secret: Codes, secrets: int) -> Floats:
+    """The shares of the secrets; every one is allowed for."""
+    counts = np.bincount(secret, minlength=secrets) + 0.5
+    return np.asarray(counts / counts.sum(), dtype=np.float64)
+
+
+def chance_by_fold(views: Sequence[Floats], secret: Codes, fold: Codes, random_state: int) -> float:
+    """As :func:`beyond_chance`, of beliefs (records x secrets) by models that did not see the record's fold.
+
+    Guarantees
+    ----------
+    If records and secrets are independent, it is at most p in a share p of tables: within a fold secrets are
+    exchangeable given the models of the others, and twice the mean of p-values is one however they depend.
+    """
+    prior, found = prior_of(secret, views[0].shape[1]), []
+    for k in np.unique(fold).tolist():
+        here = fold == k
+        found.append(beyond_chance([Beliefs.of(view[here], prior, secret[here]) for view in views], random_state))
+    return min(1.0, 2 * float(np.mean(found)))
+
+
 def beyond_chance(beliefs: Sequence[Beliefs], random_state: int) -> float:
     """How often shuffled secrets are guessed, weighed or ranked as well as the true ones by some of these adversaries.
 

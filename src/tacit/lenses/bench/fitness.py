@@ -1,0 +1,31 @@
+"""Whether an estimate is fit to be published: lines of ``verify`` by which a release that is true may fail."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from tacit.document import Share
+from tacit.errors import sentence
+from tacit.lenses.bench.answers import untouched_words
+from tacit.release.checks import Check
+
+AS_THEY_WERE, _READ = "nothing is released as it was", "no family reads the secret"
+_UNFIT = "Do not publish it, though what is said of it is true"
+
+
+def check_of_untouched(untouched: int, records: int, unit: str, *, parts: Sequence[tuple[int, int]] = ()) -> Check:
+    """No record may be released as it was; ``parts`` are the counts in each third that was treated."""
+    words = untouched_words(untouched, records, unit, parts=parts).rstrip(".")
+    return Check(AS_THEY_WERE, untouched == 0, words)
+
+
+def check_of_readers(best: float, prior: float, *, read: bool) -> Check:
+    """No family of adversaries may surely guess more than whoever does not look."""
+    words = "the best family guesses {best} right, always the commonest is right {prior} of the time"
+    return Check(_READ, not read, sentence(words, best=Share(best), prior=Share(prior)))
+
+
+def broken_words(checks: Sequence[Check], untrue: str) -> str:
+    """How the headline begins where a line failed: ``untrue``, unless all that is said is true."""
+    failed = {check.name for check in checks if check.passed is False}
+    return _UNFIT if failed <= {AS_THEY_WERE, _READ} else untrue

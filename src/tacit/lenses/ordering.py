@@ -1,0 +1,20 @@
+"""The order in which records are released: as they were, or one that tells nothing."""
+
+from __future__ import annotations
+
+import secrets as secure
+
+import numpy as np
+
+from tacit.learn.arrays import Codes
+
+
+def released_order(n: int, *, keep: bool, random_state: int | None) -> Codes:
+    """Which original each released record is. Without a ``random_state`` the system's secure source draws it."""
+    if keep:
+        return np.arange(n)
+    if random_state is not None:
+        return np.random.default_rng([random_state, 1]).permutation(n)
+    order = list(range(n))
+    secure.SystemRandom().shuffle(order)
+    return np.array(order, dtype=np.int64)

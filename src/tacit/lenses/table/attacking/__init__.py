@@ -1,1 +1,0 @@
-"""Adversaries who are trained: what they see, guess and believe."""

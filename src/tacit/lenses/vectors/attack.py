@@ -1,0 +1,110 @@
+"""``attack`` for vectors: can any family of adversaries read a release of them?"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from tacit.document import Progress, silent
+from tacit.errors import DataError, SourceError
+from tacit.learn.arrays import Codes, Floats
+from tacit.lenses.bench.answers import BenchResult
+from tacit.lenses.bench.families import NEIGHBOURS, Family, linear, switched_on
+from tacit.lenses.bench.trying import BenchRecords, benched, folds_of, spread
+from tacit.lenses.coded.certifying import CodedAbout
+from tacit.lenses.coded.saving import CODE, KeptCode
+from tacit.lenses.vectors.coding import read_back, vector_units
+from tacit.lenses.vectors.vectors import read_vectors, secret_of
+from tacit.release.certificate import CodedCertificate
+from tacit.release.directory import PRIVATE
+from tacit.requests import AttackRequest, Question
+
+
+@dataclass(frozen=True, eq=False)
+class ReadVectors:
+    """Vectors, and the place of each in its file."""
+
+    rows: Floats
+    place: Codes
+
+
+def _rows(records: ReadVectors) -> Floats:
+    return records.rows
+
+
+def _trees() -> Any:
+    from sklearn.ensemble import HistGradientBoostingClassifier
+
+    return HistGradientBoostingClassifier(max_iter=60, random_state=0)
+
+
+def _nearest() -> Any:
+    from sklearn.neighbors import KNeighborsClassifier
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import StandardScaler
+
+    return make_pipeline(StandardScaler(), KNeighborsClassifier(25))
+
+
+def vector_families() -> tuple[Family, ...]:
+    """The families that are tried on vectors."""
+    return (
+        Family("linear", "reads every number of a vector, in a straight line alone", _rows, lambda: linear(0.1)),
+        Family("trees", "boosted trees on every number: corners and products of a few of them", _rows, _trees),
+        Family("nearest", "knows the secrets of the 25 vectors that are nearest to one", _rows, _nearest),
+        NEIGHBOURS,
+    )
+
+
+def attack_vectors(
+    certificate: CodedCertificate, request: AttackRequest, *, progress: Progress = silent
+) -> BenchResult:
+    """Try every family on a release of vectors in codes; ``tacit.attack`` says how.
+
+    Raises
+    ------
+    SourceError
+        If the owner's folder is not there: it alone says which released vector is which original.
+    """
+    families = switched_on(vector_families(), tuple(request.without or ()))
+    folder = Path(request.release)
+    if not (folder / PRIVATE / CODE).exists():
+        words = f"which released vector is which original is in {PRIVATE}/{CODE} alone, and it is not there: attack "
+        raise SourceError(words + f"the release where it was made, with its {PRIVATE} folder")
+    question = Question(request.against, secret=certificate.secret, vector=certificate.column, labels=request.labels)
+    vectors = read_vectors(question)
+    _, codes, values = secret_of(vectors, question)
+    about = CodedAbout("vectors", certificate.secret, certificate.column, certificate.group)
+    units, order = vector_units(vectors, codes, values, about), KeptCode(folder / PRIVATE).order
+    _, shown = read_back(folder / certificate.output.file)
+    before = units.means(vectors.rows)
+    if sorted(order.tolist()) != list(range(len(units))) or shown.shape != before.shape:
+        raise DataError(f"{vectors.name} does not fit this release: name the vectors that it was made from")
+    place = np.argsort(order)
+    after = shown[place]
+    together: Any = np.unique(before, axis=0, return_inverse=True)[1].ravel()
+    if certificate.group is None and request.group is not None:
+        together = np.array(vectors.label(request.group))
+    rows = spread(len(units), request.records)
+    records = BenchRecords(
+        ReadVectors(before[rows], rows),
+        ReadVectors(after[rows], place[rows]),
+        units.secret[rows],
+        folds_of(units.secret[rows], together=together[rows], random_state=request.random_state),
+    )
+    return BenchResult(
+        release=str(request.release),
+        against=vectors.name,
+        medium="vectors",
+        secret=certificate.secret,
+        records=len(units),
+        ceiling=certificate.ceiling,
+        untouched=int((after == before.astype(np.float32)).all(axis=1).sum()),
+        untouched_parts=(),
+        run=benched(families, records, progress=progress),
+        without=tuple(request.without or ()),
+        group=request.group,
+    )

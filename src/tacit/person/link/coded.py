@@ -1,0 +1,158 @@
+"""Attributes of very many records by numbers: every different value once, and who holds which; kept in a file, too."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Collection, Mapping
+from pathlib import Path
+
+from tacit.person.link.attributes import Attributes, Coded, listed, one
+from tacit.person.link.forms.bounds import sql_letters
+from tacit.tables.engines import Store
+
+Forming = Callable[[Attributes], Attributes]
+
+_VALUES = "vid BIGINT, label STRING, value STRING USING COMPRESSION uncompressed"
+_FORMS = f"{_VALUES}, raw STRING USING COMPRESSION uncompressed, fixed BOOLEAN"
+_ROWS = "rid BIGINT, vid BIGINT, confidence DOUBLE"
+
+
+def coded_attributes(
+    store: Store, parts: Mapping[str, str], *, records: int, several: frozenset[str] = frozenset()
+) -> Attributes:
+    """What queries of (rid, value, confidence), one a label, give; a record has a value of a label once at most."""
+    values = store.make("SELECT CAST(0 AS BIGINT) AS vid, '' AS label, '' AS value WHERE false")
+    rows = store.make(
+        "SELECT CAST(0 AS BIGINT) AS rid, CAST(0 AS BIGINT) AS vid, 0.5::DOUBLE AS confidence WHERE false"
+    )
+    first, labels = 0, []
+    for label in sorted(parts):
+        held = store.make(parts[label])
+        store.run(
+            f"INSERT INTO {values} SELECT {first} + row_number() OVER () - 1, {store.text(label)}, value FROM "
+            f"(SELECT DISTINCT value FROM {held})"
+        )
+        store.run(
+            f"INSERT INTO {rows} SELECT h.rid, v.vid, h.confidence FROM {held} h JOIN (SELECT vid, value FROM "
+            f"{values} WHERE vid >= {first}) v ON v.value = h.value"
+        )
+        store.drop(held)
+        after = int(one(store, f"SELECT count(*) FROM {values}"))
+        labels += [label] if after > first else []
+        first = after
+    return _attributes(Coded(store, values, rows, (values, rows)), records, several, tuple(labels))
+
+
+def coded_forms(held: Attributes, forming: Forming, names: Collection[str] = ()) -> Attributes:
+    """The attributes in normal form, which is made of every different value once; ``names`` are labels of names."""
+    coded, store = held.coded, held.store
+    assert coded is not None
+    count = int(one(store, f"SELECT count(*) FROM {coded.values}"))
+    alone = f"(SELECT vid AS rid, label, value, CAST(1 AS DOUBLE) AS confidence FROM {coded.values})"
+    different = Attributes(store, alone, count, frozenset(), kept=True)
+    different.__dict__["labels"] = held.labels
+    made = forming(different)
+    if made is different:
+        return held
+    store.run(f"ALTER TABLE {made.name} RENAME COLUMN rid TO vid")
+    named = f"label IN ({listed(store, names)})"
+    parted = f"SELECT label, vid, unnest(string_split(value, ' ')) AS word FROM {made.name} WHERE {named}"
+    words = store.make(f"SELECT DISTINCT label, word FROM ({parted})")
+    spoken = store.make(
+        f"SELECT {store.hashed('word')} AS word, vid FROM ({parted}) UNION ALL "
+        f"SELECT {store.hashed(sql_letters('value'))}, vid FROM {made.name} WHERE {named}"
+    )
+    formed = Coded(store, made.name, coded.rows, (words, spoken), (coded, made), words, spoken)
+    return _attributes(formed, held.records, held.several, held.labels, made.formed)
+
+
+def _attributes(
+    coded: Coded, records: int, several: frozenset[str], labels: tuple[str, ...], formed: frozenset[str] = frozenset()
+) -> Attributes:
+    store, more = coded.store, ", v.raw, v.fixed, true AS sure" if formed else ""
+    whole = f"FROM {coded.rows} r JOIN {coded.values} v ON v.vid = r.vid"
+    query = f"SELECT r.rid, v.label, v.value, r.confidence{more} {whole}"
+    if twice := formed & several:
+        # Where two values of a record become one, the better confidence counts.
+        some = listed(store, twice)
+        query = (
+            f"{query} WHERE v.label NOT IN ({some}) UNION ALL SELECT r.rid, v.label, v.value, max(r.confidence), "
+            f"CAST(NULL AS STRING), bool_and(v.fixed), true {whole} WHERE v.label IN ({some}) "
+            "GROUP BY r.rid, v.label, v.value"
+        )
+    held = Attributes(store, f"({query})", records, several, formed, coded=coded)
+    held.__dict__["labels"] = labels
+    return held
+
+
+def write_coded(held: Attributes, formed: Attributes | None, path: Path) -> None:
+    """Write attributes, and the same in normal form if there is one, to a new file of the engine's own."""
+    store, name = held.store, _called(path)
+    assert held.coded is not None
+    store.run(f"ATTACH {store.text(str(path))} AS {name}")
+    try:
+        # Texts are written as they are: to find out how to write them shorter takes longer than all else.
+        forms = formed.coded if formed is not None else None
+        store.run(f"CREATE TABLE {name}.kept_rows ({_ROWS})")
+        store.run(f"INSERT INTO {name}.kept_rows SELECT rid, vid, confidence FROM {held.coded.rows}")
+        if forms is None:
+            store.run(f"CREATE TABLE {name}.kept_values ({_VALUES})")
+            store.run(f"INSERT INTO {name}.kept_values SELECT vid, label, value FROM {held.coded.values}")
+        else:
+            store.run(f"CREATE TABLE {name}.kept_values ({_FORMS})")
+            store.run(f"INSERT INTO {name}.kept_values SELECT vid, label, value, raw, fixed FROM {forms.values}")
+            store.run(f"CREATE TABLE {name}.kept_words AS FROM {forms.words}")
+            store.run(f"CREATE TABLE {name}.kept_spoken AS FROM {forms.spoken}")
+    finally:
+        store.run(f"DETACH {name}")
+
+
+def read_coded(
+    store: Store,
+    path: Path,
+    *,
+    records: int,
+    several: frozenset[str],
+    labels: tuple[str, ...],
+    formed: frozenset[str],
+) -> tuple[Attributes, Attributes | None]:
+    """What was written, left where it is; several processes may read one file."""
+    name = _called(path)
+    store.run(f"ATTACH IF NOT EXISTS {store.text(str(path))} AS {name} (READ_ONLY)")
+    rows, values = f"{name}.kept_rows", f"{name}.kept_values"
+    if not formed:
+        return _attributes(Coded(store, values, rows), records, several, labels), None
+    raw = f"(SELECT vid, label, raw AS value FROM {values})"
+    return (
+        _attributes(Coded(store, raw, rows), records, several, labels),
+        _attributes(
+            Coded(store, values, rows, words=f"{name}.kept_words", spoken=f"{name}.kept_spoken"),
+            records,
+            several,
+            labels,
+            formed,
+        ),
+    )
+
+
+def write_tables(store: Store, tables: Mapping[str, str], path: Path) -> None:
+    """Write tables to a new file, each under the name that is said."""
+    name = _called(path)
+    store.run(f"ATTACH {store.text(str(path))} AS {name}")
+    try:
+        for called, table in tables.items():
+            store.run(f"CREATE TABLE {name}.{called} AS FROM {table}")
+    finally:
+        store.run(f"DETACH {name}")
+
+
+def kept_tables(store: Store, path: Path, *called: str) -> list[str]:
+    """The names in a store of tables that were written."""
+    name = _called(path)
+    store.run(f"ATTACH IF NOT EXISTS {store.text(str(path))} AS {name} (READ_ONLY)")
+    return [f"{name}.{each}" for each in called]
+
+
+def _called(path: Path) -> str:
+    """A file has one name in an engine, whoever asks for it."""
+    return f"tacit_kept_{hashlib.sha256(str(path.absolute()).encode()).hexdigest()[:24]}"

@@ -1,0 +1,127 @@
+"""Several files that are one table: those of a folder or a pattern, with columns that the names of folders tell."""
+
+from __future__ import annotations
+
+import glob
+import os
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from urllib.parse import unquote
+
+from tacit.errors import DataError, SourceError
+from tacit.loading import checked_path
+from tacit.tables.engines.protocol import Partitions
+from tacit.tables.formats.format import SourceFile, whole
+
+if TYPE_CHECKING:
+    import pyarrow.dataset as ds
+
+# What a folder is called whose rows have no value of the column.
+_MISSING = "__HIVE_DEFAULT_PARTITION__"
+_NAMED = re.compile(r"([^=/]+)=([^/]*)")
+_WHOLE = re.compile(r"0|-?[1-9][0-9]{0,17}")
+_CERTIFICATE = "certificate.json"
+
+
+def is_pattern(address: str) -> bool:
+    """Whether an address stands for several files: it holds ``*``, ``?`` or ``[``, and is the name of none."""
+    return glob.has_magic(address) and not os.path.lexists(address)
+
+
+def files_within(folder: Path) -> list[Path]:
+    """The files in a folder and in those within, in order; what is hidden, or begins with ``_``, is no part."""
+    found = []
+    for place, folders, names in os.walk(folder):
+        folders[:] = sorted(name for name in folders if not name.startswith((".", "_")))
+        found += [Path(place) / name for name in names if not name.startswith((".", "_"))]
+    return sorted(found)
+
+
+def parts_of(address: str) -> tuple[Path, list[Path]]:
+    """The folder that an address begins with, and the files that it stands for, in order."""
+    path = Path(address)
+    if not is_pattern(address):
+        if (path / _CERTIFICATE).is_file():
+            raise SourceError(f"{path} is a release: name the data in it")
+        return path, [checked_path(each) for each in files_within(path)]
+    fixed = Path(*(each for each in path.parts[: _first_pattern(path)]))
+    found = sorted(Path(each) for each in glob.glob(address, recursive=True))
+    files = [each for one in found for each in (files_within(one) if one.is_dir() else [one])]
+    if not files:
+        raise SourceError(f"no file is called {address}: check the pattern")
+    return fixed, [checked_path(each) for each in files]
+
+
+def _first_pattern(path: Path) -> int:
+    return next(at for at, each in enumerate(path.parts) if glob.has_magic(each))
+
+
+def partitions_of(folder: Path, parts: Sequence[Path], name: str) -> Partitions:
+    """The columns that folders such as ``year=2001`` tell, a value for each part.
+
+    Numbers if all are whole numbers as one writes them, else text: ``007`` stays ``007``.
+    """
+    told = [
+        {
+            match[1]: unquote(match[2])
+            for each in part.relative_to(folder).parts[:-1]
+            if (match := _NAMED.fullmatch(each))
+        }
+        for part in parts
+    ]
+    for part, each in zip(parts, told, strict=True):
+        if list(each) != list(told[0]):
+            raise SourceError(f"{name} is partitioned in two ways: {parts[0]} and {part} differ in their folders")
+    columns = {key: [None if each[key] == _MISSING else each[key] for each in told] for key in told[0]}
+    return {
+        key: tuple(int(v) if v is not None else None for v in values)
+        if all(v is None or _WHOLE.fullmatch(v) for v in values)
+        else tuple(values)
+        for key, values in columns.items()
+    }
+
+
+def same_columns(file: SourceFile, columns: Sequence[Any]) -> None:
+    """Refuse parts whose columns are not those of the first."""
+    for part, each in zip(file.parts, columns, strict=True):
+        if each != columns[0]:
+            raise DataError(
+                f"{part} has other columns, or other types of columns, than {file.parts[0]}: write all parts alike, "
+                "or name those that are alike"
+            )
+
+
+def as_dataset(file: SourceFile, format: str, kind: str) -> ds.Dataset:
+    """The files as one Arrow dataset, in their order, with the columns that folders tell."""
+    import pyarrow as pa
+    import pyarrow.dataset as ds
+    from pyarrow.fs import LocalFileSystem
+
+    schemas = []
+    for part in file.parts:
+        with whole(part, kind):
+            schemas.append(ds.dataset(part, format=format).schema.remove_metadata())
+    same_columns(file, schemas)
+    told = [
+        pa.field(key, pa.int64() if any(isinstance(v, int) for v in values) else pa.string())
+        for key, values in file.partitions.items()
+    ]
+    schema = pa.schema([*(each for each in schemas[0] if each.name not in file.partitions), *told])
+    whole_true = ds.scalar(True)
+    where = []
+    for at in range(len(file.parts)):
+        expression = whole_true
+        for key, values in file.partitions.items():
+            is_value = ds.field(key).is_null() if values[at] is None else ds.field(key) == values[at]
+            expression = is_value if expression is whole_true else expression & is_value
+        where.append(expression)
+    formats = {"ipc": ds.IpcFileFormat, "orc": ds.OrcFileFormat}
+    return ds.FileSystemDataset.from_paths(
+        [str(part) for part in file.parts],
+        schema=schema,
+        format=formats[format](),
+        filesystem=LocalFileSystem(),
+        partitions=where,
+    )

@@ -1,0 +1,27 @@
+"""Sources that are opened once for a whole verb: those elsewhere, and those whose encoding was said."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from tacit.errors import ArgumentError, Setting, sentence
+from tacit.requests import AttackRequest, CheckRequest, Question, VerifyRequest
+from tacit.tables import open_table
+from tacit.tables.sources import is_elsewhere
+
+Asked = Question | VerifyRequest | AttackRequest | CheckRequest
+
+
+def opened(source: Any, asked: Asked, *, pinned: bool = False) -> Any:
+    """The source as a table, if it is to be read once; with ``pinned`` in an order that stays.
+
+    A file is left to its lens, unless its encoding was said. What is here is not fetched, whatever was said.
+    """
+    if source is None or (asked.encoding is None and not is_elsewhere(source)):
+        return source
+    if not isinstance(source, str | Path):
+        words = "{encoding} is for files: leave it out"
+        raise ArgumentError(sentence(words, encoding=Setting("encoding", asked.encoding)))
+    table = open_table(source, engine=asked.engine, memory=asked.memory, encoding=asked.encoding, remote=asked.remote)
+    return table.pinned() if pinned else table
