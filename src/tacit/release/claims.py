@@ -519,8 +519,8 @@ def _(certificate: CodedCertificate) -> tuple[str, ...]:
     unit = whose if c.group is None else "person"
     lines = [
         f"The code was made from {c.designed_on:,} of them, which the key dealt; that it was made from only these is "
-        f"the owner's word. It was proved on {c.proved_on:,} others, which are assumed to be a random sample of the people "
-        "the claim is about; it is proved once, and chance may make it false as often as the confidence allows.",
+        f"the owner's word. It was proved on {c.proved_on:,} others, which are assumed to be a random sample of the "
+        "people the claim is about; it is proved once, and chance may make it false as often as the confidence allows.",
         "Codes were tried in an order that the first part fixed, and the last before one failed was taken; the "
         "confidence allows for that.",
     ]
