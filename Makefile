@@ -10,7 +10,7 @@ WORKERS ?= 2
 unexport PYTHONDONTWRITEBYTECODE
 PYTEST := $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal
 
-.PHONY: demo test test-long fuzz faults matrix check site fmt bench peers papers clean
+.PHONY: demo test test-long fuzz faults matrix check site dist fmt bench peers papers clean
 
 demo: .venv/demo
 	$(BIN)/tacit demo
@@ -48,6 +48,10 @@ check: .venv/dev
 # The documentation as a site, in site/; a link that leads nowhere is an error.
 site: .venv/dev
 	$(BIN)/python docs/make_site.py
+
+# The wheel and the source, in dist/.
+dist: .venv/dev
+	$(BIN)/python -m build
 
 fmt: .venv/dev
 	$(BIN)/ruff format src tests benchmarks docs experiments

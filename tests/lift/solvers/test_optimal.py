@@ -203,7 +203,7 @@ def test_the_corners_are_all_there(joint, epsilon, seed):
 @given(joints(zero_cells=True, secrets=(3, 4), released=(2, 7)), st.sampled_from([0.0, 0.2, 0.6, 1.2]))
 @settings(max_examples=many(10, 25), deadline=None)
 def test_the_bound_from_pieces_of_the_region_is_below_the_best_mechanism(joint, epsilon):
-    """Guarantee of `branch_bound`, against all corners; it is never below what the reach of the values gives."""
+    """Guarantee of `branch_bound`, against all corners."""
     region = Region.of([(joint, epsilon, epsilon)])
     best = None if region.safe.all() or region.rank < 2 else solve_corners(region)
     if best is None:

@@ -70,7 +70,7 @@ def branch_bound(region: Region, reach: Vector, *, most: int) -> float:
     Guarantees
     ----------
     No mechanism within bounds loses less than this, in nats, whatever the rounding of the solver: the bound is the
-    value of dual prices, made fair. It is at least that of ``reach`` alone, up to that rounding.
+    value of dual prices, made fair.
     """
     boxes, bound = Boxes.by_largest(np.clip(reach, 1e-300, 1.0)), 0.0
     for _ in range(_ROUNDS):

@@ -15,7 +15,7 @@ from tacit.person.sources.formats import (
     spiderfoot,
     vcard,
 )
-from tacit.person.sources.formats.encodings import other_encoding, recoded_table
+from tacit.person.sources.formats.encodings import other_encoding
 from tacit.person.sources.formats.format import Beginning, FileFormat
 from tacit.person.sources.formats.json_rows import json_table
 from tacit.person.sources.formats.long import is_long, long_labels, long_records
@@ -54,8 +54,6 @@ def table_of(path: Path, format_: SourceFormat) -> Table:
     """A source of rows and columns, open."""
     if format_ == "json" or path.suffix.lower() == ".json":
         return json_table(path)
-    if encoding_told(path) is not None:
-        return recoded_table(path)
     return open_table(path, delimiter=":" if _colons(path) else None)
 
 

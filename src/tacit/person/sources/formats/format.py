@@ -15,8 +15,8 @@ from typing import Any, NamedTuple
 from tacit.errors import DataError
 from tacit.loading import bytes_in, json_of, opening_of
 from tacit.person.model.records import Reference, as_text
-from tacit.person.sources.formats.encodings import encoding_of
 from tacit.person.sources.source import FileRecord, Source, SourceFormat
+from tacit.tables.formats.plain import encoding_of
 
 # To see which labels a file has, so many of its records are looked at.
 LOOKED_AT = 10_000
