@@ -61,10 +61,12 @@ def audit(source: str, **words: Any) -> int:
     """What do the columns of TABLE give away about a secret column?
 
     Without --secret, it lists the columns, what each seems to be, and the command to run next; on a terminal it asks.
+
     TABLE is a CSV, JSON, Parquet, ORC, Arrow, Excel, Stata, SPSS or SAS file; a folder or pattern of several; a DuckDB
     or SQLite database (people.duckdb::table); postgresql://HOST/DATABASE/TABLE; - for standard input. For a folder of
     images with --labels, or an npz: what do patches of the images give away about a label? With --text: what do the
     words of a column of posts give away?
+
     Nothing is written unless you ask for it. With --estimator the answer is learned: an estimate, which certifies
     nothing about a single record.
     """
@@ -124,9 +126,11 @@ def attack(release: Path, **words: Any) -> int:
     """Train adversaries on the original and let them guess the secret from RELEASE.
 
     One more adversary knows some of a person's true values and looks for the rows that fit. The exit code is 1 if an
-    adversary beats what the certificate promises, or if people are found. For images and posts, families of adversaries
-    learn from two thirds of the release and guess the rest. The exit code is 1 if one beats the claimed ceiling or,
-    where none is claimed, a guess of the commonest secret; or if something was left unchanged.
+    adversary beats what the certificate promises, or if people are found.
+
+    For images and posts, families of adversaries learn from two thirds of the release and guess the rest. The exit code
+    is 1 if one beats the claimed ceiling or, where none is claimed, a guess of the commonest secret; or if something
+    was left unchanged.
     """
     from tacit.verbs.attack import attack as verb
 
