@@ -361,7 +361,7 @@ def test_a_damaged_ledger_is_refused_and_left_alone(
 @pytest.mark.parametrize("text", ["", "{", "[]", '{"format": "tacit rules"}', "a,b\n1,2\n"])
 def test_another_file_is_never_taken_for_a_ledger(people: Path, tmp_path: Path, text: str) -> None:
     (tmp_path / "ledger.json").write_text(text)
-    with pytest.raises(SourceError, match="no ledger"):
+    with pytest.raises(SourceError, match="not a Tacit ledger"):
         released(people, tmp_path / "one", ["age"])
     assert (tmp_path / "ledger.json").read_text() == text
 

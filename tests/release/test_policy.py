@@ -228,7 +228,7 @@ def test_a_bound_on_the_groups_of_a_number_is_none_on_the_number() -> None:
         each for each in checks_of_certificate(groups, Policy(secret="income", epsilon=5)) if each.rule == "epsilon"
     )
     assert not line.passed
-    assert line.detail.startswith("income was cut into 2 groups, and a bound of the groups implies none")
+    assert line.detail.startswith("income was cut into 2 groups, and a bound on the groups implies none")
     further = replace(strict(), cuts=groups.cuts, also=(FurtherClaim(("income",), 0.4, 0.3),))
     assert passed(further, "epsilon")
     assert not passed(further, "epsilon", also={"income": 5.0})

@@ -155,7 +155,7 @@ def rows_or_refusal(path):
     try:
         return rows(open_table(path))
     except DataError as error:
-        ours = re.search(r"t\.csv.* (ends some of its lines|the line ends) in another way than", str(error))
+        ours = re.search(r"t\.csv.* (mixes different line endings|the line ending differs from)", str(error))
         return "in our words" if ours else str(error)
 
 

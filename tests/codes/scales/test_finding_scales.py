@@ -289,7 +289,7 @@ def test_each_value_can_be_an_atom_and_a_column_can_be_whole(tmp_path):
     assert found([f"{at:05d}" for at in range(20)], "values").kind == "list"
     assert found(["2024-01-01", "2023-01-01"], "values").kind == "categories"
     assert found([0.5, 2.5, None], "values").values == (0.5, 2.5)
-    with pytest.raises(ArgumentError, match=r"column 'x' holds dates, which are told in stretches.*'day'"):
+    with pytest.raises(ArgumentError, match=r"column 'x' holds dates, which are written in stretches.*'day'"):
         found([dt.date(2024, 1, 1), dt.date(2024, 1, 2)], "values")
     whole = found(["a", None, "b"], "whole")
     assert texts(whole) == ["any"]

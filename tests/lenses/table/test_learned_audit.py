@@ -240,7 +240,7 @@ def test_a_cell_that_the_model_never_met_is_infinitely_risky(
     assert result.learned is not None
     assert result.learned.largest_risk == math.inf
     assert any("5.0% of the records have a cell unlike any the model has seen" in note for note in result.learned.notes)
-    assert "never met" in result.learned.riskiest[0].why
+    assert "never saw" in result.learned.riskiest[0].why
 
 
 def test_bins_that_were_asked_for_apply_to_learning_too(folder: Path) -> None:

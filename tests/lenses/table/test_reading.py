@@ -104,7 +104,7 @@ def test_a_mean_that_hangs_on_what_lies_beyond_an_open_end_is_not_estimated() ->
 
 
 def test_numbers_cannot_end_where_the_release_tells_of_some_beyond() -> None:
-    with pytest.raises(ArgumentError, match="tells of"):
+    with pytest.raises(ArgumentError, match="the release has"):
         of_those_who_come_back()[1].means("cost", by="ward", between=(0, 300))
 
 
