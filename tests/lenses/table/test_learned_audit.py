@@ -347,7 +347,7 @@ def test_a_model_of_other_columns_is_refused_by_name(folder: Path, audited: Audi
 def test_a_model_of_columns_cut_otherwise_is_refused(folder: Path, audited: AuditResult) -> None:
     columns = patients(100)
     table = pa.table({**columns, "ward": [f"w{value}" for value in columns["ward"]]})
-    with pytest.raises(DataError, match=r"met none of the values of column 'ward'.*bins={'ward'"):
+    with pytest.raises(DataError, match=r"saw none of the values of column 'ward'.*bins={'ward'"):
         audit(table, secret="illness", model=folder / "model.tacit")
 
 
