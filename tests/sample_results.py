@@ -371,13 +371,13 @@ def verify_result() -> VerifyResult:
 
 def check_result() -> CheckResult:
     """A table that does not keep a policy, and a release that does."""
-    told = sentence("{told} are told, and {may} may be", told=Nats(0.71, 4), may=Nats(0.5, 6))
+    told = sentence("{told}, where {may} is allowed", told=Nats(0.71, 4), may=Nats(0.5, 6))
     table = (
         PolicyCheck("epsilon of race", False, told, "epsilon"),
-        PolicyCheck("people that share a value", True, "the fewest are 12, and 10 must", "least"),
-        PolicyCheck("level of confidence", None, "a table as it is proves nothing", "confidence"),
+        PolicyCheck("people who share a value", True, "12 at least, 10 required", "least"),
+        PolicyCheck("level of confidence", None, "a plain table proves nothing", "confidence"),
     )
-    release = (PolicyCheck("epsilon of race", True, "0.46 nats are told, and 0.5 nats may be", "epsilon"),)
+    release = (PolicyCheck("epsilon of race", True, "0.46 nats, where 0.5 nats is allowed", "epsilon"),)
     sources = (
         CheckedSource("people.parquet", "table", table),
         CheckedSource("release", "release", release, ("Noted.",)),

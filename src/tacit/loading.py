@@ -63,10 +63,12 @@ def checked_path(path: str | os.PathLike[str]) -> Path:
         _refuse_outside(path)
         os.lstat(path)
     except ValueError as error:
-        raise SourceError(f"{os.fspath(path)!r} is no path: it holds a null character, or half a character") from error
+        raise SourceError(
+            f"{os.fspath(path)!r} is not a path: it holds a null character, or half a character"
+        ) from error
     except OSError as error:
         if error.errno == errno.ENAMETOOLONG:
-            raise SourceError(f"'{os.fspath(path)[:40]}…' is no path: it is too long") from error
+            raise SourceError(f"'{os.fspath(path)[:40]}…' is not a path: it is too long") from error
     return Path(path)
 
 
@@ -113,7 +115,7 @@ def lines_in(path: str | Path, what: str, *, most: int = MOST_LINE) -> Iterator[
     with _plain(path, what) as file:
         while line := file.readline(most + 1):
             if len(line) > most:
-                raise SourceError(f"{path} has a line of more than {most >> 20:,} MB, which is no {what}")
+                raise SourceError(f"{path} has a line of more than {most >> 20:,} MB, so it is not a {what}")
             yield line
 
 
@@ -129,7 +131,7 @@ def _plain(path: str | Path, what: str) -> Iterator[BinaryIO]:
             raise SourceError(f"cannot read the {what}: {str(path)!r} is no path") from error
         with os.fdopen(descriptor, "rb") as file:
             if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-                raise SourceError(f"cannot read the {what} {path}: it is no file")
+                raise SourceError(f"cannot read the {what} {path}: it is not a file")
             yield file
     except OSError as error:
         raise SourceError(f"cannot read the {what} {path}: {error.strerror or error}") from error
@@ -151,7 +153,7 @@ def rows_in(path: str | Path, what: str, *, delimiters: Sequence[str] = (",",)) 
     try:
         return [(reader.line_num, row) for row in reader]
     except csv.Error as error:
-        raise SourceError(f"{path}, line {reader.line_num}: cannot read the {what} ({error}); mend it") from error
+        raise SourceError(f"{path}, line {reader.line_num}: cannot read the {what} ({error}); fix it") from error
 
 
 def json_of(data: bytes | str, **how: Any) -> Any:
@@ -168,7 +170,7 @@ def archive_in(data: bytes, *, most: int = MOST_UNPACKED) -> zipfile.ZipFile:
         archive = zipfile.ZipFile(io.BytesIO(data))
         members = archive.infolist()
     except DAMAGE as error:
-        raise ValueError("it is no zip archive, or damaged") from error
+        raise ValueError("it is not a zip archive, or damaged") from error
     if any(member.flag_bits & 1 for member in members):
         raise ValueError("it is locked by a password")
     if len(members) > MOST_MEMBERS or sum(member.file_size for member in members) > most:
@@ -182,7 +184,7 @@ def arrays_in(path: str | Path, what: str, *, most: int = MOST_UNPACKED) -> dict
     try:
         return arrays_of(data, most=most)
     except DAMAGE as error:
-        raise SourceError(f"cannot read {path}: it is damaged, or no npz of plain arrays ({error})") from error
+        raise SourceError(f"cannot read {path}: it is damaged, or not an npz of plain arrays ({error})") from error
 
 
 def arrays_of(data: bytes, *, most: int = MOST_UNPACKED) -> dict[str, NDArray[Any]]:
@@ -205,7 +207,7 @@ def arrays_of(data: bytes, *, most: int = MOST_UNPACKED) -> dict[str, NDArray[An
 def _checked(array: Any, name: str) -> NDArray[Any]:
     """A member that is no array comes as its bytes."""
     if isinstance(array, bytes) or array.dtype.hasobject:
-        raise ValueError(f"'{name}' is no plain array")
+        raise ValueError(f"'{name}' is not a plain array")
     checked: NDArray[Any] = array
     return checked
 

@@ -55,7 +55,7 @@ def test_junit_has_a_suite_for_each_source_and_a_test_for_each_line(tacit_comman
         assert (suite.tag, suite.attrib["tests"], suite.attrib["failures"]) == ("testsuite", "2", "1")
         assert [test.tag for test in suite] == ["testcase", "testcase"]
         assert [len(test.findall("failure")) for test in suite] == [1, 0]
-        assert "nats are told" in suite[0][0].attrib["message"]
+        assert "nats, where" in suite[0][0].attrib["message"]
     bits = tacit_command(*words, "--format", "junit", "--bits")[1]
     assert "bits are told" in bits
 

@@ -158,7 +158,7 @@ def test_a_release_with_missing_numbers_is_verified_and_goes_on_by_its_rules(tmp
     protect(batch, rules=tmp_path / "r" / "private" / "rules.json", out=tmp_path / "again")
     assert verify(tmp_path / "r", against=first).verdict == "holds"
     assert verify(tmp_path / "again", against=batch).verdict == "holds"
-    assert any("of what is missing in it is written as the mean of its level" in note for note in made.notes)
+    assert any("of its missing values are written as the mean of their level" in note for note in made.notes)
     ages = next(each for each in made.levels if each.column == "age")
     assert "missing" in ages.meanings[ages.levels.index(None)]
     assert any(" or missing" in meaning for meaning in ages.meanings)

@@ -105,15 +105,15 @@ def test_what_came_in_between_is_not_replaced(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("device", ["/dev/zero", "/dev/full"])
 def test_a_device_that_never_ends_is_no_paper(people: Path, tmp_path: Path, device: str) -> None:
-    with pytest.raises(SourceError, match="it is no file"):
+    with pytest.raises(SourceError, match="it is not a file"):
         protect(people, secret="illness", epsilon=0.5, ledger=device, out=tmp_path / "r")
-    with pytest.raises(SourceError, match="it is no file"):
+    with pytest.raises(SourceError, match="it is not a file"):
         protect(people, rules=device, out=tmp_path / "r")
 
 
 def test_a_pipe_that_nobody_writes_to_is_not_waited_for(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
-    with pytest.raises(SourceError, match="it is no file"):
+    with pytest.raises(SourceError, match="it is not a file"):
         bytes_in(tmp_path / "pipe", "paper")
 
 

@@ -16,7 +16,7 @@ from tacit.lift import Joint
 def test_the_claim_says_what_a_record_tells_somebody_who_knows_nothing(tmp_path: Path) -> None:
     people = pa.table(hospital(600))
     made = protect(people, secret="illness", known=("sex",), epsilon=0.7, out=tmp_path / "r")
-    told = re.search(r"knows nothing of the person the same record (.*), as counted", made.certificate.claim)
+    told = re.search(r"knows nothing about the person, the same record (.*), as counted", made.certificate.claim)
     assert told is not None
     rows = zip(people["illness"].to_pylist(), *(column.to_pylist() for column in made.frame().columns), strict=True)
     pairs = [(illness, row) for illness, *row in rows]

@@ -361,7 +361,7 @@ def test_a_damaged_ledger_is_refused_and_left_alone(
 @pytest.mark.parametrize("text", ["", "{", "[]", '{"format": "tacit rules"}', "a,b\n1,2\n"])
 def test_another_file_is_never_taken_for_a_ledger(people: Path, tmp_path: Path, text: str) -> None:
     (tmp_path / "ledger.json").write_text(text)
-    with pytest.raises(SourceError, match="no ledger"):
+    with pytest.raises(SourceError, match="not a Tacit ledger"):
         released(people, tmp_path / "one", ["age"])
     assert (tmp_path / "ledger.json").read_text() == text
 
@@ -384,7 +384,7 @@ def test_what_cannot_be_composed_is_refused(people: Path, tmp_path: Path, words:
 
 
 def test_a_ledger_is_no_part_of_a_release(people: Path, tmp_path: Path) -> None:
-    with pytest.raises(ArgumentError, match="outside of the release"):
+    with pytest.raises(ArgumentError, match="outside the release"):
         released(people, tmp_path / "one", ["age"], ledger=tmp_path / "one" / "private" / "ledger.json")
 
 
@@ -449,7 +449,7 @@ def test_the_command_line_and_verify(people: Path, tmp_path: Path) -> None:
     assert "bits of illness" in shown
     checked = verify(tmp_path / "two", against=people)
     assert checked.verdict == "holds"
-    assert any("ledger of the owner" in note for note in checked.notes)
+    assert any("owner's ledger" in note for note in checked.notes)
     over = CliRunner().invoke(
         command,
         [*base, "--released", "district", "--budget", "0.01", "-o", str(tmp_path / "three")],

@@ -98,14 +98,14 @@ def test_the_policy_of_the_documentation_is_one(written: Callable[[str], Path]) 
         ("least = 0", "it is 1 or more"),
         ("least = 2.5", "whole number"),
         ("secret = 5", "it is a column, or several"),
-        ("secret = []", "without a column"),
+        ("secret = []", "names no column"),
         ("mechanisms = ['magic']", "choose one of cells"),
         ("mechanisms = []", "name some of cells"),
         ("also = 3", "it maps columns to their epsilon"),
         ("secret = 'a'\nknown = ['a']", "one role"),
         ("secret = 'a'\n[tables.'b*']\ndrop = 'a'", "one role"),
         ("thresholds = 0.7", "0.5"),
-        ("secret = 'a'\n[bins]\nb = 3", "'b' is no secret of the policy"),
+        ("secret = 'a'\n[bins]\nb = 3", "'b' is not a secret of the policy"),
         ("secret = 'a'\n[bins]\na = 'few'", "edges are finite numbers in rising order"),
         ("epsilon = ", "not TOML"),
         ("epsilon = 1\nepsilon = 2", "not TOML"),
@@ -129,11 +129,11 @@ def test_a_policy_that_cannot_be_read_is_a_wrong_argument(tmp_path: Path) -> Non
 @pytest.mark.parametrize(
     ("said", "message"),
     [
-        ({"epsilon": 0.5}, "'epsilon' and no 'secret'"),
-        ({"also": {"sex": 1}}, "'also' and no 'secret'"),
-        ({"thresholds": 0.1}, "'thresholds' and no 'secret'"),
-        ({"secret": "race"}, "no bound of it"),
-        ({"secret": "race", "epsilon_low": 1}, "no bound of it"),
+        ({"epsilon": 0.5}, "'epsilon' but no 'secret'"),
+        ({"also": {"sex": 1}}, "'also' but no 'secret'"),
+        ({"thresholds": 0.1}, "'thresholds' but no 'secret'"),
+        ({"secret": "race"}, "no bound on it"),
+        ({"secret": "race", "epsilon_low": 1}, "no bound on it"),
     ],
 )
 def test_a_policy_that_lacks_what_it_needs_is_refused_when_it_is_used(said: dict[str, Any], message: str) -> None:
@@ -228,7 +228,7 @@ def test_a_bound_on_the_groups_of_a_number_is_none_on_the_number() -> None:
         each for each in checks_of_certificate(groups, Policy(secret="income", epsilon=5)) if each.rule == "epsilon"
     )
     assert not line.passed
-    assert line.detail.startswith("income was cut into 2 groups, and a bound of the groups implies none")
+    assert line.detail.startswith("income was cut into 2 groups, and a bound on the groups implies none")
     further = replace(strict(), cuts=groups.cuts, also=(FurtherClaim(("income",), 0.4, 0.3),))
     assert passed(further, "epsilon")
     assert not passed(further, "epsilon", also={"income": 5.0})

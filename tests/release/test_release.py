@@ -89,7 +89,7 @@ def test_nothing_but_a_whole_release_and_nothing_else_is_overwritten(
     for damaged in ({}, {**whole, "more": 1}, {**whole, "format_version": 2}):
         written[Path("certificate.json")] = json.dumps(damaged).encode()
         paper.write_bytes(written[Path("certificate.json")])
-        refused("not a release of Tacit alone")
+        refused("not just a Tacit release")
     paper.write_text(json.dumps(whole))
     made(sources, kind, out, overwrite=True)
     assert read_certificate(out).epsilon == whole["epsilon"]
@@ -101,7 +101,7 @@ def test_somebodys_files_beside_a_certificate_of_nothing_stay(sources: Path, tmp
     out.mkdir()
     (out / "certificate.json").write_text("{}")
     (out / "thesis.txt").write_text("years of work")
-    with pytest.raises(ArgumentError, match="not a release of Tacit alone"):
+    with pytest.raises(ArgumentError, match="not just a Tacit release"):
         made(sources, kind, out, overwrite=True)
     assert sorted(path.name for path in out.iterdir()) == ["certificate.json", "thesis.txt"]
     assert (out / "thesis.txt").read_text() == "years of work"

@@ -112,7 +112,7 @@ def test_verify_counts_the_people_again_and_its_headline_says_what_holds(folder:
     drawn, suppressed = (verify(folder / name, against=folder / "people.csv") for name in ("drawn", "suppressed"))
     for result in (drawn, suppressed):
         assert result.verdict == "holds"
-        assert "fewest people that share a released value" in {check.name for check in result.checks}
+        assert "fewest people who share a released value" in {check.name for check in result.checks}
     assert not drawn.whole_file
     assert "DOES NOT HOLD" in drawn.headline
     assert str(drawn).startswith("? HOLDS ROW BY ROW, NOT FOR THE WHOLE FILE")
@@ -134,7 +134,7 @@ def test_a_forged_number_of_people_is_found_out_with_and_without_the_rules(
     paper["file"] |= {"smallest": 5_000, "values_below": 0, "people_below": 0, "holds": True}
     (release / "certificate.json").write_text(json.dumps(paper))
     failed = {check.name for check in verify(release, against=folder / "people.csv").checks if check.passed is False}
-    assert {"fewest people that share a released value", "claim in words"} <= failed
+    assert {"fewest people who share a released value", "claim in words"} <= failed
 
 
 @pytest.mark.parametrize("change", [{"holds": True}, {"smallest": 10}, {"values_below": 0}, {"least": 0}])

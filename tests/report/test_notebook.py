@@ -85,7 +85,7 @@ def test_records_of_people_are_not_in_a_notebook_unless_they_are_asked_for() -> 
     assert whole.count('class="risky"') == len(audit.riskiest) > 0
     assert 'class="before-after"' not in shown
     assert 'class="risky"' not in shown
-    assert "left out of notebooks" in shown
+    assert "Notebooks are often passed on" in shown
     # Only common words remain of what the records hold: none is marked up as a cell of theirs.
     assert not any(f'title="{cell}">' in shown for cell in cells)
     assert 'data-rows="[[], []' in shown

@@ -269,7 +269,7 @@ def test_decoys_alone_warn_of_banks_and_authorities(make):
 
 
 def test_what_to_verify_is_marked():
-    rows = rows_of(to_text(samples.verify_result(), width=120), "What the adversary had best verify next")
+    rows = rows_of(to_text(samples.verify_result(), width=120), "What the adversary should verify next")
     assert rows[0] == ["card", "4•••", "shop 17", "0.9", "0.1", "0.021", "0.210", "◀ next"]
     assert len(rows[2]) == 7
 
@@ -304,8 +304,8 @@ def test_masked_values_are_said_to_be_masked_and_shown_ones_to_be_shown():
     audit = samples.audit_result()
     assert "masked" in to_text(audit)
     assert "Values are masked" in to_html(audit)
-    assert "for your eyes alone" in to_text(replace(audit, values_shown=True))
-    assert "for your eyes alone" in to_html(replace(audit, values_shown=True))
+    assert "for your eyes only" in to_text(replace(audit, values_shown=True))
+    assert "for your eyes only" in to_html(replace(audit, values_shown=True))
 
 
 def test_a_result_prints_itself_and_shows_itself_in_a_notebook():

@@ -638,5 +638,7 @@ def test_the_promise_of_an_attack_says_for_whom_it_holds_and_when_it_says_nothin
     """Whoever knows more of a person may be right more often than the promise."""
     result = samples.attack_result()
     told = " ".join(to_text(result, width=200).split())
-    assert "Promise 67.6% (somebody who sees one row and knows nothing else of the person can be right no more" in told
-    assert "nothing is promised of guesses" in to_text(replace(result, guessing_bound=1.0), width=200)
+    assert (
+        "Promise 67.6% (somebody who sees one row and knows nothing else about the person can be right no more" in told
+    )
+    assert "nothing is promised about guesses" in to_text(replace(result, guessing_bound=1.0), width=200)

@@ -63,7 +63,7 @@ def test_labels_are_distinct_and_edges_read_back_as_the_same_number(edges):
 
 def test_text_that_is_no_number_is_refused_with_its_count_and_no_cell_of_it(as_table):
     data = pa.table({"age": ["1", "n/a", "1_000", "0x1F", "2", None]})
-    with pytest.raises(DataError, match=r"column 'age' .* has 3 cells that are no number: mend them") as error:
+    with pytest.raises(DataError, match=r"column 'age' .* has 3 cells that are not a number: fix them") as error:
         cut(as_table(data), [Cut("age", (1,))])
     assert "0x1F" not in str(error.value)
 
@@ -85,9 +85,9 @@ def test_cut_points_drop_edges_that_would_make_empty_bins():
 
 def test_nothing_to_cut_is_refused():
     table = open_table(pa.table({"n": pa.array([None, None], pa.float64()), "d": ["a", "b"]}))
-    with pytest.raises(DataError, match="no number to cut"):
+    with pytest.raises(DataError, match="no numbers to cut"):
         cut_points(table, "n", 4)
-    with pytest.raises(DataError, match="2 cells that are no number"):
+    with pytest.raises(DataError, match="2 cells that are not a number"):
         cut_points(table, "d", 4)
     with pytest.raises(DataError, match="holds Boolean, not numbers"):
         cut(open_table(pa.table({"b": [True]})), [Cut("b", (1,))])

@@ -151,7 +151,7 @@ def test_memory_is_a_setting_of_a_table_or_of_all_that_is_opened_within():
         assert limit_of(open_table(data, memory="100MiB")) == 100
         with memory_limit(None):
             assert limit_of(open_table(data)) == 200
-    with pytest.raises(ArgumentError, match="'lots' is no amount of memory: write memory='4GB'"):
+    with pytest.raises(ArgumentError, match="'lots' is not an amount of memory: write memory='4GB'"):
         open_table(data, memory="lots")
 
 

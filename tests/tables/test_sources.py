@@ -155,7 +155,7 @@ def rows_or_refusal(path):
     try:
         return rows(open_table(path))
     except DataError as error:
-        ours = re.search(r"t\.csv.* (ends some of its lines|the line ends) in another way than", str(error))
+        ours = re.search(r"t\.csv.* (mixes different line endings|the line ending differs from)", str(error))
         return "in our words" if ours else str(error)
 
 
@@ -222,7 +222,7 @@ BAD_FILES = {
     "blank": (lambda p: write(p / "t.csv", "\n\n"), TacitError, "empty"),
     "ending": (lambda p: write(p / "t.doc", "x"), SourceError, r"ending '.doc', which Tacit cannot read"),
     "twice": (lambda p: write(p / "t.csv", "a,b,a\n1,2,3\n"), DataError, "more than one column 'a'"),
-    "case": (lambda p: write(p / "t.csv", "a,A\n1,2\n"), DataError, "'a' and 'A' that differ by case alone"),
+    "case": (lambda p: write(p / "t.csv", "a,A\n1,2\n"), DataError, "'a' and 'A' that differ only in case"),
     "unnamed": (lambda p: write(p / "t.csv", "a,,b\n1,2,3\n"), DataError, "line 1: column 2 has no name"),
     "ragged": (lambda p: write(p / "t.csv", "a,b\n1,2\n1,2,3\n"), DataError, "t.csv, line 3: it has 3 cells"),
     "short": (lambda p: write(p / "t.csv", "a,b\n1,2\n1\n"), DataError, "t.csv, line 3: it has 1 cells"),

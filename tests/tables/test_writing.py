@@ -149,7 +149,7 @@ def test_a_release_that_is_there_is_replaced_only_when_asked(tmp_path):
             fingerprint = hashlib.sha256((draft.place / "data.parquet").read_bytes()).hexdigest()
             draft.sealed(replace(paper, output=replace(paper.output, sha256=fingerprint)), ["For the owner alone."])
         assert (target / "data.parquet").read_text() == str(again)
-        with pytest.raises(ArgumentError, match="there already"), whole_directory(target):
+        with pytest.raises(ArgumentError, match="already exists"), whole_directory(target):
             pass
         with pytest.raises(RuntimeError), whole_directory(target, overwrite=True):
             raise RuntimeError
@@ -170,7 +170,7 @@ def test_a_swap_that_was_killed_half_way_is_undone(tmp_path):
     old = tmp_path / f".release.tacit-old-{dead.stdout.strip()}-00000000"
     old.mkdir()
     (old / "a").write_text("old")
-    with pytest.raises(ArgumentError, match="there already"), whole_directory(tmp_path / "release"):
+    with pytest.raises(ArgumentError, match="already exists"), whole_directory(tmp_path / "release"):
         pass
     assert (tmp_path / "release" / "a").read_text() == "old"
 

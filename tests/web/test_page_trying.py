@@ -123,7 +123,7 @@ def test_what_was_to_tell_a_column_says_whether_it_did_and_is_undone_with_a_clic
     # What was tried for the slider is measured already.
     assert "epsilon 0.5\ntried: 76% kept" in why.inner_text()
     was = tab.url
-    why.get_by_role("button", name="5 people a row").click()
+    why.get_by_role("button", name="5 people per row").click()
     effect = tab.locator(".effect")
     assert "At least 5 people: this did not help, zip is still not told." in effect.inner_text()
     assert tab.locator("#least").input_value() == "5"
@@ -132,7 +132,7 @@ def test_what_was_to_tell_a_column_says_whether_it_did_and_is_undone_with_a_clic
     effect.wait_for(state="detached")
     assert (tab.url, slider.input_value(), tab.locator("#least").input_value()) == (was, "0", "10")
     why.locator("summary").click()
-    assert "5 people a row\ntried: still not told" in why.inner_text()
+    assert "5 people per row\ntried: still not told" in why.inner_text()
     why.get_by_role("button", name="keep it first").click()
     assert "zip first: zip is told now." in effect.inner_text()
     assert pages.noise == []

@@ -86,7 +86,7 @@ def to_the_trade_off(tab: Any, secret: str, pages: OpenedPages) -> None:
 
 def only_some_values_are_secret(tab: Any, secret: str) -> None:
     """Values are named with commas between them, and said again before anything is asked; here all are meant."""
-    values = tab.get_by_label(f"Only some values of {secret}")
+    values = tab.get_by_label(f"Are only some values of {secret}")
     values.fill('I21, "a, b"')
     assert f"{secret} (I21 and a, b; all others are one)" in tab.locator(".summed").inner_text()
     values.fill("")

@@ -234,7 +234,7 @@ def test_an_archive_without_one_release_or_damaged_is_refused(tmp_path: Path) ->
 
 
 def test_a_folder_that_is_none_or_whose_own_place_is_taken_is_refused(folder: Path) -> None:
-    with pytest.raises(ArgumentError, match="is no folder"):
+    with pytest.raises(ArgumentError, match="is not a folder"):
         Folder.at(folder / "people.csv")
     (folder / ".tacit").symlink_to(folder.parent)
     with pytest.raises(ArgumentError, match="move it away"):

@@ -26,7 +26,7 @@ def test_without_a_token_nothing_is_answered_but_how_to_get_in(page: Page) -> No
     for address in ("/", "/api/files", "/api/jobs", "/api/openapi.json", "/static/x.js", "/nonsense", "/api/nonsense"):
         answer = stranger.get(address)
         assert answer.status_code == 401
-        assert "the address that the server wrote" in answer.text
+        assert "the address that the server printed" in answer.text
         assert "people" not in answer.text
     assert stranger.post("/api/audit", json=ASK).status_code == 401
     assert page.script.get("/api/jobs").json() == []

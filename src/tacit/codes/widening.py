@@ -95,8 +95,8 @@ def _with(scale: AnyScale, unknown: Sequence[Any]) -> tuple[AnyScale, Ints]:
         made = replace(scale, has_others=True)
     elif new:
         words = (
-            "column '{column}' holds {number:,} values that have no place among the levels of the earlier release: "
-            "leave their rows out, or release the table anew, without its rules"
+            "column '{column}' holds {number:,} values that do not fit the levels of the earlier release: leave their "
+            "rows out, or release the table anew, without its rules"
         )
         raise DataError(sentence(words, column=scale.column, number=len(new)))
     made = made if missing == scale.has_missing else replace(made, has_missing=True)

@@ -227,7 +227,7 @@ _STYLES = {"number": number, "setting": setting, "signed": signed}
 
 @dataclass(frozen=True)
 class Nats:
-    """An amount of information, told in nats or bits.
+    """An amount of information, shown in nats or bits.
 
     ``style`` is "number" (measured), "setting" (chosen), "signed" (a log-lift) or a number of significant digits, for
     sentences. A bound in a sentence is ``rounded`` up or down, so that it never says more than was proved, in either

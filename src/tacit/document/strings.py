@@ -58,7 +58,7 @@ class DataValue:
 
 @dataclass(frozen=True)
 class FilePath:
-    """A path; a page, which is passed on, shows its last part alone and not the folders of the machine."""
+    """A path; a page, which may be passed on, shows only its last part, not the folders of the machine."""
 
     path: str
 

@@ -228,7 +228,7 @@ def _cells(names: tuple[str, ...], columns: list[NDArray[Any]]) -> RecordCells:
     for name, kind, column in zip(names, kinds, columns, strict=True):
         if kind == "number" and np.isinf(column).any():
             raise DataError(
-                f"column '{name}' contains infinity; a number must be finite or missing: mend it, or leave it out"
+                f"column '{name}' contains infinity; a number must be finite or missing: fix it, or leave it out"
             )
     return RecordCells(names, tuple(kinds), tuple(columns))
 

@@ -38,7 +38,7 @@ class CalibrationBin:
 
 @dataclass(frozen=True)
 class EvidenceApart:
-    """Whether log-lifts of records apart are more than chance.
+    """Whether log-lifts of held-out records are more than chance.
 
     ``null_high`` is what shuffled secrets reach 39 times in 40, as a mean over folds; zero where they lose.
     """
@@ -51,7 +51,7 @@ class EvidenceApart:
 
 @dataclass(frozen=True)
 class LearnedEvidence(EvidenceApart):
-    """What records apart say about a learned log-lift."""
+    """What held-out records say about a learned log-lift."""
 
     calibration: tuple[CalibrationBin, ...]
 
@@ -109,9 +109,9 @@ def codes_of(secret: Any, secrets: NDArray[Any]) -> Codes:
 
 
 def information_of(lift: Floats, codes: Codes) -> Estimate:
-    """Mean log-lift of the true secrets with its 95% interval: of records apart, I(S;X) estimated from below.
+    """Mean log-lift of the true secrets with its 95% interval: on held-out records, I(S;X) estimated from below.
 
-    Nothing tells more of a secret than its entropy, so that the interval ends there: at 0.69 nats for one of two.
+    Nothing says more about a secret than its entropy, so the interval ends there: at 0.69 nats for one of two.
     """
     true = lift[np.arange(len(codes)), codes]
     mean = float(true.mean())

@@ -16,7 +16,7 @@ from tacit.lift import Estimate, Matrix, lower_limit, upper_limit
 
 @dataclass(frozen=True)
 class NeighbourRisk:
-    """How often guesses by neighbours are wrong about records apart, and what follows for the best guess there is.
+    """How often guesses by neighbours are wrong about held-out records, and what follows for the best guess there is.
 
     ``error`` is of the ``neighbours`` nearest (with exact 95% limits): as records grow it falls to the Bayes risk, from
     above. ``nearest`` is of the one nearest. ``least`` is the Bayes risk that Cover and Hart's inequality leaves in the
@@ -33,7 +33,7 @@ class NeighbourRisk:
 def neighbour_risk(
     X: ArrayLike, secret: ArrayLike, X_apart: ArrayLike, secret_apart: ArrayLike, *, neighbours: int | None = None
 ) -> NeighbourRisk:
-    """The error of nearest neighbours on records apart; k is log n by default, which is consistent.
+    """The error of nearest neighbours on held-out records; k is log n by default, which is consistent.
 
     Columns are finite numbers on scales that can be compared. A secret that no record to learn from has cannot be
     guessed; if that goes for all of them, nothing would be said of the release, and it is refused.

@@ -134,7 +134,7 @@ def beginnings(X: Any, rng: np.random.Generator) -> Any:
 
 
 def out_of_fold(X: Any, codes: Codes, fold: Codes, *, strength: float, secrets: int, random_state: int = 0) -> Floats:
-    """The log-lift of every post by a model of the other folds; zero where a secret is in one fold alone."""
+    """The log-lift of every post by a model of the other folds; zero where a secret is in only one fold."""
     lift = np.zeros((X.shape[0], secrets))
     for k in range(int(fold.max()) + 1):
         here = fold == k

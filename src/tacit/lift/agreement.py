@@ -12,7 +12,7 @@ Codes = NDArray[np.int64]
 
 
 def agree(a: float, b: float, *, within: float = AGREEMENT) -> bool:
-    """Whether two numbers are the same but for rounding; infinity agrees with itself alone."""
+    """Whether two numbers are the same except for rounding; infinity agrees only with itself."""
     if not (np.isfinite(a) and np.isfinite(b)):
         return a == b
     return abs(a - b) <= within * max(1.0, abs(a), abs(b))

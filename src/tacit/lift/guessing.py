@@ -132,7 +132,7 @@ def average_lift(joint: Distribution, kind: Literal["l1", "chi_squared"] = "l1",
 
 
 def sampled_leakage(channel: ArrayLike, counts: ArrayLike, *, delta: float) -> float:
-    """Epsilon of (epsilon, delta)-PML for a mechanism applied to a secret whose prior is known from a sample alone.
+    """Epsilon of (epsilon, delta)-PML for a mechanism applied to a secret whose prior is known only from a sample.
 
     Parameters
     ----------

@@ -105,7 +105,7 @@ def watchdog(
     method: Method | None = None,
     time_limit: float = 10.0,
 ) -> WatchdogChannel:
-    """Release safe values as they are and replace risky ones by a draw that does not depend on the value.
+    """Release safe values unchanged and replace risky ones by a draw that does not depend on the value.
 
     Parameters
     ----------

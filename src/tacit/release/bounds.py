@@ -197,7 +197,7 @@ def asked_bounds(asked: Bound) -> LiftBounds:
     if None not in (asked.epsilon, asked.epsilon_low, asked.epsilon_high):
         raise ArgumentError(
             sentence(
-                "epsilon is the bound of a side that has none of its own: leave out {epsilon}, {epsilon_low} or "
+                "epsilon bounds a side that has no bound of its own: leave out {epsilon}, {epsilon_low} or "
                 "{epsilon_high}",
                 **settings,
             )
@@ -226,7 +226,9 @@ def asked_bounds(asked: Bound) -> LiftBounds:
     if reason is not None:
         raise ArgumentError(sentence(reason, **settings))
     if asked.thresholds == 0:
-        raise ArgumentError("thresholds is a share of all above 0: an event that holds nobody cannot be bounded")
+        raise ArgumentError(
+            "thresholds is a share of the records above 0: an event that covers nobody cannot be bounded"
+        )
     return LiftBounds(low, high, delta, kind, most, asked.thresholds)
 
 

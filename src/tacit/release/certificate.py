@@ -354,7 +354,7 @@ class CountedCertificate(Certificate):
 
 @dataclass(frozen=True)
 class HeatMap:
-    """What each patch adds about the secret, in nats, averaged over images apart; rows from the top.
+    """What each patch adds about the secret, in nats, averaged over held-out images; rows from the top.
 
     ``mean`` is the mean over images of the largest absolute conditional density over secrets. ``by_secret`` is, among
     the images of each secret, the mean conditional density of that secret, with its sign: above zero the patch speaks
@@ -581,7 +581,7 @@ def read_certificate(directory: Path) -> AnyCertificate:
         way = "unpack it first" if directory.suffix == ".zip" and directory.is_file() else "protect makes one"
         raise SourceError(f"no release at {directory}: it is not a directory; {way}")
     if not paper.is_file():
-        raise SourceError(f"{directory} is no release: there is no {CERTIFICATE} in it")
+        raise SourceError(f"{directory} is not a release: it has no {CERTIFICATE}")
     try:
         return certificate_from(json_in(paper, "certificate"))
     except Damaged as error:

@@ -104,7 +104,7 @@ class ColumnChannel:
 
 @dataclass(frozen=True, eq=False)
 class PublishedChannel:
-    """What a drawn release did to its values, as far as it may be told.
+    """What a drawn release did to its values, as far as may be published.
 
     Attributes
     ----------
@@ -154,7 +154,7 @@ class PublishedChannel:
         try:
             return decoded(cls, data)
         except Damaged as error:
-            raise SourceError(f"{path} is damaged or no channel of Tacit ({error})") from error
+            raise SourceError(f"{path} is damaged or not a Tacit channel ({error})") from error
 
 
 def _alike(one: Any, other: Any) -> bool:

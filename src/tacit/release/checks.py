@@ -170,7 +170,9 @@ def _check_of_strangers(folder: Path, certificate: Certificate) -> Check:
         return Check("nothing else is in the release", True, "every file is one that Tacit writes")
     more = f" and {len(found) - 1:,} more" if len(found) > 1 else ""
     return Check(
-        "nothing else is in the release", None, f"Tacit did not write {found[0]}{more}, and does not know what it tells"
+        "nothing else is in the release",
+        None,
+        f"Tacit did not write {found[0]}{more}, and does not know what it reveals",
     )
 
 
@@ -180,7 +182,7 @@ def notes_on_files(folder: Path, certificate: Certificate) -> tuple[str, ...]:
     notes = [f"there is no {name} beside the certificate" for name in names if not (folder / name).exists()]
     if (folder / REPORT).exists():
         notes.append(
-            f"{REPORT} was compared with its fingerprint in the certificate and not made again: whoever can change "
+            f"{REPORT} was compared with its fingerprint in the certificate and not made again: anyone who can change "
             "both can make it say anything, so go by the numbers here"
         )
     return tuple(notes)

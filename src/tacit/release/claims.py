@@ -34,11 +34,11 @@ _LARGEST_POWER = 700.0
 NOTHING_POINTWISE = "A learned estimate certifies nothing pointwise."
 NOTHING_DRAWN = "None: the mechanism is deterministic."
 NOT_PROVED = (
-    "If the table is a sample, nothing is proved of the people it was drawn from: counted shares err, and in "
-    "simulations 10 to 88% of such claims were false of them. A release with a confidence asks for a proof."
+    "If the table is a sample, nothing is proved about the population it was drawn from: counted shares err, and in "
+    "simulations 10 to 88% of such claims were false for it. A release with a confidence asks for a proof."
 )
 OF_A_SINGLE_POST = (
-    "a learned estimate certifies nothing pointwise: of a single post it may be wrong, and a better adversary may come"
+    "a learned estimate certifies nothing pointwise: for a single post it may be wrong, and a better adversary may come"
 )
 
 
@@ -79,7 +79,8 @@ def promise_in_words(certificate: CountedCertificate, *, log_lift: bool = False)
     start = "Seeing a record of this release "
     if certificate.known:
         start = (
-            f"To somebody who knows {', '.join(certificate.known)} of a person, as this release tells it, its record "
+            f"To somebody who knows {', '.join(certificate.known)} about a person, as this release writes it, its "
+            "record "
         )
     # Inside what is known, so many of those who are there.
     what = start + _changes(named, bounds, of="those people" if certificate.known else "all", log_lift=log_lift)
@@ -100,7 +101,7 @@ def attained_in_words(certificate: CountedCertificate) -> Sentence:
     what = (
         f"value of {named}"
         if bounds.thresholds is None
-        else f"side of a threshold of {named} that holds {bounds.thresholds:.6g} of all"
+        else f"side of a threshold of {named} that covers {bounds.thresholds:.6g} of all"
     )
     attained, asked = factor_up(certificate.attained_epsilon), factor_up(bounds.high)
     both = "" if math.isinf(bounds.low) else ", or as unlikely"
@@ -127,7 +128,7 @@ def _knowing_nothing(certificate: CountedCertificate) -> str:
     risk, upwards = after.get("risk"), after.get("pointwise_maximal_leakage")
     if not certificate.known or certificate.thresholds is not None or risk is None or upwards is None:
         return ""
-    start, up = "To somebody who knows nothing of the person the same record", factor_up(upwards)
+    start, up = "To somebody who knows nothing about the person, the same record", factor_up(upwards)
     if math.isinf(certificate.bounds.low):
         return f"{start} makes no value likelier by more than a factor of {up}, as counted."
     if math.isinf(risk):
@@ -191,7 +192,7 @@ def _changes(named: str, bounds: LiftBounds, *, of: str = "all", log_lift: bool)
     if bounds.thresholds is not None:
         share = f"{bounds.thresholds:.6g}"
         named, events = f"'{named} is at most t' or '{named} is more than t'", "such events"
-        what = f"any event {{named}} that holds at least {share} of {of}"
+        what = f"any event {{named}} that covers at least {share} of {of}"
     words, aside = f"changes the probability of {what} by a factor between {{down}} and {{up}}", ""
     nats = "|log-lift| at most {high}" if low == high else "log-lift between -{low} and {high}"
     if math.isinf(low):
@@ -216,16 +217,17 @@ def _(certificate: CountedCertificate) -> tuple[str, ...]:
         f"The table is the population: probabilities are its shares. For people outside it {outside}.",
         _row_by_row(certificate),
         _IN_CELLS if certificate.in_cells else _BY_VALUE,
-        "Rows of the same person, other releases of the same people, and columns from elsewhere are not counted in.",
+        "Several rows about one person, other releases about the same people, and columns from elsewhere are not taken "
+        "into account.",
     ]
     if certificate.mechanism.mixes:
         texts.append(
-            "A released value is one of those of the table, but it stands for a mixture of them: a record that carries "
-            "it may have had another. Columns keep their values, not their exact shares."
+            "A released value occurs in the table, but stands for a mixture of values: a record that carries it may "
+            "have had another. Columns keep their values, not their exact shares."
         )
     if not certificate.randomness.startswith(NOTHING_DRAWN):
         texts.append(
-            "The bound is about the draw of the replacements. Whoever recounts this one release beside the secrets "
+            "The bound is about the draw of the replacements. Anyone who counts this one release beside the secrets "
             "finds chance deviations from it, as in any sample."
         )
     hidden = {*certificate.secret, *(name for each in certificate.also for name in each.secret)}
@@ -240,9 +242,9 @@ def _(certificate: CountedCertificate) -> tuple[str, ...]:
     if certificate.delta > 0:
         texts.append(_DELTA[certificate.bounds.delta_kind])
     if certificate.also:
-        texts.append("Each secret is bounded by itself; their combination is bounded only if it is named, too.")
+        texts.append("Each secret is bounded separately; their combination is bounded only if it is named as well.")
     if not hidden <= set(certificate.left_out):
-        texts.append("THE SECRET ITSELF IS IN THE FILE, as asked: the claim is about the other columns alone.")
+        texts.append("THE SECRET ITSELF IS IN THE FILE, as asked: the claim is only about the other columns.")
     return (*texts, _to_check(certificate))
 
 
@@ -250,16 +252,16 @@ def _to_check(certificate: CountedCertificate) -> str:
     """What a verification of such a release sees, and what it does not."""
     if not certificate.randomness.startswith(NOTHING_DRAWN):
         return (
-            "To check it takes the original and the owner's rules, key and salt: every row is then drawn again. "
+            "Checking it takes the original and the owner's rules, key and salt: every row is then drawn again. "
             "Without them no draw is checked; and nobody can see whether the key is one of many that were tried."
         )
     if certificate.in_cells:
-        return "To check it takes the original alone: every row is made again from it and the published levels."
+        return "Checking it takes only the original: every row is made again from it and the published levels."
     if certificate.mechanism.mixes:
-        return "To check it takes the original and the owner's rules: every row is then made again."
+        return "Checking it takes the original and the owner's rules: every row is then made again."
     return (
-        "To check it takes the original: values that were kept are unchanged, and merged ones look alike. With the "
-        "owner's rules every row is made again."
+        "Checking it takes the original: kept values are unchanged, and merged ones look alike. With the owner's rules "
+        "every row is made again."
     )
 
 
@@ -268,7 +270,7 @@ def _row_by_row(certificate: CountedCertificate) -> str:
     known = ""
     if certificate.known:
         them = "it" if len(certificate.known) == 1 else "them"
-        known = f"; of the person it knows {', '.join(certificate.known)}, as the release tells {them}"
+        known = f"; about the person it knows {', '.join(certificate.known)}, as the release writes {them}"
     return (
         "Row by row: the adversary knows those shares and how the release was made, and sees one record of it"
         f"{known}; it knows nothing else about the person."
@@ -276,32 +278,32 @@ def _row_by_row(certificate: CountedCertificate) -> str:
 
 
 _THRESHOLDS = (
-    "Of a number every threshold is bounded, one event at a time: how probable it is to be at most t, and to be more. "
-    "Not bounded is a narrower event: a single value, a range between two thresholds, or a tail that holds less than "
-    "the share that was asked. Measures and risks are those of groups of the number, and nothing is claimed of them."
+    "Every threshold of a number is bounded, one event at a time: how probable it is to be at most t, and to be more. "
+    "Narrower events are not bounded: a single value, a range between two thresholds, or a tail that covers less than "
+    "the share asked for. Measures and risks are those of groups of the number, and nothing is claimed about them."
 )
 _BY_VALUE = (
-    "The whole file: the adversary sees all of it and looks for a person whose released values it knows. It is "
-    "counted how many records of the original share each released value; what somebody learns who combines several "
-    "rows with what they know is not bounded."
+    "The whole file: the adversary sees all of it and looks for a person whose released values it knows. The number of "
+    "original records that share each released value is counted; what somebody learns by combining several rows with "
+    "what they know is not bounded."
 )
 _IN_CELLS = (
     "The whole file: the adversary sees all of it and looks for a person whose released columns it knows, however "
-    "finely. Each cell that may be the person's keeps the bound, and so does any mean of them. Not bounded is what "
-    "somebody learns who combines a cell with what is known of the person, unless those columns were named as known; "
-    "nor what the choice of the cuts, which looked at the secrets, tells of all of them together."
+    "finely. Each cell that may be the person's keeps the bound, and so does any mean of them. Not bounded: what "
+    "somebody learns by combining a cell with what is known about the person, unless those columns were named as "
+    "known; and what the choice of the cuts, which looked at the secrets, reveals about all of them together."
 )
 
 _DELTA = {
     "mass": (
         "With delta above zero the bound may fail with that probability over pairs of secret and record; the "
-        "share of records that breach it for some secret can be much larger and is given as breach_share. Later "
-        "merging of values may raise delta."
+        "share of records that breach it for some secret can be much larger and is given as breach_share. Merging "
+        "values later may raise delta."
     ),
     "egamma": (
-        "Delta is the total by which probabilities exceed what epsilon allows, on both sides (E-gamma). Nothing "
-        "that is done to the release later can raise it. The share of records that breach epsilon for some secret, "
-        "by however little, is given as breach_share."
+        "Delta is the total by which probabilities exceed what epsilon allows, on both sides (E-gamma). Nothing done "
+        "to the release later can raise it. The share of records that breach epsilon for some secret, by however "
+        "little, is given as breach_share."
     ),
 }
 
@@ -350,13 +352,12 @@ def sample_sentence(reading: Reading, bounds: LiftBounds) -> str:
     of_values = bounds.thresholds is None
     return sentence(
         "If the records are a random sample{all_values}, then with {sure} confidence no log-lift of {what} "
-        "of the people they were drawn from is {below}above {high}. "
-        "{proof.records_to_choose:,} records, dealt without a look at them, chose which values or cells to keep, and "
-        "the other {proof.records_to_prove:,} proved it; "
+        "of the people they were drawn from is {below}above {high}. {proof.records_to_choose:,} records, dealt without "
+        "looking at them, chose which values or cells to keep, and the other {proof.records_to_prove:,} proved it; "
         "released values that were never seen count as merged.{unseen}",
-        all_values=", and hold every value that the secret has" if of_values else "",
-        what="such a release" if of_values else "an event that holds the share asked, at any threshold, in a cell",
-        unseen=" Nothing is proved of a value of the secret that no record has." if of_values else "",
+        all_values=", and contain every value that the secret has" if of_values else "",
+        what="such a release" if of_values else "an event that covers the share asked for, at any threshold, in a cell",
+        unseen=" Nothing is proved about a value of the secret that no record has." if of_values else "",
         sure=confident(reading.confidence or 0.0),
         below="" if math.isinf(bounds.low) else below,
         high=_bound(bounds.high),
@@ -370,7 +371,7 @@ def sample_sentence(reading: Reading, bounds: LiftBounds) -> str:
 @claim_in_words.register
 def _(certificate: ImageCertificate) -> str:
     """What was done is certain, what it hides is estimated."""
-    kept = "all others are as they were" + (", but for what JPEG changes" if certificate.lossy else "")
+    kept = "all others are unchanged" + (", except for what JPEG changes" if certificate.lossy else "")
     return sentence(
         "Patches of {claim.patch}x{claim.patch} pixels that were estimated to add more than {epsilon} about "
         "'{claim.secret}', given what was released of the image before them, carry Gaussian noise with a standard "
@@ -387,7 +388,7 @@ def _(certificate: ImageCertificate) -> str:
 def _(certificate: ImageCertificate) -> tuple[str, ...]:
     delta = certificate.delta
     return (
-        f"Nothing is certified of a single image: which patches say something about '{certificate.secret}' was "
+        f"Nothing is certified about a single image: which patches say something about '{certificate.secret}' was "
         "learned, and an adversary that sees what the model did not is not bound by it.",
         sentence(
             "If the learned densities were right, the repaired bound would give a delta of at most {delta.largest:.3g} "
@@ -403,8 +404,8 @@ def _(certificate: ImageCertificate) -> tuple[str, ...]:
         _floor(delta),
         "The shares of noised patches are counted over all images, where the bound asks for them given what was "
         "released before.",
-        "Each image was judged by a model that had not seen it. Labels, names and order of the files are no part of "
-        "the estimate.",
+        "Each image was judged by a model that had not seen it. Labels, and names and order of the files, are not part "
+        "of the estimate.",
         *reading_in_words(certificate.input),
     )
 
@@ -415,22 +416,22 @@ def reading_in_words(source: CertifiedInput) -> tuple[str, ...]:
     if read.resize is not None:
         lines.append(
             f"{read.resized:,} of {source.records:,} images were brought to {read.resize} pixels first: scaled, and "
-            "cut at the edges where their sides were in another proportion. What is said is said of them so."
+            "cropped where their proportions differed. All statements are about the result."
         )
     if read.left_out:
         lines.append(
-            f"Files that could not be read were left out, {read.left_out:,} in all: nothing of them is released, and "
-            "nothing is said of them."
+            f"Files that could not be read were left out, {read.left_out:,} in all: none of them is released, and "
+            "nothing is said about them."
         )
     return tuple(lines)
 
 
 def _floor(delta: PatchDelta) -> str:
     if delta.floor == 0:
-        return "That a patch was noised tells of no label more than epsilon by itself, counted over all images."
+        return "The fact that a patch was noised reveals no more than epsilon about any label, counted over all images."
     return (
-        f"No noise, however strong, brings the deltas of all patches below {delta.floor:.3g} in sum: that a patch "
-        "was noised tells something."
+        f"No noise, however strong, brings the sum of the patches' deltas below {delta.floor:.3g}: that a patch "
+        "was noised reveals something."
     )
 
 
@@ -439,8 +440,8 @@ def _worth(is_vacuous: bool) -> str:
 
 
 _ORDERS = {
-    "random": "the posts stand in an order drawn by chance",
-    "kept": "the posts stand in the order of the original: a table sorted by the secret, or by date, tells it",
+    "random": "the posts stand in a random order",
+    "kept": "the posts keep the order of the original: a table sorted by the secret, or by date, reveals it",
 }
 
 
@@ -450,8 +451,8 @@ def _(certificate: TextCertificate) -> str:
     what = "what is shown of a post says at most" if certificate.bound == "post" else "no shown word adds more than"
     return sentence(
         "Words were masked until, by a learned estimate, {what} {epsilon} about '{claim.secret}'. This certifies "
-        "nothing. The best of {n} adversaries guesses it right in {after:.1%} of {claim.tested_on:,} posts held out, "
-        "{before:.1%} before; without reading it is {claim.prior_right:.1%}.",
+        "nothing. The best of {n} adversaries guesses it right in {after:.1%} of {claim.tested_on:,} held-out posts, "
+        "{before:.1%} before; without reading them, in {claim.prior_right:.1%}.",
         claim=certificate,
         what=what,
         epsilon=Nats(certificate.epsilon, 6),
@@ -467,17 +468,17 @@ def _(certificate: TextCertificate) -> tuple[str, ...]:
     lines = [
         OF_A_SINGLE_POST,
         "a mask shows that something was masked, and where; the retrained adversary has learned from the masks",
-        f"words in fewer than {certificate.min_count} posts are {unknown}; of them nothing is estimated",
-        "how a post is written (length, punctuation, order of the words) is as it was",
+        f"words in fewer than {certificate.min_count} posts are {unknown}; nothing is estimated about them",
+        "how a post is written (length, punctuation, order of the words) is unchanged",
         _ORDERS[certificate.order],
-        "posts are taken to be independent; several posts of one author say more together than each alone",
-        "who knows a post, or finds it in public, reads the author, whatever was masked",
+        "posts are assumed to be independent; several posts by one author say more together than each alone",
+        "anyone who knows a post, or finds it in public, learns the author, whatever was masked",
     ]
     others = [name for name in certificate.kept if name not in (certificate.text, certificate.secret)]
     if others:
-        lines.append(f"column{'s' * (len(others) > 1)} {', '.join(others)}: released as they are, and not looked at")
+        lines.append(f"column{'s' * (len(others) > 1)} {', '.join(others)}: released unchanged, and not examined")
     if certificate.secret in certificate.kept:
-        lines.append("the secret itself is in the file: whoever reads it reads the secret")
+        lines.append("the secret itself is in the file: anyone who reads the file reads the secret")
     return tuple(lines)
 
 
@@ -496,8 +497,8 @@ def _(certificate: CodedCertificate) -> str:
     )
     return sentence(
         "Every {unit} was replaced by one of {c.codes:,} codes, each shared by {c.smallest:,} or more of {c.units:,}. "
-        "With {sure} confidence nobody who sees one of them, however trained, guesses '{c.secret}' right more often "
-        "than {ceiling} of the time (always the commonest: {c.prior:.1%}){factor}.",
+        "With {sure} confidence, nobody who sees one of them, however trained, guesses '{c.secret}' right more often "
+        "than {ceiling} of the time (always guessing the commonest: {c.prior:.1%}){factor}.",
         c=c,
         unit=unit,
         sure=confident(c.confidence),
@@ -517,10 +518,9 @@ def _(certificate: CodedCertificate) -> tuple[str, ...]:
     what, whose = c.medium, c.medium.removesuffix("s")
     unit = whose if c.group is None else "person"
     lines = [
-        f"The code was made from {c.designed_on:,} of them, which the key dealt; that it was made from these alone is "
-        f"the owner's word. It was proved on {c.proved_on:,} others, which are taken for a random sample of the people "
-        "that the claim is about; it is proved once, and chance may make it false as often as the confidence leaves "
-        "open.",
+        f"The code was made from {c.designed_on:,} of them, which the key dealt; that it was made from only these is "
+        f"the owner's word. It was proved on {c.proved_on:,} others, which are assumed to be a random sample of the "
+        "people the claim is about; it is proved once, and chance may make it false as often as the confidence allows.",
         "Codes were tried in an order that the first part fixed, and the last before one failed was taken; the "
         "confidence allows for that.",
     ]
@@ -530,28 +530,29 @@ def _(certificate: CodedCertificate) -> tuple[str, ...]:
             "among those who share a code. Near copies do count."
         )
     if not c.ceiling_asked:
-        lines.append(f"No ceiling was asked: the one claimed allows for the {c.tried:,} codes that were tried.")
+        lines.append(f"No ceiling was asked for: the one claimed allows for the {c.tried:,} codes that were tried.")
     if not c.epsilon_asked:
         lines.append(
-            "No epsilon was asked: the ceiling is about all codes together, and a code that few have may tell their "
-            "secret almost surely."
+            "No epsilon was asked for: the ceiling is about all codes together, and a code that few have may reveal "
+            "their secret almost surely."
         )
     if c.group is None:
         lines.append(
-            f"Each {whose} is taken by itself and for independent of the others. Whoever knows that several are of one "
-            f"person adds up what each says (m of them: up to m times epsilon); and {what} of one person in both parts "
-            "would break the proof. Where a column says whose they are, name it as group."
+            f"Each {whose} is treated separately, as independent of the others. Anyone who knows that several are one "
+            f"person's adds up what each says (m of them: up to m times epsilon); and {what} of one person in both "
+            "parts would break the proof. If a column says whose they are, name it as group."
         )
     if c.mixed > 0:
-        lines.append(f"The code of {c.mixed:.1%} was drawn among several, so that it may not be the nearest one.")
+        lines.append(f"The code of {c.mixed:.1%} was drawn among several, so it may not be the nearest one.")
     lines.append(
-        f"What a code shows is made of at least {c.least:,} of the first part together. It is true of the code and "
+        f"What a code shows is made from at least {c.least:,} of the first part together. It is true of the code and "
         f"need not be true of the {unit}."
     )
     lines += reading_in_words(c.input)
-    lines.append("They stand in an order drawn with the key, so that it tells nothing.")
+    lines.append("They stand in an order drawn with the key, so it reveals nothing.")
     lines.append(
-        "Not counted in is what somebody knows already of a person, such as which row is theirs, and other releases."
+        "Not taken into account: what somebody already knows about a person, such as which row is theirs; and other "
+        "releases."
     )
     return tuple(lines)
 
@@ -568,8 +569,8 @@ def randomness_of(*, drawn: bool, repeatable: bool, learned_here: bool = False) 
         drew = f"Drawn with a 256-bit key from the system's secure source; {kept}."
     elif drawn:
         drew = (
-            "WARNING: a random_state was given, so the draws can be made again by whoever knows or guesses it. "
-            "Use it for tests, not for publishing."
+            "WARNING: a random_state was given, so anyone who knows or guesses it can repeat the draws. Use it for "
+            "tests, not for publishing."
         )
     if not learned_here:
         return drew
@@ -577,5 +578,6 @@ def randomness_of(*, drawn: bool, repeatable: bool, learned_here: bool = False) 
         return f"{drew} Learned with a seed from the system's secure source, which is not published."
     return (
         f"{drew} WARNING: what was learned can be learned again with the random_state that was given, and the "
-        "published estimates then tell guesses of the secrets apart. Use it for tests, not for publishing."
+        "published estimates then tell right guesses of the secrets from wrong ones. Use it for tests, not for "
+        "publishing."
     )

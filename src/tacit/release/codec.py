@@ -61,9 +61,9 @@ def json_in(path: Path, what: str) -> Any:
     try:
         return json_of(data, object_pairs_hook=_said_once, parse_constant=_no_number)
     except Damaged as error:
-        raise SourceError(f"{path} is damaged or no {what} of Tacit: {error}") from error
+        raise SourceError(f"{path} is damaged or not a Tacit {what}: {error}") from error
     except ValueError as error:
-        raise SourceError(f"{path} is damaged or no {what} of Tacit: it is not JSON") from error
+        raise SourceError(f"{path} is damaged or not a Tacit {what}: it is not JSON") from error
 
 
 def _said_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

@@ -151,11 +151,11 @@ def copied_release(release: str | Path, out: str | Path, *, overwrite: bool = Fa
     place = Path(release)
     with whole_directory(out, overwrite=overwrite) as draft, os_errors(Path(out)):
         if not place.is_dir():
-            raise SourceError(f"no release at {place} any more: make it anew")
+            raise SourceError(f"the release at {place} is gone: make it again")
         shutil.copytree(place, draft, dirs_exist_ok=True)
         why = _why_not_ours(draft)
         if why is not None:
-            raise SourceError(f"{place} is not as it was certified: {why}. Make the release anew")
+            raise SourceError(f"{place} is not as it was certified: {why}. Make the release again")
 
 
 def _refuse_existing(target: Path, overwrite: bool) -> None:
@@ -168,7 +168,7 @@ def _refuse_existing(target: Path, overwrite: bool) -> None:
     if not overwrite:
         raise ArgumentError(
             sentence(
-                "{target} is there already and not empty: choose another name, or replace it ({overwrite})",
+                "{target} already exists and is not empty: choose another name, or replace it ({overwrite})",
                 target=target,
                 overwrite=Setting("overwrite", True),
             )
@@ -176,7 +176,7 @@ def _refuse_existing(target: Path, overwrite: bool) -> None:
     why = _why_not_ours(target)
     if why is not None:
         raise ArgumentError(
-            f"{target} is not a release of Tacit alone, so it is not overwritten: {why}. Choose another directory"
+            f"{target} is not just a Tacit release, so it is not overwritten: {why}. Choose another directory"
         )
 
 
@@ -225,11 +225,11 @@ def shared_with(folder: Path) -> str | None:
     if not private.is_dir():
         return None
     if os.name == "posix" and private.stat().st_mode & 0o077:
-        return "others can enter it, so that it was committed or copied"
+        return "others can enter it, so it was committed or copied"
     with suppress(OSError, UnicodeDecodeError):
         if ALL in (private / IGNORED).read_text("utf-8").split():
             return None
-    return f"its {IGNORED} is gone, so that git would take it along"
+    return f"its {IGNORED} is gone, so git would include it"
 
 
 def _put_in_place(release: Path, target: Path) -> None:

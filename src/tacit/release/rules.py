@@ -75,4 +75,4 @@ class ReleaseRules:
         try:
             return decoded(cls, data)
         except Damaged as error:
-            raise SourceError(f"{path} is damaged ({error}); make the rules anew") from error
+            raise SourceError(f"{path} is damaged ({error}); make the rules again") from error

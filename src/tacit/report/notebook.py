@@ -20,9 +20,7 @@ if TYPE_CHECKING:
 # A document of more sections than this is folded under what it opens with, if it does not say itself what to fold; one
 # that opens with nothing has its answer in the sections, of which so many are shown.
 MOST_OPEN, MOST_ANSWERS = 1, 6
-_LEFT_OUT = (
-    "Records of people are left out of notebooks, which are often passed on. write_report() writes them to a page."
-)
+_LEFT_OUT = "Notebooks are often passed on, so people's records are left out. write_report() writes them to a page."
 # What notebooks say of their colours; their readers may have chosen others than for the rest of the screen.
 DARK = ':is([data-jp-theme-light="false"], [theme="dark"], .vscode-dark, .vscode-high-contrast)'
 LIGHT = '[data-jp-theme-light="true"], [theme="light"], .vscode-light'

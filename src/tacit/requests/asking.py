@@ -42,7 +42,7 @@ def asked(
 
 
 def given(requests: Sequence[Request]) -> dict[str, Any]:
-    """The settings that were said, and what was said: those that differ from their defaults."""
+    """The settings that were given, with their values: those that differ from their defaults."""
     return {
         name: getattr(request, name)
         for request in requests

@@ -16,14 +16,14 @@ class Coding(Request):
 
     group: str | None = setting(
         Name(),
-        "Images, posts and vectors: the column that says whose each is. All of one person's are then coded together, "
-        "and the claim is about people.",
+        "Images, posts and vectors: the column that names each one's owner. Everything of one person is then coded "
+        "together, and the claim is about people.",
         lenses=(*IMAGES, *TEXT, *VECTORS),
     )
     ceiling: float | None = setting(
         Amount(0, 1),
-        "Images, posts and vectors: how often an adversary may guess the secret right, at most, whoever it is.  "
-        "[default: told]",
+        "Images, posts and vectors: how often any adversary may guess the secret right, at most.  [default: no limit; "
+        "the answer states the ceiling reached]",
         lenses=(*IMAGES, *TEXT, *VECTORS),
         metavar="0.6",
     )
@@ -35,7 +35,7 @@ class PatchNoise(Request):
 
     patch: int | None = setting(
         Amount(1, whole=True),
-        "Images: side of the square patches in pixels.  [default: about 8 patches a side]",
+        "Images: side of the square patches in pixels.  [default: about 8 patches per side]",
         lenses=IMAGES,
         metavar="32|16|8|4|2",
     )
@@ -47,7 +47,7 @@ class PatchNoise(Request):
     )
     order: Literal["given", "leak"] = setting(
         OneOf(("given", "leak")),
-        "Images: treat patches row by row, or those that say most first.",
+        "Images: treat patches row by row (given), or the most telling first (leak).",
         default="given",
         lenses=IMAGES,
     )
@@ -55,7 +55,7 @@ class PatchNoise(Request):
         Names(), "Images: release this other label beside them.", lenses=IMAGES
     )
     keep_names: bool = setting(
-        Flag(), "Images: keep names and order of the files, which may tell the secret.", default=False, lenses=IMAGES
+        Flag(), "Images: keep the files' names and order, which may reveal the secret.", default=False, lenses=IMAGES
     )
 
 
@@ -63,17 +63,19 @@ class PatchNoise(Request):
 class WordMask(Request):
     """Masks on the words of posts that give a secret away."""
 
-    keep: Sequence[str] | str | None = setting(Names(), "Posts: release this other column too, as it is.", lenses=TEXT)
-    mask: str = setting(Kind(), "Posts: what takes the place of a word.", default="▇", lenses=TEXT)
+    keep: Sequence[str] | str | None = setting(
+        Names(), "Posts: also release this other column, unchanged.", lenses=TEXT
+    )
+    mask: str = setting(Kind(), "Posts: what replaces a hidden word.", default="▇", lenses=TEXT)
     generalise: bool = setting(
-        Flag(), "Posts: hidden hashtags become #tag, mentions @someone.", default=False, lenses=TEXT
+        Flag(), "Posts: write hidden hashtags as #tag and mentions as @someone.", default=False, lenses=TEXT
     )
     rare: Literal["keep", "mask"] = setting(
-        OneOf(("keep", "mask")), "Posts: what becomes of words too rare to be judged.", default="keep", lenses=TEXT
+        OneOf(("keep", "mask")), "Posts: what to do with words too rare to judge.", default="keep", lenses=TEXT
     )
     bound: Literal["post", "term"] = setting(
         OneOf(("post", "term")),
-        "Posts: whether epsilon is for what is shown of a post, or for one word after those before it.",
+        "Posts: whether epsilon bounds all that a post shows (post), or each word given those before it (term).",
         default="post",
         lenses=TEXT,
     )

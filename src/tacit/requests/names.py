@@ -20,7 +20,7 @@ class MechanismChoice(NamedTuple):
 MECHANISMS = {
     "cells": MechanismChoice(
         "tacit.lenses.table.mechanisms.cells:cells",
-        "writes ranges and groups that at least so many people share, and draws nothing",
+        "writes ranges and groups that enough people share, and draws nothing",
         coded=True,
     ),
     "cells+mix": MechanismChoice(
@@ -48,10 +48,10 @@ ENGINES = {
 
 # tacit.learn makes them.
 ESTIMATORS = {
-    "counts": "count every released value (smoothed); for few values with many records each",
-    "auto": "try counts, linear models, trees and nets, and blend them by what they lose on records apart",
-    "linear": "penalised linear models, of the columns and of their products",
+    "counts": "count every released value (smoothed); best for few values with many records each",
+    "auto": "try counts, linear models, trees and nets, and blend them by their loss on held-out records",
+    "linear": "penalised linear models of the columns and their products",
     "trees": "boosted trees with early stopping",
     "net": "small regularised neural nets",
-    "neural": "larger neural nets, several a fold, with the objectives of the papers",
+    "neural": "larger neural nets, several per fold, with the papers' objectives",
 }

@@ -73,7 +73,7 @@ class Sections(Kind):
 
 @dataclass(frozen=True)
 class Policy(Request):
-    """What must be kept: the bound of each secret, the fewest people, what may be known, and how releases are made.
+    """What must be met: the bound of each secret, the fewest people, what may be known, and how releases are made.
 
     Settings mean what they mean for ``audit`` and ``protect``. What is None is not asked for. ``tables`` changes some
     of them for sources whose name fits a pattern; the first that fits counts.
@@ -94,18 +94,18 @@ class Policy(Request):
     )
     thresholds: float | None = setting(
         Amount(0, 0.5),
-        "The secret is a number: every event 'at most t' and 'more than t' that holds at least this share of all is "
-        "bounded, instead of its values.",
+        "For a secret that is a number: bound every event 'at most t' and 'more than t' that covers at least this "
+        "share of the records, instead of its values.",
         lenses=TABLE,
     )
     bins: Mapping[str, int | Sequence[float]] | None = setting(
         Bins(),
-        "Secrets that are numbers: their groups are bounded, so many or more, or those between these edges, instead of "
-        "their values.",
+        "For secrets that are numbers: bound groups of their values (this many or more, or those between these edges) "
+        "instead of the values.",
         lenses=TABLE,
     )
     least: int = setting(
-        Amount(1, whole=True), "Fewest people that may share a released value.", default=10, lenses=TABLE
+        Amount(1, whole=True), "Fewest people who may share a released value.", default=10, lenses=TABLE
     )
     known: Sequence[str] | str | None = setting(
         Names(), "Released columns whose true values somebody may know already.", lenses=TABLE
@@ -114,15 +114,15 @@ class Policy(Request):
         Names(), "The only columns that may be released.  [default: all others]", lenses=TABLE
     )
     drop: Sequence[str] | str | None = setting(Names(), "Column(s) that may not be released.", lenses=TABLE)
-    weight: str | None = setting(Name(), "Column of a table with the weight of each record.", lenses=TABLE)
+    weight: str | None = setting(Name(), "The table's column with the weight of each record.", lenses=TABLE)
     confidence: float | None = setting(
-        Amount(0, 1), "Releases: the bound is proved with this probability or more.", lenses=TABLE
+        Amount(0, 1), "Releases: the bound must be proved with at least this probability.", lenses=TABLE
     )
     mechanisms: Sequence[str] | str | None = setting(
-        SomeOf(tuple(MECHANISMS)), "Releases: the mechanisms that are allowed.", lenses=TABLE
+        SomeOf(tuple(MECHANISMS)), "Releases: the mechanisms allowed.", lenses=TABLE
     )
     tables: Mapping[str, Mapping[str, Any]] | None = setting(
-        Sections(), "What is asked of files with other names, by a pattern.", lenses=TABLE
+        Sections(), "Different settings for files whose names fit a pattern.", lenses=TABLE
     )
 
     def __post_init__(self) -> None:
@@ -133,7 +133,7 @@ class Policy(Request):
         secrets = {name for each in several for name in each.secrets}
         uncut = [name for name in self.bins or {} if name not in secrets]
         if uncut:
-            raise refused("bins", None, f"'{uncut[0]}' is no secret of the policy, and no other column is cut")
+            raise refused("bins", None, f"'{uncut[0]}' is not a secret of the policy, and only secrets are cut")
 
     @property
     def secrets(self) -> tuple[str, ...]:
@@ -164,11 +164,11 @@ class Policy(Request):
         ]
         if own.secret is None and bounded:
             raise ArgumentError(
-                f"the policy has '{bounded[0]}' and no 'secret': name the columns that must not be learned"
+                f"the policy has '{bounded[0]}' but no 'secret': name the columns that must not be learned"
             )
         if own.secret is not None and own.epsilon is None and own.epsilon_high is None:
             raise ArgumentError(
-                "the policy has 'secret' and no bound of it: say how much may be learned (epsilon = 0.5)"
+                "the policy has 'secret' but no bound on it: say how much may be learned (epsilon = 0.5)"
             )
         cut = {name: wish for name, wish in (own.bins or {}).items() if name in own.secrets}
         return replace(own, tables=None, bins=cut or None)
@@ -192,7 +192,7 @@ def read_policy(path: AnyPath) -> Policy:
     except SourceError as error:
         raise ArgumentError(str(error)) from error
     except (tomllib.TOMLDecodeError, RecursionError) as error:
-        raise ArgumentError(f"{path} is no policy: it is not TOML ({error})") from error
+        raise ArgumentError(f"{path} is not a policy: it is not TOML ({error})") from error
     try:
         _refuse_unknown(said, [field.name for field in fields(Policy)], "")
         sections = said.get("tables")
@@ -202,7 +202,7 @@ def read_policy(path: AnyPath) -> Policy:
         return Policy(**_read(said))
     except ArgumentError as error:
         # In plain words, for a policy is written in none of a shell's.
-        raise ArgumentError(f"{path} is no policy: {error}") from error
+        raise ArgumentError(f"{path} is not a policy: {error}") from error
 
 
 def _read(said: Mapping[str, Any]) -> dict[str, Any]:

@@ -17,7 +17,7 @@ NATS = Amount(0, 100)
 
 @dataclass(frozen=True)
 class Bound(Request):
-    """How much a release may give away of a secret, on either side, and how often that may fail.
+    """How much a release may give away about a secret, on either side, and how often that may fail.
 
     What is None was not said: the other side's epsilon stands for a side, and delta is 0.
     """
@@ -27,7 +27,8 @@ class Bound(Request):
     )
     epsilon_high: float | None = setting(
         NATS,
-        "Bound on how much likelier a secret may become. Alone, it is the only bound (pointwise maximal leakage).",
+        "Bound on how much likelier a secret may become. Given alone, it is the only bound (pointwise maximal "
+        "leakage).",
         lenses=TABLE,
         metavar="NATS",
     )
@@ -39,31 +40,31 @@ class Bound(Request):
     )
     thresholds: float | None = setting(
         Amount(0, 0.5),
-        "The secret is a number: bound every event 'at most t' and 'more than t' that holds at least this share of "
-        "all, instead of groups of its values.",
+        "For a secret that is a number: bound every event 'at most t' and 'more than t' that covers at least this "
+        "share of the records, instead of groups of its values.",
         lenses=TABLE,
         metavar="0.1",
     )
     least: int = setting(
         Amount(1, whole=True),
-        "Fewest people that may share a released value, all its columns taken together; or a picture or topic.",
+        "Fewest people who may share a released value, all columns taken together; or a picture or topic.",
         default=10,
     )
     confidence: float | None = setting(
         Amount(0, 1),
-        "Prove the bound for the people the records were drawn from, with this probability. Codes of images and posts "
-        "are always proved.  [default: 0.95 of them]",
+        "Prove the bound, with this probability, for the population that the records were drawn from. Codes of images "
+        "and posts are always proved.  [default: 0.95 for those]",
         metavar="0.95",
     )
     delta: float | None = setting(Amount(0, 1), "How much may exceed the bound.  [default: 0]", lenses=TABLE)
     delta_kind: Literal["mass", "egamma"] | None = setting(
         OneOf(("mass", "egamma")),
-        "What delta counts: the probability of pairs beyond epsilon (mass, the default), or the total excess, which "
-        "nothing done later can raise.",
+        "What delta counts: the probability of pairs beyond epsilon (mass, the default), or their total excess "
+        "(egamma), which nothing done later can raise.",
         lenses=TABLE,
     )
     epsilon_max: float | None = setting(
-        Amount(0), "Bound that may never be broken when delta > 0.", lenses=TABLE, metavar="NATS"
+        Amount(0), "Bound that must always hold when delta > 0.", lenses=TABLE, metavar="NATS"
     )
 
     def one_epsilon(self, what: str) -> float:
@@ -81,7 +82,7 @@ class Making(Request):
     mechanism: str | None = setting(
         OneOf(("auto", *MECHANISMS, *MEDIA)),
         "; ".join(f"{name} {choice.does}" for name, choice in MECHANISMS.items())
-        + ". auto, the default, is cells; or watchdog, where its replacement is named. Of images and posts: "
+        + ". auto, the default, is cells; or watchdog, where a replacement is named. For images and posts: "
         + "; ".join(f"{name} {does}" for name, does in MEDIA.items())
         + ". auto is code.",
     )
@@ -90,13 +91,13 @@ class Making(Request):
     )
     replacement: Literal["resample", "uniform", "merge", "suppress"] | None = setting(
         OneOf(("resample", "uniform", "merge", "suppress")),
-        "Merge one set of values (watchdog), and put in their place one drawn like the merged ones, drawn uniformly, "
-        "the most frequent of them, or nothing.",
+        "Merge one set of values (watchdog), and replace each by a draw like the merged ones (resample) or a uniform "
+        "draw, by the commonest of them (merge), or by nothing (suppress).",
         lenses=TABLE,
     )
     recode: Literal["local", "global"] = setting(
         OneOf(("local", "global")),
-        "Cells: whether each has ranges of its own, which keeps most (local), or a column has the same ranges in every "
+        "Cells: give each cell its own ranges, which keeps most (local), or each column the same ranges in every "
         "record, which is easier to analyse (global).",
         default="local",
         lenses=TABLE,
@@ -104,47 +105,52 @@ class Making(Request):
     write: Literal["text", "means"] = setting(
         OneOf(("text", "means")),
         "Cells: write a range of numbers in words, such as 30 to 39 (text), or as the mean of the records in it, "
-        "without its outliers, so that the column stays a number (means).",
+        "without its outliers, which keeps the column numeric (means).",
         default="text",
         lenses=TABLE,
     )
     prefer: Mapping[str, float] | None = setting(
         ColumnWeights(),
-        "Cells: how much keeping a column matters; a column that is not named has 1, and 0 gives it up first. "
-        "Repeatable.",
+        "Cells: how much keeping a column matters. Columns not named have 1; a column with 0 goes first. Repeatable.",
         lenses=TABLE,
     )
     rules: AnyPath | None = setting(
-        File(), "Treat this batch by an earlier release's private/rules.json.", lenses=TABLE
+        File(), "Treat this batch by the rules of an earlier release, its private/rules.json.", lenses=TABLE
     )
     keep_secret: bool = setting(
         Flag(), "Leave the secret column in the release.", default=False, lenses=(*TABLE, *TEXT)
     )
     max_loss: float = setting(
-        Amount(0, 1), "Tolerated loss, for the advice given.", default=0.1, lenses=TABLE, metavar="SHARE"
+        Amount(0, 1),
+        "The loss you would tolerate; only the advice depends on it.",
+        default=0.1,
+        lenses=TABLE,
+        metavar="SHARE",
     )
     overwrite: bool = setting(Flag(), "Replace an existing release; nothing else is ever replaced.", default=False)
     random_state: int | None = setting(
-        Amount(0, 2**32 - 1, whole=True), "Make draws and learning repeatable (for tests, not for publishing)."
+        Amount(0, 2**32 - 1, whole=True), "Make draws and learning repeatable: for tests, not for publishing."
     )
 
 
 @dataclass(frozen=True)
 class Ledgered(Request):
-    """A release beside the earlier ones of the same owner."""
+    """A release beside the owner's earlier ones."""
 
     ledger: AnyPath | None = setting(
-        File(), "Compose this release with the earlier ones in this file, and add it. For you alone.", lenses=TABLE
+        File(),
+        "Count this release together with the earlier ones in this file, and add it there. Keep the file to yourself.",
+        lenses=TABLE,
     )
     people: Literal["same", "other"] = setting(
         OneOf(("same", "other")),
-        "Whether the ledger's earlier releases are of the same people, or of none of them.",
+        "Whether the ledger's earlier releases are about the same people, or about none of them.",
         default="same",
         lenses=TABLE,
     )
     budget: float | None = setting(
         Amount(0),
-        "Write nothing if all releases of the ledger together would pass this many nats.",
+        "Write nothing if all releases in the ledger together would exceed this many nats.",
         lenses=TABLE,
         metavar="NATS",
     )

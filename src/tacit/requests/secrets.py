@@ -40,7 +40,7 @@ class SecretNames(Names):
         if "=" not in re.sub('"[^"]*"', "", texts[0]) or column.lstrip().startswith('"'):
             return super().from_text(name, texts)
         if len(texts) > 1:
-            raise refused(name, list(texts), "values are named of one column, in one go")
+            raise refused(name, list(texts), "name values of one column only, all at once")
         return self.checked(name, {column.strip(): cells(values)})
 
     def schema(self) -> dict[str, Any]:

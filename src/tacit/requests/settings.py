@@ -86,7 +86,7 @@ class Names(Kind):
             raise refused(name, value, "it is a column, or several")
         several = (value,) if isinstance(value, str) else tuple(value)
         if not several:
-            raise refused(name, value, "it is without a column")
+            raise refused(name, value, "it names no column")
         if not all(isinstance(each, str) and each for each in several):
             raise refused(name, value, "an empty column name")
         twice = next((each for each in several if several.count(each) > 1), None)
@@ -383,7 +383,7 @@ def default_of(request: type[Request], name: str) -> Any:
 
 @dataclass(frozen=True)
 class Request:
-    """What a verb is asked. Values are checked once, here; what is None was not said."""
+    """What a verb is asked. Values are checked once, here; None means not given."""
 
     def __post_init__(self) -> None:
         """Bring every value to the form that its kind keeps."""

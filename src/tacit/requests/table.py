@@ -44,7 +44,7 @@ def engine_setting() -> Any:
 
 def memory_setting() -> Any:
     """How much memory the engine may use."""
-    words = "Most memory the table engine may use.  [default: a share of the machine's]"
+    words = "The most memory the table engine may use.  [default: a share of the machine's]"
     return setting(Kind(), words, lenses=(*TABLE, *TEXT, *VECTORS), metavar="4GB")
 
 
@@ -62,7 +62,7 @@ def remote_setting() -> Any:
 
 def labels_setting() -> Any:
     """The labels of a folder of images."""
-    words = "Images: the CSV with a column of file names, and their labels. Of an npy: the table of their labels."
+    words = "Images: the CSV with the file names and their labels. For an npy: the table with its labels."
     return setting(File(), words, lenses=(*IMAGES, *VECTORS), metavar="labels.csv")
 
 
@@ -77,51 +77,51 @@ class Question(Request):
     source: Any = None
     secret: Sequence[str] | Mapping[str, Sequence[str]] | str | None = setting(
         SecretNames(),
-        "Column(s) that must not be learned. With values (illness=B20,F32) these are secret, and all others of the "
-        "column count as one.",
+        "Column(s) that must not be learned. With values (illness=B20,F32), only these are secret, and all other "
+        "values of the column count as one.",
     )
     released: Sequence[str] | str | None = setting(
         Names(), "Column(s) the adversary sees.  [default: all others]", lenses=TABLE
     )
-    drop: Sequence[str] | str | None = setting(Names(), "Column(s) left out altogether.", lenses=TABLE)
+    drop: Sequence[str] | str | None = setting(Names(), "Column(s) to leave out.", lenses=TABLE)
     known: Sequence[str] | str | None = setting(
         Names(),
-        "Column(s) whose true values somebody may know of a person already, such as age or sex. What the release adds "
-        "to them is bounded. They must be released, too: what a column that is left out adds is bounded by nothing.",
+        "Column(s) whose true values somebody may already know about a person, such as age or sex. The bound is on "
+        "what the release adds to them. They must be released: for a column left out, nothing bounds what it adds.",
         lenses=TABLE,
     )
     use: Sequence[str] | str | None = setting(
         Names(),
-        "Column(s) that readers want to predict or count. What tells about them is kept first, and the answer says how "
-        "well the release predicts them. They may be released or not. Of images and posts it is another label.",
+        "Column(s) that readers want to predict or count. What helps to predict them is kept first, and the answer "
+        "says how well the release predicts them. They need not be released. For images and posts, another label.",
     )
     bins: Mapping[str, int | Sequence[float]] | None = setting(
-        Bins(), "Cut a number column into groups of equal size, or at these edges. Repeatable.", lenses=TABLE
+        Bins(), "Cut a column of numbers into groups of equal size, or at these edges. Repeatable.", lenses=TABLE
     )
     levels: Mapping[str, float | str | AnyPath | Sequence[float] | Sequence[str]] | None = setting(
         Levels(),
-        "How a released column may be told: by a step (5) or edges (18,30,65), any value, day to year, prefix or "
-        "prefix:3, an order (low<high), a hierarchy (FILE.csv), each of its values, or whole. Repeatable.  [default: "
-        "found]",
+        "How a released column may be cut: by a step (5), at edges (18,30,65), anywhere (any), by day to year, by "
+        "prefix or prefix:3, in an order (low<high), by a hierarchy (FILE.csv), into groups of its values (values), or "
+        "not at all (whole). Repeatable.  [default: found from the column]",
         lenses=TABLE,
     )
     weight: str | None = setting(Name(), "Column with the weight of each record.", lenses=TABLE)
     keep_id: Sequence[str] | str | None = setting(
-        Names(), "Release a column although it is different in every row.", lenses=TABLE
+        Names(), "Release a column even though it differs in every row.", lenses=TABLE
     )
-    text: str | None = setting(Name(), "Posts: the column with their text; its words are audited.", lenses=TEXT)
+    text: str | None = setting(Name(), "Posts: the column with their text, whose words are audited.", lenses=TEXT)
     vector: str | None = setting(
         Name(), "Vectors: the column, or the array of an npz, that holds them (embeddings).", lenses=VECTORS
     )
     labels: AnyPath | None = labels_setting()
     resize: str | int | Sequence[int] | None = setting(
         PixelSize(),
-        "Images: bring all to this size; they are scaled, and cut at the edges where their sides are in another "
-        "proportion.  [default: they have one size]",
+        "Images: bring all to this size. They are scaled, and cropped where their proportions differ.  [default: they "
+        "have one size]",
         lenses=IMAGES,
     )
     skip_unreadable: bool = setting(
-        Flag(), "Images: leave out files that cannot be read, and name them.", default=False, lenses=IMAGES
+        Flag(), "Images: skip files that cannot be read, and list them.", default=False, lenses=IMAGES
     )
     engine: str = engine_setting()
     memory: str | None = memory_setting()
@@ -162,17 +162,17 @@ class Learning(Request):
 
     estimator: str = setting(
         OneOf(tuple(ESTIMATORS)),
-        "How log-lift is found: counted, or learned from the records with no column cut but those asked for. What was "
+        "How log-lift is found: counted, or learned from the records, with no column cut unless you ask. What is "
         "learned is an estimate: audit shows it, and no certificate rests on it.",
         default="counts",
         lenses=TABLE,
     )
     model: AnyPath | None = setting(
-        File(), "Use a model that was saved earlier instead of learning one.", lenses=TABLE, metavar="FILE.tacit"
+        File(), "Use a saved model instead of learning one.", lenses=TABLE, metavar="FILE.tacit"
     )
     fresh: bool = setting(
         Flag(),
-        "Your word that none of these records was used to learn the saved model. Without this there is no verdict.",
+        "You vouch that none of these records was used to train the saved model. Without this there is no verdict.",
         default=False,
         lenses=TABLE,
     )
@@ -180,7 +180,7 @@ class Learning(Request):
 
 @dataclass(frozen=True)
 class Look(Request):
-    """How closely a source is looked at, and where what was seen is written."""
+    """How closely a source is examined, and where the findings are written."""
 
     epsilon: float | None = setting(Amount(0, 100), "Exit 1 if any record is riskier than this many nats.")
     max_loss: float = setting(
@@ -190,26 +190,30 @@ class Look(Request):
         lenses=TABLE,
         metavar="SHARE",
     )
-    scores: AnyPath | None = setting(File(), "Write the table with every record's risk here.", lenses=TABLE, short="-o")
+    scores: AnyPath | None = setting(
+        File(), "Write the table here, with every record's risk.", lenses=TABLE, short="-o"
+    )
     shuffles: int | None = setting(
-        Amount(19, 100_000, whole=True), "Shuffled tables behind the null bands.  [default: 19-199]", lenses=TABLE
+        Amount(19, 100_000, whole=True),
+        "Number of shuffled tables behind the null bands.  [default: 19-199]",
+        lenses=TABLE,
     )
     save_model: AnyPath | None = setting(
         File(),
-        "Save what was learned, to be used again. For you alone: it knows about the records.",
+        "Save what was learned, for later use. Keep it to yourself: it holds facts about the records.",
         lenses=(*TABLE, *TEXT),
         metavar="FILE.tacit",
     )
     patch: Sequence[int] | int | None = setting(
         Numbers(),
-        "Images: side of the square patches in pixels. Repeatable.  [default: about 8 patches a side]",
+        "Images: side of the square patches in pixels. Repeatable.  [default: about 8 patches per side]",
         lenses=IMAGES,
         metavar="32|16|8|4|2",
     )
-    top: int = setting(Amount(1, whole=True), "Posts: terms listed for each secret.", default=30, lenses=TEXT)
+    top: int = setting(Amount(1, whole=True), "Posts: number of terms listed for each secret.", default=30, lenses=TEXT)
     min_count: int = setting(
         Amount(1, whole=True), "Posts: leave out words that fewer posts have.", default=5, lenses=TEXT
     )
     random_state: int = setting(
-        Amount(0, 2**32 - 1, whole=True), "Seed of the shuffles and of the learning.", default=0
+        Amount(0, 2**32 - 1, whole=True), "Random seed of the shuffles and the learning.", default=0
     )

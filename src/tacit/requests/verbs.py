@@ -25,7 +25,7 @@ from tacit.requests.table import (
 
 @dataclass(frozen=True)
 class VerifyRequest(Request):
-    """A release, and the original that it is held against."""
+    """A release, and the original to check it against."""
 
     release: Any = None
     against: Any = setting(Anything(), "The original table, folder of images or npz.", metavar="ORIGINAL")
@@ -45,21 +45,23 @@ class AttackRequest(Request):
     labels: AnyPath | None = labels_setting()
     known: Sequence[str] | str | None = setting(
         Names(),
-        "Column(s) whose true values an adversary knows who looks for people in the release.  [default: all released "
-        "but the one that says most about the secret]",
+        "Column(s) whose true values an adversary knows when looking for people in the release.  [default: all "
+        "released columns but the one that says most about the secret]",
         lenses=TABLE,
     )
     group: str | None = setting(
         Name(),
-        "The column that says whose each record is. All of one person's stay on one side of every split.",
+        "The column that says whose each record is. Everything of one person stays on one side of every split.",
     )
     without: Sequence[str] | str | None = setting(
         Names(),
-        "Families of adversaries that are switched off, by name; the answer lists them.",
+        "Families of adversaries to switch off, by name; the answer lists them.",
         metavar="NAME[,NAME]",
     )
-    records: int = setting(Amount(100, whole=True), "Records to work on.", default=50_000)
-    random_state: int = setting(Amount(0, 2**32 - 1, whole=True), "Seed of the split and the adversaries.", default=0)
+    records: int = setting(Amount(100, whole=True), "How many records to work on.", default=50_000)
+    random_state: int = setting(
+        Amount(0, 2**32 - 1, whole=True), "Random seed of the split and the adversaries.", default=0
+    )
     engine: str = engine_setting()
     memory: str | None = memory_setting()
     encoding: str | None = encoding_setting()
@@ -68,12 +70,12 @@ class AttackRequest(Request):
 
 @dataclass(frozen=True)
 class CheckRequest(Request):
-    """Tables and releases, and the policy that they must keep."""
+    """Tables and releases, and the policy they must meet."""
 
     source: Any = None
     policy: Any = setting(Anything(), "The policy, in TOML.", default=POLICY, metavar="FILE")
     against: Any = setting(
-        Anything(), "The original of a release: its claim is verified, too.", lenses=TABLE, metavar="ORIGINAL"
+        Anything(), "The original of a release; its claim is then verified as well.", lenses=TABLE, metavar="ORIGINAL"
     )
     engine: str = engine_setting()
     memory: str | None = memory_setting()

@@ -44,7 +44,7 @@ def check_names(names: Sequence[str], source: str) -> None:
     for name in names:
         other = seen.setdefault(name.lower(), name)
         if other != name:
-            raise DataError(f"{source} has columns '{other}' and '{name}' that differ by case alone: rename one")
+            raise DataError(f"{source} has columns '{other}' and '{name}' that differ only in case: rename one")
     for name in names:
         if name.startswith("__tacit_"):
             raise DataError(f"{source} has a column '{name}'; names that begin so are Tacit's own: rename it")

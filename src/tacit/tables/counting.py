@@ -115,7 +115,7 @@ def count(table: Table, columns: Sequence[str], *, weight: str | None = None) ->
     weights = groups.column("weight").to_numpy().astype(np.float64) if weight else records.astype(np.float64)
     if weight and (bad := int(groups.column("bad").to_numpy().sum())):
         raise DataError(
-            f"column '{weight}' has {bad:,} weights that are missing, 0, negative or not finite: mend them, or leave "
+            f"column '{weight}' has {bad:,} weights that are missing, 0, negative or not finite: fix them, or leave "
             "their rows out"
         )
     if groups.num_rows > MAX_GROUPS:
@@ -196,7 +196,7 @@ def encoded(column: pa.ChunkedArray, name: str, order: tuple[str, ...] = ()) -> 
         values = numbered.dictionary.to_pylist()
     except (OverflowError, ValueError) as error:
         raise DataError(
-            f"column '{name}' has a date or time outside the years 1 to 9999: mend it, or make it text"
+            f"column '{name}' has a date or time outside the years 1 to 9999: fix it, or make it text"
         ) from error
     if pa.types.is_floating(column.type):
         values = [None if value != value else value + 0.0 for value in values]

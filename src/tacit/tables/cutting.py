@@ -73,7 +73,7 @@ def cut_points(table: Table, column: str, bins: int) -> Cut:
     sampled = numbers.sample(["c0"], SAMPLE_ROWS).column("c0").drop_null().to_numpy()
     sampled = np.sort(sampled[np.isfinite(sampled)])
     if not len(sampled):
-        raise DataError(f"column '{column}' of {table.name} has no number to cut at: leave it out")
+        raise DataError(f"column '{column}' of {table.name} has no numbers to cut: leave it out")
     wanted = np.arange(1, bins) / bins
     edges = np.unique(np.quantile(sampled, wanted, method="higher") + 0.0) if bins > 1 else np.array([])
     return Cut(column, tuple(edges[edges > sampled[0]].tolist()))

@@ -69,7 +69,7 @@ def refuse_non_numbers(table: Table, columns: Sequence[str]) -> None:
         if answer[f"n_{name}"]:
             raise DataError(
                 sentence(
-                    "column '{column}' of {table} has {number:,} cells that are no number: mend them, or leave the "
+                    "column '{column}' of {table} has {number:,} cells that are not a number: fix them, or leave the "
                     "column out ({drop})",
                     column=column,
                     table=table.name,

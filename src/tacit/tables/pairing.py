@@ -110,8 +110,7 @@ def _keep(tables: Sequence[tuple[Table, Symbols]], files: Sequence[IO[bytes]], k
         expected = rows if own is first else expected
         if rows != expected:
             raise DataError(
-                f"{own.name} has {rows:,} rows and {first.name} has {expected:,}: another number of rows, so they are "
-                "not of one table"
+                f"{own.name} has {rows:,} rows and {first.name} has {expected:,}: they are not of one table"
             )
     for file in files:
         file.seek(0)

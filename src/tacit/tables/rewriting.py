@@ -104,7 +104,7 @@ def labelled(table: Table, number: str, texts: Mapping[str, Sequence[str | None]
     taken = {name.lower(): name for name in table.names}
     for name in texts:
         if taken.get(name.lower(), name) != name:
-            raise ArgumentError(f"columns '{taken[name.lower()]}' and '{name}' differ by case alone: rename one")
+            raise ArgumentError(f"columns '{taken[name.lower()]}' and '{name}' differ only in case: rename one")
     with table.reading():
         rows = table.engine.labelled(table.rows, number, texts)
     kept = [Column(each.name, "text", "String") if each.name in texts else each for each in table.columns]

@@ -204,7 +204,7 @@ def _checked_format(path: Path, shown: str) -> Format:
         raise SourceError(f"no file {shown}: check the name and the folder")
     if not path.is_file():
         raise SourceError(
-            f"{shown} is no file but a device or a pipe, which can be read once or never ends: save it first"
+            f"{shown} is not a file but a device or a pipe, which can be read only once or never ends: save it first"
         )
     format = format_of(path)
     try:

@@ -34,7 +34,7 @@ def check(
     remote: bool = False,
     progress: Progress = silent,
 ) -> CheckResult:
-    """Hold tables and releases against a policy.
+    """Check tables and releases against a policy.
 
     Parameters
     ----------
@@ -142,7 +142,7 @@ def _of_release(
     lines = checks_of_certificate(read_certificate(folder), policy)
     request = VerifyRequest(folder, against=asked.against, engine=asked.engine, memory=asked.memory, **_read_so(asked))
     seen = verify(request, progress=progress)
-    words = "the claim of {folder} was believed: verify it ({command})"
+    words = "the claim of {folder} was taken on trust: verify it ({command})"
     command = Command("check", str(folder), against="ORIGINAL")
     believed = () if asked.against is not None else (sentence(words, folder=folder.name, command=command),)
     private, notes = _private(folder)
@@ -162,8 +162,8 @@ def _private(folder: Path) -> tuple[tuple[PolicyCheck, ...], tuple[str, ...]]:
         return (), ()
     why = shared_with(folder)
     if why is None:
-        note = f"{PRIVATE}/ is beside {folder.name}, for its owner alone: git leaves it out; do not copy it along"
-        return (PolicyCheck(f"{PRIVATE}/", True, "for the owner alone, and git leaves it out", "private"),), (note,)
+        note = f"{PRIVATE}/ is beside {folder.name}, for its owner only: git ignores it; do not copy it along"
+        return (PolicyCheck(f"{PRIVATE}/", True, "for the owner only, and git ignores it", "private"),), (note,)
     told = f"{PRIVATE}/ is beside the release: do not commit it, and remove it from what is shared ({why})"
     return (PolicyCheck(f"{PRIVATE}/", False, told, "private"),), ()
 

@@ -114,4 +114,4 @@ CLINIC = Sampler(
         ),
     },
 )
-"""An invented clinic: the ward gives the illness away, the age a little, the district hardly."""
+"""An invented clinic: the ward gives the illness away, the age a little, the district hardly at all."""

@@ -103,7 +103,7 @@ def protect(
     question = replace(question, source=opened(question.source, question))
     lens = lens_of(question, (bound, making, learning, ledgered, coding, noise, mask))
     if out is None and ledgered.ledger is not None:
-        words = "a ledger remembers where a release is: say {out}, or leave out {ledger}"
+        words = "a ledger records where a release is: say {out}, or leave out {ledger}"
         raise ArgumentError(sentence(words, out=Setting("out", "release"), ledger=Setting("ledger")))
     from tacit.lenses.released import PassingFolder
 

@@ -22,7 +22,7 @@ from tacit.requests.verbs import ATTACK, AUDIT, CHECK, PROTECT, VERIFY
 Run = Callable[[Path, dict[str, Any], Progress], Any]
 
 _OUT = SettingFacts(File(), "Name of the release: a folder that does not exist yet.", ("table", "images", "text"))
-_TEXT = SettingFacts(Kind(), "The post, as it would be sent.", ("text",))
+_TEXT = SettingFacts(Kind(), "The post, as you would send it.", ("text",))
 _LIMIT = SettingFacts(Amount(0, 100), "The risk in nats that no post should exceed.", ("text",))
 # What a run writes: it may not stand in the place of anything.
 WRITTEN = ("scores", "save_model", "out", "letters")

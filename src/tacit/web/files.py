@@ -60,7 +60,7 @@ class Folder:
         """The folder at a path."""
         root = Path(os.path.realpath(path))
         if not root.is_dir():
-            raise ArgumentError(f"{path} is no folder: name one that holds your files")
+            raise ArgumentError(f"{path} is not a folder: name one that holds your files")
         return cls(root)
 
     @property
@@ -69,7 +69,7 @@ class Folder:
         place = self.root / HIDDEN
         place.mkdir(mode=0o700, exist_ok=True)
         if place.is_symlink() or not place.is_dir():
-            raise ArgumentError(f"{place} is no folder of Tacit's: move it away")
+            raise ArgumentError(f"{place} is not a folder made by Tacit: move it away")
         place.chmod(0o700)
         return place
 
@@ -80,7 +80,7 @@ class Folder:
         if not Path(os.path.realpath(whole)).is_relative_to(self.root):
             raise ArgumentError(f"'{name}' leads out of the folder: copy the file into it")
         if os.path.lexists(whole) and not _plain(whole):
-            raise ArgumentError(f"'{name}' is no file but a device, a pipe or a broken link")
+            raise ArgumentError(f"'{name}' is not a file but a device, a pipe or a broken link")
         return path
 
     def there(self, name: str) -> Path:

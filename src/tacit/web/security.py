@@ -104,7 +104,7 @@ class Guard:
         hosts = Headers(scope=scope).getlist("host")
         if len(hosts) == 1 and hosts[0].lower() in self.hosts:
             return None
-        return _refusal(scope, 403, f"this server answers to {ADDRESS} alone")
+        return _refusal(scope, 403, f"this server answers only to {ADDRESS}")
 
     def _exchanged(self, scope: Scope) -> Response | None:
         """The address with a token becomes a cookie and the same address without it, so that no history keeps it."""
@@ -113,7 +113,9 @@ class Guard:
         if not typed or scope["method"] != "GET":
             return None
         if not self._has_cookie(scope) and not self.keys.opens(typed[0]):
-            return _refusal(scope, 401, "this address opens nothing (any more): use the one that the server wrote last")
+            return _refusal(
+                scope, 401, "this address does not work (any more): use the one that the server printed last"
+            )
         rest = urlencode([pair for pair in pairs if pair[0] != "token"])
         # The path is this server's, whatever it begins with.
         path = "/" + scope["raw_path"].decode("latin-1").partition("?")[0].lstrip("/\\")
@@ -128,7 +130,7 @@ class Guard:
             # No page can make a browser send this header to us, unless it knows the token.
             return None
         if not self._has_cookie(scope):
-            return _refusal(scope, 401, "open the page by the address that the server wrote when it started")
+            return _refusal(scope, 401, "open the page with the address that the server printed when it started")
         if not self._own(scope["method"], headers):
             return _refusal(scope, 403, "another page asked for this, and is refused")
         return None

@@ -107,7 +107,7 @@ async def received(
 def too_large(most: int = MOST_UPLOADED) -> TooLargeError:
     """The refusal of a file that is too large, and what to do."""
     return TooLargeError(
-        f"the file is larger than {most >> 20:,} MB: copy it into the folder yourself, and it is listed"
+        f"the file is larger than {most >> 20:,} MB: copy it into the folder yourself, and it will be listed"
     )
 
 
@@ -160,7 +160,7 @@ def unpacked(archive: Path, into: Path) -> Path:
         with archive_in(data) as opened:
             # Links are written as plain files by this library; names are ours to check.
             if any(_leads_out(member.filename) for member in opened.infolist()):
-                raise ArgumentError(f"{archive.name} holds names that lead out of it: it is no release")
+                raise ArgumentError(f"{archive.name} holds names that lead out of it: it is not a release")
             opened.extractall(into)
     except ArgumentError:
         raise

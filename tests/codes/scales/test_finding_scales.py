@@ -214,7 +214,7 @@ def test_dates_written_in_a_csv_are_read(tmp_path, shape, layout):
 def test_days_and_months_that_could_be_either_are_not_guessed(tmp_path):
     scale = found(csv_table(tmp_path, x=["1/2/2024", "3/4/2024", "5/6/2024"]))
     assert scale.kind == "categories"
-    with pytest.raises(ArgumentError, match="no dates that can be read in one way"):
+    with pytest.raises(ArgumentError, match="no dates that can be read unambiguously"):
         find_scales(csv_table(tmp_path, x=["1/2/2024", "3/4/2024"]), ["x"], {"x": "month"})
 
 
@@ -289,7 +289,7 @@ def test_each_value_can_be_an_atom_and_a_column_can_be_whole(tmp_path):
     assert found([f"{at:05d}" for at in range(20)], "values").kind == "list"
     assert found(["2024-01-01", "2023-01-01"], "values").kind == "categories"
     assert found([0.5, 2.5, None], "values").values == (0.5, 2.5)
-    with pytest.raises(ArgumentError, match=r"column 'x' holds dates, which are told in stretches.*'day'"):
+    with pytest.raises(ArgumentError, match=r"column 'x' holds dates, which are written in stretches.*'day'"):
         found([dt.date(2024, 1, 1), dt.date(2024, 1, 2)], "values")
     whole = found(["a", None, "b"], "whole")
     assert texts(whole) == ["any"]
@@ -322,10 +322,10 @@ def test_a_hierarchy_of_numbers_and_one_whose_groups_lie_scattered(tmp_path):
     ("text", "error", "message"),
     [
         ("", DataError, "is empty"),
-        ("nurse;care\nbaker\n", DataError, "line 2: a value and its group"),
-        ("nurse\nbaker\n", DataError, "line 1: a value and its group"),
-        ("nurse;care\nnurse;food\nbaker;food\n", DataError, "line 2: the value is there already"),
-        ("nurse;care\n", ArgumentError, "column 'job' has 1 values that .* has not: add a line"),
+        ("nurse;care\nbaker\n", DataError, "line 2: give a value and its group"),
+        ("nurse\nbaker\n", DataError, "line 1: give a value and its group"),
+        ("nurse;care\nnurse;food\nbaker;food\n", DataError, "line 2: the value occurs before"),
+        ("nurse;care\n", ArgumentError, "column 'job' has 1 values that .* lacks: add a line"),
         ("nurse;a;x\nbaker;a;y\n", ArgumentError, "group 'a' of level 1 of column 'job' lies in two groups of level 2"),
     ],
 )
@@ -342,10 +342,10 @@ def test_a_hierarchy_that_cannot_be_used_is_refused_with_its_line(tmp_path, text
 def test_text_that_is_no_number_or_date_is_refused_with_ways_out(tmp_path, monkeypatch):
     monkeypatch.setattr(finding, "SAMPLE_ROWS", 10)
     numbers = csv_table(tmp_path, x=["1", "unknown", *map(str, range(25_000))])
-    with pytest.raises(DataError, match="1 cells that are no number: mend them") as caught:
+    with pytest.raises(DataError, match="1 cells that are not a number: fix them") as caught:
         find_scales(numbers, ["x"])
     assert "--levels x=values" in caught.value.told(COMMAND_LINE)
-    with pytest.raises(DataError, match=r"2 cells that are no date written Y-M-D: mend them"):
+    with pytest.raises(DataError, match=r"2 cells that are not a date written Y-M-D: fix them"):
         find_scales(csv_table(tmp_path, x=["2024-02-28", "2024-02-30", "?"] + ["2024-02-28"] * 50_000), ["x"])
 
 

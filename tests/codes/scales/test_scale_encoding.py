@@ -235,7 +235,7 @@ def test_the_number_itself_may_be_replaced_and_wrong_texts_are_refused():
         ("x", {"y": ["a"]}, "whole numbers"),
         ("cell", {}, "whole numbers"),
         ("cell", {"y": ["a"], "z": []}, "one text for each"),
-        ("cell", {"X": ["a"]}, "differ by case"),
+        ("cell", {"X": ["a"]}, "differ only in case"),
     ]:
         with pytest.raises(ArgumentError, match=why):
             labelled(table, number, texts)

@@ -488,7 +488,7 @@ def test_an_npz_that_would_run_code_or_is_damaged_is_refused(tmp_path: Path) -> 
     np.savez(tmp_path / "a.npz", x=np.array([{}], dtype=object))
     (tmp_path / "b.npz").write_bytes(b"PK nothing")
     for name in ("a.npz", "b.npz"):
-        with pytest.raises(SourceError, match="damaged, or no npz of plain arrays"):
+        with pytest.raises(SourceError, match="damaged, or not an npz of plain arrays"):
             open_images(tmp_path / name)
 
 

@@ -18,7 +18,7 @@ from tacit.release.certificate import read_certificate
 from tacit.release.claims import assumptions_in_words, claim_in_words
 
 Made = tuple[Path, Path]
-BY_SEX = "somebody who knows sex as the release tells it"
+BY_SEX = "somebody who knows sex as the release writes it"
 
 
 def told_by_sex(n: int) -> dict[str, list[str]]:
@@ -62,8 +62,8 @@ def test_the_promise_is_the_bound_inside_each_part_of_what_is_known(made: Made, 
 def test_it_says_to_whom_the_promise_is(attacked: AttackResult) -> None:
     text = " ".join(str(attacked).split())
     assert f"{BY_SEX} can be right no more often" in text
-    assert f"What is promised is of {BY_SEX}, sees one row and knows nothing else of the person." in attacked.notes
-    assert "knows nothing else of the person can be right no more often" not in text
+    assert f"The promise is about {BY_SEX}, sees one row and knows nothing else about the person." in attacked.notes
+    assert "knows nothing else about the person can be right no more often" not in text
 
 
 def test_a_release_that_tells_more_than_what_is_known_breaks_the_promise(made: Made, tmp_path: Path) -> None:
@@ -90,8 +90,8 @@ def test_a_release_for_somebody_who_knows_nothing_promises_as_before(made: Made,
     share, epsilon = result.prior_guess, read_certificate(tmp_path / "plain").attained_epsilon
     assert result.guessing_bound == pytest.approx(guessing_bound([share, 1 - share], epsilon))
     text = " ".join(str(result).split())
-    assert "(somebody who sees one row and knows nothing else of the person can be right no more often)" in text
-    assert "What is promised is of somebody who sees one row and knows nothing else of the person." in result.notes
+    assert "(somebody who sees one row and knows nothing else about the person can be right no more often)" in text
+    assert "The promise is about somebody who sees one row and knows nothing else about the person." in result.notes
 
 
 def test_a_certificate_that_keeps_silent_about_what_is_known_does_not_hold(tmp_path: Path) -> None:

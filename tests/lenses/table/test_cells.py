@@ -187,7 +187,7 @@ def test_whole_numbers_that_a_float_cannot_tell_apart_are_refused(tmp_path: Path
     rng = np.random.default_rng(2)
     large = pa.array([2**53 + int(v) for v in rng.integers(0, 40, 500)])
     people = pa.table({"s": rng.choice(["a", "b"], 500).tolist(), "b": large})
-    with pytest.raises(DataError, match="cannot be told apart as numbers"):
+    with pytest.raises(DataError, match="cannot be distinguished as numbers"):
         protect(people, secret="s", epsilon=1, out=tmp_path / "r")
 
 
@@ -251,7 +251,7 @@ def test_one_side_alone_keeps_columns_that_a_zero_forbids(folder: Path, tmp_path
         # What another bound would tell was measured: it is what a release with that bound tells.
         told = np.mean([level != "any" for level in read_csv(tmp_path / "above" / "data.csv")[name]])
         (note,) = (note for note in both.notes if f"'{name}' is not told by itself" in note)
-        assert (told > 0) == freed == ("upper side alone" in note)
+        assert (told > 0) == freed == ("upper side only" in note)
         assert not freed or f"(epsilon_high=1.0) it is told in {told:.0%} of the rows" in note
     kept = [{each.name: each.kept for each in made.certificate.keeps.columns} for made in (both, above)]
     assert kept[0]["sex"] < 0.05 < kept[1]["sex"]

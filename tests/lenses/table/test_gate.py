@@ -72,7 +72,7 @@ def test_an_identifier_fails_and_is_no_bad_data() -> None:
     result = check(pa.table(people(0)), policy=Policy(secret="ill", epsilon=5))
     assert result.verdict == "fails"
     assert [each.rule for each in result.sources[0].failed] == ["epsilon", "least"]
-    assert "the fewest are 1, and 10 must; 120 of 120 people" in result.sources[0].failed[1].detail
+    assert "1 at least, 10 required; 120 of 120 people" in result.sources[0].failed[1].detail
 
 
 def test_a_table_that_fails_is_told_the_release_that_passes_and_one_that_passes_is_not(tmp_path: Path) -> None:
@@ -177,7 +177,7 @@ def test_a_source_that_cannot_be_read_or_counted_is_an_error_and_loses_no_other(
     assert not seen.sources[0].failed
     assert all((seen.to_sarif(), seen.to_junit(), str(seen)))
     told = [each.error.detail for each in seen.sources if each.error is not None]
-    assert ["no release" in told[0], "single value" in told[1], "nothing.csv" in told[2], "too long" in told[3]] == [
+    assert ["not a release" in told[0], "single value" in told[1], "nothing.csv" in told[2], "too long" in told[3]] == [
         True
     ] * 4
 
@@ -198,10 +198,10 @@ def test_a_release_passes_by_its_directory_and_by_its_certificate(place: Path) -
     for name in ("release", "release/certificate.json"):
         seen = check(place / name, policy=policy)
         assert (seen.verdict, seen.sources[0].kind) == ("passes", "release")
-        assert any("was believed" in note for note in seen.sources[0].notes)
+        assert any("taken on trust" in note for note in seen.sources[0].notes)
     verified = check(place / "release", policy=policy, against=place / "people.csv")
     assert verified.verdict == "passes"
-    assert not any("was believed" in note for note in verified.sources[0].notes)
+    assert not any("taken on trust" in note for note in verified.sources[0].notes)
     both = check([place / "release", place / "people.csv"], policy=policy)
     assert [bool(each.failed) for each in both.sources] == [False, True]
     assert both.headline.startswith(str(place / "people.csv"))
@@ -230,7 +230,7 @@ def test_what_is_for_the_owner_alone_fails_where_it_would_go_along(place: Path, 
     policy, release = Policy(secret="illness", epsilon=0.5), Path(shutil.copytree(place / "release", tmp_path / "r"))
     own = check(release, policy=policy).sources[0]
     assert not own.failed
-    assert any(note.startswith("private/ is beside r, for its owner alone") for note in own.notes)
+    assert any(note.startswith("private/ is beside r, for its owner only") for note in own.notes)
     ignored = release / "private" / ".gitignore"
     assert ignored.read_text() == "*\n"
     for spoil in (ignored.unlink, lambda: ignored.write_text("salt.txt\n"), lambda: ignored.write_bytes(b"\xff*")):

@@ -107,7 +107,7 @@ def test_saved_it_is_a_release_like_any_other(tmp_path: Path, release) -> None:
     assert "release" in str(saved)
     assert tacit.verify(saved.out, against=PEOPLE.reset_index(drop=True)).verdict == "holds"
     assert stat.S_IMODE((tmp_path / "release" / "private").stat().st_mode) == 0o700
-    with pytest.raises(ArgumentError, match="there already"):
+    with pytest.raises(ArgumentError, match="already exists"):
         release.save(tmp_path / "release")
     assert release.save(tmp_path / "release", overwrite=True).certificate == release.certificate
 

@@ -159,7 +159,7 @@ def test_a_saved_model_scores_another_table_and_is_no_pickle(folder: Path, audit
     assert result.learned.p_value <= 0.05
     assert result.learned.trained_on == 0
     assert result.learned.estimator == "the saved model model.tacit"
-    assert any("honest only for records that it was not learned from" in note for note in result.learned.notes)
+    assert any("honest only for records it was not trained on" in note for note in result.learned.notes)
 
 
 def test_a_saved_model_says_of_its_own_table_what_it_said(folder: Path, audited: AuditResult) -> None:
@@ -216,7 +216,7 @@ def test_columns_that_were_cut_as_asked_are_not_called_uncut(folder: Path, audit
 
 def test_it_is_said_which_model_each_risk_comes_from(audited: AuditResult) -> None:
     told = " ".join(to_text(audited, full=True).split())
-    assert "by the final model, which protect goes by" in told
+    assert "by the final model, which protect uses" in told
     assert "Learned risks are by models that had not seen the record" in told
 
 
@@ -239,8 +239,8 @@ def test_a_cell_that_the_model_never_met_is_infinitely_risky(
     result = audit(write_csv(tmp_path / "p.csv", columns), secret="illness", model=folder / "model.tacit")
     assert result.learned is not None
     assert result.learned.largest_risk == math.inf
-    assert any("5.0% of the records have a cell unlike any that the model met" in note for note in result.learned.notes)
-    assert "never met" in result.learned.riskiest[0].why
+    assert any("5.0% of the records have a cell unlike any the model has seen" in note for note in result.learned.notes)
+    assert "never saw" in result.learned.riskiest[0].why
 
 
 def test_bins_that_were_asked_for_apply_to_learning_too(folder: Path) -> None:
@@ -316,7 +316,7 @@ def replace_kind(columns: tuple, name: str, kind: str) -> list:
     ("words", "error", "message"),
     [
         ({"estimator": "magic"}, ArgumentError, "estimator='magic' cannot be used: choose one of counts, auto"),
-        ({"estimator": "linear", "weight": "income"}, ArgumentError, r"do not know weights.*estimator='counts'"),
+        ({"estimator": "linear", "weight": "income"}, ArgumentError, r"do not support weights.*estimator='counts'"),
         ({"estimator": "linear", "save_model": "model.pkl"}, ArgumentError, r"ends in \.tacit"),
         ({"save_model": "model.tacit"}, ArgumentError, "estimator='auto'"),
         ({"estimator": "linear", "model": "model.tacit"}, ArgumentError, "not learned again"),
@@ -347,7 +347,7 @@ def test_a_model_of_other_columns_is_refused_by_name(folder: Path, audited: Audi
 def test_a_model_of_columns_cut_otherwise_is_refused(folder: Path, audited: AuditResult) -> None:
     columns = patients(100)
     table = pa.table({**columns, "ward": [f"w{value}" for value in columns["ward"]]})
-    with pytest.raises(DataError, match=r"met none of the values of column 'ward'.*bins={'ward'"):
+    with pytest.raises(DataError, match=r"saw none of the values of column 'ward'.*bins={'ward'"):
         audit(table, secret="illness", model=folder / "model.tacit")
 
 

@@ -68,7 +68,7 @@ def test_every_threshold_of_the_file_itself_is_within_the_bound_and_as_certified
     assert 0 < worst <= 0.5
     assert certificate["attained_epsilon"] == pytest.approx(worst)
     assert certificate["thresholds"] == FLOOR
-    assert "'income is at most t' or 'income is more than t' that holds at least 0.2 of all" in certificate["claim"]
+    assert "'income is at most t' or 'income is more than t' that covers at least 0.2 of all" in certificate["claim"]
     assert any("a range between two thresholds" in line for line in certificate["assumptions"])
     assert all(measure["promise"] is None for measure in certificate["measures"])
 

@@ -178,7 +178,7 @@ def test_what_the_adversary_knows_is_said_among_the_assumptions() -> None:
         texts = assumptions_in_words(replace(certificate(), known=known))
         return next(text for text in texts if text.startswith("Row by row"))
 
-    assert "of the person it knows zip, age, as the release tells them; it knows nothing else" in row_by_row(
+    assert "about the person it knows zip, age, as the release writes them; it knows nothing else" in row_by_row(
         ("zip", "age")
     )
-    assert "of the person it knows" not in row_by_row(())
+    assert "about the person it knows" not in row_by_row(())

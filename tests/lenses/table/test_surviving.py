@@ -123,7 +123,7 @@ def test_changes_that_are_proposed_do_what_they_say_when_they_are_followed(monke
     # What the page offers as buttons are the settings of audits, in JSON.
     advice = before.to_dict()["advice"]
     assert [each["words"] for each in advice[: len(chosen(before.fixes))]] == [
-        f"Leave out {fix.column}" if fix.fix == "drop" else f"Tell less of {fix.column}: {fix.level}"
+        f"Leave out {fix.column}" if fix.fix == "drop" else f"Make {fix.column} coarser: {fix.level}"
         for fix in chosen(before.fixes)
     ]
     best = chosen(before.fixes)[0]
@@ -182,7 +182,7 @@ def test_models_that_find_nothing_prove_nothing_and_say_so() -> None:
     number = rng.integers(10_000, 99_999, 400)
     result = audit(pa.table({"n": number, "s": np.where(number % 2, "a", "b")}), secret="s", shuffles=19, keep_id="n")
     assert result.verdict == "no leak detected"
-    assert "no proof that there is none" in result.headline
+    assert "not prove that there is none" in result.headline
 
 
 def test_the_same_audit_with_a_change_keeps_all_that_was_said(tmp_path: Path) -> None:

@@ -342,7 +342,7 @@ def test_what_readers_keep_is_measured_again(release: Path, people: Path, change
 
 def test_scores_of_models_and_the_page_are_said_not_to_be_made_again(release: Path, people: Path) -> None:
     notes = " ".join(verify(release, against=people).notes)
-    assert "how well columns are predicted from the release was not computed again" in notes
+    assert "how well the release predicts columns was not computed again" in notes
     assert "report.html was compared with its fingerprint in the certificate and not made again" in notes
 
 

@@ -272,7 +272,7 @@ def test_a_saved_model_reads_as_it_did(posts: dict[str, list[str]], tmp_path: Pa
 def test_a_file_that_is_no_model_is_refused(tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "words.tacit"
     path.write_bytes(content)
-    with pytest.raises(SourceError, match="no model of words"):
+    with pytest.raises(SourceError, match="not a model of words"):
         TextModel.load(path)
 
 
@@ -280,7 +280,7 @@ def test_a_model_with_something_to_run_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "words.tacit"
     with path.open("wb") as file:
         np.savez(file, facts=np.array([{"a": 1}], dtype=object))
-    with pytest.raises(SourceError, match="no model of words"):
+    with pytest.raises(SourceError, match="not a model of words"):
         TextModel.load(path)
 
 

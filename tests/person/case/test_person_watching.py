@@ -35,7 +35,7 @@ def case(tmp_path: Path) -> Path:
 def test_the_first_audit_remembers_and_the_next_finds_nothing_new(case: Path) -> None:
     first = person_audit(case, watch=True)
     assert first.changes is None
-    assert any("the first audit that is watched" in note for note in first.notes)
+    assert any("the first watched audit" in note for note in first.notes)
     changes = person_audit(case, watch=True).changes
     assert changes is not None
     assert (changes.new_facts, changes.new_sources, changes.new_records, changes.rewritten) == ({}, (), {}, ())

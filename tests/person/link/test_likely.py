@@ -146,7 +146,7 @@ def test_what_nobody_joins_is_told_all_the_same(tmp_path: Path) -> None:
     person = "{name: Alice Archer, email: alice@x.example, phone: +44 20 7946 0018}"
     audit = tacit.person_audit(case_of(tmp_path, rows, person), adversary=["E0", "E1"])
     assert audit.together == pytest.approx(1.0)
-    assert "All records of the person together hold 100 %" in audit.headline.replace("100%", "100 %")
+    assert "All records about the person together hold 100 %" in audit.headline.replace("100%", "100 %")
 
 
 def test_the_strongest_is_who_knows_most_and_of_equals_the_later(tmp_path: Path) -> None:

@@ -20,7 +20,7 @@ def hierarchy_scale(column: str, facts: TextFacts, path: Path) -> HierarchyScale
     values = typed([row[0] for row in rows], facts.values, column)
     absent = len(set(facts.values) - set(values))
     if absent:
-        words = "column '{column}' has {number:,} values that {path} has not: add a line for each"
+        words = "column '{column}' has {number:,} values that {path} lacks: add a line for each"
         raise ArgumentError(sentence(words, column=column, number=absent, path=path))
     groups = [[row[level] for row in rows] for level in range(1, len(rows[0]))]
     places = nested(column, groups)
@@ -42,9 +42,9 @@ def _rows(path: Path, column: str) -> list[list[str]]:
     seen: dict[str, list[str]] = {}
     for line, row in rows:
         if len(row) != len(rows[0][1]) or len(row) < 2:
-            raise DataError(f"{path}, line {line}: a value and its group at each level are needed, as in all lines")
+            raise DataError(f"{path}, line {line}: give a value and its group at each level, as in the other lines")
         if seen.setdefault(row[0], row) != row:
-            raise DataError(f"{path}, line {line}: the value is there already, with other groups")
+            raise DataError(f"{path}, line {line}: the value occurs before, with other groups")
     return list(seen.values())
 
 

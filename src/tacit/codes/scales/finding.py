@@ -147,7 +147,7 @@ def _refuse_inexact(column: Column, found: NumberEnds) -> None:
     if column.dtype.startswith("Float") or max(ends, default=0.0) < EXACT:
         return
     words = (
-        "column '{name}' holds whole numbers of 16 digits and more, which cannot be told apart as numbers: make it "
+        "column '{name}' holds whole numbers of 16 digits or more, which cannot be distinguished as numbers: make it "
         "text, or leave it out ({drop})"
     )
     raise DataError(sentence(words, name=column.name, drop=Setting("drop", column.name)))
@@ -186,14 +186,16 @@ def _plan(column: Column, wish: Any, texts: Sequence[str]) -> Plan:
 def _refuse_dates(column: Column) -> None:
     """Every day or moment by itself would be named in the levels that are published."""
     if column.dtype == "Date" or column.dtype.startswith("Datetime"):
-        words = "column '{name}' holds dates, which are told in stretches and not one by one: choose {day} or coarser"
+        words = "column '{name}' holds dates, which are written in stretches, not one by one: choose {day} or coarser"
         raise ArgumentError(sentence(words, name=column.name, day=Setting("levels", {column.name: "day"})))
 
 
 def _layout_of(column: Column, unit: str, texts: Sequence[str]) -> Layout:
     layout = _dated(column, texts)
     if layout is None:
-        words = "column '{column}' holds no dates that can be read in one way, so {levels} cannot be: leave it out"
+        words = (
+            "column '{column}' holds no dates that can be read unambiguously, so {levels} is impossible: leave it out"
+        )
         raise ArgumentError(sentence(words, column=column.name, levels=Setting("levels", {column.name: unit})))
     return layout
 
@@ -262,7 +264,7 @@ def _as_they_are(name: str, facts: TextFacts, texts: Sequence[str]) -> Scale:
 def _codes(table: Table, name: str, length: int | None) -> Scale:
     dtype = table[name].dtype
     if dtype != "String" and "Int" not in dtype:
-        words = "column '{name}' holds {dtype}, not codes, so {levels} cannot be: make it text first"
+        words = "column '{name}' holds {dtype}, not codes, so {levels} is impossible: make it text first"
         raise ArgumentError(sentence(words, name=name, dtype=dtype, levels=Setting("levels", {name: "prefix"})))
     facts = code_facts(table, name, length)
     return PrefixScale(name, tuple(sorted(facts.values)), length, facts.length, facts.missing)

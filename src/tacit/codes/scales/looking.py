@@ -65,7 +65,7 @@ def number_ends(table: Table, layouts: Mapping[str, Layout | None]) -> dict[str,
         found = answer.to_pylist()[0]
     except (OverflowError, ValueError) as error:
         dated = ", ".join(f"'{column}'" for column, layout in layouts.items() if layout in TYPED)
-        raise DataError(f"{dated} of {table.name}: a date is outside the years 1 to 9999; mend it") from error
+        raise DataError(f"{dated} of {table.name}: a date is outside the years 1 to 9999; fix it") from error
     for name, (column, layout) in columns.items():
         if found.get(f"{name}_wrong"):
             raise _no_number(table, column.name, layout, found[f"{name}_wrong"])
@@ -123,8 +123,8 @@ def _number(end: Any) -> float:
 def _no_number(table: Table, column: str, layout: Layout | None, number: int) -> DataError:
     return DataError(
         sentence(
-            "column '{column}' of {table} has {number:,} cells that are no {what}: mend them, take every value as it "
-            "is ({levels}), or leave the column out ({drop})",
+            "column '{column}' of {table} has {number:,} cells that are not a {what}: fix them, take each value on its "
+            "own ({levels}), or leave the column out ({drop})",
             column=column,
             table=table.name,
             number=number,
@@ -191,7 +191,7 @@ def _too_many(table: Table, column: str) -> DataError:
     return DataError(
         sentence(
             "column '{column}' of {table} has more than {most:,} different values, too many for groups: leave it out "
-            "({drop}), tell how its values begin ({prefix}), or keep it whole ({whole})",
+            "({drop}), write only how its values begin ({prefix}), or keep it whole ({whole})",
             column=column,
             table=table.name,
             most=MOST_VALUES,

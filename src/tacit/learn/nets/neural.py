@@ -24,7 +24,7 @@ LOOK_EVERY = 50
 
 
 class NeuralLogLift(CrossFitted):
-    """An ensemble of small networks whose outputs are log-lifts; cross-fitted, so that no record judges itself.
+    """An ensemble of small networks whose outputs are log-lifts; cross-fitted, so no record judges itself.
 
     Parameters
     ----------

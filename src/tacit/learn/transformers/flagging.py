@@ -12,7 +12,7 @@ from tacit.lift import obfuscation_delta
 def flagging_delta(
     flags: Flags, secret: Codes, *, epsilon: float, diameter: ArrayLike, scale: ArrayLike
 ) -> tuple[Floats, Floats]:
-    """Of every feature the bound on E-gamma, gamma = e^epsilon, and the part of it that no noise removes.
+    """For every feature, the bound on E-gamma, gamma = e^epsilon, and the part of it that no noise removes.
 
     ``flags`` is records x features; ``diameter`` and ``scale`` are of all features, or of each. Both are the larger of
     the two sides and over the secrets (`obfuscation_delta`), with shares counted among the records.

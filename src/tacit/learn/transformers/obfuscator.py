@@ -64,7 +64,7 @@ class Obfuscated:
 
 
 class FeatureObfuscator(RecordsTransformer):
-    """Changes the features of each record that give its secret away, and leaves all others as they are.
+    """Changes the features of each record that give its secret away, and leaves all others unchanged.
 
     Feature by feature, in ``order``: if knowing it would change the belief in some secret by more than epsilon, beyond
     what was *released* of the features before it, it is flagged. Flagged numbers get Gaussian noise on a grid; flagged

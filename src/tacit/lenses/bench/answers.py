@@ -26,7 +26,7 @@ BenchVerdict = Literal[
 UNTOUCHED: BenchVerdict = "parts are untouched"
 LOST: tuple[BenchVerdict, ...] = ("promise broken", UNTOUCHED, "still better than the prior")
 _NOTES = (
-    "An adversary that fails proves nothing: others may see what these do not.",
+    "A failed attack proves nothing: others may see what these do not.",
     "'before' sees the originals; 'after' learned from originals and sees the release; 'retrained' learned from "
     "released ones and their secrets.",
 )
@@ -182,7 +182,7 @@ def families_section(families: Sequence[TriedFamily]) -> doc.Section:
     ]
     words = (
         "Worst third: the third of the release that the family reads best. Surely: what is left when limits are "
-        "widened for everything that was tried; the verdict goes by it."
+        "widened for everything tried; the verdict goes by it."
     )
     table = doc.TableBlock(("Family", ">Worst third", ">Surely", "What it reads"), rows)
     return doc.Section("The families, and what each cannot see", (doc.Paragraph(words), table))

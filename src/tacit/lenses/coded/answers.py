@@ -59,10 +59,10 @@ class CodedProtectResult(ReleaseResult):
 
 
 DEFINITIONS: tuple[tuple[str, str], ...] = (
-    ("code", "One of a few pictures or topics. All that is released of a record is which one it got."),
-    ("ceiling", "How often anybody can guess the secret right from one released code, at most, however clever."),
+    ("code", "One of a few pictures or topics. All that is released about a record is which one it got."),
+    ("ceiling", "How often anybody, however clever, can guess the secret right from one released code, at most."),
     ("told", "The share of the differences between records that their codes still show."),
-    ("prior", "How often the commonest secret occurs: who always guesses it is right so often."),
+    ("prior", "How often the commonest secret occurs: always guessing it is right this often."),
 )
 
 
@@ -102,7 +102,8 @@ def _codes(result: CodedProtectResult) -> Sections:
         return (doc.Section("The codes", (doc.Paragraph(about), figure), where="page"),)
     if many == "vectors":
         about = (
-            "How many vectors have each code. What is released of a vector is its code, and the mean of all with it."
+            "How many vectors have each code. All that is released about a vector is its code, and the mean of all "
+            "that share it."
         )
         told = [(doc.Count(each.code), doc.Count(each.people)) for each in shown]
         counted = doc.TableBlock((">Code", ">Vectors"), told)
@@ -119,7 +120,7 @@ def _guesses(result: CodedProtectResult) -> Sections:
         "Before: a linear reader of the originals. After: the same reader, shown what codes show. Retrained: a table "
         "of how often each code has each secret, which is all that anybody can learn from codes. Half of those that "
         "the code was not made from taught them, the other half tested them. The ceiling holds for every other "
-        "adversary, too."
+        "adversary as well."
     )
     figure = guesses_right(c.adversaries, marks=[("prior", c.prior), ("ceiling", c.ceiling)])
     return (doc.Section(f"How often is {c.secret} guessed right?", (doc.Paragraph(about), figure)),)

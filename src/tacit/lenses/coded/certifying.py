@@ -99,8 +99,8 @@ def headline(certificate: CodedCertificate) -> Sentence:
     before, _ = best_guesses(c.adversaries)
     words = (
         "Nobody who sees one released {unit}, however trained, guesses '{secret}' right more than {ceiling} of the "
-        "time ({sure} confidence); always the commonest is right {prior} of the time, and a simple reader of the "
-        "originals {before}."
+        "time ({sure} confidence); always guessing the commonest is right {prior} of the time, and a simple reader of "
+        "the originals {before}."
     )
     text = sentence(
         words,

@@ -121,7 +121,9 @@ def coded(
     """The units of ``rows`` in codes; see :func:`proved_plan` for what is guaranteed."""
     largest = float(np.bincount(units.secret).max() / len(units))
     if bound.ceiling is not None and bound.ceiling <= largest:
-        words = "always the commonest is right {prior:.1%} of the time, so {ceiling} cannot be kept: ask for more"
+        words = (
+            "always guessing the commonest is right {prior:.1%} of the time, so {ceiling} cannot be kept: ask for more"
+        )
         raise ArgumentError(sentence(words, prior=largest, ceiling=Setting("ceiling", bound.ceiling)))
     vectors = units.means(projection(rows))
     proved = proved_plan(units, vectors, parts, bound, key=key, random_state=random_state, progress=progress)

@@ -142,7 +142,7 @@ def ask_images(question: Question, *, random_state: int) -> Asked:
     if counts.min() < LEAST_OF_A_LABEL:
         rare = secrets[int(counts.argmin())]
         raise DataError(
-            f"'{secret}' is {rare} in {counts.min()} images alone; {LEAST_OF_A_LABEL} are needed: add some, or merge it"
+            f"'{secret}' is {rare} in {counts.min()} images only; {LEAST_OF_A_LABEL} are needed: add some, or merge it"
         )
     rng = np.random.default_rng(random_state)
     fold = fold_of_each(codes.astype(np.int64), FOLDS, rng)
@@ -262,7 +262,7 @@ def _verdict(verdicts: Sequence[Verdict], p_value: float) -> Verdict:
 def _headline(asked: Asked, verdict: Verdict, found: Sequence[PatchFindings], adversary: Guess) -> Sentence:
     best = max(found, key=lambda each: each.information.value)
     guessed = sentence(
-        "an adversary guesses {right} right where always the commonest is right {prior} of the time",
+        "an adversary guesses {right} right where always guessing the commonest is right {prior} of the time",
         right=Share(adversary.right),
         prior=Share(float(asked.prior.max())),
     )
@@ -292,9 +292,11 @@ def _fano(asked: Asked, found: Sequence[PatchFindings], adversary: Guess) -> tup
 
 def _cautions(found: Sequence[PatchFindings]) -> tuple[str, ...]:
     notes = [
-        "all numbers are estimates: a learned density certifies nothing of a single image",
+        "all numbers are estimates: a learned density certifies nothing about a single image",
         "what patches add was averaged over a few random orders of them; with other seeds it moves a little",
     ]
     if any(each.information.value < 0 for each in found):
-        notes.append("a mean log-lift below zero says that the model learned nothing that held for images apart")
+        notes.append(
+            "a mean log-lift below zero means that the model learned nothing that held for images it had not seen"
+        )
     return tuple(notes)

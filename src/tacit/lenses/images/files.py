@@ -145,7 +145,7 @@ def _notes(
     resized = f"{reading.resized:,} of {len(found):,} images were brought to {reading.resize} pixels"
     notes = (
         (failed, f"{len(failed):,} files were left out: {'; '.join(told)}{more}"),
-        (reading.resized, f"{resized}: scaled, and cut at the edges where their sides are in another proportion"),
+        (reading.resized, f"{resized}: scaled, and cropped where their proportions differ"),
         (grey, f"{grey:,} grey images among colour ones are treated, and written, as colour"),
         (alpha, f"{alpha:,} images had an alpha channel that hid nothing; it was dropped"),
         (turned, f"{turned:,} images were turned as their EXIF orientation says; the release has no EXIF"),
@@ -224,7 +224,7 @@ def _read(pillow: Any, file: Path, name: str) -> _Picture:
         kinds = ", ".join(sorted(set(FORMATS.values())))
         raise SourceError(f"cannot read {name}: it is damaged, too large, or none of {kinds}") from error
     if deep or mode.startswith(("I", "F")):
-        raise DataError(f"{name} has more than 8 bits a channel: save it with 8 bits first")
+        raise DataError(f"{name} has more than 8 bits per channel: save it with 8 bits first")
     if mode == "CMYK":
         raise DataError(f"{name} is in CMYK, for printing: save it as RGB first")
     if image.mode in ("LA", "RGBA"):

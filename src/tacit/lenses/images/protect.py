@@ -261,7 +261,7 @@ def _headline(certificate: ImageCertificate, asked: Asked, treated: Treated) -> 
     before, best = best_guesses(certificate.adversaries)
     words = sentence(
         "Noise was put on {noised} of the patches. The best adversary guesses '{secret}' right {best} of the time, "
-        "{before} before; always the commonest is right {prior} of the time.",
+        "{before} before; always guessing the commonest is right {prior} of the time.",
         noised=Share(certificate.flagged_share),
         secret=certificate.secret,
         best=Share(best),
@@ -276,21 +276,23 @@ def _headline(certificate: ImageCertificate, asked: Asked, treated: Treated) -> 
 
 
 def _notes(asked: Asked, certificate: ImageCertificate) -> tuple[str, ...]:
-    notes: list[str] = ["an adversary that fails proves nothing, and of a single image nothing is certified"]
+    notes: list[str] = ["a failed attack proves nothing, and nothing is certified about a single image"]
     if certificate.verdict_after == BETTER:
         settings = {name: Setting(name) for name in ("epsilon", "patch", "scale")}
         words = "an adversary is still better than the prior: lower {epsilon}, choose another {patch}, or raise {scale}"
         notes.append(sentence(words, **settings))
     kinds = sorted({Path(name).suffix.lower() for name in asked.images.names})
     if not asked.images.npz and len(kinds) > 1:
-        notes.append(f"files stay of their kind ({', '.join(kinds)}): make sure that the kind does not tell the secret")
+        notes.append(
+            f"files stay of their kind ({', '.join(kinds)}): make sure that the kind does not reveal the secret"
+        )
     if certificate.names == "kept":
-        notes.append("names and order of the files were kept: make sure that they do not tell the secret")
+        notes.append("names and order of the files were kept: make sure that they do not reveal the secret")
     if certificate.lossy:
         notes.append("JPEG changes pixels: unflagged patches are alike, not byte-identical; PNG and npz keep them")
     if certificate.kept_labels:
         kept = ", ".join(certificate.kept_labels)
-        notes.append(f"labels {kept} were released as they are: what they say about the secret was not looked at")
+        notes.append(f"labels {kept} were released unchanged: what they say about the secret was not examined")
     return tuple(notes)
 
 

@@ -34,7 +34,7 @@ TOO_FAR = 5.0
 # The last bits of another processor's matrix products move a few guesses.
 ALIKE = 0.02
 NOTES = (
-    "that the right patches were chosen cannot be checked: it was learned, and certifies nothing of a single image",
+    "that the right patches were chosen cannot be checked: it was learned, and certifies nothing about a single image",
     "that no other adversary guesses better cannot be checked",
     "that the noise came from a secure source cannot be checked either; its spread was, where the originals are",
 )

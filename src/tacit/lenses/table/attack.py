@@ -35,7 +35,7 @@ _NOTES = (
     "An adversary that fails proves nothing; the certificate does.",
     "'before' sees the original columns; 'retrained' learned from released records and their secrets.",
 )
-_NUMBERS = ("Of a number it is guessed on which side of its middle it is.",)
+_NUMBERS = ("For a number, the guess is which side of its middle it is on.",)
 
 
 def attack_table(asked: AttackRequest, *, progress: Progress = silent) -> AttackResult:
@@ -143,13 +143,14 @@ def _bound(certificate: CountedCertificate, prior: Vector) -> float:
 def _of_whom(certificate: CountedCertificate, bound: float | None) -> str:
     """Of which adversary something is promised, or why nothing is."""
     if not certificate.known:
-        return "What is promised is of somebody who sees one row and knows nothing else of the person."
-    who = f"What is promised is of {somebody_who_knows(certificate.known)}"
+        return "The promise is about somebody who sees one row and knows nothing else about the person."
+    who = f"The promise is about {somebody_who_knows(certificate.known)}"
     if bound is None:
         return (
-            f"{who}. How often they may be right takes the {LEVELS} that was certified: no promise was put to a test."
+            f"{who}. Working out how often they may be right takes the certified {LEVELS}: no promise was put to a "
+            "test."
         )
-    return f"{who}, sees one row and knows nothing else of the person."
+    return f"{who}, sees one row and knows nothing else about the person."
 
 
 @dataclass(frozen=True)

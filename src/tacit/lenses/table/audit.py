@@ -112,7 +112,7 @@ def _of_release(question: Question, asked: TableQuestion) -> Question:
     hidden = next((name for name in asked.known if name not in asked.released), None)
     if hidden is not None:
         words = (
-            "column '{name}' may be known but is not released, and nothing bounds what it tells together with the "
+            "column '{name}' may be known but is not released, and nothing bounds what it reveals together with the "
             "release: release it, or leave it out of {known}"
         )
         raise ArgumentError(sentence(words, name=hidden, known=Setting("known")))
@@ -167,7 +167,7 @@ def _cautions(found: Counted) -> list[str]:
     per_value = found.n_records / joint.shape[1]
     if per_value < 10:
         words = (
-            "only {per_value:.1f} records a released value on average: single values are mostly noise here; coarser "
+            "only {per_value:.1f} records per released value on average: single values are mostly noise here; coarser "
             "columns ({bins}, {drop}) say more"
         )
         notes.append(sentence(words, per_value=per_value, bins=Setting("bins"), drop=Setting("drop")))

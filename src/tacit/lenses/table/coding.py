@@ -58,7 +58,7 @@ def _in_cells(
 ) -> tuple[TableQuestion, CellProof | None]:
     request = code_request(asked, goal, making)
     if goal.confidence is not None and making.write == "means":
-        words = "cells that are proved are written as text so far: leave out {write}, or {confidence}"
+        words = "proved cells can only be written as text so far: leave out {write}, or {confidence}"
         raise ArgumentError(sentence(words, write=Setting("write", "means"), confidence=Setting("confidence")))
     if goal.confidence is not None:
         proved = prove_code(asked.to_bound(), request, confidence=goal.confidence, progress=progress)
@@ -97,7 +97,7 @@ def _too_few(proved: ProvedCode, goal: ReleaseGoal) -> Sentence:
     """Why nothing was written, and what may be asked instead."""
     words = (
         "{records:,} records do not prove {epsilon} with {sure} confidence for any cut of a column, so nothing was "
-        "written. Choose a larger epsilon, bound the upper side alone ({alone}), or ask without {confidence}"
+        "written. Choose a larger epsilon, bound only the upper side ({alone}), or ask without {confidence}"
     )
     proof = proved.proof
     return sentence(
@@ -122,10 +122,10 @@ def _untold(fitted: FittedCode, goal: ReleaseGoal) -> list[Sentence]:
     freed = {name: share for name, share in fitted.upper_alone.items() if share >= _WORTH_TELLING}
     alone, notes = Setting("epsilon_high", goal.bounds.high), []
     for name in dict.fromkeys([*blocked, *freed]):
-        note = blocked.get(name, sentence("column '{column}' is told nowhere", column=name))
+        note = blocked.get(name, sentence("column '{column}' is not told at all", column=name))
         if name in freed:
             note += sentence(
-                "; with a bound on the upper side alone ({alone}) it is told in {share:.0%} of the rows",
+                "; with a bound on the upper side only ({alone}) it is told in {share:.0%} of the rows",
                 alone=alone,
                 share=freed[name],
             )
@@ -175,7 +175,7 @@ def refuse_without_cells(goal: ReleaseGoal, requests: Sequence[Request]) -> None
     taken = {"cells": FOR_CELLS, "cells+mix": FOR_CELLS[1:]}.get(goal.mechanism, ())
     for name, value in given(requests).items():
         if name in FOR_CELLS and name not in taken and value not in ({}, ()):
-            words = "{name} is for the mechanism '{cells}', and this is '{mechanism}': leave out one of the two"
+            words = "{name} is for the mechanism '{cells}', but this is '{mechanism}': leave out one of the two"
             raise ArgumentError(sentence(words, name=Setting(name), cells="cells", mechanism=goal.mechanism))
 
 

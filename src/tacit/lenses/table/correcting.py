@@ -57,8 +57,8 @@ def channel_in(folder: Path) -> PublishedChannel:
     claimed = certificate.output.channel_sha256
     if claimed is None:
         raise ArgumentError(
-            f"nothing was drawn in {folder}, so there is no chance to correct for: count the released values, each of "
-            "which stands for all that were merged into it"
+            f"nothing was drawn in {folder}, so there is nothing to correct: count the released values, each of which "
+            "stands for all that were merged into it"
         )
     path = folder / CHANNEL
     if not path.exists() or file_sha256(path) != claimed:

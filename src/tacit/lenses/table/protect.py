@@ -28,9 +28,10 @@ from tacit.tables.writing import at, suffix_for, told_of_writing, write_table
 
 _README = (
     "Only the owner of the data may see this folder. Do not publish what is in it.",
-    f"{RULES} lists which values were merged: the next batch is treated alike if protect is given it as its rules.",
+    f"{RULES} lists which values were merged: give it to protect as its rules, and the next batch is treated the same "
+    "way.",
     "salt.txt opens the fingerprint of the original in certificate.json.",
-    f"{KEY}, where there is one, is the key of the draws: whoever has it and the release can undo many of them.",
+    f"{KEY}, where there is one, is the key of the draws: anyone who has it and the release can undo many of them.",
 )
 
 
@@ -91,7 +92,7 @@ def _guide(question: Question, learning: Learning, goal: ReleaseGoal) -> Estimat
     if choice is None or (goal.coded and goal.confidence is None):
         return choice
     name, value = ("estimator", choice.estimator) if choice.model is None else ("model", str(choice.model))
-    words = "what was learned proposes the cuts of cells and nothing else: leave out {name}, or {other}"
+    words = "what was learned only proposes where to cut cells: leave out {name}, or {other}"
     other = Setting("mechanism", goal.mechanism) if not goal.coded else Setting("confidence")
     raise ArgumentError(sentence(words, name=Setting(name, value), other=other))
 

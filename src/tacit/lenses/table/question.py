@@ -128,7 +128,9 @@ def ask(
     hidden = tuple(dict.fromkeys([*secret, *(name for each in also for name in each)]))
     if question.secret_values and any(secret[0] in each for each in also):
         # All but the named values count as one, so that nothing would be bounded of each of them.
-        words = "{secret} names values of '{name}', which has no others then: leave it out of {also}, or name no values"
+        words = (
+            "{secret} names values of '{name}', so its other values are one: leave it out of {also}, or name no values"
+        )
         raise ArgumentError(sentence(words, secret=Setting("secret"), name=secret[0], also=Setting("also")))
     wishes = {**(question.bins or {}), **{made.column: made.edges for made in cuts}}
     told = {**{name: _grouped(wish) for name, wish in wishes.items()}, **(question.levels or {})}
@@ -190,11 +192,11 @@ def _about_secret(
 ) -> list[str]:
     """What a claim about a number is about: its thresholds or its groups."""
     if thresholds is not None:
-        words = "every threshold of '{name}' is bounded; groups of it are for the measures and the ledger alone"
+        words = "every threshold of '{name}' is bounded; its groups are used only for the measures and the ledger"
         return [sentence(words, name=secret[0])]
     if not in_cells or len(secret) > 1 or secret[0] not in [column for column, _ in automatic]:
         return []
-    words = "the claim is about groups of '{name}'; {thresholds} bounds every threshold of it instead"
+    words = "the claim is about groups of '{name}'; {thresholds} bounds every threshold instead"
     return [sentence(words, name=secret[0], thresholds=Setting("thresholds", 0.1))]
 
 
@@ -255,12 +257,12 @@ def _released(table: Table, question: Question, hidden: tuple[str, ...]) -> tupl
     released, weight = tuple(question.released or ()), question.weight
     if weight is not None and weight in (*hidden, *released):
         raise ArgumentError(
-            f"column '{weight}' is named as the weight and as secret or released; it can be one of them"
+            f"column '{weight}' is named as the weight and as secret or released; it can be only one of them"
         )
     for role in ("known", "use"):
         for name in getattr(question, role) or ():
             if name in hidden:
-                words = "column '{name}' is named in {role} and is a further secret: it can be one of them"
+                words = "column '{name}' is named in {role} and is a further secret: it can be only one of them"
                 raise ArgumentError(sentence(words, name=name, role=Setting(role)))
     for name in released:
         if name in hidden:
@@ -310,7 +312,7 @@ def _refuse_ids(
                 "column '{name}' of {table} is different in every one of the {rows:,} rows, so it identifies them: "
                 "leave it out ({drop})"
                 + (", cut it ({bins})" if column.kind == "number" else "")
-                + " or confirm that it is to be released as it is ({keep})"
+                + "  or confirm that you want to release it unchanged ({keep})"
             )
             raise DataError(sentence(words, name=name, table=table.name, rows=rows, **ways))
 

@@ -68,8 +68,8 @@ def open_release(
     certificate = read_certificate(folder) if certificate is None else certificate
     if not isinstance(certificate, CountedCertificate):
         raise ArgumentError(
-            f"{folder} is a release of {certificate.kind}, and this is not for {certificate.kind} yet: its "
-            "adversaries were trained when it was made, see its report.html"
+            f"{folder} is a release of {certificate.kind}, which this does not support yet: its adversaries were "
+            "trained when it was made, see its report.html"
         )
     data, rules = open_table(folder / certificate.output.file, engine=engine), folder / PRIVATE / RULES
     loaded = ReleaseRules.load(rules) if rules.exists() else None
@@ -116,18 +116,18 @@ def _headline(certificate: CountedCertificate) -> str:
 def _notes(release: TableRelease, against: bool) -> tuple[str, ...]:
     """What of the papers could not be checked, though nothing speaks against it."""
     certificate, notes = release.certificate, [*release_checks.notes_on_files(release.directory, release.certificate)]
-    notes.append(f"taken from the certificate as they stand: {', '.join(NOT_MADE_AGAIN)}")
+    notes.append(f"taken from the certificate unchecked:  {', '.join(NOT_MADE_AGAIN)}")
     if release.drawn:
         notes.append(
-            "that the key came from the system's secure source, and is not one of many that were tried, was taken from "
-            "the certificate"
+            "taken from the certificate: that the key came from the system's secure source, and is not one of many "
+            "that were tried"
         )
     if certificate.mechanism.loss_bound is not None:
         notes.append("what the watchdog and the best mechanism would lose was not computed again")
     if certificate.composition is not None:
-        notes.append("what this and earlier releases say together was not checked: it takes the ledger of the owner")
+        notes.append("what this and earlier releases say together was not checked: that takes the owner's ledger")
     if certificate.keeps is not None and certificate.keeps.use:
-        notes.append("how well columns are predicted from the release was not computed again: it takes other models")
+        notes.append("how well the release predicts columns was not computed again: that takes other models")
     if against and release.rules is None and certificate.mechanism.replacement != IN_CELLS:
         notes.append(f"rows and cells unchanged were not checked: it takes {PRIVATE}/{RULES}")
         if certificate.output.channel_sha256 is not None:

@@ -213,7 +213,7 @@ def _result(corpus: ReadCorpus, look: Look) -> TextAuditResult:
 
 def _headline(secret: str, evidence: EvidenceApart, prior: Floats, right: float) -> Sentence:
     told = sentence(
-        "who reads a post guesses {secret} right {right} of the time, {prior} without reading",
+        "a reader of a post guesses {secret} right {right} of the time, {prior} without reading",
         secret=secret,
         right=Share(right),
         prior=Share(float(prior.max())),
@@ -224,11 +224,11 @@ def _headline(secret: str, evidence: EvidenceApart, prior: Floats, right: float)
             words, secret=secret, told=told, share=Share(max(0.0, evidence.information.value) / entropy(prior))
         )
     if evidence.verdict == "no leak detected":
-        words = "No leak about {secret} detected in the words, which is no proof that there is none: {told}."
+        words = "No leak about {secret} detected in the words, which does not prove that there is none: {told}."
         return sentence(words, secret=secret, told=told)
     return sentence(
         "Cannot tell whether the words give {secret} away: some secret has fewer than {least} posts, or there are too "
-        "few posts in all. Gather more.",
+        "few posts in all. Collect more.",
         secret=secret,
         least=LEAST_IN_FOLD,
     )
@@ -253,13 +253,13 @@ def _notes(corpus: ReadCorpus, min_count: int) -> Iterator[str]:
     if missing:
         yield f"{missing:,} posts have no text; they count as empty"
     yield sentence(
-        "words in fewer than {least} posts were left out ({min_count}): nothing could be shown of them, and yet they "
+        "words in fewer than {least} posts were left out ({min_count}): nothing could be shown about them, yet they "
         "may point to somebody",
         least=min_count,
         min_count=Setting("min_count"),
     )
     yield (
-        "posts are taken to be independent. Where one author wrote many, the author's own names and places look like "
+        "posts are assumed to be independent. Where one author wrote many, the author's own names and places look like "
         "words of the secret: real for these authors, not for others"
     )
-    yield "how a post is written (length, punctuation, order of words) is not looked at, and may leak too"
+    yield "how a post is written (length, punctuation, order of words) is not examined, and may also leak"

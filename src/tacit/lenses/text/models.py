@@ -116,7 +116,7 @@ class TextModel:
         try:
             return _loaded(arrays_of(data))
         except DAMAGE as error:
-            words = "{path} is no model of words of this Tacit's ({error}); make one with {audit}"
+            words = "{path} is not a model of words made by this Tacit ({error}); make one with {audit}"
             audit = Command("audit", "POSTS", text="COLUMN", secret="COLUMN", save_model="FILE.tacit")
             raise SourceError(sentence(words, path=path, error=type(error).__name__, audit=audit)) from error
 

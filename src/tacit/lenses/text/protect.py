@@ -46,7 +46,7 @@ _README = (
     "Only the owner of the posts may see this folder. Do not publish what is in it.",
     f"{TERMS} lists which words were masked and how often, and the seed of the adversaries.",
     f"{ORDER} says which original each released post is.",
-    f"{MODEL} is what was learned from the posts; explain_text reads others with it, too.",
+    f"{MODEL} is what was learned from the posts; explain_text also reads other posts with it.",
     "salt.txt opens the fingerprint of the original in certificate.json.",
 )
 
@@ -211,7 +211,7 @@ def _result(corpus: ReadCorpus, masked: MaskedPosts, certificate: TextCertificat
     verdict = "still better than the prior" if is_read(certificate) else "estimated, not certified"
     headline = sentence(
         "{masked} of the words are masked: the best adversary guesses {secret} right in {best} of posts, {clean} "
-        "before; without reading it is {prior}.",
+        "before; without reading, in {prior}.",
         masked=Share(certificate.words_masked),
         secret=certificate.secret,
         best=Share(best),
@@ -268,7 +268,7 @@ def _notes(corpus: ReadCorpus, masked: MaskedPosts, certificate: TextCertificate
     if certificate.words_masked > 0.5:
         notes.append("more than half of the words are masked: hardly anything is left to read; try a larger epsilon")
     if masked.words_unknown and certificate.rare == "keep":
-        words = "{unknown} of the words are too rare to be judged and are shown ({mask_rare})"
+        words = "{unknown} of the words are too rare to judge and are shown ({mask_rare})"
         notes.append(sentence(words, unknown=Share(certificate.words_unknown), mask_rare=mask_rare))
     kept_order, told = certificate.order == "kept", certificate.secret in certificate.kept
     if kept_order and not told and order_tells(corpus.posts.codes):

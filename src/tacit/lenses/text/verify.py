@@ -78,7 +78,7 @@ def verify_text(
         checks,
         holds="What can be checked is as it was said, and no family of adversaries reads the secret. Nothing is "
         "certified: the masks rest on an estimate.",
-        broken=broken_words(checks, "What is said of the release is not true"),
+        broken=broken_words(checks, "What is said about the release is not true"),
         unsure="Not everything was checked",
         notes=(
             "that no other adversary guesses better cannot be checked",

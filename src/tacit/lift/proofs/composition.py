@@ -108,7 +108,7 @@ class Composition:
         """The claim in plain words, with its precondition."""
         if np.isinf(self.epsilon_low) and np.isinf(self.epsilon_high):
             return (
-                f"Nothing bounds what {self.releases} releases say together: two that say nothing alone can tell "
+                f"Nothing bounds what {self.releases} releases say together: two that say nothing alone can say "
                 "everything together. Count their joint instead."
             )
         sure = f", with {confident(1 - self.beta)} confidence" if self.beta else ""

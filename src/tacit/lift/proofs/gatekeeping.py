@@ -115,7 +115,7 @@ class CertifiedPartition:
         if math.isinf(needed):
             return need.sentence
         if needed <= records:
-            return "By their number the records should prove more: dealt otherwise they may."
+            return "There are enough records to prove more: dealt differently, they may."
         return (
             f"To keep every value that looks safe as counted, about {needed:,.0f} records are needed, instead of "
             f"{records:,.0f}; some of them choose, the others prove."

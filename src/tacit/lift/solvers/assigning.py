@@ -16,7 +16,7 @@ _LARGEST_EXACT = 4_000_000
 
 
 def assignment(channel: Channel, joint: Distribution) -> Labels:
-    """A released value for each output, all different, that keeps as many records as possible as they were.
+    """A released value for each output, all different, that leaves as many records as possible unchanged.
 
     Returns
     -------

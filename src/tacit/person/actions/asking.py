@@ -136,9 +136,10 @@ def ask(kind: Kind, help: str, *, short: str | None = None, metavar: str | None 
 
 FailAbove = Annotated[
     float | None,
-    ask(Amount(0, 1), "A leakage between 0 and 1 that should not be exceeded; exit code 1 if it is.", metavar="0.6"),
+    ask(Amount(0, 1), "The most leakage allowed, between 0 and 1; above it the exit code is 1.", metavar="0.6"),
 ]
 Adversaries = Annotated[
-    str | Sequence[str], ask(Texts(), "Only this adversary of the case. Repeatable.  [default: all]", metavar="NAME")
+    str | Sequence[str],
+    ask(Texts(), "Use only this adversary of the case. Repeatable.  [default: all]", metavar="NAME"),
 ]
-ShowValues = Annotated[bool, ask(Flag(), "Show the person's values as they are. They are masked otherwise.")]
+ShowValues = Annotated[bool, ask(Flag(), "Show the person's values. Otherwise they are masked.")]

@@ -32,7 +32,7 @@ def person_audit(
     adversary: Adversaries = (),
     show_values: ShowValues = False,
     watch: Annotated[
-        bool, ask(Flag(), "Tell what changed since the last audit with it; hashes are kept beside the case.")
+        bool, ask(Flag(), "Report what changed since the last audit with this option; hashes are kept beside the case.")
     ] = False,
     progress: Progress | None = None,
 ) -> PersonAuditResult:
@@ -127,7 +127,7 @@ def _changes(inquiry: "Inquiry", notes: list[str]) -> "AuditChanges | None":
 
     changes = watched(inquiry.case.path, _seen(inquiry))
     if changes is None:
-        notes.append(f"the first audit that is watched: the next one is compared with {state_of(inquiry.case.path)}")
+        notes.append(f"the first watched audit: the next one is compared with {state_of(inquiry.case.path)}")
     return changes
 
 
@@ -145,6 +145,6 @@ def _rough(shrinking: "Shrinking") -> list[str]:
     if not shrinking.rough:
         return []
     return [
-        f"more than {shrinking.MOST_RECORDS:,} records hold something of the person: where it mattered, what is left "
-        "without a source or after an action is given as an upper bound"
+        f"more than {shrinking.MOST_RECORDS:,} records hold something about the person: where it mattered, what is "
+        "left without a source or after an action is given as an upper bound"
     ]

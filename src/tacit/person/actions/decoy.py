@@ -33,7 +33,7 @@ def person_decoy(
     case: "CaseLike",
     *,
     budget: Annotated[
-        float | None, ask(Amount(0), "Decoys may cost this much.  [default: the case's]", metavar="COST")
+        float | None, ask(Amount(0), "What decoys may cost in all.  [default: the case's]", metavar="COST")
     ] = None,
     allow: Annotated[
         str | Sequence[str],

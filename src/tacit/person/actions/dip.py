@@ -29,8 +29,8 @@ def person_dip(
         "Record | Sequence[Record]",
         ask(
             Records(),
-            "A query that is not in the case: what somebody types in. Repeatable. Write phone=555@0.6 for a confidence "
-            "of 0.6, and quote a value with a comma. Your shell may keep what you type.",
+            "A query that is not in the case: what somebody would type in. Repeatable. Write phone=555@0.6 for a "
+            "confidence of 0.6, and quote a value with a comma. Your shell may keep what you type.",
         ),
     ] = (),
     fail_above: FailAbove = None,
@@ -38,7 +38,7 @@ def person_dip(
     show_values: ShowValues = False,
     progress: Progress | None = None,
 ) -> PersonDipResult:
-    """What an adversary gets who starts from each query of a case: everything that resolves with it.
+    """What an adversary gets by starting from each query of a case: everything that resolves with it.
 
     ``query`` are named records in place of the queries of the case. Values are masked unless ``show_values``. The
     leakage is of what comes up together with the query, which the adversary knew already.
@@ -89,8 +89,8 @@ def _known(measured: "Leakage") -> tuple[float, float]:
 def _searched(seen: Mapping[str, int]) -> list[str]:
     return [
         f"query '{name}': {counted(records, 'record')} of the sources match it, and no adversary takes them for the "
-        "person's by that alone: others may be called the same. Who searches for it sees them; a rule that joins by it "
-        "(rules) tells what they would show"
+        "person's by that alone: others may be called the same. Anyone who searches for it sees them; a rule that "
+        "joins by it (rules) says what they would show"
         for name, records in seen.items()
         if records
     ]

@@ -41,7 +41,7 @@ def person_population(
         str | Path | None,
         ask(
             File(),
-            "Write a row a person here: leakage under each adversary, k, top source. For you alone.",
+            "Write one row per person here: leakage under each adversary, k, top source. Keep it to yourself.",
             short="-o",
             metavar="rows.parquet|rows.csv",
         ),
@@ -79,7 +79,7 @@ def person_population(
     inquiry.progress("reading references", None)
     people = references_of(inquiry, spec)
     if not people.count:
-        raise DataError(f"{spec.references} has no person: a population has one at least")
+        raise DataError(f"{spec.references} has no person: a population has at least one")
     measured = {one.name: _measured(inquiry, one, people, fail_above) for one in asked.adversaries}
     rungs = tuple(rung for _, rung in measured.values())
     k = class_sizes(people, spec.quasi_identifiers) if spec.quasi_identifiers else None
@@ -120,7 +120,7 @@ def _without_truth(case: "Case") -> "tuple[Case, list[str]]":
     if not others:
         raise DataError(f"{case.path}: every adversary knows the person of the case: a population needs another")
     names = listed([one.name for one in knowing])
-    return replace(case, adversaries=others), [f"{names} knows the person of the case, and is not asked of everybody"]
+    return replace(case, adversaries=others), [f"{names} knows the person of the case, and is not tried on everybody"]
 
 
 def _checked_target(out: str | Path | None) -> Path | None:

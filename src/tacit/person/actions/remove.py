@@ -29,8 +29,8 @@ EXAMPLES: Examples = ({"at_most": 3}, {"budget": 20, "fail_above": 0.5}, {"lette
 def person_remove(
     case: "CaseLike",
     *,
-    budget: Annotated[float | None, ask(Amount(0), "Requests may cost this much together.", metavar="COST")] = None,
-    at_most: Annotated[int | None, ask(Amount(1, whole=True), "Ask at most so many sources.", metavar="N")] = None,
+    budget: Annotated[float | None, ask(Amount(0), "What all requests together may cost.", metavar="COST")] = None,
+    at_most: Annotated[int | None, ask(Amount(1, whole=True), "Ask at most this many sources.", metavar="N")] = None,
     letters: Annotated[
         str | Path | None, ask(File(), "Write a request for erasure to each source into this folder.", metavar="DIR")
     ] = None,
@@ -67,7 +67,7 @@ def person_remove(
     if not offers:
         notes.append("no source says what a removal costs and how likely it is (remove: {cost, success}): all cost 1")
     if plan.expectation == "approximate":
-        notes.append("with so many uncertain requests the expected leakage is an approximation")
+        notes.append("with this many uncertain requests the expected leakage is an approximation")
     own = {source.name for source in inquiry.case.sources if source.own_book}
     asked = [step.source for step in steps if step.source not in own]
     if letters is not None and len(asked) < len(steps):
@@ -115,7 +115,9 @@ def _written(inquiry: "Inquiry", loaded: "Near", sources: Sequence[str], folder:
 
 def _headline(adversary: str, before: float, steps: Sequence[RemovalStep], fail_above: float | None) -> str:
     if before <= 0:
-        return f"No record holds anything true of the person: there is nothing to remove{verdict(before, fail_above)}."
+        return (
+            f"No record holds anything true about the person: there is nothing to remove{verdict(before, fail_above)}."
+        )
     if not steps:
         return (
             f"No removal within the limits lowers the leakage of {level(before)} under {adversary}"

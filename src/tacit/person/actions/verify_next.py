@@ -34,7 +34,7 @@ def person_verify_next(
     show_values: ShowValues = False,
     progress: Progress | None = None,
 ) -> PersonVerifyResult:
-    """Which attribute of its record the strongest adversary had best verify next.
+    """Which attribute of its record the strongest adversary should verify next.
 
     ``verify: {budget, costs}`` of the case says what verifying costs; without costs it is 1 - confidence, as in the
     paper. Without a budget the one best check is chosen. The adversary does not know the truth: gains are in how sure

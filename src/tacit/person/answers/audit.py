@@ -91,8 +91,8 @@ def _ladder(audit: PersonAuditResult) -> Sequence[doc.Section]:
     rungs = audit.rungs
     rows = [(r.adversary, f"cost {setting(r.cost)}", r.leakage, r.precision, r.recall) for r in rungs]
     words = (
-        "Each adversary has all the sources and does more with them. Of the records it ends up with, the one that "
-        "leaks most is measured."
+        "Each adversary has all the sources and does more with them than the one before. Of the records it ends up "
+        "with, the one that leaks most is measured."
     )
     blocks: list[doc.Block] = [
         doc.Paragraph(words, where="page"),
@@ -103,13 +103,13 @@ def _ladder(audit: PersonAuditResult) -> Sequence[doc.Section]:
         points = [doc.CostPoint(r.adversary, r.cost, r.leakage, r.precision, r.recall) for r in rungs]
         blocks += [
             doc.Heading("And for what it costs", where="page"),
-            doc.Paragraph("The line is the most that can be learned for at most a cost.", "note", where="page"),
+            doc.Paragraph("The line is the most that can be learned for a given cost.", "note", where="page"),
             doc.Figure(doc.CostCurve(points, audit.fail_above)),
         ]
     columns = ("Adversary", "What it does", "Merges by")
     does = [(doc.Cell(doc.DataValue(r.adversary, 32), style="bold"), r.does, r.merge) for r in rungs]
     blocks += [doc.TableBlock(columns, does, where="page"), source_table(audit.sources)]
-    return (doc.Section("The ladder: what each adversary learns, and what it costs it. Higher is riskier.", blocks),)
+    return (doc.Section("The ladder: what each adversary learns, and at what cost. Higher is riskier.", blocks),)
 
 
 def _rung_table(audit: PersonAuditResult) -> doc.TableBlock:

@@ -12,8 +12,8 @@ from tacit.person.answers.presenting import PersonResult, chosen, leak, moved
 from tacit.person.answers.results import DecoyRecord
 
 _NOT_FOR_AUTHORITIES = (
-    "Decoys are false data, planned because you asked. They are not for banks, insurers or authorities: giving those "
-    "false data can be an offence, and no plan here is meant for it."
+    "Decoys are false data, planned because you asked. They are not for banks, insurers or authorities: giving them "
+    "false data can be an offence, and no plan here is meant for that."
 )
 
 

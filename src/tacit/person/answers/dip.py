@@ -14,8 +14,8 @@ from tacit.person.answers.results import Dipped
 
 _QUERY = (
     "query",
-    "What somebody who looks for the person types in. All records that resolve with it, directly or through others, "
-    "are what comes back.",
+    "What somebody who looks for the person types in. What comes back is all records that resolve with it, directly or "
+    "through others.",
 )
 
 

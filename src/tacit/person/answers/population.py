@@ -15,7 +15,7 @@ from tacit.person.answers.results import PersonSource, PopulationRung
 _TOLD = ("0%", "50%", "90%", "99%", "100%")
 _K = (
     "k",
-    "How many persons of the table, the person among them, have the same values of the quasi-identifiers. 1: nobody "
+    "How many people in the table, including this person, have the same values of the quasi-identifiers. 1: nobody "
     "else has them.",
 )
 
@@ -139,8 +139,8 @@ def _anonymity(result: PersonPopulationResult) -> Sequence[doc.Section]:
     if result.k_quantiles is None:
         return ()
     words = (
-        f"k: how many persons share the values of {doc.listed(result.quasi_identifiers)}. A large k hides among "
-        "others; it says nothing of what the records hold."
+        f"k: how many persons share the values of {doc.listed(result.quasi_identifiers)}. A large k hides a person "
+        "among others; it says nothing about what the records hold."
     )
     rows: list[tuple[doc.Text, ...]] = [("k", *(doc.Count(value) for value in result.k_quantiles.values()))]
     if result.l_quantiles is not None:
@@ -155,10 +155,10 @@ def _anonymity(result: PersonPopulationResult) -> Sequence[doc.Section]:
 
 
 def _rows(result: PersonPopulationResult) -> Sequence[doc.Section]:
-    hint = sentence("{} writes a row a person.", Setting("out", "rows.parquet"))
+    hint = sentence("{} writes one row per person.", Setting("out", "rows.parquet"))
     if not result.rows:
         return (doc.Section("", (doc.Paragraph(hint, "note"),), where="terminal"),)
-    words = sentence("One row a person: {}. It names persons: for your eyes alone.", doc.FilePath(result.rows))
+    words = sentence("One row per person: {}. It names people: for your eyes only.", doc.FilePath(result.rows))
     return (doc.Section("", (doc.Paragraph(words),)),)
 
 

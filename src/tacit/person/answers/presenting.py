@@ -28,18 +28,18 @@ _HIDDEN = "A source that adds less than nothing misleads the adversary: without 
 DEFINITIONS: tuple[tuple[str, str], ...] = (
     (
         "leakage",
-        "How much of the person's file one record gives away, from 0 (nothing) to 1 (all of it, surely, and nothing "
-        "wrong): the harmonic mean of precision and recall, by weight, expected over what is uncertain. Of many "
-        "records the one that leaks most counts. Higher is riskier.",
+        "How much of the person's file one record gives away, from 0 (nothing) to 1 (all of it, with certainty, and "
+        "nothing wrong): the harmonic mean of precision and recall, by weight, expected over what is uncertain. Of "
+        "many records, the one that leaks most counts. Higher is riskier.",
     ),
     ("precision", "The share of what the record says that is right, by weight. Wrong and old data lower it."),
     ("recall", "The share of the person's file that the record has right, by weight."),
     (
         "adversary",
-        "Somebody who has all the sources and does something with them: brings values to one form, corrects or adds "
-        "some, takes records that agree for one person's (resolves), and merges them. It has a cost.",
+        "Somebody who has all the sources and does something with them: normalises values, corrects or adds some, "
+        "decides which records belong to one person (resolves), and merges them. It has a cost.",
     ),
-    ("confidence", "How sure whoever holds a value is of it, from 0 to 1. An unsure value leaks less."),
+    ("confidence", "How sure the holder of a value is of it, from 0 to 1. An unsure value leaks less."),
     (
         "weight",
         "How much an attribute matters: as the case file says, or, with background statistics, by how rare its value "
@@ -47,7 +47,7 @@ DEFINITIONS: tuple[tuple[str, str], ...] = (
     ),
     (
         "contribution",
-        "The leakage less what it would be without the attribute or the source. Above 0: it gives the person away. "
+        "The leakage minus what it would be without the attribute or the source. Above 0: it gives the person away. "
         "Below 0: it misleads the adversary, and without it the leakage would be higher.",
     ),
     (
@@ -57,7 +57,7 @@ DEFINITIONS: tuple[tuple[str, str], ...] = (
     ),
 )
 MEANINGS = doc.Paragraph(
-    "Leakage: 0, nothing known; 1, all of the person's file, surely, and nothing wrong; of the worst record. "
+    "Leakage: 0, nothing known; 1, all of the person's file, with certainty, and nothing wrong; of the worst record. "
     "Precision: the share of what that record says that is right. Recall: the share of the file that it has.",
     "note",
     where="terminal",
@@ -124,7 +124,7 @@ class PersonResult(Result):
         if shown is None:
             return ()
         if shown:
-            return (doc.Paragraph("The values of a person are shown here: it is for your eyes alone.", "warning"),)
+            return (doc.Paragraph("This shows a person's values: it is for your eyes only.", "warning"),)
         # A page has a box for it, and a report that was written cannot be asked.
         way = sentence("Values are masked. {} shows them.", Setting("show_values", True))
         return (
@@ -249,14 +249,14 @@ def _trace(finding: Finding, sources: Sequence[str]) -> list[doc.Block]:
     members, joins = finding.members, finding.joins
     heading = doc.Heading("How the record came to be")
     if len(members) < 2:
-        told = f"One record as it is: {doc.listed(members)}." if members else "No record holds any of it."
+        told = f"One record, unmerged: {doc.listed(members)}." if members else "No record holds any of it."
         return [heading, doc.Paragraph(told)]
     if not joins:
-        told = f"Taken together as somebody else's clusters say: {doc.listed(members, limit=40)}."
+        told = f"Joined as somebody else's clusters say: {doc.listed(members, limit=40)}."
         return [heading, doc.Paragraph(told)]
-    agree = ": they agree on the labels named, by themselves or by what they had been merged with"
+    agree = ": they agree on the labels named, on their own or through what they had been merged with"
     told = agree if any(one.labels for one in joins) else ""
-    words = sentence("{} were taken for one person's{told}.", doc.Count(len(members), "record"), told=told)
+    words = sentence("{} were taken to be one person's{told}.", doc.Count(len(members), "record"), told=told)
     lines = [
         f"{doc.shorten(one.left, NAME)} — {doc.shorten(one.right, NAME)}"
         + (f": {doc.listed(one.labels)}" * bool(one.labels))
@@ -297,9 +297,9 @@ def shares_section(shares: Sequence[SourceShare], adversary: str) -> list[doc.Se
     ]
     table = doc.TableBlock(("Source", ">Records", ">Leakage without it", ">It adds", ">Only there"), rows)
     words = sentence(
-        "The leakage under {} with all sources, less the leakage without this one, everything else resolved again. "
-        "Only there: the share of the person's file that no other source has; a source may add nothing to the record "
-        "that leaks most, and have it. {}",
+        "The leakage under {} with all sources, minus the leakage without this one, everything else resolved again. "
+        "Only there: the share of the person's file that no other source has; a source may have that and still add "
+        "nothing to the record that leaks most. {}",
         doc.DataValue(adversary, 40),
         _HIDDEN if any(source.contribution < 0 for source in shares) else "",
     )

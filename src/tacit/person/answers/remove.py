@@ -56,7 +56,7 @@ class PersonRemoveResult(PersonResult):
         if not self.letters:
             return ()
         words = (
-            "One letter a source, with the name and the one value by which the source knows the person. Fill in what "
+            "One letter per source, with the name and the one value by which the source knows the person. Fill in what "
             "is in square brackets, read it, and send it."
         )
         table = doc.TableBlock(("Letter",), [(doc.FilePath(path),) for path in self.letters])

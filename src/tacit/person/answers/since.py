@@ -19,7 +19,7 @@ def since_section(changes: AuditChanges | None) -> Sequence[doc.Section]:
         for one in changes.rungs
     ]
     table = doc.TableBlock(("Adversary", ">Leakage then", ">Now"), rows)
-    said = _said(changes) or ["Nothing is known that was not, and no source has changed."]
+    said = _said(changes) or ["Nothing new is known, and no source has changed."]
     return (doc.Section(f"Since the last audit, on {changes.since}", (doc.Paragraph(" ".join(said)), table)),)
 
 
@@ -40,7 +40,7 @@ def _said(changes: AuditChanges) -> list[str]:
         for what, some in (("New records", changes.new_records), ("Records gone", changes.gone_records))
         if some
     ]
-    other = "The case says other things of the person than it did, so that the leakages are not of the same file."
+    other = "The case now says other things about the person, so the leakages are not about the same file."
     return [*known, *sources, *records, *([] if changes.same_person else [other])]
 
 

@@ -16,7 +16,7 @@ _DRAWN, _TOLD = 25, 15
 _CERTAINTY = (
     "certainty",
     "How sure the adversary is of its own record, from 0 to 1: the leakage of that record, with its confidences, "
-    "measured as if all of it were true. It needs no truth, so the adversary can compute it. The gain is what "
+    "measured as if all of it were true. It does not need the truth, so the adversary can compute it. The gain is what "
     "verifying adds to it.",
 )
 
@@ -65,7 +65,7 @@ class PersonVerifyResult(PersonResult):
         )
 
     def _candidates(self) -> doc.Section:
-        title = "What the adversary had best verify next: keep these from being confirmed"
+        title = "What the adversary should verify next: keep these from being confirmed"
         if not self.candidates:
             return doc.Section(title, (doc.Paragraph("There is nothing to verify."),))
         words = (

@@ -46,7 +46,7 @@ def audit_headline(rung: Rung, sources: int, together: float, largest: float, fa
     ``together`` is the share that all records of the person hold, ``largest`` the largest leakage of any adversary.
     """
     if rung.leakage <= 0:
-        return f"No record holds anything true of the person{verdict(0.0, fail_above)}."
+        return f"No record holds anything true about the person{verdict(0.0, fail_above)}."
     origin = "one record alone" if rung.merged <= 1 else f"{rung.merged:,} records of {counted(sources, 'source')}"
     beside = ", where 1 is the whole file and nothing else"
     if rung.best_recall > rung.recall + NOTABLE:
@@ -62,7 +62,7 @@ def audit_headline(rung: Rung, sources: int, together: float, largest: float, fa
             f"{beside}{verdict(largest, fail_above)}."
         )
     if together > max(rung.best_recall, rung.recall) + NOTABLE:
-        return f"{first} All records of the person together hold {share(together)}."
+        return f"{first} All records about the person together hold {share(together)}."
     return first
 
 
@@ -83,8 +83,8 @@ def weaker_notes(rungs: Sequence[Rung]) -> list[str]:
         if worse:
             notes.append(
                 f"{rung.adversary} leaks less than {worse[0].adversary} though it knows no less: wrong values pile up "
-                "in what it merges. That protects nobody from somebody who reads with care; merge: consensus, or "
-                "keep_base: true, shows the stronger reading"
+                "in what it merges. That protects nobody from a careful reader; merge: consensus, or keep_base: true, "
+                "shows the stronger reading"
             )
     return notes
 

@@ -14,7 +14,7 @@ FILES = ("shop.csv", "broker.jsonl", "forum.csv", "breaches.json", "zip_codes.cs
 
 
 def person_init(directory: str | os.PathLike[str] = ".", *, source: str | os.PathLike[str] | None = None) -> list[Path]:
-    """Write a commented case into a directory, which is made if it is not there: an example, or that of a folder.
+    """Write a commented case into a directory, which is created if needed: an example, or one made from a folder.
 
     Parameters
     ----------

@@ -14,7 +14,7 @@ MERGED = {
     "union": "keeps every value",
     "consensus": "keeps the value most records agree on",
     "vote": "weighs values by votes",
-    "diluted": "takes each value for its share in the class",
+    "diluted": "gives each value its share in the class",
 }
 
 
@@ -30,7 +30,7 @@ def does(spec: Adversary, others: Sequence[Adversary] = ()) -> str:
     if any(isinstance(step, Grouping) for step in spec.steps):
         parts.append(MERGED[spec.merge])
     if spec.keep_base:
-        parts.append("keeps the original records too")
+        parts.append("also keeps the original records")
     return ", ".join(parts)
 
 
@@ -50,7 +50,7 @@ def _step(step: Step) -> str:
     if isinstance(step, LikelyClusters):
         return "joins records that are likely one person's"
     if isinstance(step, TrueClusters):
-        return "joins the records that whoever knows the truth recognises"
+        return "joins the records that somebody who knows the truth recognises"
     assert isinstance(step, SplinkClusters)
     return f"joins records that Splink takes for one person with probability {step.threshold:g} or more"
 

@@ -80,7 +80,7 @@ def changes(
             what = f"use another {label} in each place instead of {shown(value)}"
             if subject.labels[label].single:
                 # Nobody has a second date of birth; what has one true value can only be left out.
-                what = f"give out {label} {shown(value)} no more"
+                what = f"stop giving out {label} {shown(value)}"
             why = f"{label} is in {joins[label]} of the {len(links)} joins"
             why += "; the leakage after is as if no record held this one"
             actions.append(Action("change", what, before, after, cost=None, success=None, why=why))

@@ -81,7 +81,7 @@ def entropy_bits(values: Iterable[Hashable]) -> float:
 
 @dataclass(frozen=True)
 class SharedWeights:
-    """What two labels tell each by itself and what they tell in common, in bits: the paper's A, P and J."""
+    """What two labels say separately and what they say in common, in bits: the paper's A, P and J."""
 
     first: float
     second: float

@@ -15,7 +15,7 @@ Fact = tuple[str, str]
 
 
 class Attribute(NamedTuple):
-    """One thing said of a person: a label, a value, and the confidence of whoever holds it."""
+    """One thing said about a person: a label, a value, and its holder's confidence."""
 
     label: str
     value: str
@@ -72,7 +72,7 @@ def _attributes(given: Iterable[Any], *, what: str, confident: bool) -> tuple[At
 
 @dataclass(frozen=True, init=False, eq=True, repr=False)
 class Record:
-    """What somebody holds of one person: attributes with confidences, no fixed schema.
+    """What somebody holds about one person: attributes with confidences, no fixed schema.
 
     Parameters
     ----------

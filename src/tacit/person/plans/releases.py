@@ -103,7 +103,7 @@ def best_release(
     labels: Labels | None = None,
     limit: int = 100_000,
 ) -> BestRelease:
-    """Choose one record for every slot, so that all together leak least: which card, which telephone, which alias.
+    """Choose one record for every slot so that together they leak least: which card, which phone, which alias.
 
     Parameters
     ----------

@@ -164,7 +164,7 @@ class Augment(Rewording):
 
 @dataclass(frozen=True)
 class Generalise(Rewording):
-    """Write the exact values of a label as coarsely as a published table does, so that records join on it.
+    """Write the exact values of a label as coarsely as a published table does, so records join on it.
 
     Covering is no equivalence (11* covers 111 and 112, which differ), so that matching never does it by itself: the
     finer side is brought to the level of the coarser first. The exact value is replaced, as in the paper.

@@ -149,7 +149,7 @@ def parsed(raw: bytes, path: Path, wanted: str, line: int = 1) -> Any:
         line += raw[: error.start].count(b"\n")
         raise DataError(f"{path}, line {line}: its bytes are not UTF-8; save the file as UTF-8") from None
     except UnicodeEncodeError:
-        raise DataError(f"{path}, line {line}: half a character (\\ud800 to \\udfff) is no text: mend it") from None
+        raise DataError(f"{path}, line {line}: half a character (\\ud800 to \\udfff) is not text: fix it") from None
     except json.JSONDecodeError as error:
         raise DataError(f"{path}, line {line + error.lineno - 1}: not {wanted}") from None
     except RecursionError:

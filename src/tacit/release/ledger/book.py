@@ -51,7 +51,7 @@ class Ledger:
         relation: People = "same people" if ledgered.people == "same" else "other people"
         if path is None:
             if budget is not None or relation != "same people":
-                raise _refusal("{budget} and {people} are about the releases of a ledger: give {ledger}, too")
+                raise _refusal("{budget} and {people} are about the releases in a ledger: give {ledger} as well")
             return cls(None, relation, None)
         if making.random_state is not None:
             raise _refusal(
@@ -60,12 +60,12 @@ class Ledger:
             )
         if making.keep_secret:
             raise _refusal(
-                "whoever reads a release with the secret in it reads the secret, and nothing is left to compose: leave "
-                "out {keep_secret}, or {ledger}"
+                "anyone who reads a release with the secret in it reads the secret, so there is nothing to compose: "
+                "leave out {keep_secret}, or {ledger}"
             )
         file = Path(path).resolve()
         if file.is_relative_to(out.resolve()):
-            raise ArgumentError(f"the ledger {path} is yours alone: keep it outside of the release {out}")
+            raise ArgumentError(f"the ledger {path} is for you only: keep it outside the release {out}")
         read_ledger(file)
         return cls(file, relation, None if budget is None else checked_epsilon(budget, name="budget"))
 
@@ -174,7 +174,7 @@ def _placed(groups: list[list[Entry]], entry: Entry) -> list[list[Entry]]:
         if home is not None:
             raise ArgumentError(
                 sentence(
-                    "the ledger has a release of this very table, so it is of the same people: leave out {people}",
+                    "the ledger has a release of this very table, so it is about the same people: leave out {people}",
                     people=Setting("people", "other"),
                 )
             )
@@ -221,9 +221,9 @@ def _say_together(group: Sequence[Entry], table: Table) -> tuple[tuple[SecretLea
 
 def _why_not(earlier: Sequence[Entry], new: Entry) -> str:
     if new.original.sha256 is None:
-        return "a frame has no fingerprint that tells whether it is the same table; protect files"
+        return "a frame has no fingerprint to show whether it is the same table; protect files"
     if not all(new.original.is_that_of(entry) for entry in earlier):
-        return "not all of them were made from this very file, so that their joint cannot be counted"
+        return "not all of them were made from this very file, so their joint cannot be counted"
     if any(entry.weight is not None for entry in (*earlier, new)):
         return "the joint of weighted releases is not counted yet"
     return ""
@@ -259,7 +259,7 @@ def _recognise(entry: Entry, claimed: SecretLeak, ends: tuple[float, float] | No
     if not all(agree(one, other, within=AGREEMENT) for one, other in pairs):
         raise SourceError(
             f"what the ledger says of {entry.release} does not follow from its rules and this table: the ledger is "
-            "damaged, and was left as it is"
+            "damaged, and was left unchanged"
         )
 
 
@@ -290,21 +290,21 @@ def _sentence(page: LedgerPage, groups: int, why: str) -> str:
         told = _listed(leak.name for leak in ruled_out)
         parts.append(
             f"The {number} releases in the ledger together rule out a value of {told} for some records, which no "
-            "epsilon bounds, whatever each keeps to by itself. One release of all their columns would keep an epsilon."
+            "epsilon bounds, whatever each keeps on its own. One release of all their columns would keep an epsilon."
         )
     if unbounded:
         told = _listed(leak.name for leak in unbounded)
-        parts.append(f"Nothing bounds what the {number} releases in the ledger say together of {told}.")
+        parts.append(f"Nothing bounds what the {number} releases in the ledger together say about {told}.")
     if not all(leak.exact for leak in page.together):
         reason = f": {why}" if why else ""
         parts.append(f"Release all from one table, or count the joint{reason}.")
     elif groups == 1:
         parts.append("This was counted on the joint of all of them, and is exact for this table.")
     if groups > 1:
-        parts.append("Releases said to be of other people were taken at that word: nobody is in both.")
+        parts.append("Releases said to be about other people were taken at their word: nobody is in both.")
     if page.beta > 0:
         parts.append(
-            f"What was proved from a sample was proved of each release alone; all of that holds with "
+            "What was proved from a sample was proved for each release alone; all of that holds with "
             f"{confident(1 - page.beta)} confidence."
         )
     return together(parts)
@@ -326,6 +326,6 @@ def _keep_budget(page: LedgerPage, budget: float) -> None:
     for leak in page.together:
         if leak.epsilon > budget + SLACK:
             words = (
-                "all releases in the ledger together would pass the budget of {budget}, so nothing was written. {all}"
+                "all releases in the ledger together would exceed the budget of {budget}, so nothing was written. {all}"
             )
             raise NotCertifiedError(sentence(words, budget=Nats(budget, 6), all=page.sentence))

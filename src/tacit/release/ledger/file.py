@@ -127,11 +127,11 @@ def read_ledger(path: Path) -> tuple[Entry, ...]:
     if not path.exists():
         return ()
     kept = sentence(
-        "It was left as it is: mend it from a copy, or name another file ({ledger})", ledger=Setting("ledger")
+        "It was left unchanged: restore it from a copy, or name another file ({ledger})", ledger=Setting("ledger")
     )
     data = json_in(path, "ledger")
     if not isinstance(data, dict) or data.get("format") != FORMAT:
-        raise SourceError(sentence("{path} is no ledger of Tacit. {kept}", path=path, kept=kept))
+        raise SourceError(sentence("{path} is not a Tacit ledger. {kept}", path=path, kept=kept))
     if data.get("version") != VERSION:
         raise SourceError(f"{path} is a ledger of version {data.get('version')}; this Tacit reads version {VERSION}")
     try:
@@ -172,7 +172,7 @@ def not_in_place(entries: Sequence[Entry]) -> list[str]:
     others = f" and {len(away) - 1:,} more" if len(away) > 1 else ""
     return [
         f"the ledger counts a release that is not at {away[0]}{others}: it was moved, or the run that wrote it was "
-        "stopped before it appeared. It counts all the same"
+        "stopped before it appeared. It still counts"
     ]
 
 

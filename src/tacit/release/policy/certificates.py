@@ -83,33 +83,33 @@ def _unclaimed(certificate: CountedCertificate, asked: AskedOfSecret) -> str:
     """Why no claim implies a bound of a secret, and what a policy can say; edges may be values, and are not told."""
     if certificate.thresholds is not None and certificate.secret == asked.secret:
         floor = certificate.thresholds
-        return f"only its thresholds with {floor:g} of all on either side are bounded, and the policy asks for more"
+        return f"only its thresholds with {floor:g} of all on either side are bounded, but the policy asks for more"
     cut = [made for made in certificate.cuts if made.column in asked.secret]
     if not cut:
-        return "the certificate bounds nothing that implies a bound of it"
+        return "the certificate bounds nothing that implies a bound on it"
     told = listed(f"{made.column} was cut into {len(made.labels)} groups" for made in cut)
     if any(made.column in asked.groups for made in cut):
         return f"{told}, which are not those of the policy ('bins'), or finer"
-    return f"{told}, and a bound of the groups implies none of the values: if the groups are what is secret, say 'bins'"
+    return f"{told}, and a bound on the groups implies none on the values: if the groups are what is secret, say 'bins'"
 
 
 def beside(low: float, high: float, asked: LiftBounds) -> Sentence:
     """What is told of a secret, beside what may be."""
     if math.isinf(low) and math.isfinite(asked.low):
-        return sentence("some released values rule a secret out, and {may} may be told", may=Nats(asked.low, 6))
+        return sentence("some released values rule a secret out, but only {may} is allowed", may=Nats(asked.low, 6))
     if math.isfinite(asked.low) and not asked.symmetric:
-        words = "{low} are told downwards and {high} upwards, and {may_low} and {may_high} may be"
+        words = "{low} downwards and {high} upwards, where {may_low} and {may_high} are allowed"
         sides = {"low": Nats(low, 4, rounded="up"), "high": Nats(high, 4, rounded="up")}
         return sentence(words, **sides, may_low=Nats(asked.low, 6), may_high=Nats(asked.high, 6))
-    words = "{told} are told, and {may} may be" if asked.symmetric else "{told} are told upwards, and {may} may be"
+    words = "{told}, where {may} is allowed" if asked.symmetric else "{told} upwards, where {may} is allowed"
     worst = max(low, high) if asked.symmetric else high
     return sentence(words, told=Nats(worst, 4, rounded="up"), may=Nats(asked.high, 6))
 
 
 def _least(certificate: CountedCertificate, policy: Policy) -> PolicyCheck:
     file = certificate.file
-    told = f"the fewest people that share a released value are {file.smallest:,}, and {policy.least:,} must"
-    return PolicyCheck("people that share a value", file.smallest >= policy.least, told, "least")
+    told = f"{file.smallest:,} at least, {policy.least:,} required"
+    return PolicyCheck("people who share a value", file.smallest >= policy.least, told, "least")
 
 
 def _known(certificate: CountedCertificate, policy: Policy) -> tuple[PolicyCheck, ...]:
@@ -120,7 +120,7 @@ def _known(certificate: CountedCertificate, policy: Policy) -> tuple[PolicyCheck
     if lost:
         return (not_bounded(lost),)
     same = {*asked} == {*certificate.known}
-    words = "the bound is inside {claimed}, and {asked} may be known"
+    words = "the bound allows for {claimed}; {asked} may be known"
     claimed, told = (listed(each) if each else "nothing" for each in (certificate.known, asked))
     return (PolicyCheck("what may be known", same, sentence(words, claimed=claimed, asked=told), "known"),)
 
@@ -151,7 +151,7 @@ def _made(certificate: CountedCertificate, policy: Policy) -> Iterator[PolicyChe
     if asked is not None:
         told = "nothing is proved" if proved is None else f"proved with {confident(proved)}"
         passed = proved is not None and proved >= asked
-        yield PolicyCheck("level of confidence", passed, f"{told}, and {confident(asked)} is asked", "confidence")
+        yield PolicyCheck("level of confidence", passed, f"{told}; {confident(asked)} is asked for", "confidence")
     if policy.mechanisms is not None:
         # Camouflage is a step of the watchdog's.
         name = "watchdog" if certificate.mechanism.name == "camouflage" else certificate.mechanism.name

@@ -16,14 +16,14 @@ PolicyRule = Literal["epsilon", "least", "known", "columns", "confidence", "mech
 
 # What each rule asks, for readers who see its name alone.
 RULES: dict[PolicyRule, str] = {
-    "epsilon": "What is told about a secret stays within the policy's epsilon.",
+    "epsilon": "What is revealed about a secret stays within the policy's epsilon.",
     "least": "Every combination of released values belongs to at least as many people as the policy asks.",
-    "known": "What is told is bounded inside what the policy says may be known.",
+    "known": "The bound covers what the policy says may be known.",
     "columns": "No column is released that the policy keeps back.",
-    "confidence": "The bound is proved of the people behind the records, as surely as the policy asks.",
+    "confidence": "The bound is proved for the people behind the records, as surely as the policy asks.",
     "mechanism": "The release was made by a mechanism that the policy allows.",
     "claim": "The release is as it was certified, and its claim is true.",
-    "private": "What is for the owner alone does not go along with the release.",
+    "private": "What is only for the owner does not go out with the release.",
     "source": "The source can be read and counted.",
 }
 

@@ -23,7 +23,7 @@ could be found, and <b data-field="4"></b> more secrets guessed than without the
 </div>"""
 )
 _ROWS = Markup(
-    """<div class="scroll"><table class="before-after"><caption>{many} records as they are, and as a release with
+    """<div class="scroll"><table class="before-after"><caption>{many} records, unchanged and as a release with
 epsilon <span data-field="0">{epsilon}</span> {unit} writes them</caption>
 <thead><tr><td></td>{heads}</tr></thead>{records}</table></div>"""
 )

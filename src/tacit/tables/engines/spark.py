@@ -85,7 +85,7 @@ def reading(name: str) -> Iterator[None]:
     except refusals as error:
         message = str(error)
         if re.search("MALFORMED|FAILED_READ_FILE|CANNOT_PARSE|BadRecord", message):
-            raise DataError(f"{name} has a line or value Spark cannot read: mend it; DuckDB names the line") from error
+            raise DataError(f"{name} has a line or value Spark cannot read: fix it; DuckDB names the line") from error
         if "tacit: rows moved" in message:
             raise EngineError(f"the rows of {name} moved between two passes: cache or save the DataFrame") from error
         first = re.sub(r"\s+", " ", message.splitlines()[0])[:300] if message else type(error).__name__

@@ -87,7 +87,7 @@ def _header(path: str, head: str, delimiter: str) -> tuple[str, ...]:
     try:
         names = next(rows, None)
     except csv.Error as error:
-        raise DataError(f"{path}, line 1: the header cannot be read ({error}); mend its quotes") from error
+        raise DataError(f"{path}, line 1: the header cannot be read ({error}); fix its quotes") from error
     if not names or not head.strip():
         raise SourceError(f"{path} is empty: a CSV needs a line of column names")
     for number, name in enumerate(names, start=1):

@@ -112,7 +112,7 @@ class Desk:
         """Remove a job that has ended, with its answer."""
         job = self.job(name)
         if not job.has(ENDED):
-            raise ArgumentError("a job that waits or runs is not forgotten: cancel it first")
+            raise ArgumentError("a waiting or running job cannot be deleted: cancel it first")
         shutil.rmtree(job.place, ignore_errors=True)
 
     def close(self) -> None:

@@ -67,7 +67,7 @@ class KeptJob:
             raise SourceError(f"cannot read {name} of the job {self.name}: it is damaged") from error
         holds = _HOLDS.get(name, {})
         if holds and not (isinstance(value, dict) and all(isinstance(value.get(key), holds[key]) for key in holds)):
-            raise SourceError(f"{name} of the job {self.name} is not of Tacit's making: remove the job")
+            raise SourceError(f"{name} of the job {self.name} was not made by Tacit: remove the job")
         return value
 
     @property

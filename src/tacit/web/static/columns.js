@@ -78,7 +78,7 @@ function onlyThese(column, facts, changed) {
     facts.values = parted(box.value);
     changed();
   });
-  const words = `Only some values of ${column.name} are secret? Name them, with commas between; all others count as one.`;
+  const words = `Are only some values of ${column.name} secret? Name them, separated by commas; all others count as one.`;
   return make("label", { class: "values" }, make("small", {}, words), box);
 }
 
@@ -148,8 +148,8 @@ export function columnsStep(job, before, audit) {
   changed();
   return [
     make("h2", {}, "Which column must nobody learn?"),
-    make("p", {}, "We guessed what each column is. Please look at every line: nobody but you knows."),
-    make("p", {}, make("b", {}, "What might a neighbour, a colleague or an employer know of somebody already?"), " Tick it: the age, the sex, the place, the day of an event. Tacit then counts who could be found by somebody who knows it, and the promise is about what a row adds to it. What the ticked columns say of the secret by themselves is no longer limited: tick no more than you need to."),
+    make("p", {}, "We guessed what each column is. Please check every line: only you know."),
+    make("p", {}, make("b", {}, "What might a neighbour, a colleague or an employer already know about somebody?"), " Tick it: the age, the sex, the place, the day of an event. Tacit then counts who could be found by somebody who knows it, and the promise is about what a row adds to it. What the ticked columns say about the secret on their own is no longer limited: tick no more than you need to."),
     table,
     make("section", { class: "confirm", "aria-labelledby": "confirm" }, make("h2", { id: "confirm" }, "Is this right?"), sum, refused, go),
   ];

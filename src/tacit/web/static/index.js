@@ -41,7 +41,7 @@ async function list() {
       make("thead", {}, make("tr", {}, heads, make("td", {}, make("span", { class: "unseen" }, "What to do")))),
       make("tbody", {}, files.map(line)),
     );
-    fill(box, files.length ? make("div", { class: "scroll" }, table) : make("p", { class: "quiet" }, "There is no file here yet that Tacit reads."));
+    fill(box, files.length ? make("div", { class: "scroll" }, table) : make("p", { class: "quiet" }, "There is no file here yet that Tacit can read."));
   } catch (error) {
     fill(box, problem(error));
   }
@@ -64,7 +64,7 @@ async function take(file) {
     });
     const here = (await read("/api/files")).find((each) => each.name === name);
     const way = DOES[here?.kind]?.[0][0];
-    if (!way) throw new Refusal(`${name} was copied, but is no kind of file that Tacit reads.`);
+    if (!way) throw new Refusal(`${name} was copied, but Tacit cannot read this kind of file.`);
     location.assign(way + encodeURIComponent(name));
   } catch (error) {
     fill(at("refused"), problem(error));

@@ -5,7 +5,7 @@ import { at, button, fill, make } from "./dom.js";
 
 const WHAT_IF = [
   ["remove", "I had a source removed", "Which source to ask first, and what is left without it."],
-  ["release", "I gave something away", "What leaks more if this is known, too: name=Alice,phone=555. Empty: the options of the case.", "record"],
+  ["release", "I gave something away", "What leaks more if this is also known: name=Alice,phone=555. Empty: the options of the case.", "record"],
   ["dip", "somebody searched for me", "What a search brings up: name=Alice. Empty: the queries of the case.", "query"],
   ["verify-next", "somebody checked a fact", "What an adversary would check next. Do not confirm that."],
 ];
@@ -17,7 +17,7 @@ async function build(request) {
     return;
   }
   const about = choice("Case", cases, request.case);
-  const values = tick("Show the values on this screen. They are masked otherwise.", Boolean(request.show_values));
+  const values = tick("Show the values on this screen. Otherwise they are masked.", Boolean(request.show_values));
   form([about, values], [["audit", "How much is out?"]], () => run("/api/person/audit", { case: about.control.value, ...(values.control.checked ? { show_values: true } : {}) }, whatIf));
 }
 

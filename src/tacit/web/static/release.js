@@ -14,7 +14,7 @@ function files(ending) {
     ["certificate.json", "what is promised, and how to check it"],
     ["levels.json", "how every record found its group"],
     ["report.html", "the certificate in words, for readers"],
-    ["private/", "for you alone; it is not in the download"],
+    ["private/", "for you only; it is not in the download"],
   ];
 }
 
@@ -33,7 +33,7 @@ export function releaseStep(request, ending, start) {
     make("h2", {}, "What will be written"),
     make("p", { class: "claim" }, promise(request.epsilon ?? request.epsilon_high, request), make("small", {}, `And at least ${request.least ?? LEAST} people share every row.`)),
     make("dl", { class: "fields" }, files(ending).map(([file, words]) => make("div", {}, make("dt", {}, make("code", {}, file)), make("dd", {}, words)))),
-    make("p", {}, make("label", { for: "out" }, "Name of the release "), name, make("small", {}, "A folder of this name appears beside your file, whole or not at all. Your file stays as it is.")),
+    make("p", {}, make("label", { for: "out" }, "Name of the release "), name, make("small", {}, "A folder of this name appears beside your file, whole or not at all. Your file is not changed.")),
     refused,
     make("button", { class: "main", type: "submit" }, "Write the release"),
   );
@@ -52,7 +52,7 @@ export function releaseBox(job, ways, write) {
   return make(
     "section",
     { "aria-labelledby": "release" },
-    make("h2", { id: "release" }, "Make a version that tells less"),
+    make("h2", { id: "release" }, "Make a version that says less"),
     ...ways.map(([, label, words]) => make("p", {}, make("strong", {}, `${label}: `), words)),
     make("form", { class: "row", onsubmit: asked }, make("label", {}, "How ", how), make("label", {}, "Epsilon ", epsilon), make("label", {}, "Name of the release ", name), make("button", { type: "submit" }, "Write the release")),
   );

@@ -57,7 +57,7 @@ async function build(request) {
 
 /** What was learned before can read a post at once. */
 function earlier(models) {
-  const model = choice("Or read a post by what was learned before", models);
+  const model = choice("Or read a post with a model learned earlier", models);
   return make("div", { class: "row" }, model.element, button("Type a post", () => fill(at("answer"), typingBox(model.control.value))));
 }
 
@@ -113,7 +113,7 @@ function typingBox(model) {
     { class: "first", "aria-labelledby": "type" },
     make("h2", { id: "type" }, make("label", { for: "post" }, "Type a post")),
     typed,
-    make("p", { class: "note", id: "post-note" }, "It stays on this computer, and is not kept. A stronger colour: the word says more; dotted: it points the other way. This is an estimate, and certifies nothing."),
+    make("p", { class: "note", id: "post-note" }, "It stays on this computer, and is not kept. Stronger colour: the word says more; dotted: it points the other way. This is an estimate, and certifies nothing."),
     result,
   );
 }

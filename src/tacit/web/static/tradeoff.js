@@ -73,7 +73,7 @@ function keptTable(ladder, cared, ways, why, changed) {
     return box;
   };
   const lines = ladder.columns.map((name) => make("tr", {}, make("td", { class: "tick" }, care(name)), make("th", { scope: "row" }, name), cells.get(name)));
-  const table = make("table", { class: "kept" }, make("caption", { class: "unseen" }, "What is kept of each column, and how else it could be told"), heads(["Matters", "Column", "Kept", "", "Tell it in another way"]), make("tbody", {}, lines));
+  const table = make("table", { class: "kept" }, make("caption", { class: "unseen" }, "What is kept of each column, and how else it could be written"), heads(["Matters", "Column", "Kept", "", "Write it another way"]), make("tbody", {}, lines));
   const show = (rung) => {
     for (const [name, share] of rung.columns) {
       const [meter, number, last] = cells.get(name);
@@ -101,11 +101,11 @@ function whyUntold(name, rung, ladder, request, move, look, tried) {
   const ways = [
     told >= 0 && press(`epsilon ${ladder.rungs[told].epsilon}`, () => move(told), `${percent(new Map(ladder.rungs[told].columns).get(name))} kept`),
     attempt("keep it first", { ...request, prefer: { ...request.prefer, [name]: FIRST } }, `${name} first`),
-    fewer < least && attempt(`${fewer} people a row`, { ...request, least: fewer }, `At least ${fewer} people`),
+    fewer < least && attempt(`${fewer} people per row`, { ...request, least: fewer }, `At least ${fewer} people`),
     fullest && fullest[1] > 0 && attempt(`leave out ${fullest[0]}`, without(request, fullest[0]), `${fullest[0]} left out`),
   ];
-  const reason = `Beside what the other columns tell, no split of ${name} was found that keeps epsilon ${rung.epsilon} with ${least} people or more on each side.`;
-  const hope = told >= 0 ? "A larger epsilon tells it. The others may: press one, see what it did, and undo it if it did not help." : "No epsilon that was tried tells it. These may: press one, see what it did, and undo it if it did not help.";
+  const reason = `With what the other columns tell, no split of ${name} was found that keeps epsilon ${rung.epsilon} with ${least} people or more on each side.`;
+  const hope = told >= 0 ? "A larger epsilon tells it. The others may: press one, see what it did, and undo it if it did not help." : "No epsilon tried tells it. These may: press one, see what it did, and undo it if it did not help.";
   return make("details", { class: "why" }, make("summary", {}, "Why, and what would tell it"), make("p", { class: "note" }, `${reason} ${hope}`), make("div", { class: "fixes" }, ways));
 }
 
@@ -119,7 +119,7 @@ function conditions(request, look) {
   return make(
     "div",
     { class: "row conditions" },
-    make("label", { class: "inline-tick" }, both, "Promise both ways: a row may not make a secret unlikely, or rule it out, either"),
+    make("label", { class: "inline-tick" }, both, "Promise both ways: a row may also not make a secret unlikely, or rule it out"),
     make("label", {}, "People who share a row, at least ", least),
   );
 }
@@ -142,7 +142,7 @@ function slider(rungs, chosen) {
  */
 export function tradeOffStep({ ladder, request, columns, before, tried, epsilon, look, release }) {
   const rungs = ladder.rungs;
-  if (!rungs.length) return [make("p", { class: "problem" }, "No release keeps this secret at any of the epsilons that were tried. Leave columns out, or name the values that are secret."), conditions(request, (other, said) => look(other, said))];
+  if (!rungs.length) return [make("p", { class: "problem" }, "No release keeps this secret at any epsilon tried. Leave columns out, or name the values that are secret."), conditions(request, (other, said) => look(other, said))];
   const again = (other, said, wanted) => look(other, said, rungs[range.value].epsilon, wanted);
   const cared = new Set(Object.keys(request.prefer ?? {}).filter((name) => ladder.columns.includes(name)));
   const first = () => again({ ...request, prefer: Object.fromEntries([...cared].map((name) => [name, FIRST])) }, `${listed([...cared])} first`);
@@ -161,7 +161,7 @@ export function tradeOffStep({ ladder, request, columns, before, tried, epsilon,
   const move = () => {
     const rung = rungs[range.value];
     const told = `${ofThousand(rung.found)} of 1,000 people could be found, ${percent(rung.kept)} of a column is kept`;
-    const attained = rung.attained > 0 ? `What comes out: ${factor(rung.attained)}.` : "What comes out tells nothing of it.";
+    const attained = rung.attained > 0 ? `What comes out: ${factor(rung.attained)}.` : "What comes out says nothing about it.";
     const ways = side === "epsilon" ? "either way" : "upwards";
     fill(words, promise(rung.epsilon, request), make("small", {}, `In numbers: epsilon ${rung.epsilon}, a factor of ${factor(rung.epsilon)} ${ways}. ${attained}`));
     fill(risks, tiles(ladder, rung, cared));
@@ -185,7 +185,7 @@ export function tradeOffStep({ ladder, request, columns, before, tried, epsilon,
       risks,
       compared,
       conditions(request, again),
-      ladder.sampled && make("p", { class: "note" }, `Worked out on ${count(ladder.sampled)} of ${count(ladder.records)} records. The release is made of all of them, and counted anew.`),
+      ladder.sampled && make("p", { class: "note" }, `Worked out on ${count(ladder.sampled)} of ${count(ladder.records)} records. The release is made from all of them, and counted anew.`),
     ),
     make("section", { "aria-labelledby": "kept" }, make("h2", { id: "kept" }, "What is kept of each column"), make("p", { class: "note" }, "Tick the columns that matter to your readers."), table, prefer),
     make(

@@ -19,7 +19,7 @@ function box(said, words, undo) {
 /** What a change did to the table as it is: who could be found, and whose secret could be guessed. */
 export function changedBy(change, before, after) {
   const [old, now] = [before, after].map((job) => job.result.ladder.original);
-  const people = `people of 1,000 who could be found ${ofThousand(old.found)} → ${ofThousand(now.found)}, whose secret could be guessed ${ofThousand(old.guessed)} → ${ofThousand(now.guessed)}.`;
+  const people = `people in 1,000 who could be found ${ofThousand(old.found)} → ${ofThousand(now.found)}, whose secret could be guessed ${ofThousand(old.guessed)} → ${ofThousand(now.guessed)}.`;
   // To learn is to look again: the table is the same.
   if (after.request.estimator !== before.request.estimator) return box(change.said, "the answer above is the one that was learned; the table is the same.", change.undo);
   const helped = old.found - now.found >= PEOPLE || old.guessed - now.guessed >= PEOPLE;
@@ -37,7 +37,7 @@ function outcome(before, old, rung, silent) {
 /** What the last change did to the trade-off, at the same epsilon; `silent`: the column that it was for is still not told. */
 export function effect(before, rung, silent) {
   const old = before?.ladder.rungs.find((each) => each.epsilon === rung.epsilon);
-  if (!old) return before ? box(before.said, "this epsilon was not tried before it.", before.undo) : null;
+  if (!old) return before ? box(before.said, "this epsilon was not tried before.", before.undo) : null;
   if (rung.epsilon === before.epsilon) before.note(outcome(before, old, rung, silent));
   const was = new Map(old.columns);
   const people = [

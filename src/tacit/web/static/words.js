@@ -37,7 +37,7 @@ export function promise(epsilon, request) {
   const sides = request.epsilon_high === undefined ? ", or as unlikely." : ". It may make one unlikely, or rule it out.";
   const change = `no value of ${secretIn(request.secret)} more than ${factor(epsilon)} times as likely as before${sides}`;
   if (!known.length) return `Reading a row makes ${change}`;
-  return `To somebody who knows ${listed(known)} of a person, as the release tells it, reading the row makes ${change} What ${listed(known)} ${known.length === 1 ? "says by itself" : "say by themselves"} is not counted.`;
+  return `To somebody who knows ${listed(known)} about a person, as the release writes it, reading the row makes ${change} What ${listed(known)} ${known.length === 1 ? "says on its own" : "say on their own"} is not counted.`;
 }
 
 /** The secret of a request: its columns, or the values of one that are secret. */

@@ -48,7 +48,7 @@ class BeginningScale(Scale):
 
     @property
     def note(self) -> Sentence:
-        words = "column '{column}' holds codes, told by how they begin in {number} groups; see {levels}"
+        words = "column '{column}' holds codes, written by how they begin in {number} groups; see {levels}"
         return sentence(words, column=self.column, number=self.present, levels=Setting("levels"))
 
     def _run(self, first: int, last: int) -> str:

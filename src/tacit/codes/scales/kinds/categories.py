@@ -57,7 +57,7 @@ class CategoryScale(ListedScale):
 
     @property
     def note(self) -> Sentence:
-        words = "column '{column}' holds {number:,} categories, told in any groups; give them an order with {levels}"
+        words = "column '{column}' holds {number:,} categories, grouped in any way; give them an order with {levels}"
         setting = Setting("levels", {self.column: "low<medium<high"})
         return sentence(words, column=self.column, number=len(self.values), levels=setting)
 

@@ -64,7 +64,7 @@ class DateScale(Scale):
 
     @property
     def note(self) -> Sentence:
-        words = "column '{column}' holds dates{written} and is told in stretches of {unit}s; coarser with {levels}"
+        words = "column '{column}' holds dates{written} and is cut by the {unit}; coarser with {levels}"
         written = "" if self.layout == "typed" else f" {'in' if self.zone else 'written'} {self.layout}"
         setting = Setting("levels", {self.column: "month" if self.unit != "month" else "year"})
         return sentence(words, column=self.column, written=written, unit=self.unit, levels=setting)

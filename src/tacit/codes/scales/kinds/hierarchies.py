@@ -47,7 +47,8 @@ class HierarchyScale(ListedScale):
     @property
     def note(self) -> Sentence:
         words = (
-            "column '{column}' holds {number:,} values in groups of {levels} levels, from a file; others with {other}"
+            "column '{column}' holds {number:,} values, grouped at {levels} levels by a file; choose others with "
+            "{other}"
         )
         other = Setting("levels", {self.column: "values"})
         return sentence(words, column=self.column, number=self.present, levels=len(self.levels), other=other)

@@ -22,7 +22,7 @@ class ListScale(ListedScale):
 
     @property
     def note(self) -> Sentence:
-        words = "column '{column}' holds {number:,} values in an order and is told from one to another; see {levels}"
+        words = "column '{column}' holds {number:,} values in an order and is cut into ranges of them; see {levels}"
         setting = Setting("levels", {self.column: "values"})
         return sentence(words, column=self.column, number=self.present, levels=setting)
 

@@ -69,7 +69,7 @@ class NumberScale(Scale):
     @property
     def note(self) -> Sentence:
         what = "whole numbers" if self.whole else "numbers"
-        words = "column '{column}' holds {what} and is told in ranges of {steps:,} steps; others with {levels}"
+        words = "column '{column}' holds {what} and is cut into ranges of {steps:,} steps; choose others with {levels}"
         setting = Setting("levels", {self.column: 5})
         return sentence(words, column=self.column, what=what, steps=self.present, levels=setting)
 

@@ -54,7 +54,7 @@ class PrefixScale(ListedScale):
 
     @property
     def note(self) -> Sentence:
-        words = "column '{column}' holds {number:,} codes, told by how they begin, such as {one}; see {levels}"
+        words = "column '{column}' holds {number:,} codes, written by how they begin, such as {one}; see {levels}"
         one = self.text((self.levels[-1].groups if self.levels else np.arange(self.size)) == 0)
         setting = Setting("levels", {self.column: "values"})
         return sentence(words, column=self.column, number=self.present, one=one, levels=setting)

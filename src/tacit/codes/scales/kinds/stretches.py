@@ -60,7 +60,7 @@ class StretchScale(Scale):
 
     @property
     def note(self) -> Sentence:
-        words = "column '{column}' holds dates and is told in {number} stretches; see {levels}"
+        words = "column '{column}' holds dates and is written in {number} stretches of time; see {levels}"
         return sentence(words, column=self.column, number=self.present, levels=Setting("levels"))
 
     def _run(self, first: int, last: int) -> str:

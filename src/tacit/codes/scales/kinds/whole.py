@@ -16,7 +16,7 @@ from tacit.errors import Sentence, sentence
 
 @dataclass(frozen=True)
 class WholeScale(Scale):
-    """One atom, which reads ``any``, for whatever is in the column, missing values too."""
+    """One atom, which reads ``any``, for whatever is in the column, including missing values."""
 
     column: str
     has_missing: Literal[False] = False
@@ -28,7 +28,7 @@ class WholeScale(Scale):
 
     @property
     def note(self) -> Sentence:
-        return sentence("column '{column}' is kept whole: nothing of it is told", column=self.column)
+        return sentence("column '{column}' is kept whole: it reads 'any' everywhere", column=self.column)
 
     def _run(self, first: int, last: int) -> str:
         return ANY

@@ -145,7 +145,7 @@ def _sheet(result: ImageAuditResult) -> Sequence[doc.Section]:
         return ()
     about = (
         f"Originals, and over them what each patch adds about {result.secret}: the redder, the more. This page shows "
-        "originals: it is for you alone."
+        "originals: it is for you only."
     )
     sheet = contact_sheet(result.sheet, [findings.size for findings in result.patches])
     return (doc.Section("A few images", (doc.Paragraph(about), sheet), kind="estimate", where="page"),)

@@ -89,15 +89,16 @@ def _tiles(result: ImageProtectResult) -> doc.Tiles:
 def _guesses(result: ImageProtectResult) -> Sections:
     c = result.certificate
     about = sentence(
-        "On {}, each guessed by adversaries that learned from the other two thirds; always the commonest is right {} "
-        "of the time. The limits are exact, 95%. Retrained: it learned from released images and their true labels.",
+        "On {}, each guessed by adversaries that learned from the other two thirds; always guessing the commonest is "
+        "right {} of the time. The limits are exact, 95%. Retrained: it learned from released images and their true "
+        "labels.",
         doc.Count(c.tested_on, "image"),
         doc.Share(c.prior),
     )
     blocks = (
         doc.Paragraph(about),
         guesses_right(c.adversaries, marks=[("prior", c.prior)]),
-        doc.Paragraph("An adversary that fails proves nothing; others may see what these do not.", "note"),
+        doc.Paragraph("A failed attack proves nothing; others may see what these do not.", "note"),
     )
     return (doc.Section(f"How often is {c.secret} guessed right?", blocks),)
 
@@ -118,8 +119,8 @@ def _sheet(result: ImageProtectResult) -> Sections:
         about = "The first of them. Every image has noise."
         if c.flagged_images < 1:
             about = sentence(
-                "The first of those with noise. {} of the images have none: they are released as they were, and not "
-                "shown here.",
+                "The first of those with noise. {} of the images have none: they are released unchanged, and not shown "
+                "here.",
                 doc.Share(1 - c.flagged_images),
             )
         title, figure = "Images of the release", released_images(result.sheet)

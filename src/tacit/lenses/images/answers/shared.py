@@ -12,7 +12,7 @@ from tacit.release.certificate import HeatMap
 _SECRETS_DRAWN = 3
 
 DEFINITIONS: tuple[tuple[str, str], ...] = (
-    ("patch", "A square of pixels that is looked at, and noised, as one."),
+    ("patch", "A square of pixels that is examined, and noised, as one."),
     (
         "log-lift",
         "How far seeing an image moves the belief in a label: the logarithm of how likely the label is given the "
@@ -28,7 +28,7 @@ DEFINITIONS: tuple[tuple[str, str], ...] = (
         "What one patch may add before it is noised. It bounds neither the image as a whole nor a single image: the "
         "densities are learned, and may be wrong.",
     ),
-    ("prior", "How often the commonest label occurs: who always guesses it is right so often."),
+    ("prior", "How often the commonest label occurs: always guessing it is right this often."),
     ("retrained", "An adversary that learned from released images and their true labels, the strongest case."),
 )
 

@@ -32,20 +32,22 @@ CHANCE = 0.05
 # The verdicts by which a release fails.
 LOST: tuple[AttackVerdict, ...] = ("promise broken", "people are found")
 
-_FAILED = "No adversary here speaks against publishing it; but one that fails proves nothing, and the certificate does."
+_FAILED = "No adversary here speaks against publishing it. But a failed attack proves nothing; the certificate does."
 _NEXT: Mapping[AttackVerdict, str] = {
     "not detectably better than the prior": _FAILED,
     "within the promise": _FAILED,
     "better than the prior": "No promise was put to a test.",
     "promise broken": "Do not publish it.",
     "people are found": "Do not publish it.",
-    NOTHING_TO_FIND: "It was not put to a test: where the original tells nothing, no release can tell less.",
+    NOTHING_TO_FIND: "It was not put to a test: where the original reveals nothing, no release can reveal less.",
 }
 
 
 def somebody_who_knows(known: Sequence[str]) -> str:
     """The adversary of a claim for somebody who knows some columns."""
-    return f"somebody who knows {doc.listed(known, limit=6)} as the release tells {'it' if len(known) == 1 else 'them'}"
+    return (
+        f"somebody who knows {doc.listed(known, limit=6)} as the release writes {'it' if len(known) == 1 else 'them'}"
+    )
 
 
 @dataclass(frozen=True)
@@ -133,7 +135,7 @@ class AttackResult(Result):
 
     def _tiles(self) -> doc.Tiles:
         possible = sentence(
-            "from a row of the release, for whoever knows every share of the table; {} from the original",
+            "from a row of the release, for anyone who knows every share of the table; {} from the original",
             doc.Share(self.optimal_before),
         )
         worst = max((each.worst for each in self.families), default=None)
@@ -150,12 +152,12 @@ class AttackResult(Result):
         """The bound, and for whom it holds: whoever knows more of a person may guess better."""
         if self.guessing_bound is None:
             return ()
-        who = "somebody who sees one row and knows nothing else of the person"
+        who = "somebody who sees one row and knows nothing else about the person"
         if self.known:
             who = somebody_who_knows(self.known)
         words = f"{who} can be right no more often"
         if self.guessing_bound >= 1:
-            words = "nothing is promised of guesses: the epsilon allows them all"
+            words = "nothing is promised about guesses: the epsilon allows them all"
         return (("Promise", doc.Share(self.guessing_bound), words),)
 
     def _ranked(self) -> tuple[doc.Tile, ...]:
@@ -189,10 +191,10 @@ class AttackResult(Result):
             ]
             rows.append((doc.DataValue(each.name, 40), *ranks, *gains))
         words = sentence(
-            "AUC: of two people, one of whom has a secret, how often that one is held likelier to have it; 50% is "
-            "chance. Held: how many times as likely the true secret is held as by its share, a mean of ratios; below 1 "
-            "is worse than its share. After is the better of plain and retrained. "
-            "Chance alone does as well as the best of them {} of the time before, and {} after.",
+            "AUC: given two people, one of whom has a secret, how often that one is ranked likelier to have it; 50% is "
+            "chance. Held: the probability given to the true secret, as a multiple of its share, on average; below 1 "
+            "is worse than the share. After is the better of plain and retrained. Chance alone does as well as the "
+            "best of them {} of the time before, and {} after.",
             doc.Share(self.chance_before),
             doc.Share(self.chance_after),
         )

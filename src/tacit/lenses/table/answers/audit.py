@@ -44,8 +44,8 @@ _COLUMNS_DRAWN = 25
 _COLUMNS_TOLD = 20
 _LINES_DRAWN = 4
 _SKIPPING = (
-    "Tools that skip zero cells leave out the secrets that never occur with a value, and call it safe; "
-    "but a secret that never occurs with it has been ruled out."
+    "Tools that skip zero cells ignore secrets that never occur with a value, and call it safe; but such a secret has "
+    "been ruled out."
 )
 
 
@@ -176,8 +176,8 @@ def _measures(audit: AuditResult) -> Sections:
         for m in audit.measures
     ]
     band = sentence(
-        "{} The band is what {} of the secret give, 5% to 95% of them: a value inside it cannot be told from chance. "
-        "p: the share of shuffles at least as large. {}",
+        "{} The band holds 5% to 95% of what {} of the secret give: a value inside it cannot be told from chance. p: "
+        "the share of shuffles at least as large. {}",
         DIRECTION,
         doc.Count(audit.shuffles, "shuffle"),
         INFINITE if any(math.isinf(m.value) for m in audit.measures) else "",
@@ -188,7 +188,7 @@ def _measures(audit: AuditResult) -> Sections:
         doc.Paragraph(band, "note"),
     ]
     if audit.measures:
-        explained = sentence("{} says what a measure means.", Command("explain", audit.measures[0].name))
+        explained = sentence("{} explains a measure.", Command("explain", audit.measures[0].name))
         blocks.append(doc.Paragraph(explained, "note", where="terminal"))
         largest = "At most: the largest value the measure can take for this secret."
         blocks.append(doc.Paragraph(largest, "note", where="page"))
@@ -263,8 +263,8 @@ def _column_leaks(audit: AuditResult) -> Sections:
     leaks = sorted(audit.column_leaks, key=lambda leak: -max(leak.alone, leak.given_others))
     rest = len(leaks) - _COLUMNS_DRAWN
     words = (
-        "Alone: what the column says by itself. Added to the others: what it still adds once all other released "
-        "columns are known. What does not pass its mark cannot be told from chance."
+        "Alone: what the column says on its own. Added to the others: what it still adds once all other released "
+        "columns are known. Whatever does not pass its mark cannot be told from chance."
     )
     if rest > 0:
         words += f" {rest} more columns are in the table."
@@ -334,8 +334,8 @@ def _riskiest(audit: AuditResult) -> Sections:
         for v in audit.riskiest
     ]
     words = (
-        "Bars: which column says it. To the right a column speaks for the secret, to the left against it; they add up "
-        "to the log-lift. Chance p: how often a shuffled secret gives a count as extreme."
+        "Bars: which column says it. To the right, a column speaks for the secret; to the left, against it. They add "
+        "up to the log-lift. Chance p: how often a shuffled secret gives a count as extreme."
     )
     blocks = (doc.Paragraph(words, where="page"), risky_cards(audit.riskiest, facts, terms="log-lift by column"))
     return (doc.Section("The riskiest values", blocks, kind="plug-in"),)

@@ -70,7 +70,7 @@ class ColumnsResult(Result):
             kind="columns",
             name=sentence("The columns of {}", doc.FilePath(self.source.name)),
             badge=doc.Badge("?", "no secret named", "doubt"),
-            headline=sentence("Which of these columns must not be learned? Nothing was measured yet ({}).", size),
+            headline=sentence("Which of these columns must not be learned? Nothing has been measured yet ({}).", size),
             sections=[
                 doc.Section("What the columns seem to be", (self._table(), *self._notes())),
                 doc.Section("To go on", self._way()),
@@ -106,29 +106,29 @@ class ColumnsResult(Result):
         return doc.TableBlock(heads, rows, shown=range(_TOLD), more="columns")
 
     def _notes(self) -> Sequence[doc.Block]:
-        words = "These are guesses, from names and from {}. Look through them: nobody but you knows what is secret."
+        words = "These are guesses, from names and from {}. Check them: only you know what is secret."
         looked = doc.Count(self.looked_at, "row")
         return (doc.Paragraph(sentence(words, looked), "note"),)
 
     def _way(self) -> Sequence[doc.Block]:
         blocks: list[doc.Block] = []
         if not self.proposed_secret:
-            words = "No column is named like a secret. Put the one that must not be learned in the place of COLUMN:"
+            words = "No column is named like a secret. Replace COLUMN by the one that must not be learned:"
             blocks.append(doc.Paragraph(words))
         blocks.append(doc.Paragraph(self.command, "claim"))
         items = []
         others = [each.name for each in self.columns if each.likely_secret and each.name not in self.proposed_secret]
         if others:
             words = (
-                "{names} may be secret, too. Ask about each in turn, or leave it out: what you release is not hidden."
+                "{names} may also be secret. Ask about each in turn, or leave it out: what you release is not hidden."
             )
             items.append(sentence(words, names=doc.listed(others)))
         if self.proposed_drop:
-            words = "{drop} leaves out what tells one person from all others, or cannot be counted."
+            words = "{drop} leaves out what singles out one person, or cannot be counted."
             items.append(sentence(words, drop=Setting("drop", list(self.proposed_drop))))
         if self.proposed_known:
-            words = "A neighbour may know {names}. If so, say {known}: what a row adds to that is then bounded; "
-            words += "what that says by itself is not."
+            words = "A neighbour may know {names}. If so, say {known}: what a row adds to that is then bounded;  "
+            words += "what that says on its own is not."
             known = Setting("known", list(self.proposed_known))
             items.append(sentence(words, names=doc.listed(self.proposed_known), known=known))
         return (*blocks, doc.Bullets(items)) if items else blocks

@@ -15,9 +15,9 @@ def corrected_section(columns: Sequence[CorrectedColumn]) -> Sequence[doc.Sectio
     if not columns:
         return ()
     told = (
-        "Values were drawn, so counting the release gives other numbers than the original had. Its channel is known "
-        "(channel.json), and undoes that on average. ± is one standard error of the draw; what the release does not "
-        "tell has none."
+        "Values were drawn, so counts in the release differ from those of the original. Its channel is known "
+        "(channel.json), and corrects that on average. ± is one standard error of the draw; values that the release "
+        "does not tell have none."
     )
     blocks: list[doc.Block] = [doc.Paragraph(told)]
     heads = ("Value", ">In the release", ">Corrected", ">±")

@@ -53,7 +53,9 @@ def _found(found: PeopleFound) -> Iterator[Sentence]:
         yield sentence(words, doc.Count(everything.sizes.smallest, "person", "people"))
         return
     verb = "is" if alone == 1 and people < OF else "are"
-    words = f"{of_thousand(alone, people)} people {verb} alone with their values {what}: whoever knows them finds the "
+    words = (
+        f"{of_thousand(alone, people)} people {verb} alone with their values {what}: anyone who knows them finds the  "
+    )
     words += "record"
     few = next((by[why] for why in ("few columns", "one column") if why in by), None)
     if few is not None and few.sizes.unique and everything is found.everything:
@@ -110,16 +112,16 @@ def what_section(audit: AuditResult) -> doc.Section:
         blocks.append(doc.TableBlock(("Column", head), rows, where="page"))
         named = together([sentence("{} {}", *each) for each in shares[:_COLUMNS_TOLD]], ", ")
         rest = len(loud) - _COLUMNS_TOLD
-        words = "{named} of the uncertainty about {secret}, each by itself and beyond chance{rest}."
+        words = "{named} of the uncertainty about {secret}, each on its own and beyond chance{rest}."
         less = f"; {rest} more show less" if rest > 0 else ""
         blocks.append(doc.Paragraph(sentence(words, named=named, secret=secret, rest=less), where="terminal"))
     unclear = [leak.name for leak in audit.column_leaks if leak.alone_verdict == "cannot tell"]
     quiet = [leak.name for leak in audit.column_leaks if leak not in loud and leak.name not in unclear]
     if unclear:
         names = doc.listed(unclear, limit=_QUIET_TOLD)
-        blocks.append(doc.Paragraph(f"Cannot be told by counting, as nearly every value differs: {names}."))
+        blocks.append(doc.Paragraph(f"Counting cannot tell, because nearly every value differs: {names}."))
     if quiet:
-        by = "No leak by itself" if loud else "No column gives anything away by itself that chance would not show"
+        by = "No leak by itself" if loud else "No column on its own gives away more than chance would show"
         blocks.append(doc.Paragraph(f"{by}: {doc.listed(quiet, limit=_QUIET_TOLD)}."))
     return doc.Section("What gives it away", blocks)
 
@@ -168,8 +170,10 @@ def _changes(audit: AuditResult, *, few: bool) -> Iterator[doc.Block]:
         ]
         yield doc.TableBlock(heads, [as_it_is, *rows])
         sample = "" if fixes.sampled is None else f", estimated from {fixes.sampled:,} records"
-        words = "Found: nobody else has their values. Guessed: beyond guessing without the table, at least. Kept: of "
-        words += "the columns. Each line by itself{sample}."
+        words = (
+            "Found: nobody else has their values. Guessed: at least this many more than without the table. Kept: of  "
+        )
+        words += "the columns. Each line on its own{sample}."
         yield doc.Paragraph(sentence(words, sample=sample), "note")
         yield doc.Paragraph(sentence("{}", _again(audit, best[0])), label="See what stays")
     cure = cure_of(audit)
@@ -179,7 +183,7 @@ def _changes(audit: AuditResult, *, few: bool) -> Iterator[doc.Block]:
         left = of_thousand(cure.unique, audit.found.everything.sizes.people)
         yield doc.Paragraph(sentence(words, levels=Setting("levels", dict(cure.levels)), left=left))
     if not best:
-        yield doc.Paragraph("No change of one column does much. What a release would do is told below.")
+        yield doc.Paragraph("No change to one column does much. What a release would do is shown below.")
 
 
 def _again(audit: AuditResult, fix: FixEffect) -> Command:

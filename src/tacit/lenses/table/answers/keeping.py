@@ -39,7 +39,7 @@ def keeping_section(keeps: ReaderKeeps, nowhere: Sequence[str] = ()) -> doc.Sect
     """
     named = _uses(keeps) if keeps.uses == "named" else ()
     words = () if len(keeps.columns) <= _FIRST else (doc.Paragraph(keeping_words(keeps)),)
-    empty = doc.Paragraph(f"Told nowhere, the same in every row: {doc.listed(nowhere, limit=_FIRST)}.", "warning")
+    empty = doc.Paragraph(f"Not told at all, the same in every row: {doc.listed(nowhere, limit=_FIRST)}.", "warning")
     blocks = (*words, *((empty,) if nowhere else ()), _columns(keeps), *named)
     return doc.Section("What a reader keeps", blocks, kind="plug-in")
 
@@ -47,8 +47,8 @@ def keeping_section(keeps: ReaderKeeps, nowhere: Sequence[str] = ()) -> doc.Sect
 def using_section(keeps: ReaderKeeps) -> doc.Section:
     """How it was looked at; what the columns predict of each other, and what became of rows and associations."""
     looked = sentence(
-        "Of the table as it was given, in {}: the share of a column's information that a released row tells, less "
-        "chance. Columns are looked at coarsely, numbers in tenths.",
+        "The share of an original column's information that a released row tells, minus chance, in {}. Columns are "
+        "taken coarsely, numbers in tenths.",
         doc.Count(keeps.rows_used, "record"),
     )
     used = _uses(keeps) if keeps.uses != "named" else ()
@@ -63,7 +63,7 @@ def telling_section(columns: Sequence[ColumnLevels], *, mixed: bool) -> doc.Sect
         for each in columns
     ]
     table = doc.TableBlock(("Column", ">Levels", "Such as"), rows, shown=range(min(len(rows), _LISTED)), more="columns")
-    words = "Levels that nobody asked for were found in the values; levels.json lists all. Ask for others ({levels})."
+    words = "Levels you did not set were found from the values; levels.json lists all. Set others with {levels}."
     note = doc.Paragraph(sentence(words, levels=Setting("levels")), "note")
     return doc.Section("How columns are told", (table, note, *(() if mixed else (_reading(columns),))), kind="exact")
 
@@ -72,9 +72,9 @@ def _reading(columns: Sequence[ColumnLevels]) -> doc.Paragraph:
     """How a reader counts, averages and trains; grouping the file by its words is what comes to mind first."""
     name = json.dumps(max(columns, key=lambda each: len(each.levels)).column)
     words = (
-        "Do not group the file by a column, and do not train a model on its words: rows that say a value are no fair "
-        "sample of it. {counts} tells how many there are of each in the directory {release}, {filled} gives rows to "
-        "train on."
+        "Do not group the file by a column, and do not train a model on its words: the rows that state a value are not "
+        "a fair sample of it. {counts} says how many there are of each in the directory {release}; {filled} gives rows "
+        "to train on."
     )
     counts, filled = (doc.Code(f'tacit.read("release").{call}({name})') for call in ("counts", "filled"))
     return doc.Paragraph(sentence(words, counts=counts, filled=filled, release=doc.Code("release")), label="Reading it")
@@ -108,12 +108,12 @@ def _uses(keeps: ReaderKeeps) -> tuple[doc.Block, ...]:
     if not keeps.use:
         if keeps.uses != "too many columns":
             return ()
-        words = "What the release predicts was not tried, for it has more than {} columns: name some with {use}."
+        words = "What the release predicts was not tried, because it has more than {} columns: name some with {use}."
         return (doc.Paragraph(sentence(words, MOST_IN_TURN, use=Setting("use")), "note"),)
     told = (
-        "Models that were trained on the release are judged on other records as they were given, beside some that were "
-        "trained on the originals; the best of each is told. AUC: how often it ranks two records rightly, one of each "
-        "kind. Accuracy: how often it is right."
+        "Models trained on the release are judged on other, original records, beside models trained on the originals; "
+        "the best of each is shown. AUC: how often it ranks two records correctly, one of each kind. Accuracy: how "
+        "often it is right."
     )
     columns = ("Predicted", "Measure", ">Without a model", ">From the originals", ">From the release")
     return (doc.TableBlock(columns, [_use(score) for score in keeps.use]), doc.Paragraph(told, "note"))

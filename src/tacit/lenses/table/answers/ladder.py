@@ -12,11 +12,11 @@ from tacit.lenses.table.ladder.results import Ladder, ReleaseRung
 from tacit.lenses.table.results import Suggestion
 
 _WORDS = (
-    "Each line is a release in cells, as protect would make it. No secret becomes more than so many times as likely, "
-    "or as unlikely. Kept: what a reader learns of a column as it was given, less chance, averaged over columns. "
-    "Found: people whose values nobody else has. Guessed: secrets that somebody who learned from other records guesses "
-    "right, beyond the {prior} that are right if all are taken for the commonest; an estimate, and a better model may "
-    "guess more."
+    "Each line is a release in cells, as protect would make it. No secret becomes more than this many times as likely, "
+    "or as unlikely. Kept: what a reader learns about an original column, minus chance, averaged over columns. Found: "
+    "people whose values nobody else has. Guessed: secrets guessed right by somebody who learned from other records, "
+    "beyond the {prior} that are right by always guessing the commonest; an estimate, and a better model may guess "
+    "more."
 )
 # Where so many of 1,000 have the commonest secret, hardly any other is guessed.
 COMMON = 700
@@ -63,7 +63,7 @@ def _note(ladder: Ladder) -> Sentence:
             "how much."
         )
     if ladder.prior > COMMON:
-        words += " Most have the commonest secret, so that a best guess hardly ever names another one."
+        words += " Most people have the commonest secret, so a best guess hardly ever names another one."
     records = {"sampled": doc.Count(ladder.sampled or 0), "records": doc.Count(ladder.records, "record")}
     return sentence(words, prior=people(ladder.prior), **records)
 

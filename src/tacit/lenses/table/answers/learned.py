@@ -26,7 +26,7 @@ def _leaks(found: LearnedFindings) -> doc.Section:
     if found.reason:
         blocks.append(doc.Paragraph(found.reason, "note", label="Why this estimator"))
     if found.candidates:
-        columns = ("Tried", sentence(">Loss on records apart\n({} a record; lower is better)", doc.UNIT), ">Weight")
+        columns = ("Tried", sentence(">Loss on held-out records\n({} a record; lower is better)", doc.UNIT), ">Weight")
         prior = (doc.Cell("the prior alone", style="quiet"), doc.Nats(found.prior_log_loss, unit=False), "")
         rows = [(c.title, doc.Nats(c.log_loss, unit=False), doc.Number(c.weight)) for c in found.candidates]
         blocks.append(doc.TableBlock(columns, [*rows, prior]))
@@ -45,7 +45,7 @@ def _tiles(found: LearnedFindings) -> doc.Tiles:
         doc.Tile(
             "Largest risk",
             doc.Nats(found.largest_risk),
-            "of a released value, by the final model, which protect goes by",
+            "of a released value, by the final model, which protect uses",
         ),
         doc.Tile("Estimator", doc.DataValue(found.estimator, 32), learned),
         doc.Tile("Distinct values", doc.Count(found.n_values), resolution(found)),
@@ -70,9 +70,8 @@ def _calibration(found: LearnedFindings, secrets: Sequence[str]) -> doc.Section:
         "observed among records that the model had not seen."
     )
     words = (
-        "Records are grouped by the log-lift predicted for a secret, by models that had not seen them; beside it "
-        "stands the log-lift observed in the group, with exact binomial 95% limits. On the diagonal the "
-        "prediction is right."
+        "Records are grouped by the log-lift predicted for a secret by models that had not seen them, beside the "
+        "log-lift observed in the group, with exact binomial 95% limits. On the diagonal the prediction is right."
     )
     blocks: list[doc.Block] = [
         doc.Paragraph(words, where="page"),
@@ -103,8 +102,8 @@ def _calibration_table(points: Sequence[doc.CalibrationPoint]) -> doc.TableBlock
 def _risks(found: LearnedFindings, beside: doc.RiskHistogram, counted: Mapping[float, float]) -> doc.Section:
     by = "models that had not seen the record" if found.trained_on else "the saved model"
     words = (
-        f"Learned risks are by {by}, the columns {resolution(found)}. Counted ones are of the cut columns of the "
-        "sections below: with few records a value they are mostly noise, and biased upwards."
+        f"Learned risks are by {by}, the columns {resolution(found)}. Counted ones are of the cut columns in the "
+        "sections below: with few records per value they are mostly noise, and biased upwards."
     )
     layers = (doc.Layer("learned (estimate)", found.risk_histogram), doc.Layer("counted (plug-in)", beside, "outline"))
     names = (EPSILON, ">Records within\n(estimate)", ">Surely within\n(whole 95% interval)", ">Counted\n(plug-in)")
@@ -126,8 +125,8 @@ def _riskiest(found: LearnedFindings) -> doc.Section:
     blocks: list[doc.Block] = [doc.Paragraph("No value carries any risk.")]
     if found.riskiest:
         words = (
-            "Bars: what each column adds, by how much the log-lift falls when its cell is redrawn from the whole "
-            "column. To the right it speaks for the secret, to the left against it."
+            "Bars: what each column adds, measured by how much the log-lift falls when its cell is redrawn from the "
+            "whole column. To the right it speaks for the secret, to the left against it."
         )
         facts = [_risky_facts(value) for value in found.riskiest]
         cards = risky_cards(found.riskiest, facts, terms="what each column adds")

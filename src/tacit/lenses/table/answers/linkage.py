@@ -10,9 +10,9 @@ from tacit.errors import sentence
 from tacit.lenses.table.linkage.results import LinkageFinding, LinkageScore
 
 _WORDS = (
-    "Somebody knows the true values of a person in some columns, has the whole file, and looks for the rows that fit. "
+    "Somebody knows a person's true values in some columns, has the whole file, and looks for the rows that fit. "
     "Found: exactly one row fits. Right: all of that row is true of the person. The other columns are then read off "
-    "the rows that fit, and the secret is guessed as people with such values have it."
+    "the rows that fit, and the secret is guessed from people with such values."
 )
 _COLUMNS_TOLD = 12
 
@@ -28,7 +28,8 @@ def linkage_sections(findings: Sequence[LinkageFinding]) -> Sequence[doc.Section
             blocks.append(_columns(finding))
     first = findings[0]
     looked = sentence(
-        "{} people were looked for; what values say of the secret was learned from {} others. Before: in the original.",
+        "{} people were looked for; what values say about the secret was learned from {} others. Before: in the "
+        "original.",
         doc.Count(first.people),
         doc.Count(first.learned_from),
     )
@@ -39,10 +40,10 @@ def found_words(finding: LinkageFinding) -> str:
     """Who is found, and the column that is read best beyond what is known."""
     after = finding.after
     words = (
-        f"Whoever knows {doc.listed(finding.known, limit=6)} finds {share(after.found)} of the people in the release"
+        f"Anyone who knows {doc.listed(finding.known, limit=6)} finds {share(after.found)} of the people in the release"
     )
     if after.found:
-        words += f", {share(after.found_right)} of those rightly"
+        words += f", {share(after.found_right)} of those correctly"
     if not finding.columns:
         return f"{words}."
     best = max(finding.columns, key=lambda column: column.after - column.knowing)

@@ -8,10 +8,10 @@ from tacit.errors import Setting, sentence
 from tacit.lenses.table.linkage.results import FoundBy, PeopleFound
 
 _WORDS = (
-    "Alone: nobody else has the same values, so whoever knows them finds the record. Smallest: people in the smallest "
-    "group (k-anonymity k). Secrets: the fewest different ones in a group (l-diversity l). Secret told: everybody with "
-    "the same values has the same secret, so whoever finds the group knows it. Counted on the table as it is given; a "
-    "record counts as one person."
+    "Alone: nobody else has the same values, so anyone who knows them finds the record. Smallest: people in the "
+    "smallest group (k-anonymity k). Secrets: the fewest different ones in a group (l-diversity l). Secret told: "
+    "everybody with the same values has the same secret, so anyone who finds the group knows it. Counted on the "
+    "original table; a record counts as one person."
 )
 _COLUMNS_NAMED = 4
 

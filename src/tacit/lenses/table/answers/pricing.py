@@ -23,7 +23,7 @@ def prices_section(found: SecretPrices) -> doc.Section:
     table = doc.TableBlock(columns, [_row(each) for each in found.prices], shown=range(_TOLD), more="values")
     words = (
         "Each row: if this value were the only secret, and all others one class. Kept: the share of a column's entropy "
-        "that cells of it could tell within {epsilon} on both sides, each column by itself, numbers in tenths. The "
+        "that its cells could tell within {epsilon} on both sides, each column on its own, numbers in tenths. The "
         "largest log-lift is that of a value of one column that at least {least} records have."
     )
     note = sentence(words, epsilon=doc.Nats(found.epsilon, "setting"), least=doc.Count(found.least))
@@ -34,7 +34,7 @@ def prices_section(found: SecretPrices) -> doc.Section:
 def _proposal(found: SecretPrices) -> Sentence:
     kept = found.together.values()
     words = (
-        "{secret} has {values} values, and a release keeps all of them secret: within {epsilon} that leaves {kept} of "
+        "{secret} has {values} values, and a release keeps all of them secret: within {epsilon}, that leaves {kept} of "
         "a column on average. If only some must not be learned, name them ({named}): all others then count as one."
     )
     if len(found.prices) < found.n_values:

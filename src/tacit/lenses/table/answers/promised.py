@@ -30,10 +30,10 @@ def promise(certificate: CountedCertificate) -> doc.Paragraph:
 
 def not_promised(certificate: CountedCertificate) -> Sentence:
     """Of whom, and against whom, nothing is promised: the first things that the claim rests on."""
-    sample = "It is about the people of this table; of others it proves nothing ({confidence} asks for a proof)."
+    sample = "It is about the people in this table; it proves nothing about others ({confidence} asks for a proof)."
     if certificate.readings[1].confidence is not None:
-        sample = "It is about the people of this table, and proved of those they were drawn from at random."
-    known = "" if certificate.known else " Whoever knows something of a person may learn more: name it ({known})."
+        sample = "It is about the people in this table, and proved for the population they were drawn from at random."
+    known = "" if certificate.known else " Anyone who knows something about a person may learn more: name it ({known})."
     return sentence(sample + known, confidence=Setting("confidence", 0.95), known=Setting("known"))
 
 
@@ -93,10 +93,10 @@ def mechanism_words(certificate: CountedCertificate) -> Sentence:
     made_by = certificate.mechanism
     if certificate.in_cells:
         return sentence(
-            "{name}: records are in {cells}, and of each record the ranges and groups of its cell are written{mixed}.",
+            "{name}: records are in {cells}, and each is written as the ranges and groups of its cell{mixed}.",
             name=made_by.name,
             cells=doc.Count(made_by.values, "cell"),
-            mixed=", or now and then those of another" if made_by.mixes else "; nothing is drawn",
+            mixed=", or sometimes those of another" if made_by.mixes else "; nothing is drawn",
         )
     if made_by.name == "watchdog":
         return Sentence("watchdog: one set of values is merged")

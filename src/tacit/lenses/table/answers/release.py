@@ -120,7 +120,7 @@ def _kept_tiles(certificate: CountedCertificate) -> list[doc.Tile]:
         kept = None if certificate.keeps is None else certificate.keeps.mean_kept
         cells = doc.Count(certificate.mechanism.values)
         return [
-            doc.Tile("Kept of a column", doc.Share(kept), "on average, as it was given"),
+            doc.Tile("Kept of a column", doc.Share(kept), "on average, of the original"),
             doc.Tile("Cells", cells, "ranges and groups of values"),
         ]
     unchanged = sentence("expected; {} of cells", doc.Share(utility.cells_unchanged))
@@ -138,7 +138,7 @@ def _changes(result: ProtectResult) -> Sections:
     infinite = any(math.isinf(m.before or 0.0) or math.isinf(m.after) for m in measures)
     promise = "The promise is what epsilon implies for the measure, whatever the data."
     if result.certificate.thresholds is not None:
-        promise = "Measured on groups of the secret, of which a bound on its thresholds promises nothing."
+        promise = "Measured on groups of the secret, about which a bound on its thresholds promises nothing."
     blocks = (
         doc.Paragraph(f"{DIRECTION} {promise}"),
         doc.TableBlock(columns, rows),

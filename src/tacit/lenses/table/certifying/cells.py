@@ -23,7 +23,7 @@ class CellRelease(CountedRelease):
             shared = f"each that of {certificate.file.smallest:,} people or more before they were mixed"
         cost = f"its {certificate.mechanism.values:,} cells, {shared}, keep {kept}."
         if certificate.mechanism.values == 1:
-            cost = "its one cell holds everybody, so that it tells nothing: no cut of a column is within the bound."
+            cost = "its one cell holds everybody, so it says nothing: no cut of a column is within the bound."
         elif not certificate.file.holds:
             cost = f"it keeps {kept}. {file_sentence(certificate.file)}"
         return sentence("{}: {}", attained_in_words(certificate), cost)
@@ -35,9 +35,11 @@ class CellRelease(CountedRelease):
         told = {} if code is None else dict(zip(code.columns, code.written, strict=True))
         for name in question.use:
             if len({*told.get(name, ("", "any"))}) == 1:
-                notes.append(f"column '{name}' is to be of use and is told nowhere: nothing can be learned of it")
+                notes.append(
+                    f"column '{name}' was named as a use but is not told at all: nothing can be learned about it"
+                )
         for name, share in ({} if code is None else missing_as_numbers(self.counted, code)).items():
-            words = "column '{name}': {share:.1%} of what is missing in it is written as the mean of its level"
+            words = "column '{name}': {share:.1%} of its missing values are written as the mean of their level"
             notes.append(sentence(words, name=name, share=share))
         proof = self.plan.proof
         if proof is not None:
@@ -51,6 +53,6 @@ class CellRelease(CountedRelease):
         """What to do when hardly anything of the table came through."""
         if certificate.mechanism.values > 1:
             return None
-        words = "No cut of any column keeps {bound} with {least} people on both sides: nothing of the table is told."
+        words = "No cut of any column keeps {bound} with {least} people on both sides: the release tells nothing."
         bound, least = Nats(certificate.epsilon, 6), self.least
         return sentence(words, bound=bound, least=least)

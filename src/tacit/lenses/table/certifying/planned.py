@@ -129,8 +129,8 @@ class CountedRelease:
         differ = rows_that_differ(self.counted, written, self.rules, self.key)
         if differ or not self.counted.comes_out_again():
             raise NotCertifiedError(
-                f"what was written is not what was counted ({differ:,} rows differ): the source is not the same each "
-                "time it is read, or the disk is at fault. Nothing was released"
+                f"what was written is not what was counted ({differ:,} rows differ): the source changes each time it "
+                "is read, or the disk is at fault. Nothing was released"
             )
 
     def keeps(self, written: Table, certificate: CountedCertificate) -> ReaderKeeps:
@@ -174,7 +174,7 @@ class CountedRelease:
         utility = certificate.utility
         same = f"{max(0.0, 1 - certificate.mechanism.records_merged):.1%} of the records are not merged"
         if certificate.mechanism.mixes:
-            same = f"{utility.rows_unchanged:.1%} of the records stay as they were"
+            same = f"{utility.rows_unchanged:.1%} of the records stay unchanged"
         found = "" if certificate.file.holds else f" {file_sentence(certificate.file)}"
         cost = f"{same}, {utility.nmil:.1%} of the information is lost.{found}"
         if certificate.delta > 0:
@@ -203,7 +203,7 @@ class CountedRelease:
             texts.append(sentence(words, name=name, share=share, drop=Setting("drop", name)))
         per_value = self.counted.n_records / self.counted.joint.shape[1]
         if per_value < 20:
-            words = "There are only {per_value:.1f} records a value: cut columns more coarsely ({bins})."
+            words = "There are only {per_value:.1f} records per value: cut columns more coarsely ({bins})."
             texts.append(sentence(words, per_value=per_value, bins=Setting("bins")))
         hint = affordable(self.funnel, max_loss=max_loss)
         if hint is not None and hint[0] > certificate.epsilon and not certificate.mechanism.mixes:
@@ -231,9 +231,9 @@ class CountedRelease:
 
     def _few_note(self) -> str:
         return (
-            f"the table has {self.counted.n_records:,} records: whoever knows who is in it can try out secrets on the "
-            "measures before and after, and rule many of them out. Publish the data without certificate.json and "
-            "report.html"
+            f"the table has {self.counted.n_records:,} records: anyone who knows who is in it can test guesses of the "
+            "secrets on the measures before and after, and rule many out. Publish the data without certificate.json "
+            "and report.html"
         )
 
     def _mixture_note(self) -> str:

@@ -20,7 +20,7 @@ def check_of_people(certificate: CountedCertificate, rules: ReleaseRules | None,
     By the rules where the owner verifies. Otherwise in the file itself: what might have been drawn and was not is then
     not seen, so that fewer values may belong to few people than the certificate says, and never more.
     """
-    name, claimed = "fewest people that share a released value", certificate.file
+    name, claimed = "fewest people who share a released value", certificate.file
     found = _in_the_file(certificate, rows) if rules is None else whole_file_of(rows.original, rules, claimed.least)
     told = f"{_told(found)}; the certificate says {_told(claimed)}"
     drawn = not certificate.randomness.startswith(NOTHING_DRAWN)

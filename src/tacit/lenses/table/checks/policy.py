@@ -65,15 +65,15 @@ def _secrets(table: Counted, asked: tuple[AskedOfSecret, ...]) -> list[PolicyChe
 def _people(table: Table, shown: tuple[str, ...], policy: Policy) -> list[PolicyCheck]:
     """How many people share what is released, and what may be known."""
     known = tuple(name for name in policy.known or () if name in shown)
-    named = [("people that share a value", shown)]
+    named = [("people who share a value", shown)]
     if known and {*known} != {*shown}:
-        named.append((f"people that share {listed(known)}", known))
+        named.append((f"people who share {listed(known)}", known))
     lines = []
     for name, columns in named:
         sizes = group_sizes(table, columns, least=policy.least)
         told = (
-            f"the fewest are {sizes.smallest:,}, and {policy.least:,} must; {sizes.few:,} of {sizes.people:,} people "
-            "share with fewer"
+            f"{sizes.smallest:,} at least, {policy.least:,} required; {sizes.few:,} of {sizes.people:,} people share "
+            "with fewer"
         )
         lines.append(PolicyCheck(name, sizes.smallest >= policy.least, told, "least"))
     return lines
@@ -87,7 +87,7 @@ def _columns(table: Table, policy: Policy) -> list[PolicyCheck]:
     allowed = {*policy.released, *hidden, *(policy.drop or ()), policy.weight}
     beyond = [name for name in table.names if name not in allowed]
     told = (
-        f"{listed(beyond)} may not be, and the table holds them: drop them, or leave them out of it"
+        f"{listed(beyond)} may not be released, but the table holds them: drop them, or leave them out of it"
         if beyond
         else f"{len(policy.released):,} columns, all of which may be"
     )
@@ -98,7 +98,7 @@ def _proved(policy: Policy) -> list[PolicyCheck]:
     """What a table as it is cannot show: it has been through nothing."""
     if policy.confidence is None:
         return []
-    told = sentence("a table as it is proves nothing: make a release ({})", Command("protect", "TABLE"))
+    told = sentence("a plain table proves nothing: make a release ({})", Command("protect", "TABLE"))
     return [PolicyCheck("level of confidence", None, told, "confidence")]
 
 
@@ -115,4 +115,6 @@ def _release(table: Table, policy: Policy) -> Sentence:
 
 def _not_asked(policy: Policy) -> tuple[str, ...]:
     """How releases are made is no question about a table."""
-    return () if policy.mechanisms is None else ("'mechanisms' says how releases are made: no table was asked for it",)
+    return (
+        () if policy.mechanisms is None else ("'mechanisms' says how releases are made: it does not apply to tables",)
+    )

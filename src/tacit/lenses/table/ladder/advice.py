@@ -45,12 +45,12 @@ def advised(audit: AuditResult) -> Iterator[Advice]:
     for name in secrets_released(audit):
         yield Advice(f"Leave out {name}", left_out(audit, name))
     for fix in chosen(audit.fixes) if audit.fixes is not None else ():
-        words = f"Leave out {fix.column}" if fix.fix == "drop" else f"Tell less of {fix.column}: {fix.level}"
+        words = f"Leave out {fix.column}" if fix.fix == "drop" else f"Make {fix.column} coarser: {fix.level}"
         yield Advice(words, changed(audit, fix), fix.found, fix.guessed, kept_of_all(audit, fix))
     cure = cure_of(audit)
     if cure is not None and audit.found is not None:
         found = OF * cure.unique / audit.found.everything.sizes.people
-        yield Advice(f"Tell less of {listed(cure.levels)}", _with_levels(audit, cure.levels), found)
+        yield Advice(f"Make {listed(cure.levels)} coarser", _with_levels(audit, cure.levels), found)
 
 
 def _learnable(audit: AuditResult) -> bool:

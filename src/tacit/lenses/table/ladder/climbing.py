@@ -91,7 +91,7 @@ def _with_epsilon(bound: Bound, epsilon: float) -> Bound:
 def _refuse(goal: ReleaseGoal, making: Making) -> None:
     """What is not of cells that are counted is refused: a rung would not be what ``protect`` gives."""
     if goal.mechanism != "cells" or making.rules is not None or goal.confidence is not None:
-        words = "epsilons are compared of new cells, without a proof: leave out {mechanism}, {rules} and {confidence}"
+        words = "epsilons are compared on new cells, without a proof: leave out {mechanism}, {rules} and {confidence}"
         raise ArgumentError(sentence(words, **{name: Setting(name) for name in ("mechanism", "rules", "confidence")}))
 
 

@@ -21,7 +21,7 @@ def tried(question: Question, *, max_loss: float, progress: Progress = silent) -
     try:
         found = ladder(question, max_loss=max_loss, progress=progress)
     except DataError as error:
-        words = "No release can be made of the table as it is: {reason}."
+        words = "No release can be made from this table: {reason}."
         advice = Suggestion(max_loss, None, None, sentence(words, reason=error.args[0]))
         return ladder(question, epsilons=(), max_loss=max_loss), advice
     return found, suggestion(found, question)
@@ -31,9 +31,9 @@ def suggestion(found: Ladder, question: Question) -> Suggestion:
     """What to choose, in a sentence and as the command that makes the release."""
     rung = found.suggested
     if rung is None:
-        words = "No release was tried: all of the {looked:,} records that were looked at have the same secret."
+        words = "No release was tried: all {looked:,} records examined have the same secret."
         if found.rungs:
-            words = "No release tells anything of the columns, whatever epsilon was tried: no cut of one is within it."
+            words = "No release says anything about the columns, at any epsilon tried: no cut of a column is within it."
         return Suggestion(found.max_loss, None, None, sentence(words, looked=found.sampled or found.records))
     command = sentence("{}", protect_command(question, rung.epsilon))
     told = {"epsilon": Setting("epsilon", rung.epsilon), "kept": rung.kept, "most": 1 - found.max_loss}

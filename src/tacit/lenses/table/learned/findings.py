@@ -76,10 +76,7 @@ def headline(found: LearnedFindings, secret: str) -> str:
     by = f"estimate by {found.estimator}"
     columns = f"The released columns, {'with the cuts you asked for' if found.cut else 'uncut'},"
     if found.verdict == "leak" and share == 0:
-        return (
-            f"{columns} are tied to {secret} ({by}; p {found.p_value:.2g}), but so weakly that "
-            "nothing of its uncertainty could be predicted."
-        )
+        return f"{columns} are tied to {secret} ({by}; p {found.p_value:.2g}), but too weakly to predict it."
     if found.verdict == "leak":
         return (
             f"{columns} give away about {share:.1%} of the uncertainty about {secret} ({by}; 95% interval {low:.1%} to "
@@ -87,13 +84,13 @@ def headline(found: LearnedFindings, secret: str) -> str:
         )
     if found.verdict == "no leak detected":
         return (
-            f"No leak about {secret} detected ({by}), which is no proof that there is none: t{columns[1:]} show "
+            f"No leak about {secret} detected ({by}), which does not prove that there is none: t{columns[1:]} show "
             f"{share:.1%} of its uncertainty, and shuffled secrets show {_up_to(chance)}."
         )
-    why = "there are too few records to learn from. Gather more"
+    why = "there are too few records to learn from. Collect more"
     if found.unvouched:
         why = sentence(
-            "a model finds what it has learned in its own records. If none of these was used to learn it, say so "
+            "a model finds what it has learned in its own records. If none of these was used to train it, say so "
             "({fresh})",
             fresh=Setting("fresh", True),
         )
@@ -165,7 +162,7 @@ def _risky_value(learned: Learned, x: int, s: int, terms: Vector) -> LearnedRisk
         f"most of it comes from {findings.shown(symbols, x, loudest)}"
     )
     if learned.unmet[x]:
-        why = "the model never met a cell of this value, so nothing is known of it; doubt counts as risk"
+        why = "the model never saw a cell with this value, so nothing is known about it; doubt counts as risk"
     return LearnedRiskyValue(
         values=symbols.values(x),
         records=float(learned.counted.table[:, x].sum()),

@@ -76,7 +76,7 @@ def choice_of(
             raise ArgumentError(sentence(words, auto=Setting("estimator", "auto")))
         return None
     if weight is not None:
-        words = "learned estimators do not know weights yet: leave out {weight}, or use {counts}"
+        words = "learned estimators do not support weights yet: leave out {weight}, or use {counts}"
         raise ArgumentError(sentence(words, weight=Setting("weight", weight), counts=Setting("estimator", COUNTS)))
     if save_model is not None and Path(save_model).suffix.lower() != SUFFIX:
         raise ArgumentError(f"cannot save the model to {save_model}: name a file that ends in {SUFFIX}")
@@ -233,7 +233,7 @@ def learned(
     if scores.unmet.any():
         share = float(counted.joint.marginal[scores.unmet].sum())
         notes.append(
-            f"{share:.1%} of the records have a cell unlike any that the model met (a value, a missing cell, a number "
+            f"{share:.1%} of the records have a cell unlike any the model has seen (a value, a missing cell, a number "
             "far out of range); doubt counts as risk, ∞ here"
         )
     return Learned(
@@ -254,16 +254,16 @@ def learned(
 
 def _origin(choice: EstimatorChoice, model: Any, counted: Counted) -> Sentence | str:
     honest = (
-        f"scored by {choice.name}: the numbers are honest only for records that it was not learned from; on its own "
-        "they are in-sample and too sure of themselves"
+        f"scored by {choice.name}: the numbers are honest only for records it was not trained on; on its own records "
+        "they are in-sample and too confident"
     )
     if not choice.fresh:
-        words = "{honest}. If none of these records was used to learn it, say so ({fresh})"
+        words = "{honest}. If none of these records was used to train it, say so ({fresh})"
         return sentence(words, honest=honest, fresh=Setting("fresh", True))
     if looks_learned_from(counted, model):
         return (
-            f"{honest}. You said that these are fresh, but the shares of the secret are exactly those it was "
-            "learned from: make sure that it is not the same table"
+            f"{honest}. You said that these are fresh, but the shares of the secret are exactly those it was trained "
+            "on: make sure that it is not the same table"
         )
     return f"{honest}. You said that these are fresh"
 
@@ -341,7 +341,7 @@ def _columns(counted: Counted, secrets: Sequence[str]) -> Codes:
         raise DataError(
             sentence(
                 "the model does not know the value '{value}' of {named}; it knows {values}: learn anew from this table "
-                "({auto}), or leave out or join values that are so rare",
+                "({auto}), or leave out or join such rare values",
                 value=unknown[0],
                 named=named,
                 values=", ".join(sorted(place))[:200],
@@ -414,8 +414,8 @@ def _refuse_strangers(name: str, values: Sequence[Any], unmet: Sequence[bool]) -
     if strangers and len(strangers) == sum(value is not None for value in values):
         raise DataError(
             sentence(
-                "the model met none of the values of column '{name}': cut it as it was when the model was learned "
-                "({bins}), or learn anew ({auto})",
+                "the model saw none of the values of column '{name}': cut it as it was in training ({bins}), or learn "
+                "anew ({auto})",
                 name=name,
                 bins=Setting("bins", {name: "..."}),
                 auto=Setting("estimator", "auto"),
@@ -443,5 +443,5 @@ def _number(value: Any, column: str) -> float | None:
         return None
     if re.match(f"{NUMBER}|{INFINITE}|{MINUS_INFINITE}", value):
         return float(value)
-    words = "column '{column}' has the cell {cell}, which is no number: mend it, or leave it out ({drop})"
+    words = "column '{column}' has the cell {cell}, which is not a number: fix it, or leave the column out ({drop})"
     raise DataError(sentence(words, column=column, cell=repr(value[:40]), drop=Setting("drop", column)))

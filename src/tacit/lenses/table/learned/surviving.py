@@ -92,19 +92,17 @@ def headline(answer: FirstAnswer, found: Counted) -> Sentence:
     if answer.how is None:
         told = "Cannot tell by counting whether {secret} leaks. {would}"
         if answer.verdict == "leak":
-            told = "The released columns show more of {secret} than chance does; counting cannot tell how much. {would}"
+            told = "The released columns reveal more about {secret} than chance; counting cannot tell how much. {would}"
         return sentence(told, would=_would_tell(found), **words)
     if answer.verdict != "leak":
-        told = "No leak about {secret} detected: the released columns show no more of it than chance does."
+        told = "No leak about {secret} detected: the released columns show no more about it than chance does."
         if answer.how == "learned":
-            told = (
-                "No leak about {secret} found: no model that was tried guesses it from the released columns. That is "
-            )
-            told += "no proof that there is none."
+            told = "No leak about {secret} found: no model tried guesses it from the released columns. That does  "
+            told += "not prove that there is none."
     elif answer.how == "counted":
         told = "The released columns give away {share} of the uncertainty about {secret}, beyond what chance can show."
     elif answer.share == 0:
-        told = "The released columns are tied to {secret}, but so weakly that nothing of it could be predicted."
+        told = "The released columns are tied to {secret}, but too weakly to predict it."
     else:
         told = "The released columns give away about {share} of the uncertainty about {secret}."
     return sentence(told, **words)
@@ -117,7 +115,7 @@ def basis(answer: FirstAnswer, found: Counted) -> str:
         return f"Counted: {counted} of the uncertainty; when the secret is shuffled, chance alone shows up to {chance}."
     by_counting = f"it shows {counted}, shuffled secrets up to {chance}."
     if answer.how is None:
-        return f"Counting is swamped by chance: {by_counting}"
+        return f"Chance swamps the counts: {by_counting}"
     some = "" if answer.records == found.n_records else f"{count(answer.records)} of "
     learned = f"Quick estimate ('{answer.estimator}', learned) from {some}{count(found.n_records)} records"
     return f"{learned}; 95% interval {share(answer.low)} to {share(answer.high)}. Counting cannot tell: {by_counting}"
@@ -132,7 +130,7 @@ def _would_tell(found: Counted) -> Sentence:
     if found.n_records < FEWEST:
         told = "{records} records are too few to learn from: more would tell, or fewer and coarser columns ({drop}, "
         return sentence(told + "{levels}).", **coarser)
-    return sentence("This would tell, and takes its time: {again}", again=audit_again(question, estimator=ESTIMATOR))
+    return sentence("This would tell, but takes longer: {again}", again=audit_again(question, estimator=ESTIMATOR))
 
 
 def audit_again(question: TableQuestion, **settings: Any) -> Command:

@@ -33,8 +33,8 @@ class ReleaseGoal:
         mixes, mechanism = self.mechanism != "watchdog", Setting("mechanism", self.mechanism)
         if mixes and self.replacement is not None:
             words = (
-                "{replacement} says what takes the place of one merged set; the mechanism '{mechanism}' has its own: "
-                "leave out one of the two"
+                "{replacement} says what replaces one merged set; the mechanism '{mechanism}' has its own: leave out "
+                "one of the two"
             )
             raise ArgumentError(sentence(words, replacement=Setting("replacement"), mechanism=self.mechanism))
         for name, given in (("delta", self.bounds.delta > 0), ("confidence", self.confidence is not None)):

@@ -112,7 +112,7 @@ def applied(counted: Counted, rules: ReleaseRules, made_by: dict[str, Any], proo
         )
     for each, reached in zip(rules.also, planned.attained_also, strict=True):
         if not reached.holds(each.bounds):
-            words = "the release would leak {reached} of {secret}, more than {allowed}: nothing was written"
+            words = "the release would leak {reached} about {secret}, more than {allowed}: nothing was written"
             secret, allowed = ", ".join(each.secret), Nats(each.epsilon, 6, unit=False)
             raise NotCertifiedError(sentence(words, reached=Nats(reached.epsilon, 4), secret=secret, allowed=allowed))
     return planned

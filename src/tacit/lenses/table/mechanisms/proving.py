@@ -34,8 +34,8 @@ def proved_set(counted: Counted, goal: ReleaseGoal, confidence: float) -> Candid
     merged = np.array(proof.merged)
     if goal.replacement == "suppress" and (counted.symbols.all_missing & ~merged).any():
         words = (
-            "suppressed records could not be told from those that are wholly missing, whose values are kept: choose "
-            "another {replacement}"
+            "suppressed records would look like those with only missing values, which are kept: choose another "
+            "{replacement}"
         )
         raise ArgumentError(sentence(words, replacement=Setting("replacement")))
     return replace(merging(counted, goal, merged, "split and prove"), proof=proof)
@@ -72,8 +72,8 @@ def _too_few(counted: Counted, bounds: LiftBounds, confidence: float) -> Sentenc
     upwards = _share_kept(counted, proof_of(counted.table, LiftBounds(np.inf, bounds.high), confidence))
     if np.isfinite(bounds.low) and upwards >= WORTH_TELLING:
         words = (
-            "They can certify {high} of how much likelier a secret may become, and nothing of how much less "
-            "likely, keeping {upwards:.1%} of the records ({side})."
+            "They can certify {high} on how much likelier a secret may become, and nothing on how much less likely, "
+            "keeping {upwards:.1%} of the records ({side})."
         )
         texts.append(sentence(words, high=Nats(bounds.high, 6), upwards=upwards, side=Setting("epsilon_high")))
     wider = bounds
@@ -99,7 +99,7 @@ def enough(counted: Counted, bounds: LiftBounds, confidence: float) -> str:
     safe = ~bounds.beyond(log_lift(counted.joint)).any(axis=0)
     wanted, records = float(counted.joint.marginal[safe].sum()) / 2, int(counted.table.sum())
     if wanted == 0:
-        return "No value of the table is within that bound by itself, so no number of records would do."
+        return "No single value of the table is within that bound, so no number of records would be enough."
     for factor in FACTORS:
         kept = _share_kept(counted, proof_of(counted.table * factor, bounds, confidence))
         if kept >= wanted:

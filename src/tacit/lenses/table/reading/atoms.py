@@ -57,7 +57,7 @@ class AtomRanges:
         """The same, for somebody who knows that no number is below ``least`` or above ``most``."""
         if len(self.low) > 1 and (least > self.high[0] or most < self.low[-1]):
             raise ArgumentError(
-                f"numbers between {least:g} and {most:g}? the release tells of {self.high[0]:g} and less, and of "
+                f"numbers between {least:g} and {most:g}? the release has {self.high[0]:g} and less, and "
                 f"{self.low[-1]:g} and more"
             )
         return replace(self, least=least, most=most)

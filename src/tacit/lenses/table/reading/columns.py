@@ -48,7 +48,7 @@ class ReadColumn:
         seen = [place.get(_as_told(value, numeric=numeric), -1) for value in [*found.dictionary.to_pylist(), None]]
         level = np.array(seen)[np.asarray(found.indices.fill_null(len(seen) - 1), dtype=np.int64)]
         if (level < 0).any():
-            raise SourceError(f"column '{scale.column}' of the release says what its levels.json does not have")
+            raise SourceError(f"column '{scale.column}' of the release has a value that its levels.json does not list")
         numbers = np.array([np.nan if each is None else each for each in meant], dtype=np.float64) if numeric else None
         return cls(scale, np.stack(list(meant.values())), level, numbers)
 

@@ -152,7 +152,8 @@ class CellReading:
             raise ArgumentError(f"rows are filled in at least once, not {times} times")
         if use is not None and len(self._column(use).parts) < 2:
             words = (
-                f"column '{use}' is told nowhere in this release, so nothing can be learned of it; ask its owner for "
+                f"column '{use}' is not told at all in this release, so nothing can be learned about it; ask its owner "
+                "for  "
             )
             raise ArgumentError(f"{words}one that keeps it, or predict another: {self!r}")
         rng, n = np.random.default_rng(random_state), self.data.num_rows
@@ -202,7 +203,7 @@ def read(release: AnyPath | ReleasedTable, *, engine: str = "duckdb") -> CellRea
     folder = Path(release)
     certificate = read_certificate(folder)
     if not isinstance(certificate, CountedCertificate) or not certificate.in_cells:
-        raise ArgumentError(f"{folder} is no release in cells: its values are to be read as they are")
+        raise ArgumentError(f"{folder} is not a release in cells: read its values as they stand")
     if certificate.mechanism.mixes:
         raise ArgumentError(f"cells were mixed in {folder}, so what a row says may be another's: see corrected_counts")
     output = certificate.output

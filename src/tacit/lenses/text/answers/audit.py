@@ -128,7 +128,7 @@ def _of(terms: Sequence[doc.Term], secret: str) -> list[doc.Term]:
 
 def _term_table(terms: Sequence[doc.Term], *, folded: str = "", given: bool = False) -> doc.Block:
     if not terms:
-        return doc.Paragraph("None that is real.")
+        return doc.Paragraph("None is real.")
     limits = doc.TableColumn(">95% limits", where="terminal")
     columns = ("Term", ">Posts", ">Times as\nlikely", limits, ">Chance\nreaches", ">Given the\nwords before")
     rows = [
@@ -161,8 +161,8 @@ def _by_secret(result: TextAuditResult, terms: Sequence[doc.Term], *, given: boo
 
 def _added(result: TextAuditResult) -> Sequence[doc.Section]:
     about = (
-        "What a term adds when it is met in a post, after the words before it, averaged over the posts that have it. "
-        "Only terms that are real."
+        "What a term adds when a reader meets it in a post, after the words before it, averaged over the posts that "
+        "have it. Only terms that are real."
     )
     drawn = [term for label in result.labels for term in _of(result.conditional_terms, label)[:_DRAWN]]
     numbers = _by_secret(result, result.conditional_terms, given=True)
@@ -172,9 +172,8 @@ def _added(result: TextAuditResult) -> Sequence[doc.Section]:
 
 def _alone(result: TextAuditResult) -> Sequence[doc.Section]:
     about = (
-        "How many times as likely the secret is by the bare fact that a post has the term, and what chance alone "
-        "reaches at so many posts. A word that one side alone uses has the largest there is; the commoner ones come "
-        "first."
+        "How many times as likely the secret is just because a post has the term, and what chance alone reaches with "
+        "as many posts. A word that only one side uses has the largest there is; the commoner ones come first."
     )
     blocks = (doc.Paragraph(about), _by_secret(result, result.terms, given=False))
     return (doc.Section("Words alone", blocks, kind="plug-in"),)
@@ -183,9 +182,9 @@ def _alone(result: TextAuditResult) -> Sequence[doc.Section]:
 def _rare(result: TextAuditResult) -> Sequence[doc.Section]:
     real, noise, unsure = (doc.Count(result.verdicts[verdict]) for verdict in ("real", "noise", "cannot tell"))
     about = sentence(
-        "{} terms are real, {} are noise, and of {} nobody can tell. A word in few posts looks telling by chance "
-        "alone: the band is the largest log-lift among all terms of about as many posts when the secrets are "
-        "shuffled ({} times).",
+        "{} terms are real, {} are noise, and of {} nobody can tell. A word in few posts looks telling by mere chance: "
+        "the band is the largest log-lift among all terms of about as many posts when the secrets are shuffled ({} "
+        "times).",
         real,
         noise,
         unsure,
@@ -208,7 +207,7 @@ def _rare(result: TextAuditResult) -> Sequence[doc.Section]:
 def _posts(result: TextAuditResult) -> Sequence[doc.Section]:
     about = doc.Paragraph(
         "Marked: words that add to the secret the post points to, the stronger the more; dotted: words that point "
-        "elsewhere. Rest the pointer on a word for its number. This page shows posts: it is for you alone.",
+        "elsewhere. Rest the pointer on a word for its number. This page shows posts: it is for you only.",
         where="page",
     )
     posts = doc.MarkedPosts(result.examples, result.labels, shown=_POSTS_LISTED)

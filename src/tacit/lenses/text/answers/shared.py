@@ -16,7 +16,7 @@ DEFINITIONS: tuple[tuple[str, str], ...] = (
     (
         "given the words before",
         "What a term adds when the post is read from its beginning: the log-lift of the words so far and this one, "
-        "less the log-lift without it. Words that repeat what was said already add little. It is learned: an estimate.",
+        "minus the log-lift without it. Words that repeat earlier ones add little. It is learned: an estimate.",
     ),
     (
         "real, noise, cannot tell",

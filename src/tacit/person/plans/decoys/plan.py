@@ -64,7 +64,7 @@ def plan_decoys(
     method: Method = "auto",
     beta: float = 1.0,
 ) -> DecoyPlan:
-    """Plan records that lower what an adversary holds of a person: the paper's optimal disinformation.
+    """Plan records that lower what an adversary holds about a person: the paper's optimal disinformation.
 
     Parameters
     ----------

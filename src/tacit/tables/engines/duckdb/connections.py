@@ -60,7 +60,7 @@ def _checked_memory(memory: str) -> str:
     if re.fullmatch(r"\d+(\.\d+)? ?([KMGT]i?B)", memory, re.IGNORECASE):
         return memory
     raise ArgumentError(
-        sentence("{given} is no amount of memory: write {like}", given=repr(memory), like=Setting("memory", "4GB"))
+        sentence("{given} is not an amount of memory: write {like}", given=repr(memory), like=Setting("memory", "4GB"))
     )
 
 
@@ -246,10 +246,12 @@ def translated(error: duckdb.Error, name: str) -> TacitError:
             )
         )
     if "CSV Parser state machine" in message:
-        return DataError(f"{name} ends some of its lines in another way than others: save it with one kind of line end")
+        return DataError(f"{name} mixes different line endings: save it with one kind")
     line = re.search(r"JSON.* line (\d+)", message)
     if line:
-        return DataError(f"{name}, line {line[1]}: not a JSON object, or not of the types of the other lines; mend it")
+        return DataError(
+            f"{name}, line {line[1]}: not a JSON object, or its types differ from those of other lines; fix it"
+        )
     if isinstance(error, duckdb.PermissionException):
         return SourceError(f"{name} has a view that reads other files of this machine: write its rows to a table first")
     first = re.sub(r"\s+", " ", message.splitlines()[0]).strip() if message else "no reason given"
@@ -263,14 +265,14 @@ def translated(error: duckdb.Error, name: str) -> TacitError:
 def _csv_reason(message: str) -> str:
     ragged = re.search(r"Expected Number of Columns: (\d+) Found: (\d+)", message)
     if ragged:
-        return f"it has {ragged[2]} cells where the header has {ragged[1]}; mend the line, or give the right delimiter"
+        return f"it has {ragged[2]} cells where the header has {ragged[1]}; fix the line, or give the right delimiter"
     if re.search("unicode|utf-8|byte sequence", message, re.IGNORECASE):
         return "its bytes are not UTF-8; save the file as UTF-8"
     if re.search("quote", message, re.IGNORECASE):
         return (
-            "a quote is opened and not closed, text follows a closing quote, or the line ends in another way than "
-            "the first; mend the line"
+            "a quote is opened but not closed, text follows a closing quote, or the line ending differs from the "
+            "first; fix the line"
         )
     if re.search("line size", message, re.IGNORECASE):
         return "the line is too long; look for a quote that is not closed"
-    return "it does not follow the CSV format; mend the line"
+    return "it does not follow the CSV format; fix the line"
