@@ -170,7 +170,7 @@ def test_a_refusal_is_one_clear_line_and_the_right_exit_code(
         ("empty.csv", b"", "empty"),
         ("header.csv", b"s,x\n", "no rows"),
         ("twice.csv", b"s,x,x\na,1,2\nb,2,3\n", "more than one column 'x'"),
-        ("bytes.csv", b"s,x\na,caf\xe9\nb,q\n" * 1, "line 2"),
+        ("bytes.csv", b"s,x\nb,z\xc3\xa4h\na,caf\xe9\n", "line 3"),
         ("quotes.csv", b's,x\na,p\nb,"q\nc,r\n', "quotes.csv"),
         ("ragged.csv", b"s,x\na,p\nb,q,r\nc,d\n", "line 3"),
         ("cut.parquet", b"PAR1 not really", "Parquet"),

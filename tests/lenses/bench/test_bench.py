@@ -165,7 +165,6 @@ def test_fano_s_bound_is_what_a_symmetric_channel_tells() -> None:
 # ---- releases ------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.long
 @pytest.fixture(scope="module")
 def posts(tmp_path_factory: pytest.TempPathFactory) -> SimpleNamespace:
     """Posts whose word is masked and whose capitals are not; some say nothing that is masked."""
@@ -184,6 +183,7 @@ def posts(tmp_path_factory: pytest.TempPathFactory) -> SimpleNamespace:
     return SimpleNamespace(source=here / "posts.csv", masked=here / "m", made=made)
 
 
+@pytest.mark.long
 def test_masks_do_not_hide_how_posts_are_written(posts) -> None:
     found = tacit.attack(posts.masked, against=posts.source, group="who")
     by_name = {each.score.name: each for each in found.run.families}
