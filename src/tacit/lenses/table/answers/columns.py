@@ -122,7 +122,7 @@ class ColumnsResult(Result):
             words = "No column is named like a secret. Put the one that must not be learned in the place of COLUMN:"
             blocks.append(doc.Paragraph(words))
         blocks.append(doc.Paragraph(self.command, "claim"))
-        items = []
+        items: list[str] = []
         others = [each.name for each in self.columns if each.likely_secret and each.name not in self.proposed_secret]
         if others:
             words = (
