@@ -13,10 +13,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from click.shell_completion import BashComplete
 
 from sizes import many
 from tables_of_people import clinic, write_csv
 from tacit.cli import main
+from tacit.cli.commands import tacit as group
 from tacit.lenses.table import audit as auditing
 
 Run = Callable[..., tuple[int, str, str]]
@@ -292,3 +294,18 @@ def test_what_native_code_prints_does_not_spoil_the_json(
     with pytest.raises(SystemExit):
         main()
     assert json.loads(capfd.readouterr().out)["result"] == "AuditResult"
+
+
+@pytest.mark.parametrize(
+    ("typed", "offered"),
+    [
+        ("pro", "plain,protect"),
+        ("audit peo", "file,peo"),
+        ("verify release --against peo", "file,peo"),
+        ("protect people.csv --mechanism wa", "plain,watchdog"),
+    ],
+)
+def test_shells_complete_commands_choices_and_names_of_files(typed: str, offered: str) -> None:
+    words = f"tacit {typed}".split()
+    found = BashComplete(group, {}, "tacit", "_TACIT_COMPLETE").get_completions(words[1:-1], words[-1])
+    assert [f"{each.type},{each.value}" for each in found] == [offered]

@@ -273,3 +273,21 @@ def test_a_private_copy_is_for_its_owner_alone_and_goes_with_its_table(tmp_path)
     del table
     gc.collect()
     assert not copy.exists()
+
+
+@pytest.mark.parametrize(
+    ("cells", "read"),
+    [
+        (["1.640,50", "-7,5", '""', "", "12"], ["1640.50", "-7.5", "", None, "12"]),
+        # Thousands, as likely as decimals; two choices of several; a comma and a point that fit no number.
+        (["1,640", "12,345", "7"], ["1,640", "12,345", "7"]),
+        (["1,2", "1,2,3"], ["1,2", "1,2,3"]),
+        (["1.64,50", "7,5"], ["1.64,50", "7,5"]),
+    ],
+)
+def test_decimal_commas_between_semicolons_are_numbers(tmp_path, cells, read):
+    path = tmp_path / "t.csv"
+    path.write_text("id;cost;city\n" + "".join(f'007;{cell};"a;\nb"\n' for cell in cells))
+    table = open_table(path)
+    assert rows(table) == [{"id": "007", "cost": cost, "city": "a;\nb"} for cost in read]
+    assert any("decimal comma: cost" in note for note in table.notes) is (cells != read)

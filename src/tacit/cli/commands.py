@@ -13,6 +13,7 @@ from tacit.cli import person_commands, serving, text_commands
 from tacit.cli.options import (
     answer,
     bits_option,
+    file_names,
     format_option,
     full_option,
     quiet_option,
@@ -52,7 +53,7 @@ def tacit() -> None:
 
 
 @tacit.command(epilog=EXIT_CODES)
-@click.argument("source", metavar="TABLE")
+@click.argument("source", metavar="TABLE", shell_complete=file_names)
 @settings(*AUDIT)
 @report_option
 @full_option
@@ -84,7 +85,7 @@ def audit(source: str, **words: Any) -> int:
 
 
 @tacit.command(epilog=EXIT_CODES)
-@click.argument("source", metavar="TABLE")
+@click.argument("source", metavar="TABLE", shell_complete=file_names)
 @settings(*PROTECT)
 @click.option("-o", "--out", type=click.Path(path_type=Path), required=True, help="Directory of the release.")
 @full_option
@@ -138,7 +139,7 @@ def attack(release: Path, **words: Any) -> int:
 
 
 @tacit.command(epilog=EXIT_CODES)
-@click.argument("source", metavar="SOURCE...", nargs=-1, required=True)
+@click.argument("source", metavar="SOURCE...", nargs=-1, required=True, shell_complete=file_names)
 @settings(*CHECK)
 @report_option
 @format_option(

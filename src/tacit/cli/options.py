@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 
 import click
 from click.core import ParameterSource
+from click.shell_completion import CompletionItem
 
 from tacit.cli.wording import COMMAND_LINE, option
 from tacit.errors import ArgumentError
@@ -19,6 +20,11 @@ from tacit.requests.names import ENGINES
 from tacit.requests.settings import Flag, OneOf, SettingFacts, default_of
 
 Command = TypeVar("Command", bound=Callable[..., Any])
+
+
+def file_names(_: click.Context, __: click.Parameter, typed: str) -> list[CompletionItem]:
+    """What shells put in the place of a table or another file that is begun: the names of files."""
+    return [CompletionItem(typed, type="file")]
 
 
 def format_option(help: str, *formats: str) -> Callable[[Command], Command]:
@@ -87,6 +93,7 @@ def option_of(
         required=required,
         help=shown,
         callback=lambda _, __, value: _read(name, facts, value),
+        shell_complete=None if isinstance(kind, OneOf) else file_names,
     )
 
 

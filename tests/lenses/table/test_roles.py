@@ -185,3 +185,14 @@ def test_codes_and_phone_numbers_are_no_amounts() -> None:
 def test_an_officers_or_payees_name_is_a_persons_name_and_a_products_is_not() -> None:
     assert {personal_in(name) for name in ["Officer name", "payee_name", "Name des Zeugen"]} == {"a person's name"}
     assert personal_in("Product name") is None
+
+
+def test_people_with_several_rows_are_told_of():
+    stays = {
+        "patient_id": [i // 2 for i in range(60)],
+        "doctor": ["A", "B"] * 30,
+        "illness": ["flu", "none", "cold"] * 20,
+    }
+    told = "patient_id has 30 values in 60 rows"
+    assert told in str(audit(pa.table(stays)))
+    assert told not in str(audit(pa.table(stays | {"patient_id": list(range(60))})))

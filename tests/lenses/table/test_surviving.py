@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,8 @@ from tacit.errors import ArgumentError
 from tacit.lenses.table.ladder import suggesting
 from tacit.lenses.table.ladder.advice import chosen
 from tacit.lenses.table.learned import quick
+from tacit.lenses.table.learned.surviving import no_less_than_a_column
+from tacit.lenses.table.results import ColumnLeak, FirstAnswer
 from tacit.report import to_text
 
 pytestmark = pytest.mark.usefixtures("without_rungs")
@@ -193,3 +196,18 @@ def test_the_same_audit_with_a_change_keeps_all_that_was_said(tmp_path: Path) ->
     again = told.split("See what stays: ")[1]
     assert again.startswith(f"tacit audit {path} --secret illness=asthma --drop district")
     assert "years" in again.split("What a safe")[0]
+
+
+def test_all_columns_tell_no_less_than_one_of_them():
+    learned = FirstAnswer("learned", 0.515, 0.503, 0.528, 1.0, 1.0, "leak", "auto", 1_333, "Quick estimate.")
+    ward = ColumnLeak("ward", 0.57, 0.01, "leak", 0.0, 0.0, 0.0, 0.0)
+    raised = no_less_than_a_column(learned, [ward], 1.0, ["icd"])
+    assert raised is not None
+    answer, told = raised
+    assert answer.share == pytest.approx(0.56)
+    assert (answer.low, answer.high) == (None, None)
+    assert "at least 56.0%" in str(told)
+    assert "'ward' by itself" in answer.basis
+    assert "51.5%" in answer.basis
+    assert no_less_than_a_column(learned, [replace(ward, alone=0.4)], 1.0, ["icd"]) is None
+    assert no_less_than_a_column(learned, [replace(ward, alone_verdict="no leak detected")], 1.0, ["icd"]) is None

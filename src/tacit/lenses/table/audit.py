@@ -22,14 +22,21 @@ from tacit.lenses.table.ladder.results import Ladder
 from tacit.lenses.table.ladder.suggesting import said_of, tried
 from tacit.lenses.table.learned.findings import with_learned
 from tacit.lenses.table.learned.learning import EstimatorChoice, Learned, choice_of, learned, saved
-from tacit.lenses.table.learned.surviving import as_asked, basis, by_counting, first_answer, headline
+from tacit.lenses.table.learned.surviving import (
+    as_asked,
+    basis,
+    by_counting,
+    first_answer,
+    headline,
+    no_less_than_a_column,
+)
 from tacit.lenses.table.linkage.people import people_found
 from tacit.lenses.table.mechanisms.merged_set import curve_points
 from tacit.lenses.table.pricing import secret_prices
 from tacit.lenses.table.question import TableQuestion, ask
 from tacit.lenses.table.results import Suggestion
 from tacit.lenses.table.tabulating import Counted, counted
-from tacit.lift import Vector, funnel, risk, shuffles
+from tacit.lift import Vector, entropy, funnel, risk, shuffles
 from tacit.release.bounds import checked_epsilon
 from tacit.requests import Learning, Look, Question
 from tacit.requests.settings import AnyPath
@@ -75,7 +82,12 @@ def audit_table(question: Question, look: Look, learning: Learning, *, progress:
         else first_answer(found, result.measures, random_state=look.random_state, progress=progress)
     )
     answer = replace(answer, basis=basis(answer, found))
-    result = replace(result, answer=answer, verdict=answer.verdict, headline=headline(answer, found))
+    told = headline(answer, found)
+    answer, told = no_less_than_a_column(answer, result.column_leaks, entropy(found.joint.prior), asked.secret) or (
+        answer,
+        told,
+    )
+    result = replace(result, answer=answer, verdict=answer.verdict, headline=told)
     if estimates is not None:
         found = estimates.counted
         if look.save_model is not None:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from tacit.document import Progress, silent
 from tacit.errors import ArgumentError, DataError, Setting, SourceError, sentence
+from tacit.lenses.table.answers.columns import several_rows
 from tacit.lenses.table.answers.release import ProtectResult
 from tacit.lenses.table.certifying.cells import CellRelease
 from tacit.lenses.table.certifying.planned import CountedRelease
@@ -15,6 +16,7 @@ from tacit.lenses.table.coding import FOR_CELLS, goal_of_rules, in_cells, questi
 from tacit.lenses.table.learned.learning import EstimatorChoice, choice_of
 from tacit.lenses.table.mechanisms import ReleaseGoal, plan_by_goal, plan_by_rules
 from tacit.lenses.table.question import TableQuestion, ask
+from tacit.lenses.table.roles.names import PERSONS_NUMBER, personal_in
 from tacit.lenses.table.tabulating import counted
 from tacit.release.codec import text_of
 from tacit.release.directory import KEY, ReleaseDraft, new_release, refuse_target
@@ -22,6 +24,7 @@ from tacit.release.ledger.book import Ledger
 from tacit.release.levels import LEVELS, PublishedCode
 from tacit.release.rules import RULES, ReleaseRules
 from tacit.requests import Bound, Learning, Ledgered, Making, Question, Request, given
+from tacit.tables.counting import distinct_counts
 from tacit.tables.drawing import new_key
 from tacit.tables.sources import open_table
 from tacit.tables.writing import at, suffix_for, told_of_writing, write_table
@@ -124,7 +127,13 @@ def _released(planned: CountedRelease, book: Ledger, making: Making, out: Path, 
             curve=planned.curve,
             before=planned.before,
             after=planned.after,
-            notes=(*question.notes, *told_of_writing(question.original), *planned.remarks(), *page.notes),
+            notes=(
+                *question.notes,
+                *_of_people(question, planned.counted.n_records),
+                *told_of_writing(question.original),
+                *planned.remarks(),
+                *page.notes,
+            ),
             corrected=planned.corrected(written),
             levels=() if planned.rules.code is None else PublishedCode.of(planned.rules.code).columns,
             original=question.original.address,
@@ -140,6 +149,14 @@ def _released(planned: CountedRelease, book: Ledger, making: Making, out: Path, 
             raise SourceError(f"{question.original.name} changed while it was read: nothing was released; run again")
         page.add(certificate)
     return replace(result, certificate=certificate)
+
+
+def _of_people(question: TableQuestion, rows: int) -> list[str]:
+    """That people have several rows, where a column of their numbers was left out and says so."""
+    left_out = [each.name for each in question.roles if each.role == "dropped"]
+    numbers = [name for name in left_out if personal_in(name) == PERSONS_NUMBER]
+    counts = distinct_counts(question.original, numbers) if numbers else {}
+    return [several_rows(name, values, rows) for name, values in counts.items() if values < rows]
 
 
 # What the rules of an earlier release settle.

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import csv
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tacit.errors import ArgumentError, DataError, SourceError
 from tacit.tables.columns import Kind, check_names
 from tacit.tables.engines import Engine
-from tacit.tables.engines.duckdb.connections import answered
-from tacit.tables.engines.duckdb.layouts import csv_delimiter, csv_kinds
+from tacit.tables.engines.duckdb.connections import answered, private_file, reading
+from tacit.tables.engines.duckdb.layouts import csv_delimiter, csv_kinds, decimal_commas, write_points
 from tacit.tables.formats.format import Format, Opened, SourceFile
 from tacit.tables.formats.parts import same_columns
 from tacit.tables.formats.plain import codec_of, head_of, in_plain_text
@@ -44,6 +45,11 @@ class Csv(Format):
         same_columns(file, headers)
         names = [name for name in headers[0] if name not in file.partitions]
         check_names([*names, *file.partitions], file.name)
+        if commas := decimal_commas(read[0], headers[0], delimiter, _called(file, 0)) if delimiter != "," else ():
+            read = tuple(
+                _with_points(file, at, each, headers[at], delimiter, commas, engine) for at, each in enumerate(read)
+            )
+            notes = (*notes, _of_commas(commas))
         kinds = csv_kinds(read[0], headers[0], delimiter, _called(file, 0))
         found = [kind for name, kind in zip(headers[0], kinds, strict=True) if name not in file.partitions]
         told: list[Kind] = [
@@ -67,6 +73,26 @@ class Csv(Format):
 def _called(file: SourceFile, at: int) -> str:
     """What messages call a part, whose rows may be read from a copy of it."""
     return file.name if len(file.parts) == 1 else str(file.parts[at])
+
+
+def _with_points(
+    file: SourceFile,
+    at: int,
+    path: Path,
+    names: Sequence[str],
+    delimiter: str,
+    commas: Sequence[str],
+    engine: Engine,
+) -> Path:
+    """A private copy in which 1.640,50 is 1640.50, for every engine."""
+    target = private_file(engine, ".csv")
+    with reading(_called(file, at)):
+        write_points(path, names, delimiter, commas, target)
+    return target
+
+
+def _of_commas(commas: Sequence[str]) -> str:
+    return f"read as numbers with a decimal comma: {', '.join(commas)}; what is written has decimal points"
 
 
 def _head(path: Path) -> str:

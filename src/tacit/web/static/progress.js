@@ -31,6 +31,13 @@ function bar(id) {
   return [box, tell];
 }
 
+/** Links to the sheets or tables of a file, where the refusal lists them. */
+function tablesIn(message) {
+  const [, file, names] = message.match(/choose one with (.*)::NAME: (.*)$/) ?? [];
+  const source = (name) => encodeURIComponent(`${file}::${name}`);
+  return (names?.split(", ") ?? []).map((name) => make("a", { href: `/table?source=${source(name)}`, class: "button" }, name));
+}
+
 function ended(job, retry) {
   const words = {
     failed: null,
@@ -40,6 +47,8 @@ function ended(job, retry) {
   // The first look at a table fails where it cannot be read.
   const unread = !words && job.verb === "columns";
   const told = words ? make("p", { class: "problem" }, words) : problem(job.error ?? { message: "The job failed, and did not say why." }, unread ? "This file cannot be read." : undefined);
+  const tables = unread ? tablesIn(job.error?.message ?? "") : [];
+  if (tables.length) return [make("p", {}, "This file holds several tables. Choose one:"), make("div", { class: "row" }, ...tables)];
   return [told, make("div", { class: "row" }, button("Run it again", retry), unread && make("a", { href: "/" }, "Choose another file"))];
 }
 

@@ -10,6 +10,7 @@ from tacit import document as doc
 from tacit.errors import Command, Sentence, Setting, sentence
 from tacit.lenses.facts import SourceFacts
 from tacit.lenses.glossary import OWNER_ONLY
+from tacit.lenses.table.roles.names import PERSONS_NUMBER, personal_in
 from tacit.report.result import Result
 
 ColumnKind = Literal["identifier", "date", "place", "number", "category", "text", "constant"]
@@ -110,13 +111,18 @@ class ColumnsResult(Result):
         looked = doc.Count(self.looked_at, "row")
         return (doc.Paragraph(sentence(words, looked), "note"),)
 
+    def _of_persons(self) -> list[GuessedColumn]:
+        """The columns of persons' numbers that repeat."""
+        repeating = [each for each in self.columns if 1 < each.distinct < self.looked_at - each.missing]
+        return [each for each in repeating if personal_in(each.name) == PERSONS_NUMBER]
+
     def _way(self) -> Sequence[doc.Block]:
         blocks: list[doc.Block] = []
         if not self.proposed_secret:
             words = "No column is named like a secret. Replace COLUMN by the one that must not be learned:"
             blocks.append(doc.Paragraph(words))
         blocks.append(doc.Paragraph(self.command, "claim"))
-        items = []
+        items: list[str] = []
         others = [each.name for each in self.columns if each.likely_secret and each.name not in self.proposed_secret]
         if others:
             words = (
@@ -126,12 +132,23 @@ class ColumnsResult(Result):
         if self.proposed_drop:
             words = "{drop} leaves out what singles out one person, or cannot be counted."
             items.append(sentence(words, drop=Setting("drop", list(self.proposed_drop))))
+        items.extend(
+            several_rows(each.name, each.distinct, self.looked_at - each.missing) for each in self._of_persons()
+        )
         if self.proposed_known:
             words = "A neighbour may know {names}. If so, say {known}: what a row adds to that is then bounded;  "
             words += "what that says on its own is not."
             known = Setting("known", list(self.proposed_known))
             items.append(sentence(words, names=doc.listed(self.proposed_known), known=known))
         return (*blocks, doc.Bullets(items)) if items else blocks
+
+
+def several_rows(column: str, values: int, rows: int) -> str:
+    """What a column of persons' numbers says that has fewer values than rows."""
+    return (
+        f"{doc.shorten(column, 32)} has {values:,} values in {rows:,} rows. If these are the people of the table, "
+        "some have several rows, and what is said of people is only true of rows: make one row of each person first."
+    )
 
 
 def audit_command(source: str, secret: Sequence[str], drop: Sequence[str]) -> Sentence:

@@ -10,6 +10,7 @@ from tacit.errors import Command, Sentence, Setting, sentence, together
 from tacit.lenses.table.answers.ladder import people
 from tacit.lenses.table.ladder.advice import changed, chosen, cure_of, kept_of_all, secrets_released
 from tacit.lenses.table.ladder.fixes import FixEffect
+from tacit.lenses.table.learned.surviving import swamps
 from tacit.lenses.table.linkage.results import FoundBy, PeopleFound
 from tacit.lenses.table.results import ColumnLeak
 from tacit.lenses.table.roles.names import secret_in
@@ -99,8 +100,10 @@ def surviving(leaks: Sequence[ColumnLeak]) -> list[ColumnLeak]:
 
 def what_section(audit: AuditResult) -> doc.Section:
     """The columns whose share survives chance, in order; the others in one line. The page has a table of them."""
-    loud = surviving(audit.column_leaks)
     whole = next((m.ceiling for m in audit.measures if m.name == "mutual_information"), 0.0) or 1.0
+    real = surviving(audit.column_leaks)
+    drowned = [leak for leak in real if swamps(leak.alone_null, leak.alone, whole)]
+    loud = [leak for leak in real if leak not in drowned]
     shares = [
         (doc.DataValue(leak.name, 32), doc.Share(max(0.0, leak.alone - leak.alone_null) / whole)) for leak in loud
     ]
@@ -115,13 +118,17 @@ def what_section(audit: AuditResult) -> doc.Section:
         words = "{named} of the uncertainty about {secret}, each on its own and beyond chance{rest}."
         less = f"; {rest} more show less" if rest > 0 else ""
         blocks.append(doc.Paragraph(sentence(words, named=named, secret=secret, rest=less), where="terminal"))
+    if drowned:
+        names = doc.listed([leak.name for leak in drowned], limit=_QUIET_TOLD)
+        words = f"More than chance, but counting cannot tell how much, as few records share a value: {names}."
+        blocks.append(doc.Paragraph(words))
     unclear = [leak.name for leak in audit.column_leaks if leak.alone_verdict == "cannot tell"]
-    quiet = [leak.name for leak in audit.column_leaks if leak not in loud and leak.name not in unclear]
+    quiet = [leak.name for leak in audit.column_leaks if leak not in real and leak.name not in unclear]
     if unclear:
         names = doc.listed(unclear, limit=_QUIET_TOLD)
         blocks.append(doc.Paragraph(f"Counting cannot tell, because nearly every value differs: {names}."))
     if quiet:
-        by = "No leak by itself" if loud else "No column on its own gives away more than chance would show"
+        by = "No leak by itself" if real else "No column on its own gives away more than chance would show"
         blocks.append(doc.Paragraph(f"{by}: {doc.listed(quiet, limit=_QUIET_TOLD)}."))
     return doc.Section("What gives it away", blocks)
 

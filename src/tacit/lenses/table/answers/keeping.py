@@ -39,7 +39,11 @@ def keeping_section(keeps: ReaderKeeps, nowhere: Sequence[str] = ()) -> doc.Sect
     """
     named = _uses(keeps) if keeps.uses == "named" else ()
     words = () if len(keeps.columns) <= _FIRST else (doc.Paragraph(keeping_words(keeps)),)
-    empty = doc.Paragraph(f"Not told at all, the same in every row: {doc.listed(nowhere, limit=_FIRST)}.", "warning")
+    said = (
+        f"Not told at all, the same in every row: {doc.listed(nowhere, limit=_FIRST)}. What is kept of them, other "
+        "columns tell."
+    )
+    empty = doc.Paragraph(said, "warning")
     blocks = (*words, *((empty,) if nowhere else ()), _columns(keeps), *named)
     return doc.Section("What a reader keeps", blocks, kind="plug-in")
 

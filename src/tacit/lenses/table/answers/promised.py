@@ -30,9 +30,15 @@ def promise(certificate: CountedCertificate) -> doc.Paragraph:
 
 def not_promised(certificate: CountedCertificate) -> Sentence:
     """Of whom, and against whom, nothing is promised: the first things that the claim rests on."""
-    sample = "It is about the people in this table; it proves nothing about others ({confidence} asks for a proof)."
+    sample = (
+        "It is about the people in this table, one row for each; it proves nothing about others ({confidence} asks for "
+        "a proof)."
+    )
     if certificate.readings[1].confidence is not None:
-        sample = "It is about the people in this table, and proved for the population they were drawn from at random."
+        sample = (
+            "It is about the people in this table, one row for each, and proved for the population they were drawn "
+            "from at random."
+        )
     known = "" if certificate.known else " Anyone who knows something about a person may learn more: name it ({known})."
     return sentence(sample + known, confidence=Setting("confidence", 0.95), known=Setting("known"))
 
@@ -150,4 +156,9 @@ def next_section(certificate: CountedCertificate, *, out: str | None, original: 
         sentence("Try to break it: {}", Command("attack", release, against=table)),
         f"Publish {files}. Keep private/ to yourself.",
     ]
+    if certificate.input.format == "excel":
+        items.append(
+            f"Excel does not open {certificate.output.file}; Python and R do. Save the sheet as CSV first, and the "
+            "release is CSV, which every program reads."
+        )
     return doc.Section("What to do next", (doc.Bullets(items),), where="terminal")

@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from tacit.document import FilePath, Progress
+from tacit.document import FilePath, Progress, shorten
 from tacit.document.quantities import count, share
 from tacit.errors import Command, Sentence, Setting, sentence
 from tacit.lenses.table.learned.quick import ESTIMATOR, FEWEST, QuickEvidence, is_affordable, learned_quickly
 from tacit.lenses.table.question import TableQuestion
-from tacit.lenses.table.results import FirstAnswer, LearnedFindings, MeasureFinding
+from tacit.lenses.table.results import ColumnLeak, FirstAnswer, LearnedFindings, MeasureFinding
 from tacit.lenses.table.tabulating import Counted, counted
 from tacit.lift import entropy
 
@@ -21,8 +21,12 @@ OF_COUNTED, OF_WHOLE = 0.25, 0.02
 
 def is_swamped(information: MeasureFinding) -> bool:
     """Whether chance alone shows so much that what was counted says little."""
-    chance = information.null_high
-    return chance > OF_COUNTED * information.value and chance > OF_WHOLE * information.ceiling
+    return swamps(information.null_high, information.value, information.ceiling)
+
+
+def swamps(chance: float, counted: float, whole: float) -> bool:
+    """Whether what chance shows is much of what was counted, and of the whole."""
+    return chance > OF_COUNTED * counted and chance > OF_WHOLE * whole
 
 
 def by_counting(measures: Sequence[MeasureFinding]) -> FirstAnswer:
@@ -74,6 +78,23 @@ def _by_learning(answer: FirstAnswer, quick: QuickEvidence, whole: float) -> Fir
         estimator=ESTIMATOR,
         records=quick.records,
     )
+
+
+def no_less_than_a_column(
+    answer: FirstAnswer, leaks: Sequence[ColumnLeak], whole: float, secret: Sequence[str]
+) -> tuple[FirstAnswer, Sentence] | None:
+    """The answer and its headline where a column counted by itself shows more than models learned of all of them."""
+    if answer.how != "learned" or answer.verdict != "leak" or not whole > 0:
+        return None
+    beyond = {leak.name: (leak.alone - leak.alone_null) / whole for leak in leaks if leak.alone_verdict == "leak"}
+    loudest = max(beyond, key=beyond.__getitem__, default=None)
+    if loudest is None or beyond[loudest] <= (answer.share or 0.0):
+        return None
+    more = f"Counted: '{shorten(loudest, 32)}' by itself shows as much beyond chance. "
+    more += f"Of all columns together the models found less, {share(answer.share)}. {answer.basis}"
+    raised = replace(answer, share=beyond[loudest], low=None, high=None, basis=more)
+    words = "The released columns give away at least {share} of the uncertainty about {secret}."
+    return raised, sentence(words, share=share(raised.share), secret=", ".join(secret))
 
 
 def as_asked(answer: FirstAnswer, learned: LearnedFindings) -> FirstAnswer:

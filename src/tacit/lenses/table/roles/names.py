@@ -45,6 +45,7 @@ _IDENTIFIERS = """
     strasse anschrift adresse
     nom prenom identifiant courriel matricule rue
     nombre apellido apellidos identificador correo telefono dni nif nie pasaporte matricula calle direccion"""
+PERSONS_NUMBER = "a person's number"
 # What one person has, whatever the values are. Such a word counts if all others of the name go with it: a "file name"
 # and "email opened" tell nobody's.
 _PERSONAL: Mapping[str, str] = {
@@ -57,7 +58,7 @@ _PERSONAL: Mapping[str, str] = {
         phone telephone tel fax phonenumber mobilephone mobilenumber cellphone cellnumber
         telefon telefonnummer handynummer mobilnummer rufnummer telefono""",
     "a person's address": "address anschrift adresse wohnadresse direccion domicilio",
-    "a person's number": """
+    PERSONS_NUMBER: """
         ssn mrn socialsecurity socialsecuritynumber nhsnumber medicalrecordnumber passport passportnumber
         patientennummer kundennummer versichertennummer personalnummer sozialversicherungsnummer
         numerosecuritesociale numerodesecuritesociale numerodeseguridadsocial dni nif pasaporte""",
@@ -120,7 +121,7 @@ def personal_in(name: str) -> str | None:
     alone = parts <= _BESIDE
     found = (what for what, words in _OF_PERSONAL.items() if joined in words or (alone and words & parts))
     numbered = alone and _OF_PERSONS & parts and _OF_NUMBERS & parts
-    return next(found, "a person's number" if numbered else None)
+    return next(found, PERSONS_NUMBER if numbered else None)
 
 
 def is_known_to_neighbours(name: str) -> bool:

@@ -19,6 +19,10 @@ if TYPE_CHECKING:
 _WRITTEN: dict[Kind, str] = {"number": "DOUBLE", "boolean": "BOOLEAN", "time": "TIMESTAMP"}
 # Enough for a column of words to show that it is one.
 _FEW_LINES = 50
+_MANY_LINES = 20_000
+# 1640,5 and 1.640,50; what has three digits after its comma may be 12,345, and is not enough by itself.
+_WITH_COMMA = r"[+-]?([0-9]+|[0-9]{1,3}(\.[0-9]{3})+)(,[0-9]+)?"
+_SURELY_DECIMAL = r".*,([0-9]{1,2}|[0-9]{4,})"
 
 
 # The hidden column that says which file a row is of.
@@ -81,6 +85,31 @@ def csv_kinds(path: Path, names: Sequence[str], delimiter: str, called: str) -> 
     return _written_kinds(csv_scan(path, names, delimiter), names, tuple(_WRITTEN), called)
 
 
+def decimal_commas(path: Path, names: Sequence[str], delimiter: str, called: str) -> tuple[str, ...]:
+    """The columns of a CSV whose first lines hold nothing but numbers, and some with a comma for the decimal point."""
+    asked = ", ".join(
+        f"count(*) FILTER (regexp_full_match({name}, {text(_WITH_COMMA)})) = count(nullif({name}, '')) "
+        f"AND count(*) FILTER (regexp_full_match({name}, {text(_SURELY_DECIMAL)})) > 0"
+        for name in map(identifier, names)
+    )
+    scan = csv_scan(path, names, delimiter)
+    with reading(called):
+        answer = connect().execute(f"SELECT {asked} FROM (SELECT * FROM {scan} LIMIT {_MANY_LINES})").fetchall()
+    return tuple(name for name, found in zip(names, answer[0], strict=True) if found)
+
+
+def write_points(path: Path, names: Sequence[str], delimiter: str, commas: Sequence[str], target: Path) -> None:
+    """Write a CSV with the numbers of these columns as computers write them; what is no such number stays as it is."""
+    plain = ", ".join(
+        f"CASE WHEN regexp_full_match({name}, {text(_WITH_COMMA)}) "
+        f"THEN replace(replace({name}, '.', ''), ',', '.') ELSE {name} END AS {name}"
+        for name in map(identifier, commas)
+    )
+    written = f"FORMAT csv, HEADER true, QUOTE '\"', ESCAPE '\"', DELIMITER {text(delimiter)}"
+    rows = f"SELECT * REPLACE ({plain}) FROM {csv_scan(path, names, delimiter)}"
+    connect().execute(f"COPY ({rows}) TO {text(target)} ({written})")
+
+
 def parquet_kinds(path: Path, names: Sequence[str], *kinds: Kind) -> list[Kind]:
     """What the columns of a Parquet file hold: by their types, or, of text, which of these kinds its first rows are."""
     relation = connect().sql(f"SELECT * FROM read_parquet({pattern(path)})")
@@ -105,7 +134,7 @@ def _written_kinds(scan: str, names: Sequence[str], kinds: Sequence[Kind], calle
     connection = connect()
     filled = ", ".join(f"count({identifier(name)}) > 0" for name in names)
     with reading(called):
-        for lines in (_FEW_LINES, 20_000):
+        for lines in (_FEW_LINES, _MANY_LINES):
             tried = "".join(
                 f", count(try_cast({identifier(name)} AS {_WRITTEN[kind]})) = count(nullif({identifier(name)}, ''))"
                 for name, kind in asked
