@@ -267,7 +267,13 @@ def test_claims_are_false_of_the_population_no_more_often_than_said() -> None:
         flat = rng.choice(6, size=400, p=joint.ravel())
         secret, codes = flat // 3, flat % 3
         proved = evidence(
-            secret, codes, Parts(design, ~design), secrets=2, possible=np.ones(3, dtype=bool), beta=0.2, tried=(1, 1)
+            secret,
+            codes,
+            Parts(design, ~design, ~design),
+            secrets=2,
+            possible=np.ones(3, dtype=bool),
+            beta=0.2,
+            tried=(1, 1),
         )
         prior = joint.sum(axis=1, keepdims=True)
         lift = np.abs(np.log(joint / joint.sum(axis=0) / prior)).max()

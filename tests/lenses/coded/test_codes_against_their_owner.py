@@ -85,6 +85,20 @@ def test_copies_add_neither_to_the_proof_nor_to_those_who_share_a_code(tmp_path)
     assert min(len(set(units[codes == code].tolist())) for code in set(codes.tolist())) >= certificate.least
 
 
+def test_copies_that_tell_the_secret_are_counted_in_the_claim(tmp_path) -> None:
+    """Half say the same as others, and who says it has the secret: a proof without them would be false of the release."""
+    rows, _ = vectors(800)
+    secret = np.random.default_rng(1).integers(0, 2, 800)
+    copies, of = np.repeat(rows[:2], 300, axis=0), np.repeat([0, 1], 300)
+    source = saved(tmp_path / "v.npz", np.vstack([rows, copies]), np.concatenate([secret, of]))
+    result = tacit.protect(source, vector="emb", secret="secret", epsilon=3, random_state=1, out=tmp_path / "r")
+    with np.load(tmp_path / "r" / "data.npz") as data, np.load(tmp_path / "r" / "private" / "code.npz") as kept:
+        codes, told = data["code"], np.concatenate([secret, of])[kept["order"]]
+    counted = sum(np.bincount(told[codes == code]).max() for code in set(codes.tolist())) / len(codes)
+    assert counted > 0.6
+    assert result.certificate.ceiling >= counted
+
+
 def test_copies_of_people_under_other_names_prove_nothing() -> None:
     secret, group = np.tile([0, 1], 40), [f"p{at // 2}" for at in range(160)]
     contents = [bytes([at % 80]) for at in range(160)]

@@ -102,14 +102,16 @@ def _checks_of_code(
         yield Check(name, None, f"needs {PRIVATE}/{KEY} and {PRIVATE}/{SALT}")
     else:
         yield same(name, committed(key, salt), c.output.key_sha256, what="SHA-256")
-    whole = len(kept.parts.design) == len(kept.parts.proving) == len(units)
+    whole = all(len(each) == len(units) for each in (kept.parts.design, kept.parts.proving, kept.parts.apart))
     whole = whole and sorted(kept.order.tolist()) == list(range(len(units)))
     yield Check("every original is released once", whole and len(released) == len(units), f"{len(released):,} released")
     if not whole or len(released) != len(units):
         return
     if key is not None and len(key) == KEY_BYTES:
         parts = dealt(units, found.contents, key)
-        same_parts = bool((parts.design == kept.parts.design).all() and (parts.proving == kept.parts.proving).all())
+        same_parts = all(
+            bool((getattr(parts, name) == getattr(kept.parts, name)).all()) for name in ("design", "proving", "apart")
+        )
         yield Check("both parts dealt again by the key", same_parts, f"{int(parts.design.sum()):,} made the code")
         same_order = bool((shuffled(len(units), key) == kept.order).all())
         yield Check("order drawn again by the key", same_order, "as the key says" if same_order else "another order")

@@ -65,10 +65,15 @@ def units_of(
 
 @dataclass(frozen=True, eq=False)
 class Parts:
-    """Which units the code is made from, and which others prove it; copies of others are in neither."""
+    """Which units the code is made from, and which others prove it; copies of others are in neither.
+
+    ``apart`` are all that came after those that the code is made from, copies too: what is released of them is as it
+    is of others, so that a proof which leaves copies out may be false of them.
+    """
 
     design: Flags
     proving: Flags
+    apart: Flags
 
     @property
     def different(self) -> Flags:
@@ -82,13 +87,16 @@ def dealt(units: Units, contents: Sequence[bytes], key: bytes) -> Parts:
     They are dealt by a keyed hash of their place, without a look at the secrets: a proof takes the others for
     independent draws, and whoever checks deals them again. ``contents`` is what each record holds. Of units that hold
     the same one is dealt: copies would know the code, make the proof look larger than it is, and pass for people.
+    Whoever stands after the last that makes the code is apart, copies included: where copies are people of their own,
+    who said the same, these are the others as they were drawn.
     """
     chance = chances(len(units), key, "part")
     first = _one_of_each(units, contents, chance)
     # As many as three of ten, to one.
     place = np.argsort(np.argsort(np.where(first, chance, 2.0), kind="stable"), kind="stable")
     design = np.asarray(first & (place < _TO_DESIGN * first.sum()))
-    parts = Parts(design, np.asarray(first & ~design))
+    after = np.asarray(chance > chance[design].max(initial=-1.0))
+    parts = Parts(design, np.asarray(first & ~design), after)
     missing = [
         value
         for s, value in enumerate(units.secrets)
@@ -126,7 +134,7 @@ def note_on_copies(copies: int, medium: str) -> tuple[str, ...]:
     """What is said of copies."""
     if not copies:
         return ()
-    return (f"{copies:,} {medium} are copies of others: they are released, but make no code and prove nothing",)
+    return (f"{copies:,} {medium} are copies of others: they make no code; all is proved with and without them",)
 
 
 def chances(units: int, key: bytes, purpose: str = "") -> Floats:
