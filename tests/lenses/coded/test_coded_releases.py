@@ -200,9 +200,11 @@ def test_who_makes_the_code_is_dealt_without_a_look_at_the_secrets() -> None:
     assert first.sum() == 120
 
 
-def test_a_person_with_two_secrets_is_refused() -> None:
+def test_a_person_with_two_secrets_or_uses_is_refused() -> None:
     with pytest.raises(DataError, match="different secrets"):
         units_of(np.array([0, 1]), ["a", "b"], group=["x", "x"], named="person")
+    with pytest.raises(DataError, match="differ in the column to use"):
+        units_of(np.array([0, 0]), ["a", "b"], group=["x", "x"], named="person", use=np.array([0, 1]))
 
 
 def test_what_cannot_be_proved_is_not_written(tmp_path) -> None:

@@ -53,13 +53,18 @@ def units_of(
     Raises
     ------
     DataError
-        If somebody has records with different secrets: then there is no secret of theirs to keep.
+        If somebody has records with different secrets: then there is no secret of theirs to keep. Likewise of the use.
     """
     if group is None:
         return Units(np.arange(len(secret)), secret, tuple(secrets), use)
     _, first, of_record = np.unique(np.asarray(group), return_index=True, return_inverse=True)
     if (secret != secret[first][of_record]).any():
         raise DataError(f"records of one '{named}' have different secrets: a claim about each needs one secret each")
+    if use is not None and (use != use[first][of_record]).any():
+        raise DataError(
+            f"records of one '{named}' differ in the column to use: one code is released for each '{named}', so name "
+            "a use that is the same in all records of one, or none"
+        )
     return Units(of_record.astype(np.int64), secret[first], tuple(secrets), None if use is None else use[first])
 
 
