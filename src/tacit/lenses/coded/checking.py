@@ -91,6 +91,11 @@ def verified_code(
     own, key = kept.book.codes(found.vectors), secret_bytes_in(private / KEY) or b""
     drew = drawn(own, kept.channel, chances(len(own), key)) if len(key) == KEY_BYTES else own
     again = CodedAgain(kept, own, drew)
+    checks += [
+        found.plain,
+        same("records of the original", len(found.contents), certificate.input.records, what="counted"),
+        same("records of the release", len(found.released), certificate.output.records, what="counted"),
+    ]
     checks += _checks_of_code(folder, certificate, found, again)
     if all(each.passed is not False for each in checks):
         checks += found.shown(again)
@@ -108,9 +113,6 @@ def _checks_of_code(
         yield Check(name, None, f"needs {PRIVATE}/{KEY} and {PRIVATE}/{SALT}")
     else:
         yield same(name, committed(key, salt), c.output.key_sha256, what="SHA-256")
-    yield found.plain
-    yield same("records of the original", len(found.contents), c.input.records, what="counted")
-    yield same("records of the release", len(released), c.output.records, what="counted")
     whole = all(len(each) == len(units) for each in (kept.parts.design, kept.parts.proving, kept.parts.apart))
     whole = whole and sorted(kept.order.tolist()) == list(range(len(units)))
     yield Check("every original is released once", whole and len(released) == len(units), f"{len(released):,} released")
