@@ -491,7 +491,8 @@ class CodedCertificate(Certificate):
     """What is claimed of images or posts that were released as codes, and proved on a part apart.
 
     A unit is a record, or a person with all records, where ``group`` says whose they are. The code was made from
-    ``designed_on`` units and proved on ``proved_on`` others; copies of others are in neither part.
+    ``designed_on`` units and proved on ``proved_on`` others; copies of others are in neither part, and what is claimed
+    is proved with them, too.
 
     Guarantees
     ----------

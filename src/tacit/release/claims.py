@@ -526,8 +526,8 @@ def _(certificate: CodedCertificate) -> tuple[str, ...]:
     ]
     if c.copies:
         lines.append(
-            f"{c.copies:,} are copies of others: they are released, but made no code, proved nothing and do not count "
-            "among those who share a code. Near copies do count."
+            f"{c.copies:,} are copies of others: they are released, but made no code and do not count among those who "
+            "share a code. All was proved with them and without them, and the weaker is claimed. Near copies do count."
         )
     if not c.ceiling_asked:
         lines.append(f"No ceiling was asked for: the one claimed allows for the {c.tried:,} codes that were tried.")

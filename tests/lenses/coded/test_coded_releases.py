@@ -200,9 +200,11 @@ def test_who_makes_the_code_is_dealt_without_a_look_at_the_secrets() -> None:
     assert first.sum() == 120
 
 
-def test_a_person_with_two_secrets_is_refused() -> None:
+def test_a_person_with_two_secrets_or_uses_is_refused() -> None:
     with pytest.raises(DataError, match="different secrets"):
         units_of(np.array([0, 1]), ["a", "b"], group=["x", "x"], named="person")
+    with pytest.raises(DataError, match="differ in the column to use"):
+        units_of(np.array([0, 0]), ["a", "b"], group=["x", "x"], named="person", use=np.array([0, 1]))
 
 
 def test_what_cannot_be_proved_is_not_written(tmp_path) -> None:
@@ -267,7 +269,13 @@ def test_claims_are_false_of_the_population_no_more_often_than_said() -> None:
         flat = rng.choice(6, size=400, p=joint.ravel())
         secret, codes = flat // 3, flat % 3
         proved = evidence(
-            secret, codes, Parts(design, ~design), secrets=2, possible=np.ones(3, dtype=bool), beta=0.2, tried=(1, 1)
+            secret,
+            codes,
+            Parts(design, ~design, ~design),
+            secrets=2,
+            possible=np.ones(3, dtype=bool),
+            beta=0.2,
+            tried=(1, 1),
         )
         prior = joint.sum(axis=1, keepdims=True)
         lift = np.abs(np.log(joint / joint.sum(axis=0) / prior)).max()

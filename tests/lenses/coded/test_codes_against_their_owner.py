@@ -74,6 +74,29 @@ def test_a_part_to_prove_on_that_was_chosen_by_hand_is_found_out(made, tmp_path)
     assert tacit.verify(changed, against=made.source).verdict == "broken"
 
 
+def test_a_file_that_holds_more_than_codes_never_holds(made, tmp_path) -> None:
+    """The secret beside the codes, or between the bytes, with every fingerprint forged; a broken file is no crash."""
+    from tacit.release.keys import file_sha256
+
+    changed = shutil.copytree(made.out, tmp_path / "r")
+    data, paper = changed / "data.npz", changed / "certificate.json"
+    with np.load(data) as kept:
+        arrays = dict(kept)
+
+    def verdict() -> str:
+        said = json.loads(paper.read_text())
+        said["output"]["sha256"] = file_sha256(data)
+        paper.write_text(json.dumps(said))
+        return tacit.verify(changed, against=made.source).verdict
+
+    np.savez_compressed(data, **arrays, secret=vectors()[1])
+    assert verdict() == "broken"
+    np.savez(data, **arrays)
+    assert verdict() == "not checked"
+    data.write_bytes(b"nothing that can be read")
+    assert tacit.verify(changed, against=made.source).verdict == "broken"
+
+
 def test_copies_add_neither_to_the_proof_nor_to_those_who_share_a_code(tmp_path) -> None:
     rows, secret = vectors(300)
     many = saved(tmp_path / "many.npz", np.tile(rows, (12, 1)), np.tile(secret, 12))
@@ -83,6 +106,20 @@ def test_copies_add_neither_to_the_proof_nor_to_those_who_share_a_code(tmp_path)
     with np.load(tmp_path / "r" / "data.npz") as data, np.load(tmp_path / "r" / "private" / "code.npz") as kept:
         codes, units = data["code"], kept["order"] % 300
     assert min(len(set(units[codes == code].tolist())) for code in set(codes.tolist())) >= certificate.least
+
+
+def test_copies_that_tell_the_secret_are_counted_in_the_claim(tmp_path) -> None:
+    """Many say the same, and who says it has the secret: a proof without copies would be false of the release."""
+    rows, _ = vectors(800)
+    secret = np.random.default_rng(1).integers(0, 2, 800)
+    copies, of = np.repeat(rows[:2], 300, axis=0), np.repeat([0, 1], 300)
+    source = saved(tmp_path / "v.npz", np.vstack([rows, copies]), np.concatenate([secret, of]))
+    result = tacit.protect(source, vector="emb", secret="secret", epsilon=3, random_state=1, out=tmp_path / "r")
+    with np.load(tmp_path / "r" / "data.npz") as data, np.load(tmp_path / "r" / "private" / "code.npz") as kept:
+        codes, told = data["code"], np.concatenate([secret, of])[kept["order"]]
+    counted = sum(np.bincount(told[codes == code]).max() for code in set(codes.tolist())) / len(codes)
+    assert counted > 0.6
+    assert result.certificate.ceiling >= counted
 
 
 def test_copies_of_people_under_other_names_prove_nothing() -> None:

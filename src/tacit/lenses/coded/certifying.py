@@ -87,7 +87,7 @@ def _published(score: AdversaryScore) -> AdversaryScore:
 
 def told(made: CodedRecords) -> float:
     """The share of the variance of the vectors, of units apart, that their codes' means tell; below 0 it is none."""
-    apart = made.parts.proving
+    apart = made.parts.apart
     middle = made.vectors[made.parts.design].mean(axis=0)
     left = ((made.vectors[apart] - made.shown(made.vectors)[made.released[apart]]) ** 2).sum()
     return float(1 - left / max(float(((made.vectors[apart] - middle) ** 2).sum()), np.finfo(np.float64).tiny))

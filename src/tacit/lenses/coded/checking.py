@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -52,7 +53,8 @@ class Originals:
     """The originals of a coded release as a lens read them again, and what is in the release.
 
     ``contents`` is what each record holds, ``vectors`` has a row for each unit, ``released`` is the code of each
-    released unit in its order, and ``shown`` checks what codes are written as.
+    released unit in its order, ``plain`` whether files say that and nothing more (:func:`check_of_bytes`), and
+    ``shown`` checks what codes are written as.
     """
 
     sha256: str | None
@@ -60,6 +62,7 @@ class Originals:
     contents: Sequence[bytes]
     vectors: Floats
     released: Codes
+    plain: Check
     shown: Callable[[CodedAgain], Iterator[Check]]
 
 
@@ -72,11 +75,14 @@ def verified_code(
     progress: Progress,
 ) -> CheckedRelease:
     """Check a coded release: with the originals, which ``read`` reads, and the owner's folder all is made again."""
-    private = folder / PRIVATE
+    private, papers = folder / PRIVATE, checks_of_papers(folder, certificate, drawn=True, learned_here=False)
+    if papers[0].passed is False:
+        # Data that is not what was certified need not even be readable.
+        return _checked_code(folder, certificate, papers)
     if read is None or not (private / CODE).exists():
         words = "needs the originals and the owner's {code}: {command}"
         missing = Check("codes made again", None, sentence(words, code=f"{PRIVATE}/{CODE}", command=command))
-        return _checked_code(folder, certificate, [missing])
+        return _checked_code(folder, certificate, [*papers, missing])
     progress("making codes again", None)
     kept = KeptCode(private)
     found = read(kept)
@@ -85,10 +91,15 @@ def verified_code(
     own, key = kept.book.codes(found.vectors), secret_bytes_in(private / KEY) or b""
     drew = drawn(own, kept.channel, chances(len(own), key)) if len(key) == KEY_BYTES else own
     again = CodedAgain(kept, own, drew)
+    checks += [
+        found.plain,
+        same("records of the original", len(found.contents), certificate.input.records, what="counted"),
+        same("records of the release", len(found.released), certificate.output.records, what="counted"),
+    ]
     checks += _checks_of_code(folder, certificate, found, again)
     if all(each.passed is not False for each in checks):
         checks += found.shown(again)
-    return _checked_code(folder, certificate, checks)
+    return _checked_code(folder, certificate, [*papers, *checks])
 
 
 def _checks_of_code(
@@ -102,14 +113,16 @@ def _checks_of_code(
         yield Check(name, None, f"needs {PRIVATE}/{KEY} and {PRIVATE}/{SALT}")
     else:
         yield same(name, committed(key, salt), c.output.key_sha256, what="SHA-256")
-    whole = len(kept.parts.design) == len(kept.parts.proving) == len(units)
+    whole = all(len(each) == len(units) for each in (kept.parts.design, kept.parts.proving, kept.parts.apart))
     whole = whole and sorted(kept.order.tolist()) == list(range(len(units)))
     yield Check("every original is released once", whole and len(released) == len(units), f"{len(released):,} released")
     if not whole or len(released) != len(units):
         return
     if key is not None and len(key) == KEY_BYTES:
         parts = dealt(units, found.contents, key)
-        same_parts = bool((parts.design == kept.parts.design).all() and (parts.proving == kept.parts.proving).all())
+        same_parts = all(
+            bool((getattr(parts, name) == getattr(kept.parts, name)).all()) for name in ("design", "proving", "apart")
+        )
         yield Check("both parts dealt again by the key", same_parts, f"{int(parts.design.sum()):,} made the code")
         same_order = bool((shuffled(len(units), key) == kept.order).all())
         yield Check("order drawn again by the key", same_order, "as the key says" if same_order else "another order")
@@ -145,6 +158,23 @@ def _checks_of_code(
     yield Check("smallest code", proved.smallest >= c.least, f"{proved.smallest:,} people, at least {c.least:,} asked")
 
 
+def check_of_bytes(folder: Path, write: Callable[[Path], object], *, more: str | None) -> Check:
+    """Whether files hold codes and what these show, and nothing beside: written again they are the same bytes.
+
+    ``write`` writes what was read of the release to another place; ``more`` names what the lens sees that was not.
+    """
+    name = "files are written plainly"
+    if more is not None:
+        return Check(name, False, more)
+    with tempfile.TemporaryDirectory() as place:
+        write(Path(place))
+        again = [path for path in Path(place).rglob("*") if path.is_file()]
+        alike = all((folder / path.relative_to(place)).read_bytes() == path.read_bytes() for path in again)
+    if alike:
+        return Check(name, True, "every byte is as protect writes it")
+    return Check(name, None, "other bytes than are written here: another version of a library, or something is hidden")
+
+
 def checks_of_shown(again: CodedAgain, values: Floats, made: Floats, released: Floats) -> Iterator[Check]:
     """Whether what each code shows is what comes out again, and no original nearly as it is."""
     away = float(np.abs(made - released).max(initial=0.0)) if made.shape == released.shape else np.inf
@@ -157,13 +187,14 @@ def _checked_code(folder: Path, certificate: CodedCertificate, checks: list[Chec
     """The verdict about a coded release."""
     return checked(
         certificate,
-        [*checks_of_papers(folder, certificate, drawn=True, learned_here=False), *checks],
+        checks,
         holds=certificate.claim,
         broken="The claim is not true of this release",
         unsure="Not everything was checked",
         notes=(
             "the two parts were dealt by the key that the certificate commits to; that the code was made from the "
-            "first alone is the owner's word: it was not made again",
+            "first alone, what was asked before, and how many codes were tried are the owner's word: nothing of it was "
+            "made again",
             "use, differences told and the adversary's numbers were not measured again: no claim rests on them",
             *notes_on_files(folder, certificate),
         ),

@@ -132,7 +132,7 @@ def coded(
 
 def halves(parts: Parts) -> tuple[Codes, Codes]:
     """Of the units that the code was not made from: those that readers and adversaries learn from, and the others."""
-    apart = np.flatnonzero(parts.proving)
+    apart = np.flatnonzero(parts.apart)
     return apart[::2], apart[1::2]
 
 

@@ -51,14 +51,20 @@ def evidence(
     ----------
     If the units are independent draws from a population, and the code and its channel depend on the design part alone,
     ``ceiling`` and ``epsilon`` are both true of that population with probability at least 1 - beta; of each of
-    ``tried`` codes at once (for the one and for the other), however the one was chosen.
+    ``tried`` codes at once (for the one and for the other), however the one was chosen. Copies may be people who said
+    the same, or one that was entered twice: both numbers are the larger of those proved with copies and without, so
+    that they are true either way.
     """
-    counts = counts_of(secret[parts.proving], released[parts.proving], secrets=secrets, codes=len(possible))
+    proofs = [
+        counts_of(secret[part], released[part], secrets=secrets, codes=len(possible))
+        for part in (parts.apart, parts.proving)
+    ]
     people = np.bincount(released[parts.different], minlength=len(possible))
+    shares = (1 - SHARE_OF_EPSILON) * beta / tried[0], SHARE_OF_EPSILON * beta / tried[1]
     return CodedEvidence(
-        ceiling=guessing_ceiling(counts, beta=(1 - SHARE_OF_EPSILON) * beta / tried[0]),
-        epsilon=min(certify_counts(counts[:, possible], beta=SHARE_OF_EPSILON * beta / tried[1]).epsilon, UNBOUNDED),
-        guessed=float(counts.max(axis=0).sum() / counts.sum()),
+        ceiling=max(guessing_ceiling(counts, beta=shares[0]) for counts in proofs),
+        epsilon=min(max(certify_counts(each[:, possible], beta=shares[1]).epsilon for each in proofs), UNBOUNDED),
+        guessed=float(proofs[0].max(axis=0).sum() / proofs[0].sum()),
         prior=float(np.bincount(secret).max() / len(secret)),
         smallest=int(people[possible].min()),
         codes=int(possible.sum()),

@@ -53,22 +53,32 @@ def units_of(
     Raises
     ------
     DataError
-        If somebody has records with different secrets: then there is no secret of theirs to keep.
+        If somebody has records with different secrets: then there is no secret of theirs to keep. Likewise of the use.
     """
     if group is None:
         return Units(np.arange(len(secret)), secret, tuple(secrets), use)
     _, first, of_record = np.unique(np.asarray(group), return_index=True, return_inverse=True)
     if (secret != secret[first][of_record]).any():
         raise DataError(f"records of one '{named}' have different secrets: a claim about each needs one secret each")
+    if use is not None and (use != use[first][of_record]).any():
+        raise DataError(
+            f"records of one '{named}' differ in the column to use: one code is released for each '{named}', so name "
+            "a use that is the same in all records of one, or none"
+        )
     return Units(of_record.astype(np.int64), secret[first], tuple(secrets), None if use is None else use[first])
 
 
 @dataclass(frozen=True, eq=False)
 class Parts:
-    """Which units the code is made from, and which others prove it; copies of others are in neither."""
+    """Which units the code is made from, and which others prove it; copies of others are in neither.
+
+    ``apart`` are all that came after those that the code is made from, copies too: what is released of them is as it
+    is of others, so that a proof which leaves copies out may be false of them.
+    """
 
     design: Flags
     proving: Flags
+    apart: Flags
 
     @property
     def different(self) -> Flags:
@@ -82,13 +92,16 @@ def dealt(units: Units, contents: Sequence[bytes], key: bytes) -> Parts:
     They are dealt by a keyed hash of their place, without a look at the secrets: a proof takes the others for
     independent draws, and whoever checks deals them again. ``contents`` is what each record holds. Of units that hold
     the same one is dealt: copies would know the code, make the proof look larger than it is, and pass for people.
+    Whoever stands after the last that makes the code is apart, copies included: where copies are people of their own,
+    who said the same, these are the others as they were drawn.
     """
     chance = chances(len(units), key, "part")
     first = _one_of_each(units, contents, chance)
     # As many as three of ten, to one.
     place = np.argsort(np.argsort(np.where(first, chance, 2.0), kind="stable"), kind="stable")
     design = np.asarray(first & (place < _TO_DESIGN * first.sum()))
-    parts = Parts(design, np.asarray(first & ~design))
+    after = np.asarray(chance > chance[design].max(initial=-1.0))
+    parts = Parts(design, np.asarray(first & ~design), after)
     missing = [
         value
         for s, value in enumerate(units.secrets)
@@ -126,7 +139,7 @@ def note_on_copies(copies: int, medium: str) -> tuple[str, ...]:
     """What is said of copies."""
     if not copies:
         return ()
-    return (f"{copies:,} {medium} are copies of others: they are released, but make no code and prove nothing",)
+    return (f"{copies:,} {medium} are copies of others: they make no code; all is proved with and without them",)
 
 
 def chances(units: int, key: bytes, purpose: str = "") -> Floats:

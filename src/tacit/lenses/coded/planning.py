@@ -156,7 +156,7 @@ def _plans(
 ) -> Iterator[CodePlan]:
     """Codebooks of every size, as they are and mixed more and more."""
     design = parts.design
-    points, secret = vectors[design], units.secret[design]
+    points, secret, seen = vectors[design], units.secret[design], ~parts.apart
     space = code_space(points, secret, None if units.use is None else units.use[design], random_state=random_state)
     fewest = max(bound.least, _to_prove(secret, parts, bound))
     sizes = [size for size in _SIZES if size <= len(points) // 4]
@@ -167,7 +167,7 @@ def _plans(
         if len(book) <= before:
             continue
         before = len(book)
-        trial = Trial.of(space(points), book, book.codes(points), secret, units, parts, bound, fewest, random_state)
+        trial = Trial.of(space(vectors[seen]), book, book.codes(vectors), units, parts, bound, fewest, random_state)
         made = list(trial.plans())
         yield from made
         # Larger books are mixed more for the same bound; once they tell less, still larger ones do, too.
@@ -197,6 +197,7 @@ class Trial:
     book: Codebook
     bound: CodedBound
     counts: Floats
+    people: Floats
     means: Floats
     mixer: Mixer
     spread: float
@@ -211,23 +212,24 @@ class Trial:
         points: Floats,
         book: Codebook,
         codes: Codes,
-        secret: Codes,
         units: Units,
         parts: Parts,
         bound: CodedBound,
         fewest: int,
         random_state: int,
     ) -> Trial:
-        """The trial of a codebook; ``points`` and ``codes`` are of the design part."""
-        counts = counts_of(secret, codes, secrets=len(units.secrets), codes=len(book))
-        means = means_of(points, codes, len(book))
+        """The trial of a codebook; ``points`` are of the first part with copies, ``codes`` of all."""
+        own = codes[~parts.apart]
+        counts = counts_of(units.secret[~parts.apart], own, secrets=len(units.secrets), codes=len(book))
+        people = np.bincount(codes[parts.design], minlength=len(book)).astype(np.float64)
+        means = means_of(points, own, len(book))
         squares = (means**2).sum(axis=1)
         distances = np.maximum(squares[:, None] + squares - 2 * means @ means.T, 0.0)
         spread = float(((points - points.mean(axis=0)) ** 2).sum())
         imagined = _imagined(counts, np.random.default_rng([random_state, len(book)]))
         proving = int(parts.proving.sum())
         mixer = Mixer(counts.sum(axis=0), distances)
-        return cls(book, bound, counts, means, mixer, spread, imagined, proving, fewest, random_state)
+        return cls(book, bound, counts, people, means, mixer, spread, imagined, proving, fewest, random_state)
 
     def plans(self) -> Iterator[CodePlan]:
         """The code as it is, and mixed so much that each margin is left."""
@@ -267,7 +269,7 @@ class Trial:
         if self.bound.epsilon is not None:
             rules.append(lift_rules(self.counts, (1 - strength) * self.bound.epsilon))
         channel = self.mixer.channel(np.vstack(rules))
-        return None if channel is None else _with_enough(channel, self.means, self.counts.sum(axis=0), self.fewest)
+        return None if channel is None else _with_enough(channel, self.means, self.people, self.fewest)
 
     def plan(self, channel: Floats) -> CodePlan:
         """What is expected of a channel."""

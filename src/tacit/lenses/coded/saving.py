@@ -34,6 +34,7 @@ def keep_code(draft: ReleaseDraft, made: CodedRecords, key: bytes, more: Mapping
         draft.private / CODE,
         design=made.parts.design,
         proving=made.parts.proving,
+        apart=made.parts.apart,
         order=made.order,
         projection_mean=made.projection.mean,
         projection_axes=made.projection.axes,
@@ -57,7 +58,7 @@ class KeptCode:
         arrays = arrays_in(private / CODE, "code")
         try:
             self.arrays: dict[str, Any] = dict(arrays)
-            self.parts = Parts(self.arrays["design"].astype(bool), self.arrays["proving"].astype(bool))
+            self.parts = Parts(*(self.arrays[name].astype(bool) for name in ("design", "proving", "apart")))
             self.projection = Projection(
                 self._floats("projection_mean"), self._floats("projection_axes"), bool(self.arrays["as_directions"])
             )

@@ -14,7 +14,7 @@ from tacit.errors import Command
 from tacit.learn.arrays import Codes, Flags
 from tacit.lenses.coded.answers import CodedProtectResult, ShownCode
 from tacit.lenses.coded.certifying import CodedAbout, coded_certificate, headline
-from tacit.lenses.coded.checking import CodedAgain, Originals, checks_of_shown, verified_code
+from tacit.lenses.coded.checking import CodedAgain, Originals, check_of_bytes, checks_of_shown, verified_code
 from tacit.lenses.coded.coding import CodedRecords, asked_bound, coded, one_use, refuse_originals
 from tacit.lenses.coded.parts import Units, dealt, note_on_copies, units_of
 from tacit.lenses.coded.projecting import principal
@@ -30,6 +30,7 @@ from tacit.lenses.images.images import (
     pixels_of,
     write_images,
 )
+from tacit.lenses.images.verify import says_more, stray_labels
 from tacit.lenses.images.worth import image_likeness
 from tacit.lenses.worth import check_of_worth
 from tacit.release.certificate import CertifiedOutput, CodedCertificate
@@ -151,7 +152,12 @@ def verify_coded_images(
             yield check_of_worth("likeness to the originals", likeness, certificate.likeness)
 
         vectors = units.means(kept.projection(matrix))
-        return Originals(images.sha256(), units, _contents(images), vectors, codes, shown)
+        place = directory / certificate.output.file
+        more = stray_labels(directory, place, (CODE_LABEL,))
+        if more is None and not released.npz and any(says_more(place / name) for name in released.names):
+            more = "files say more than their pixels"
+        plain = check_of_bytes(directory, lambda to: write_images(released, to, keep=(CODE_LABEL,)), more=more)
+        return Originals(images.sha256(), units, _contents(images), vectors, codes, plain, shown)
 
     command = Command("verify", "RELEASE", against="FOLDER", labels="labels.csv")
     return verified_code(directory, certificate, command, None if against is None else read, progress=progress)

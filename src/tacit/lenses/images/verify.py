@@ -120,7 +120,7 @@ def _checks_of_papers(release: ImageRelease) -> list[Check]:
     checks = checks_of_papers(directory, certificate, drawn=True, learned_here=True)
     if not place.exists():
         return checks
-    stray = _stray_labels(directory, place, certificate.kept_labels)
+    stray = stray_labels(directory, place, certificate.kept_labels)
     verdict = verdict_after(certificate.adversaries, prior=certificate.prior, tested_on=certificate.tested_on)
     vacuous = judged(certificate.delta, certificate.epsilon)
     return [
@@ -131,7 +131,7 @@ def _checks_of_papers(release: ImageRelease) -> list[Check]:
     ]
 
 
-def _stray_labels(directory: Path, place: Path, kept: tuple[str, ...]) -> str | None:
+def stray_labels(directory: Path, place: Path, kept: tuple[str, ...]) -> str | None:
     """What is wrong with the labels beside the images, or within an npz."""
     beside = directory / LABELS
     if place.is_file():
@@ -264,13 +264,13 @@ def _written_plainly(release: ImageRelease, released: Images) -> Check:
         )
     if bytes_alike:
         return Check(name, True, "every byte is as protect writes it")
-    more = [] if released.npz else [each for each in released.names if _says_more(release.directory / file / each)]
+    more = [] if released.npz else [each for each in released.names if says_more(release.directory / file / each)]
     if more or released.npz:
         return Check(name, False, f"{max(1, len(more)):,} of the files say more than their pixels")
     return Check(name, None, "this version of Pillow packs pixels into other bytes")
 
 
-def _says_more(path: Path) -> bool:
+def says_more(path: Path) -> bool:
     """Whether a PNG has parts besides its size, its colours and its pixels."""
     data, at, plain = path.read_bytes(), 8, (b"IHDR", b"PLTE", b"IDAT", b"IEND")
     while at + 8 <= len(data):

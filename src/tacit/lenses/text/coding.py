@@ -14,7 +14,7 @@ from tacit.errors import Command, DataError
 from tacit.learn.arrays import Codes, Flags, Floats
 from tacit.lenses.coded.answers import CodedProtectResult, ShownCode
 from tacit.lenses.coded.certifying import CodedAbout, coded_certificate, headline
-from tacit.lenses.coded.checking import CodedAgain, Originals, verified_code
+from tacit.lenses.coded.checking import CodedAgain, Originals, check_of_bytes, verified_code
 from tacit.lenses.coded.coding import CodedRecords, asked_bound, coded, one_use
 from tacit.lenses.coded.parts import Units, dealt, note_on_copies, units_of
 from tacit.lenses.coded.projecting import topical
@@ -103,8 +103,8 @@ def protect_coded_posts(
     topics = _written(bags, words.vocabulary.terms, units, design, own, bound.least)
     with new_release(out, overwrite=making.overwrite) as draft:
         progress("writing the release", None)
-        file = "data" + suffix_for(posts.table)
-        write_table(open_table(_table(posts.text, topics, made)), draft.place / file, like=posts.table)
+        file, codes = "data" + suffix_for(posts.table), made.released[made.order]
+        _write(posts, codes, [topics[at] for at in codes.tolist()], draft.place / file)
         output = CertifiedOutput(file, len(units), file_sha256(draft.place / file))
         table = posts.table
         source = CertifiedInput(Path(table.name).name, table.format, len(posts.texts), draft.salted(table.sha256()))
@@ -240,12 +240,16 @@ def _each_once(groups: Codes, count: int) -> Any:
     return sparse.csr_array((np.ones(len(groups)), (groups, np.arange(len(groups)))), shape=(count, len(groups)))
 
 
-def _table(text: str, topics: Sequence[str], made: CodedRecords) -> Any:
+def _names(posts: Posts) -> tuple[str, str]:
+    """The columns of a release: the number of a topic, and its words."""
+    return (TOPIC if posts.text != TOPIC else f"{TOPIC} number"), posts.text
+
+
+def _write(posts: Posts, codes: Codes, words: Sequence[str], file: Path) -> None:
     import pyarrow as pa
 
-    codes = made.released[made.order].tolist()
-    name = TOPIC if text != TOPIC else f"{TOPIC} number"
-    return pa.table({name: pa.array(codes, pa.int64()), text: pa.array([topics[at] for at in codes], pa.string())})
+    columns = pa.array(codes, pa.int64()), pa.array(words, pa.string())
+    write_table(open_table(pa.table(columns, names=_names(posts))), file, like=posts.table)
 
 
 def _shown(made: CodedRecords, topics: Sequence[str]) -> tuple[ShownCode, ...]:
@@ -274,17 +278,21 @@ def verify_coded_posts(
         batches = list(data.batches(data.names, ROWS_AT_ONCE))
         codes: Codes = np.array([at for batch in batches for at in batch.column(0).to_pylist()], dtype=np.int64)
 
+        written = [text for batch in batches for text in batch.column(1).to_pylist()]
+
         def shown(again: CodedAgain) -> Iterator[Check]:
             own = Made(again.own, len(kept.book), kept.channel)
             topics = _written(bags, known, units, kept.parts.design, own, certificate.least)
-            written = [text for batch in batches for text in batch.column(1).to_pylist()]
             alike = written == [topics[at] for at in codes.tolist()]
             yield Check("what topics are written as", alike, "as made again" if alike else "other words")
             worth = _worth(bags, vocabulary, topics, again.released, units, kept.parts.design)
             yield check_of_worth("coherence and words kept", worth, certificate.topics)
 
         digest = None if posts.table.path is None else posts.table.sha256()
-        return Originals(digest, units, _contents(posts), units.means(kept.projection(bags)), codes, shown)
+        more = None if tuple(data.names) == _names(posts) else f"columns {', '.join(data.names)}"
+        file = certificate.output.file
+        plain = check_of_bytes(directory, lambda place: _write(posts, codes, written, place / file), more=more)
+        return Originals(digest, units, _contents(posts), units.means(kept.projection(bags)), codes, plain, shown)
 
     command = Command("verify", "RELEASE", against="POSTS")
     return verified_code(directory, certificate, command, None if against is None else read, progress=progress)

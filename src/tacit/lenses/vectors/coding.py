@@ -14,7 +14,13 @@ from tacit.errors import Command, SourceError
 from tacit.learn.arrays import Codes, Floats
 from tacit.lenses.coded.answers import CodedProtectResult, ShownCode
 from tacit.lenses.coded.certifying import CodedAbout, coded_certificate, headline
-from tacit.lenses.coded.checking import CodedAgain, Originals, checks_of_shown, verified_code
+from tacit.lenses.coded.checking import (
+    CodedAgain,
+    Originals,
+    check_of_bytes,
+    checks_of_shown,
+    verified_code,
+)
 from tacit.lenses.coded.coding import asked_bound, coded, one_use, refuse_originals
 from tacit.lenses.coded.parts import Units, dealt, note_on_copies, units_of
 from tacit.lenses.coded.projecting import principal
@@ -56,7 +62,8 @@ def protect_coded_vectors(
     shown = made.shown(units.means(vectors.rows))
     with new_release(out, overwrite=making.overwrite) as draft:
         progress("writing the release", None)
-        file = _written(draft.place, vectors, shown, made.released[made.order])
+        codes_in_order = made.released[made.order]
+        file = _written(draft.place, vectors, shown[codes_in_order], codes_in_order)
         output = CertifiedOutput(file, len(units), file_sha256(draft.place / file))
         certificate = coded_certificate(
             made,
@@ -89,8 +96,8 @@ def vector_units(vectors: Vectors, codes: Codes, values: tuple[str, ...], about:
 
 
 def _written(place: Path, vectors: Vectors, shown: Floats, codes: Codes) -> str:
-    """Write the vector and the number of each code, as an npz or as Parquet; gives the file's name."""
-    rows = shown[codes].astype(np.float32)
+    """Write each code and the vector that is ``shown`` for it, as an npz or as Parquet; gives the file's name."""
+    rows = shown.astype(np.float32)
     name = CODE_COLUMN if vectors.column != CODE_COLUMN else f"{CODE_COLUMN} number"
     if vectors.format in ("npz", "npy"):
         arrays: dict[str, Any] = {name: codes, vectors.column: rows}
@@ -119,6 +126,15 @@ def read_back(path: Path) -> tuple[Codes, Floats]:
     return table.column(0).to_numpy().astype(np.int64), flat.reshape(table.num_rows, -1).astype(np.float64)
 
 
+def _columns(path: Path) -> int:
+    """How many arrays or columns a file holds."""
+    if path.suffix == ".npz":
+        return len(arrays_in(path, "vectors"))
+    import pyarrow.parquet as pq
+
+    return len(pq.read_schema(path))
+
+
 def verify_coded_vectors(
     directory: Path,
     certificate: CodedCertificate,
@@ -143,7 +159,9 @@ def verify_coded_vectors(
             return checks_of_shown(again, means, made, written)
 
         projected = units.means(kept.projection(vectors.rows))
-        return Originals(vectors.sha256(), units, _contents(vectors), projected, released, shown)
+        more = None if _columns(directory / certificate.output.file) == 2 else "there is more than codes and vectors"
+        plain = check_of_bytes(directory, lambda place: _written(place, vectors, written, released), more=more)
+        return Originals(vectors.sha256(), units, _contents(vectors), projected, released, plain, shown)
 
     command = Command("verify", "RELEASE", against="VECTORS")
     return verified_code(directory, certificate, command, None if against is None else read, progress=progress)
