@@ -191,7 +191,7 @@ def test_releases_of_different_files_are_bounded_by_the_rarest_value_alone(peopl
         "epsilon_high": pytest.approx(-math.log(rarest)),
         "epsilon": math.inf,
     }
-    assert "Nothing bounds what the 2 releases in the ledger say together of illness" in found["sentence"]
+    assert "Nothing bounds what the 2 releases in the ledger together say about illness" in found["sentence"]
     assert "one table, or count the joint" in found["sentence"]
 
 

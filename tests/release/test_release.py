@@ -228,5 +228,5 @@ def test_a_certificate_whose_numbers_cannot_be_is_refused() -> None:
 
 def test_a_certificate_that_is_no_json_is_refused_in_one_line(tmp_path: Path) -> None:
     (tmp_path / "certificate.json").write_text("{")
-    with pytest.raises(SourceError, match=r"certificate\.json is damaged or no certificate of Tacit"):
+    with pytest.raises(SourceError, match=r"certificate\.json is damaged or not a Tacit certificate"):
         read_certificate(tmp_path)
