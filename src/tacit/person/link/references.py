@@ -51,9 +51,7 @@ class References:
         for described, name in self._alike:
             if described is labels:
                 return name
-        name = self.store.make(
-            "SELECT '' AS label, '' AS meant, '' AS actual, CAST(0 AS DOUBLE) AS alike WHERE false"
-        )
+        name = self.store.make("SELECT '' AS label, '' AS meant, '' AS actual, CAST(0 AS DOUBLE) AS alike WHERE false")
         weakref.finalize(self, self.store.drop, name).atexit = False
         self._alike.append((labels, name))
         return name
