@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import csv
 import random
+import re
 from pathlib import Path
 
 import pytest
@@ -71,3 +73,29 @@ def test_what_is_looked_up_is_what_looking_at_all_records_finds(
     for _ in ("made", "kept"):
         assert told(tacit.person_audit(case, show_values=True)) == whole
     assert (tmp_path / ".tacit").exists()
+
+
+PEOPLE = """id,name,email,phone,dob,address
+a,Alice Archer,alice@gmail.com,+49 160 5550199,1984-03-12,Lindenstr. 12
+b,Bob Stone,bob@y.example,030 1234567,1931-01-01,Hauptstr. 3
+c,Maria Quorn,,0160 5559919,,"5 Main Street, Apt. 4"
+d,Zoë Nobody,zoe@z.example,,1999-09-09,Elsewhere 9
+"""
+
+
+@pytest.mark.parametrize("seed", range(many(2, 40)))
+def test_a_population_is_the_same_with_forms_that_are_known(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, seed: int
+) -> None:
+    case = write(tmp_path, seed, RULES + "population: {references: people.csv, person: id, quasi_identifiers: [dob]}\n")
+    (tmp_path / "people.csv").write_text(PEOPLE, encoding="utf-8")
+
+    def rows() -> list[list[str | float]]:
+        tacit.person_population(case, out=tmp_path / "rows.csv")
+        cells = csv.reader((tmp_path / "rows.csv").read_text(encoding="utf-8").splitlines())
+        return [[round(float(cell), 9) if re.match(r"-?\d", cell) else cell for cell in row] for row in cells]
+
+    whole = rows()
+    monkeypatch.setattr(wide, "MANY", 1)
+    for _ in ("made", "kept"):
+        assert rows() == whole

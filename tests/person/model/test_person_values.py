@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from datetime import date
 
@@ -151,3 +152,18 @@ def test_an_unknown_normal_form_is_refused() -> None:
 def test_days_are_read_as_they_are_written(day: date) -> None:
     assert as_day(day.isoformat()) == day
     assert as_day(day.strftime("%d.%m.%Y")) == day
+
+
+def test_addresses_are_worth_what_their_words_and_numbers_say() -> None:
+    from rapidfuzz import fuzz
+
+    streets = "lindenst|linden st|hauptst|main st|mill ln|mill"
+    every = [
+        f"{street} {rest}".strip() for street in streets.split("|") for rest in ("", "12", "21", "12 apt 4", "berlin")
+    ]
+    for held, true in itertools.product(every, every):
+        numbers, others = ({word for word in each.split() if word.isdigit()} for each in (held, true))
+        share = max(0.0, min(0.95, (fuzz.token_sort_ratio(held, true) / 100 - 0.6) / 0.4))
+        share = share / 2 if numbers and others and not numbers & others else share
+        goes_on = others and " " in true and set(true.split()) <= set(held.split())
+        assert similarity("address")(held, true) == (1.0 if held == true else 0.95 if goes_on else share), (held, true)

@@ -23,7 +23,7 @@ from tacit.person.link.brought import (
     clusters_of_file,
     surest_values,
 )
-from tacit.person.link.coded import coded_forms
+from tacit.person.link.coded import coded_forms, formed_by
 from tacit.person.link.components import components
 from tacit.person.link.forms.forming import NamedForm, formed
 from tacit.person.link.likely import LikelyPairs, learned, likely_near, likely_pairs
@@ -213,8 +213,11 @@ class Workbench:
         return after
 
     def meant(self, held: Attributes) -> Attributes:
-        """Attributes in normal form, which are not kept."""
-        return in_normal_form(held, self._labels)
+        """Attributes in normal form, which are not kept; a value of the records is not brought into it again."""
+        coded = None if self.pool.formed is None else self.pool.formed.coded
+        if coded is None:
+            return in_normal_form(held, self._labels)
+        return formed_by(held, coded.values, lambda others: in_normal_form(others, self._labels))
 
     def normalised(self) -> Attributes:
         """All records as they were read, every value in its normal form."""

@@ -36,8 +36,7 @@ class PeopleBeside:
     def __init__(self, people: References, holdings: str, labels: Labels, beta: float, meant: Meaning) -> None:
         self.store, self.labels, self.beta = people.store, labels, beta
         self._tables: list[str] = []
-        # Similarities that were worked out, of values that differ.
-        self._known = self.make("SELECT '' AS label, '' AS meant, '' AS actual, CAST(0 AS DOUBLE) AS alike WHERE false")
+        self._known = people.similarities(labels)
         given = people.facts.name
         self.facts = self._weighed(
             f"SELECT row_number() OVER () - 1 AS fid, label, value, min(raw) AS raw FROM {given} GROUP BY label, value",

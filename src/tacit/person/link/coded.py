@@ -66,6 +66,28 @@ def coded_forms(held: Attributes, forming: Forming, names: Collection[str] = ())
     return _attributes(formed, held.records, held.several, held.labels, made.formed)
 
 
+def formed_by(held: Attributes, known: str, forming: Forming) -> Attributes:
+    """Attributes in normal form; ``known`` is a table of values in normal form, which need not be made of them again.
+
+    Guarantees
+    ----------
+    The values that ``forming`` gives.
+    """
+    store = held.store
+    again = f"SELECT DISTINCT label, value FROM {known} WHERE fixed"
+    name = store.make(
+        f"SELECT h.rid, h.label, h.value AS said, coalesce(r.value, f.value) AS value, h.confidence FROM {held.name} h "
+        f"LEFT JOIN {known} r ON r.label = h.label AND r.raw = h.value LEFT JOIN ({again}) f ON f.label = h.label AND "
+        "f.value = h.value"
+    )
+    others = f"(SELECT rid, label, said AS value, confidence FROM {name} WHERE value IS NULL)"
+    made = forming(Attributes(store, others, held.records, held.several, kept=True))
+    columns = "SELECT rid, label, value, confidence FROM"
+    whole = store.make(f"{columns} {name} WHERE value IS NOT NULL UNION ALL {columns} {made.name}")
+    store.drop(name)
+    return Attributes(store, whole, held.records, held.several)
+
+
 def _attributes(
     coded: Coded, records: int, several: frozenset[str], labels: tuple[str, ...], formed: frozenset[str] = frozenset()
 ) -> Attributes:

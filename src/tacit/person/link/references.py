@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -18,6 +18,7 @@ from tacit.person.link.attributes import (
     text_table,
 )
 from tacit.person.link.wide import keyed_values
+from tacit.person.model.labels import Labels
 from tacit.tables.engines import Store
 from tacit.tables.table import Table
 
@@ -37,9 +38,23 @@ class References:
     persons: str
     facts: Attributes
     count: int
+    _alike: list[tuple[Labels, str]] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         weakref.finalize(self, self.store.drop, self.persons).atexit = False
+
+    def similarities(self, labels: Labels) -> str:
+        """A table (label, meant, actual, alike) for what is worked out beside the persons, of values that differ.
+
+        It goes with the object: every adversary lays much the same values beside the same facts.
+        """
+        for described, name in self._alike:
+            if described is labels:
+                return name
+        name = self.store.make("SELECT '' AS label, '' AS meant, '' AS actual, CAST(0 AS DOUBLE) AS alike WHERE false")
+        weakref.finalize(self, self.store.drop, name).atexit = False
+        self._alike.append((labels, name))
+        return name
 
     def lacking(self, label: str) -> int:
         """How many persons have no value of a label."""

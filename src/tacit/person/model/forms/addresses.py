@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
+from functools import cache, lru_cache
 from typing import Final
 
 from tacit.person.model.forms.texts import plain
@@ -41,6 +43,7 @@ SHORT: Final[dict[str, str]] = {
 }
 # German and Dutch streets end in the word: Hauptstraße, Hauptstr., Lindenweg.
 _ENDING: Final = re.compile(r"(?<=[a-z]{2})(?:strasse|str|straat)$")
+_HOUSE: Final = re.compile(r"\d+\w*")
 
 
 def address(value: str) -> str:
@@ -79,11 +82,27 @@ def addresses_alike(held: str, true: str) -> float:
     """
     if held == true:
         return 1.0
-    if any(sign.isdigit() for sign in true) and " " in true and set(true.split()) <= set(held.split()):
+    words, others = _true_address(true)
+    if words is not None and words.issubset(held.split()):
         return 0.95
+    # What is less alike is not worked out to the end.
+    similar = _letters_alike()(held, true, score_cutoff=60) / 100
+    credit = max(0.0, min(0.95, (similar - 0.6) / 0.4))
+    if not credit or not others:
+        return credit
+    numbers = _HOUSE.findall(held)
+    return credit if not numbers or not others.isdisjoint(numbers) else credit / 2
+
+
+@lru_cache(1 << 16)
+def _true_address(true: str) -> tuple[frozenset[str] | None, frozenset[str]]:
+    """Its words, None if it has no number or no street, and its numbers."""
+    whole = any(sign.isdigit() for sign in true) and " " in true
+    return frozenset(true.split()) if whole else None, frozenset(_HOUSE.findall(true))
+
+
+@cache
+def _letters_alike() -> Callable[..., float]:
     from rapidfuzz import fuzz
 
-    similar = fuzz.token_sort_ratio(held, true) / 100
-    credit = max(0.0, min(0.95, (similar - 0.6) / 0.4))
-    numbers, others = (set(re.findall(r"\d+\w*", each)) for each in (held, true))
-    return credit if numbers & others or not (numbers and others) else credit / 2
+    return fuzz.token_sort_ratio

@@ -116,10 +116,12 @@ def _given_and_last(one: list[str], other: list[str]) -> float:
     if len(one) == 1 or len(other) == 1:
         # A surname alone is little, and a given name alone is less.
         return max(0.3 * last, 0.2 * (one[0] == other[0]))
-    first = _given(one[0], other[0])
     # One of two surnames: garcia for garcia lopez.
-    half = 0.6 * first * (one[-1] in other[1:-1] or other[-1] in one[1:-1])
-    return max(half, min(0.95, last * first * _middle(one[1:-1], other[1:-1])))
+    half = one[-1] in other[1:-1] or other[-1] in one[1:-1]
+    if not (last or half):
+        return 0.0
+    first = _given(one[0], other[0])
+    return max(0.6 * first * half, min(0.95, last * first * _middle(one[1:-1], other[1:-1])))
 
 
 def _middle(one: list[str], other: list[str]) -> float:

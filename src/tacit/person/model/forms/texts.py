@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Callable
+from functools import cache
 from typing import Final
 
 # What people write where they have nothing to write. A field of dashes, dots or question marks says nothing either.
@@ -61,6 +63,11 @@ def jaro_winkler(held: str, true: str) -> float:
 
     99 of 100 pairs of surnames taken at random are less similar than 0.75: below 0.8 nothing is known.
     """
+    return max(0.0, 1 - (1 - _winkler()(held, true)) / 0.2)
+
+
+@cache
+def _winkler() -> Callable[[str, str], float]:
     from rapidfuzz.distance import JaroWinkler
 
-    return max(0.0, 1 - (1 - JaroWinkler.similarity(held, true)) / 0.2)
+    return JaroWinkler.similarity
