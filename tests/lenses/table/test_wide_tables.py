@@ -39,8 +39,11 @@ def test_the_audit_of_a_wide_table_tries_no_release_and_says_so() -> None:
         {"secret": [f"s{value}" for value in secret], **columns, "told": [f"t{value}" for value in secret]}
     )
     result = tacit.audit(table, secret="secret")
-    assert result.ladder.rungs == () and result.suggestion.epsilon is None
+    assert result.ladder.rungs == ()
+    assert result.suggestion.epsilon is None
     assert "No release was tried: with 102 released columns" in str(result.suggestion.sentence)
     loudest = max(result.column_leaks, key=lambda leak: leak.alone)
-    assert loudest.name == "told" and loudest.alone_verdict == "leak"
-    assert result.found is not None and "no coarser levels were tried" in str(result.found.headline)
+    assert loudest.name == "told"
+    assert loudest.alone_verdict == "leak"
+    assert result.found is not None
+    assert "no coarser levels were tried" in str(result.found.headline)

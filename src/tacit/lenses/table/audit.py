@@ -39,6 +39,8 @@ RISKIEST = 20
 USUAL = 1.0
 # So many of the columns that give most away are tried without, or more coarsely.
 MOST_TRIED = 5
+# With more columns there are fewer shuffles.
+MANY_COLUMNS = 40
 
 
 def audit_table(question: Question, look: Look, learning: Learning, *, progress: Progress = silent) -> AuditResult:
@@ -131,7 +133,9 @@ def _findings(
     """Everything an audit says, from the counts alone."""
     joint, original = found.joint, found.question.original
     groups = findings.column_groups(found.symbols)
-    n = look.shuffles or shuffles.shuffles_for(found.table.size)
+    # Every shuffle is measured column by column: with many, that is what takes the time.
+    times = len(groups) if len(groups) > MANY_COLUMNS else 1
+    n = look.shuffles or shuffles.shuffles_for(found.table.size * times)
     null = findings.shuffled(found, groups, n=n, random_state=look.random_state, progress=progress)
     measures = findings.measure_findings(joint, null)
     information = next(m for m in measures if m.name == "mutual_information")

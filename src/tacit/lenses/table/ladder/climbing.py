@@ -63,7 +63,8 @@ def ladder(
     Guarantees
     ----------
     Those of :class:`Ladder`. Nothing is written. Of a table of more than 20,000 records the rungs are those of a
-    sample, as ``sampled`` says, and so are those of a smaller one of more than 240,000 values; how many people are alone in the table as it is is counted on all.
+    sample, as ``sampled`` says, and so are those of a smaller one of more than 240,000 values; how many people are
+    alone in the table as it is is counted on all.
     """
     bound, making = bound or Bound(), _in_cells(making or Making())
     first = ReleaseGoal.asked(_with_epsilon(bound, 1.0), making)

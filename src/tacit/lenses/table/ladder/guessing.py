@@ -12,7 +12,7 @@ from tacit.lenses.table.question import TableQuestion
 
 # People are told of so many.
 OF = 1_000
-# So many records are looked at, evenly spaced; of a wide table so many values, records times columns. Fewer records than
+# So many records are looked at, evenly spaced; of a wide table so many values, records times columns. Fewer than
 # the fewest show nothing.
 MOST_RECORDS, MOST_VALUES, FEWEST_RECORDS = 20_000, 240_000, 1_000
 # Records are dealt to so many parts; those of each are guessed by what the others show.
