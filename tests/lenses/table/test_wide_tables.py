@@ -47,3 +47,10 @@ def test_the_audit_of_a_wide_table_tries_no_release_and_says_so() -> None:
     assert loudest.alone_verdict == "leak"
     assert result.found is not None
     assert "no coarser levels were tried" in str(result.found.headline)
+
+
+def test_an_audit_in_which_no_column_stands_out_tries_no_change() -> None:
+    rows = [(s, x) for s in "ab" for x in "cd"] * 30
+    result = tacit.audit(pa.table({"secret": [s for s, _ in rows], "x": [x for _, x in rows]}), secret="secret")
+    assert result.fixes is not None
+    assert result.fixes.effects == ()
