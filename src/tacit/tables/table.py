@@ -73,17 +73,21 @@ class Table:
         """The table as a lazy narwhals frame; nothing is read yet."""
         return self.engine.renamed(self.rows, self.names, self.names)
 
-    @property
+    @cached_property
     def names(self) -> tuple[str, ...]:
         """The names of the columns, in order."""
         return tuple(column.name for column in self.columns)
 
     def __getitem__(self, name: str) -> Column:
         """The column of that name."""
-        for column in self.columns:
-            if column.name == name:
-                return column
-        raise ColumnError(name, self.names)
+        if name not in self._by_name:
+            raise ColumnError(name, self.names)
+        return self._by_name[name]
+
+    @cached_property
+    def _by_name(self) -> dict[str, Column]:
+        """The columns by their names; the first, where two have the same."""
+        return {column.name: column for column in reversed(self.columns)}
 
     def require(self, columns: Sequence[str]) -> None:
         """Raise a ColumnError for the first of ``columns`` that the table lacks."""
@@ -95,14 +99,16 @@ class Table:
     def require_countable(self, columns: Sequence[str]) -> None:
         """Raise for columns that are not there, named twice, or hold lists, structs or bytes."""
         self.require(columns)
-        for position, name in enumerate(columns):
-            if name in columns[:position]:
+        before = set[str]()
+        for name in columns:
+            if name in before:
                 raise ArgumentError(f"column '{name}' is named twice: name it once")
             if self[name].kind == "other":
                 raise DataError(
                     f"column '{name}' of {self.name} holds {self[name].dtype}, which has no values to count: "
                     "leave it out, or turn it into text first"
                 )
+            before.add(name)
 
     def select(self, columns: Sequence[str]) -> Table:
         """The table with these columns only, in this order."""

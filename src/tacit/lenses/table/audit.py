@@ -46,6 +46,8 @@ RISKIEST = 20
 USUAL = 1.0
 # So many of the columns that give most away are tried without, or more coarsely.
 MOST_TRIED = 5
+# With more columns there are fewer shuffles.
+MANY_COLUMNS = 40
 
 
 def audit_table(question: Question, look: Look, learning: Learning, *, progress: Progress = silent) -> AuditResult:
@@ -68,7 +70,8 @@ def audit_table(question: Question, look: Look, learning: Learning, *, progress:
         found = counted(asked, progress=progress)
         # Before all that takes long: a model that cannot be used is refused here.
         estimates = _estimated(found, choice, look, progress)
-        rungs = tried(of_release, max_loss=look.max_loss, progress=progress)
+        columns = len(asked.released)
+        rungs = tried(of_release, columns=columns, max_loss=look.max_loss, progress=progress)
         result = _findings(found, look, sha256=sha256.result(), epsilons=wanted, tried=rungs, progress=progress)
     progress("counting who is alone", None)
     prices = secret_prices(found, epsilon=USUAL if look.epsilon is None else look.epsilon, progress=progress)
@@ -115,8 +118,7 @@ def _worth_trying(asked: TableQuestion, result: AuditResult) -> list[Fix]:
     """Changes of the columns that give most away by themselves, and of those that find people."""
     finding = [name for each in result.found.sets[1:] for name in each.columns] if result.found else []
     loud = [leak.name for leak in surviving(result.column_leaks)[:MOST_TRIED]]
-    columns = list(dict.fromkeys([*loud, *finding]))
-    return [fix for fix in fixes_of(asked) if fix.column in columns]
+    return list(fixes_of(asked, [*loud, *finding]))
 
 
 def _of_release(question: Question, asked: TableQuestion) -> Question:
@@ -143,7 +145,9 @@ def _findings(
     """Everything an audit says, from the counts alone."""
     joint, original = found.joint, found.question.original
     groups = findings.column_groups(found.symbols)
-    n = look.shuffles or shuffles.shuffles_for(found.table.size)
+    # Every shuffle is measured column by column: with many, that is what takes the time.
+    times = len(groups) if len(groups) > MANY_COLUMNS else 1
+    n = look.shuffles or shuffles.shuffles_for(found.table.size * times)
     null = findings.shuffled(found, groups, n=n, random_state=look.random_state, progress=progress)
     measures = findings.measure_findings(joint, null)
     information = next(m for m in measures if m.name == "mutual_information")

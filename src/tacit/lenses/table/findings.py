@@ -20,15 +20,18 @@ from tacit.tables.symbols import Codes, Symbols, in_order
 
 @dataclass(frozen=True)
 class ColumnGroups:
-    """Which released values agree on one column (``alone``), and which agree on all the others (``others``)."""
+    """Which released values agree on one column (``alone``), and which agree on all the others (``others``).
+
+    ``others`` is None where no two do: then the others tell all that the whole does.
+    """
 
     name: str
     alone: Codes
-    others: Codes
+    others: Codes | None
 
-    def joint_without(self, counts: Matrix) -> Joint:
+    def joint_without(self, joint: Joint, counts: Matrix) -> Joint:
         """The joint of the secret and all columns but this one."""
-        return Joint.from_counts(_grouped(counts, self.others))
+        return joint if self.others is None else Joint.from_counts(_grouped(counts, self.others))
 
 
 @dataclass(frozen=True)
@@ -44,10 +47,31 @@ class Shuffled:
 def column_groups(symbols: Symbols) -> tuple[ColumnGroups, ...]:
     """The groupings by each released column and by its complement."""
     codes = symbols.codes
+    tell = _telling(codes)
     return tuple(
-        ColumnGroups(name, in_order(codes[:, [j]])[1], in_order(np.delete(codes, j, axis=1))[1])
+        ColumnGroups(
+            name,
+            in_order(codes[:, [j]])[1],
+            None if tell[j] else in_order(np.delete(codes, j, axis=1))[1],
+        )
         for j, name in enumerate(symbols.columns)
     )
+
+
+def _telling(codes: Codes) -> list[bool]:
+    """Of each column, whether the others tell all values apart; False where that was not seen.
+
+    A value is a sum of random numbers, one a column. Sums that all differ are of values that all differ, whatever the
+    numbers; and without a column a sum is known by a subtraction, not by looking at all columns again.
+    """
+    rng, summed = np.random.default_rng(0), np.zeros(len(codes), np.uint64)
+    terms = []
+    for j in range(codes.shape[1]):
+        numbers = rng.integers(0, 2**64, int(codes[:, j].max(initial=0)) + 1, dtype=np.uint64)
+        terms.append(numbers)
+        summed += numbers[codes[:, j]]
+    without = (np.sort(summed - numbers[codes[:, j]]) for j, numbers in enumerate(terms))
+    return [bool((each[1:] != each[:-1]).all()) for each in without]
 
 
 def _measures_of(table: Matrix) -> dict[str, float]:
@@ -74,7 +98,8 @@ def shuffled(
             table = waiting.popleft().result()
             waiting.extend(map(drawn, islice(seeds, 1)))
             alone = {group.name: _information(table, group.alone) for group in groups}
-            others = {group.name: _information(table, group.others) for group in groups}
+            whole = shuffles.plug_in_information(table)
+            others = {group.name: _of_others(table, group, whole) for group in groups}
             done.append((_measures_of(table), alone, others))
             progress("shuffling", len(done) / n)
     over_shuffles = zip(*done, strict=True)
@@ -87,6 +112,10 @@ def _grouped(counts: Matrix, group: Codes) -> Matrix:
 
 def _information(counts: Matrix, group: Codes) -> float:
     return shuffles.plug_in_information(_grouped(counts, group))
+
+
+def _of_others(counts: Matrix, group: ColumnGroups, whole: float) -> float:
+    return whole if group.others is None else _information(counts, group.others)
 
 
 def measure_findings(joint: Joint, null: Shuffled) -> tuple[MeasureFinding, ...]:
@@ -118,10 +147,10 @@ def column_leaks(counted: Counted, groups: Sequence[ColumnGroups], null: Shuffle
     whole = shuffles.plug_in_information(counts)
     leaks = []
     for group in groups:
-        alone, others = _information(counts, group.alone), _information(counts, group.others)
+        alone, others = _information(counts, group.alone), _of_others(counts, group, whole)
         alone_band = shuffles.null_band(alone, null.alone[group.name].tolist(), ceiling=ceiling)
         added = null.measures["mutual_information"] - null.others[group.name]
-        without = group.joint_without(counts)
+        without = group.joint_without(counted.joint, counts)
         leaks.append(
             ColumnLeak(
                 name=group.name,

@@ -22,7 +22,7 @@ from tacit.lenses.table.kept.information import numbered
 from tacit.lenses.table.kept.keeping import kept_shares
 from tacit.lenses.table.kept.reading import ReleasedColumn
 from tacit.lenses.table.kept.values import ColumnValues, ValueGroups
-from tacit.lenses.table.ladder.guessing import OF, alone, guessed_by, secrets_of
+from tacit.lenses.table.ladder.guessing import MOST_RECORDS, OF, alone, guessed_by, most_records, secrets_of
 from tacit.lenses.table.ladder.results import Ladder, ReleaseRung, Rows
 from tacit.lenses.table.mechanisms import ReleaseGoal, plan_by_goal
 from tacit.lenses.table.question import TableQuestion, ask
@@ -37,8 +37,8 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 EPSILONS = (0.1, 0.2, 0.35, 0.5, 0.7, 1.0, 1.5, 2.0)
-# Rungs of a larger table are worked out on so many of its records, evenly spaced.
-MOST_RECORDS = 20_000
+# With more columns than this, fewer epsilons are tried where none were asked about.
+WIDE, EPSILONS_OF_WIDE = 40, (0.2, 0.5, 1.0)
 # So many records are shown as they are and as each release would write them.
 SHOWN = 10
 # Where no rung keeps enough, the strictest is suggested that keeps this share of what the best one does.
@@ -50,27 +50,32 @@ def ladder(
     bound: Bound | None = None,
     making: Making | None = None,
     *,
-    epsilons: Sequence[float] = EPSILONS,
+    epsilons: Sequence[float] | None = None,
     max_loss: float | None = None,
     progress: Progress = silent,
 ) -> Ladder:
     """What ``protect`` would give of a table in cells at each epsilon.
 
     The epsilons take the place of the bound's own: of the upper side alone where only that is bounded, else of both.
-    Without any, the ladder says what the table is as it is.
+    Where none are given there are eight, or three for a table of more than 40 columns; with ``()`` the ladder only says
+    what the table is as it is.
 
     Guarantees
     ----------
     Those of :class:`Ladder`. Nothing is written. Of a table of more than 20,000 records the rungs are those of a
-    sample, as ``sampled`` says; how many people are alone in the table as it is is counted on all.
+    sample, as ``sampled`` says, and so are those of a smaller one of more than 240,000 values; how many people are
+    alone in the table as it is is counted on all.
     """
     bound, making = bound or Bound(), _in_cells(making or Making())
-    goals = [ReleaseGoal.asked(_with_epsilon(bound, epsilon), making) for epsilon in sorted(set(epsilons)) or (1.0,)]
-    _refuse(goals[0], making)
+    first = ReleaseGoal.asked(_with_epsilon(bound, 1.0), making)
+    _refuse(first, making)
     progress("looking at the columns", None)
-    climb = Climb.of(question, goals[0], making)
+    climb = Climb.of(question, first, making)
+    if epsilons is None:
+        epsilons = EPSILONS_OF_WIDE if len(climb.whole.released) > WIDE else EPSILONS
+    goals = [ReleaseGoal.asked(_with_epsilon(bound, epsilon), making) for epsilon in sorted(set(epsilons))]
     rungs = list[ReleaseRung]()
-    for at, goal in enumerate(goals if epsilons and climb.varies else ()):
+    for at, goal in enumerate(goals if goals and climb.varies else ()):
         progress("working out what releases would keep", at / len(goals))
         rungs += climb.rung(goal)
     most = making.max_loss if max_loss is None else max_loss
@@ -122,8 +127,8 @@ class Climb:
         """Open the table and look at it; the goal may be of any epsilon."""
         table = open_table(question.source, engine=question.engine, memory=question.memory).pinned()
         table = table.held(MOST_RECORDS)
-        step = -(-table.row_count() // MOST_RECORDS)
         asked = whole = _asked(replace(question, source=table), goal)
+        step = -(-table.row_count() // min(MOST_RECORDS, most_records(len(whole.released))))
         if step > 1:
             # What is different in all rows of a sample need not be so in all: that was asked of the whole table.
             some = every(table, step).held(MOST_RECORDS)

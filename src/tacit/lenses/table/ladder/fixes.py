@@ -11,7 +11,7 @@ import numpy as np
 from tacit.errors import Setting
 from tacit.lenses.table.kept.information import entropy_of, kept_share, numbered
 from tacit.lenses.table.kept.values import Codes, ColumnValues, ValueGroups, distinct_texts
-from tacit.lenses.table.ladder.guessing import MOST_RECORDS, OF, alone, guessed_by, secrets_of
+from tacit.lenses.table.ladder.guessing import OF, alone, guessed_by, most_records, secrets_of
 from tacit.lenses.table.linkage.coarser import CoarserLevel, coarser_levels, with_levels
 from tacit.lenses.table.question import TableQuestion
 
@@ -68,13 +68,14 @@ class FixEffects:
     sampled: int | None
 
 
-def fixes_of(question: TableQuestion) -> tuple[Fix, ...]:
-    """Every released column left out, and at each of its coarser levels."""
-    levels = coarser_levels(question.as_given(), question.released)
+def fixes_of(question: TableQuestion, columns: Sequence[str] | None = None) -> tuple[Fix, ...]:
+    """Every released column, or some of them, left out, and at each of its coarser levels."""
+    named = [name for name in question.released if columns is None or name in columns]
+    levels = coarser_levels(question.as_given(), named)
     several = len(question.released) > 1
     return tuple(
         fix
-        for name in question.released
+        for name in named
         for fix in (*(Fix(name, level) for level in levels[name]), *([Fix(name)] if several else ()))
     )
 
@@ -86,19 +87,21 @@ def effects(question: TableQuestion, fixes: Sequence[Fix] | None = None) -> FixE
 
     Guarantees
     ----------
-    Measured on the table as it is given, on at most 20,000 records, evenly spaced; the base is of the same records.
+    Measured on the table as it is given, on at most 20,000 records and 240,000 values, evenly
+    spaced; the base is of the same records.
     """
     fixes = fixes_of(question) if fixes is None else fixes
     table, released, known = question.as_given(), question.released, question.known or question.released
     levels = [fix.level for fix in fixes if fix.level is not None]
     names = [f"__tacit_level{at}__" for at in range(len(levels))]
-    rows = with_levels(table, levels, names).sample([*released, *names], MOST_RECORDS)
+    most = most_records(len(released))
+    rows = with_levels(table, levels, names).sample([*released, *names], most)
     exact = {name: distinct_texts(rows.column(name))[1] for name in [*released, *names]}
     kinds = {column.name: column.kind for column in table.columns}
     values = {name: ColumnValues.of(name, rows.column(name), kinds[name]) for name in released}
     groups = {name: ValueGroups.coarse(each) for name, each in values.items()}
     coarse = {name: groups[name].rows(values[name]) for name in released}
-    secret = secrets_of(question)
+    secret = secrets_of(question, most)
     at_level = dict(zip(levels, names, strict=True))
 
     def measured(changed: str | None = None, level: Codes | None = None) -> tuple[float, float]:

@@ -12,8 +12,9 @@ from tacit.lenses.table.question import TableQuestion
 
 # People are told of so many.
 OF = 1_000
-# So many records are looked at, evenly spaced.
-MOST_RECORDS = 20_000
+# So many records are looked at, evenly spaced; of a wide table so many values, records times columns. Fewer than
+# the fewest show nothing.
+MOST_RECORDS, MOST_VALUES, FEWEST_RECORDS = 20_000, 240_000, 1_000
 # Records are dealt to so many parts; those of each are guessed by what the others show.
 PARTS = 4
 # Secrets that are guessed: the commonest ones.
@@ -80,7 +81,12 @@ def alone(rows: Codes) -> float:
     return float((np.bincount(rows) == 1).sum() / len(rows))
 
 
-def secrets_of(question: TableQuestion) -> Codes:
+def most_records(columns: int) -> int:
+    """How many records of a table of so many columns are looked at."""
+    return max(FEWEST_RECORDS, min(MOST_RECORDS, MOST_VALUES // max(columns, 1)))
+
+
+def secrets_of(question: TableQuestion, most: int = MOST_RECORDS) -> Codes:
     """Which secret each of the records that are looked at has, from 0 on."""
-    rows = question.as_given().sample(question.secret, MOST_RECORDS)
+    rows = question.as_given().sample(question.secret, most)
     return numbered([distinct_texts(column)[1] for column in rows.columns])

@@ -14,10 +14,31 @@ from tacit.tables.table import Table
 
 # Where less than this is kept of a column, it is said what would keep more.
 LITTLE = 0.5
+# Of more released columns no release is tried: the search for cells looks at every column again for each of them.
+TOO_WIDE = 100
+# The epsilon of the command where none was tried.
+TRIED_FIRST = 1.0
 
 
-def tried(question: Question, *, max_loss: float, progress: Progress = silent) -> tuple[Ladder, Suggestion]:
-    """The ladder of a table and what it suggests; one that ``protect`` would refuse has no rungs, and is told why."""
+def tried(
+    question: Question, *, columns: int, max_loss: float, progress: Progress = silent
+) -> tuple[Ladder, Suggestion]:
+    """The ladder of a table and what it suggests; one that ``protect`` would refuse has no rungs, and is told why.
+
+    Nor has one of more than 100 released ``columns``, and that is told, too.
+    """
+    if columns > TOO_WIDE:
+        words = (
+            "No release was tried: with {columns:,} released columns that takes long. Fewer ({drop}) usually keep more."
+        )
+        advice = Suggestion(
+            max_loss,
+            None,
+            None,
+            sentence(words, columns=columns, drop=Setting("drop")),
+            sentence("{}", protect_command(question, TRIED_FIRST)),
+        )
+        return ladder(question, epsilons=(), max_loss=max_loss, progress=progress), advice
     try:
         found = ladder(question, max_loss=max_loss, progress=progress)
     except DataError as error:

@@ -14,6 +14,8 @@ from tacit.lenses.table.tabulating import Counted
 ESTIMATOR = "auto"
 # Records times values of the secret: learning takes a few seconds of one core with so many.
 AFFORDABLE = 24_000
+# And records times released columns; with more columns than are few, trees would take most of the time.
+AFFORDABLE_VALUES, FEW_COLUMNS = 240_000, 40
 # All learners in five parts take about four times as long. These find up to two points less of four tables that were
 # tried (37.9% instead of 39.5% at worst): what is learned errs downwards. Asking for the estimator gets all of it.
 LEARNERS, FOLDS = ("linear", "trees"), 3
@@ -53,10 +55,11 @@ def learned_quickly(found: Counted, *, random_state: int = 0, progress: Progress
         return None
     cells = cells_of(found.symbols, found.question.table.columns, names=found.symbols.columns)
     # Intervals of single records would be learned a second time, and nobody asks for them here.
-    model = AutoLogLift(learners=LEARNERS, folds=FOLDS, doubt=False, random_state=random_state, progress=progress)
+    learners = LEARNERS if len(found.symbols.columns) <= FEW_COLUMNS else LEARNERS[:1]
+    model = AutoLogLift(learners=learners, folds=FOLDS, doubt=False, random_state=random_state, progress=progress)
     model.fit(cells.at(found.symbols.codes[value]), labels)
     return QuickEvidence(evidence_of(model, labels, random_state=random_state), len(value))
 
 
 def _most(found: Counted) -> int:
-    return AFFORDABLE // found.joint.shape[0]
+    return min(AFFORDABLE // found.joint.shape[0], max(FEWEST, AFFORDABLE_VALUES // len(found.symbols.columns)))

@@ -53,6 +53,8 @@ class CoarserLevel:
 
 def coarser_levels(table: Table, columns: Sequence[str]) -> dict[str, tuple[CoarserLevel, ...]]:
     """The coarser levels of each column, finest first; a category has none."""
+    if not columns:
+        return {}
     head = table.head(list(columns), FIRST_LOOK)
     found = {}
     for name in columns:

@@ -22,6 +22,8 @@ LEAST = 10
 CHOOSING = 100_000
 MOST_COLUMNS = 3
 MOST_CURES = 6
+# Of more columns, no coarser levels are tried: each step would try every column again, and there are as many steps.
+WIDE = 40
 # Levels cure if no more than one person in so many stays alone.
 ALONE_IN = 1_000
 
@@ -54,7 +56,7 @@ def people_found(question: TableQuestion, known: Sequence[str] = (), *, least: i
     told = tuple(name for name in released if name in known)
     wanted: list[tuple[Why, tuple[str, ...]]] = [("what may be known", told)] if told else []
     if sets[0].sizes.unique:
-        levels = coarser_levels(table, released)
+        levels = coarser_levels(table, released) if len(released) <= WIDE else {}
         look = _Look.at(table, released, [each for ladder in levels.values() for each in ladder])
         one, few = _worst(look, released)
         wanted += [("one column", one), ("few columns", few)]
@@ -161,6 +163,8 @@ def _headline(sets: Sequence[FoundBy], cures: Sequence[Cure]) -> str:
     if cures:
         words += " With {levels} it would be {left:,}."
         parts |= {"levels": Setting("levels", dict(cures[-1].levels)), "left": cures[-1].unique}
+    elif len(sets[0].columns) > WIDE:
+        words += " With so many columns no coarser levels were tried."
     return sentence(words, **parts)
 
 
