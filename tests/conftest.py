@@ -77,7 +77,9 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     places = {"spark": 0, "postgres": 0, "browser": 1, "types": 3}
     items.sort(key=lambda item: next((at for name, at in places.items() if item.get_closest_marker(name)), 2))
     for item in items:
-        if item.get_closest_marker("long") and many(1, 0):
+        # Scales are written in expressions that the tests of tables hold on Spark; all of them there, at length.
+        scales = item.get_closest_marker("spark") and "tests/codes/scales" in item.nodeid
+        if (scales or item.get_closest_marker("long")) and many(1, 0):
             item.add_marker(pytest.mark.skip(reason="at length: make test-long"))
         if item.get_closest_marker("postgres") and (missing := postgres_missing()):
             item.add_marker(pytest.mark.skip(reason=missing))

@@ -57,7 +57,7 @@ def test_junit_has_a_suite_for_each_source_and_a_test_for_each_line(tacit_comman
         assert [len(test.findall("failure")) for test in suite] == [1, 0]
         assert "nats, where" in suite[0][0].attrib["message"]
     bits = tacit_command(*words, "--format", "junit", "--bits")[1]
-    assert "bits are told" in bits
+    assert " bits, where" in bits
 
 
 @pytest.mark.usefixtures("folder")

@@ -130,7 +130,18 @@ def test_no_page_names_a_package_index(page: Path) -> None:
     assert not re.search(r"index-url|files\.pythonhosted|pypi\.org|artifactory|nexus", text, re.IGNORECASE)
 
 
-@pytest.mark.parametrize("page", [page for page in PAGES if blocks(page, "python")], ids=name_of)
+# They learn for seconds what quick tests of estimators hold.
+AT_LENGTH = ("learn-log-lift.md", "which-features.md")
+
+
+@pytest.mark.parametrize(
+    "page",
+    [
+        pytest.param(page, marks=[pytest.mark.long] if page.name in AT_LENGTH else [], id=name_of(page))
+        for page in PAGES
+        if blocks(page, "python")
+    ],
+)
 def test_the_python_of_a_page_runs(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     namespace: dict[str, object] = {"__name__": "__main__"}

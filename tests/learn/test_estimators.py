@@ -226,6 +226,7 @@ class TestCrossFitting:
         )
         assert "nothing that was learned beats the prior" in fitted.reason_
 
+    @pytest.mark.long
     def test_the_same_random_state_gives_the_same_lifts(self):
         d = mixed(200)
         first, second = (AutoLogLift(folds=2, random_state=7).fit(d.X, d.s) for _ in range(2))

@@ -445,6 +445,7 @@ def test_it_works_in_pipelines_grid_searches_and_frames() -> None:
     assert list(pipe.transform(X).columns) == ["log_lift_0", "log_lift_1"]
 
 
+@pytest.mark.long
 @parametrize_with_checks([quick(steps=many(20, 60))])
 def test_it_is_a_scikit_learn_estimator(estimator: Any, check: Any) -> None:
     check(estimator)

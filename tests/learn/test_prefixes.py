@@ -53,12 +53,14 @@ def chained():
     return PrefixLogLift(random_state=0).fit(d.X, d.s), fresh
 
 
+@pytest.mark.long
 @parametrize_with_checks([PrefixLogLift(epochs=5), *[PrefixLogLift(cross_fit=2, epochs=20)] * many(0, 1)])
 def test_scikit_learn_accepts_it(estimator, check):
     check(estimator)
 
 
 class TestAgainstTheTruth:
+    @pytest.mark.long
     @pytest.mark.long
     def test_conditional_densities_of_a_chain_are_found(self, chained):
         estimator, fresh = chained

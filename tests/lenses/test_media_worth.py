@@ -43,6 +43,7 @@ def test_coherence_is_one_of_words_that_are_always_together_and_minus_one_of_tho
     assert topic_worth(presence, [[0, 1], [2, 3]], 1 - topic, np.arange(100) < 30).words_kept == 0
 
 
+@pytest.mark.long
 def test_a_use_of_masked_posts_is_told_beside_that_of_the_originals(tmp_path: Path) -> None:
     rng = np.random.default_rng(0)
     side, theme = rng.integers(2, size=300), rng.integers(2, size=300)

@@ -89,6 +89,7 @@ def failed(place: Path) -> list[str]:
 
 
 @pytest.mark.long
+@pytest.mark.long
 def test_pixels_unlike_those_learned_from_get_noise_alone(images: Path) -> None:
     # They were brought into the range of the others first: neither claim nor verify knew.
     # So little noise hides nothing, and that alone is wrong with the release.

@@ -147,6 +147,7 @@ def test_a_folder_of_images_with_another_image_in_it_is_not_overwritten(tmp_path
     protect(faces, **words, out=out, overwrite=True)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("kind", ["images", "text"])
 def test_a_release_of_another_lens_is_known_by_its_certificate(sources: Path, releases: Path, kind: str) -> None:
     assert attack(releases / kind, against=sources / MAKERS[kind][0]).release == str(releases / kind)

@@ -238,6 +238,7 @@ def test_rules_that_do_not_fit_the_symbols_are_refused():
         scores(table, symbols, {"keep": np.zeros(n)})
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("sizes", [None, (3, 4)])
 def test_columns_of_whole_numbers_become_the_number_that_is_made_of_them_and_all_else_stays(as_table, sizes):
     a, b = [0, 2, 1, 0, 2, 2, 1, 0], [3, 0, 0, 3, 1, 0, 2, 2]

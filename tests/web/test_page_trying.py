@@ -100,7 +100,7 @@ def test_advice_stands_beside_its_effect_and_is_followed_and_undone_with_a_click
     tab.get_by_role("button", name="Leave out sex").click()
     effect = tab.locator(".effect")
     assert effect.inner_text().startswith(
-        "Leave out sex: this did not help. People of 1,000 who could be found 412 → 412"
+        "Leave out sex: this did not help. People in 1,000 who could be found 412 → 412"
     )
     assert unsound(tab) == []
     tab.get_by_role("button", name="Undo: Leave out sex").click()
@@ -110,7 +110,7 @@ def test_advice_stands_beside_its_effect_and_is_followed_and_undone_with_a_click
     assert tab.evaluate("document.activeElement.id") == "step"
     assert "tried: found 412, guessed 96" in advice.nth(2).inner_text()
     tab.get_by_role("button", name="Leave out zip").click()
-    assert effect.inner_text().startswith("Leave out zip: people of 1,000 who could be found 412 → 0,")
+    assert effect.inner_text().startswith("Leave out zip: people in 1,000 who could be found 412 → 0,")
     assert pages.noise == []
 
 

@@ -56,7 +56,7 @@ def encoding_setting() -> Any:
 
 def remote_setting() -> Any:
     """Whether files elsewhere may be fetched."""
-    words = "Fetch a file at an s3:// or https:// address; nothing is fetched otherwise."
+    words = "Fetch a file at an S3 or https address; nothing is fetched otherwise."
     return setting(Flag(), words, default=False, lenses=(*TABLE, *TEXT))
 
 

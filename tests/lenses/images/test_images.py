@@ -121,6 +121,7 @@ def test_copies_of_an_image_stay_on_one_side(tmp_path: Path) -> None:
     assert any("120 images are copies" in note for note in found.notes)
 
 
+@pytest.mark.long
 def test_an_audit_shows_originals_and_its_numbers_in_every_form(audited: ImageAuditResult) -> None:
     page = report.to_html(audited)
     assert page.count("data:image/png;base64,") > 20
@@ -280,6 +281,7 @@ def test_the_owner_s_papers_cut_short_are_called_damaged(place: Path, tmp_path: 
         verify(release, against=place / "faces")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("damage", "line"),
     [

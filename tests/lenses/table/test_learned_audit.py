@@ -338,6 +338,7 @@ def test_the_model_never_takes_the_tables_place(tmp_path: Path) -> None:
         audit(table, secret="illness", estimator="linear", save_model=link)
 
 
+@pytest.mark.long
 def test_a_model_of_other_columns_is_refused_by_name(folder: Path, audited: AuditResult) -> None:
     model = folder / "model.tacit"
     with pytest.raises(ArgumentError, match=r"also needs 'income'.*released=\['age', 'ward', 'district', 'income'\]"):

@@ -182,6 +182,7 @@ def test_subsets_are_several_merged_sets_and_hold(folder: Path, tmp_path: Path) 
     assert verify(tmp_path / "r", against=people).verdict == "holds"
 
 
+@pytest.mark.long
 @pytest.mark.spark
 def test_a_mixture_is_the_same_bytes_on_both_engines(spark: Any, folder: Path, tmp_path: Path) -> None:
     words = {"secret": "illness", "epsilon": 0.8, "mechanism": "optimal", "random_state": 0}

@@ -83,6 +83,7 @@ def test_verify_recomputes_every_threshold(folder: Path) -> None:
     assert {check.name: check.passed for check in found.checks}["epsilon is kept"]
 
 
+@pytest.mark.long
 def test_a_certificate_that_claims_more_of_the_tails_of_values_or_of_leakage_is_broken(
     folder: Path, release: Path
 ) -> None:

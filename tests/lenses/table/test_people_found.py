@@ -167,6 +167,7 @@ def test_every_engine_makes_the_same_levels(as_table) -> None:
     assert made["code start"] == ["01", "01", "10", None, "é1"]
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("without_suggestion")
 def test_an_audit_says_who_could_be_found_in_words_table_and_json() -> None:
     result = audit(pa.table(STAYS), secret="illness", released=NEIGHBOUR, shuffles=19)

@@ -344,6 +344,7 @@ def test_what_is_proved_but_breaks_the_bounds_on_the_table_is_merged_and_said_so
     assert "on the table as counted" in result.sentence
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("beta", [0.05, 0.3])
 def test_looking_at_the_whole_table_to_choose_among_what_passed_keeps_the_level(beta):
     runs, false, generator = many(100, 500), 0, np.random.default_rng(21)

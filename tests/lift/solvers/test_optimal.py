@@ -399,6 +399,7 @@ def test_a_mechanism_that_rounding_took_out_of_bounds_is_mended_and_not_given_up
     assert ladder.channel("optimal", mended, 0.5).attained <= 0.5
 
 
+@pytest.mark.long
 def test_fifteen_secrets_lose_a_seventh_of_what_the_watchdog_loses():
     """THEORY 4: uniform joints of this size lose 0.11 to 0.13 at epsilon 1; the watchdog 0.79 or more."""
     joint = random_joint(np.random.default_rng(100), 15, 20)

@@ -220,7 +220,7 @@ def test_names_with_quotes_stars_and_dots_are_safe(tmp_path: Path) -> None:
     [
         (b"name,phone\nAlice,1\nZyxwv,2,3\n", "line 3: it has 3 cells where the header has 2"),
         (b"name,phone\nAlic\xc3\xa9,1\nZyxwv\xff,2\n", "line 3: its bytes are not UTF-8"),
-        (b'name,phone\nAlice,1\n"Zyxwv,2\n', "line 3: a quote is opened and not closed"),
+        (b'name,phone\nAlice,1\n"Zyxwv,2\n', "a quote is opened but not closed"),
     ],
 )
 def test_a_broken_line_is_named_without_what_it_holds(tmp_path: Path, raw: bytes, reason: str) -> None:

@@ -141,9 +141,8 @@ def ask(
     if thresholds is not None:
         _refuse_thresholds(table, secret, question.secret_values, also)
     table.require_countable([*hidden, *shown])
-    notes = []
-    if question.released is None:
-        notes.append(f"released columns were not named, so all others count as released: {', '.join(shown)}")
+    unnamed = f"released columns were not named, so all others count as released: {', '.join(shown)}"
+    notes = [unnamed] if question.released is None else []
     # Where a few values are secret their column needs neither a cut nor a look.
     used = [table[name] for name in (*hidden, *shown) if not (question.secret_values and name == secret[0])]
     # A table that is not written in cells is told at the levels that were asked for.

@@ -10,6 +10,7 @@ from tacit.release import certificate as papers
 from tacit.release.certificate import CountedCertificate
 from tacit.release.claims import factor_up, file_sentence, promise_in_words
 from tacit.release.whole_file import ROW_BY_ROW, WholeFile
+from tacit.tables.formats import many_tables
 
 # A bound on the loss below this share is shown as 0%, which says nothing.
 _WORTH_TELLING = 5e-4
@@ -156,9 +157,9 @@ def next_section(certificate: CountedCertificate, *, out: str | None, original: 
         sentence("Try to break it: {}", Command("attack", release, against=table)),
         f"Publish {files}. Keep private/ to yourself.",
     ]
-    if certificate.input.format == "excel":
+    if many_tables(certificate.input.format):
         items.append(
-            f"Excel does not open {certificate.output.file}; Python and R do. Save the sheet as CSV first, and the "
+            f"Excel does not open {certificate.output.file}; Python and R do. Save the original as CSV first, and the "
             "release is CSV, which every program reads."
         )
     return doc.Section("What to do next", (doc.Bullets(items),), where="terminal")

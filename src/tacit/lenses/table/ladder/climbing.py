@@ -63,7 +63,7 @@ def ladder(
     Guarantees
     ----------
     Those of :class:`Ladder`. Nothing is written. Of a table of more than 20,000 records the rungs are those of a
-    sample, as ``sampled`` says, and so are those of a smaller one of more than 240,000 values; how many people are
+    sample, as ``sampled`` says, and so are those of a smaller one of more than 800,000 values; how many people are
     alone in the table as it is is counted on all.
     """
     bound, making = bound or Bound(), _in_cells(making or Making())

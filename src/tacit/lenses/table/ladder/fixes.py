@@ -87,7 +87,7 @@ def effects(question: TableQuestion, fixes: Sequence[Fix] | None = None) -> FixE
 
     Guarantees
     ----------
-    Measured on the table as it is given, on at most 20,000 records and 240,000 values, evenly
+    Measured on the table as it is given, on at most 20,000 records and 800,000 values, evenly
     spaced; the base is of the same records.
     """
     fixes = fixes_of(question) if fixes is None else fixes

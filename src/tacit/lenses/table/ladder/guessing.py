@@ -14,7 +14,7 @@ from tacit.lenses.table.question import TableQuestion
 OF = 1_000
 # So many records are looked at, evenly spaced; of a wide table so many values, records times columns. Fewer than
 # the fewest show nothing.
-MOST_RECORDS, MOST_VALUES, FEWEST_RECORDS = 20_000, 240_000, 1_000
+MOST_RECORDS, MOST_VALUES, FEWEST_RECORDS = 20_000, 800_000, 1_000
 # Records are dealt to so many parts; those of each are guessed by what the others show.
 PARTS = 4
 # Secrets that are guessed: the commonest ones.
