@@ -188,7 +188,6 @@ class TestInTheWorldOfScikitLearn:
             pd.testing.assert_frame_equal(other.transform(X), told)
         pd.testing.assert_frame_equal(made.transform(X[::-3]), told[::-3])
 
-    @pytest.mark.long
     @pytest.mark.parametrize("frame", [pd.DataFrame, pl.from_pandas, arrow])
     def test_frames_stay_what_they_are_unless_others_are_asked_for(self, frame, fitted):
         given, made = frame(people()[0]), copy.copy(fitted[0])
@@ -199,6 +198,7 @@ class TestInTheWorldOfScikitLearn:
             assert list(told.columns) == ["age", "town", "pay"]
             assert np.array_equal(np.asarray(told), np.asarray(fitted[1]))
 
+    @pytest.mark.long
     def test_a_pipeline_routes_the_secret_and_is_cross_validated(self):
         X, ill, commutes = people()
         model = LogisticRegression()

@@ -141,6 +141,7 @@ def test_a_next_batch_may_bring_missing_values(before):
     assert (None in {row[0] for row in rows}) == (before > 0)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("suffix", ["csv", "parquet", "jsonl"][: many(1, 3)])
 def test_a_release_with_missing_numbers_is_verified_and_goes_on_by_its_rules(tmp_path: Path, suffix):
     for name, missing in (("first", 0.2), ("next", 0.5)):

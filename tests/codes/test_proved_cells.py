@@ -51,6 +51,7 @@ def truly(code: CellCode, *, floor: float | None) -> float:
     return float(np.abs(np.log(rows / rows.sum(axis=1, keepdims=True) / halves.sum(axis=0))).max())
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("floor", [None, 0.3])
 def test_cells_that_are_proved_are_seldom_false_of_the_population_and_those_that_are_not_often(
     floor: float | None,

@@ -21,6 +21,7 @@ def needs_compas(paper: str) -> None:
 
 
 # What they do is held piece by piece in the files beside this one.
+@pytest.mark.long
 @pytest.mark.parametrize("paper", few([*reversed(PAPERS)]))
 def test_a_quick_run_writes_a_page_with_every_item(paper: str, tmp_path: Path) -> None:
     needs_compas(paper)

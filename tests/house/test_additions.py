@@ -136,6 +136,7 @@ def said(house: Path) -> dict[str, str]:
     return dict(zip(lines, " ".join(done.stdout.split()).split("====="), strict=False))
 
 
+@pytest.mark.long
 def test_a_new_format_is_read_and_written_and_verified_like_its_kin(house: Path, said: dict[str, str]) -> None:
     assert (house / "kept/data.psv").read_text().startswith("age\n")
     assert "written plainly" in said[KEPT_VERIFIED]

@@ -61,13 +61,13 @@ def test_scikit_learn_accepts_it(estimator, check):
 
 class TestAgainstTheTruth:
     @pytest.mark.long
-    @pytest.mark.long
     def test_conditional_densities_of_a_chain_are_found(self, chained):
         estimator, fresh = chained
         found = estimator.feature_log_lift(fresh.X)
         truth = np.diff(fresh.prefix_log_lift, axis=1)
         assert np.sqrt(((found - truth) ** 2).mean()) < 0.5 * np.sqrt((truth**2).mean())
 
+    @pytest.mark.long
     def test_the_order_asked_for_is_the_order_of_the_truth(self, chained):
         estimator, fresh = chained
         order = np.arange(fresh.X.shape[1])[::-1]

@@ -119,7 +119,6 @@ def test_every_person_leaks_what_the_audit_of_that_person_says(tmp_path: Path, m
 
 
 # Without it they are laid beside all pairs in test_populations.py.
-@pytest.mark.long
 @pytest.mark.parametrize("likely", few([True, False]))
 def test_similarity_covering_correlated_labels_and_beta_count_as_in_the_audit(tmp_path: Path, likely: bool) -> None:
     draw = random.Random(f"subtle {likely}")
@@ -147,6 +146,7 @@ def test_similarity_covering_correlated_labels_and_beta_count_as_in_the_audit(tm
             assert row[f"{rung.adversary} at most"] == row[f"{rung.adversary} leakage"]
 
 
+@pytest.mark.long
 def test_an_adversary_who_knows_the_person_is_not_asked_of_everybody(tmp_path: Path) -> None:
     draw = random.Random(3)
     persons = people(draw, 3)

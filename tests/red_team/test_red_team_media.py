@@ -89,7 +89,6 @@ def failed(place: Path) -> list[str]:
 
 
 @pytest.mark.long
-@pytest.mark.long
 def test_pixels_unlike_those_learned_from_get_noise_alone(images: Path) -> None:
     # They were brought into the range of the others first: neither claim nor verify knew.
     # So little noise hides nothing, and that alone is wrong with the release.
@@ -97,6 +96,7 @@ def test_pixels_unlike_those_learned_from_get_noise_alone(images: Path) -> None:
     assert "though what is said of it is true" in verify(images / "release", against=images / "faces.npz").headline
 
 
+@pytest.mark.long
 def test_a_delta_that_does_not_follow_from_the_flags_is_found(images: Path) -> None:
     def change(paper: dict[str, Any], arrays: dict[str, np.ndarray]) -> None:
         paper["delta"].update(largest=0.001, largest_vacuous=False, floor=0.0)
@@ -229,6 +229,7 @@ def test_neighbours_tell_or_do_not() -> None:
     assert not any(order_tells(np.random.default_rng(seed).permutation(codes)) for seed in range(20))
 
 
+@pytest.mark.long
 def test_a_text_certificate_with_other_words_or_another_prior_is_broken(posts: Path) -> None:
     from dataclasses import replace
 

@@ -223,6 +223,7 @@ def test_an_edited_sentence_of_the_proof_is_found_out(release: Path, folder: Pat
     assert failed(verify(release, against=folder / "people.csv"))
 
 
+@pytest.mark.long
 def test_a_release_that_keeps_more_than_was_proved_is_found_out(folder: Path, tmp_path: Path) -> None:
     """The readings of a proved release in the certificate of another, which keeps more."""
     people = folder / "people.csv"

@@ -62,7 +62,7 @@ def releases(sources: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 # ---- what is replaced ---------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("kind", few(MAKERS, 2))
+@pytest.mark.parametrize("kind", few(MAKERS))
 def test_nothing_but_a_whole_release_and_nothing_else_is_overwritten(
     sources: Path, releases: Path, tmp_path: Path, kind: str
 ) -> None:

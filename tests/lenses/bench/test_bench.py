@@ -122,6 +122,7 @@ def one_bit(pixels: np.ndarray, told: np.ndarray) -> np.ndarray:
     return pixels.astype(np.uint8)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("family", "planted"),
     [

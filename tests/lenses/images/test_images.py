@@ -82,7 +82,6 @@ def certificate(place: Path) -> dict[str, object]:
 
 
 @pytest.mark.long
-@pytest.mark.long
 def test_the_heat_map_finds_the_patch_that_tells(audited: ImageAuditResult) -> None:
     assert audited.verdict == "leak"
     assert [found.size for found in audited.patches] == [8, 4]
@@ -96,6 +95,7 @@ def test_the_heat_map_finds_the_patch_that_tells(audited: ImageAuditResult) -> N
             assert np.array(grid)[row - 1, column - 1] > 0.3
 
 
+@pytest.mark.long
 def test_without_a_leak_none_is_found(tmp_path: Path) -> None:
     pixels, label = faces(strength=0)
     np.savez(tmp_path / "faces.npz", x=pixels, smile=label)
@@ -144,6 +144,7 @@ def test_an_audit_shows_originals_and_its_numbers_in_every_form(audited: ImageAu
 # ---- protect ------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.long
 def test_noise_is_put_on_the_patch_that_tells_and_hardly_elsewhere(place: Path) -> None:
     flags = np.load(place / "release" / "private" / "flags.npz")["flags"]
     share = flags.mean(axis=0).reshape(4, 4)
@@ -516,6 +517,7 @@ def test_gradients_tell_stripes_of_equal_brightness_apart() -> None:
     assert model.score(pixels[100:], label[100:]) > 0.95
 
 
+@pytest.mark.long
 def test_the_whole_job_on_the_command_line(tacit_command: Run, tmp_path: Path) -> None:
     run = tacit_command
     page, release = tmp_path / "audit.html", tmp_path / "release"

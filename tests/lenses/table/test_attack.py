@@ -56,6 +56,7 @@ def test_families_are_switched_off_by_name_and_people_stay_together(attacked, tm
         attack(tmp_path / "r", against=people, without=["trees", "linear", "lookup"])
 
 
+@pytest.mark.long
 def test_a_release_that_tells_the_secret_breaks_the_promise(tmp_path: Path) -> None:
     """Positive control: the certificate claims what the data does not keep."""
     columns = clinic(3000)

@@ -428,6 +428,7 @@ def test_what_was_learned_proposes_the_cuts_of_cells_and_nothing_else(
     assert not Path("r").exists()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("write", ["means", "text"][: many(1, 2)])
 def test_cells_that_an_estimator_proposes_are_certified_by_counting(tmp_path: Path, write: str) -> None:
     people = write_csv(tmp_path / "people.csv", patients(600))

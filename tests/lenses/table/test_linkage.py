@@ -205,7 +205,6 @@ def neighbour_of(patients: Path, out: Path, **making: Any) -> tuple[Any, Linkage
 
 
 @pytest.mark.long
-@pytest.mark.long
 def test_in_the_watchdogs_release_at_0_nats_a_neighbour_finds_many_patients_and_their_ward(patients, tmp_path):
     """THEORY 8.1. The claim holds of a single row; the file is made of rows of real patients, which can be found."""
     result, found = neighbour_of(patients, tmp_path / "r", mechanism="watchdog", replacement="resample")
@@ -224,6 +223,7 @@ def test_in_the_watchdogs_release_at_0_nats_a_neighbour_finds_many_patients_and_
     assert found.after.secret_right > found.knowing + 0.2
 
 
+@pytest.mark.long
 def test_where_the_watchdog_writes_nothing_in_their_place_nobody_is_found(patients, tmp_path):
     """Every patient's values are too risky: all rows are suppressed, and all fit everybody."""
     result, found = neighbour_of(patients, tmp_path / "r", mechanism="watchdog", replacement="suppress")

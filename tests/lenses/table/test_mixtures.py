@@ -343,6 +343,7 @@ def test_every_secret_and_their_combination_keep_their_own_epsilon(tmp_path: Pat
     assert verify(tmp_path / "r", against=people).verdict == "holds"
 
 
+@pytest.mark.long
 def test_a_further_secret_costs_something_and_its_claim_cannot_be_edited(tmp_path: Path) -> None:
     people = write_csv(tmp_path / "p.csv", people_of())
     words = {"secret": "illness", "epsilon": 0.5, "mechanism": "optimal"}

@@ -100,7 +100,6 @@ def test_a_shuffled_secret_is_seldom_called_a_leak_where_it_is_learned() -> None
 
 
 @pytest.mark.long
-@pytest.mark.long
 def test_where_nothing_tells_it_says_what_would(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     few = audit(pa.table(wide(40)), secret="ill", shuffles=19)
     assert few.answer.how is None
@@ -117,6 +116,7 @@ def test_where_nothing_tells_it_says_what_would(tmp_path: Path, monkeypatch: pyt
     assert not any("estimator" in each["settings"] for seen in (few, weighted) for each in seen.to_dict()["advice"])
 
 
+@pytest.mark.long
 def test_changes_that_are_proposed_do_what_they_say_when_they_are_followed(monkeypatch: pytest.MonkeyPatch) -> None:
     rng = np.random.default_rng(0)
     days = [dt.date(2024, 1, 1) + dt.timedelta(days=int(day)) for day in rng.integers(0, 366, 600)]

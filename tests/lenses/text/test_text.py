@@ -368,6 +368,7 @@ def test_verify_recomputes_what_can_be_and_finds_what_was_changed(release: Path,
     assert failed == {*other, "file is written plainly"}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("field", "value"), few([("epsilon", 0.1), ("words_masked", 0.0), ("claim", "It is safe."), ("tested_on", 7)], 2)
 )

@@ -54,6 +54,7 @@ def test_cells_just_beyond_the_bound_are_rarely_certified_though_each_by_itself_
     assert false < careless
 
 
+@pytest.mark.long
 def test_a_frontier_that_is_wrong_at_different_depths_is_rarely_certified():
     runs, rng = many(12, 1_000), np.random.default_rng(4)
     beyond = 1 - 0.5 * np.exp(-EPSILON) + 0.001

@@ -82,7 +82,6 @@ def test_a_looser_bound_and_a_lower_order_never_lose_more(joint, epsilon, order)
         assert other.nmil <= tight.nmil + 1e-4
 
 
-@pytest.mark.long
 @given(joints(zero_cells=True, secrets=(2, 4)), st.sampled_from([0.0, 0.1, 0.5, 1.5]), st.sampled_from(RUNGS))
 @settings(max_examples=many(10, 30), deadline=None)
 def test_order_inf_is_the_bound_on_the_high_side_alone(joint, epsilon, rung):
@@ -93,6 +92,7 @@ def test_order_inf_is_the_bound_on_the_high_side_alone(joint, epsilon, rung):
     assert channel.attained == pytest.approx(max(above.attained_high, 0.0), abs=1e-12)
 
 
+@pytest.mark.long
 def test_no_way_to_merge_values_into_groups_beats_it_and_groups_come_near_the_best():
     rng, apart = np.random.default_rng(1), []
     for number in range(many(4, 24)):

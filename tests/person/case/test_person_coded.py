@@ -83,6 +83,7 @@ d,Zoë Nobody,zoe@z.example,,1999-09-09,Elsewhere 9
 """
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("seed", range(many(1, 40)))
 def test_a_population_is_the_same_with_forms_that_are_known(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, seed: int

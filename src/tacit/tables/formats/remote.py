@@ -53,6 +53,7 @@ class _Secure(HTTPRedirectHandler):
 
     def redirect_request(self, req: Any, fp: Any, code: int, msg: str, headers: Any, newurl: str) -> Any:
         if urlsplit(newurl).scheme != "https":
+            fp.close()
             raise URLError("it leads on to an address that is not https")
         return super().redirect_request(req, fp, code, msg, headers, newurl)
 
@@ -96,6 +97,7 @@ def _reached(address: str) -> Iterator[None]:
     try:
         yield
     except HTTPError as error:
+        error.close()
         raise SourceError(f"cannot fetch {shown}: the server answered {error.code} {error.reason}") from None
     except OSError as error:
         reason = getattr(error, "reason", None) or error.strerror or str(error).splitlines()[0]
