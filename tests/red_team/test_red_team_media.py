@@ -32,6 +32,7 @@ from tacit.release import (
 )
 from tacit.release.published import coarse_floor
 
+pytestmark = pytest.mark.usefixtures("brief_network")
 # Without the room of reports a release has no page, and verify says so.
 assert report.write_report
 

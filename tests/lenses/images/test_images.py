@@ -23,6 +23,7 @@ from tacit.lenses.images.verify import noise_law
 Image = pytest.importorskip("PIL.Image", reason="Pillow is not installed (extra `images`)")
 PngImagePlugin = pytest.importorskip("PIL.PngImagePlugin")
 
+pytestmark = pytest.mark.usefixtures("brief_network")
 Run = Callable[..., tuple[int, str, str]]
 # The patch that tells, of a grid of four by four, by row and column from zero.
 ROW, COLUMN = 1, 2

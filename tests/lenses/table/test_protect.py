@@ -108,7 +108,7 @@ FORMATS = [(suffix, "cells") for suffix in (".csv", ".tsv", ".parquet", ".jsonl"
 FORMATS += [(suffix, told) for suffix in (".csv", ".tsv", ".arrow") for told in ("values", "means")][: many(0, 6)]
 
 
-@pytest.mark.parametrize(("suffix", "kept"), few(FORMATS, 5))
+@pytest.mark.parametrize(("suffix", "kept"), few(FORMATS, 3))
 def test_the_release_has_the_format_columns_and_types_of_the_input(tmp_path: Path, suffix: str, kept: str) -> None:
     """Cells are told as text, and as numbers if means are asked for."""
     words = TOLD[kept]
