@@ -178,8 +178,7 @@ def guesses_section(
     marks = [("prior", prior), *([] if promise is None else [("promise", promise)])]
     about = sentence(
         "Each learned from two thirds of {} and guessed the other, {} times round. Limits are exact, 95%, as if "
-        "records were independent. Retrained: it saw the release beside the secrets while it trained, the strongest "
-        "case.",
+        "records were independent. Retrained: it learned from the release and the secrets, the strongest case.",
         doc.Count(tested_on, unit),
         FOLDS,
     )
