@@ -1,4 +1,4 @@
-"""A real Spark cluster for the tests: a master and two workers on loopback, who can see nothing that is the driver's."""
+"""A real Spark cluster for the tests: a master and two workers on loopback, who see nothing that is the driver's."""
 
 from __future__ import annotations
 
@@ -72,7 +72,8 @@ def spark_cluster() -> Iterator[SparkCluster]:
     place = Path(tempfile.mkdtemp(prefix="tacit-cluster-"))
     place.chmod(0o755)
     lake = place / "lake"
-    lake.mkdir(mode=0o755)
+    lake.mkdir()
+    lake.chmod(0o777)
     port, page = _free_port(), _free_port()
     address = f"spark://127.0.0.1:{port}"
     started: list[subprocess.Popen[bytes]] = []

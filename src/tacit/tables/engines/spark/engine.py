@@ -24,7 +24,7 @@ from tacit.tables.drawing import BITS, HEX_DIGITS
 from tacit.tables.engines.duckdb import connections
 from tacit.tables.engines.duckdb.sql import renamed
 from tacit.tables.engines.protocol import Engine
-from tacit.tables.engines.spark.lookups import SYMBOL, beside_symbols, column, counted, from_arrow, with_symbol
+from tacit.tables.engines.spark.lookups import at_place, column, counted, from_arrow, with_symbol
 from tacit.tables.engines.spark.numbering import FEW, SOME, numbered_on_workers
 from tacit.tables.engines.spark.sessions import MOVED, keep_partitions, on_this_machine, reading, session
 from tacit.tables.engines.spark.store import SparkStore
@@ -211,18 +211,20 @@ class SparkEngine(Engine):
 
         frame = rows.to_native()
         hidden = {f"__tacit_v{at}__": pa.array(array) for at, array in enumerate(values.values())}
-        looked_up = beside_symbols(with_symbol(frame, symbols), hidden)
+        looked_up = with_symbol(frame, symbols, hidden)
         filled = [F.col(name) if unseen is None else F.coalesce(F.col(name), F.lit(float(unseen))) for name in hidden]
         new = [value.alias(name) for name, value in zip(values, filled, strict=True)]
         kept = [column(name) for name in frame.columns if name != ROW]
         return _lazy(looked_up.select(*kept, *new, column(ROW)))
 
     def found(self, rows: Rows, lists: Mapping[str, Sequence[Any]]) -> Rows:
+        import pyarrow as pa
+
         frame = rows.to_native()
         names = frame.columns
         for at, (name, levels) in enumerate(lists.items()):
-            symbols = Symbols((name,), (tuple(levels),), np.arange(len(levels)))
-            frame = with_symbol(frame, symbols).withColumnRenamed(SYMBOL, f"__tacit_f{at}__")
+            every = np.arange(len(levels))
+            frame = with_symbol(frame, Symbols((name,), (tuple(levels),), every), {f"__tacit_f{at}__": pa.array(every)})
         places = {name: f"__tacit_f{at}__" for at, name in enumerate(lists)}
         return _lazy(frame.select(*(column(places.get(name, name)).alias(name) for name in names)))
 
@@ -243,7 +245,7 @@ class SparkEngine(Engine):
             for each, size in zip(columns, sizes, strict=True):
                 place = place * size + column(each)
             every = number(np.stack(np.unravel_index(np.arange(prod(sizes)), sizes), axis=1)).astype(np.int64)
-            looked_up = beside_symbols(frame.withColumn(SYMBOL, place), {"__tacit_v__": pa.array(every)})
+            looked_up = at_place(frame, place, {"__tacit_v__": pa.array(every)})
             return _lazy(looked_up.select(*others, F.col("__tacit_v__").alias(name), column(ROW)))
         seen = frame.select(F.approx_count_distinct(F.hash(*map(column, columns)))).head()
         if seen is None or seen[0] <= SOME:
@@ -259,7 +261,7 @@ class SparkEngine(Engine):
 
         frame = rows.to_native()
         hidden = {f"__tacit_v{at}__": pa.array(words, pa.string()) for at, words in enumerate(texts.values())}
-        looked_up = beside_symbols(frame.select("*", column(number).alias(SYMBOL)), hidden)
+        looked_up = at_place(frame, column(number), hidden)
         new = {name: column(at).alias(name) for name, at in zip(texts, hidden, strict=True)}
         kept = [name for name in frame.columns if name != ROW]
         added = [value for name, value in new.items() if name not in kept]
@@ -270,7 +272,7 @@ class SparkEngine(Engine):
         from pyspark.sql import functions as F
 
         frame = rows.to_native()
-        placed = beside_symbols(with_symbol(frame, symbols), {"__tacit_p__": pa.array(draws.place)})
+        placed = with_symbol(frame, symbols, {"__tacit_p__": pa.array(draws.place)})
         placed = placed.withColumn(_PLACE, F.coalesce(F.col("__tacit_p__"), F.lit(draws.unseen)))
         with_outputs, outputs = self._with_outputs(placed, symbols, draws, key)
         new = []

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.sql import Column, DataFrame
 
-SYMBOL = "__tacit_symbol__"
+_AT = "__tacit_s__"
 
 
 def column(name: str) -> Column:
@@ -41,8 +41,8 @@ def from_arrow(data: pa.Table) -> DataFrame:
     return frame.select(*columns)
 
 
-def with_symbol(frame: DataFrame, symbols: Symbols) -> DataFrame:
-    """The frame with the number of each row's symbol, null where it was never seen."""
+def with_symbol(frame: DataFrame, symbols: Symbols, values: Mapping[str, pa.Array]) -> DataFrame:
+    """The frame with the entry of each row's symbol in ``values``; null where it was never seen."""
     import pyarrow as pa
     from pyspark.sql import functions as F
 
@@ -55,12 +55,12 @@ def with_symbol(frame: DataFrame, symbols: Symbols) -> DataFrame:
         named = np.array([*labels, None, None], dtype=object)  # null's own position, then -1
         lookup[f"__tacit_k{c}__"] = pa.array(named[at], pa.string())
         keys.append(counted(name, kind).cast("string").alias(f"__tacit_r{c}__"))
-    table = pa.table(lookup | {SYMBOL: pa.array(np.arange(len(symbols)))}).filter(pa.array(known))
+    table = pa.table(lookup | dict(values)).filter(pa.array(known))
     small = F.broadcast(session().createDataFrame(table))
     big = frame.select("*", *keys)
     matches = [big[f"__tacit_r{c}__"].eqNullSafe(small[f"__tacit_k{c}__"]) for c in range(len(keys))]
     joined = big.join(small, matches, "left")
-    return joined.select(*(column(name) for name in frame.columns), SYMBOL)
+    return joined.select(*map(column, frame.columns), *values)
 
 
 def counted(name: str, kind: Any) -> Column:
@@ -88,11 +88,12 @@ def _as_stored(written: list[str | None], kind: Any) -> list[str | None]:
     return stored.column("v").to_pylist()  # type: ignore[no-any-return]
 
 
-def beside_symbols(frame: DataFrame, values: Mapping[str, pa.Array]) -> DataFrame:
-    """The frame with the entry of each row's symbol; null where it was never seen."""
+def at_place(frame: DataFrame, place: Column, values: Mapping[str, pa.Array]) -> DataFrame:
+    """The frame with the entry in ``values`` at each row's place; null where it has none."""
     import pyarrow as pa
     from pyspark.sql import functions as F
 
     size = len(next(iter(values.values())))
-    small = session().createDataFrame(pa.table({"__tacit_s__": pa.array(np.arange(size)), **values}))
-    return frame.join(F.broadcast(small), F.col(SYMBOL) == F.col("__tacit_s__"), "left").drop("__tacit_s__")
+    small = session().createDataFrame(pa.table({_AT: pa.array(np.arange(size)), **values}))
+    joined = frame.join(F.broadcast(small), place == F.col(_AT), "left")
+    return joined.select(*map(column, frame.columns), *values)
