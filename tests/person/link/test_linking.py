@@ -14,7 +14,7 @@ from hypothesis import given, settings, strategies as st
 from sizes import many
 from tacit.errors import ArgumentError, DataError
 from tacit.person import Record, Rules, groups
-from tacit.person.link import Long, Wide, augmented, distinct_values, gathered, linking, recoded, records, resolve
+from tacit.person.link import Long, Wide, augmented, distinct_values, gathered, matching, recoded, records, resolve
 from tacit.tables import open_table
 
 LABELS = ["N", "P", "C", "o'e\\\"`"]
@@ -169,7 +169,7 @@ def test_keys_of_all_rounds_are_remembered_when_every_merge_needs_the_one_before
     assert r_swoosh([start, *found], rules, 0) == {frozenset(range(size))}
     assert len(base) > size // 2
     rounds = []
-    monkeypatch.setattr(linking, "joined", lambda *given, old=linking.joined: rounds.append(1) or old(*given))
+    monkeypatch.setattr(matching, "joined", lambda *given, old=matching.joined: rounds.append(1) or old(*given))
     assert (resolve(held([start, *found]), rules) == 0).all()
     assert len(rounds) > size // 2
 

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tacit import __version__
 from tacit.errors import TacitError
@@ -103,26 +104,24 @@ class CaseIndex:
                 return found
         made = make()
 
-        def write(path: Path) -> None:
-            with path.open("wb") as file:
-                np.save(file, made)
-
         with suppress(OSError):
-            self._write(what, write, {})
+            self._write(what, lambda path: _write_array(made, path), {})
         return made
 
     def learned(self, store: Store, make: Callable[[], LikelyModel | None]) -> LikelyModel | None:
         """What is known of the records in normal form whoever is asked about: as it is kept, or made and kept."""
         about = self._about("likely")
-        if about is not None:
-            with suppress(TacitError, OSError):
-                rows, few = kept_tables(store, self._path("likely"), "kept_fields", "kept_few")
-                return LikelyModel.of(rows, few, about["facts"])
+        if about is not None and self._about("codes") is not None:
+            with suppress(TacitError, OSError, ValueError, EOFError):
+                (few,) = kept_tables(store, self._path("likely"), "kept_few")
+                codes = np.load(self._path("codes"), mmap_mode="r", allow_pickle=False)
+                return LikelyModel.of(codes, few, about["facts"])
         made = make()
         if made is not None and self._about("records") is not None:
-            tables = {"kept_fields": made.rows, "kept_few": made.few}
+            codes, few = made.codes, {"kept_few": made.few}
             with suppress(OSError, TacitError):
-                self._write("likely", lambda path: write_tables(store, tables, path), {"facts": made.facts()})
+                self._write("codes", lambda path: _write_array(codes, path), {})
+                self._write("likely", lambda path: write_tables(store, few, path), {"facts": made.facts()})
         return made
 
     def _path(self, what: str) -> Path:
@@ -222,6 +221,11 @@ def _described(labels: Labels) -> object | None:
             return None
         described[name] = [form, sorted(label.synonyms.items()), similarity_name(label.similarity)]
     return described
+
+
+def _write_array(array: NDArray[Any], path: Path) -> None:
+    with path.open("wb") as file:
+        np.save(file, array)
 
 
 def _write_names(pool: RecordPool, path: Path) -> None:
