@@ -1,4 +1,4 @@
-"""Rules of matching carried out on arrays of hashes: as :mod:`tacit.person.link.linking` does in an engine, and sooner."""
+"""Rules of matching carried out on arrays of hashes, as the engine would, and sooner."""
 
 from __future__ import annotations
 
