@@ -491,13 +491,13 @@ class TestBoosting:
         quick = {name: auto.LEARNERS[name] for name in ("linear", "trees", "boosting")}
         monkeypatch.setattr(auto, "LEARNERS", quick)
         monkeypatch.setattr(auto, "MANY", 300)
-        monkeypatch.setattr(auto, "TRIED", 250)
-        d = HARDER["xor2"](400, np.random.default_rng(1))
+        monkeypatch.setattr(auto, "TRIED", 600)
+        d = HARDER["xor2"](900, np.random.default_rng(1))
         fitted = AutoLogLift(folds=2, doubt=False, random_state=0).fit(d.X, d.s)
         assert {c.name for c in fitted.candidates_} == set(quick)
         assert "linear" not in fitted.ensemble_.models
         assert "boosting" in fitted.ensemble_.models
-        assert [c.weight for c in fitted.candidates_ if "tried on 250" in c.title]
+        assert [c.weight for c in fitted.candidates_ if "tried on 600" in c.title]
 
 
 class TestFiles:
