@@ -206,8 +206,8 @@ def cells_of_frame(frame: Any, *, as_category: frozenset[int]) -> RecordCells:
             elif dtype == nw.Object:
                 numbers = _as_numbers(series.to_numpy())
         if numbers is None and dtype == nw.String:
-            # Nothing but text and None.
-            numbers = np.array(series.to_list(), dtype=object)
+            # Nothing but text and None, once Arrow has read what pandas calls missing.
+            numbers = np.array(series.to_arrow().to_pylist(), dtype=object)
         elif numbers is None:
             numbers = _text(series.to_numpy() if dtype == nw.Object else np.array(series.to_list(), dtype=object))
         columns.append(numbers)
