@@ -315,7 +315,7 @@ def on_the_table(counts, order, bounds):
 @pytest.mark.parametrize("low", [0.25, np.inf])
 def test_what_must_hold_on_the_table_too_is_the_largest_passed_partition_that_does(low):
     rng, bites = np.random.default_rng(20), 0
-    for seed in range(many(15, 300)):
+    for seed in range(many(30, 300)):
         matrix = rng.random((2, 6)) + 0.9
         counts = rng.multinomial(400, (matrix / matrix.sum()).ravel()).reshape(2, 6)
         # A level so generous that a partition often passes on one half and is beyond the bounds on both together.
@@ -545,7 +545,7 @@ def delta_of_population(matrix, epsilon):
     ],
 )
 def test_delta_is_falsely_certified_with_probability_at_most_beta(matrix, n, least, most):
-    runs, truth, false = many(600, 1_200), delta_of_population(matrix, 0.3), 0
+    runs, truth, false = 1_200, delta_of_population(matrix, 0.3), 0
     firsts, seconds = (samples(matrix, n=n, runs=runs, seed=seed) for seed in (18, 19))
     for first, second in zip(firsts, seconds, strict=True):
         false += certify_delta(first, second, epsilon=0.3).delta < truth
