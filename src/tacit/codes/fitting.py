@@ -75,7 +75,7 @@ def fit_code(table: Table, asked: CodeRequest, *, progress: Progress = silent) -
     Guarantees
     ----------
     Counted on the whole table: every cell has at least ``least`` records, or is the only one; in every cell each
-    log-lift is within its bounds (inside what is known, where that was said), but for what delta allows.
+    log-lift is within its bounds (inside what is known, where that was said), except for what delta allows.
     """
     found = count_for_code(table, asked, progress=progress)
     progress("choosing cells", None)

@@ -68,7 +68,7 @@ def _entropies(rows: Matrix) -> Vector:
 
 
 def _costs(posteriors: Matrix, given_x: Matrix, worth: float) -> Vector:
-    """-H(S) + worth H(X) of every posterior: what the dual pays for it, but for its prices."""
+    """-H(S) + worth H(X) of every posterior: what the dual pays for it, except for its prices."""
     return np.asarray(worth * _entropies(posteriors) - _entropies(posteriors @ given_x.T))
 
 

@@ -364,7 +364,7 @@ def test_verify_recomputes_what_can_be_and_finds_what_was_changed(release: Path,
     data = bad / "data.csv"
     data.write_text(data.read_text("utf-8").replace("word3", "word4", 1), "utf-8")
     failed = {check.name for check in verify(bad, against=release / "posts.csv").checks if check.passed is False}
-    other = {"released data is the data certified", "texts are the originals but for masked words"}
+    other = {"released data is the data certified", "texts are the originals except for masked words"}
     assert failed == {*other, "file is written plainly"}
 
 

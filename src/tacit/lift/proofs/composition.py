@@ -87,7 +87,7 @@ class Composition:
     """What several releases say together at most.
 
     Every log-lift of all ``releases`` together lies between -``epsilon_low`` and ``epsilon_high``, inf where nothing is
-    known, but for a probability ``beta``: the sum of those of the releases. ``assumptions`` are the preconditions in
+    known, except for a probability ``beta``: the sum of those of the releases. ``assumptions`` are the preconditions in
     words, to be read after "if"; they follow from the ``relation`` of the releases.
     """
 

@@ -49,7 +49,7 @@ def classes(
     Parameters
     ----------
     records : sequence of Record
-        The published table, one record a row.
+        The published table, one record per row.
     quasi_identifiers : sequence of str
         Labels by which outsiders recognise a person.
     labels : Labels, optional

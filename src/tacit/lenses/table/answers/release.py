@@ -113,7 +113,7 @@ def _tiles(result: ProtectResult) -> doc.Tiles:
 
 
 def _kept_tiles(certificate: CountedCertificate) -> list[doc.Tile]:
-    """What is kept: of a release in cells, of the table as it was given; of others, of the table as it was cut."""
+    """What is kept: of a release in cells, of the original table; of others, of the table as it was cut."""
     utility = certificate.utility
     if certificate.in_cells:
         # What is kept of whole rows stands where the reader's share is told.
@@ -200,7 +200,7 @@ def _cost(result: ProtectResult) -> Sections:
 
 
 def _keeps(result: ProtectResult) -> Sections:
-    """What the reader keeps of the table as it was given."""
+    """What the reader keeps of the original table."""
     keeps = result.certificate.keeps
     nowhere = [each.column for each in result.levels if len(each.levels) < 2]
     return () if keeps is None else (keeping_section(keeps, nowhere),)

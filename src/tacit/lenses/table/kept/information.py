@@ -52,7 +52,7 @@ def kept_share(column: Codes, row: Codes, rng: np.random.Generator) -> float:
 
     Guarantees
     ----------
-    Between 0 and 1; 1 if the rows determine the column, but for columns of which chance alone seems to tell more than
+    Between 0 and 1; 1 if the rows determine the column, except for columns of which chance seems to tell more than
     half, of which it is 0.
     """
     whole = entropy_of(column)

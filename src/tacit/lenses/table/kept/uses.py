@@ -1,4 +1,4 @@
-"""What the release is good for: a model is trained on it, and judged on other records as they were given."""
+"""What the release is good for: a model is trained on it, and judged on other, original records."""
 
 from __future__ import annotations
 
@@ -134,7 +134,7 @@ def _guessed(
 ) -> list[Floats]:
     """How likely each class is in the rows ``test`` as they were given, by models of other rows.
 
-    They learn from rows as they were given or, with ``rng``, as they were released. For boosted trees each is then
+    They learn from original rows or, with ``rng``, as they were released. For boosted trees each is then
     filled in several times with values that its levels allow, and each time counts as it fits the row's class by the
     first model: that has every chance add its part, which is true of levels as it is of values.
     """

@@ -39,7 +39,7 @@ def guessed_by(columns: Sequence[Codes], secret: Codes) -> float:
 
     Guarantees
     ----------
-    A lower bound, but for chance: somebody with better models guesses more. The same records give the same number.
+    A lower bound, up to chance: somebody with better models guesses more. The same records give the same number.
     """
     rows = numbered(columns) if columns else np.zeros_like(secret)
     part = np.random.default_rng(0).permutation(len(secret)) % PARTS

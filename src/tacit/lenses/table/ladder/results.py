@@ -26,7 +26,7 @@ class ReleaseRung:
         released columns where nothing was said to be known.
     guessed : float
         Of 1,000 people, how many more secrets are guessed right from all released columns than without them, or from
-        what may be known alone, by an adversary who learned from other records. A lower bound, but for chance.
+        what may be known alone, by an adversary who learned from other records. A lower bound, up to chance.
     cells : int
         Different rows of the release.
     smallest : int

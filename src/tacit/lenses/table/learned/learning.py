@@ -40,7 +40,7 @@ Codes = NDArray[np.int64]
 class EstimatorChoice:
     """How log-lift is to be learned: by a named estimator, or by a model that was saved.
 
-    ``fresh`` is the caller's word that a saved model was not learned from any of the records at hand.
+    ``fresh`` is the caller's word that a saved model was not learned from any of the records available.
     """
 
     estimator: str

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from tacit.tables.table import Table
 
 _DEEPEST = 20
-_WANTED = "JSON: a list of objects, or an object to a line"
+_WANTED = "JSON: a list of objects, or one object per line"
 
 
 def json_table(path: Path) -> Table:
