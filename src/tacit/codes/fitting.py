@@ -105,7 +105,7 @@ def _upper_alone(found: CountedAtoms, fine: CellCode, asked: CodeRequest) -> dic
 
 
 def _told_shares(code: CellCode, records: GroupedRecords) -> dict[str, float]:
-    """In which share of the records something is told of each column."""
+    """In which share of the records something is told about each column."""
     node, out = code.tree.leaf_of(records.codes), {}
     for at, name in enumerate(code.columns):
         which, parts = code.tree.parts_of(at)

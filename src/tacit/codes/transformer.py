@@ -1,4 +1,4 @@
-"""``Cells``: a transformer that tells of each record the ranges and groups of its cell."""
+"""``Cells``: a transformer that writes each record as the ranges and groups of its cell."""
 
 from __future__ import annotations
 
@@ -148,7 +148,7 @@ class Cells(RecordsTransformer):
         self.code_: CellCode = opened(code, room=self.unseen == "join")
 
     def transform(self, X: Any) -> Any:
-        """What is told of each record: a frame of the kind that came, or an array."""
+        """What is told about each record: a frame of the kind that came, or an array."""
         X = self._records(X)
         table = open_table(_arrow(X))
         told = coded(table, with_true_ends(table, self.code_))

@@ -29,7 +29,7 @@ def use_told(column: str, use: Codes, family: Family, records: BenchRecords) -> 
 
 
 def use_tile(use: CodedUse) -> doc.Tile:
-    """The use, beside what the originals tell of it."""
+    """The use, beside what the originals tell about it."""
     beside = sentence("{} from the originals, {} without looking", doc.Share(use.before), doc.Share(use.prior))
     return doc.Tile(f"{use.column} told right", doc.Share(use.after), beside)
 

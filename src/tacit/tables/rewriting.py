@@ -68,7 +68,7 @@ def redraw(table: Table, symbols: Symbols, *, channel: Any, key: bytes | None = 
     whose row has no entry but its own is kept. Rows, their order, the columns and their types stay, and so does every
     cell of a row that is kept and of a column that is not released, except numbers: NaN is written as missing and -0.0
     as 0.0, as they are counted. The same key gives the same rows on every engine and partitioning. A table that is
-    drawn twice needs two keys: with one, the second draw of a row would tell of the first.
+    drawn twice needs two keys: with one, the second draw of a row would tell about the first.
     """
     _check_columns(table, symbols)
     return _drawn(table, symbols, draws_by_channel(channel, len(symbols)), new_key() if key is None else key)

@@ -1,4 +1,4 @@
-"""What the part that proves says of a coded release: the same numbers for whoever makes it and whoever checks it."""
+"""What the part that proves says about a coded release: the same numbers for whoever makes it and whoever checks it."""
 
 from __future__ import annotations
 

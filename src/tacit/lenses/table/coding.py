@@ -25,7 +25,7 @@ from tacit.requests import Making, Question, Request, given
 
 # Cells that will be mixed may be so many times as risky: the mixture brings them within bounds.
 FINER = 2.0
-# What another bound would tell of a column is said from this share of the rows on.
+# What another bound would tell about a column is said from this share of the rows on.
 _WORTH_TELLING = 0.01
 # What may be said of cells alone.
 FOR_CELLS = ("known", "levels", "recode", "write", "prefer")
@@ -117,7 +117,7 @@ def _zones(code: CellCode) -> list[str]:
 
 
 def _untold(fitted: FittedCode, goal: ReleaseGoal) -> list[Sentence]:
-    """Why columns are not told, and what another bound would tell of them, where that was tried."""
+    """Why columns are not told, and what another bound would tell about them, where that was tried."""
     blocked = {each.column: _blocked(each) for each in fitted.obstacles}
     freed = {name: share for name, share in fitted.upper_alone.items() if share >= _WORTH_TELLING}
     alone, notes = Setting("epsilon_high", goal.bounds.high), []

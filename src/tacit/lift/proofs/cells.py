@@ -27,7 +27,7 @@ _LEFT: Final = 0.5
 
 
 class NodeClaim(Protocol):
-    """What is claimed of every cell, and what the two parts of the records say of it at each node of a tree."""
+    """What is claimed of every cell, and what the two parts of the records say about it at each node of a tree."""
 
     def sizes(self) -> tuple[Vector, Vector]:
         """Records of every node in the part that chooses and in the part that proves."""

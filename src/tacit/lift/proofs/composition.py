@@ -53,7 +53,7 @@ _LARGEST_EPSILON: Final = 300.0
 
 @dataclass(frozen=True)
 class ReleaseBound:
-    """What is known of one release: every log-lift lies between -epsilon_low and epsilon_high.
+    """What is known about one release: every log-lift lies between -epsilon_low and epsilon_high.
 
     ``beta`` is the probability with which that may be false: 0 if it was computed on the population.
     """

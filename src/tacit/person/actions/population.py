@@ -132,7 +132,7 @@ def _checked_target(out: str | Path | None) -> Path | None:
 def _measured(
     inquiry: "Inquiry", spec: "Adversary", people: "References", fail_above: float | None
 ) -> "tuple[Population, PopulationRung]":
-    """One adversary: every person's leakage, in a table, and what there is to say of all."""
+    """One adversary: every person's leakage, in a table, and what there is to say about all."""
     from tacit.person.inquiry import does
     from tacit.person.link.populations import population
 

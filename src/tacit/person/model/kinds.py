@@ -1,4 +1,4 @@
-"""What a column is called, and what is known of its values from that alone."""
+"""What a column is called, and what is known about its values from that alone."""
 
 from __future__ import annotations
 

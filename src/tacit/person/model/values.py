@@ -13,7 +13,7 @@ from tacit.person.model.forms import ALIKE, as_day
 from tacit.person.model.forms.texts import jaro_winkler
 from tacit.person.model.labels import Similarity
 
-# What can be said of a value in place of the value. All else is a value.
+# What can be said about a value in place of the value. All else is a value.
 _HINT: Final = re.compile(r"[*<>≥≤\[({]")
 _NUMBER: Final = r"[+-]?\d+(?:\.\d+)?"
 _DAY: Final = r"\d{4}-\d{2}-\d{2}"

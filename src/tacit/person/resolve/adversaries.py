@@ -28,7 +28,7 @@ class Cluster:
     """Records an adversary takes for one person's, merged into one.
 
     ``members`` are the places of the records, rising; ``links`` say why they are one, as a tree over the members;
-    ``sources`` says of each (label, value) which members hold it.
+    ``sources`` says about each (label, value) which members hold it.
     """
 
     record: Record

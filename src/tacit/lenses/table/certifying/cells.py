@@ -1,4 +1,4 @@
-"""What is said of a release in cells."""
+"""What is said about a release in cells."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a release of a table will be, before a row is written, and what is said of it."""
+"""What a release of a table will be, before a row is written, and what is said about it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What released rows tell of a column or of whole rows: plug-in, and less what they would tell by chance."""
+"""What released rows tell about a column or of whole rows: plug-in, and less what they would tell by chance."""
 
 from __future__ import annotations
 

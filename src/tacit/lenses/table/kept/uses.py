@@ -52,7 +52,7 @@ def use_scores(
     Two thirds of the records train the models, the others judge them. Several are tried, and the best is told: one in
     which every coarse group of values adds its part; one that is linear in numbers, as a logistic regression is; and,
     where a model may take ``steps``, boosted trees. Where the column is released, the reader learns
-    from what the release says of it (a level is read as one of its values, drawn by their shares); where it is not,
+    from what the release says about it (a level is read as one of its values, drawn by their shares); where it is not,
     from what it was.
     """
     n = len(next(iter(originals.values())).codes)
@@ -176,7 +176,7 @@ def _fits(
 
 
 def _drawn(column: ReleasedColumn, groups: ValueGroups, rng: np.random.Generator) -> Codes:
-    """A class for each row by what the release says of it; -1 where that is nothing."""
+    """A class for each row by what the release says about it; -1 where that is nothing."""
     # Missing is no class here: it is spread over one more, which is taken away again.
     whole = ValueGroups(np.where(groups.of < 0, groups.size, groups.of), groups.size + 1)
     spread = column.spread(whole)[:, :-1]

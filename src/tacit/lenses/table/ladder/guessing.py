@@ -68,7 +68,7 @@ def _shares(values: Codes, label: Codes, seen: Codes, prior: Floats) -> Floats:
 
 
 def _naive(columns: Sequence[Codes], label: Codes, seen: Codes, prior: Floats, test: Codes) -> Floats:
-    """The log of P(secret | record) up to a constant, as if columns told of the secret one by one."""
+    """The log of P(secret | record) up to a constant, as if columns told about the secret one by one."""
     logs = np.log(np.maximum(prior, 1e-12))
     belief = np.tile(logs, (len(test), 1))
     for column in columns:
