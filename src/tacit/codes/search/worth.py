@@ -50,7 +50,7 @@ class Worth:
     use: tuple[Matrix, ...] = ()
 
     def of(self, tally: Tally, column: int, at: Ints, left: Vector, right: Vector) -> Vector:
-        """What each cut tells about its column and the use, per record: cuts come after the pairs ``at`` of the tally."""
+        """What each cut tells about its column and the use, per record: cuts follow the pairs ``at`` of the tally."""
         told = xlogx(left + right) - xlogx(left) - xlogx(right)
         if not self.whole[column]:
             told = told - _inside_group(tally, self.groups[column][tally.atom], at)
