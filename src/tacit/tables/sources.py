@@ -128,10 +128,12 @@ def _open_path(address: str, scheme: str | None, engine: Engine, remote: bool, *
         address, mark, named = address.partition("::")
         said["table"] = said["table"] or (named if mark else None)
         shown = without_credentials(address)
-        if scheme not in SCHEMES:
+        if scheme not in SCHEMES and (not engine.addresses or any(said.values())):
             raise SourceError(f"{shown} is an address that Tacit cannot read: download it first")
-        if not remote:
+        if not remote and scheme != "file":
             refuse_unasked(address)
+        if scheme not in SCHEMES:
+            return _open_address(address, shown, engine)
         read: str = str(fetched(address, engine))
     elif is_standard_input(address):
         _refuse_fenced(address)
@@ -151,6 +153,15 @@ def _open_path(address: str, scheme: str | None, engine: Engine, remote: bool, *
         opened = format.open(file, engine)
         table = _table(opened, engine, format.name, address="-" if shown == STANDARD_INPUT else opened.name)
     return replace(table, stamp=stamps, path=file.path, parts=file.parts, folders=tuple(file.partitions))
+
+
+def _open_address(address: str, shown: str, engine: Engine) -> Table:
+    """Parquet at an address that the engine reads where it is."""
+    with engine.reading(shown):
+        rows, folders = engine.of_address(address)
+        table = _table(Opened(rows, shown), engine, "parquet", address=shown)
+    check_names(table.names, shown)
+    return replace(table, folders=folders)
 
 
 def _found(address: str, shown: str, said: dict[str, str | None]) -> tuple[SourceFile, Format]:
