@@ -29,7 +29,7 @@ def additive_guesses(told: Matrix, counts: Matrix, judged: Matrix) -> Matrix:
     centred = told - middle
     square = (centred * weight[:, None]).T @ centred + _DRAWN * np.eye(told.shape[1])
     parts = np.linalg.solve(square, centred.T @ (counts - weight[:, None] * share))
-    # What differs by rounding alone is equal: it ranks nothing.
+    # What differs only by rounding is equal: it ranks nothing.
     return np.asarray(np.round((judged - middle) @ parts + share, 10), dtype=np.float64)
 
 

@@ -129,7 +129,7 @@ def _placed(table: Table, code: CellCode, asked: CodeRequest, counts: Counts, at
     """The table with the cells of its records, which were counted; ``atoms`` are those of each group."""
     found = placed(_own(table, asked), code, own=True)
     if asked.weight is not None:
-        # Weights are summed in one order alone.
+        # Weights are summed in one order only.
         return found
     cell = code.places[code.tree.leaf_of(atoms)]
     return replace(found, counts={(None, *asked.hidden): counts_by_cell(counts, asked.hidden, cell)})

@@ -53,7 +53,7 @@ def person_population(
     """The leakage of every person of a reference table under every adversary, with k beside it.
 
     The ``population`` of the case names the table of references. ``out`` (.csv or .parquet) gets a row per person: id,
-    leakage under each adversary, k, l, top source; it is for the owner alone. The result holds no values.
+    leakage under each adversary, k, l, top source; it is for the owner only. The result holds no values.
 
     Guarantees
     ----------

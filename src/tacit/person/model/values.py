@@ -57,7 +57,7 @@ def _day_number(text: str) -> float | None:
 def covers(pattern: str, value: str, *, meant: Callable[[str], str] | None = None) -> bool:
     """Whether a suppressed value may stand for this one.
 
-    A star is one character, as in the paper (1** covers 115 and not 11); a star alone is anything. Bounds and ranges
+    A star is one character, as in the paper (1** covers 115 and not 11); a lone star is anything. Bounds and ranges
     hold numbers or days (2001-12-31); a round bracket leaves its end out. A pattern that is no pattern covers itself.
     ``meant`` is the form in which the members of a set are compared with the value.
 

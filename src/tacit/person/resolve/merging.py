@@ -17,7 +17,7 @@ def merge(records: Sequence[Record], policy: Policy = "union", labels: Mapping[s
     Parameters
     ----------
     records : sequence of Record
-        At least one. A record alone stays as it is, whatever the policy.
+        At least one. A single record stays as it is, whatever the policy.
     policy : {"union", "consensus", "vote", "diluted"}
         - ``"union"``: every fact, with its best confidence (the paper's).
         - ``"consensus"``: of a label with a single true value only the value with most votes, with its best

@@ -68,7 +68,7 @@ class ProtectResult(ReleasedTable):
         Guarantees
         ----------
         The page is part of the release: it shows the certificate, the headline, the curve and shares of records. The
-        notes, the diagnosis, the paths and what to do next are the owner's, and for the terminal alone.
+        notes, the diagnosis, the paths and what to do next are the owner's, and only for the terminal.
         """
         return doc.Document(
             kind="release",
@@ -92,7 +92,7 @@ class ProtectResult(ReleasedTable):
 
 
 def _why(result: ProtectResult) -> tuple[doc.Block, ...]:
-    """What the owner is told before anything else, in the terminal alone."""
+    """What the owner is told before anything else, only in the terminal."""
     return (doc.Paragraph(result.diagnosis, "warning", label="Why", where="terminal"),) if result.diagnosis else ()
 
 

@@ -63,7 +63,7 @@ class Ladder:
     original : ReleaseRung
         The table as it is: of no epsilon, with all columns kept, and ``before`` for its rows.
     rungs : tuple of ReleaseRung
-        There is none where a sample has one value of the secret alone, or where ``protect`` would refuse the table and
+        There is none where a sample has only one value of the secret, or where ``protect`` would refuse the table and
         ``audit`` says why.
     records : int
         Of the table.

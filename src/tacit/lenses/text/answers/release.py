@@ -37,7 +37,7 @@ class TextProtectResult(ReleasedTable):
         Guarantees
         ----------
         The page shows the certificate and the headline: no post, no term, and nothing that was learned of either.
-        Notes, path and terms are for the terminal alone.
+        Notes, path and terms are only for the terminal.
         """
         return doc.Document(
             kind="release of text",
