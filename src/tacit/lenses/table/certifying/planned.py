@@ -189,7 +189,7 @@ class CountedRelease:
         groups = findings.column_groups(self.counted.symbols)
         gains = []
         for group in groups if len(groups) > 1 and not certificate.also else ():
-            without = group.joint_without(self.counted.joint, self.counted.table)
+            without = group.joint_without(self.counted.table)
             gains.append((float(without.marginal[risk(without) <= certificate.epsilon].sum()), group.name))
         start = "Every record was merged" if merged > 1 - 1e-12 else f"{merged:.1%} of the records were merged"
         if certificate.mechanism.mixes:
