@@ -1,4 +1,4 @@
-"""JSON as a table: a row an object, what is nested in columns of its own, lists as several values."""
+"""JSON as a table: one row per object, what is nested in columns of its own, lists as several values."""
 
 from __future__ import annotations
 
