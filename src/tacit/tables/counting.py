@@ -102,7 +102,7 @@ def count(table: Table, columns: Sequence[str], *, weight: str | None = None) ->
 
     Guarantees
     ----------
-    The result is the same on every engine, whatever the number of threads or partitions, but for the rounding of sums
+    It is the same on every engine, whatever the number of threads or partitions, except for the rounding of sums
     of weights that are no whole numbers. Missing is a value of its own; NaN is missing; -0.0 is 0.0.
     A record of weight 0 is refused: it would be written, and nobody would have counted what it tells.
     """

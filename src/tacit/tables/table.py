@@ -222,7 +222,7 @@ class Table:
 
         Guarantees
         ----------
-        The rows depend on the number of rows alone, so that a table and its release give the same ones.
+        The rows depend only on the number of rows, so that a table and its release give the same ones.
         """
         import narwhals as nw
         import pyarrow as pa

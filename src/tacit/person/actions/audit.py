@@ -1,4 +1,4 @@
-"""What does each adversary of CASE.yaml know of the person, how, and what should be done first?
+"""What does each adversary of CASE.yaml know about the person, how, and what should be done first?
 
 It shows the ladder (leakage, precision, recall and cost of each adversary), the merged record that leaks most with
 what is right, wrong and missing in it, how its records came together, what each source adds, and ranked actions.
