@@ -35,7 +35,8 @@ def person_audit(
     adversary: Adversaries = (),
     show_values: ShowValues = False,
     watch: Annotated[
-        bool, ask(Flag(), "Report what changed since the last audit with this option; hashes are kept beside the case.")
+        bool,
+        ask(Flag(), "Report what changed since the last audit with this option; hashes are kept next to the case."),
     ] = False,
     progress: Progress | None = None,
 ) -> PersonAuditResult:
@@ -156,8 +157,8 @@ def _covering(findings: "Sequence[Finding]") -> list[str]:
     if not labels:
         return []
     return [
-        f"of {', '.join(labels)} a value that only covers the truth (11* for 111) counts as the truth, as in the "
-        "paper, and stars alone count as nothing, unless the label says suppressed: size or prior"
+        f"for {', '.join(labels)} a value that only covers the truth (11* for 111) counts as the truth, as in the "
+        "paper, and a value of only stars counts as nothing, unless the label says suppressed: size or prior"
     ]
 
 
