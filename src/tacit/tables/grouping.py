@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from tacit.errors import ArgumentError
-from tacit.tables.counting import count
+from tacit.tables.counting import Counts, count, counted_before
 from tacit.tables.rewriting import scores
 from tacit.tables.table import Table
 
@@ -77,6 +77,9 @@ def group_sizes(table: Table, columns: Sequence[str], secret: Sequence[str] = ()
     if not columns:
         raise ArgumentError("name at least one column to group by")
     table.require_countable([*columns, *secret])
+    known = counted_before(table, [*columns, *secret])
+    if known is not None:
+        return _of_counts(known, columns, secret, least)
     if not secret:
         rows, names = _rows(table, columns)
         groups = rows.group_by(*names).agg(nw.len().alias("n"))
@@ -94,6 +97,29 @@ def group_sizes(table: Table, columns: Sequence[str], secret: Sequence[str] = ()
     *whole, largest = _summed(table, groups, [*_sizes(least), *diverse])
     people, groups_found, unique, smallest, few, fewest, one = map(int, whole)
     return GroupSizes(people, groups_found, unique, smallest, few, fewest, one, float(largest))
+
+
+def _of_counts(counts: Counts, columns: Sequence[str], secret: Sequence[str], least: int) -> GroupSizes:
+    """The same, of what was counted before."""
+    symbols, group = counts.symbols(columns)
+    size = np.zeros(len(symbols), np.int64)
+    np.add.at(size, group, counts.records)
+    smallest = int(size.min()) if len(size) else 0
+    whole = GroupSizes(int(size.sum()), len(size), int((size == 1).sum()), smallest, int(size[size < least].sum()))
+    if not secret:
+        return whole
+    secrets, which = counts.symbols(secret)
+    records = np.bincount(which, weights=counts.records, minlength=len(secrets))
+    # A group and a secret that occur together are one group of the counts.
+    different = np.bincount(group, minlength=len(symbols))
+    most = np.zeros(len(symbols))
+    np.maximum.at(most, group, counts.records * (records.sum() / records)[which])
+    return replace(
+        whole,
+        fewest_secrets=int(different.min()) if len(size) else 0,
+        one_secret=int(size[different == 1].sum()),
+        largest_lift=float((most / size).max()) if len(size) else 0.0,
+    )
 
 
 def _sizes(least: int) -> list[nw.Expr]:

@@ -17,6 +17,7 @@ from tacit.tables.engines import Engine
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from tacit.tables.counting import Counts
     from tacit.tables.engines.protocol import Rows
 
 Stamp = tuple[int, int, int, int, int]
@@ -112,7 +113,10 @@ class Table:
 
     def select(self, columns: Sequence[str]) -> Table:
         """The table with these columns only, in this order."""
-        return self.with_rows(self.picked(columns, columns), [self[name] for name in columns])
+        some = self.with_rows(self.picked(columns, columns), [self[name] for name in columns])
+        # What is known of rows is known of some of their columns.
+        some.__dict__.update(remembered=self.remembered, _thinned=self._thinned)
+        return some
 
     def with_rows(self, rows: Rows, columns: Sequence[Column]) -> Table:
         """This table with other rows; it still knows where it came from."""
@@ -153,6 +157,40 @@ class Table:
         with self.reading():
             return self.with_rows(self.engine.held(self.rows), self.columns)
 
+    @cached_property
+    def remembered(self) -> list[Counts]:
+        """What was counted of the table before, without weights: its rows stay as they are."""
+        return []
+
+    @cached_property
+    def _thinned(self) -> dict[int, Table]:
+        """Every so many-th row, where that was worked out before."""
+        return {}
+
+    def thinned(self, rows: int) -> Table:
+        """The table with the rows that :meth:`sample` gives, worked out once and kept."""
+        step = self._step(rows)
+        if step == 1:
+            return self
+        if step not in self._thinned:
+            some = self.every(step)
+            with self.reading():
+                self._thinned[step] = self.with_rows(self.engine.held(some.rows), self.columns)
+        return self._thinned[step]
+
+    def every(self, step: int) -> Table:
+        """Every so many-th row of the table; nothing is read yet."""
+        import narwhals as nw
+
+        with self.reading():
+            rows = self.engine.indexed(self.rows).filter(nw.col(ROW) % step == 0)
+        return self.with_rows(rows, self.columns)
+
+    def _step(self, rows: int) -> int:
+        if rows < 1:
+            raise ArgumentError(f"a sample needs at least one row, not {rows}")
+        return max(1, -(-self.row_count() // rows))
+
     def row_count(self) -> int:
         """Number of rows, counted once: they stay as they are."""
         return self._row_count
@@ -161,6 +199,8 @@ class Table:
     def _row_count(self) -> int:
         import narwhals as nw
 
+        if self.remembered:
+            return int(self.remembered[0].records.sum())
         with self.reading():
             counted = self.engine.counted(self.rows, [], [], 1)
         if counted is None:
@@ -176,10 +216,10 @@ class Table:
         """
         import narwhals as nw
 
-        if rows < 1:
-            raise ArgumentError(f"a sample needs at least one row, not {rows}")
+        step = self._step(rows)
+        if step in self._thinned:
+            return self._thinned[step].sample(columns, rows)
         plain, names = self.plainly(columns)
-        step = max(1, -(-self.row_count() // rows))
         with self.reading():
             placed = self.engine.indexed(plain)
             spaced = (placed if step == 1 else placed.filter(nw.col(ROW) % step == 0)).sort(ROW)
@@ -205,7 +245,8 @@ class Table:
         Of a file that is so until :meth:`sha256` says otherwise.
         """
         with self.reading():
-            return self.with_rows(self.engine.pinned(self.rows), self.columns)
+            rows = self.engine.pinned(self.rows)
+        return self if rows is self.rows else self.with_rows(rows, self.columns)
 
     def sha256(self) -> str | None:
         """SHA-256 of the file in hex; of several, that of their names and SHA-256; None for what is no file.
