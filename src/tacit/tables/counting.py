@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from tacit.errors import ArgumentError, DataError
 from tacit.lift import Joint
-from tacit.tables.columns import Column, plain_names
+from tacit.tables.columns import plain_names
 from tacit.tables.numbers import as_number, refuse_non_numbers
 from tacit.tables.symbols import Codes, Symbols, in_order
 from tacit.tables.table import Table
@@ -143,21 +143,29 @@ def count(table: Table, columns: Sequence[str], *, weight: str | None = None) ->
         )
     if groups.num_rows > MAX_GROUPS:
         raise _too_many(table, columns)
-    found = counts_of(groups, [table[name] for name in columns])
+    brought = weight is None and table.brought(columns) is not None
+    read = [
+        _encoded_once(table, groups.column(f"c{at}"), name)
+        if brought
+        else encoded(groups.column(f"c{at}"), name, table[name].order)
+        for at, name in enumerate(columns)
+    ]
+    found = counts_of(groups, columns, read)
     if weight and not (0 < found.effective_records < math.inf):
         raise DataError(f"the weights in column '{weight}' are too small or too large to be added up: rescale them")
-    if weight is None and len(found.codes) <= MOST_REMEMBERED:
+    if weight is None and not brought and len(found.codes) <= MOST_REMEMBERED:
         table.remembered.append(found)
     return found
 
 
-def counts_of(groups: pa.Table, columns: Sequence[Column]) -> Counts:
-    """The counts of groups as an engine gives them: c0, c1, ... for the columns, ``n`` and, where weighed, sums."""
+def counts_of(
+    groups: pa.Table, columns: Sequence[str], read: Sequence[tuple[tuple[Any, ...], NDArray[np.integer]]]
+) -> Counts:
+    """The counts of groups as an engine gives them, ``n`` and, where weighed, sums; ``read`` are their encoded columns."""
     records = groups.column("n").to_numpy().astype(np.int64)
     weighted = "weight" in groups.column_names
     weights = groups.column("weight").to_numpy().astype(np.float64) if weighted else records.astype(np.float64)
-    read = [encoded(groups.column(f"c{at}"), column.name, column.order) for at, column in enumerate(columns)]
-    codes, inverse = in_order(np.column_stack([code for _, code in read]))
+    codes, inverse = in_order(np.column_stack([code for _, code in read]).astype(np.int64, copy=False))
     # NaN and null, or 0.0 and -0.0, come from the engine as two groups and are one here.
     summed = np.bincount(inverse, weights=weights, minlength=len(codes)).astype(np.float64)
     whole = np.zeros(len(codes), np.int64)
@@ -165,7 +173,7 @@ def counts_of(groups: pa.Table, columns: Sequence[Column]) -> Counts:
     squares = float(groups.column("squares").to_numpy().sum()) if weighted else float(records.sum())
     effective = (float(weights.sum()) / math.sqrt(squares)) ** 2 if squares > 0 else 0.0
     levels = tuple(levels for levels, _ in read)
-    return Counts(tuple(column.name for column in columns), levels, codes, whole, summed, effective)
+    return Counts(tuple(columns), levels, codes, whole, summed, effective)
 
 
 def counted_before(table: Table, columns: Sequence[str]) -> Counts | None:
@@ -202,6 +210,9 @@ def distinct_counts(table: Table, columns: Sequence[str]) -> dict[str, int]:
     known = counted_before(table, columns)
     if known is not None:
         return {name: len(levels) for name, levels in zip(columns, known.levels, strict=True)}
+    brought = table.brought(columns)
+    if brought is not None:
+        return {name: len(_encoded_once(table, brought.column(name), name)[0]) for name in columns}
     rows, names = table.plainly(columns)
     floats = [n for n, column in zip(names, columns, strict=True) if table[column].dtype.startswith("Float")]
     if floats:
@@ -214,6 +225,11 @@ def _grouped(table: Table, columns: list[str], weight: str | None) -> pa.Table:
     import narwhals as nw
 
     names = plain_names(columns)
+    brought = table.brought(columns) if weight is None else None
+    if brought is not None:
+        # Each row by itself: whoever asked puts equal ones together.
+        one = np.ones(brought.num_rows, np.int64)
+        return brought.rename_columns(names).append_column("n", [one])
     if weight is None:
         with table.reading():
             counted = table.engine.counted(table.rows, columns, names, MAX_GROUPS + 1)
@@ -237,6 +253,16 @@ def _grouped(table: Table, columns: list[str], weight: str | None) -> pa.Table:
             (nw.len() - nw.col("good").sum()).alias("bad"),
         ]
     return table.collected(rows.group_by(*names).agg(*aggregates).head(MAX_GROUPS + 1))
+
+
+def _encoded_once(table: Table, column: pa.ChunkedArray, name: str) -> tuple[tuple[Any, ...], NDArray[np.int32]]:
+    """:func:`encoded` of a column that was brought, which is asked for again and again; in half the room."""
+
+    def make() -> tuple[tuple[Any, ...], NDArray[np.int32]]:
+        levels, codes = encoded(column, name, table[name].order)
+        return levels, codes.astype(np.int32)
+
+    return table.encoded(name, make)
 
 
 def encoded(column: pa.ChunkedArray, name: str, order: tuple[str, ...] = ()) -> tuple[tuple[Any, ...], Codes]:

@@ -78,8 +78,10 @@ def group_sizes(table: Table, columns: Sequence[str], secret: Sequence[str] = ()
         raise ArgumentError("name at least one column to group by")
     table.require_countable([*columns, *secret])
     known = counted_before(table, [*columns, *secret])
+    if known is None and table.brought([*columns, *secret]) is not None:
+        known = count(table, [*columns, *secret])
     if known is not None:
-        return _of_counts(known, columns, secret, least)
+        return _here(known, columns, secret, least)
     if not secret:
         rows, names = _rows(table, columns)
         groups = rows.group_by(*names).agg(nw.len().alias("n"))
@@ -99,26 +101,25 @@ def group_sizes(table: Table, columns: Sequence[str], secret: Sequence[str] = ()
     return GroupSizes(people, groups_found, unique, smallest, few, fewest, one, float(largest))
 
 
-def _of_counts(counts: Counts, columns: Sequence[str], secret: Sequence[str], least: int) -> GroupSizes:
-    """The same, of what was counted before."""
-    symbols, group = counts.symbols(columns)
-    size = np.zeros(len(symbols), np.int64)
-    np.add.at(size, group, counts.records)
-    smallest = int(size.min()) if len(size) else 0
-    whole = GroupSizes(int(size.sum()), len(size), int((size == 1).sum()), smallest, int(size[size < least].sum()))
+def _here(counts: Counts, columns: Sequence[str], secret: Sequence[str], least: int) -> GroupSizes:
+    """The same of a table whose rows were counted in this process."""
+    group, records = counts.symbols(columns)[1], counts.records
+    size = np.bincount(group, records).astype(np.int64)
+    found = GroupSizes(
+        int(size.sum()), len(size), int((size == 1).sum()), int(size.min()), int(size[size < least].sum())
+    )
     if not secret:
-        return whole
-    secrets, which = counts.symbols(secret)
-    records = np.bincount(which, weights=counts.records, minlength=len(secrets))
-    # A group and a secret that occur together are one group of the counts.
-    different = np.bincount(group, minlength=len(symbols))
-    most = np.zeros(len(symbols))
-    np.maximum.at(most, group, counts.records * (records.sum() / records)[which])
+        return found
+    which = counts.symbols(secret)[1]
+    rarity = size.sum() / np.bincount(which, records)
+    # Groups are in order, and each has every secret of its people once.
+    most = np.maximum.reduceat(records * rarity[which], np.flatnonzero(np.diff(group, prepend=-1)))
+    secrets = np.bincount(group)
     return replace(
-        whole,
-        fewest_secrets=int(different.min()) if len(size) else 0,
-        one_secret=int(size[different == 1].sum()),
-        largest_lift=float((most / size).max()) if len(size) else 0.0,
+        found,
+        fewest_secrets=int(secrets.min()),
+        one_secret=int(size[secrets == 1].sum()),
+        largest_lift=float((most / size).max()),
     )
 
 

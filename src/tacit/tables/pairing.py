@@ -5,7 +5,7 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from math import prod
 from pathlib import Path
 from typing import IO, Any
@@ -13,7 +13,8 @@ from typing import IO, Any
 import numpy as np
 
 from tacit.errors import ArgumentError, DataError
-from tacit.tables.counting import MOST_REMEMBERED, Counts, counts_of
+from tacit.tables.columns import plain_names
+from tacit.tables.counting import MOST_REMEMBERED, Counts, counts_of, encoded
 from tacit.tables.rewriting import with_symbol
 from tacit.tables.symbols import Codes, Symbols, in_order
 from tacit.tables.table import Table
@@ -71,7 +72,8 @@ def counted_beside(table: Table, columns: Sequence[str], other: Table, names: Se
     if table.row_count() != other.row_count():
         raise _not_of_one(other, other.row_count(), table, table.row_count())
     both = [*(table[name] for name in columns), *(other[name] for name in names)]
-    return counts_of(groups, [replace(column, name=f"c{at}") for at, column in enumerate(both)])
+    read = [encoded(groups.column(at), column.name, column.order) for at, column in enumerate(both)]
+    return counts_of(groups, plain_names(both), read)
 
 
 def side_by_side(tables: Sequence[tuple[Table, Symbols]]) -> tuple[Codes, Codes]:
