@@ -161,7 +161,7 @@ def count(table: Table, columns: Sequence[str], *, weight: str | None = None) ->
 def counts_of(
     groups: pa.Table, columns: Sequence[str], read: Sequence[tuple[tuple[Any, ...], NDArray[np.integer]]]
 ) -> Counts:
-    """The counts of groups as an engine gives them, ``n`` and, where weighed, sums; ``read`` are their encoded columns."""
+    """The counts of groups as an engine gives them: ``n``, and sums where weighed. ``read`` are the encoded columns."""
     records = groups.column("n").to_numpy().astype(np.int64)
     weighted = "weight" in groups.column_names
     weights = groups.column("weight").to_numpy().astype(np.float64) if weighted else records.astype(np.float64)
