@@ -97,11 +97,15 @@ class CodeRequest:
         """Every column of a secret, once."""
         return tuple(dict.fromkeys(name for claim in self.claims for name in claim.secret))
 
+    @property
+    def beside(self) -> tuple[str, ...]:
+        """The columns that are counted beside the released ones: those of secrets, and uses."""
+        return (*self.hidden, *(name for name in self.use if name not in self.columns))
+
 
 def counted_atoms(table: Table, scales: Sequence[AnyScale], asked: CodeRequest, *beside: str) -> Counts:
     """How often every combination of atoms, secrets and uses occurs, and of what else is to be counted beside them."""
-    uses = [name for name in asked.use if name not in asked.columns]
-    counted = [*asked.columns, *asked.hidden, *uses, *beside]
+    counted = [*asked.columns, *asked.beside, *beside]
     if asked.weight is None and few_values(scales):
         # An engine groups a few short texts sooner than it looks up every one of them.
         return counts_by_atom(count(table, counted), scales)

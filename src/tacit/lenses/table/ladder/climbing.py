@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from tacit.codes.coding import PlacedTable, counts_by_cell, written_numbers
 from tacit.codes.scales.encoding import atoms_table
-from tacit.codes.searching import CountedAtoms, cells_within, count_for_code, every, published
+from tacit.codes.searching import CountedAtoms, cells_within, count_for_code, published
 from tacit.document import Progress, silent
 from tacit.errors import ArgumentError, NotCertifiedError, Setting, sentence
 from tacit.lenses.table.certifying import whole_file_of
@@ -128,10 +128,9 @@ class Climb:
         table = open_table(question.source, engine=question.engine, memory=question.memory).pinned()
         table = table.held(MOST_RECORDS)
         asked = whole = _asked(replace(question, source=table), goal)
-        step = -(-table.row_count() // min(MOST_RECORDS, most_records(len(whole.released))))
-        if step > 1:
+        some = table.thinned(min(MOST_RECORDS, most_records(len(whole.released))))
+        if some is not table:
             # What is different in all rows of a sample need not be so in all: that was asked of the whole table.
-            some = every(table, step).held(MOST_RECORDS)
             asked = _asked(replace(question, source=some, keep_id=whole.released), goal, whole.cuts)
         given = asked.original.sample(asked.released, MOST_RECORDS)
         kinds = {column.name: column.kind for column in table.columns}
