@@ -23,6 +23,12 @@ if TYPE_CHECKING:
 # More combinations than this do not fit the memory of a small machine, and each would hold hardly a record.
 MAX_GROUPS = 5_000_000
 MAX_CELLS = 50_000_000
+# Rows looked at to see whether nearly all are different; if so they are counted in the engine before they are brought.
+FIRST_LOOK, NEARLY_ALL = 20_000, 0.9
+
+
+class TooManyValues(DataError):
+    """There are more combinations of values, or pairs with secrets, than can be counted one by one."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,7 +79,7 @@ class Counts:
         secrets, s = self.symbols(secret)
         symbols, x = self.symbols(released)
         if len(secrets) * len(symbols) > MAX_CELLS:
-            raise DataError(
+            raise TooManyValues(
                 f"{len(secrets):,} secrets x {len(symbols):,} released values are more than {MAX_CELLS:,} cells: "
                 "bin numbers, or leave out columns with many values"
             )
@@ -110,6 +116,8 @@ def count(table: Table, columns: Sequence[str], *, weight: str | None = None) ->
     if not columns:
         raise ArgumentError("name at least one column to count")
     table.require_countable(columns)
+    if _is_too_many(table, columns):
+        raise _too_many(table, columns)
     groups = _grouped(table, columns, weight)
     records = groups.column("n").to_numpy().astype(np.int64)
     weights = groups.column("weight").to_numpy().astype(np.float64) if weight else records.astype(np.float64)
@@ -245,12 +253,27 @@ def _microseconds(column: pa.ChunkedArray, name: str) -> pa.ChunkedArray:
         raise DataError(f"column '{name}' has times finer than a microsecond: round them") from error
 
 
-def _too_many(table: Table, columns: list[str]) -> DataError:
+def _is_too_many(table: Table, columns: list[str]) -> bool:
+    """Whether there are more combinations than may be brought; counted, in the engine, only where that may be."""
+    import narwhals as nw
+
+    if table.row_count() <= MAX_GROUPS or table.brought(columns) is not None:
+        return False
+    first = table.head(columns, FIRST_LOOK)
+    seen = [encoded(first.column(name), name)[1] for name in columns]
+    if len(in_order(np.column_stack(seen))[0]) <= NEARLY_ALL * first.num_rows:
+        return False
+    rows, names = table.plainly(columns)
+    groups = rows.group_by(*names).agg(nw.len().alias("n")).select(nw.len().alias("groups"))
+    return int(table.collected(groups).column("groups")[0].as_py()) > MAX_GROUPS
+
+
+def _too_many(table: Table, columns: list[str]) -> TooManyValues:
     sample = table.sample(columns, 10_000)
     values = {name: len(sample.column(name).unique()) for name in columns}
     most = sorted(columns, key=lambda name: -values[name])[:3]
     named = ", ".join(f"'{name}'" for name in most)
-    return DataError(
+    return TooManyValues(
         f"the columns of {table.name} have more than {MAX_GROUPS:,} combinations of values: bin or leave out those "
         f"with most values, {named}"
     )
