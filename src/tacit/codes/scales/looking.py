@@ -17,7 +17,7 @@ from tacit.errors import DataError, Setting, sentence
 from tacit.tables.columns import Column
 from tacit.tables.counting import count, distinct_counts, encoded
 from tacit.tables.numbers import MISSING, as_number
-from tacit.tables.table import Table
+from tacit.tables.table import WIDE, Table, batched
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -54,8 +54,15 @@ def number_ends(table: Table, layouts: Mapping[str, Layout | None]) -> dict[str,
     ----------
     Text that is neither missing nor a number (a date of the layout) is a DataError, never left out.
     """
-    if not layouts:
-        return {}
+    found = dict[str, NumberEnds]()
+    # To understand a question takes an engine as long as the square of its columns.
+    for names in batched(layouts, WIDE):
+        found |= _ends_of(table, {name: layouts[name] for name in names})
+    return found
+
+
+def _ends_of(table: Table, layouts: Mapping[str, Layout | None]) -> dict[str, NumberEnds]:
+    """The ends of a few columns."""
     rows, names = table.plainly(list(layouts))
     columns = {name: (table[each], layouts[each]) for name, each in zip(names, layouts, strict=True)}
     rows = _numbered(rows, columns)
