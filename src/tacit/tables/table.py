@@ -327,6 +327,13 @@ class Table:
         return hashlib.sha256(lines.encode()).hexdigest()
 
 
+def batched(names: Iterable[str], size: int) -> Iterator[list[str]]:
+    """Names, so many at a time."""
+    several = list(names)
+    for start in range(0, len(several), size):
+        yield several[start : start + size]
+
+
 def _digest(path: Path) -> str:
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
