@@ -11,13 +11,13 @@ import numpy as np
 from scipy import sparse
 
 from tacit.learn.arrays import Codes, Floats
-from tacit.learn.boosting import train_boosting
+from tacit.learn.boosted.deep import train_boosting
+from tacit.learn.boosted.quick import train_trees
 from tacit.learn.counts import CountTable
 from tacit.learn.crossfitting.folds import checked_apart
 from tacit.learn.encoding import Encoder, Features
 from tacit.learn.linear import MOST_COLUMNS, train_linear
 from tacit.learn.nets.networks import NetworksModel, train_small_networks
-from tacit.learn.trees import train_trees
 
 # Trees on more columns than this would be slow and no better than the linear model.
 MOST_TREE_COLUMNS = 500

@@ -1,6 +1,6 @@
 """scikit-learn's histogram boosting with early stopping, read out into arrays that numpy scores.
 
-It finds interactions that no column shows alone, which the quick trees of ``trees.py`` seldom do, and takes a second
+It finds interactions that no column shows alone, which the quick trees of ``quick.py`` seldom do, and takes a second
 for 10^5 records. What it learns has no public form, so its trees are read out once, when they are grown (the tests hold
 what is read against what scikit-learn predicts). A saved model holds arrays, on which no compiled code of its own runs.
 """
