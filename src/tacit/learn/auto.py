@@ -26,9 +26,9 @@ class AutoLogLift(Blended):
     """Log-lift by a measured choice of learners.
 
     Every learner that suits the records is cross-fitted: smoothed counts, a linear model, a linear model with
-    products, quick and deep boosted trees, small nets. Their log-lifts are added with the weights that lose least on records apart; a
-    learner that does not help gets weight zero, and a sum below one tempers learners that claim too much. With more
-    than 20,000 records all are tried on some of them first.
+    products, quick and deep boosted trees, small nets. Their log-lifts are added with the weights that lose least on
+    records apart; a learner that does not help gets weight zero, and a sum below one tempers learners that claim too
+    much. With more than 20,000 records all are tried on some of them first.
 
     The intervals are estimates: they take in what the learners were seen to get wrong, and not an interaction that none
     of them found. What they covered where the truth is known is in the benchmarks.
