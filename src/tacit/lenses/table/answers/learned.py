@@ -106,7 +106,7 @@ def _risks(found: LearnedFindings, beside: doc.RiskHistogram, counted: Mapping[f
         "sections below: with few records per value they are mostly noise, and biased upwards."
     )
     layers = (doc.Layer("learned (estimate)", found.risk_histogram), doc.Layer("counted (plug-in)", beside, "outline"))
-    names = (EPSILON, ">Records within\n(estimate)", ">Surely within\n(whole 95% interval)", ">Counted\n(plug-in)")
+    names = (EPSILON, ">Records within\n(estimate)", ">Whole interval within\n(95%, estimate)", ">Counted\n(plug-in)")
     rows = [
         (
             doc.Nats(s.epsilon, "setting", unit=False),

@@ -117,7 +117,10 @@ class LearnableCells:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class ValueScores:
-    """Log-lift (values, secrets) of every released value by a model, its 95% interval, and the values it never met."""
+    """Log-lift (values, secrets) of every released value by a model, 95% intervals, and the values it never met.
+
+    The intervals are meant for all secrets at once: a value is judged by whichever secret it tells most about.
+    """
 
     cells: LearnableCells
     unmet: Mask
@@ -298,7 +301,10 @@ def scored(counted: Counted, model: Any) -> ValueScores:
     """What a model says about every released value of a table."""
     cells, codes = _met_by(model, counted), counted.symbols.codes
     frames = (cells.at(codes[start : start + BATCH]) for start in range(0, len(codes), BATCH))
-    parts = [(model.log_lift(frame), *model.log_lift_interval(frame), model.unseen(frame)) for frame in frames]
+    parts = [
+        (model.log_lift(frame), *model.log_lift_interval(frame, simultaneous=True), model.unseen(frame))
+        for frame in frames
+    ]
     lifts, low, high, strange = (np.concatenate(part) for part in zip(*parts, strict=True))
     return ValueScores(cells=cells, unmet=cells.unmet(codes) | strange.astype(bool), lifts=lifts, low=low, high=high)
 
