@@ -18,7 +18,7 @@ from tacit.lift.solvers.alpha import AlphaRegion, two_secrets
 from tacit.lift.solvers.assigning import assign
 from tacit.lift.solvers.binary import OneRow, binned, solve_row
 from tacit.lift.solvers.blocks import solve_blocks, solve_clusters, solve_parts, solve_shares
-from tacit.lift.solvers.bounds import branch_bound, largest_bound, reaches
+from tacit.lift.solvers.bounds import SecondShares, branch_bound, largest_bound, reaches
 from tacit.lift.solvers.columns import Budget, solve_columns
 from tacit.lift.solvers.many import solve_many
 from tacit.lift.solvers.mixture import Mixture, MixtureChannel, row_stochastic
@@ -47,6 +47,8 @@ _MOST_SYSTEMS = 2_000
 _LARGEST_ASKED = 300
 _LARGEST_RETRIED = 20_000
 _TIGHTER = (0.5, 0.25)
+# With no more inequalities than this second shares are not looked at.
+_FEW_ROWS = 12
 # With more rows than this, on average, blocks are solved where there might have been one program.
 _MANY_CELLS = 20
 
@@ -69,6 +71,8 @@ class Limits:
         # Rows that bound the loss, seconds of an integer program, variables of the program over boxes.
         self.rows = (1, 4, 16)[level]
         self.directions = (100, 1_000, 2_000)[level]
+        # Numbers to look at for second shares, which bound the loss.
+        self.seconds_work = (1e7, 1.5e8, 1e9)[level]
         self.seconds = (1.0, 5.0, 30.0)[level]
         self.branched = (1_500, 8_000, 24_000)[level]
         # Values that outputs are generated for at once, in so many searches for each value and round; else blocks of at
@@ -271,6 +275,12 @@ class MechanismLadder:
         branches = types.n**2 <= self.limits.branched
         reach = reaches(types, directions=self.limits.directions)
         bound = largest_bound(types.marginal, reach)
+        # With few rows a second value is hardly held back.
+        n_rows = len(types.inequalities()[1])
+        if n_rows > _FEW_ROWS:
+            most = int(self.limits.seconds_work / (types.n * n_rows))
+            frequent = np.sort(np.argsort(-types.marginal, kind="stable")[:most])
+            bound = max(bound, largest_bound(types.marginal, reach, SecondShares.of(types, reach, frequent)))
         if branches:
             bound = max(bound, branch_bound(types, reach, most=self.limits.branched))
         for s in self._hardest(types):

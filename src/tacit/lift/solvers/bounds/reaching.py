@@ -12,6 +12,7 @@ import numpy as np
 
 from tacit.lift.joint import Labels, Matrix, Vector
 from tacit.lift.measures import p_log_p
+from tacit.lift.solvers.bounds.seconds import SecondShares
 from tacit.lift.solvers.region import Region
 from tacit.lift.solvers.simplex import Simplex
 
@@ -25,8 +26,9 @@ _TOGETHER: Final = 400
 _BATCH: Final = 4_000_000
 
 
-def largest_bound(marginal: Vector, reach: Vector) -> float:
-    """A lower bound on the loss of every mechanism, in nats, from upper bounds on the share of each value in an output.
+def largest_bound(marginal: Vector, reach: Vector, seconds: SecondShares | None = None) -> float:
+    """A lower bound on the loss of every mechanism, in nats, from upper bounds on the share of each value in an output,
+    and, of some values, on the second largest share beside theirs.
 
     Guarantees
     ----------
@@ -34,16 +36,28 @@ def largest_bound(marginal: Vector, reach: Vector) -> float:
     such prices: if t is the largest share of q, of the value x, then m . q <= t m(x) + (1 - t) M with M the largest
     price, and H(q) is at least that of shares t, t, ..., and what is left. Between t = 1/k and t = 1/(k + 1) the latter
     less the former is concave in t, so that it is enough that m(x) keeps it from being negative at those ends and at
-    the reach. The bound is never below sum p(x) log 1/reach(x), which is another such price.
+    the reach. The bound is never below sum p(x) log 1/reach(x), which is another such price. Where second shares are
+    known that holds up to the share from which they are, and `SecondShares.prices` holds from there on.
     """
     reach = np.clip(reach, 1e-300, 1.0)
-    at_reach = _least_entropy(reach)
     best = float(marginal @ -np.log(reach))
-    low, high = 0.0, min(float(at_reach.max()), np.log(_MOST_SHARES))
+    plain = reach
+    if seconds is not None:
+        plain = reach.copy()
+        plain[seconds.values] = seconds.least
+    at_reach = _least_entropy(plain)
+
+    def worth(most: float) -> float:
+        prices = _prices(plain, at_reach, most)
+        if seconds is not None:
+            prices[seconds.values] = np.minimum(prices[seconds.values], seconds.prices(most))
+        return float(marginal @ prices)
+
+    low, high = 0.0, min(float(at_reach.max()), np.log(_MOST_SHARES - 1))
     # The sum is concave in M; whichever M is tried, the bound holds.
     for _ in range(_STEPS):
         inner = low + (high - low) / 3, high - (high - low) / 3
-        sums = [float(marginal @ _prices(reach, at_reach, most)) for most in inner]
+        sums = [worth(most) for most in inner]
         best = max(best, *sums)
         low, high = (inner[0], high) if sums[0] < sums[1] else (low, inner[1])
     return best
