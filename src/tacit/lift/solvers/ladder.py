@@ -18,7 +18,7 @@ from tacit.lift.solvers.alpha import AlphaRegion, two_secrets
 from tacit.lift.solvers.assigning import assign
 from tacit.lift.solvers.binary import OneRow, binned, solve_row
 from tacit.lift.solvers.blocks import solve_blocks, solve_clusters, solve_parts, solve_shares
-from tacit.lift.solvers.bounds import SecondShares, branch_bound, largest_bound, reaches
+from tacit.lift.solvers.bounds import Scarcity, SecondShares, branch_bound, largest_bound, reaches
 from tacit.lift.solvers.columns import Budget, solve_columns
 from tacit.lift.solvers.many import solve_many
 from tacit.lift.solvers.mixture import Mixture, MixtureChannel, row_stochastic
@@ -277,10 +277,11 @@ class MechanismLadder:
         bound = largest_bound(types.marginal, reach)
         # With few rows a second value is hardly held back.
         n_rows = len(types.inequalities()[1])
-        if n_rows > _FEW_ROWS:
-            most = int(self.limits.seconds_work / (types.n * n_rows))
-            frequent = np.sort(np.argsort(-types.marginal, kind="stable")[:most])
-            bound = max(bound, largest_bound(types.marginal, reach, SecondShares.of(types, reach, frequent)))
+        look = n_rows > _FEW_ROWS
+        most = max(1, int(self.limits.seconds_work / (types.n * n_rows)))
+        frequent = np.sort(np.argsort(-types.marginal, kind="stable")[:most])
+        seconds = SecondShares.of(types, reach, frequent, look=look)
+        bound = max(bound, largest_bound(types.marginal, reach, seconds, Scarcity.of(types, seconds)))
         if branches:
             bound = max(bound, branch_bound(types, reach, most=self.limits.branched))
         for s in self._hardest(types):

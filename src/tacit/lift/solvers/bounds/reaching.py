@@ -12,6 +12,7 @@ import numpy as np
 
 from tacit.lift.joint import Labels, Matrix, Vector
 from tacit.lift.measures import p_log_p
+from tacit.lift.solvers.bounds.scarcity import Scarcity
 from tacit.lift.solvers.bounds.seconds import SecondShares
 from tacit.lift.solvers.region import Region
 from tacit.lift.solvers.simplex import Simplex
@@ -26,9 +27,11 @@ _TOGETHER: Final = 400
 _BATCH: Final = 4_000_000
 
 
-def largest_bound(marginal: Vector, reach: Vector, seconds: SecondShares | None = None) -> float:
-    """A lower bound on the loss of every mechanism, in nats, from upper bounds on the share of each value in an output,
-    and, of some values, on the second largest share beside theirs.
+def largest_bound(
+    marginal: Vector, reach: Vector, seconds: SecondShares | None = None, scarcity: Scarcity | None = None
+) -> float:
+    """A lower bound on the loss of every mechanism, in nats, from upper bounds on the share of each value in an output;
+    of some values also on the second largest share beside theirs, and of some of these on how much cover there is.
 
     Guarantees
     ----------
@@ -37,7 +40,8 @@ def largest_bound(marginal: Vector, reach: Vector, seconds: SecondShares | None 
     price, and H(q) is at least that of shares t, t, ..., and what is left. Between t = 1/k and t = 1/(k + 1) the latter
     less the former is concave in t, so that it is enough that m(x) keeps it from being negative at those ends and at
     the reach. The bound is never below sum p(x) log 1/reach(x), which is another such price. Where second shares are
-    known that holds up to the share from which they are, and `SecondShares.prices` holds from there on.
+    known that holds up to the share from which they are, and `SecondShares.prices` holds from there on. `Scarcity.raised`
+    keeps what holds.
     """
     reach = np.clip(reach, 1e-300, 1.0)
     best = float(marginal @ -np.log(reach))
@@ -49,8 +53,11 @@ def largest_bound(marginal: Vector, reach: Vector, seconds: SecondShares | None 
 
     def worth(most: float) -> float:
         prices = _prices(plain, at_reach, most)
+        limits = prices[scarcity.seconds.values] if scarcity is not None else prices
         if seconds is not None:
             prices[seconds.values] = np.minimum(prices[seconds.values], seconds.prices(most))
+        if scarcity is not None:
+            prices = scarcity.raised(prices, limits, most)
         return float(marginal @ prices)
 
     low, high = 0.0, min(float(at_reach.max()), np.log(_MOST_SHARES - 1))

@@ -49,12 +49,15 @@ class SecondShares:
     crowded: Vector
 
     @classmethod
-    def of(cls, region: Region, reach: Vector, values: Labels) -> SecondShares:
-        """Of these values of a region, given upper bounds on the share that each value can have."""
+    def of(cls, region: Region, reach: Vector, values: Labels, *, look: bool = True) -> SecondShares:
+        """Of these values of a region, given upper bounds on the share that each value can have.
+
+        Where one does not ``look`` at the rows, all that is known is that shares add up to one.
+        """
         places, entropies, crowded = [], [], np.full(len(values), np.inf)
         for at in range(len(_AT) - 1):
             start, end = (share * reach[values] for share in _AT[at : at + 2])
-            sums = largest_sums(region, reach, values, start, end)
+            sums = largest_sums(region, reach, values, start, end) if look else np.ones(len(values))
             for share in _turns(start, end, sums):
                 places.append(share)
                 entropies.append(_least_entropy(share, np.minimum(share, sums - share)))
@@ -63,6 +66,11 @@ class SecondShares:
             alone = -(p_log_p(end) + p_log_p(1 - end)) / end
             crowded = np.where(many, np.minimum(crowded, alone), crowded)
         return cls(values, _AT[0] * reach[values], np.array(places), np.array(entropies), crowded)
+
+    def take(self, which: Labels) -> SecondShares:
+        """Of some of the values."""
+        shares, entropies = self.shares[:, which], self.entropies[:, which]
+        return SecondShares(self.values[which], self.least[which], shares, entropies, self.crowded[which])
 
     def prices(self, most: float) -> Vector:
         """Prices of the values, given the largest price of all, which is at most the logarithm of 63.
@@ -84,6 +92,8 @@ def _turns(start: Vector, end: Vector, sums: Vector) -> Iterator[Vector]:
     A value that has no such place between its ends has another one of its places there.
     """
     yield start
+    # Nothing changes here, but it is a place like any other.
+    yield (start + end) / 2
     yield end
     middle = np.clip(sums / 2, start, end)
     yield middle
