@@ -79,7 +79,7 @@ class Limits:
         # least `part` values, as large as the work allows, for so many of them; clusters that stand for more.
         self.many = (300, 1_000, 2_000)[level]
         self.searches = (0.3, 0.5, 1.0)[level]
-        self.part = (150, 300, 600)[level]
+        self.part = (150, 500, 800)[level]
         self.work = (1e7, 1e8, 6e8)[level]
         self.parts = (10_000, 120_000, 500_000)[level]
         self.clusters = (800, 2_400, 4_000)[level]
@@ -275,15 +275,10 @@ class MechanismLadder:
         branches = types.n**2 <= self.limits.branched
         reach = reaches(types, directions=self.limits.directions)
         bound = largest_bound(types.marginal, reach)
-        # With few rows a second value is hardly held back.
-        n_rows = len(types.inequalities()[1])
-        look = n_rows > _FEW_ROWS
-        most = max(1, int(self.limits.seconds_work / (types.n * n_rows)))
-        frequent = np.sort(np.argsort(-types.marginal, kind="stable")[:most])
-        seconds = SecondShares.of(types, reach, frequent, look=look)
-        bound = max(bound, largest_bound(types.marginal, reach, seconds, Scarcity.of(types, seconds)))
         if branches:
             bound = max(bound, branch_bound(types, reach, most=self.limits.branched))
+        else:
+            bound = max(bound, self._frequent_bound(types, reach))
         for s in self._hardest(types):
             row = OneRow.of(types, int(s))
             if types.n > self.limits.bins:
@@ -291,6 +286,15 @@ class MechanismLadder:
             relaxed = solve_row(row, rounds=20)
             bound = max(bound, relaxed.bound if relaxed is not None else 0.0)
         return bound
+
+    def _frequent_bound(self, types: Region, reach: Vector) -> float:
+        """What every mechanism loses, with a closer look at the outputs of the most frequent values."""
+        n_rows = len(types.inequalities()[1])
+        most = max(1, int(self.limits.seconds_work / (types.n * n_rows)))
+        frequent = np.sort(np.argsort(-types.marginal, kind="stable")[:most])
+        # With few rows a second value is hardly held back.
+        seconds = SecondShares.of(types, reach, frequent, look=n_rows > _FEW_ROWS)
+        return largest_bound(types.marginal, reach, seconds, Scarcity.of(types, seconds))
 
     def _hardest(self, types: Region) -> Labels:
         """The rows that keep most values from standing alone."""

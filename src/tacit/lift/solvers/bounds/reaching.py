@@ -22,6 +22,8 @@ _HAIR: Final = 1e-12
 # The largest price is sought in so many narrowings, each by a third, and is at most the logarithm of the other.
 _STEPS: Final = 30
 _MOST_SHARES: Final = 64
+# Where covers are scarce a largest price near the best one without is the best.
+_AROUND: Final = (0.9, 1.0, 1.04, 1.08, 1.12, 1.2, 1.3)
 # Values whose worst directions are sought beside one another; numbers held at once while directions are tried.
 _TOGETHER: Final = 400
 _BATCH: Final = 4_000_000
@@ -40,8 +42,8 @@ def largest_bound(
     price, and H(q) is at least that of shares t, t, ..., and what is left. Between t = 1/k and t = 1/(k + 1) the latter
     less the former is concave in t, so that it is enough that m(x) keeps it from being negative at those ends and at
     the reach. The bound is never below sum p(x) log 1/reach(x), which is another such price. Where second shares are
-    known that holds up to the share from which they are, and `SecondShares.prices` holds from there on. `Scarcity.raised`
-    keeps what holds.
+    known that holds up to the share from which they are, and `SecondShares.prices` holds from there on.
+    `Scarcity.raised` keeps what holds.
     """
     reach = np.clip(reach, 1e-300, 1.0)
     best = float(marginal @ -np.log(reach))
@@ -51,14 +53,12 @@ def largest_bound(
         plain[seconds.values] = seconds.least
     at_reach = _least_entropy(plain)
 
-    def worth(most: float) -> float:
+    def worth(most: float, covers: Scarcity | None = None) -> float:
         prices = _prices(plain, at_reach, most)
-        limits = prices[scarcity.seconds.values] if scarcity is not None else prices
+        limits = prices if covers is None else prices[covers.seconds.values]
         if seconds is not None:
             prices[seconds.values] = np.minimum(prices[seconds.values], seconds.prices(most))
-        if scarcity is not None:
-            prices = scarcity.raised(prices, limits, most)
-        return float(marginal @ prices)
+        return float(marginal @ (prices if covers is None else covers.raised(prices, limits, most)))
 
     low, high = 0.0, min(float(at_reach.max()), np.log(_MOST_SHARES - 1))
     # The sum is concave in M; whichever M is tried, the bound holds.
@@ -67,6 +67,9 @@ def largest_bound(
         sums = [worth(most) for most in inner]
         best = max(best, *sums)
         low, high = (inner[0], high) if sums[0] < sums[1] else (low, inner[1])
+    if scarcity is not None:
+        tried = np.minimum(high * np.array(_AROUND), np.log(_MOST_SHARES - 1))
+        best = max(best, *(worth(float(most), scarcity) for most in tried))
     return best
 
 

@@ -1,10 +1,10 @@
 """What frequent values must lose because the values that cover them best are rare.
 
 How sure an output can make one of a value is what the best cover allows; but a frequent value needs more cover than the
-best has. So covers get a price for being good ones: with A a mixture of rows in which a value x is too high, whatever is
-beside a share t of x must be as low as A . rest <= T - t A(x). If every value z costs k (a - A(z)) where that is positive,
-then the rest costs at least k ((1 - t) a - T + t A(x)), which lets x be dearer by as much. That pays where x is frequent
-and values below a are rare.
+best has. So covers are charged for being good ones. With A a mixture of rows in which a value x is too high, whatever
+is beside a share t of x must be as low as A . rest <= T - t A(x). If every value z is charged k (a - A(z)) where that
+is positive, the rest is charged at least k ((1 - t) a - T + t A(x)), and x may be dearer by as much. That pays where x
+is frequent and values below a are rare.
 """
 
 from __future__ import annotations
@@ -74,8 +74,9 @@ class Scarcity:
 
         Guarantees
         ----------
-        If the prices are at most the entropy of every output within bounds in that each value is bounded where it is the
-        likeliest and all others cost ``most``, as in `largest_bound`, so are the new ones.
+        If the prices are such as in `largest_bound`, where each value is bounded by outputs in which it is the
+        likeliest and all others cost ``most``, the new ones, too, are at most the entropy of every output within
+        bounds.
         """
         chosen, steep, level = self._chosen(prices[self.seconds.values], np.minimum(limits, most), most)
         dearer = np.minimum(np.minimum(chosen, limits), np.minimum(self.seconds.crowded, most))
